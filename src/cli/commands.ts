@@ -1,0 +1,11 @@
+import type { Command } from './command.ts'
+
+interface CommandEntry {
+  /** One line in `livehouse --help`. */
+  readonly summary: string
+  /** Loaded when it is called, so that `--help` stays quick. */
+  readonly load: () => Promise<Command>
+}
+
+/** Every verb, in the order in which `livehouse --help` lists them. */
+export const commands: Readonly<Record<string, CommandEntry>> = {}

@@ -1,0 +1,21 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** The only source of time. Tests pass one that they move by hand. */
+export interface Clock {
+  /** Milliseconds since 1970-01-01T00:00:00Z. */
+  readonly now: () => number
+  /** Resolves after `ms`; rejects with the signal's reason when it aborts first. */
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  sleep: async (ms, signal) => {
+    try {
+      await delay(ms, undefined, signal ? { signal } : {})
+    } catch (error) {
+      signal?.throwIfAborted()
+      throw error
+    }
+  },
+}

@@ -1,0 +1,58 @@
+/** Postgres types of the warehouse, and what a parser returns for each: text in a form that Postgres reads exactly. */
+export interface ColumnTypes {
+  readonly text: string
+  /** Decimal digits, exact beyond 2^53. */
+  readonly bigint: string
+  readonly integer: number
+  readonly smallint: number
+  readonly boolean: boolean
+  /** Decimal text, never a float. */
+  readonly numeric: string
+  readonly 'numeric(14,2)': string
+  /** `YYYY-MM-DD HH:MM:SS` on the service's wall clock, or with an offset of its own. */
+  readonly timestamptz: string
+  readonly date: string
+  readonly inet: string
+  /** JSON text. */
+  readonly jsonb: string
+}
+
+export type ColumnType = keyof ColumnTypes
+
+/** What a parser answers for a value that it cannot read; the value is then kept raw in `extra`. */
+export const unreadable: unique symbol = Symbol('unreadable')
+
+/** Reads one field: a value, null for none (missing, null, empty text, zero date), or `unreadable`. Pure. */
+export type FieldParser<T> = (raw: unknown) => T | null | typeof unreadable
+
+/** The parts of a partition's name that a column can take its value from. */
+export type PartitionPart = 'channel' | 'type' | 'question'
+
+/** Where a column's value comes from. */
+export type ColumnSource<T> =
+  /** A field of the item. `isRequired`: without a readable value the item goes to quarantine. */
+  | { readonly kind: 'field'; readonly field: string; readonly parse: FieldParser<T>; readonly isRequired: boolean }
+  | { readonly kind: 'partition'; readonly part: PartitionPart }
+  /** The service's day on which the slice was read. */
+  | { readonly kind: 'serviceDay' }
+  | { readonly kind: 'constant'; readonly value: T }
+  /** Filled by the pipeline from the rows of a whole slice (identity of rows without an id). */
+  | { readonly kind: 'computed' }
+
+export interface Column<Type extends ColumnType = ColumnType> {
+  readonly type: Type
+  readonly source: ColumnSource<ColumnTypes[Type]>
+  /** One sentence for analysts: what it is, unit, source field and section of the spec. */
+  readonly comment: string
+}
+
+/** In the order of the table. */
+export type Columns = Readonly<Record<string, Column>>
+
+/** The row that a declaration of columns describes; every column may be NULL but for the key. */
+export type RowOf<C extends Columns> = { readonly [Name in keyof C]: ColumnTypes[C[Name]['type']] | null }
+
+export type Cell = string | number | boolean | null
+
+/** A row as the pipeline carries it, by column name; `extra` is JSON text. */
+export type Row = Readonly<Record<string, Cell>>

@@ -1,0 +1,111 @@
+/**
+ * The closed list of what can go wrong, `area.problem`, each with its facts. A new problem is a new line here; the
+ * compiler then asks for its recovery below.
+ */
+export interface ErrorDetails {
+  /** A flag or an argument; `problems` are whole sentences, one a line on the terminal. */
+  'usage.invalid': { readonly problems: readonly string[] }
+  /** A setting; `problems` name the variable, what was given (never a secret) and what it should be. */
+  'config.invalid': { readonly problems: readonly string[] }
+  /** A request that the spec forbids, found before it is made (API 4.2 to 4.4). */
+  'api.invalidRequest': { readonly call: string; readonly rule: string; readonly given: string }
+  /** No connection: name resolution, refused, reset, TLS. */
+  'api.unreachable': { readonly call: string; readonly reason: string }
+  /** No complete answer in time. */
+  'api.timeout': { readonly call: string; readonly timeoutMs: number }
+  /** An HTTP status that is not success and has no code of its own below. */
+  'api.status': { readonly call: string; readonly status: number; readonly code?: number; readonly reason: string }
+  /** 429, or the body code 429001. `retryAfterMs` as the service asked, where it did. */
+  'api.rateLimited': { readonly call: string; readonly retryAfterMs?: number }
+  /** 401: the bearer token is not accepted, also not a fresh one. */
+  'api.unauthorized': { readonly call: string; readonly reason: string }
+  /** The app id and secret were refused at 4.1. */
+  'api.credentialsRefused': { readonly call: string; readonly reason: string }
+  /** 403: this account may not do this. */
+  'api.forbidden': { readonly call: string; readonly reason: string }
+  /** The service does not know the channel (404002, or an errcode that says so). */
+  'api.channelUnknown': { readonly call: string; readonly channelId: string; readonly reason: string }
+  /** A well-formed answer that reports a failure: `errcode` other than 1000, or an `errors` envelope. */
+  'api.refused': { readonly call: string; readonly code: number | string; readonly reason: string }
+  /** A body that is empty, cut, not JSON or too large. */
+  'api.badBody': { readonly call: string; readonly reason: string }
+  /** JSON of another shape than the spec's, such as an object where an array belongs. */
+  'api.badShape': { readonly call: string; readonly reason: string }
+  /** The ten calls of the service day are spent (API 4.6). `resumesAt` is an ISO instant. */
+  'api.budgetSpent': { readonly scope: string; readonly serviceDay: string; readonly resumesAt: string }
+  /** The page parameter, the page size or the time filter had no effect. */
+  'paging.ignored': { readonly call: string; readonly parameter: string; readonly evidence: string }
+  /** Too many rows of one slice could not be read: a changed interface, not bad rows. */
+  'rows.unreadable': { readonly rejected: number; readonly received: number; readonly samples: readonly string[] }
+  /** The database cannot be connected to. */
+  'db.unreachable': { readonly target: string; readonly reason: string }
+  /** The database refuses: rights, read-only, full. */
+  'db.refused': { readonly reason: string; readonly sqlState: string }
+  /** A server older than PostgreSQL 14. */
+  'db.tooOld': { readonly version: string }
+  /** Migrations are pending and `LIVEHOUSE_AUTO_MIGRATE` is 0. */
+  'db.pendingMigrations': { readonly pending: readonly string[] }
+  /** The database was migrated by a newer livehouse. */
+  'db.newer': { readonly unknown: readonly string[] }
+  /** The database belongs to another source. */
+  'db.otherSource': { readonly differences: readonly string[] }
+  /** The embedded PostgreSQL does not start, or has no binaries for this platform. */
+  'db.embedded': { readonly reason: string }
+  /** SIGINT or SIGTERM. */
+  'run.interrupted': { readonly signal: 'SIGINT' | 'SIGTERM' }
+}
+
+export type ErrorCode = keyof ErrorDetails
+
+/** What a caller may do about an error: try the same again, wait for tomorrow's budget, leave this partition, or end the run. */
+export type Recovery = 'retry' | 'wait' | 'skip' | 'abort'
+
+/** `retry` means once more within the same call; when the attempts are used up, such an error ends its partition. */
+export const recoveryOf: Readonly<Record<ErrorCode, Recovery>> = {
+  'usage.invalid': 'abort',
+  'config.invalid': 'abort',
+  'api.invalidRequest': 'skip',
+  'api.unreachable': 'retry',
+  'api.timeout': 'retry',
+  'api.status': 'skip',
+  'api.rateLimited': 'retry',
+  'api.unauthorized': 'abort',
+  'api.credentialsRefused': 'abort',
+  'api.forbidden': 'skip',
+  'api.channelUnknown': 'skip',
+  'api.refused': 'skip',
+  'api.badBody': 'retry',
+  'api.badShape': 'skip',
+  'api.budgetSpent': 'wait',
+  'paging.ignored': 'skip',
+  'rows.unreadable': 'skip',
+  'db.unreachable': 'abort',
+  'db.refused': 'abort',
+  'db.tooOld': 'abort',
+  'db.pendingMigrations': 'abort',
+  'db.newer': 'abort',
+  'db.otherSource': 'abort',
+  'db.embedded': 'abort',
+  'run.interrupted': 'abort',
+}
+
+/**
+ * The one error class. The message says what failed with the value that shows it and how to mend it, never a secret.
+ * Match on `code`, never on the text.
+ */
+export class LivehouseError<Code extends ErrorCode = ErrorCode> extends Error {
+  override readonly name = 'LivehouseError'
+  readonly code: Code
+  readonly details: ErrorDetails[Code]
+
+  constructor(code: Code, message: string, details: ErrorDetails[Code], options?: { readonly cause?: unknown }) {
+    super(message, options)
+    this.code = code
+    this.details = details
+  }
+}
+
+/** Whether `error` is ours and has this code; narrows `details` to the facts of that code. */
+export function hasCode<Code extends ErrorCode>(error: unknown, code: Code): error is LivehouseError<Code> {
+  return error instanceof LivehouseError && error.code === code
+}

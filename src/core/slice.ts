@@ -1,0 +1,41 @@
+import { formatWallTime, type WallTime } from './wall-clock.ts'
+import type { PartitionPart } from './column.ts'
+
+/** What a stream is extracted by: a channel, a type or questionnaire of one, or (empty) the whole account. */
+export type Partition = Readonly<Partial<Record<PartitionPart, string>>>
+
+/** `channel=9`, `channel=9/type=cash`, `channel=9/question=ab`, `account`: the form in tables, logs and flags. */
+export function partitionKey(partition: Partition): string {
+  const parts = (['channel', 'type', 'question'] as const).flatMap((part) =>
+    partition[part] === undefined ? [] : [`${part}=${partition[part]}`],
+  )
+  return parts.length === 0 ? 'account' : parts.join('/')
+}
+
+/** Half-open, whole minutes of the service's wall clock. */
+export interface Window {
+  readonly from: WallTime
+  readonly to: WallTime
+}
+
+export function formatWindow({ from, to }: Window): string {
+  return `[${formatWallTime(from)}, ${formatWallTime(to)})`
+}
+
+/**
+ * How complete a slice is known to be.
+ * `verified`: the source's total was the same in every answer and distinct + quarantined rows (+ known duplicates) equal it.
+ * `unverifiable`: the source gives no total; all stop conditions and re-reads agreed.
+ * `moving`: a live list moved while it was read; read again next time.
+ * `short`: fewer rows came than the source says, after re-reading.
+ * `accepted`: a shortfall that an operator acknowledged.
+ * `failed`: did not get to its end.
+ */
+export type Proof = 'verified' | 'unverifiable' | 'moving' | 'short' | 'accepted' | 'failed'
+
+export const proofs: readonly Proof[] = ['verified', 'unverifiable', 'moving', 'short', 'accepted', 'failed']
+
+/** A run that contains one of these is partial. */
+export function isGreen(proof: Proof): boolean {
+  return proof !== 'short' && proof !== 'failed'
+}

@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest'
+import { formatWallDate, formatWallTime, parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
+
+describe('parseWallTime', () => {
+  test.each([
+    ['2026-11-20', '2026-11-20 00:00:00'],
+    ['2026-11-20 14:03', '2026-11-20 14:03:00'],
+    ['2026-11-20T14:03:59', '2026-11-20 14:03:59'],
+    ['2024-02-29 23:59:59', '2024-02-29 23:59:59'],
+  ])('reads %s', (text, canonical) => {
+    const time = parseWallTime(text)
+    expect(time).toBeDefined()
+    expect(formatWallTime(time ?? 0)).toBe(canonical)
+  })
+
+  test.each(['', '2026-02-30', '2025-02-29 10:00', '2026-11-20 24:00', '2026-11-20 10:60', '2026-1-2', '0000-00-00'])(
+    'refuses %j',
+    (text) => {
+      expect(parseWallTime(text)).toBeUndefined()
+    },
+  )
+})
+
+describe('wallTimeAt', () => {
+  const instant = Date.UTC(2026, 10, 20, 16, 30, 5)
+
+  test('the wall clock of Shanghai is eight hours ahead, on the next day', () => {
+    expect(formatWallTime(wallTimeAt(instant, 'Asia/Shanghai'))).toBe('2026-11-21 00:30:05')
+    expect(formatWallDate(wallTimeAt(instant, 'Asia/Shanghai'))).toBe('2026-11-21')
+  })
+
+  test('midnight reads 00, not 24', () => {
+    expect(formatWallTime(wallTimeAt(Date.UTC(2026, 0, 1), 'UTC'))).toBe('2026-01-01 00:00:00')
+  })
+
+  test('daylight saving is followed', () => {
+    expect(formatWallTime(wallTimeAt(Date.UTC(2026, 6, 1, 12), 'Europe/Berlin'))).toBe('2026-07-01 14:00:00')
+    expect(formatWallTime(wallTimeAt(Date.UTC(2026, 0, 1, 12), 'Europe/Berlin'))).toBe('2026-01-01 13:00:00')
+  })
+})
