@@ -24,6 +24,12 @@ export interface Rejection {
   readonly path: string
 }
 
+/** An item as fields by name. */
+export interface ItemFields {
+  readonly kind: 'fields'
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
 /** What an item tells about its channel (API 2.5: id, uin and name are repeated on every visitor). */
 export interface ChannelFacts {
   readonly name: string | null
@@ -34,7 +40,7 @@ export interface ChannelFacts {
  * A stream is a value: what to ask, and how to read a row. One file each in `src/streams`. From its columns come the row's
  * type, the load statement, the conformance test and the data dictionary.
  */
-export interface Stream<C extends Columns = Columns> {
+export interface Stream {
   readonly name: StreamName
   /** Of schema `livehouse`. */
   readonly table: string
@@ -43,9 +49,9 @@ export interface Stream<C extends Columns = Columns> {
   /** What a row of the table is, for analysts. */
   readonly comment: string
   /** In the order of the table; `extra`, `run_id`, `inserted_at`, `changed_at` and `removed_at` are not listed. */
-  readonly columns: C
+  readonly columns: Columns
   /** The table's primary key. */
-  readonly key: readonly (keyof C & string)[]
+  readonly key: readonly string[]
   /** What one partition is: the account, a channel, each gift type of a channel, or each questionnaire of a channel. */
   readonly partitionedBy: 'account' | 'channel' | 'channel/type' | 'channel/question'
   /** The largest page that the spec allows. */
@@ -57,17 +63,24 @@ export interface Stream<C extends Columns = Columns> {
   /** Every parameter explicit: the service's defaults differ. `window` as it goes on the wire, already widened. */
   readonly request: (partition: Partition, window: Window | undefined) => ListRequest
   /** Turns an item into fields by name; the default takes an object as it is. */
-  readonly readItem?: (item: unknown, page: Page) => Readonly<Record<string, unknown>> | Rejection
+  readonly readItem?: (item: unknown, page: Page) => ItemFields | Rejection
   /** What else makes an item unacceptable in this partition. */
   readonly checkItem?: (fields: Readonly<Record<string, unknown>>, partition: Partition) => Rejection | undefined
   /** Fields that the spec knows and that have no column here; they do not go to `extra`. */
   readonly otherFields: readonly string[]
   readonly channelFacts?: (fields: Readonly<Record<string, unknown>>) => ChannelFacts
   /** The column by which the latest of several rows with one key is told (a real duplicate in the source's list). */
+  readonly freshnessColumn?: string
+}
+
+/** A declaration whose key and freshness column are columns of its own. */
+export type StreamDeclaration<C extends Columns> = Omit<Stream, 'columns' | 'key' | 'freshnessColumn'> & {
+  readonly columns: C
+  readonly key: readonly (keyof C & string)[]
   readonly freshnessColumn?: keyof C & string
 }
 
-/** Checks a declaration against its own columns; keeps the precise type. */
-export function defineStream<const C extends Columns>(stream: Stream<C>): Stream<C> {
+/** Checks a declaration against its own columns and keeps their precise types, for `RowOf`. */
+export function defineStream<const C extends Columns>(stream: StreamDeclaration<C>): Stream & { readonly columns: C } {
   return Object.freeze(stream)
 }

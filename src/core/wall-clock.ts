@@ -1,5 +1,3 @@
-import assert from 'node:assert/strict'
-
 /**
  * A reading of the service's wall clock (its answers and filters carry no offset): seconds since 1970-01-01 00:00:00 on
  * that clock, as if it were UTC. Only Postgres turns it into an instant, so that daylight saving is right in any zone.
@@ -19,18 +17,39 @@ export function formatWallDate(wallTime: WallTime): string {
   return new Date(wallTime * 1000).toISOString().slice(0, 10)
 }
 
+const WALL_TIME = /^(\d{4})-(\d{2})-(\d{2})(?:[ T](\d{2}):(\d{2})(?::(\d{2}))?)?$/
+
 /**
- * Reads `YYYY-MM-DD`, `YYYY-MM-DD HH:MM` or `YYYY-MM-DD HH:MM:SS` (also with a `T`); undefined for anything else and for
- * dates that do not exist.
+ * Reads `YYYY-MM-DD`, `YYYY-MM-DD HH:MM` or `YYYY-MM-DD HH:MM:SS` (also with a `T`); undefined for anything else, for
+ * dates that do not exist and for years before 1000.
  */
 export function parseWallTime(text: string): WallTime | undefined {
-  const parts = /^(\d{4})-(\d{2})-(\d{2})(?:[ T](\d{2}):(\d{2})(?::(\d{2}))?)?$/.exec(text)
-  if (!parts) return undefined
-  const [year, month, day, hour, minute, second] = parts.slice(1).map((part) => Number(part ?? 0))
-  assert(year !== undefined && month !== undefined && day !== undefined)
-  const time = Date.UTC(year, month - 1, day, hour, minute, second) / 1000
-  const canonical = `${parts[1]}-${parts[2]}-${parts[3]} ${parts[4] ?? '00'}:${parts[5] ?? '00'}:${parts[6] ?? '00'}`
-  return formatWallTime(time) === canonical ? time : undefined
+  const parts = WALL_TIME.exec(text)
+  if (!parts || !isReal(parts) || text < '1000') return undefined
+  const [year, month, day, hour, minute, second] = numbersOf(parts)
+  return Date.UTC(year, month - 1, day, hour, minute, second) / 1000
+}
+
+/** Whether the text has one of these forms and names a time that exists, from the year 1 on. */
+export function isWallTime(text: string): boolean {
+  const parts = WALL_TIME.exec(text)
+  return parts !== null && isReal(parts)
+}
+
+function isReal(parts: RegExpExecArray): boolean {
+  const [year, month, day, hour, minute, second] = numbersOf(parts)
+  const isDate = year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month)
+  return isDate && hour < 24 && minute < 60 && second < 60
+}
+
+function numbersOf(parts: RegExpExecArray): [number, number, number, number, number, number] {
+  const [, year, month, day, hour = 0, minute = 0, second = 0] = parts
+  return [Number(year), Number(month), Number(day), Number(hour), Number(minute), Number(second)]
+}
+
+function daysIn(year: number, month: number): number {
+  if (month === 2) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
 }
 
 /** The start of the minute that holds this reading. */

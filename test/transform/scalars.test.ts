@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest'
+import { unreadable } from '../../src/core/column.ts'
+import { exactJson } from '../../src/transform/exact-json.ts'
+import { flag } from '../../src/transform/flag.ts'
+import { bigint, integer, smallint } from '../../src/transform/integer.ts'
+import { ipAddress } from '../../src/transform/ip-address.ts'
+import { text } from '../../src/transform/text.ts'
+
+describe('text', () => {
+  test.each([
+    ['009', '009'],
+    [123, '123'],
+    [9_007_199_254_740_993n, '9007199254740993'],
+    ['a\u0000b', 'ab'],
+    ['\u0000', null],
+    ['\ud800x', '\ufffdx'],
+    ['👍', '👍'],
+    ['', null],
+    [null, null],
+    [true, unreadable],
+    [{}, unreadable],
+  ])('case %#: reads it as it should', (raw, value) => {
+    expect(text(raw)).toBe(value)
+  })
+})
+
+describe('integers', () => {
+  test.each([
+    [0, 0],
+    [-0, 0],
+    ['42', 42],
+    [-7, -7],
+    [2_147_483_647, 2_147_483_647],
+    [2_147_483_648, unreadable],
+    [1.5, unreadable],
+    ['1.0', unreadable],
+    [' 1', unreadable],
+    [true, unreadable],
+    ['', null],
+  ])('case %#: integer', (raw, value) => {
+    expect(integer(raw)).toBe(value)
+  })
+
+  test('smallint has its own bounds', () => {
+    expect([smallint(32_767), smallint(32_768)]).toEqual([32_767, unreadable])
+  })
+
+  test.each([
+    [9_007_199_254_740_993n, '9007199254740993'],
+    ['9223372036854775807', '9223372036854775807'],
+    ['9223372036854775808', unreadable],
+    [9_007_199_254_740_992, unreadable],
+    ['007', '7'],
+    ['', null],
+  ])('case %#: bigint stays exact or is not read', (raw, value) => {
+    expect(bigint(raw)).toBe(value)
+  })
+})
+
+describe('flag', () => {
+  test.each([
+    [true, true],
+    [0, false],
+    ['1', true],
+    ['', null],
+    ['yes', unreadable],
+    [2, unreadable],
+  ])('case %#', (raw, value) => {
+    expect(flag(raw)).toBe(value)
+  })
+})
+
+describe('ipAddress', () => {
+  test.each([
+    ['127.0.0.1', '127.0.0.1'],
+    ['2001:db8::1', '2001:db8::1'],
+    ['', null],
+    ['fe80::1%eth0', unreadable],
+    ['1.2.3.4:80', unreadable],
+    ['1.2.3', unreadable],
+    [16_909_060, unreadable],
+  ])('case %#', (raw, value) => {
+    expect(ipAddress(raw)).toBe(value)
+  })
+})
+
+describe('exactJson', () => {
+  test('keeps every digit and cleans what Postgres cannot hold, in keys too', () => {
+    const value = { id: 9_007_199_254_740_993n, 'a\u0000': ['\u0000x', '\udc00'] }
+    expect(exactJson(value)).toBe('{"id":9007199254740993,"a":["x","\ufffd"]}')
+  })
+
+  test('keeps a key named __proto__', () => {
+    expect(exactJson(JSON.parse('{"__proto__": {"x": 1}}'))).toBe('{"__proto__":{"x":1}}')
+  })
+})
