@@ -1,0 +1,53 @@
+import type { Column, ColumnType, ColumnTypes, FieldParser, PartitionPart } from '../core/column.ts'
+import { durationSeconds, durationText } from '../transform/duration.ts'
+import { flag } from '../transform/flag.ts'
+import { bigint, integer, smallint } from '../transform/integer.ts'
+import { ipAddress } from '../transform/ip-address.ts'
+import { decimal, money } from '../transform/money.ts'
+import { text } from '../transform/text.ts'
+import { calendarDate, pointInTime } from '../transform/time.ts'
+
+/** How a declaration names a column that is a field of the item: source field, then comment. */
+type FieldColumn<Type extends ColumnType> = (field: string, comment: string) => Column<Type>
+
+function fieldColumn<Type extends ColumnType>(type: Type, parse: FieldParser<ColumnTypes[Type]>): FieldColumn<Type> {
+  return (field, comment) => ({ type, comment, source: { kind: 'field', field, parse, isRequired: false } })
+}
+
+export const textField = fieldColumn('text', text)
+export const bigintField = fieldColumn('bigint', bigint)
+export const integerField = fieldColumn('integer', integer)
+export const smallintField = fieldColumn('smallint', smallint)
+export const booleanField = fieldColumn('boolean', flag)
+export const decimalField = fieldColumn('numeric', decimal)
+export const moneyField = fieldColumn('numeric(14,2)', money)
+export const timeField = fieldColumn('timestamptz', pointInTime)
+export const dateField = fieldColumn('date', calendarDate)
+export const ipField = fieldColumn('inet', ipAddress)
+/** `HH:MM:SS` text. */
+export const durationField = fieldColumn('integer', durationText)
+/** A count of seconds. */
+export const secondsField = fieldColumn('integer', durationSeconds)
+
+/** The same column, without which an item is not a row. */
+export function required<Type extends ColumnType>(column: Column<Type>): Column<Type> {
+  return column.source.kind === 'field' ? { ...column, source: { ...column.source, isRequired: true } } : column
+}
+
+/** A part of the partition's name: the item itself does not say it, or need not be believed. */
+export function partitionColumn(part: PartitionPart, comment: string): Column<'text'> {
+  return { type: 'text', comment, source: { kind: 'partition', part } }
+}
+
+export function constantColumn<Type extends ColumnType>(
+  type: Type,
+  value: ColumnTypes[Type],
+  comment: string,
+): Column<Type> {
+  return { type, comment, source: { kind: 'constant', value } }
+}
+
+/** Filled from the rows of a whole slice. */
+export function computedColumn<Type extends ColumnType>(type: Type, comment: string): Column<Type> {
+  return { type, comment, source: { kind: 'computed' } }
+}
