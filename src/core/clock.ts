@@ -19,3 +19,8 @@ export const systemClock: Clock = {
     }
   },
 }
+
+/** Calls `action` after `ms` of real time, if the process is still there then: it is not kept alive for it. */
+export function callIfStillRunning(ms: number, action: () => void): void {
+  setTimeout(action, ms).unref()
+}
