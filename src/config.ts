@@ -1,4 +1,14 @@
-/** The process environment with `.env` and `NAME_FILE` values filled in. Read once, by `readEnvironment`. */
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { parseEnv } from 'node:util'
+import { readCredentials } from './config/read-credentials.ts'
+import { readTarget } from './config/read-target.ts'
+import { readProxyUrl, readServiceUrl } from './config/read-url.ts'
+import { createSettingSource, reasonOf, type SettingSource } from './config/setting-source.ts'
+import { readChoice, readDate, readFlag, readNumber, readTimeZone } from './config/values.ts'
+import { LivehouseError } from './core/errors.ts'
+
+/** The process environment with `.env` filled in. The readers below also follow `NAME_FILE`. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** One configured channel (`LIVEHOUSE_CHANNELS`); all but the id only from CSV. */
@@ -30,9 +40,144 @@ export interface ServiceSettings {
   readonly proxies: { readonly http: string | null; readonly https: string | null; readonly none: string | null }
 }
 
+/** Pino's levels, and what `LOG_LEVEL` may be. */
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
+
 export interface DatabaseSettings {
   /** A Postgres URL, or the embedded PostgreSQL of `dataDir`. */
   readonly target: { readonly kind: 'url'; readonly url: string } | { readonly kind: 'embedded' }
   readonly dataDir: string
   readonly isAutoMigrated: boolean
+}
+
+/** Reads a group of settings from a source, which collects what is wrong with them. */
+export type SettingsReader<T> = (source: SettingSource) => T
+
+/**
+ * The process environment, and what `.env` of the working folder adds to it.
+ * @throws LivehouseError `config.invalid` when `.env` is there but cannot be read.
+ */
+export function readEnvironment(processEnv: Environment = process.env, cwd: string = process.cwd()): Environment {
+  const inProcess = new Set(Object.keys(processEnv))
+  const hasOwn = (name: string): boolean => inProcess.has(name) || inProcess.has(`${name}_FILE`)
+  const added = Object.entries(readEnvFile(resolve(cwd, '.env'))).filter(
+    ([name]) => !hasOwn(name.replace(/_FILE$/, '')),
+  )
+  return { ...Object.fromEntries(added), ...processEnv }
+}
+
+/**
+ * Reads what a command needs, such as
+ * `readSettings(environment, (source) => ({ service: readServiceSettings(source), channels: readChannels(source) }))`.
+ * @throws LivehouseError `config.invalid` with every problem at once.
+ */
+export function readSettings<T>(environment: Environment, read: SettingsReader<T>): T {
+  const source = createSettingSource(environment)
+  const settings = read(source)
+  const problems = source.problems()
+  if (problems.length === 0) return settings
+  const title =
+    problems.length === 1 ? 'a setting is missing or wrong' : `${problems.length} settings are missing or wrong`
+  throw new LivehouseError('config.invalid', title, { problems })
+}
+
+/** Where the service is, as whom to speak to it, and how fast. */
+export function readServiceSettings(source: SettingSource): ServiceSettings {
+  if (!source.isSet('LIVEHOUSE_BASE_URL')) {
+    source.refuse("LIVEHOUSE_BASE_URL is not set; it should be the service's address, such as https://api.example.com")
+  }
+  return {
+    baseUrl: readServiceUrl(source, 'LIVEHOUSE_BASE_URL') ?? '',
+    ...readCredentials(source),
+    timeZone: readTimeZone(source, 'LIVEHOUSE_TIMEZONE', 'Asia/Shanghai'),
+    maxCallsPerSecond: readNumber(source, 'LIVEHOUSE_MAX_CALLS_PER_SECOND', {
+      fallback: 20,
+      min: 0,
+      max: 1_000_000,
+      isInteger: false,
+      expected: 'a number of calls a second from 0 (no ceiling) to 1000000',
+    }),
+    concurrency: readNumber(source, 'LIVEHOUSE_CONCURRENCY', {
+      fallback: 16,
+      min: 1,
+      max: 1000,
+      isInteger: true,
+      expected: 'a whole number from 1 to 1000',
+    }),
+    listParams: readChoice(source, 'LIVEHOUSE_LIST_PARAMS', ['query', 'body']),
+    v1Budget: readNumber(source, 'LIVEHOUSE_V1_BUDGET', {
+      fallback: 10,
+      min: 0,
+      max: 100_000,
+      isInteger: true,
+      expected: 'a whole number of calls a day from 0 to 100000',
+    }),
+    v1BudgetScope: readChoice(source, 'LIVEHOUSE_V1_BUDGET_SCOPE', ['account', 'channel']),
+    requestTimeoutMs: Math.ceil(
+      readNumber(source, 'LIVEHOUSE_REQUEST_TIMEOUT', {
+        fallback: 30,
+        min: 0.001,
+        max: 3600,
+        isInteger: false,
+        expected: 'a number of seconds above 0, at most 3600',
+      }) * 1000,
+    ),
+    proxies: {
+      http: readProxyUrl(source, 'HTTP_PROXY'),
+      https: readProxyUrl(source, 'HTTPS_PROXY'),
+      none: source.value('no_proxy') ?? source.value('NO_PROXY') ?? null,
+    },
+  }
+}
+
+/** The warehouse: which database, and whether commands migrate it by themselves. */
+export function readDatabaseSettings(source: SettingSource): DatabaseSettings {
+  return {
+    target: readTarget(source),
+    dataDir: readDataDir(source),
+    isAutoMigrated: readFlag(source, 'LIVEHOUSE_AUTO_MIGRATE', '1'),
+  }
+}
+
+/** Where the embedded PostgreSQL keeps its data; an absolute path. */
+export function readDataDir(source: SettingSource): string {
+  return resolve(source.value('LIVEHOUSE_DATA_DIR') ?? '.livehouse')
+}
+
+/** The earliest date that a first sync asks for, `YYYY-MM-DD` of the service's calendar. */
+export function readHistoryFrom(source: SettingSource): string {
+  return readDate(source, 'LIVEHOUSE_HISTORY_FROM', '2015-01-01')
+}
+
+/** One of pino's levels. */
+export function readLogLevel(source: SettingSource): LogLevel {
+  return readChoice(source, 'LOG_LEVEL', ['info', 'trace', 'debug', 'warn', 'error', 'fatal', 'silent'])
+}
+
+/** Every secret among the settings, for the logger; problems with them are for the readers above to report. */
+export function readSecrets(source: SettingSource): readonly string[] {
+  const plain = ['LIVEHOUSE_APP_SECRET', 'LIVEHOUSE_API_TOKEN'].map((name) => source.value(name))
+  const urls = ['DATABASE_URL', 'HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy']
+  const passwords = urls.map((name) => URL.parse(source.value(name) ?? '')?.password)
+  return [...plain, ...passwords.map((password) => decode(password ?? ''))].filter((secret) => secret !== undefined)
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+function readEnvFile(path: string): Environment {
+  try {
+    return parseEnv(readFileSync(path, 'utf8'))
+  } catch (error) {
+    const reason = reasonOf(error)
+    if (reason === 'there is no such file') return {}
+    throw new LivehouseError('config.invalid', 'the settings cannot be read', {
+      problems: [`${path} cannot be read (${reason}); it should be a file of NAME=value lines, or not there`],
+    })
+  }
 }

@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs'
+
+/** Environment variables by name. */
+type Values = Readonly<Record<string, string | undefined>>
+
+/** Where the readers of settings take values from and where they put what is wrong with them. */
+export interface SettingSource {
+  /** The value, trimmed, also from the file that `NAME_FILE` names; undefined when it is not set or blank. */
+  readonly value: (name: string) => string | undefined
+  /** Whether the variable or its `_FILE` form is there at all, readable or not. */
+  readonly isSet: (name: string) => boolean
+  /** Adds a line: the variable, what was given (never a secret), what it should be. */
+  readonly refuse: (problem: string) => void
+  /** In the order in which they were found, each once. */
+  readonly problems: () => readonly string[]
+}
+
+/** Reads files only when a setting is asked for, so that a command meets the problems of its own settings alone. */
+export function createSettingSource(values: Values): SettingSource {
+  const found = new Set<string>()
+  const refuse = (problem: string): void => void found.add(problem)
+
+  const fromFile = (name: string, path: string): string | undefined => {
+    try {
+      const text = readFileSync(path, 'utf8').trim()
+      if (text === '') refuse(`${name}_FILE names ${path}, which is empty; it should hold the value of ${name}`)
+      return text === '' ? undefined : text
+    } catch (error) {
+      refuse(
+        `${name}_FILE names ${path}, which cannot be read (${reasonOf(error)}); it should hold the value of ${name}`,
+      )
+      return undefined
+    }
+  }
+
+  const value = (name: string): string | undefined => {
+    const direct = values[name]?.trim() || undefined
+    const path = values[`${name}_FILE`]?.trim() || undefined
+    if (path === undefined) return direct
+    if (direct === undefined) return fromFile(name, path)
+    refuse(`${name} and ${name}_FILE are both set; it should be one of them`)
+    return undefined
+  }
+
+  const isSet = (name: string): boolean => [name, `${name}_FILE`].some((each) => (values[each] ?? '').trim() !== '')
+
+  return { value, isSet, refuse, problems: () => [...found] }
+}
+
+/** Why a file cannot be read, in a few words. */
+export function reasonOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'ENOENT') return 'there is no such file'
+  if (code === 'EACCES') return 'no permission'
+  if (code === 'EISDIR') return 'it is a folder'
+  return error instanceof Error ? error.message : String(error)
+}
