@@ -1,0 +1,94 @@
+import { secretPattern } from './secret-pattern.ts'
+
+const HIDDEN = '[redacted]'
+const MAX_DEPTH = 8
+const secretKey = /secret|token|authorization|password|passwd|tikect|ticket|cookie|credential|api_?key/i
+/** Secrets that nobody has told us of: passwords in URLs, bearer tokens, and parameters that hold one by name. */
+const secretShapes: readonly (readonly [RegExp, string])[] = [
+  [/(\b[a-z][a-z0-9+.-]*:\/\/[^\s:/@]*):[^\s/@]+@/gi, `$1:${HIDDEN}@`],
+  [/\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi, `$1 ${HIDDEN}`],
+  [/([?&][\w-]*(?:secret|token|password|tikect|ticket)[\w-]*=)[^&\s"']+/gi, `$1${HIDDEN}`],
+]
+
+/** Removes secrets from what is about to be written. */
+interface Redactor {
+  readonly add: (secret: string) => void
+  readonly text: (text: string) => string
+  /** A copy fit for JSON: errors as objects with their causes, cycles and depth cut, secrets replaced. */
+  readonly fields: (fields: Readonly<Record<string, unknown>>) => Record<string, unknown>
+}
+
+/** Redacts by key and by value: the given secrets wherever they stand, percent-encoded and JSON-escaped forms too. */
+export function createRedactor(secrets: readonly string[]): Redactor {
+  const known = new Set(secrets)
+  let pattern = secretPattern(known)
+
+  const add = (secret: string): void => {
+    known.add(secret)
+    pattern = secretPattern(known)
+  }
+
+  const text = (given: string): string => {
+    const withoutKnown = pattern ? given.replace(pattern, HIDDEN) : given
+    return secretShapes.reduce((result, [shape, replacement]) => result.replace(shape, replacement), withoutKnown)
+  }
+
+  const value = (given: unknown, path: readonly object[]): unknown => {
+    if (typeof given === 'string') return text(given)
+    if (typeof given === 'number' || typeof given === 'bigint') {
+      const shown = text(String(given))
+      return typeof given === 'number' && shown === String(given) ? given : shown
+    }
+    if (typeof given === 'function' || typeof given === 'symbol') return undefined
+    if (typeof given !== 'object' || given === null) return given
+    if (path.includes(given)) return '[circular]'
+    if (path.length >= MAX_DEPTH) return '[deep]'
+    return object(given, [...path, given])
+  }
+
+  const object = (given: object, path: readonly object[]): unknown => {
+    if (given instanceof Date) return Number.isNaN(given.getTime()) ? 'Invalid Date' : given.toISOString()
+    if (given instanceof URL) return text(given.href)
+    if (ArrayBuffer.isView(given)) return `[${given.byteLength} bytes]`
+    if (given instanceof Map)
+      return entries(
+        [...given].map(([key, each]) => [String(key), each]),
+        path,
+      )
+    if (given instanceof Set || Array.isArray(given)) return [...given].map((each: unknown) => value(each, path))
+    if (Symbol.iterator in given) return entries(headerLike(given), path)
+    return entries(given instanceof Error ? [...errorEntries(given), ...ownEntries(given)] : ownEntries(given), path)
+  }
+
+  const entries = (pairs: readonly (readonly [string, unknown])[], path: readonly object[]): Record<string, unknown> =>
+    Object.fromEntries(
+      pairs.map(([key, each]) => {
+        const isSecret = secretKey.test(key) && each !== null && each !== undefined && typeof each !== 'boolean'
+        return [text(key), isSecret ? HIDDEN : value(each, path)]
+      }),
+    )
+
+  return { add, text, fields: (fields) => entries(ownEntries(fields), [fields]) }
+}
+
+function errorEntries(error: Error): [string, unknown][] {
+  const { name, message, stack, cause } = error
+  return Object.entries({ name, message, stack, ...(cause === undefined ? {} : { cause }) })
+}
+
+/** Headers, search parameters and other iterables of pairs. */
+function headerLike(given: object): [string, unknown][] {
+  const items: unknown[] = Array.from(Object(given))
+  return items.map((item, index) => (Array.isArray(item) ? [String(item[0]), item[1]] : [String(index), item]))
+}
+
+/** Own enumerable properties; one whose getter throws is left out. */
+function ownEntries(given: object): [string, unknown][] {
+  return Object.keys(given).flatMap((key): [string, unknown][] => {
+    try {
+      return [[key, Reflect.get(given, key)]]
+    } catch {
+      return []
+    }
+  })
+}

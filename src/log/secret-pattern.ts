@@ -1,0 +1,26 @@
+/** A shorter value is no secret, and hiding it would hide half the log. */
+const SHORTEST_SECRET = 4
+
+/**
+ * Matches every secret however its characters are spelled: as they are, percent-encoded in either case (RFC 3986), `+`
+ * for a space (form encoding), escaped as in JSON. Undefined when there is none.
+ */
+export function secretPattern(secrets: ReadonlySet<string>): RegExp | undefined {
+  const long = [...secrets].filter((secret) => secret.length >= SHORTEST_SECRET)
+  // The longest first, so that a secret that begins with another is replaced as a whole.
+  const patterns = long.sort((a, b) => b.length - a.length).map((secret) => Array.from(secret, spellings).join(''))
+  return patterns.length === 0 ? undefined : new RegExp(patterns.join('|'), 'gu')
+}
+
+function spellings(character: string): string {
+  const encoded = Array.from(Buffer.from(character), (byte) => `%${hexPattern(byte)}`).join('')
+  const json = JSON.stringify(character).slice(1, -1)
+  const forms = new Set([character, json])
+  const literals = [...forms].map((form) => RegExp.escape(form))
+  return `(?:${[...literals, encoded, ...(character === ' ' ? ['\\+'] : [])].join('|')})`
+}
+
+function hexPattern(byte: number): string {
+  const hex = byte.toString(16).padStart(2, '0')
+  return Array.from(hex, (digit) => (/[a-f]/.test(digit) ? `[${digit}${digit.toUpperCase()}]` : digit)).join('')
+}
