@@ -1,4 +1,63 @@
-/** The program: reads the arguments, runs one verb, sets the exit code. */
+import { readFileSync } from 'node:fs'
+import { commands } from './cli/commands.ts'
+import { exitCodeOfError } from './cli/exit.ts'
+import { runCommandLine } from './cli/run-command-line.ts'
+import { callIfStillRunning, systemClock } from './core/clock.ts'
+import { LivehouseError } from './core/errors.ts'
+
+/** After a signal, what is in flight has this long to finish or to roll back. */
+const GRACE_MS = 10_000
+
+/** The program: reads the arguments, runs one verb, sets the exit code. The only place that touches the process. */
 export async function main(): Promise<void> {
-  process.exitCode = 2
+  const controller = new AbortController()
+  const emergency = Promise.withResolvers<never>()
+  emergency.promise.catch(() => {})
+  listenToSignals(controller, emergency.reject)
+  for (const bug of ['uncaughtException', 'unhandledRejection'] as const) {
+    process.on(bug, (error: unknown) => {
+      emergency.reject(error)
+      controller.abort(error)
+    })
+  }
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', endQuietlyOnClosedPipe)
+  process.exitCode = await runCommandLine({
+    argv: process.argv.slice(2),
+    version: readVersion(),
+    commands,
+    environment: undefined,
+    clock: systemClock,
+    signal: controller.signal,
+    emergency: emergency.promise,
+    writeOut: (text) => void process.stdout.write(text),
+    writeError: (text) => void process.stderr.write(text),
+    isTerminal: process.stderr.isTTY,
+  })
+  // What still runs after a bug or after the grace period is not waited for; everything else ends by itself.
+  // oxlint-disable-next-line node/no-process-exit, unicorn/no-process-exit
+  emergency.promise.catch(() => process.exit())
+}
+
+function listenToSignals(controller: AbortController, endNow: (error: unknown) => void): void {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      const error = new LivehouseError('run.interrupted', `interrupted by ${signal}`, { signal })
+      // A second Ctrl-C ends at once.
+      // oxlint-disable-next-line node/no-process-exit, unicorn/no-process-exit
+      if (controller.signal.aborted) process.exit(exitCodeOfError(error))
+      process.stderr.write(`livehouse: ${signal}: finishing what is in flight, 10 s at most; once more ends at once\n`)
+      controller.abort(error)
+      callIfStillRunning(GRACE_MS, () => endNow(error))
+    })
+  }
+}
+
+/** `livehouse status | head -1` closes our output: nobody is left to tell. */
+function endQuietlyOnClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error
+}
+
+function readVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+  return String(Object(manifest).version)
 }

@@ -1,6 +1,7 @@
 import type { Command } from './command.ts'
 
-interface CommandEntry {
+/** A verb as `livehouse --help` knows it. */
+export interface CommandEntry {
   /** One line in `livehouse --help`. */
   readonly summary: string
   /** Loaded when it is called, so that `--help` stays quick. */

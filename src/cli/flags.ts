@@ -1,0 +1,62 @@
+import type { ChannelSetting } from '../config.ts'
+import { type StreamName, streamNames } from '../core/stream.ts'
+import { parseWallTime } from '../core/wall-clock.ts'
+import type { Refuse } from './arguments.ts'
+import { didYouMean } from './suggest.ts'
+
+/** The parts of a comma-separated flag, each once; undefined when the flag is not given. */
+export function readList(flag: string, given: string | undefined, refuse: Refuse): readonly string[] | undefined {
+  if (given === undefined) return undefined
+  const parts = given.split(',').map((part) => part.trim())
+  if (parts.includes('')) refuse(`${flag} has an empty entry in ${JSON.stringify(given)}`)
+  return [...new Set(parts.filter((part) => part !== ''))]
+}
+
+/** `--streams a,b`; undefined when it is not given. */
+export function readStreams(given: string | undefined, refuse: Refuse): readonly StreamName[] | undefined {
+  return readList('--streams', given, refuse)?.flatMap((name) => {
+    const stream = streamNames.find((known) => known === name)
+    if (stream !== undefined) return [stream]
+    const hint = didYouMean(name, streamNames) || `; the streams are ${streamNames.join(', ')}`
+    refuse(`--streams: there is no stream ${JSON.stringify(name)}${hint}`)
+    return []
+  })
+}
+
+/** `--channels x,y` among the configured ones; all of them when it is not given. */
+export function readChosenChannels(
+  given: string | undefined,
+  configured: readonly ChannelSetting[],
+  refuse: Refuse,
+): readonly ChannelSetting[] {
+  const ids = readList('--channels', given, refuse)
+  if (ids === undefined) return configured
+  return ids.flatMap((id) => {
+    const channel = configured.find(({ channelId }) => channelId === id)
+    if (channel !== undefined) return [channel]
+    refuse(`--channels: ${JSON.stringify(id)} is not among LIVEHOUSE_CHANNELS`)
+    return []
+  })
+}
+
+/** A date of the service's calendar, `YYYY-MM-DD`. */
+export function readDateFlag(flag: string, given: string | undefined, refuse: Refuse): string | undefined {
+  if (given === undefined || (given.length === 10 && parseWallTime(given) !== undefined)) return given
+  refuse(`${flag} is ${JSON.stringify(given)}; it should be a date that exists, written 2026-01-31`)
+  return undefined
+}
+
+/** A whole number from 1 to `max`. */
+export function readPositiveInteger(
+  flag: string,
+  given: string | undefined,
+  refuse: Refuse,
+  max: number = Number.MAX_SAFE_INTEGER,
+): number | undefined {
+  if (given === undefined) return undefined
+  const number = /^\d+$/.test(given) ? Number(given) : Number.NaN
+  if (number >= 1 && number <= max) return number
+  const range = max === Number.MAX_SAFE_INTEGER ? 'of at least 1' : `from 1 to ${max}`
+  refuse(`${flag} is ${JSON.stringify(given)}; it should be a whole number ${range}`)
+  return undefined
+}

@@ -1,0 +1,28 @@
+import type { Clock } from '../core/clock.ts'
+import type { Log } from '../core/log.ts'
+import type { StreamName } from '../core/stream.ts'
+import type { Progress } from './command.ts'
+import { createTally } from './progress-tally.ts'
+
+/** Between two lines of one stream. */
+const QUIET_MS = 30_000
+
+/** Progress as log lines: one when a stream starts, one when its last slice has ended, one every half minute between. */
+export function createPlainProgress(log: Log, clock: Clock): Progress {
+  const tally = createTally()
+  const loggedAt = new Map<StreamName, number>()
+  return {
+    report: (event) => {
+      const before = tally.of(event.stream)
+      const { rows, pages, totalPages, slices, endedSlices } = tally.add(event)
+      const facts = { stream: event.stream, rows, pages, totalPages: totalPages ?? null, slices, endedSlices }
+      const isOver = slices > 0 && endedSlices === slices
+      if (before === undefined) log.info('stream.started', { stream: event.stream, slices })
+      else if (event.kind === 'slice.ended' && isOver) log.info('stream.ended', facts)
+      else if (clock.now() - (loggedAt.get(event.stream) ?? 0) >= QUIET_MS) log.info('stream.progress', facts)
+      else return
+      loggedAt.set(event.stream, clock.now())
+    },
+    [Symbol.dispose]: () => {},
+  }
+}

@@ -1,0 +1,120 @@
+import type { Environment } from '../config.ts'
+import type { Clock } from '../core/clock.ts'
+import { LivehouseError } from '../core/errors.ts'
+import type { RedactingLog } from '../log.ts'
+import type { CliContext } from './command.ts'
+import type { CommandEntry } from './commands.ts'
+import { exitCodeOfError } from './exit.ts'
+import { failureJson, failureText } from './failure.ts'
+import { overview } from './overview.ts'
+import { didYouMean } from './suggest.ts'
+import { createTerminal, type Terminal } from './terminal.ts'
+
+/** The process, as far as the command line needs it. */
+export interface CommandLine {
+  readonly argv: readonly string[]
+  readonly version: string
+  readonly commands: Readonly<Record<string, CommandEntry>>
+  /** Undefined for that of the process and of `.env`. */
+  readonly environment: Environment | undefined
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  /** Rejects when the process must end without waiting for the command: a bug, or no end after a signal. */
+  readonly emergency: Promise<never>
+  readonly writeOut: (text: string) => void
+  readonly writeError: (text: string) => void
+  /** Standard error is a terminal. */
+  readonly isTerminal: boolean
+}
+
+/** Runs one verb and says what went wrong. Nothing heavy is loaded before the verb is known. @returns the exit code. */
+export async function runCommandLine(line: CommandLine): Promise<number> {
+  const [verb = '', ...argv] = line.argv
+  if (verb === '--help' || verb === '-h') return show(line, overview(line.commands))
+  if (verb === '--version') return show(line, line.version)
+  const startedAt = isoTime(line.clock)
+  const terminal = createTerminal(line.writeError)
+  let log: RedactingLog | undefined
+  let hasPrinted = false
+  try {
+    const command = await entryOf(line.commands, verb).load()
+    if (isGiven(argv, '--help') || isGiven(argv, '-h')) return show(line, command.help)
+    const { environment, isInteractive, ...rest } = await openLog(line, terminal)
+    log = rest.log
+    const context = createContext(line, { environment, isInteractive, log, terminal })
+    const print = (text: string): void => {
+      hasPrinted = true
+      context.print(text)
+    }
+    const code = await Promise.race([command.run({ ...context, print }, argv), line.emergency])
+    return line.signal.aborted ? exitCodeOfError(line.signal.reason) : code
+  } catch (error) {
+    const redact = log?.redact ?? ((text: string) => text)
+    const failure = { command: verb, error, startedAt, finishedAt: isoTime(line.clock) }
+    if (isGiven(line.argv, '--json') && !hasPrinted) line.writeOut(`${redact(failureJson(failure))}\n`)
+    terminal.write(`${redact(failureText(failure))}\n`)
+    log?.debug('command.failed', { err: error })
+    return exitCodeOfError(error)
+  }
+}
+
+function show(line: CommandLine, text: string): number {
+  line.writeOut(`${text.trimEnd()}\n`)
+  return 0
+}
+
+function entryOf(commands: CommandLine['commands'], verb: string): CommandEntry {
+  const entry = Object.hasOwn(commands, verb) ? commands[verb] : undefined
+  if (entry) return entry
+  const problem =
+    verb === ''
+      ? 'no command is given'
+      : `there is no command ${JSON.stringify(verb)}${didYouMean(verb, Object.keys(commands))}`
+  throw new LivehouseError('usage.invalid', 'wrong use, see livehouse --help', { problems: [problem] })
+}
+
+/** Whether a flag is among the arguments; what follows `--` is none. */
+function isGiven(argv: readonly string[], flag: string): boolean {
+  const end = argv.indexOf('--')
+  return argv.slice(0, end === -1 ? argv.length : end).includes(flag)
+}
+
+async function openLog(line: CommandLine, terminal: Terminal) {
+  const [config, { createLog }] = await Promise.all([import('../config.ts'), import('../log.ts')])
+  const environment = line.environment ?? config.readEnvironment()
+  const { level, secrets } = config.readSettings(environment, (source) => ({
+    level: config.readLogLevel(source),
+    secrets: config.readSecrets(source),
+  }))
+  const isInteractive = line.isTerminal && !environment.NO_COLOR && !environment.CI && environment.TERM !== 'dumb'
+  const log = createLog({ level, secrets, isForPeople: line.isTerminal, write: terminal.write })
+  return { environment, isInteractive, log }
+}
+
+interface Opened {
+  readonly environment: Environment
+  readonly isInteractive: boolean
+  readonly log: RedactingLog
+  readonly terminal: Terminal
+}
+
+function createContext(line: CommandLine, { environment, isInteractive, log, terminal }: Opened): CliContext {
+  return {
+    environment,
+    clock: line.clock,
+    log,
+    addSecret: log.addSecret,
+    signal: line.signal,
+    print: (text) => line.writeOut(`${text}\n`),
+    remark: (text) => terminal.write(`${text}\n`),
+    isInteractive,
+    openProgress: async () => {
+      if (!isInteractive) return (await import('./plain-progress.ts')).createPlainProgress(log, line.clock)
+      return (await import('./progress.ts')).createProgressBars(terminal, line.clock)
+    },
+  }
+}
+
+function isoTime(clock: Clock): string {
+  return new Date(clock.now()).toISOString()
+}

@@ -1,0 +1,22 @@
+import type { CliContext } from '../../src/cli/command.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import { silentLog } from '../../src/core/log.ts'
+
+/** A context for one verb under test, and the lines that it printed and remarked. */
+export function createTestContext(overrides: Partial<CliContext> = {}) {
+  const printed: string[] = []
+  const remarked: string[] = []
+  const context: CliContext = {
+    environment: {},
+    clock: systemClock,
+    log: silentLog,
+    addSecret: () => {},
+    signal: new AbortController().signal,
+    print: (line) => void printed.push(line),
+    remark: (line) => void remarked.push(line),
+    isInteractive: false,
+    openProgress: async () => ({ report: () => {}, [Symbol.dispose]: () => {} }),
+    ...overrides,
+  }
+  return { context, printed, remarked }
+}
