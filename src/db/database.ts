@@ -1,0 +1,82 @@
+import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
+
+/**
+ * Every table of the warehouse, by its qualified name. `bigint` and `numeric` are exact decimal text, `timestamptz` is a
+ * `Date`; `date`, `timestamp` and ranges stay the text of Postgres (see `pg-types.ts`).
+ */
+export interface Database {
+  'livehouse_ops.source': SourceTable
+  'livehouse_ops.runs': RunsTable
+  'livehouse_ops.slices': SlicesTable
+  'livehouse_ops.quarantine': QuarantineTable
+}
+
+/** Decimal text on reading; numbers are accepted where they are small counts. */
+type BigInteger = ColumnType<string, string | number | bigint, string | number | bigint>
+type OptionalBigInteger = ColumnType<
+  string | null,
+  string | number | bigint | null | undefined,
+  string | number | bigint | null
+>
+type Instant = ColumnType<Date, Date | string, Date | string>
+type OptionalInstant = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>
+/** Written as JSON text. */
+type Json = ColumnType<unknown, string, string>
+type OptionalJson = ColumnType<unknown, string | null | undefined, string | null>
+
+/** At most one row: whose records this database holds. */
+export interface SourceTable {
+  base_url: string
+  app_id: string | null
+  time_zone: string
+  remembered_at: Generated<Date>
+}
+
+export interface RunsTable {
+  run_id: GeneratedAlways<string>
+  command: string
+  /** `running`, or how it ended. */
+  status: 'running' | 'ok' | 'partial' | 'waiting' | 'failed'
+  settings: Json
+  started_at: Instant
+  finished_at: OptionalInstant
+  resumes_at: OptionalInstant
+  outcome: OptionalJson
+}
+
+export interface SlicesTable {
+  slice_id: GeneratedAlways<string>
+  run_id: BigInteger
+  stream: string
+  partition: string
+  /** A `tsrange` as text, `[2026-11-20 14:03:00,2026-11-20 15:00:00)`; null for a snapshot walk. */
+  covers: string | null
+  status: 'landed' | 'failed'
+  proof: string
+  first_total: OptionalBigInteger
+  last_total: OptionalBigInteger
+  smallest_total: OptionalBigInteger
+  largest_total: OptionalBigInteger
+  distinct_rows: BigInteger
+  quarantined_rows: BigInteger
+  calls: BigInteger
+  retries: BigInteger
+  error: string | null
+  started_at: Instant
+  finished_at: Instant
+}
+
+export interface QuarantineTable {
+  stream: string
+  partition: string
+  item_hash: string
+  ordinal: number
+  raw: string
+  reason: string
+  path: string
+  slice_id: OptionalBigInteger
+  run_id: BigInteger
+  first_seen_at: Instant
+  last_seen_at: Instant
+  resolved_at: OptionalInstant
+}

@@ -1,0 +1,65 @@
+import { Kysely, sql } from 'kysely'
+import { Pool } from 'pg'
+import { LivehouseError } from '../core/errors.ts'
+import type { Database } from './database.ts'
+import { describeTarget } from './database-url.ts'
+import { pgTypes } from './pg-types.ts'
+import { warehouseDialect } from './warehouse-dialect.ts'
+
+/** multirange types and `range_agg`, which the ledger is built on, came with this version. */
+const OLDEST_SERVER = 14
+const CONNECT_TIMEOUT_MS = 10_000
+const IDLE_TIMEOUT_MS = 30_000
+
+export interface PoolOptions {
+  /** Ends the wait for the first connection. */
+  readonly signal?: AbortSignal
+  /** The largest number of connections; 10 when not given. */
+  readonly maxConnections?: number
+}
+
+/**
+ * Opens a pool of connections to a Postgres URL and makes sure of the server. Use it with `await using`, or `destroy()`
+ * it: connections that are open keep the process alive.
+ *
+ * TLS is asked for in the URL: `?sslmode=verify-full`, `no-verify`, `disable`, with `sslrootcert`, `sslcert` and `sslkey`
+ * naming files; `uselibpqcompat=true` gives `require` and `prefer` the meaning that they have in libpq.
+ *
+ * No state of a session is set or relied upon, so a pooler in transaction mode may stand in between: what a statement
+ * needs is set by `set_config(…, true)` within its transaction.
+ * @throws db.unreachable, db.refused (also from every later statement), db.tooOld
+ */
+export async function openDatabase(url: string, options: PoolOptions = {}): Promise<Kysely<Database>> {
+  const { signal, maxConnections = 10 } = options
+  const pool = new Pool({
+    connectionString: url,
+    application_name: 'livehouse',
+    max: maxConnections,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    idleTimeoutMillis: IDLE_TIMEOUT_MS,
+    keepAlive: true,
+    types: pgTypes,
+  })
+  // Without a listener, the loss of an idle connection ends the process. The pool replaces it; a lasting loss shows in
+  // the next statement.
+  pool.on('error', () => {})
+  const db = new Kysely<Database>({ dialect: warehouseDialect(pool, describeTarget(url)) })
+  try {
+    const answer = await sql<{ server_version: string }>`show server_version`.execute(db, { signal })
+    requireServerVersion(answer.rows[0]?.server_version ?? '')
+    return db
+  } catch (error) {
+    await db.destroy()
+    throw error
+  }
+}
+
+/** @throws db.tooOld */
+export function requireServerVersion(version: string): void {
+  if (Number.parseInt(version, 10) >= OLDEST_SERVER) return
+  throw new LivehouseError(
+    'db.tooOld',
+    `The database server is PostgreSQL ${version}; livehouse needs ${OLDEST_SERVER} or newer. Upgrade it, or use DATABASE_URL=embedded.`,
+    { version },
+  )
+}

@@ -1,0 +1,71 @@
+import { LivehouseError } from '../core/errors.ts'
+
+/** What to do about a refusal, by SQLSTATE (PostgreSQL, appendix A); a class of two characters stands for all of it. */
+const mendings: Readonly<Record<string, string>> = {
+  '25006': 'It is read-only: connect to the primary, or end its recovery or default_transaction_read_only',
+  '28': 'Check the user, the password and pg_hba.conf for this address',
+  '3D000': 'Create the database first (CREATE DATABASE …), or correct its name in DATABASE_URL',
+  '42501': 'Grant the right to the user of DATABASE_URL, or let a DBA run the output of `livehouse migrate sql`',
+  '53100': 'Its disk is full: make room there, then run again; nothing half-written was kept',
+  '53200': 'It is out of memory: give it more, then run again',
+  '53300': 'It has no connection left: raise max_connections, or connect through a pooler',
+  '57P01': 'It was stopped by an administrator: start it, then run again',
+  '57P02': 'It crashed: see its log, then run again',
+  '57P03': 'It is starting or stopping: wait a moment, then run again',
+}
+
+/** Codes of Node and messages of the driver that mean that the connection is gone; the driver gives these no code. */
+const lostCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH'])
+const lostMessages = /^(Connection terminated|Client has encountered a connection error|Client was closed)/
+
+/**
+ * An error of a statement: a lost connection becomes `db.unreachable`, a refusal of the server `db.refused` with what to
+ * do. Everything else (a broken constraint, a bug) is returned as it is.
+ */
+export function translateStatementError(error: unknown, target: string): unknown {
+  if (!(error instanceof Error) || error instanceof LivehouseError) return error
+  const code = codeOf(error)
+  const mending = mendings[code] ?? mendings[code.slice(0, 2)]
+  if (mending !== undefined && code.length === 5) {
+    return new LivehouseError(
+      'db.refused',
+      `Database ${target} refuses: ${error.message} (${code}). ${mending}.`,
+      { reason: error.message, sqlState: code },
+      { cause: error },
+    )
+  }
+  return lostCodes.has(code) || code.startsWith('08') || lostMessages.test(error.message)
+    ? unreachable(error, target)
+    : error
+}
+
+/** An error on the way to a connection: a refusal of the server, or else the database is out of reach. */
+export function translateConnectError(error: unknown, target: string): unknown {
+  const translated = translateStatementError(error, target)
+  if (translated instanceof LivehouseError || !(error instanceof Error)) return translated
+  return unreachable(error, target)
+}
+
+function unreachable(error: Error, target: string): LivehouseError<'db.unreachable'> {
+  const reason = reasonOf(error)
+  return new LivehouseError(
+    'db.unreachable',
+    `Database ${target} cannot be reached: ${reason}. Check the address in DATABASE_URL, and that the server runs and ` +
+      'takes connections from here (sslmode too, where it wants TLS).',
+    { target, reason },
+    { cause: error },
+  )
+}
+
+/** A name with several addresses fails with one error for each and no message of its own. */
+function reasonOf(error: Error): string {
+  if (error instanceof AggregateError) {
+    return error.errors.map((inner) => (inner instanceof Error ? inner.message : String(inner))).join('; ')
+  }
+  return error.message
+}
+
+/** The SQLSTATE, or the code of Node; empty without one. */
+function codeOf(error: Error): string {
+  return 'code' in error && typeof error.code === 'string' ? error.code : ''
+}
