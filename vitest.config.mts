@@ -7,6 +7,6 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    globalSetup: [],
+    globalSetup: ['test/helpers/postgres-server.ts'],
   },
 })

@@ -1,0 +1,94 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { get } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import type { TestProject } from 'vitest/node'
+import { systemClock } from '../../src/core/clock.ts'
+import { startEmbedded, stopEmbedded } from '../../src/db/embedded.ts'
+import { openDatabase } from '../../src/db/pool.ts'
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** Of a database on the server of this run, by a user who may create databases and roles. */
+    postgresUrl: string
+  }
+}
+
+interface TestServer {
+  readonly choice: string
+  readonly url: string
+  readonly stop: () => Promise<void>
+}
+
+const IMAGE = 'postgres:18-alpine'
+const PING_MS = 1000
+const never = new AbortController().signal
+
+/** One Postgres a run: `TEST_DATABASE_URL`, else a container where a Docker engine answers, else the embedded one. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const server = givenServer() ?? (await containerServer()) ?? (await embeddedServer())
+  process.stderr.write(`tests use ${server.choice}\n`)
+  project.provide('postgresUrl', server.url)
+  return server.stop
+}
+
+function givenServer(): TestServer | undefined {
+  const url = process.env.TEST_DATABASE_URL
+  return url ? { choice: 'the Postgres of TEST_DATABASE_URL', url, stop: async () => {} } : undefined
+}
+
+async function containerServer(): Promise<TestServer | undefined> {
+  if (!(await isDockerThere())) return undefined
+  const { PostgreSqlContainer } = await import('@testcontainers/postgresql')
+  try {
+    const container = await new PostgreSqlContainer(IMAGE).withStartupTimeout(60_000).start()
+    return {
+      choice: `a container of ${IMAGE}`,
+      url: container.getConnectionUri(),
+      stop: async () => {
+        await container.stop()
+      },
+    }
+  } catch (error) {
+    // An engine without the image and without a network: the tests work offline all the same.
+    process.stderr.write(`no container: ${error instanceof Error ? error.message : String(error)}\n`)
+    return undefined
+  }
+}
+
+/** Asked before the library is loaded: it would search for an engine for a long time. */
+async function isDockerThere(): Promise<boolean> {
+  const host = process.env.DOCKER_HOST ?? 'unix:///var/run/docker.sock'
+  const address = host.startsWith('unix://')
+    ? { socketPath: host.slice('unix://'.length) }
+    : { host: new URL(host).hostname, port: new URL(host).port }
+  return new Promise((resolve) => {
+    const request = get({ ...address, path: '/_ping', timeout: PING_MS }, (response) => {
+      response.resume()
+      resolve(response.statusCode === 200)
+    })
+    request.on('timeout', () => request.destroy())
+    request.on('error', () => resolve(false))
+  })
+}
+
+async function embeddedServer(): Promise<TestServer> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'livehouse-test-'))
+  const stop = async () => {
+    await stopEmbedded(dataDir, never)
+    await rm(dataDir, { recursive: true, force: true })
+  }
+  try {
+    const server = await startEmbedded(dataDir, systemClock, never)
+    const url = server.url('postgres')
+    await using db = await openDatabase(url)
+    // Nothing here has to survive a power cut.
+    await sql`alter system set fsync = off`.execute(db)
+    await sql`select pg_reload_conf()`.execute(db)
+    return { choice: `an embedded PostgreSQL in ${dataDir}`, url, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}

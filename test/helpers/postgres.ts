@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto'
+import { type Kysely, sql } from 'kysely'
+import { inject } from 'vitest'
+import type { Database } from '../../src/db/database.ts'
+import { migrateUp } from '../../src/db/migrate.ts'
+import { openDatabase } from '../../src/db/pool.ts'
+
+export interface TestDatabase extends AsyncDisposable {
+  readonly name: string
+  readonly url: string
+  readonly db: Kysely<Database>
+}
+
+/**
+ * A fresh database on the run's server, migrated unless told otherwise. `await using` drops it, whoever is connected.
+ */
+export async function createTestDatabase({ isMigrated = true } = {}): Promise<TestDatabase> {
+  const name = `livehouse_test_${randomUUID().replaceAll('-', '')}`
+  await onServer(async (admin) => {
+    await sql`create database ${sql.id(name)} template template0 encoding 'UTF8'`.execute(admin)
+  })
+  const url = databaseUrl(name)
+  const db = await openDatabase(url)
+  if (isMigrated) await migrateUp(db)
+  return {
+    name,
+    url,
+    db,
+    [Symbol.asyncDispose]: async () => {
+      await db.destroy()
+      await onServer(async (admin) => {
+        await sql`drop database ${sql.id(name)} with (force)`.execute(admin)
+      })
+    },
+  }
+}
+
+/** The URL of a database on the run's server, by another user where one is given. */
+export function databaseUrl(name: string, user?: { readonly name: string; readonly password: string }): string {
+  const url = new URL(inject('postgresUrl'))
+  url.pathname = `/${name}`
+  if (user !== undefined) {
+    url.username = user.name
+    url.password = user.password
+  }
+  return url.href
+}
+
+/** Does something as the server's administrator. */
+export async function onServer(work: (admin: Kysely<Database>) => Promise<void>): Promise<void> {
+  await using admin = await openDatabase(inject('postgresUrl'), { maxConnections: 1 })
+  await work(admin)
+}

@@ -1,0 +1,22 @@
+import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import { onServer } from './postgres.ts'
+
+export interface TestRole extends AsyncDisposable {
+  readonly name: string
+  readonly password: string
+}
+
+/** A user of the run's server without any right of its own. Create it before the database: what it owns there goes first. */
+export async function createTestRole(): Promise<TestRole> {
+  const name = `livehouse_test_${randomUUID().slice(0, 8)}`
+  const password = randomUUID()
+  await onServer(async (admin) => {
+    await sql`create role ${sql.id(name)} login password ${sql.lit(password)}`.execute(admin)
+  })
+  return {
+    name,
+    password,
+    [Symbol.asyncDispose]: () => onServer(async (admin) => void (await sql`drop role ${sql.id(name)}`.execute(admin))),
+  }
+}
