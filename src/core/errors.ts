@@ -13,12 +13,18 @@ export interface ErrorDetails {
   'api.unreachable': { readonly call: string; readonly reason: string }
   /** No complete answer in time. */
   'api.timeout': { readonly call: string; readonly timeoutMs: number }
-  /** An HTTP status that is not success and has no code of its own below. */
-  'api.status': { readonly call: string; readonly status: number; readonly code?: number; readonly reason: string }
+  /** An HTTP status, or a body code that stands for one, that is not success and has no code of its own below. */
+  'api.status': {
+    readonly call: string
+    readonly status: number
+    readonly code?: number | string
+    readonly reason: string
+    readonly retryAfterMs?: number
+  }
   /** 429, or the body code 429001. `retryAfterMs` as the service asked, where it did. */
   'api.rateLimited': { readonly call: string; readonly retryAfterMs?: number }
-  /** 401: the bearer token is not accepted, also not a fresh one. */
-  'api.unauthorized': { readonly call: string; readonly reason: string }
+  /** 401: the token is not accepted. `isRenewable`: it was a fetched one, and the next attempt carries a fresh one. */
+  'api.unauthorized': { readonly call: string; readonly reason: string; readonly isRenewable?: boolean }
   /** The app id and secret were refused at 4.1. */
   'api.credentialsRefused': { readonly call: string; readonly reason: string }
   /** 403: this account may not do this. */
@@ -27,8 +33,10 @@ export interface ErrorDetails {
   'api.channelUnknown': { readonly call: string; readonly channelId: string; readonly reason: string }
   /** A well-formed answer that reports a failure: `errcode` other than 1000, or an `errors` envelope. */
   'api.refused': { readonly call: string; readonly code: number | string; readonly reason: string }
-  /** A body that is empty, cut, not JSON or too large. */
+  /** A body that is empty, cut or not JSON. */
   'api.badBody': { readonly call: string; readonly reason: string }
+  /** A body that asking again would not mend: too large, or compressed although it was asked for unencoded. */
+  'api.bodyRefused': { readonly call: string; readonly reason: string }
   /** JSON of another shape than the spec's, such as an object where an array belongs. */
   'api.badShape': { readonly call: string; readonly reason: string }
   /** The ten calls of the service day are spent (API 4.6). `resumesAt` is an ISO instant. */
@@ -75,6 +83,7 @@ export const recoveryOf: Readonly<Record<ErrorCode, Recovery>> = {
   'api.channelUnknown': 'skip',
   'api.refused': 'skip',
   'api.badBody': 'retry',
+  'api.bodyRefused': 'skip',
   'api.badShape': 'skip',
   'api.budgetSpent': 'wait',
   'paging.ignored': 'skip',
