@@ -1,4 +1,4 @@
-import { secretPattern } from './secret-pattern.ts'
+import { secretPattern } from '../core/secret-pattern.ts'
 
 const HIDDEN = '[redacted]'
 const MAX_DEPTH = 8
