@@ -1,0 +1,181 @@
+import { EnvHttpProxyAgent, request } from 'undici'
+import type { Dispatcher } from 'undici'
+import { systemClock } from '../core/clock.ts'
+import { LivehouseError } from '../core/errors.ts'
+import type { CallContext } from '../core/page.ts'
+import type { Secrets } from './secrets.ts'
+import type { Call } from './send.ts'
+
+const MAX_BODY_BYTES = 32 * 1024 * 1024
+
+export interface HttpOptions {
+  /** The two addresses of the spec, without a trailing slash. */
+  readonly baseUrl: string
+  readonly authUrl: string | null
+  /** Most connections to one host. */
+  readonly concurrency: number
+  /** For the headers, for each pause within the body, and for the whole call. */
+  readonly timeoutMs: number
+  readonly proxies: { readonly http: string | null; readonly https: string | null; readonly none: string | null }
+  readonly secrets: Secrets
+  /** Largest body; 32 MiB unless a test asks for less. */
+  readonly maxBodyBytes?: number
+}
+
+/** An answer as it came, whatever its status. */
+export interface RawAnswer {
+  readonly status: number
+  readonly contentType: string
+  readonly text: string
+  /** The `Date`, `Retry-After` and `Location` headers as written. */
+  readonly date: string | undefined
+  readonly retryAfter: string | undefined
+  readonly location: string | undefined
+}
+
+export interface Http extends AsyncDisposable {
+  /** One request on the wire: no retry, no judgement of the answer. */
+  readonly exchange: (call: Call, context: CallContext) => Promise<RawAnswer>
+}
+
+/**
+ * Owns the connections to the service. Proxies come from the options only, redirects are not followed, and bodies are asked
+ * for unencoded, so that the cap counts what is held in memory.
+ */
+export function createHttp(options: HttpOptions): Http {
+  const { proxies, timeoutMs, concurrency } = options
+  const dispatcher = new EnvHttpProxyAgent({
+    // Empty text, not undefined: undici would read the environment.
+    httpProxy: proxies.http ?? '',
+    httpsProxy: proxies.https ?? '',
+    noProxy: proxies.none ?? '',
+    connections: concurrency,
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    connect: { timeout: timeoutMs },
+    // A GET with a body (API 4.10) is plain HTTP/1.1.
+    allowH2: false,
+  })
+  return {
+    exchange: (call, context) => exchange(options, dispatcher, call, context),
+    [Symbol.asyncDispose]: () => dispatcher.destroy(),
+  }
+}
+
+async function exchange(
+  options: HttpOptions,
+  dispatcher: Dispatcher,
+  call: Call,
+  context: CallContext,
+): Promise<RawAnswer> {
+  const { signal } = context
+  signal.throwIfAborted()
+  const url = new URL((call.host === 'auth' ? (options.authUrl ?? '') : options.baseUrl) + call.path)
+  for (const [name, value] of Object.entries(call.query ?? {})) url.searchParams.set(name, value)
+  const ended = new AbortController()
+  const limit = new AbortController()
+  const onAbort = () => limit.abort()
+  signal.addEventListener('abort', onAbort)
+  // undici's limits see only pauses; an answer that drips is caught here. Always on the real clock: a socket knows no other.
+  void systemClock.sleep(options.timeoutMs, ended.signal).then(onAbort, () => {})
+  const received = { bytes: 0, hasHeaders: false }
+  try {
+    context.onAttempt?.(1)
+    const response = await request(url, {
+      dispatcher,
+      method: call.method,
+      signal: limit.signal,
+      headers: {
+        accept: 'application/json',
+        'accept-encoding': 'identity',
+        'content-type': 'application/json',
+        'user-agent': 'livehouse',
+        ...(call.bearer === undefined ? {} : { authorization: `Bearer ${call.bearer}` }),
+      },
+      ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+    })
+    received.hasHeaders = true
+    const { headers, statusCode, body } = response
+    const text = await readBody(call, response, options.maxBodyBytes ?? MAX_BODY_BYTES, received).catch(
+      (error: unknown) => {
+        // Unread, it would keep its connection; destroyed, it reports that to whom it may concern.
+        body.on('error', () => {}).destroy()
+        throw error
+      },
+    )
+    return {
+      status: statusCode,
+      contentType: headerText(headers['content-type']) ?? '',
+      text,
+      date: headerText(headers.date),
+      retryAfter: headerText(headers['retry-after']),
+      location: headerText(headers.location),
+    }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof LivehouseError) throw error
+    throw translate(options, call, error, { ...received, isLate: limit.signal.aborted, url })
+  } finally {
+    ended.abort()
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+async function readBody(
+  call: Call,
+  response: Dispatcher.ResponseData,
+  maxBytes: number,
+  received: { bytes: number },
+): Promise<string> {
+  const encoding = headerText(response.headers['content-encoding'])?.trim().toLowerCase() ?? ''
+  if (encoding !== '' && encoding !== 'identity') {
+    const reason = `the body came in the encoding ${encoding.slice(0, 40)}, although it was asked for unencoded; livehouse does not unpack it`
+    throw new LivehouseError('api.bodyRefused', `${call.name}: ${reason}`, { call: call.name, reason })
+  }
+  const chunks: Uint8Array[] = []
+  const body: AsyncIterable<Uint8Array> = response.body
+  for await (const bytes of body) {
+    received.bytes += bytes.byteLength
+    if (received.bytes > maxBytes) {
+      const reason = `the body is larger than ${maxBytes} bytes`
+      throw new LivehouseError('api.bodyRefused', `${call.name}: ${reason}`, { call: call.name, reason })
+    }
+    chunks.push(bytes)
+  }
+  return new TextDecoder().decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))
+}
+
+interface Circumstances {
+  readonly bytes: number
+  readonly hasHeaders: boolean
+  readonly isLate: boolean
+  readonly url: URL
+}
+
+/** undici's errors may carry addresses, headers and bodies: only their code and a redacted message go on. */
+function translate(options: HttpOptions, call: Call, error: unknown, seen: Circumstances): LivehouseError {
+  const { redact } = options.secrets
+  const code = codeOf(error)
+  const text = error instanceof Error ? error.message : String(error)
+  const cause = new Error(redact(`${code === '' ? 'error' : code}: ${text.replaceAll(seen.url.search || '\0', '')}`))
+  if (seen.isLate || /_TIMEOUT$|ETIMEDOUT/.test(code)) {
+    const { timeoutMs } = options
+    const message = `${call.name}: no complete answer within ${timeoutMs / 1000} s`
+    return new LivehouseError('api.timeout', message, { call: call.name, timeoutMs }, { cause })
+  }
+  if (seen.hasHeaders) {
+    const reason = `the body was cut after ${seen.bytes} bytes`
+    return new LivehouseError('api.badBody', `${call.name}: ${reason}`, { call: call.name, reason }, { cause })
+  }
+  const reason = code === '' ? cause.message : code
+  const message = `${call.name}: no connection to ${redact(seen.url.origin)} (${reason})`
+  return new LivehouseError('api.unreachable', message, { call: call.name, reason }, { cause })
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+}
+
+function headerText(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value
+}

@@ -1,0 +1,41 @@
+import type { CallContext, ListEndpoint } from '../core/page.ts'
+
+/** The twelve calls of the service by the name that messages and logs use; 4.3 and 4.4 share a path. */
+export type Endpoint = ListEndpoint | 'token' | 'ticket' | 'createMenu' | 'updateMenu'
+
+/** One call to the service as data: what to ask, how to authorise it, and whether it may be made again. */
+export interface Call {
+  readonly endpoint: Endpoint
+  /** `POST visitorList channel 9 page 3`: how messages and logs name it. Never holds a query, which may carry secrets. */
+  readonly name: string
+  readonly method: 'GET' | 'POST' | 'PUT'
+  /** Which of the two configured addresses the path belongs to. */
+  readonly host: 'base' | 'auth'
+  readonly path: string
+  readonly query?: Readonly<Record<string, string>>
+  readonly body?: Readonly<Record<string, unknown>>
+  /** Whose turn it takes; undefined for calls of the whole account. */
+  readonly channelId?: string
+  /** `query` is 4.2, whose app id and token travel as parameters; `none` is 4.1. */
+  readonly authorization: 'bearer' | 'query' | 'none'
+  /**
+   * `read`: also after an unknown errcode; `idempotent`: only after failures of transport or service; `once`: one
+   * repetition (4.6, ten calls a day); `never`: not even then (4.2 and 4.3 do something each time).
+   */
+  readonly repeat: 'read' | 'idempotent' | 'once' | 'never'
+  /** Set by the token layer. */
+  readonly bearer?: string
+}
+
+/** A well-formed answer that reports no failure. */
+export interface Answer {
+  readonly json: unknown
+  /** The `Date` header in milliseconds since 1970. */
+  readonly serviceTimeMs: number | undefined
+}
+
+/**
+ * Makes one call. The client's behaviours (retry, pace, budget, token) are each a function from `Send` to `Send`.
+ * @throws LivehouseError with an `api.…` code, or the signal's reason.
+ */
+export type Send = (call: Call, context: CallContext) => Promise<Answer>
