@@ -1,0 +1,127 @@
+import { LivehouseError } from '../core/errors.ts'
+import type { RawAnswer } from './http.ts'
+import type { Secrets } from './secrets.ts'
+import type { Call } from './send.ts'
+
+/** No longer than this is quoted of what the service says. */
+const QUOTE_LENGTH = 200
+/** What `msg` says where the codes are not documented: that the channel is not there. */
+const channelIsUnknown =
+  /no such (activity|channel)|(activity|channel)( id)?( is| does)?( not|n't) (exist|found)|(频道|活动)[^,，。]{0,8}不存在|不存在[^,，。]{0,4}(频道|活动)/i
+
+/** What a failed answer tells, collected from body and status before it is judged. */
+interface Report {
+  readonly call: Call
+  /** The HTTP status, or the one that the body's code begins with. */
+  readonly status: number | undefined
+  /** Of the body. */
+  readonly code: number | string | undefined
+  /** The service's own words, redacted and shortened; empty without any. */
+  readonly said: string
+  readonly retryAfterMs: number | undefined
+}
+
+/**
+ * Tells the families of failures apart: `errcode` other than 1000, `{"errors": {code, message}}` at any status,
+ * `{"status": "n", "msg"}`, redirects and HTTP statuses.
+ * @returns the error, or undefined for an answer that reports none.
+ */
+export function failureOf(
+  call: Call,
+  raw: RawAnswer,
+  json: unknown,
+  secrets: Secrets,
+  retryAfterMs: number | undefined,
+): LivehouseError | undefined {
+  const isSuccess = raw.status >= 200 && raw.status < 300
+  if (raw.status >= 300 && raw.status < 400) return redirect(call, raw, secrets)
+  const found = bodyFailure(json)
+  if (!found && isSuccess) return undefined
+  const status = statusOf(found?.code) ?? (isSuccess ? undefined : raw.status)
+  return judge({ call, status, code: found?.code, said: quote(found?.text, secrets), retryAfterMs })
+}
+
+/** A service's text as it may be shown: known secrets blanked, one line, at most 200 characters. */
+export function quote(text: unknown, secrets: Secrets): string {
+  if (typeof text !== 'string') return ''
+  const line = secrets
+    .redact(text)
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim()
+  return line.length > QUOTE_LENGTH ? `${line.slice(0, QUOTE_LENGTH)}…` : line
+}
+
+function bodyFailure(json: unknown): { readonly code: number | string; readonly text: unknown } | undefined {
+  if (!isRecord(json)) return undefined
+  const { errors, errcode, status } = json
+  if (isRecord(errors)) return { code: readCode(errors.code) ?? 'errors', text: errors.message ?? errors.msg }
+  if (typeof errors === 'string' && errors !== '') return { code: 'errors', text: errors }
+  if (errcode !== undefined && errcode !== null && readCode(errcode) !== 1000) {
+    return { code: readCode(errcode) ?? 'errcode', text: json.msg ?? json.message }
+  }
+  if (status === 'n') return { code: readCode(json.flag) ?? 'n', text: json.msg }
+  return undefined
+}
+
+function judge(report: Report): LivehouseError {
+  const { call, status, code, said, retryAfterMs } = report
+  const { name } = call
+  const words = said === '' ? '' : ` "${said}"`
+  const reason = [code === undefined ? '' : `code ${code}`, said === '' ? '' : `"${said}"`].filter(Boolean).join(' ')
+  const shown = reason === '' ? '' : ` (${reason})`
+  if (call.channelId !== undefined && (code === 404002 || channelIsUnknown.test(said))) {
+    const { channelId } = call
+    const message = `${name}: the service does not know this channel${shown}`
+    return new LivehouseError('api.channelUnknown', message, { call: name, channelId, reason })
+  }
+  if (status === undefined) {
+    const refusal = code ?? 'unknown'
+    return new LivehouseError('api.refused', `${name}: the service refuses with code ${refusal}${words}`, {
+      call: name,
+      code: refusal,
+      reason: said,
+    })
+  }
+  const wait = retryAfterMs === undefined ? {} : { retryAfterMs }
+  if (status === 401) return new LivehouseError('api.unauthorized', `${name}: 401${shown}`, { call: name, reason })
+  if (status === 403) return new LivehouseError('api.forbidden', `${name}: 403${shown}`, { call: name, reason })
+  if (status === 429) return new LivehouseError('api.rateLimited', `${name}: 429${shown}`, { call: name, ...wait })
+  return new LivehouseError('api.status', `${name}: ${status}${shown}`, {
+    call: name,
+    status,
+    ...(code === undefined ? {} : { code }),
+    reason,
+    ...wait,
+  })
+}
+
+function redirect(call: Call, raw: RawAnswer, secrets: Secrets): LivehouseError {
+  const reason = `the service redirects to ${targetOf(raw, secrets)}; livehouse does not follow, because the bearer token would go there too: set the address of the service to where it lives now`
+  const details = { call: call.name, status: raw.status, reason }
+  return new LivehouseError('api.status', `${call.name}: ${raw.status}: ${reason}`, details)
+}
+
+/** Scheme and host only: a query may hold what was sent. */
+function targetOf({ location }: RawAnswer, secrets: Secrets): string {
+  const url = location === undefined ? null : URL.parse(location)
+  return url === null ? 'another path' : secrets.redact(url.origin)
+}
+
+/** The documented codes begin with the HTTP status that they stand for (401001, 429001). */
+function statusOf(code: number | string | undefined): number | undefined {
+  if (typeof code !== 'number') return undefined
+  const status = code >= 100_000 && code <= 999_999 ? Math.floor(code / 1000) : code
+  return status >= 400 && status <= 599 ? status : undefined
+}
+
+/** A code may come as a number or as numeric text; other text is kept, shortened. */
+function readCode(code: unknown): number | string | undefined {
+  if (typeof code === 'number') return code
+  if (typeof code === 'bigint') return String(code)
+  if (typeof code !== 'string') return undefined
+  return /^-?\d{1,15}$/.test(code.trim()) ? Number(code) : code.slice(0, 40)
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,56 @@
+import { LivehouseError } from '../core/errors.ts'
+import type { Clock } from '../core/clock.ts'
+import { failureOf } from './failure.ts'
+import type { Http, RawAnswer } from './http.ts'
+import { parseExact } from './json.ts'
+import type { Secrets } from './secrets.ts'
+import type { Call, Send } from './send.ts'
+
+/** Turns what came over the wire into JSON that reports no failure: the innermost `Send`. */
+export function readAnswers(exchange: Http['exchange'], clock: Clock, secrets: Secrets): Send {
+  return async (call, context) => {
+    const raw = await exchange(call, context)
+    const json = parse(raw.text)
+    const failure = failureOf(call, raw, json, secrets, retryAfterMs(raw.retryAfter, clock))
+    if (failure) throw failure
+    if (json === notJson) throw badBody(call, raw)
+    return { json, serviceTimeMs: instantOf(raw.date) }
+  }
+}
+
+const notJson: unique symbol = Symbol('not JSON')
+
+function parse(text: string): unknown {
+  try {
+    return parseExact(text)
+  } catch {
+    // The parser's own message quotes the body, which may hold a token or a person's data.
+    return notJson
+  }
+}
+
+function badBody(call: Call, raw: RawAnswer): LivehouseError {
+  const reason = describeBody(raw)
+  return new LivehouseError('api.badBody', `${call.name}: ${raw.status} with ${reason}`, { call: call.name, reason })
+}
+
+function describeBody({ text, contentType }: RawAnswer): string {
+  const body = text.trim()
+  if (body === '') return 'an empty body'
+  const size = `${text.length} characters`
+  if (body.startsWith('<') || /html/i.test(contentType)) return `an HTML page of ${size} in place of JSON`
+  return /^[[{"]/.test(body) ? `JSON that is cut or damaged (${size})` : `text of ${size} in place of JSON`
+}
+
+/** `Retry-After` is seconds or an HTTP date (RFC 9110, 10.2.3). */
+function retryAfterMs(header: string | undefined, clock: Clock): number | undefined {
+  if (header === undefined) return undefined
+  if (/^\s*\d+\s*$/.test(header)) return Number(header) * 1000
+  const instant = instantOf(header)
+  return instant === undefined ? undefined : Math.max(0, instant - clock.now())
+}
+
+function instantOf(header: string | undefined): number | undefined {
+  const instant = Date.parse(header ?? '')
+  return Number.isNaN(instant) ? undefined : instant
+}
