@@ -1,0 +1,77 @@
+import { LivehouseError } from '../core/errors.ts'
+import type { CallContext, Page, PageRequest } from '../core/page.ts'
+import { type ListPlace, listCall } from './list-call.ts'
+import { readListPage } from './list-page.ts'
+import type { Send } from './send.ts'
+
+type AccountEndpoint = 'managers' | 'managersUsage'
+
+/**
+ * Fetches pages of 4.8 and 4.9. Where their parameters belong is not shown in the spec: when the echoed `page` shows that
+ * they had no effect, the other place is tried once by itself and remembered.
+ * @throws LivehouseError `paging.ignored` when neither place has an effect.
+ */
+export function createListPlaces(
+  send: Send,
+  configured: ListPlace,
+): (request: PageRequest, context: CallContext) => Promise<Page> {
+  const known = new Map<AccountEndpoint, ListPlace>()
+
+  const ask = async (request: PageRequest, place: ListPlace, context: CallContext): Promise<Page> => {
+    const call = listCall(request, place)
+    return readListPage(request, call.name, await send(call, context))
+  }
+
+  return async (request, context) => {
+    const endpoint: AccountEndpoint = request.list.endpoint === 'managers' ? 'managers' : 'managersUsage'
+    const settled = known.get(endpoint)
+    const place = settled ?? configured
+    const page = await ask(request, place, context)
+    if (isHeeded(request, page)) {
+      if (isProof(request, page)) known.set(endpoint, place)
+      return page
+    }
+    // A place that has proved itself is not doubted again: the service clamps, or the list has become shorter.
+    if (settled !== undefined || isWhole(request, page)) return page
+    const other = place === 'query' ? 'body' : 'query'
+    const second = await ask(request, other, context).catch((error: unknown) => onlyRefused(error))
+    if (second && isHeeded(request, second)) {
+      if (isProof(request, second)) known.set(endpoint, other)
+      return second
+    }
+    throw ignored(request, page)
+  }
+}
+
+/** An answer without an echo cannot be judged and counts as heeded. */
+function isHeeded(request: PageRequest, { echoedPage, echoedPageSize }: Page): boolean {
+  return (echoedPage ?? request.page) === request.page && (echoedPageSize ?? request.pageSize) === request.pageSize
+}
+
+/** The echo of a default proves nothing. */
+function isProof(request: PageRequest, { echoedPage, echoedPageSize }: Page): boolean {
+  const defaultSize = request.list.endpoint === 'managersUsage' ? 1 : 20
+  return (
+    (echoedPage !== undefined && request.page > 1) || (echoedPageSize !== undefined && request.pageSize !== defaultSize)
+  )
+}
+
+/** Nothing is missing, whatever the echo says: all there is fits this page, or the page lies past the end. */
+function isWhole(request: PageRequest, { items, total, echoedPageSize }: Page): boolean {
+  if (total === undefined) return false
+  if (request.page === 1) return items.length === total
+  return echoedPageSize === request.pageSize && (request.page - 1) * request.pageSize >= total
+}
+
+/** A service that refuses the other place has answered the question; any other failure is one. */
+function onlyRefused(error: unknown): undefined {
+  if (error instanceof LivehouseError && ['api.status', 'api.refused', 'api.badShape'].includes(error.code)) return
+  throw error
+}
+
+function ignored(request: PageRequest, page: Page): LivehouseError<'paging.ignored'> {
+  const call = listCall(request).name
+  const evidence = `asked for page ${request.page} of ${request.pageSize}, the answer says page ${page.echoedPage} of ${page.echoedPageSize}, with the parameters in the query as well as in the body`
+  const details = { call, parameter: 'p, perPage', evidence }
+  return new LivehouseError('paging.ignored', `${call}: the page parameters have no effect: ${evidence}`, details)
+}
