@@ -1,0 +1,96 @@
+import { z } from 'zod'
+import type { Clock } from '../core/clock.ts'
+import { hasCode, LivehouseError } from '../core/errors.ts'
+import type { CallContext } from '../core/page.ts'
+import { parseWallTime, wallTimeAt } from '../core/wall-clock.ts'
+import type { Secrets } from './secrets.ts'
+import type { Answer, Call, Send } from './send.ts'
+
+/** A token that 4.1 issued, with what is known of its validity. */
+export interface AccessToken {
+  readonly value: string
+  /** Instants in milliseconds since 1970. */
+  readonly issuedAtMs: number
+  readonly expiresAtMs: number
+}
+
+export interface Credentials {
+  readonly appId: string
+  readonly appSecret: string
+}
+
+export interface AccessTokenOptions {
+  readonly credentials: Credentials
+  /** The zone of an expiry that comes as a time of day. */
+  readonly timeZone: string
+  readonly clock: Clock
+  readonly secrets: Secrets
+}
+
+const NAME = 'GET token'
+/** API 3.1, where the answer's own `expire_time` cannot be read. */
+const USUAL_VALIDITY_SECONDS = 7200
+
+const tokenEnvelope = z.object({ access_token: z.string().trim().min(1), expire_time: z.unknown() })
+
+/**
+ * API 4.1: asks for a token with the app id and secret.
+ * @returns a function that makes the call over `send`.
+ * @throws LivehouseError `api.credentialsRefused` when the service answers that it does not accept them.
+ */
+export function createTokenRequest(
+  send: Send,
+  options: AccessTokenOptions,
+): (context: CallContext) => Promise<AccessToken> {
+  const call = tokenCall(options.credentials)
+  return async (context) => {
+    const issuedAtMs = options.clock.now()
+    const answer = await send(call, context).catch((error: unknown) => {
+      throw asCredentialsRefused(error)
+    })
+    const read = tokenEnvelope.safeParse(answer.json)
+    if (!read.success) {
+      const reason = 'the answer holds no access_token'
+      throw new LivehouseError('api.badShape', `${NAME}: ${reason}`, { call: NAME, reason })
+    }
+    options.secrets.add(read.data.access_token)
+    const validSeconds = readValidity(read.data.expire_time, answer, options)
+    return { value: read.data.access_token, issuedAtMs, expiresAtMs: issuedAtMs + validSeconds * 1000 }
+  }
+}
+
+function tokenCall({ appId, appSecret }: Credentials): Call {
+  return {
+    endpoint: 'token',
+    name: NAME,
+    method: 'GET',
+    host: 'auth',
+    path: '/v2/oauth2/token',
+    query: { grant_type: 'client_credential', appid: appId, secret: appSecret },
+    authorization: 'none',
+    repeat: 'idempotent',
+  }
+}
+
+/** `expire_time` is remaining seconds (API 2.1), also as text; public samples of the service show a time of day. */
+function readValidity(expireTime: unknown, { serviceTimeMs }: Answer, { timeZone, clock }: AccessTokenOptions): number {
+  if (typeof expireTime === 'number' && expireTime >= 0) return expireTime
+  if (typeof expireTime !== 'string') return USUAL_VALIDITY_SECONDS
+  if (/^\s*\d{1,12}\s*$/.test(expireTime)) return Number(expireTime)
+  const expiry = parseWallTime(expireTime.trim())
+  if (expiry === undefined) return USUAL_VALIDITY_SECONDS
+  return Math.max(0, expiry - wallTimeAt(serviceTimeMs ?? clock.now(), timeZone))
+}
+
+/** A definite "no" to this call can only be about the app id and the secret: it carries nothing else. */
+function asCredentialsRefused(error: unknown): unknown {
+  const isRefusal =
+    hasCode(error, 'api.refused') ||
+    hasCode(error, 'api.unauthorized') ||
+    hasCode(error, 'api.forbidden') ||
+    (hasCode(error, 'api.status') && error.details.status === 400)
+  if (!isRefusal) return error
+  const { reason } = error.details
+  const message = `${error.message}: the app id and secret are not accepted; check LIVEHOUSE_APP_ID and LIVEHOUSE_APP_SECRET`
+  return new LivehouseError('api.credentialsRefused', message, { call: NAME, reason }, { cause: error })
+}

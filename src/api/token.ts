@@ -1,0 +1,46 @@
+import { hasCode, LivehouseError } from '../core/errors.ts'
+import type { Call, Send } from './send.ts'
+import type { Tokens } from './tokens.ts'
+
+export interface TokenOptions {
+  /** For the bearer header of 4.3 to 4.12. */
+  readonly bearer: Tokens
+  /** For 4.2, which takes the app id and a fetched token as parameters; undefined without credentials. */
+  readonly ticket: { readonly appId: string; readonly tokens: Tokens } | undefined
+}
+
+/**
+ * Gives every attempt a token. On a 401 a fetched token is given up, and the error says that the next attempt carries
+ * another: that attempt is again paced and charged.
+ */
+export function token(next: Send, { bearer, ticket }: TokenOptions): Send {
+  return async (call, context) => {
+    if (call.authorization === 'none') return next(call, context)
+    if (call.authorization === 'query' && !ticket) throw noCredentials(call)
+    const tokens = call.authorization === 'query' && ticket ? ticket.tokens : bearer
+    const value = await tokens.current(context.signal)
+    const authorized =
+      call.authorization === 'query' && ticket
+        ? { ...call, query: { ...call.query, appid: ticket.appId, token: value } }
+        : { ...call, bearer: value }
+    try {
+      return await next(authorized, context)
+    } catch (error) {
+      if (!hasCode(error, 'api.unauthorized')) throw error
+      throw notAccepted(error, tokens.reject(value))
+    }
+  }
+}
+
+function notAccepted(error: LivehouseError<'api.unauthorized'>, isRenewable: boolean): LivehouseError {
+  const advice = isRenewable
+    ? 'the token that the service issued is not accepted; check whether this account needs LIVEHOUSE_API_TOKEN'
+    : 'the token is not accepted; check LIVEHOUSE_API_TOKEN'
+  const details = { ...error.details, isRenewable }
+  return new LivehouseError('api.unauthorized', `${error.message}: ${advice}`, details, { cause: error })
+}
+
+function noCredentials({ name }: Call): LivehouseError<'config.invalid'> {
+  const problem = `LIVEHOUSE_APP_ID and LIVEHOUSE_APP_SECRET are not set, but ${name} needs them: set both, and LIVEHOUSE_AUTH_URL`
+  return new LivehouseError('config.invalid', problem, { problems: [problem] })
+}
