@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { LivehouseError } from '../core/errors.ts'
+import type { Send } from './send.ts'
+
+/** One call of the service day, taken before it is made (API 4.6). */
+export interface Reservation {
+  /** Whom the budget belongs to, such as `account`. */
+  readonly scope: string
+  readonly serviceDay: string
+  /** ISO instant of the next day's first call. */
+  readonly resumesAt: string
+  /** The service says that the day is spent, whatever the count says. */
+  readonly spendDay: () => Promise<void>
+}
+
+/**
+ * Takes one call of the day for this channel, for good, before the call is made.
+ * @throws LivehouseError `api.budgetSpent` when none is left.
+ */
+export type Reserve = (channelId: string, signal: AbortSignal) => Promise<Reservation>
+
+/**
+ * Charges every attempt of 4.6 to the day's budget; other calls pass. Without `reserve` 4.6 is not called at all. A 429 or
+ * an error code from 4.6 means that the day is spent: someone else may share the account.
+ */
+export function budget(next: Send, reserve: Reserve | undefined): Send {
+  return async (call, context) => {
+    if (call.endpoint !== 'userRecords') return next(call, context)
+    assert(
+      reserve && call.channelId !== undefined,
+      `${call.name} must not be made without a budget that counts its calls`,
+    )
+    const reservation = await reserve(call.channelId, context.signal)
+    try {
+      return await next(call, context)
+    } catch (error) {
+      const isSpent =
+        error instanceof LivehouseError && (error.code === 'api.rateLimited' || error.code === 'api.refused')
+      if (!isSpent) throw error
+      await reservation.spendDay()
+      const { scope, serviceDay, resumesAt } = reservation
+      const message = `${error.message}: the calls of ${serviceDay} are spent, livehouse goes on at ${resumesAt}`
+      throw new LivehouseError('api.budgetSpent', message, { scope, serviceDay, resumesAt }, { cause: error })
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import type { Clock } from '../core/clock.ts'
+import { hasCode, LivehouseError, recoveryOf } from '../core/errors.ts'
+import type { Log } from '../core/log.ts'
+import type { Call, Send } from './send.ts'
+
+const MOST_ATTEMPTS: Readonly<Record<Call['repeat'], number>> = { read: 5, idempotent: 5, once: 2, never: 1 }
+/** An errcode that the spec does not name is repeated this often on reads: it may be a passing fault. */
+const MOST_REFUSED_ATTEMPTS = 3
+const FIRST_WAIT_MS = 500
+const LONGEST_WAIT_MS = 30_000
+/** A service that asks for more patience than this is asked again all the same. */
+const LONGEST_RETRY_AFTER_MS = 60_000
+/** So many repetitions within a minute are worth a warning, at most one a minute. */
+const STORM_RETRIES = 20
+const STORM_MS = 60_000
+
+export interface RetryOptions {
+  readonly clock: Clock
+  readonly log: Log
+  /** From 0 to 1, exclusive. */
+  readonly random: () => number
+}
+
+/**
+ * Repeats what may pass: failures of transport, 408, 425, 429, 5xx, damaged bodies, and a 401 once where the next attempt
+ * carries a fresh token. The last error says after how many attempts.
+ */
+export function retry(next: Send, { clock, log, random }: RetryOptions): Send {
+  const warnOfStorm = createStormWarning(clock, log)
+  return async (call, context) => {
+    let isRenewed = false
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await next(call, { ...context, onAttempt: () => context.onAttempt?.(attempt) })
+      } catch (error) {
+        context.signal.throwIfAborted()
+        if (!(error instanceof LivehouseError)) throw error
+        const canRenew: boolean = !isRenewed && hasCode(error, 'api.unauthorized') && error.details.isRenewable === true
+        if (!canRenew && attempt - Number(isRenewed) >= mostAttempts(call, error)) throw finalError(error, attempt)
+        isRenewed ||= canRenew
+        const waitMs = canRenew ? 0 : waitBefore(error, attempt, random)
+        log.debug('call.retry', { call: call.name, attempt, code: error.code, waitMs })
+        warnOfStorm(error)
+        await clock.sleep(waitMs, context.signal)
+      }
+    }
+  }
+}
+
+function mostAttempts({ repeat }: Call, error: LivehouseError): number {
+  if (hasCode(error, 'api.refused')) return repeat === 'read' ? MOST_REFUSED_ATTEMPTS : 1
+  return isPassing(error) ? MOST_ATTEMPTS[repeat] : 1
+}
+
+function isPassing(error: LivehouseError): boolean {
+  if (!hasCode(error, 'api.status')) return recoveryOf[error.code] === 'retry'
+  const { status } = error.details
+  return status === 408 || status === 425 || status >= 500
+}
+
+/** Full jitter, so that callers who failed together do not come back together; not less than the service asks for. */
+function waitBefore(error: LivehouseError, attempt: number, random: () => number): number {
+  const jitter = random() * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempt - 1))
+  const asked = 'retryAfterMs' in error.details ? (error.details.retryAfterMs ?? 0) : 0
+  return asked > 0 ? Math.min(asked, LONGEST_RETRY_AFTER_MS) + random() * FIRST_WAIT_MS : jitter
+}
+
+function finalError(error: LivehouseError, attempts: number): LivehouseError {
+  if (attempts === 1) return error
+  const message = `${error.message} after ${attempts} attempts`
+  return new LivehouseError(error.code, message, error.details, { cause: error })
+}
+
+function createStormWarning(clock: Clock, log: Log): (error: LivehouseError) => void {
+  let retries = 0
+  let since = clock.now()
+  return (error) => {
+    const now = clock.now()
+    if (now - since >= STORM_MS) {
+      retries = 0
+      since = now
+    }
+    retries += 1
+    if (retries === STORM_RETRIES) {
+      log.warn('calls.retryStorm', { retries, withinMs: now - since, lastCode: error.code, last: error.message })
+    }
+  }
+}
