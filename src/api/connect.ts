@@ -1,0 +1,109 @@
+import type { Clock } from '../core/clock.ts'
+import { LivehouseError } from '../core/errors.ts'
+import type { Log } from '../core/log.ts'
+import type { FetchPage } from '../core/page.ts'
+import { createTokenRequest } from './access-token.ts'
+import { budget, type Reserve } from './budget.ts'
+import { type Client, createClient } from './client.ts'
+import { createHttp } from './http.ts'
+import type { ListPlace } from './list-call.ts'
+import { pace, rate } from './pace.ts'
+import { createFetchPage } from './paging.ts'
+import { createPermits, type Permits } from './permits.ts'
+import { readAnswers } from './read-answer.ts'
+import { retry } from './retry.ts'
+import { createSecrets } from './secrets.ts'
+import { token } from './token.ts'
+import { createMemoryTokenStore, type TokenStore } from './token-store.ts'
+import { fetchedTokens, fixedToken } from './tokens.ts'
+
+/** How to reach the service; the settings of the contract by the same names. */
+export interface ConnectOptions {
+  readonly baseUrl: string
+  readonly authUrl: string | null
+  readonly appId: string | null
+  readonly appSecret: string | null
+  readonly apiToken: string | null
+  readonly timeZone: string
+  readonly maxCallsPerSecond: number
+  readonly concurrency: number
+  readonly listParams: ListPlace
+  readonly requestTimeoutMs: number
+  readonly proxies: { readonly http: string | null; readonly https: string | null; readonly none: string | null }
+  readonly clock: Clock
+  readonly log: Log
+  /** Hears of each token that is fetched, so that no log line shows it. */
+  readonly addSecret?: (value: string) => void
+  /** From 0 to 1, exclusive; `Math.random` unless a test decides. */
+  readonly random?: () => number
+  /** Shares fetched tokens; this process alone without one. */
+  readonly tokenStore?: TokenStore
+  /** Shares the rate; this process alone without one. */
+  readonly permits?: Permits
+  /** Counts the calls of 4.6; without it 4.6 is never called. */
+  readonly reserve?: Reserve
+}
+
+/** The client with everything behind it. Disposing ends its connections and what still waits for a token. */
+export interface Connection extends AsyncDisposable {
+  readonly client: Client
+  readonly fetchPage: FetchPage
+}
+
+/**
+ * Puts the client together: `send = retry(pace(budget(token(http))))`. Makes no call.
+ * @throws LivehouseError `config.invalid` without any credentials.
+ */
+export function connect(options: ConnectOptions): Connection {
+  const { clock, log, concurrency, listParams, appId, appSecret, apiToken, random = Math.random } = options
+  const secrets = createSecrets([appSecret, apiToken, ...passwordsOf(options.proxies)], options.addSecret ?? (() => {}))
+  const http = createHttp({ ...options, timeoutMs: options.requestTimeoutMs, secrets })
+  const answers = readAnswers(http.exchange, clock, secrets)
+  const permits = options.permits ?? createPermits(options)
+  const closing = new AbortController()
+
+  const credentials = appId !== null && appSecret !== null ? { appId, appSecret } : undefined
+  const fetched = credentials && {
+    appId: credentials.appId,
+    tokens: fetchedTokens({
+      // Paced but not repeated by itself: the call that waits for the token is.
+      requestToken: createTokenRequest(rate(answers, permits), { ...options, credentials, secrets }),
+      store: options.tokenStore ?? createMemoryTokenStore(),
+      clock,
+      closed: closing.signal,
+    }),
+  }
+  const bearer = apiToken === null ? fetched?.tokens : fixedToken(apiToken)
+  if (!bearer) throw noCredentials()
+
+  const authorized = budget(token(answers, { bearer, ticket: fetched }), options.reserve)
+  const send = retry(pace(authorized, { concurrency, permits }), { clock, log, random })
+  const client = createClient(send, {
+    listParams,
+    requestToken: credentials
+      ? createTokenRequest(send, { ...options, credentials, secrets })
+      : () => Promise.reject(noCredentials()),
+  })
+  return {
+    client,
+    fetchPage: createFetchPage(client),
+    [Symbol.asyncDispose]: async () => {
+      closing.abort(new Error('the connection to the service was closed'))
+      await http[Symbol.asyncDispose]()
+    },
+  }
+}
+
+function noCredentials(): LivehouseError<'config.invalid'> {
+  const problem =
+    'LIVEHOUSE_APP_ID and LIVEHOUSE_APP_SECRET are not set: set both (and LIVEHOUSE_AUTH_URL); for reading, LIVEHOUSE_API_TOKEN will do'
+  return new LivehouseError('config.invalid', problem, { problems: [problem] })
+}
+
+function passwordsOf(proxies: ConnectOptions['proxies']): string[] {
+  return [proxies.http, proxies.https].flatMap((proxy) => {
+    const password = URL.parse(proxy ?? '')?.password ?? ''
+    // Percent-encoding in the setting and in a message may differ; both spellings of each are hidden.
+    return password === '' ? [] : [password, ...new URLSearchParams(`v=${password.replaceAll('+', '%2B')}`).getAll('v')]
+  })
+}

@@ -1,0 +1,40 @@
+import { connect, type ConnectOptions, type Connection } from '../../src/api/connect.ts'
+import { silentLog } from '../../src/core/log.ts'
+import type { CallContext } from '../../src/core/page.ts'
+import { createFakeClock } from './fake-clock.ts'
+
+/** A client for a service under test: fixed token, no pacing, and waits that cost no time. */
+export function connectClient(url: string, overrides: Partial<ConnectOptions> = {}): Connection {
+  return connect({
+    baseUrl: url,
+    authUrl: url,
+    appId: null,
+    appSecret: null,
+    apiToken: 'fixed-token',
+    timeZone: 'Asia/Shanghai',
+    maxCallsPerSecond: 0,
+    concurrency: 16,
+    listParams: 'query',
+    requestTimeoutMs: 10_000,
+    proxies: { http: null, https: null, none: null },
+    clock: createFakeClock({ isAutomatic: true }),
+    log: silentLog,
+    random: () => 0.5,
+    ...overrides,
+  })
+}
+
+/** A context that nobody aborts. */
+export function openContext(overrides: Partial<CallContext> = {}): CallContext {
+  return { signal: new AbortController().signal, ...overrides }
+}
+
+/** The rejection of a promise, for tests that look at more than its code. */
+export async function errorOf(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise
+  } catch (error) {
+    return error
+  }
+  throw new Error('it should have failed')
+}
