@@ -31,7 +31,8 @@ export function createLog({ level, secrets, isForPeople, write }: LogOptions): R
       messageKey: 'event',
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      serializers: {},
+      // Errors come here as objects already; pino's own serializer would fold their causes into the message.
+      serializers: { err: (error: unknown) => error },
     },
     { write: (line: string) => write(isForPeople ? formatLogLine(line) : line) },
   )

@@ -11,7 +11,8 @@ export function formatLogLine(json: string): string {
 function errorLines(error: unknown): string[] {
   if (error === undefined || error === null) return []
   const { name, stack, message, cause } = Object.fromEntries(Object.entries(Object(error)))
-  const text = typeof stack === 'string' && name !== 'LivehouseError' ? stack : show(message ?? error)
+  const text =
+    typeof stack === 'string' && name !== 'LivehouseError' ? stack : typeof message === 'string' ? message : show(error)
   return [...text.split('\n').map((line) => `    ${line}`), ...(cause === undefined ? [] : ['    because of'])].concat(
     errorLines(cause),
   )

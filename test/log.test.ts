@@ -1,0 +1,174 @@
+import { assert, property, string } from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { LivehouseError } from '../src/core/errors.ts'
+import { createLog } from '../src/log.ts'
+
+const SECRET = 'Gx7/ "kü+ 9%q'
+
+function createTestLog(options: Partial<Parameters<typeof createLog>[0]> = {}) {
+  const lines: string[] = []
+  const write = (line: string): void => void lines.push(line)
+  return { lines, log: createLog({ level: 'debug', secrets: [SECRET], isForPeople: false, write, ...options }) }
+}
+
+/** Every way in which a secret may be spelled in a log line. */
+function spellings(secret: string): string[] {
+  const uri = encodeURIComponent(secret)
+  const lowerHex = uri.replace(/%[0-9A-F]{2}/g, (hex) => hex.toLowerCase())
+  const form = new URLSearchParams({ '': secret }).toString().slice(1)
+  const inPath = new URL(`http://h/${secret.replaceAll(/[?#%]/g, encodeURIComponent)}`).pathname.slice(1)
+  return [secret, uri, lowerHex, form, inPath, JSON.stringify(secret).slice(1, -1)]
+}
+
+/** Fields that hold a text in every place that a log call may have for it. */
+function everywhere(text: string): Readonly<Record<string, unknown>> {
+  const inner = new Error(`inner ${text}`, { cause: { url: new URL(`http://h/?q=${encodeURIComponent(text)}`) } })
+  const cycle: Record<string, unknown> = { text }
+  cycle.self = cycle
+  return {
+    text,
+    nested: [{ deep: { deeper: [`a${text}b`] } }],
+    err: new LivehouseError('api.unreachable', `at ${text}`, { call: text, reason: text }, { cause: inner }),
+    errors: new AggregateError([inner], text),
+    map: new Map([[text, text]]),
+    set: new Set([text]),
+    [text]: 1,
+    headers: new Headers({ 'x-note': encodeURIComponent(text) }),
+    search: new URLSearchParams({ q: text }),
+    bytes: Buffer.from(text),
+    cycle,
+  }
+}
+
+describe('a known secret never comes out', () => {
+  test.each(['JSON', 'lines for people'])('as %s, wherever and however it is spelled', (form) => {
+    for (const spelled of spellings(SECRET)) {
+      const { log, lines } = createTestLog({ isForPeople: form !== 'JSON' })
+      for (const level of ['debug', 'info', 'warn', 'error'] as const)
+        log[level](`event.${spelled}`, everywhere(spelled))
+      expect(lines).toHaveLength(4)
+      for (const spelling of spellings(SECRET)) expect(lines.join('')).not.toContain(spelling)
+    }
+  })
+
+  test('whatever the secret is', () => {
+    // Neither a name that the logger itself writes, nor one in a stack.
+    const secrets = string({ minLength: 3, maxLength: 12, unit: 'grapheme' }).map((text) => `§${text}§`)
+    assert(
+      property(secrets, (secret) => {
+        const { log, lines } = createTestLog({ secrets: [secret] })
+        for (const spelled of [secret, encodeURIComponent(secret)]) log.info('event', { ...everywhere(spelled) })
+        for (const spelled of [secret, encodeURIComponent(secret)]) expect(lines.join('')).not.toContain(spelled)
+      }),
+    )
+  })
+
+  test('also one that is learnt later, and in other text that is printed', () => {
+    const { log, lines } = createTestLog()
+    log.addSecret('fetched-token-1')
+    log.info('token.fetched', { note: 'got fetched-token-1' })
+    expect(lines.join('')).not.toContain('fetched-token-1')
+    expect(log.redact('GET /?x=fetched-token-1')).toBe('GET /?x=[redacted]')
+  })
+
+  test('as a whole, where another secret is its beginning', () => {
+    const { log } = createTestLog({ secrets: ['abcd', 'abcdefgh'] })
+    expect(log.redact('abcdefgh')).toBe('[redacted]')
+  })
+
+  test('as a number', () => {
+    const { log, lines } = createTestLog({ secrets: ['8675309'] })
+    log.info('event', { phone: 8675309, big: 8675309n })
+    expect(lines.join('')).not.toContain('8675309')
+  })
+})
+
+describe('what holds a secret by its name or shape is hidden unseen', () => {
+  test.each([
+    [{ appSecret: 'x1y2' }],
+    [{ headers: { Authorization: 'x1y2' } }],
+    [{ access_token: 'x1y2' }],
+    [{ tikect: 'x1y2' }],
+    [{ deep: [{ password: { is: 'x1y2' } }] }],
+    [{ url: 'postgres://me:x1y2@db/name' }],
+    [{ url: 'https://h/v1/ticket?app_id=7&app_secret=x1y2&n=1' }],
+    [{ err: new Error('request https://h/?access_token=x1y2 failed') }],
+    [{ note: 'sent Bearer x1y2x1y2' }],
+  ])('%j', (fields) => {
+    const { log, lines } = createTestLog()
+    log.info('event', fields)
+    expect(lines.join('')).not.toContain('x1y2')
+    expect(lines.join('')).toContain('[redacted]')
+  })
+
+  test('what is no secret stays', () => {
+    const { log, lines } = createTestLog()
+    log.info('slice.ended', { appId: '7', hasToken: true, token: null, rows: 3, url: 'https://h/v2/a?p=2' })
+    expect(JSON.parse(lines.join(''))).toMatchObject({
+      level: 'info',
+      event: 'slice.ended',
+      appId: '7',
+      hasToken: true,
+      token: null,
+      rows: 3,
+      url: 'https://h/v2/a?p=2',
+    })
+  })
+})
+
+describe('a line', () => {
+  test('is one JSON object with time, level, event and facts', () => {
+    const { log, lines } = createTestLog()
+    log.warn('slice.short', { rows: 3, text: 'two\nlines' })
+    expect(lines).toHaveLength(1)
+    expect(lines[0]?.trimEnd()).not.toContain('\n')
+    expect(JSON.parse(lines[0] ?? '')).toEqual({
+      level: 'warn',
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+      rows: 3,
+      text: 'two\nlines',
+      event: 'slice.short',
+    })
+  })
+
+  test('for people is short', () => {
+    const { log, lines } = createTestLog({ isForPeople: true })
+    log.info('slice.ended', { stream: 'visitors', partition: 'channel=9', rows: 3 })
+    expect(lines[0]).toMatch(/^\d\d:\d\d:\d\d info {2}slice.ended stream=visitors partition="channel=9" rows=3\n$/)
+  })
+
+  test('for people tells errors of ours by message and causes, others with their stack', () => {
+    const { log, lines } = createTestLog({ isForPeople: true })
+    const cause = new Error('connection refused')
+    log.error('run.failed', {
+      err: new LivehouseError('db.refused', 'read-only', { reason: '', sqlState: '' }, { cause }),
+    })
+    const text = lines.join('')
+    expect(text).toContain('    read-only\n    because of\n    Error: connection refused\n        at ')
+  })
+
+  test('below the level is not written', () => {
+    const { log, lines } = createTestLog({ level: 'warn' })
+    log.info('event')
+    expect(lines).toEqual([])
+  })
+
+  test('survives cycles, depth, getters that throw and values that JSON does not know', () => {
+    const { log, lines } = createTestLog()
+    const trap = Object.defineProperty({}, 'x', {
+      enumerable: true,
+      get: () => JSON.parse('{'),
+    })
+    const deep = Array.from({ length: 50 }).reduce<object>((inner) => ({ inner }), {})
+    const cycle: Record<string, unknown> = {}
+    cycle.self = cycle
+    const odd = { cycle, trap, deep, big: 10n ** 30n, when: new Date(Number.NaN), call: () => 1, symbol: Symbol('s') }
+    log.info('event', odd)
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      event: 'event',
+      cycle: { self: '[circular]' },
+      trap: {},
+      big: '1000000000000000000000000000000',
+    })
+  })
+})
