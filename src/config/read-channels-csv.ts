@@ -15,21 +15,24 @@ const truths: Readonly<Record<string, boolean>> = {
   yes: true,
 }
 
-/** Channels from CSV with a header that names some of `channel_id,label,group,from,until,is_test`, in any order. */
+/**
+ * Channels from CSV with a header that names some of `channel_id,label,group,from,until,is_test`, in any order; undefined
+ * where it cannot be read as that.
+ */
 export function readChannelsCsv(
   text: string,
   file: string,
   refuse: (problem: string) => void,
-): readonly PlacedChannel[] {
+): readonly PlacedChannel[] | undefined {
   const [header, ...records] = parseRecords(text, file, refuse)
-  if (!header) return []
+  if (!header) return undefined
   const names = header.record
   const unknown = names.filter((name, index) => !COLUMNS.includes(name) || names.indexOf(name) !== index)
   if (unknown.length > 0) {
     refuse(
       `${file} has the column ${unknown.map(show).join(', ')}; it should have each of ${COLUMNS.join(',')} at most once`,
     )
-    return []
+    return undefined
   }
   return records.map(({ info, record }) => {
     const place = `${file} line ${info.lines}: `

@@ -56,8 +56,8 @@ function readFile(path: string, refuse: (problem: string) => void): readonly Pla
     : lines.flatMap((line, index) =>
         line === '' ? [] : [{ place: `${file} line ${index + 1}: `, channel: plainChannel(line) }],
       )
-  if (placed.length === 0) refuse(`${file} names no channel; it should have one id a line, or CSV with a header`)
-  return placed
+  if (placed?.length === 0) refuse(`${file} names no channel; it should have one id a line, or CSV with a header`)
+  return placed ?? []
 }
 
 function readText(path: string, refuse: (problem: string) => void): string | undefined {

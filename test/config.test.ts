@@ -1,0 +1,262 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import {
+  type Environment,
+  readDatabaseSettings,
+  readDataDir,
+  readEnvironment,
+  readHistoryFrom,
+  readLogLevel,
+  readSecrets,
+  readServiceSettings,
+  readSettings,
+  type SettingsReader,
+} from '../src/config.ts'
+import { readChannels } from '../src/config/read-channels.ts'
+import { hasCode } from '../src/core/errors.ts'
+
+const service = { LIVEHOUSE_BASE_URL: 'https://api.example.com', LIVEHOUSE_API_TOKEN: 'tok-123' }
+
+function temporaryFile(name: string, content: string): string {
+  const path = join(mkdtempSync(join(tmpdir(), 'livehouse-config-')), name)
+  writeFileSync(path, content)
+  return path
+}
+
+function problemsOf<T>(environment: Environment, read: SettingsReader<T>): readonly string[] {
+  try {
+    readSettings(environment, read)
+  } catch (error) {
+    if (hasCode(error, 'config.invalid')) return error.details.problems
+    throw error
+  }
+  return []
+}
+
+describe('the environment', () => {
+  test('takes from .env what the process does not set, in either form', () => {
+    const path = temporaryFile('.env', '# settings\nA=file\nB="two words"\nC=file\nD_FILE=/from/file\n')
+    const environment = readEnvironment({ A: 'process', C_FILE: '/c', D: 'process' }, join(path, '..'))
+    expect(environment).toEqual({ A: 'process', B: 'two words', C_FILE: '/c', D: 'process' })
+  })
+
+  test('needs no .env', () => {
+    expect(readEnvironment({ A: '1' }, join(temporaryFile('x', ''), '..'))).toEqual({ A: '1' })
+  })
+
+  test('says so when .env cannot be read', () => {
+    const folder = join(temporaryFile('x', ''), '..')
+    mkdirSync(join(folder, '.env'))
+    expect(() => readEnvironment({}, folder)).toThrow(expect.objectContaining({ code: 'config.invalid' }))
+  })
+})
+
+describe('a value from a file', () => {
+  test('is read without its last line feed', () => {
+    const path = temporaryFile('token', 'from-file\n')
+    const { LIVEHOUSE_API_TOKEN: _, ...rest } = service
+    expect(readSettings({ ...rest, LIVEHOUSE_API_TOKEN_FILE: path }, readServiceSettings).apiToken).toBe('from-file')
+  })
+
+  test.each([
+    [
+      '/nowhere/token',
+      'LIVEHOUSE_API_TOKEN_FILE names /nowhere/token, which cannot be read (there is no such file); it',
+    ],
+    [temporaryFile('empty', '\n'), 'which is empty; it should hold the value of LIVEHOUSE_API_TOKEN'],
+  ])('%s is a problem', (path, problem) => {
+    const environment = { LIVEHOUSE_BASE_URL: service.LIVEHOUSE_BASE_URL, LIVEHOUSE_API_TOKEN_FILE: path }
+    expect(problemsOf(environment, readServiceSettings)).toEqual([expect.stringContaining(problem)])
+  })
+
+  test('and one beside it are one too many', () => {
+    const both = { ...service, LIVEHOUSE_API_TOKEN_FILE: temporaryFile('token', 'other') }
+    expect(problemsOf(both, readServiceSettings)).toEqual([
+      'LIVEHOUSE_API_TOKEN and LIVEHOUSE_API_TOKEN_FILE are both set; it should be one of them',
+    ])
+  })
+})
+
+describe('the service', () => {
+  test('has the defaults of the contract', () => {
+    expect(readSettings(service, readServiceSettings)).toEqual({
+      baseUrl: 'https://api.example.com',
+      authUrl: null,
+      appId: null,
+      appSecret: null,
+      apiToken: 'tok-123',
+      timeZone: 'Asia/Shanghai',
+      maxCallsPerSecond: 20,
+      concurrency: 16,
+      listParams: 'query',
+      v1Budget: 10,
+      v1BudgetScope: 'account',
+      requestTimeoutMs: 30_000,
+      proxies: { http: null, https: null, none: null },
+    })
+  })
+
+  test('takes every setting', () => {
+    const settings = readSettings(
+      {
+        LIVEHOUSE_BASE_URL: 'http://127.0.0.1:8080/api/',
+        LIVEHOUSE_AUTH_URL: 'http://localhost:8080',
+        LIVEHOUSE_APP_ID: ' 7 ',
+        LIVEHOUSE_APP_SECRET: 's3cret',
+        LIVEHOUSE_TIMEZONE: 'UTC',
+        LIVEHOUSE_MAX_CALLS_PER_SECOND: '0.5',
+        LIVEHOUSE_CONCURRENCY: '1000',
+        LIVEHOUSE_LIST_PARAMS: 'body',
+        LIVEHOUSE_V1_BUDGET: '0',
+        LIVEHOUSE_V1_BUDGET_SCOPE: 'channel',
+        LIVEHOUSE_REQUEST_TIMEOUT: '2.5',
+        HTTP_PROXY: 'http://upper:1',
+        http_proxy: 'http://lower:1',
+        HTTPS_PROXY: 'http://me:pw@proxy:3128',
+        NO_PROXY: 'localhost',
+      },
+      readServiceSettings,
+    )
+    expect(settings).toEqual({
+      baseUrl: 'http://127.0.0.1:8080/api',
+      authUrl: 'http://localhost:8080',
+      appId: '7',
+      appSecret: 's3cret',
+      apiToken: null,
+      timeZone: 'UTC',
+      maxCallsPerSecond: 0.5,
+      concurrency: 1000,
+      listParams: 'body',
+      v1Budget: 0,
+      v1BudgetScope: 'channel',
+      requestTimeoutMs: 2500,
+      proxies: { http: 'http://lower:1', https: 'http://me:pw@proxy:3128', none: 'localhost' },
+    })
+  })
+
+  test.each([
+    ['LIVEHOUSE_BASE_URL', '', 'LIVEHOUSE_BASE_URL is not set; it should be'],
+    ['LIVEHOUSE_BASE_URL', 'api.example.com', 'is "api.example.com", which is not an http or https URL; it should be'],
+    ['LIVEHOUSE_BASE_URL', 'ftp://h', 'is "ftp://h/", which is not an http or https URL'],
+    [
+      'LIVEHOUSE_BASE_URL',
+      'https://h/?a=1',
+      'goes on with ? or # after its path; it should end before, such as https://h/',
+    ],
+    ['LIVEHOUSE_BASE_URL', 'https://h/?', 'goes on with ? or # after its path'],
+    ['LIVEHOUSE_BASE_URL', 'https://h/#x', 'goes on with ? or # after its path'],
+    ['LIVEHOUSE_BASE_URL', 'https://me:hush@h', '(not shown) has a user name or password in it'],
+    ['LIVEHOUSE_BASE_URL', 'http://api.example.com', 'plain http to another host; it should be an https URL'],
+    ['LIVEHOUSE_BASE_URL', 'http://127.evil.example', 'plain http to another host'],
+    [
+      'LIVEHOUSE_TIMEZONE',
+      'Shanghai',
+      'LIVEHOUSE_TIMEZONE is "Shanghai"; it should be a time zone such as Asia/Shanghai',
+    ],
+    ['LIVEHOUSE_MAX_CALLS_PER_SECOND', '-1', 'is "-1"; it should be a number of calls a second from 0'],
+    ['LIVEHOUSE_MAX_CALLS_PER_SECOND', 'Infinity', 'is "Infinity"; it should be'],
+    ['LIVEHOUSE_CONCURRENCY', '0', 'is "0"; it should be a whole number from 1 to 1000'],
+    ['LIVEHOUSE_CONCURRENCY', '1001', 'is "1001"; it should be a whole number from 1 to 1000'],
+    ['LIVEHOUSE_CONCURRENCY', '1.5', 'is "1.5"; it should be a whole number from 1 to 1000'],
+    ['LIVEHOUSE_LIST_PARAMS', 'header', 'is "header"; it should be query or body'],
+    ['LIVEHOUSE_V1_BUDGET', 'ten', 'is "ten"; it should be a whole number of calls a day'],
+    ['LIVEHOUSE_V1_BUDGET_SCOPE', 'user', 'is "user"; it should be account or channel'],
+    ['LIVEHOUSE_REQUEST_TIMEOUT', '0', 'is "0"; it should be a number of seconds above 0, at most 3600'],
+    ['LIVEHOUSE_API_TOKEN', 'Bearer hush', '(not shown) has a space, a line break or a letter beyond ASCII'],
+    ['LIVEHOUSE_API_TOKEN', '', 'it should be a token, or LIVEHOUSE_APP_ID with LIVEHOUSE_APP_SECRET'],
+    ['LIVEHOUSE_APP_SECRET', 'hush', 'LIVEHOUSE_APP_ID is not set, but LIVEHOUSE_APP_SECRET is'],
+    ['HTTPS_PROXY', 'me:hush@proxy:3128', 'HTTPS_PROXY (not shown) is not an http or https URL'],
+  ])('%s=%s is a problem', (name, value, problem) => {
+    const problems = problemsOf({ ...service, [name]: value }, readServiceSettings)
+    expect(problems).toEqual([expect.stringContaining(problem)])
+    expect(problems[0]).toContain(name)
+    expect(problems.join()).not.toContain('hush')
+  })
+
+  test('plain http is taken from loopback hosts, and from others when it is allowed', () => {
+    for (const url of ['http://localhost:1', 'http://127.9.9.9', 'http://[::1]:8080']) {
+      expect(problemsOf({ ...service, LIVEHOUSE_BASE_URL: url }, readServiceSettings)).toEqual([])
+    }
+    const allowed = { ...service, LIVEHOUSE_BASE_URL: 'http://api.example.com', LIVEHOUSE_ALLOW_HTTP: '1' }
+    expect(problemsOf(allowed, readServiceSettings)).toEqual([])
+    expect(problemsOf({ ...allowed, LIVEHOUSE_ALLOW_HTTP: 'yes' }, readServiceSettings)).toEqual([
+      'LIVEHOUSE_ALLOW_HTTP is "yes"; it should be 0 or 1',
+      expect.stringContaining('plain http to another host'),
+    ])
+  })
+
+  test('an app id needs its secret and the address of tokens', () => {
+    expect(problemsOf({ ...service, LIVEHOUSE_APP_ID: '7' }, readServiceSettings)).toEqual([
+      expect.stringContaining('LIVEHOUSE_APP_SECRET is not set, but LIVEHOUSE_APP_ID is'),
+      expect.stringContaining('LIVEHOUSE_AUTH_URL is not set, but LIVEHOUSE_APP_ID is'),
+    ])
+  })
+})
+
+describe('the database', () => {
+  test('is a Postgres URL or the embedded one', () => {
+    const url = 'postgres://me:pw@db:5432/live?sslmode=require'
+    expect(readSettings({ DATABASE_URL: url, LIVEHOUSE_DATA_DIR: '/data' }, readDatabaseSettings)).toEqual({
+      target: { kind: 'url', url },
+      dataDir: '/data',
+      isAutoMigrated: true,
+    })
+    const embedded = { DATABASE_URL: 'embedded', LIVEHOUSE_AUTO_MIGRATE: '0' }
+    expect(readSettings(embedded, readDatabaseSettings)).toMatchObject({
+      target: { kind: 'embedded' },
+      isAutoMigrated: false,
+    })
+    expect(readSettings({}, readDataDir)).toBe(join(process.cwd(), '.livehouse'))
+  })
+
+  test.each([
+    ['', 'DATABASE_URL is not set; it should be a Postgres URL'],
+    ['mysql://me:hush@db/x', 'DATABASE_URL (not shown) begins with mysql:; it should be a Postgres URL'],
+    ['hush', 'DATABASE_URL (not shown) is not a URL; it should be a Postgres URL'],
+  ])('%j is a problem that says both ways', (given, problem) => {
+    const problems = problemsOf({ DATABASE_URL: given }, readDatabaseSettings)
+    expect(problems).toEqual([expect.stringContaining(problem)])
+    expect(problems[0]).toContain('or the word embedded')
+    expect(problems[0]).not.toContain('hush')
+  })
+})
+
+test('the problems of all groups come at once, each on a line', () => {
+  const environment = { LIVEHOUSE_CONCURRENCY: 'x', LIVEHOUSE_HISTORY_FROM: '2025-02-29', LOG_LEVEL: 'loud' }
+  const problems = problemsOf(environment, (source) => [
+    readServiceSettings(source),
+    readDatabaseSettings(source),
+    readChannels(source),
+    readHistoryFrom(source),
+    readLogLevel(source),
+  ])
+  expect(problems.map((problem) => problem.split(' ')[0])).toEqual([
+    'LIVEHOUSE_BASE_URL',
+    'LIVEHOUSE_API_TOKEN',
+    'LIVEHOUSE_CONCURRENCY',
+    'DATABASE_URL',
+    'LIVEHOUSE_CHANNELS',
+    'LIVEHOUSE_HISTORY_FROM',
+    'LOG_LEVEL',
+  ])
+  for (const problem of problems) expect(problem).toMatch(/^[^\n]+; it should be [^\n]+$/)
+})
+
+test('history and log level have the defaults of the contract', () => {
+  expect(readSettings({}, readHistoryFrom)).toBe('2015-01-01')
+  expect(readSettings({}, readLogLevel)).toBe('info')
+})
+
+test('every secret is known to the logger, whatever else is wrong', () => {
+  const environment = {
+    LIVEHOUSE_APP_SECRET_FILE: temporaryFile('secret', 's-app\n'),
+    LIVEHOUSE_API_TOKEN: 's token',
+    DATABASE_URL: 'postgres://me:s%40db@db/x',
+    HTTPS_PROXY: 'http://me:s-proxy@proxy:1',
+  }
+  expect(readSettings(environment, readSecrets)).toEqual(
+    expect.arrayContaining(['s-app', 's token', 's@db', 's-proxy']),
+  )
+})

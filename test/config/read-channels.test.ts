@@ -1,0 +1,92 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { readSettings } from '../../src/config.ts'
+import { readChannels, readChannelsIfAny } from '../../src/config/read-channels.ts'
+import { hasCode } from '../../src/core/errors.ts'
+
+const plain = { label: null, group: null, from: null, until: null, isTest: false }
+
+function channelsFile(content: string | Uint8Array): string {
+  const path = join(mkdtempSync(join(tmpdir(), 'livehouse-channels-')), 'channels.csv')
+  writeFileSync(path, content)
+  return `@${path}`
+}
+
+function read(value: string) {
+  return readSettings({ LIVEHOUSE_CHANNELS: value }, readChannels)
+}
+
+function problemsOf(value: string): readonly string[] {
+  try {
+    read(value)
+  } catch (error) {
+    if (hasCode(error, 'config.invalid')) return error.details.problems
+    throw error
+  }
+  return []
+}
+
+describe('channels are read from', () => {
+  test('a list', () => {
+    expect(read(' 9, 10 ,a-b_c')).toEqual(['9', '10', 'a-b_c'].map((channelId) => ({ channelId, ...plain })))
+  })
+
+  test('a file of ids with comments', () => {
+    const file = channelsFile('# ours\n9\n\n10 # main stage\r\n')
+    expect(read(file)).toEqual(['9', '10'].map((channelId) => ({ channelId, ...plain })))
+  })
+
+  test('CSV with a header in any order, quotes, comments and a byte order mark', () => {
+    const file = channelsFile(
+      '\ufeff# ours\nlabel,channel_id,until,from,is_test,group\n"大会, ""春""",9,2026-02-01,2026-01-01,true,A#1\n\n,10,,,,\n',
+    )
+    expect(read(file)).toEqual([
+      { channelId: '9', label: '大会, "春"', group: 'A#1', from: '2026-01-01', until: '2026-02-01', isTest: true },
+      { channelId: '10', ...plain },
+    ])
+  })
+
+  test('CSV with the id alone', () => {
+    expect(read(channelsFile('channel_id\n9\n'))).toEqual([{ channelId: '9', ...plain }])
+  })
+})
+
+test('without channels there are none for who needs none', () => {
+  expect(readSettings({}, readChannelsIfAny)).toEqual([])
+})
+
+describe('a problem is told with its place', () => {
+  test.each([
+    ['', 'LIVEHOUSE_CHANNELS is not set'],
+    ['9,,10', 'LIVEHOUSE_CHANNELS: entry 2: an id is empty'],
+    ['9,10,9', 'entry 3: channel 9 is there twice'],
+    ['9/../8', 'entry 1: "9/../8" is not a channel id'],
+    ['@/nowhere/ids', 'the file /nowhere/ids cannot be read (there is no such file)'],
+    ['@/', 'the file / cannot be read (it is a folder)'],
+  ])('%j', (value, problem) => {
+    expect(problemsOf(value)).toEqual([expect.stringContaining(problem)])
+  })
+
+  test.each([
+    ['9\n10\n9\n', 'channels.csv line 3: channel 9 is there twice'],
+    ['# nothing\n', 'channels.csv names no channel'],
+    ['channel_id,label\n', 'channels.csv names no channel'],
+    ['channel_id,from\n9,2026-01-01\n10,2026-02-30\n', 'line 3: from is "2026-02-30"; it should be a date'],
+    ['channel_id,from\n9,2026-01-01 10:00\n', 'line 2: from is "2026-01-01 10:00"; it should be a date'],
+    ['channel_id,from,until\n9,2026-02-01,2026-02-01\n', 'line 2: until is 2026-02-01; it should be after from'],
+    ['channel_id,is_test\n9,maybe\n', 'line 2: is_test is "maybe"; it should be true or false'],
+    ['channel_id,label\n9,a,b\n', 'line 2: there are 3 cells; it should have 2'],
+    [
+      'channel_id,name\n9,a\n',
+      'has the column "name"; it should have each of channel_id,label,group,from,until,is_test',
+    ],
+    ['channel_id,channel_id\n9,9\n', 'has the column "channel_id"'],
+    ['channel_id,label\n9,"a\n', 'is not CSV'],
+    ['channel_id,label\n,a\n', 'line 2: an id is empty'],
+    [new Uint8Array([0x39, 0xff]), 'it is not UTF-8 text'],
+  ])('in a file: %j', (content, problem) => {
+    expect(problemsOf(channelsFile(content))).toEqual([expect.stringContaining(problem)])
+  })
+})
