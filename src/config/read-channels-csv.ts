@@ -64,7 +64,6 @@ function parseRecords(text: string, file: string, refuse: (problem: string) => v
   try {
     return recordsSchema.parse(
       parse(text, {
-        bom: true,
         comment: '#',
         comment_no_infix: true,
         info: true,
