@@ -1,0 +1,32 @@
+import stringWidth from 'string-width'
+
+/** A cell: what is undefined or null is shown empty. */
+export type TableCell = string | number | bigint | boolean | null | undefined
+
+/** Controls would move the cursor; they are shown as spaces. */
+// oxlint-disable-next-line no-control-regex
+const controls = /[\u0000-\u001f\u007f-\u009f]+/g
+
+/**
+ * An aligned table, a line an entry: the header, then the rows. Numbers (also as text, as Postgres gives them) are aligned
+ * to the right; Chinese characters take two places.
+ */
+export function formatTable(header: readonly string[], rows: readonly (readonly TableCell[])[]): string[] {
+  const texts = rows.map((row) => row.map((cell) => String(cell ?? '').replace(controls, ' ')))
+  const columns = header.map((title, index) => {
+    const cells = texts.map((row) => row[index] ?? '')
+    const filled = cells.filter((cell) => cell !== '')
+    const isNumeric = filled.length > 0 && filled.every((cell) => /^-?\d[\d,]*(\.\d+)?%?$/.test(cell))
+    return { width: Math.max(...[title, ...cells].map((cell) => stringWidth(cell))), isNumeric }
+  })
+  return [header, ...texts].map((row) =>
+    columns
+      .map(({ width, isNumeric }, index) => {
+        const cell = row[index] ?? ''
+        const padding = ' '.repeat(width - stringWidth(cell))
+        return isNumeric ? padding + cell : cell + padding
+      })
+      .join('  ')
+      .trimEnd(),
+  )
+}

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { formatTable } from '../../src/cli/table.ts'
+
+test('columns are aligned, numbers to the right, Chinese characters two places wide', () => {
+  const rows = [
+    ['张伟', 1204, '12.50', true],
+    ['Anna-Maria', 7, '1,204', null],
+    ['👩‍👩‍👧', 12n, '-3', undefined],
+  ]
+  expect(formatTable(['viewer', 'rows', 'money', 'x'], rows)).toEqual([
+    'viewer      rows  money  x',
+    '张伟        1204  12.50  true',
+    'Anna-Maria     7  1,204',
+    '👩‍👩‍👧            12     -3',
+  ])
+})
+
+test('words beside numbers keep a column to the left', () => {
+  expect(formatTable(['id'], [['9'], ['ab'], ['10']])).toEqual(['id', '9', 'ab', '10'])
+})
+
+test('line feeds and escape codes cannot break the table', () => {
+  expect(formatTable(['a', 'b'], [['x\n\u001b[2Jy', 'z']])).toEqual(['a       b', 'x [2Jy  z'])
+})
+
+test('without rows there is the header', () => {
+  expect(formatTable(['stream', 'rows'], [])).toEqual(['stream  rows'])
+})
