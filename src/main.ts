@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { commands } from './cli/commands.ts'
+import { type CommandEntry, commands } from './cli/commands.ts'
 import { exitCodeOfError } from './cli/exit.ts'
 import { runCommandLine } from './cli/run-command-line.ts'
 import { callIfStillRunning, systemClock } from './core/clock.ts'
@@ -9,7 +9,7 @@ import { LivehouseError } from './core/errors.ts'
 const GRACE_MS = 10_000
 
 /** The program: reads the arguments, runs one verb, sets the exit code. The only place that touches the process. */
-export async function main(): Promise<void> {
+export async function main(verbs: Readonly<Record<string, CommandEntry>> = commands): Promise<void> {
   const controller = new AbortController()
   const emergency = Promise.withResolvers<never>()
   emergency.promise.catch(() => {})
@@ -24,7 +24,7 @@ export async function main(): Promise<void> {
   process.exitCode = await runCommandLine({
     argv: process.argv.slice(2),
     version: readVersion(),
-    commands,
+    commands: verbs,
     environment: undefined,
     clock: systemClock,
     signal: controller.signal,

@@ -1,0 +1,40 @@
+import { systemClock } from '../../src/core/clock.ts'
+import { main } from '../../src/main.ts'
+
+/** The real program with verbs that misbehave, for `main.test.ts` to start as a process of its own. */
+const verbs = {
+  obedient: async (signal: AbortSignal, print: (line: string) => void) => {
+    print('started')
+    await systemClock.sleep(60_000, signal)
+  },
+  stubborn: async (_: AbortSignal, print: (line: string) => void) => {
+    print('started')
+    await systemClock.sleep(60_000)
+  },
+  talkative: async (_: AbortSignal, print: (line: string) => void) => {
+    for (let line = 0; line < 20_000; line += 1) print(`line ${line}`)
+  },
+  broken: async () => {
+    process.nextTick(() => JSON.parse('{'))
+    await systemClock.sleep(60_000)
+  },
+  forgetful: async () => {
+    void Promise.reject(new Error('nobody caught this'))
+    await systemClock.sleep(60_000)
+  },
+}
+
+await main(
+  Object.fromEntries(
+    Object.entries(verbs).map(([verb, act]) => {
+      const load = async () => ({
+        help: verb,
+        run: async ({ signal, print }: { signal: AbortSignal; print: (line: string) => void }) => {
+          await act(signal, print)
+          return 0
+        },
+      })
+      return [verb, { summary: verb, load }]
+    }),
+  ),
+)
