@@ -1,0 +1,233 @@
+import { describe, expect, test } from 'vitest'
+import type { Command } from '../../src/cli/command.ts'
+import { type CommandLine, runCommandLine } from '../../src/cli/run-command-line.ts'
+import type { Clock } from '../../src/core/clock.ts'
+import { LivehouseError } from '../../src/core/errors.ts'
+
+const NOW = '2026-11-20T17:00:00.000Z'
+const clock: Clock = { now: () => Date.parse(NOW), sleep: () => Promise.resolve() }
+const never = new Promise<never>(() => {})
+
+async function run(argv: readonly string[], command: Command['run'], overrides: Partial<CommandLine> = {}) {
+  const out: string[] = []
+  const err: string[] = []
+  const entry = { summary: 'Does it', load: async () => ({ help: 'livehouse sync\n\nExamples: …', run: command }) }
+  const code = await runCommandLine({
+    argv,
+    version: '1.2.3',
+    commands: { sync: entry, status: { ...entry, summary: 'Says it' } },
+    environment: { LIVEHOUSE_APP_SECRET: 'hush-hush' },
+    clock,
+    signal: new AbortController().signal,
+    emergency: never,
+    writeOut: (text) => void out.push(text),
+    writeError: (text) => void err.push(text),
+    isTerminal: false,
+    ...overrides,
+  })
+  return { code, out: out.join(''), err: err.join('') }
+}
+
+const nothing = async () => 0
+
+function failWith(error: unknown): Command['run'] {
+  return async () => {
+    throw error
+  }
+}
+
+describe('help', () => {
+  test.each(['--help', '-h'])('%s lists the commands', async (flag) => {
+    const { code, out } = await run([flag], nothing)
+    expect(code).toBe(0)
+    expect(out).toContain('  sync    Does it\n  status  Says it\n')
+  })
+
+  test.each([
+    ['sync', '--help'],
+    ['sync', '--json', '-h'],
+    ['sync', '--help', '--nonsense'],
+  ])('of %s %s is its own', async (...argv) => {
+    const ran: string[] = []
+    const { code, out, err } = await run(argv, async () => ran.push('ran'))
+    expect({ code, out, err, ran }).toEqual({ code: 0, out: 'livehouse sync\n\nExamples: …\n', err: '', ran: [] })
+  })
+
+  test('behind -- is an argument', async () => {
+    const { out } = await run(['sync', '--', '--help', '--json'], async ({ print }, argv) => {
+      print(argv.join(' '))
+      return 0
+    })
+    expect(out).toBe('-- --help --json\n')
+  })
+
+  test('--version tells the version', async () => {
+    expect(await run(['--version'], nothing)).toMatchObject({ code: 0, out: '1.2.3\n' })
+  })
+})
+
+describe('wrong use', () => {
+  test.each([
+    [[], 'no command is given'],
+    [['synk'], 'there is no command "synk"; did you mean sync?'],
+    [['stat'], 'there is no command "stat"; did you mean status?'],
+    [['frobnicate'], 'there is no command "frobnicate"\n'],
+    [['constructor'], 'there is no command "constructor"\n'],
+  ])('%j', async (argv, problem) => {
+    const { code, out, err } = await run(argv, nothing)
+    expect(code).toBe(2)
+    expect(out).toBe('')
+    expect(err).toContain(problem)
+    expect(err).toContain('see livehouse --help')
+  })
+
+  test('is one JSON object with --json', async () => {
+    const { code, out } = await run(['synk', '--json'], nothing)
+    expect(code).toBe(2)
+    expect(JSON.parse(out)).toEqual({
+      run_id: null,
+      command: 'synk',
+      status: 'failed',
+      started_at: NOW,
+      finished_at: NOW,
+      resumes_at: null,
+      streams: {},
+      errors: [
+        {
+          stream: null,
+          partition: null,
+          code: 'usage.invalid',
+          message: 'there is no command "synk"; did you mean sync?',
+        },
+      ],
+    })
+  })
+
+  test('a malformed LOG_LEVEL stops any command', async () => {
+    const { code, err } = await run(['sync'], nothing, { environment: { LOG_LEVEL: 'loud' } })
+    expect(code).toBe(2)
+    expect(err).toContain('  LOG_LEVEL is "loud"; it should be info or trace or')
+  })
+})
+
+describe('a failure', () => {
+  const problems = ['LIVEHOUSE_BASE_URL is not set; …', 'DATABASE_URL is not set; …']
+  const config = new LivehouseError('config.invalid', '2 settings are missing or wrong', { problems })
+
+  test('is one message, its problems one a line', async () => {
+    const { code, out, err } = await run(['sync'], failWith(config))
+    expect(code).toBe(2)
+    expect(out).toBe('')
+    expect(err).toBe(`livehouse sync: 2 settings are missing or wrong\n  ${problems.join('\n  ')}\n`)
+  })
+
+  test('is one JSON object with --json, an error a problem', async () => {
+    const { out } = await run(['sync', '--json'], failWith(config))
+    expect(out.trimEnd().split('\n')).toHaveLength(1)
+    expect(JSON.parse(out)).toMatchObject({
+      command: 'sync',
+      status: 'failed',
+      errors: problems.map((message) => ({ stream: null, partition: null, code: 'config.invalid', message })),
+    })
+  })
+
+  test('of the service or the database exits with 1', async () => {
+    const error = new LivehouseError('db.unreachable', 'no database at h:1', { target: 'h:1', reason: 'refused' })
+    const { code, out, err } = await run(['sync', '--json'], failWith(error))
+    expect(code).toBe(1)
+    expect(JSON.parse(out).errors).toEqual([
+      { stream: null, partition: null, code: 'db.unreachable', message: 'no database at h:1' },
+    ])
+    expect(err).toBe('livehouse sync: no database at h:1\n')
+  })
+
+  test('of our own making says how to see where, and shows it with LOG_LEVEL=debug', async () => {
+    const bug = failWith(new TypeError('x is not a function'))
+    const { code, err } = await run(['sync'], bug)
+    expect(code).toBe(1)
+    expect(err).toBe(
+      'livehouse sync: internal error: x is not a function\n  This is a bug. LOG_LEVEL=debug shows where it happened.\n',
+    )
+    const debugged = await run(['sync'], bug, { environment: { LOG_LEVEL: 'debug' } })
+    expect(debugged.err).toContain('run-command-line.test.ts')
+    expect(JSON.parse((await run(['sync', '--json'], bug)).out).errors[0].code).toBe('internal')
+  })
+
+  test('never shows a secret', async () => {
+    const error = new LivehouseError('api.unreachable', 'GET https://h/?s=hush%2Dhush and learnt-later', {
+      call: '',
+      reason: '',
+    })
+    const { out, err } = await run(['sync', '--json'], async ({ addSecret }) => {
+      addSecret('learnt-later')
+      throw error
+    })
+    expect(out + err).not.toMatch(/hush|learnt-later/)
+    expect(out).toContain('[redacted]')
+  })
+
+  test('after the result is printed adds no second JSON object', async () => {
+    const { code, out } = await run(['sync', '--json'], async ({ print }) => {
+      print('{}')
+      throw new Error('while closing')
+    })
+    expect({ code, out }).toEqual({ code: 1, out: '{}\n' })
+  })
+
+  test('that the command cannot notice ends it all the same', async () => {
+    const emergency = Promise.reject(new Error('thrown in a timer'))
+    const { code, err } = await run(['sync'], () => never, { emergency })
+    expect(code).toBe(1)
+    expect(err).toContain('internal error: thrown in a timer')
+  })
+})
+
+describe('an interrupted command', () => {
+  test.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('by %s exits with %i, whatever it returns or throws', async (signal, code) => {
+    const controller = new AbortController()
+    const error = new LivehouseError('run.interrupted', `interrupted by ${signal}`, { signal })
+    const interrupt = async () => {
+      controller.abort(error)
+      return 3
+    }
+    expect(await run(['sync'], interrupt, { signal: controller.signal })).toEqual({ code, out: '', err: '' })
+    const thrown = await run(['sync', '--json'], failWith(error), { signal: controller.signal })
+    expect(thrown.code).toBe(code)
+    expect(JSON.parse(thrown.out).errors[0].code).toBe('run.interrupted')
+  })
+})
+
+describe('a command gets', () => {
+  test('its arguments, results on standard output, remarks and the log on standard error', async () => {
+    const { code, out, err } = await run(['sync', 'a', '--b'], async ({ log, print, remark }, argv) => {
+      print(argv.join(' '))
+      remark('by the way')
+      log.info('event', { secret: 1 })
+      return 3
+    })
+    expect(code).toBe(3)
+    expect(out).toBe('a --b\n')
+    expect(err).toMatch(/^by the way\n\{"level":"info",.*"secret":"\[redacted\]".*\}\n$/)
+  })
+
+  test.each([
+    [{}, true, true],
+    [{}, false, false],
+    [{ NO_COLOR: '1' }, true, false],
+    [{ CI: 'true' }, true, false],
+    [{ TERM: 'dumb' }, true, false],
+  ])('with %j and a terminal: %s, interactive: %s', async (environment, isTerminal, expected) => {
+    const { out } = await run(
+      ['sync'],
+      async ({ isInteractive, print }) => {
+        print(String(isInteractive))
+        return 0
+      },
+      { environment, isTerminal },
+    )
+    expect(out).toBe(`${expected}\n`)
+  })
+})
