@@ -45,6 +45,8 @@ export interface ErrorDetails {
   'paging.ignored': { readonly call: string; readonly parameter: string; readonly evidence: string }
   /** Too many rows of one slice could not be read: a changed interface, not bad rows. */
   'rows.unreadable': { readonly rejected: number; readonly received: number; readonly samples: readonly string[] }
+  /** Fewer rows came than the source says there are, after reading again. */
+  'slice.short': { readonly stream: string; readonly partition: string; readonly reason: string }
   /** The database cannot be connected to. */
   'db.unreachable': { readonly target: string; readonly reason: string }
   /** The database refuses: rights, read-only, full. */
@@ -88,6 +90,7 @@ export const recoveryOf: Readonly<Record<ErrorCode, Recovery>> = {
   'api.budgetSpent': 'wait',
   'paging.ignored': 'skip',
   'rows.unreadable': 'skip',
+  'slice.short': 'skip',
   'db.unreachable': 'abort',
   'db.refused': 'abort',
   'db.tooOld': 'abort',
@@ -117,4 +120,11 @@ export class LivehouseError<Code extends ErrorCode = ErrorCode> extends Error {
 /** Whether `error` is ours and has this code; narrows `details` to the facts of that code. */
 export function hasCode<Code extends ErrorCode>(error: unknown, code: Code): error is LivehouseError<Code> {
   return error instanceof LivehouseError && error.code === code
+}
+
+/** What may be done about `error`; undefined for a bug, which is none of ours to recover from. */
+export function recoveryFrom(error: unknown): Recovery | undefined {
+  if (!(error instanceof LivehouseError)) return undefined
+  const code: ErrorCode = error.code
+  return recoveryOf[code]
 }

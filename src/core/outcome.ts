@@ -48,13 +48,22 @@ export type RunStatus = 'ok' | 'partial' | 'waiting' | 'failed'
 export interface RunProblem {
   readonly stream: StreamName | null
   readonly partition: string | null
-  readonly code: ErrorCode | 'slice.short' | 'internal'
+  readonly code: ErrorCode | 'internal'
   readonly message: string
 }
 
 export interface StreamOutcome {
   readonly counts: Counts
   readonly slices: Readonly<Record<Proof, number>>
+}
+
+export const noSlices: StreamOutcome['slices'] = {
+  verified: 0,
+  unverifiable: 0,
+  moving: 0,
+  short: 0,
+  accepted: 0,
+  failed: 0,
 }
 
 /** What a run did; `--json` prints it in snake_case (contract, section 2). */

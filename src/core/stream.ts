@@ -68,7 +68,7 @@ export interface Stream {
   readonly checkItem?: (fields: Readonly<Record<string, unknown>>, partition: Partition) => Rejection | undefined
   /** Fields that the spec knows and that have no column here; they do not go to `extra`. */
   readonly otherFields: readonly string[]
-  readonly channelFacts?: (fields: Readonly<Record<string, unknown>>) => ChannelFacts
+  readonly channelFacts?: (item: unknown) => ChannelFacts | undefined
   /** The column by which the latest of several rows with one key is told (a real duplicate in the source's list). */
   readonly freshnessColumn?: string
 }

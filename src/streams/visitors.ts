@@ -1,6 +1,6 @@
 import { unreadable } from '../core/column.ts'
 import { defineStream } from '../core/stream.ts'
-import { rejection, shown } from '../transform/field.ts'
+import { isObject, rejection, shown } from '../transform/field.ts'
 import { bigint } from '../transform/integer.ts'
 import { text } from '../transform/text.ts'
 import {
@@ -66,7 +66,8 @@ export const visitors = defineStream({
       ? rejection('id', `id is ${shown(id)}, and the visitors of channel ${channel} were asked for`)
       : undefined
   },
-  channelFacts: ({ uin, name }) => ({ name: readable(text(name)), adminId: readable(bigint(uin)) }),
+  channelFacts: (item) =>
+    isObject(item) ? { name: readable(text(item.name)), adminId: readable(bigint(item.uin)) } : undefined,
 })
 
 function readable(value: string | null | typeof unreadable): string | null {

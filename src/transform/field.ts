@@ -1,28 +1,7 @@
-import { type Cell, type Column, type Columns, type Row, unreadable } from '../core/column.ts'
-import type { Page } from '../core/page.ts'
-import type { Partition } from '../core/slice.ts'
+import { type Cell, type Column, type Columns, unreadable } from '../core/column.ts'
+import type { ItemContext, ItemReader, RejectedItem } from '../core/item.ts'
 import type { ItemFields, Rejection, Stream } from '../core/stream.ts'
 import { exactJson } from './exact-json.ts'
-
-/** An item that became a row. */
-export interface ReadRow {
-  readonly kind: 'row'
-  readonly row: Row
-  /** Fields whose value could not be read; it stands raw in `extra`. */
-  readonly unreadFields: readonly string[]
-  /** Fields that the spec does not know; they stand in `extra`. */
-  readonly unknownFields: readonly string[]
-}
-
-/** What every item of a slice shares. */
-export interface ItemContext {
-  readonly partition: Partition
-  /** The service's day, `YYYY-MM-DD`. */
-  readonly serviceDay: string
-}
-
-/** Reads items of one slice. Pure: the same item gives the same answer. */
-export type ItemReader = (item: unknown, page: Page) => ReadRow | Rejection
 
 const noFields: readonly string[] = []
 
@@ -34,10 +13,10 @@ export function itemReader(stream: Stream, context: ItemContext): ItemReader {
 
   return (item, page) => {
     const read = toFields(item, page)
-    if (read.kind === 'rejected') return read
+    if (read.kind === 'rejected') return withRaw(read, item)
     const { fields } = read
     const objection = stream.checkItem?.(fields, context.partition)
-    if (objection) return objection
+    if (objection) return withRaw(objection, item)
 
     const row: Record<string, Cell> = {}
     let unread: string[] | undefined
@@ -45,7 +24,9 @@ export function itemReader(stream: Stream, context: ItemContext): ItemReader {
       const value = readColumn(column, fields, context)
       if (value === unreadable || (value === null && isRequired(column))) {
         const field = fieldOf(column)
-        if (isRequired(column)) return rejection(field, `${field} is ${shown(fields[field])}, and a row needs it`)
+        if (isRequired(column)) {
+          return withRaw(rejection(field, `${field} is ${shown(fields[field])}, and a row needs it`), item)
+        }
         ;(unread ??= []).push(field)
       }
       row[name] = value === unreadable ? null : value
@@ -65,6 +46,10 @@ export function rejection(path: string, reason: string): Rejection {
   return { kind: 'rejected', path, reason }
 }
 
+function withRaw(found: Rejection, item: unknown): RejectedItem {
+  return { ...found, raw: exactJson(item) }
+}
+
 /** A value as a message shows it: short, one line. */
 export function shown(value: unknown): string {
   const json = value === undefined ? 'missing' : exactJson(value)
@@ -75,7 +60,7 @@ function asObject(item: unknown): ItemFields | Rejection {
   return isObject(item) ? { kind: 'fields', fields: item } : rejection('', `the item is ${shown(item)}, not an object`)
 }
 
-function isObject(item: unknown): item is Readonly<Record<string, unknown>> {
+export function isObject(item: unknown): item is Readonly<Record<string, unknown>> {
   return typeof item === 'object' && item !== null && !Array.isArray(item)
 }
 
