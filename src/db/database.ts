@@ -5,6 +5,7 @@ import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
  * `Date`; `date`, `timestamp` and ranges stay the text of Postgres (see `pg-types.ts`).
  */
 export interface Database {
+  'livehouse.channels': ChannelsTable
   'livehouse_ops.source': SourceTable
   'livehouse_ops.runs': RunsTable
   'livehouse_ops.slices': SlicesTable
@@ -23,6 +24,20 @@ type OptionalInstant = ColumnType<Date | null, Date | string | null | undefined,
 /** Written as JSON text. */
 type Json = ColumnType<unknown, string, string>
 type OptionalJson = ColumnType<unknown, string | null | undefined, string | null>
+
+export interface ChannelsTable {
+  channel_id: string
+  name: string | null
+  admin_id: OptionalBigInteger
+  label: string | null
+  channel_group: string | null
+  is_test: Generated<boolean>
+  state: Generated<'active' | 'retired' | 'gone'>
+  extra: OptionalJson
+  run_id: BigInteger
+  inserted_at: Generated<Date>
+  changed_at: ColumnType<Date, Date | undefined, Date>
+}
 
 /** At most one row: whose records this database holds. */
 export interface SourceTable {
