@@ -1,0 +1,142 @@
+import { type RawBuilder, sql, type Transaction } from 'kysely'
+import type { Cell, ColumnType, Row } from '../core/column.ts'
+import type { Stream } from '../core/stream.ts'
+import type { Database } from '../db/database.ts'
+import { arrayLiteral } from './array-literal.ts'
+
+export interface LoadCounts {
+  readonly inserted: number
+  readonly updated: number
+  readonly unchanged: number
+}
+
+export interface LoadOptions {
+  /** Leaves a row alone that is fresher than its new version (by the stream's `freshnessColumn`). */
+  readonly onlyNewer?: boolean
+}
+
+interface InputColumn {
+  readonly name: string
+  readonly type: ColumnType
+  /** The same value in every row of a slice: sent once. */
+  readonly isShared: boolean
+}
+
+const UNQUOTED: ReadonlySet<ColumnType> = new Set([
+  'bigint',
+  'integer',
+  'smallint',
+  'boolean',
+  'numeric',
+  'numeric(14,2)',
+])
+
+/**
+ * Upserts rows of one slice in one statement: inserts new ones, updates those whose content differs and does not touch
+ * equal ones, so that a quiet night writes nothing. Idempotent. The rows' keys must be distinct.
+ *
+ * Runs in the caller's transaction, after `prepareToLoad`.
+ * @returns exact counts; they add up to the number of rows.
+ */
+export async function loadRows(
+  trx: Transaction<Database>,
+  stream: Stream,
+  rows: readonly Row[],
+  runId: string,
+  options: LoadOptions = {},
+): Promise<LoadCounts> {
+  const first = rows[0]
+  if (first === undefined) return { inserted: 0, updated: 0, unchanged: 0 }
+  const result = await upsert(stream, rows, first, runId, options).execute(trx)
+  const { inserted = '0', updated = '0' } = result.rows[0] ?? {}
+  const written = Number(inserted) + Number(updated)
+  return { inserted: Number(inserted), updated: Number(updated), unchanged: rows.length - written }
+}
+
+/**
+ * Settings of this transaction: the zone in which the service's times are read, and no plan that scans the whole table
+ * for a batch (a growing table has no statistics yet).
+ */
+export async function prepareToLoad(trx: Transaction<Database>, timeZone: string): Promise<void> {
+  await sql`select set_config('TimeZone', ${timeZone}, true), set_config('enable_seqscan', 'off', true),
+    set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`.execute(trx)
+}
+
+function upsert(stream: Stream, rows: readonly Row[], first: Row, runId: string, { onlyNewer = false }: LoadOptions) {
+  const columns = inputColumns(stream)
+  const names = columns.map(({ name }) => name)
+  const content = names.filter((name) => !stream.key.includes(name))
+  const table = sql.table(`livehouse.${stream.table}`)
+  const isRemoved = stream.marksRemoved ? sql` or target.removed_at is not null` : sql``
+  const fresher = onlyNewer && stream.freshnessColumn !== undefined ? isNotOlder(stream.freshnessColumn) : sql``
+  const isBack = stream.marksRemoved ? sql`, removed_at = null` : sql``
+
+  return sql<{ inserted: string; updated: string }>`
+    with input as materialized (${inputRows(columns, rows, first)}),
+    changed as (
+      select input.* from input left join ${table} as target on ${keysMatch(stream)}
+      where target.${sql.ref(firstKey(stream))} is null
+        or ${qualified('target', content)} is distinct from ${qualified('input', content)}${isRemoved}
+    ),
+    written as (
+      insert into ${table} as target (${refs(names)}, run_id)
+      select ${refs(names)}, ${runId}::bigint from changed order by ${refs(stream.key)}
+      on conflict (${refs(stream.key)}) do update
+      set ${sql.join(content.map((name) => sql`${sql.ref(name)} = excluded.${sql.ref(name)}`))},
+        run_id = excluded.run_id, changed_at = now()${isBack}
+      where (${qualified('target', content)} is distinct from ${qualified('excluded', content)}${isRemoved})${fresher}
+      returning xmax = 0 as is_new
+    )
+    select count(*) filter (where is_new) as inserted, count(*) filter (where not is_new) as updated from written`
+}
+
+function inputColumns(stream: Stream): readonly InputColumn[] {
+  const declared = Object.entries(stream.columns).map(([name, { type, source }]) => ({
+    name,
+    type,
+    isShared: source.kind === 'partition' || source.kind === 'serviceDay' || source.kind === 'constant',
+  }))
+  return [...declared, { name: 'extra', type: 'jsonb', isShared: false }]
+}
+
+/** The rows as a table: shared values once, every other column as one array. */
+function inputRows(columns: readonly InputColumn[], rows: readonly Row[], first: Row): RawBuilder<unknown> {
+  const arrays = columns.filter(({ isShared }) => !isShared)
+  const literals = arrays.map(
+    ({ name, type }) => sql`${arrayLiteral(cellsOf(rows, name), !UNQUOTED.has(type))}::${sql.raw(type)}[]`,
+  )
+  const outputs = columns.map(({ name, type, isShared }) =>
+    isShared ? sql`${first[name]}::${sql.raw(type)} as ${sql.ref(name)}` : sql`item.${sql.ref(name)}`,
+  )
+  const names = arrays.map(({ name }) => name)
+  return sql`select ${sql.join(outputs)} from unnest(${sql.join(literals)}) as item (${refs(names)})`
+}
+
+function* cellsOf(rows: readonly Row[], name: string): Iterable<Cell> {
+  for (const row of rows) yield row[name] ?? null
+}
+
+function isNotOlder(column: string): RawBuilder<unknown> {
+  const name = sql.ref(column)
+  return sql` and (target.${name} is null or excluded.${name} >= target.${name})`
+}
+
+function keysMatch(stream: Stream): RawBuilder<unknown> {
+  return sql.join(
+    stream.key.map((name) => sql`target.${sql.ref(name)} = input.${sql.ref(name)}`),
+    sql` and `,
+  )
+}
+
+function firstKey(stream: Stream): string {
+  const [name = ''] = stream.key
+  return name
+}
+
+function refs(names: readonly string[]): RawBuilder<unknown> {
+  return sql.join(names.map((name) => sql.ref(name)))
+}
+
+function qualified(alias: string, names: readonly string[]): RawBuilder<unknown> {
+  return sql`(${sql.join(names.map((name) => sql`${sql.raw(alias)}.${sql.ref(name)}`))})`
+}
