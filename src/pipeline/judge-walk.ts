@@ -1,0 +1,25 @@
+import type { Proof } from '../core/slice.ts'
+import type { WalkSummary } from './walk.ts'
+
+/** What a walk proves, and one sentence that says why where it is not `verified`. */
+export interface Verdict {
+  readonly proof: Exclude<Proof, 'accepted' | 'failed'>
+  readonly reason: string | undefined
+}
+
+/**
+ * Judges one walk over a list with a key. `verified`: the source's total was the same in every answer, and distinct and
+ * quarantined items, as received, add up to it. It is a proof of the count.
+ */
+export function judgeWalk({ totals, received, distinct, rejected, repeated }: WalkSummary): Verdict {
+  if (totals === undefined) return { proof: 'unverifiable', reason: 'the source gives no total' }
+  const { first, smallest, largest } = totals
+  if (smallest !== largest) {
+    return { proof: 'moving', reason: `the source's total moved between ${smallest} and ${largest} while it was read` }
+  }
+  const accounted = distinct + rejected.length
+  if (accounted === first) return { proof: 'verified', reason: undefined }
+  const came = `${distinct} distinct and ${rejected.length} quarantined rows came, ${repeated.length} came twice`
+  if (received < first) return { proof: 'short', reason: `the source says ${first}, but ${came}` }
+  return { proof: 'moving', reason: `the source says ${first}; ${came}` }
+}

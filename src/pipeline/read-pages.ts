@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { isDeepStrictEqual } from 'node:util'
+import { LivehouseError } from '../core/errors.ts'
+import type { CallContext, FetchPage, ListRequest, Page } from '../core/page.ts'
+
+export interface PageReading {
+  readonly fetchPage: FetchPage
+  readonly list: ListRequest
+  /** The largest page that the spec allows; where the service clamps it, what it sends decides. */
+  readonly pageSize: number
+  /** How many pages are asked for ahead of the one being read; bounds the memory. */
+  readonly prefetch: number
+  readonly context: CallContext
+}
+
+/** A page and its number from 1. */
+export interface NumberedPage {
+  readonly number: number
+  readonly page: Page
+  /** How many pages the walk will have, as far as is known now. */
+  readonly lastPage: number
+}
+
+/** Pages past the announced end are asked for at most this many times the announced number (and a few). */
+const OVERRUN_FACTOR = 2
+const OVERRUN_MARGIN = 10
+
+/**
+ * Reads every page of a list that tells its total, in order, the later ones concurrently. No stop condition is trusted
+ * alone: the announced total, a short page, an empty page and a repeated page must agree, and where fewer items came than
+ * announced the walk goes on until a page is empty or repeats the one before it. A list without a total ends after page 1.
+ *
+ * @throws LivehouseError `paging.ignored` when page 2 is page 1 again, `api.…` of a call.
+ */
+export async function* readPages(reading: PageReading): AsyncGenerator<NumberedPage, void, void> {
+  const first = await fetchNumbered(reading, 1)
+  const size = effectiveSize(reading, first)
+  let total = first.total ?? first.items.length
+  let received = first.items.length
+  let lastPage = lastPageOf(total, size)
+  yield { number: 1, page: first, lastPage }
+
+  const ahead = prefetcher(reading)
+  let previous = first
+  try {
+    for (let number = 2; number <= lastPage || received < total; number++) {
+      if (number > lastPage * OVERRUN_FACTOR + OVERRUN_MARGIN) return
+      const page = await ahead.take(number, lastPage)
+      if (page.items.length === 0 && number > lastPage) return
+      if (isSamePage(page, previous)) {
+        if (number > lastPage) return
+        if (number === 2 && page.total === first.total) throw pageIgnored(reading, page)
+      }
+      total = Math.max(total, page.total ?? 0)
+      lastPage = Math.max(lastPage, lastPageOf(total, size))
+      received += page.items.length
+      previous = page
+      yield { number, page, lastPage }
+    }
+  } finally {
+    await ahead.stop()
+  }
+}
+
+/** A page that is not full although more is announced shows what size the service really serves. */
+function effectiveSize({ pageSize }: PageReading, first: Page): number {
+  const isClamped = first.items.length > 0 && first.items.length < pageSize && first.items.length < (first.total ?? 0)
+  return isClamped ? first.items.length : pageSize
+}
+
+function lastPageOf(total: number, size: number): number {
+  return Math.max(1, Math.ceil(total / size))
+}
+
+async function fetchNumbered(reading: PageReading, page: number): Promise<Page> {
+  return await reading.fetchPage({ list: reading.list, page, pageSize: reading.pageSize }, reading.context)
+}
+
+function isSamePage(a: Page, b: Page): boolean {
+  return a.items.length > 0 && isDeepStrictEqual(a.items, b.items)
+}
+
+function pageIgnored({ list }: PageReading, { items, echoedPage }: Page): LivehouseError {
+  const call = `${list.endpoint}${'channelId' in list ? ` channel ${list.channelId}` : ''}`
+  const echo = echoedPage === undefined ? '' : `, and names it page ${echoedPage}`
+  const evidence = `page 2 holds the same ${items.length} items as page 1${echo}`
+  return new LivehouseError(
+    'paging.ignored',
+    `${call}: the service ignores the page parameter: ${evidence}. Nothing beyond page 1 can be read; ask the service's support.`,
+    { call, parameter: 'page', evidence },
+  )
+}
+
+interface Prefetcher {
+  /** The page of this number; asks ahead for those up to `lastPage`. Numbers must be taken in order. */
+  readonly take: (number: number, lastPage: number) => Promise<Page>
+  /** Ends what is still under way. */
+  readonly stop: () => Promise<void>
+}
+
+function prefetcher(reading: PageReading): Prefetcher {
+  const leaving = new AbortController()
+  const context = { ...reading.context, signal: AbortSignal.any([reading.context.signal, leaving.signal]) }
+  const underway: Promise<Page>[] = []
+  const ask = (number: number) => {
+    const page = fetchNumbered({ ...reading, context }, number)
+    // A page that fails while an earlier one is awaited is not unhandled: it is awaited in its turn, or in `stop`.
+    page.catch(() => {})
+    return page
+  }
+  return {
+    take: (number, lastPage) => {
+      const end = Math.max(number, Math.min(lastPage, number + reading.prefetch - 1))
+      for (let ahead = number + underway.length; ahead <= end; ahead++) underway.push(ask(ahead))
+      const page = underway.shift()
+      assert(page !== undefined)
+      return page
+    },
+    stop: async () => {
+      leaving.abort()
+      await Promise.allSettled(underway)
+    },
+  }
+}

@@ -1,0 +1,35 @@
+import type { Kysely } from 'kysely'
+import type { Clock } from '../core/clock.ts'
+import type { OpenItemReader } from '../core/item.ts'
+import type { Log } from '../core/log.ts'
+import type { FetchPage } from '../core/page.ts'
+import type { ReportProgress } from '../core/progress.ts'
+import type { Partition, Window } from '../core/slice.ts'
+import type { Stream } from '../core/stream.ts'
+import type { Database } from '../db/database.ts'
+
+/** A piece of extraction. */
+export interface Slice {
+  readonly stream: Stream
+  readonly partition: Partition
+  /** What the service is asked for; undefined for a walk over the whole list. */
+  readonly asked: Window | undefined
+  /** What a landed slice covers: at most what was asked. Undefined for a snapshot. */
+  readonly covers: Window | undefined
+}
+
+/** What every slice of a run works with. */
+export interface RunDeps {
+  readonly db: Kysely<Database>
+  readonly fetchPage: FetchPage
+  readonly openItemReader: OpenItemReader
+  readonly clock: Clock
+  readonly log: Log
+  readonly signal: AbortSignal
+  readonly report: ReportProgress
+  /** The service's zone. */
+  readonly timeZone: string
+  readonly runId: string
+  /** Pages that a slice asks for ahead. */
+  readonly prefetch: number
+}
