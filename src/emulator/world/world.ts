@@ -1,0 +1,142 @@
+import type { WallTime } from '../../core/wall-clock.ts'
+import type { RowList } from './row-list.ts'
+
+/** Everything that the emulated service knows of one account. Tests change it while the emulator runs. */
+export interface World {
+  readonly timeZone: string
+  /** Where the generated history ends. */
+  readonly endsAt: WallTime
+  /** By channel id. */
+  readonly channels: Map<string, Channel>
+  readonly managers: RowList<Manager>
+  /** The videos of this account, for menus (API 4.3). */
+  readonly videoIds: Set<number>
+}
+
+export interface Channel {
+  /** Decimal digits. */
+  readonly id: string
+  /** The short id of login tickets (API 4.2, hash_act_id). */
+  readonly hashId: string
+  name: string
+  adminId: string
+  readonly visitors: RowList<Visitor>
+  readonly records: RowList<WatchRecord>
+  /** Old records that only version 1 delivers (API 4.6). */
+  readonly oldRecords: RowList<WatchRecord>
+  readonly gifts: RowList<Gift>
+  readonly questionnaires: RowList<Questionnaire>
+  readonly menus: Map<number, Menu>
+}
+
+/** Empty text and null stay as the service sends them. */
+export interface Visitor {
+  readonly userId: string
+  readonly assignId: string | null
+  readonly outerId: string | null
+  readonly nick: string
+  readonly addr: string
+  readonly phone: string | null
+  readonly refer: string
+  readonly device: string
+  readonly browser: string
+  readonly lastIp: string
+  readonly wxOpenid: string | null
+  readonly visitTimes: number
+  readonly shareTimes: number
+  readonly commentCount: number
+  readonly watchSeconds: number
+  readonly liveSeconds: number
+  readonly vodSeconds: number
+  readonly onlineSeconds: number
+  readonly firstLoginAt: WallTime
+  readonly lastOnlineAt: WallTime
+}
+
+export interface WatchRecord {
+  /** Decimal digits, also beyond 2^53. */
+  readonly recordId: string
+  readonly userId: string
+  readonly assignId: string | null
+  readonly outerId: string | null
+  readonly nick: string
+  readonly addr: string
+  readonly phone: string | null
+  readonly device: string
+  readonly browser: string
+  readonly origin: string
+  readonly onlineSeconds: number
+  readonly watchSeconds: number
+  readonly liveSeconds: number
+  readonly vodSeconds: number
+  /** To the second here; the service shows minutes. */
+  readonly enteredAt: WallTime
+  readonly leftAt: WallTime
+}
+
+export interface Gift {
+  readonly type: 'cash' | 'prop'
+  readonly giftId: number
+  readonly visitorId: string
+  readonly visitorName: string
+  readonly phone: string | null
+  /** Decimal text with two decimals. */
+  readonly money: string
+  readonly givenAt: WallTime
+  /** Whether the row carries visitor_id and name where the service sends them on some rows only. */
+  readonly showsVisitor: boolean
+}
+
+export interface Questionnaire {
+  readonly questionId: string
+  readonly name: string
+  readonly position: 0 | 1
+  readonly isOpen: boolean
+  readonly createdAt: WallTime
+  /** The headers between phone and signup time. */
+  readonly questions: readonly string[]
+  readonly signups: RowList<Signup>
+}
+
+export interface Signup {
+  readonly userId: string
+  readonly nick: string
+  readonly phone: string
+  readonly answers: readonly string[]
+  readonly signedUpAt: WallTime
+}
+
+/** One account of the listing and of the usage listing (API 2.6 and 2.7). */
+export interface Manager {
+  readonly id: string
+  readonly username: string
+  readonly belongTo: string
+  readonly limitType: 1 | 2
+  readonly trafficLimit: number
+  readonly timeLimit: number
+  readonly payType: number
+  /** `YYYY-MM-DD`. */
+  readonly createdOn: string
+  readonly channelCount: number
+  readonly lastLoginAt: WallTime | null
+  readonly lastPushAt: WallTime | null
+  readonly notifiesCostLimit: boolean
+  readonly outerId: string | null
+  readonly hasRedpack: boolean
+  readonly hasLiveNotify: boolean
+  /** Display text. */
+  readonly costType: string
+  readonly costLimit: number
+  readonly costTotalWatch: number
+  readonly costVodWatch: number
+  readonly costLiveWatch: number
+  readonly costTransfer: number
+}
+
+export interface Menu {
+  readonly menuId: number
+  readonly name: string
+  readonly type: number
+  readonly richText: string
+  readonly videoIds: readonly number[]
+}
