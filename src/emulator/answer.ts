@@ -1,0 +1,69 @@
+/** What goes out on the socket, still open to faults. */
+export interface Answer {
+  readonly kind: 'answer'
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Body
+  readonly delivery: Delivery
+}
+
+export type Body =
+  | { readonly kind: 'json'; readonly value: unknown }
+  | { readonly kind: 'text'; readonly contentType: string; readonly text: string }
+  | ListBody
+
+/** One page of a list: its rows are built only when no cached copy of the page is at hand. */
+export interface ListBody {
+  readonly kind: 'list'
+  readonly items: () => readonly unknown[]
+  readonly total: number
+  readonly envelope: (items: readonly unknown[], total: number) => unknown
+  /** What the body depends on; undefined when it must not be kept. */
+  readonly cacheKey: string | undefined
+}
+
+export type Delivery =
+  | { readonly kind: 'whole' }
+  /** The promised length, but only this share of the bytes, then the end of the connection. */
+  | { readonly kind: 'cut'; readonly share: number }
+  | { readonly kind: 'reset' }
+  /** Never answers. */
+  | { readonly kind: 'hang' }
+  /** So many bytes at a time, with a wait after each. */
+  | { readonly kind: 'drip'; readonly bytes: number; readonly everyMs: number }
+
+/** `errors`: `{"errors": {code, message}}` with a matching status; `errcode`: `{errcode, msg}` (API 7.1). */
+export type ErrorFamily = 'errors' | 'errcode'
+
+/** A reason to refuse; the first three digits of the code are the HTTP status. */
+export interface Refusal {
+  readonly code: number
+  readonly message: string
+}
+
+export const refusals = {
+  invalid: (what: string): Refusal => ({ code: 400001, message: `Invalid parameters: ${what}` }),
+  missing: (what: string): Refusal => ({ code: 400002, message: `Missing parameters: ${what}` }),
+  unauthorized: { code: 401001, message: 'Unauthorized user' },
+  notFound: (what: string): Refusal => ({ code: 404000, message: `No such ${what}` }),
+  noActivity: { code: 404002, message: 'No such activity' },
+  noVideo: { code: 404003, message: 'No such video' },
+  wrongMethod: { code: 405001, message: 'method not allowed' },
+  rateLimited: { code: 429001, message: 'Touch rate limit' },
+} as const
+
+export function jsonAnswer(value: unknown, status = 200): Answer {
+  return { kind: 'answer', status, headers: {}, body: { kind: 'json', value }, delivery: { kind: 'whole' } }
+}
+
+export function listAnswer(body: ListBody): Answer {
+  return { kind: 'answer', status: 200, headers: {}, body, delivery: { kind: 'whole' } }
+}
+
+/** @param errcodeStatus whether an errcode comes with 200 or with its own status; 401 and 429 keep theirs. */
+export function refuse(family: ErrorFamily, { code, message }: Refusal, errcodeStatus: 'ok' | 'matching'): Answer {
+  const status = Math.floor(code / 1000)
+  if (family === 'errors') return jsonAnswer({ errors: { code, message } }, status)
+  const isHidden = errcodeStatus === 'ok' && status !== 401 && status !== 429
+  return jsonAnswer({ errcode: code, msg: message }, isHidden ? 200 : status)
+}

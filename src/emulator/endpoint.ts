@@ -1,0 +1,65 @@
+import type { WallTime } from '../core/wall-clock.ts'
+import type { Answer, ErrorFamily, ListBody } from './answer.ts'
+import type { ParamReader } from './params.ts'
+import type { Switches } from './switches.ts'
+import type { Channel, World } from './world/world.ts'
+
+/** The endpoints of the spec by the last word of their path; the two menu calls share one (API 4.3, 4.4). */
+export type EndpointName =
+  | 'token'
+  | 'ticket'
+  | 'authorize'
+  | 'createMenu'
+  | 'changeMenu'
+  | 'userRecordList'
+  | 'userRecords'
+  | 'visitorList'
+  | 'managersUsage'
+  | 'managers'
+  | 'getQuestionList'
+  | 'signupRecord'
+  | 'giftRunning'
+
+/** What a list endpoint was asked for. The echo is apart, so that a fault can serve another page than it names. */
+export interface ListQuery {
+  readonly page: number
+  readonly pageSize: number
+  readonly echoPage: number
+  readonly echoPageSize: number
+  readonly from?: WallTime | undefined
+  readonly to?: WallTime | undefined
+  /** Without those who did not watch (4.5, 4.6), or less than a minute (4.7). */
+  readonly isFiltered?: boolean
+  readonly direction?: string | undefined
+  readonly giftType?: string | undefined
+  readonly questionId?: string | undefined
+  readonly username?: string | undefined
+}
+
+/** What a list endpoint serves from. */
+export interface Source {
+  readonly world: World
+  readonly switches: Readonly<Switches>
+}
+
+interface ListEndpointBase {
+  readonly family: ErrorFamily
+  readonly defaultPageSize: number
+  readonly maxPageSize: number
+  readonly pageParam: 'p' | 'page_index'
+  readonly sizeParam: 'perPage' | 'page_size'
+  /** The parameters other than page and size. */
+  readonly readFilters: (reader: ParamReader) => Partial<ListQuery>
+}
+
+/** An endpoint that lists rows of one channel. */
+export interface ChannelList extends ListEndpointBase {
+  readonly scope: 'channel'
+  readonly serve: (query: ListQuery, source: Source, channel: Channel) => ListBody | Answer
+}
+
+/** An endpoint that lists rows of the account. */
+export interface AccountList extends ListEndpointBase {
+  readonly scope: 'account'
+  readonly serve: (query: ListQuery, source: Source) => ListBody | Answer
+}

@@ -1,0 +1,62 @@
+/** `time` is the list's own time; `id` the order in which the rows came to be; `shuffled` a fixed order without sense. */
+export type RowOrder = 'time-asc' | 'time-desc' | 'id-asc' | 'id-desc' | 'shuffled'
+
+/** What the spec leaves open, as the emulated service has it; may be changed while it runs. */
+export interface Switches {
+  /** Whether the ends of time filters belong to the range: both, none, or the start only. */
+  filterEnds: 'inclusive' | 'exclusive' | 'half-open'
+  /** Which time of a watch record 4.5 and 4.6 filter by. */
+  recordFilterTime: 'entry' | 'leave'
+  recordOrder: RowOrder
+  giftOrder: RowOrder
+  signupOrder: RowOrder
+  questionnaireOrder: RowOrder
+  /** Managers have no time: `time` and `id` are the same here. */
+  managerOrder: RowOrder
+  /** What `direction` of 4.7 sorts by. */
+  visitorOrder: 'last-online' | 'first-login' | 'watch-time' | 'user-id' | 'shuffled'
+  beyondLastPage: 'empty' | 'repeat-last' | 'error'
+  /** A page size above the maximum: the maximum, a refusal, or the default. */
+  aboveMaximum: 'clamp' | 'error' | 'default'
+  /** Where 4.8 and 4.9 read their parameters; elsewhere they are ignored. */
+  listParams: 'query' | 'body'
+  /** What stands for a list without rows; bare arrays (4.6, 4.12) are always arrays. */
+  emptyLists: 'array' | 'null' | 'missing'
+  /** Which gifts carry visitor_id and name. */
+  giftVisitor: 'some' | 'always' | 'never'
+  /** Totals, in every envelope that has one. */
+  totals: 'number' | 'text'
+  questionnaireStatus: 'number' | 'boolean'
+  /** Which bearer tokens the endpoints 4.3 to 4.12 accept. */
+  bearers: 'any' | 'fixed' | 'fetched'
+  newTokenEndsOld: boolean
+  /** HTTP status of a refusal with an errcode (4.1, 4.2, 4.10, 4.11); 401 and 429 always have their own. */
+  errcodeStatus: 'ok' | 'matching'
+  /** What 4.6 holds: only what 4.5 does not, or everything. */
+  v1Serves: 'old' | 'all'
+  /** Whom the ten calls of a day belong to. */
+  v1BudgetScope: 'account' | 'channel'
+}
+
+export const defaultSwitches: Readonly<Switches> = {
+  filterEnds: 'inclusive',
+  recordFilterTime: 'entry',
+  recordOrder: 'time-desc',
+  giftOrder: 'time-desc',
+  signupOrder: 'time-desc',
+  questionnaireOrder: 'time-desc',
+  managerOrder: 'id-asc',
+  visitorOrder: 'last-online',
+  beyondLastPage: 'empty',
+  aboveMaximum: 'clamp',
+  listParams: 'query',
+  emptyLists: 'array',
+  giftVisitor: 'some',
+  totals: 'number',
+  questionnaireStatus: 'number',
+  bearers: 'any',
+  newTokenEndsOld: false,
+  errcodeStatus: 'ok',
+  v1Serves: 'old',
+  v1BudgetScope: 'account',
+}
