@@ -1,0 +1,61 @@
+import type { Answer } from './answer.ts'
+import type { EndpointName, ListQuery } from './endpoint.ts'
+import { createRandom, type Random } from './world/random.ts'
+
+/** What a fault does: to the query before it is served, to the answer before it goes out, or both. */
+export interface FaultEffect {
+  readonly name: string
+  readonly query?: (query: ListQuery) => ListQuery
+  readonly answer?: (answer: Answer) => Answer
+}
+
+/** An effect and the calls that it meets; what is not named meets all. Tests push it onto `emulator.faults`. */
+export interface Fault {
+  readonly effect: FaultEffect
+  readonly endpoint?: EndpointName
+  readonly channelId?: string
+  /** As asked. */
+  readonly page?: number
+  /** How many more calls it meets; it leaves the queue at 0. Without it, it stays. */
+  times?: number
+  /** In [0, 1]; drawn from `seed` (default 1) for each call that it could meet. */
+  readonly probability?: number
+  readonly seed?: number
+}
+
+/** The call that faults are matched with. */
+export interface FaultTarget {
+  readonly endpoint: EndpointName | undefined
+  readonly channelId: string | undefined
+  readonly page: number | undefined
+}
+
+const draws = new WeakMap<Fault, Random>()
+
+/** The effects that meet this call, in the order of the queue; counts them down and removes those that are used up. */
+export function takeEffects(faults: Fault[], target: FaultTarget): readonly FaultEffect[] {
+  const met = faults.filter((fault) => meets(fault, target))
+  for (const fault of met) {
+    if (fault.times === undefined) continue
+    fault.times -= 1
+    if (fault.times <= 0) faults.splice(faults.indexOf(fault), 1)
+  }
+  return met.map(({ effect }) => effect)
+}
+
+function meets(fault: Fault, { endpoint, channelId, page }: FaultTarget): boolean {
+  return (
+    (fault.endpoint === undefined || fault.endpoint === endpoint) &&
+    (fault.channelId === undefined || fault.channelId === channelId) &&
+    (fault.page === undefined || fault.page === page) &&
+    (fault.probability === undefined || drawOf(fault).chance(fault.probability))
+  )
+}
+
+function drawOf(fault: Fault): Random {
+  const known = draws.get(fault)
+  if (known) return known
+  const random = createRandom('fault', fault.seed ?? 1)
+  draws.set(fault, random)
+  return random
+}

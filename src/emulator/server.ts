@@ -1,0 +1,175 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { type Clock, systemClock } from '../core/clock.ts'
+import { floorToMinute, wallTimeAt } from '../core/wall-clock.ts'
+import { LivehouseError } from '../core/errors.ts'
+import { createCredentials } from './credentials.ts'
+import { dispatch } from './dispatch.ts'
+import type { Fault } from './faults.ts'
+import { createDayBudget, createRateLimit } from './limits.ts'
+import { createPageCache } from './page-cache.ts'
+import { readRequest } from './read-request.ts'
+import { respond } from './respond.ts'
+import { AUTH_PREFIX } from './routes.ts'
+import type { RecordedCall, Service } from './service.ts'
+import { defaultSwitches, type Switches } from './switches.ts'
+import { readTruth, type Truth } from './truth.ts'
+import { answerTruth } from './truth-endpoint.ts'
+import { createWorld } from './world/create-world.ts'
+import type { World } from './world/world.ts'
+
+export interface EmulatorOptions {
+  /** Of the loopback interface; 0, the default, takes a free one. */
+  readonly port?: number
+  /** The world is the same for the same seed, numbers and minute of the clock. Default 1. */
+  readonly seed?: number
+  /** Default 10. */
+  readonly channels?: number
+  /** Per channel, default 1,000. */
+  readonly viewers?: number
+  /** How far the history goes back from the clock's now, default 30. */
+  readonly days?: number
+  /** Added to each answer, default 0. */
+  readonly latencyMs?: number
+  /** Calls per second; more are refused with 429 and 429001. Default: no limit. */
+  readonly rateLimit?: number
+  /** Sent as `Retry-After` with such a refusal; without it the header is missing. */
+  readonly retryAfterSeconds?: number
+  readonly appId?: string
+  readonly appSecret?: string
+  /** The fixed bearer. */
+  readonly apiToken?: string
+  /** Validity of tokens of 4.1, default 7,200. */
+  readonly tokenSeconds?: number
+  readonly clock?: Clock
+  /** Default `Asia/Shanghai`. */
+  readonly timeZone?: string
+  readonly switches?: Partial<Switches>
+  /** In place of a generated one. */
+  readonly world?: World
+}
+
+/** A running emulator; disposing of it closes its connections, also hanging ones. */
+export interface Emulator extends AsyncDisposable {
+  readonly baseUrl: string
+  readonly authUrl: string
+  readonly appId: string
+  readonly appSecret: string
+  readonly apiToken: string
+  readonly channelIds: readonly string[]
+  /** May be changed at any time. */
+  readonly world: World
+  /** May be changed at any time. */
+  readonly switches: Switches
+  /** A queue that may be changed at any time. */
+  readonly faults: Fault[]
+  readonly calls: readonly RecordedCall[]
+  /** Ends every token of 4.1 at once. */
+  readonly revokeTokens: () => void
+  /** What the warehouse must hold of the world as it is now. */
+  readonly truth: () => Truth
+}
+
+const V1_CALLS_PER_DAY = 10
+const PAGE_CACHE_BYTES = 256 * 1024 * 1024
+
+/**
+ * Serves the whole interface of the spec on a loopback port.
+ * @throws LivehouseError `usage.invalid` when the port is taken.
+ */
+export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
+  const { clock = systemClock, timeZone = 'Asia/Shanghai' } = options
+  const {
+    appId = 'emulator-app',
+    appSecret = 'emulator-secret',
+    apiToken = 'emulator-token',
+    tokenSeconds = 7200,
+  } = options
+  const switches: Switches = { ...defaultSwitches, ...options.switches }
+  const world =
+    options.world ??
+    createWorld({
+      seed: options.seed ?? 1,
+      channels: options.channels ?? 10,
+      viewers: options.viewers ?? 1000,
+      days: options.days ?? 30,
+      endsAt: floorToMinute(wallTimeAt(clock.now(), timeZone)),
+      timeZone,
+    })
+  const credentials = createCredentials({ appId, appSecret, apiToken, tokenSeconds }, switches, clock)
+  const service: Service = {
+    world,
+    switches,
+    clock,
+    appId,
+    tokenSeconds,
+    latencyMs: options.latencyMs ?? 0,
+    retryAfterSeconds: options.retryAfterSeconds,
+    credentials,
+    admitsCall: createRateLimit(options.rateLimit, clock),
+    admitsV1Call: createDayBudget(V1_CALLS_PER_DAY, clock, timeZone),
+    faults: [],
+    calls: [],
+    cache: createPageCache(PAGE_CACHE_BYTES),
+  }
+  const ended = new AbortController()
+  const truth = () => readTruth(world, switches, wallTimeAt(clock.now(), timeZone))
+  const server = createServer((request, response) => {
+    const gone = new AbortController()
+    response.once('close', () => gone.abort())
+    const signal = AbortSignal.any([gone.signal, ended.signal])
+    void answerRequest(request, response, service, truth, signal).catch(() => response.destroy())
+  })
+  const baseUrl = await listen(server, options.port ?? 0)
+  return {
+    baseUrl,
+    authUrl: baseUrl + AUTH_PREFIX,
+    appId,
+    appSecret,
+    apiToken,
+    channelIds: [...world.channels.keys()],
+    world,
+    switches,
+    faults: service.faults,
+    calls: service.calls,
+    revokeTokens: credentials.revokeTokens,
+    truth,
+    [Symbol.asyncDispose]: async () => {
+      ended.abort()
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+async function answerRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  service: Service,
+  truth: () => Truth,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, cache, latencyMs, calls } = service
+  const incoming = await readRequest(request)
+  const shown = answerTruth(incoming.path, service.world, truth)
+  if (shown) return respond(response, shown, { clock, cache, signal })
+  if (latencyMs > 0) await clock.sleep(latencyMs, signal)
+  const { answer, call } = dispatch(incoming, service)
+  const isSilent = answer.delivery.kind === 'hang' || answer.delivery.kind === 'reset'
+  calls.push({ ...call, status: isSilent ? 0 : answer.status, at: clock.now() })
+  return respond(response, answer, { clock, cache, signal })
+}
+
+async function listen(server: Server, port: number): Promise<string> {
+  server.listen(port, '127.0.0.1')
+  try {
+    await once(server, 'listening')
+  } catch (cause) {
+    const problem = `--port ${port}: cannot listen there; give another port, or 0 for a free one`
+    throw new LivehouseError('usage.invalid', problem, { problems: [problem] }, { cause })
+  }
+  const address = server.address()
+  return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : port}`
+}
