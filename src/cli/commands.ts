@@ -9,4 +9,9 @@ export interface CommandEntry {
 }
 
 /** Every verb, in the order in which `livehouse --help` lists them. */
-export const commands: Readonly<Record<string, CommandEntry>> = {}
+export const commands: Readonly<Record<string, CommandEntry>> = {
+  emulate: {
+    summary: 'serves the whole interface of the channel service on this machine',
+    load: async () => (await import('./emulate.ts')).emulate,
+  },
+}

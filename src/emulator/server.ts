@@ -20,33 +20,33 @@ import type { World } from './world/world.ts'
 
 export interface EmulatorOptions {
   /** Of the loopback interface; 0, the default, takes a free one. */
-  readonly port?: number
+  readonly port?: number | undefined
   /** The world is the same for the same seed, numbers and minute of the clock. Default 1. */
-  readonly seed?: number
+  readonly seed?: number | undefined
   /** Default 10. */
-  readonly channels?: number
+  readonly channels?: number | undefined
   /** Per channel, default 1,000. */
-  readonly viewers?: number
+  readonly viewers?: number | undefined
   /** How far the history goes back from the clock's now, default 30. */
-  readonly days?: number
+  readonly days?: number | undefined
   /** Added to each answer, default 0. */
-  readonly latencyMs?: number
+  readonly latencyMs?: number | undefined
   /** Calls per second; more are refused with 429 and 429001. Default: no limit. */
-  readonly rateLimit?: number
+  readonly rateLimit?: number | undefined
   /** Sent as `Retry-After` with such a refusal; without it the header is missing. */
-  readonly retryAfterSeconds?: number
-  readonly appId?: string
-  readonly appSecret?: string
+  readonly retryAfterSeconds?: number | undefined
+  readonly appId?: string | undefined
+  readonly appSecret?: string | undefined
   /** The fixed bearer. */
-  readonly apiToken?: string
+  readonly apiToken?: string | undefined
   /** Validity of tokens of 4.1, default 7,200. */
-  readonly tokenSeconds?: number
-  readonly clock?: Clock
+  readonly tokenSeconds?: number | undefined
+  readonly clock?: Clock | undefined
   /** Default `Asia/Shanghai`. */
-  readonly timeZone?: string
-  readonly switches?: Partial<Switches>
+  readonly timeZone?: string | undefined
+  readonly switches?: Partial<Switches> | undefined
   /** In place of a generated one. */
-  readonly world?: World
+  readonly world?: World | undefined
 }
 
 /** A running emulator; disposing of it closes its connections, also hanging ones. */

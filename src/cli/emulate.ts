@@ -1,0 +1,133 @@
+import { once } from 'node:events'
+import { isTimeZone } from '../core/wall-clock.ts'
+import { type Emulator, type EmulatorOptions, startEmulator } from '../emulator/server.ts'
+import { checkUsage, parseArguments, type Refuse } from './arguments.ts'
+import type { Command } from './command.ts'
+
+const help = `livehouse emulate [options]
+
+Serves the whole interface of the channel service on this machine, with made-up channels, viewers and records, until
+Ctrl-C. The same seed and numbers give the same world for the same minute of the clock.
+
+  --port N            port of 127.0.0.1 (default 0: a free one)
+  --seed N            which world (default 1)
+  --channels N        channels (default 10)
+  --viewers N         viewers per channel (default 1000)
+  --days N            days of history before now (default 30)
+  --latency MS        wait before each answer (default 0)
+  --rate-limit N      calls per second; more are answered with 429 (default: no limit)
+  --retry-after S     seconds that such an answer asks to wait (default: it does not say)
+  --app-id TEXT       app id that is accepted (default emulator-app)
+  --app-secret TEXT   its secret (default emulator-secret)
+  --api-token TEXT    fixed bearer token that is accepted (default emulator-token)
+  --token-seconds S   validity of fetched tokens (default 7200)
+  --time-zone ZONE    zone of the service's clock (default Asia/Shanghai)
+
+What a warehouse must hold afterwards is at BASE_URL/__truth, one table at BASE_URL/__truth/TABLE, and the numbers of
+rows at BASE_URL/__truth/counts.
+
+Examples
+  livehouse emulate --port 4010
+  livehouse emulate --channels 3 --viewers 20000 --latency 50
+  livehouse emulate --rate-limit 5 --retry-after 1`
+
+const text = { type: 'string' } as const
+
+const options = {
+  port: text,
+  seed: text,
+  channels: text,
+  viewers: text,
+  days: text,
+  latency: text,
+  'rate-limit': text,
+  'retry-after': text,
+  'app-id': text,
+  'app-secret': text,
+  'api-token': text,
+  'token-seconds': text,
+  'time-zone': text,
+} as const
+
+/** `livehouse emulate`. */
+export const emulate: Command = {
+  help,
+  run: async ({ clock, signal, print, remark }, argv) => {
+    const { values } = parseArguments('emulate', argv, options)
+    const settings = checkUsage('emulate', (refuse) => readOptions(values, refuse))
+    await using emulator = await startEmulator({ ...settings, clock })
+    for (const line of describe(emulator, settings.timeZone)) print(line)
+    remark('Ctrl-C ends it.')
+    if (!signal.aborted) await once(signal, 'abort')
+    return 0
+  },
+}
+
+type Values = Readonly<Partial<Record<keyof typeof options, string>>>
+
+function readOptions(values: Values, refuse: Refuse): EmulatorOptions {
+  const whole = (flag: keyof Values, min: number, max: number) => readWhole(flag, values[flag], min, max, refuse)
+  const timeZone = values['time-zone']
+  if (timeZone !== undefined && !isTimeZone(timeZone)) {
+    refuse(`--time-zone is ${JSON.stringify(timeZone)}; it should be a time zone such as Asia/Shanghai or UTC`)
+  }
+  for (const flag of ['app-id', 'app-secret', 'api-token'] as const) {
+    if (values[flag] === '') refuse(`--${flag} is empty; it should be some text`)
+  }
+  return {
+    port: whole('port', 0, 65_535),
+    seed: whole('seed', 0, 4_294_967_295),
+    channels: whole('channels', 1, 10_000),
+    viewers: whole('viewers', 0, 1_000_000),
+    days: whole('days', 1, 3650),
+    latencyMs: whole('latency', 0, 600_000),
+    rateLimit: whole('rate-limit', 1, 1_000_000),
+    retryAfterSeconds: whole('retry-after', 0, 86_400),
+    appId: values['app-id'],
+    appSecret: values['app-secret'],
+    apiToken: values['api-token'],
+    tokenSeconds: whole('token-seconds', 1, 31_536_000),
+    timeZone,
+  }
+}
+
+function readWhole(
+  flag: string,
+  given: string | undefined,
+  min: number,
+  max: number,
+  refuse: Refuse,
+): number | undefined {
+  if (given === undefined) return undefined
+  const number = /^\d{1,10}$/.test(given) ? Number(given) : Number.NaN
+  if (number >= min && number <= max) return number
+  refuse(`--${flag} is ${JSON.stringify(given)}; it should be a whole number from ${min} to ${max}`)
+  return undefined
+}
+
+function describe(emulator: Emulator, timeZone: string | undefined): string[] {
+  const variables: readonly (readonly [string, string])[] = [
+    ['LIVEHOUSE_BASE_URL', emulator.baseUrl],
+    ['LIVEHOUSE_AUTH_URL', emulator.authUrl],
+    ['LIVEHOUSE_APP_ID', emulator.appId],
+    ['LIVEHOUSE_APP_SECRET', emulator.appSecret],
+    ['LIVEHOUSE_API_TOKEN', emulator.apiToken],
+    ['LIVEHOUSE_CHANNELS', emulator.channelIds.join(',')],
+    ...(timeZone === undefined ? [] : [['LIVEHOUSE_TIMEZONE', timeZone] as const]),
+  ]
+  return [
+    `base URL    ${emulator.baseUrl}`,
+    `auth URL    ${emulator.authUrl}`,
+    `app id      ${emulator.appId}`,
+    `app secret  ${emulator.appSecret}`,
+    `API token   ${emulator.apiToken}`,
+    `channels    ${emulator.channelIds.join(' ')}`,
+    '',
+    ...variables.map(([name, value]) => `export ${name}=${quote(value)}`),
+  ]
+}
+
+/** For a POSIX shell. */
+function quote(value: string): string {
+  return /^[\w.,:/@%+-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`
+}

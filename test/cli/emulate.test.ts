@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest'
+import { emulate } from '../../src/cli/emulate.ts'
+import { createTestContext } from '../helpers/cli-context.ts'
+import { rawCall } from '../helpers/raw-call.ts'
+
+/** Runs the verb until it has printed everything, hands the lines to `use`, and interrupts it. */
+async function whileEmulating(
+  argv: readonly string[],
+  use: (lines: readonly string[]) => Promise<void>,
+): Promise<number> {
+  const controller = new AbortController()
+  const ready = Promise.withResolvers<void>()
+  const { context, printed } = createTestContext({ signal: controller.signal, remark: () => ready.resolve() })
+  const running = emulate.run(context, argv)
+  await Promise.race([ready.promise, running])
+  await use(printed)
+  controller.abort()
+  return running
+}
+
+const valueIn = (lines: readonly string[], name: string) =>
+  lines.find((line) => line.startsWith(`export ${name}=`))?.slice(`export ${name}=`.length) ?? ''
+
+describe('livehouse emulate', () => {
+  test('prints where it listens and the variables to paste, serves, and ends when interrupted', async () => {
+    let baseUrl = ''
+    const code = await whileEmulating(
+      ['--channels', '2', '--viewers', '5', '--api-token', 'my token'],
+      async (lines) => {
+        baseUrl = valueIn(lines, 'LIVEHOUSE_BASE_URL')
+        expect(valueIn(lines, 'LIVEHOUSE_AUTH_URL')).toBe(`${baseUrl}/auth`)
+        expect(valueIn(lines, 'LIVEHOUSE_API_TOKEN')).toBe("'my token'")
+        const [channelId] = valueIn(lines, 'LIVEHOUSE_CHANNELS').split(',')
+        const url = `${baseUrl}/v2/activities/${channelId}/visitorList`
+        const { json } = await rawCall({ method: 'POST', url, bearer: 'my token', body: {} })
+        expect(json).toMatchObject({ total_num: 5 })
+      },
+    )
+    expect(code).toBe(0)
+    await expect(rawCall({ url: baseUrl })).rejects.toThrow('ECONNREFUSED')
+  })
+
+  test('names every flag that is wrong at once', async () => {
+    const { context } = createTestContext()
+    const argv = ['--port', '70000', '--viewers', 'many', '--time-zone', 'Mars/Olympus', '--app-id', '']
+    await expect(emulate.run(context, argv)).rejects.toMatchObject({
+      code: 'usage.invalid',
+      details: {
+        problems: [
+          expect.stringContaining('--time-zone is "Mars/Olympus"'),
+          expect.stringContaining('--app-id is empty'),
+          expect.stringContaining('--port is "70000"'),
+          expect.stringContaining('--viewers is "many"'),
+        ],
+      },
+    })
+  })
+
+  test('a taken port is wrong use that names the port', async () => {
+    await whileEmulating(['--channels', '1', '--viewers', '1'], async (lines) => {
+      const { port } = new URL(valueIn(lines, 'LIVEHOUSE_BASE_URL'))
+      const { context } = createTestContext()
+      const second = emulate.run(context, ['--channels', '1', '--viewers', '1', '--port', port])
+      await expect(second).rejects.toMatchObject({ code: 'usage.invalid', message: expect.stringContaining(port) })
+    })
+  })
+})
