@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { readCredentials } from './config/read-credentials.ts'
-import { readTarget } from './config/read-target.ts'
+import { type DatabaseTarget, readTarget } from './config/read-target.ts'
 import { readProxyUrl, readServiceUrl } from './config/read-url.ts'
 import { createSettingSource, reasonOf, type SettingSource } from './config/setting-source.ts'
 import { readChoice, readDate, readFlag, readNumber, readTimeZone } from './config/values.ts'
@@ -10,17 +10,6 @@ import { LivehouseError } from './core/errors.ts'
 
 /** The process environment with `.env` filled in. The readers below also follow `NAME_FILE`. */
 export type Environment = Readonly<Record<string, string | undefined>>
-
-/** One configured channel (`LIVEHOUSE_CHANNELS`); all but the id only from CSV. */
-export interface ChannelSetting {
-  readonly channelId: string
-  readonly label: string | null
-  readonly group: string | null
-  /** Dates of the service's calendar, `YYYY-MM-DD`. */
-  readonly from: string | null
-  readonly until: string | null
-  readonly isTest: boolean
-}
 
 /** The service and how to speak to it. */
 export interface ServiceSettings {
@@ -44,8 +33,7 @@ export interface ServiceSettings {
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
 
 export interface DatabaseSettings {
-  /** A Postgres URL, or the embedded PostgreSQL of `dataDir`. */
-  readonly target: { readonly kind: 'url'; readonly url: string } | { readonly kind: 'embedded' }
+  readonly target: DatabaseTarget
   readonly dataDir: string
   readonly isAutoMigrated: boolean
 }

@@ -53,32 +53,6 @@ describe('the environment', () => {
   })
 })
 
-describe('a value from a file', () => {
-  test('is read without its last line feed', () => {
-    const path = temporaryFile('token', 'from-file\n')
-    const { LIVEHOUSE_API_TOKEN: _, ...rest } = service
-    expect(readSettings({ ...rest, LIVEHOUSE_API_TOKEN_FILE: path }, readServiceSettings).apiToken).toBe('from-file')
-  })
-
-  test.each([
-    [
-      '/nowhere/token',
-      'LIVEHOUSE_API_TOKEN_FILE names /nowhere/token, which cannot be read (there is no such file); it',
-    ],
-    [temporaryFile('empty', '\n'), 'which is empty; it should hold the value of LIVEHOUSE_API_TOKEN'],
-  ])('%s is a problem', (path, problem) => {
-    const environment = { LIVEHOUSE_BASE_URL: service.LIVEHOUSE_BASE_URL, LIVEHOUSE_API_TOKEN_FILE: path }
-    expect(problemsOf(environment, readServiceSettings)).toEqual([expect.stringContaining(problem)])
-  })
-
-  test('and one beside it are one too many', () => {
-    const both = { ...service, LIVEHOUSE_API_TOKEN_FILE: temporaryFile('token', 'other') }
-    expect(problemsOf(both, readServiceSettings)).toEqual([
-      'LIVEHOUSE_API_TOKEN and LIVEHOUSE_API_TOKEN_FILE are both set; it should be one of them',
-    ])
-  })
-})
-
 describe('the service', () => {
   test('has the defaults of the contract', () => {
     expect(readSettings(service, readServiceSettings)).toEqual({

@@ -1,4 +1,4 @@
-import type { ChannelSetting } from '../config.ts'
+import type { ChannelSetting } from '../config/channel-setting.ts'
 import { type StreamName, streamNames } from '../core/stream.ts'
 import { parseWallTime } from '../core/wall-clock.ts'
 import type { Refuse } from './arguments.ts'

@@ -1,6 +1,6 @@
 import { CsvError, parse } from 'csv-parse/sync'
 import { z } from 'zod'
-import type { PlacedChannel } from './read-channels.ts'
+import type { PlacedChannel } from './channel-setting.ts'
 import { isDate, show } from './values.ts'
 
 const COLUMNS = ['channel_id', 'label', 'group', 'from', 'until', 'is_test']

@@ -1,17 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
-import type { ChannelSetting } from '../config.ts'
+import type { ChannelSetting, PlacedChannel } from './channel-setting.ts'
 import { readChannelsCsv } from './read-channels-csv.ts'
 import { reasonOf, type SettingSource } from './setting-source.ts'
 import { show } from './values.ts'
 
 const NAME = 'LIVEHOUSE_CHANNELS'
-
-/** A channel and where it stands, such as `channels.csv line 3: `. */
-export interface PlacedChannel {
-  readonly place: string
-  readonly channel: ChannelSetting
-}
 
 /** The configured channels, at least one. */
 export function readChannels(source: SettingSource): readonly ChannelSetting[] {

@@ -1,11 +1,13 @@
-import type { DatabaseSettings } from '../config.ts'
 import type { SettingSource } from './setting-source.ts'
+
+/** A Postgres URL, or the embedded PostgreSQL of the data directory. */
+export type DatabaseTarget = { readonly kind: 'url'; readonly url: string } | { readonly kind: 'embedded' }
 
 const EXPECTED =
   'it should be a Postgres URL such as postgres://user:password@host:5432/name, or the word embedded for the PostgreSQL that livehouse keeps itself'
 
 /** `DATABASE_URL`: it may carry a password, so it is never shown. */
-export function readTarget(source: SettingSource): DatabaseSettings['target'] {
+export function readTarget(source: SettingSource): DatabaseTarget {
   const embedded = { kind: 'embedded' } as const
   if (!source.isSet('DATABASE_URL')) source.refuse(`DATABASE_URL is not set; ${EXPECTED}`)
   const given = source.value('DATABASE_URL')

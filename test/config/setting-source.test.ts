@@ -1,0 +1,44 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { createSettingSource } from '../../src/config/setting-source.ts'
+
+function temporaryFile(content: string): string {
+  const path = join(mkdtempSync(join(tmpdir(), 'livehouse-setting-')), 'token')
+  writeFileSync(path, content)
+  return path
+}
+
+describe('a value from a file', () => {
+  test('is read without its last line feed', () => {
+    const source = createSettingSource({ TOKEN_FILE: temporaryFile('from-file\n') })
+    expect(source.value('TOKEN')).toBe('from-file')
+    expect(source.isSet('TOKEN')).toBe(true)
+    expect(source.problems()).toEqual([])
+  })
+
+  test.each([
+    ['/nowhere/token', 'TOKEN_FILE names /nowhere/token, which cannot be read (there is no such file); it should hold'],
+    ['/', 'TOKEN_FILE names /, which cannot be read (it is a folder)'],
+    [temporaryFile('\n'), 'which is empty; it should hold the value of TOKEN'],
+  ])('%s is a problem, told once', (path, problem) => {
+    const source = createSettingSource({ TOKEN_FILE: path })
+    expect([source.value('TOKEN'), source.value('TOKEN')]).toEqual([undefined, undefined])
+    expect(source.isSet('TOKEN')).toBe(true)
+    expect(source.problems()).toEqual([expect.stringContaining(problem)])
+  })
+
+  test('and one beside it are one too many', () => {
+    const source = createSettingSource({ TOKEN: 'a', TOKEN_FILE: temporaryFile('b') })
+    expect(source.value('TOKEN')).toBeUndefined()
+    expect(source.problems()).toEqual(['TOKEN and TOKEN_FILE are both set; it should be one of them'])
+  })
+})
+
+test('blank is not set', () => {
+  const source = createSettingSource({ TOKEN: ' ', TOKEN_FILE: '' })
+  expect(source.value('TOKEN')).toBeUndefined()
+  expect(source.isSet('TOKEN')).toBe(false)
+  expect(source.problems()).toEqual([])
+})
