@@ -1,0 +1,178 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { breachesOf, type Rules } from './helpers/architecture/check.ts'
+import { readSource } from './helpers/architecture/read-source.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+const everything = [
+  'core',
+  'transform',
+  'streams',
+  'api',
+  'db',
+  'state',
+  'warehouse',
+  'pipeline',
+  'scheduler',
+  'emulator',
+]
+
+/** Who may import whom. A new folder or package is a new line here, with a reason in its commit. */
+const rules: Rules = {
+  folders: {
+    core: { imports: [], isPure: true },
+    transform: { imports: ['core'], isPure: true },
+    streams: { imports: ['core', 'transform'], isPure: true },
+    api: { imports: ['core'] },
+    db: { imports: ['core'] },
+    state: { imports: ['core', 'db'] },
+    warehouse: { imports: ['core', 'db'] },
+    pipeline: { imports: ['core', 'state', 'warehouse'], typesOnly: ['db'] },
+    scheduler: { imports: ['core', 'pipeline', 'state'], typesOnly: ['db'] },
+    emulator: { imports: ['core'] },
+    config: { imports: ['core'] },
+    log: { imports: ['core'] },
+    cli: { imports: [...everything, 'config', 'config.ts', 'log.ts'] },
+    'config.ts': { imports: ['core', 'config'] },
+    'log.ts': { imports: ['core', 'log'] },
+    'main.ts': { imports: ['core', 'cli'] },
+    // The launcher also has to load where there is nothing to import.
+    'cli.ts': { imports: ['main.ts'] },
+    'globals.d.ts': { imports: [] },
+  },
+  packages: {
+    'cli-progress': ['cli/progress.ts'],
+    'csv-parse': ['config'],
+    kysely: ['db', 'state', 'warehouse'],
+    'p-limit': ['api', 'pipeline'],
+    pg: ['db'],
+    pino: ['log.ts'],
+    'string-width': ['api', 'cli'],
+    undici: ['api/http.ts'],
+    zod: ['api', 'config', 'db', 'pipeline', 'scheduler', 'state'],
+  },
+  packageTypes: { kysely: ['pipeline', 'scheduler'], undici: ['api'] },
+  pureModules: {
+    'node:assert/strict': ['src/'],
+    'node:net': ['src/transform/ip-address.ts'],
+    'node:timers/promises': ['src/core/clock.ts'],
+  },
+  habits: {
+    'process.env': ['src/config.ts', 'test/'],
+    time: ['src/core/clock.ts', 'test/'],
+    'default export': ['jobs/'],
+    're-export': [],
+    // Migrations and jobs are found by the folder that they are in.
+    'computed import': ['src/db/migrations-folder.ts', 'src/scheduler/load-jobs.ts'],
+  },
+  maxLines: 250,
+  testsOfTheTree: [
+    'test/helpers/',
+    'test/e2e/',
+    'test/architecture.test.ts',
+    'test/install.test.ts',
+    'test/streams.conformance.test.ts',
+    // The parsers of one field each, in one table.
+    'test/transform/scalars.test.ts',
+  ],
+}
+
+function readTree() {
+  return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
+    filesOf(folder).map((path) => readSource(path, readFileSync(join(root, path), 'utf8'))),
+  )
+}
+
+function filesOf(folder: string): string[] {
+  const isThere = readdirSync(root).includes(folder)
+  const entries = isThere ? readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }) : []
+  return entries.filter((entry) => entry.endsWith('.ts')).map((entry) => `${folder}/${entry.replaceAll('\\', '/')}`)
+}
+
+test('the tree keeps the rules', () => {
+  const files = readTree()
+  expect(files.length).toBeGreaterThan(50)
+  expect(breachesOf(files, rules)).toEqual([])
+})
+
+describe('every rule finds its breach', () => {
+  test.each([
+    ['src/core/a.ts', "import { b } from '../api/b.ts'", 'may not import src/api/b.ts'],
+    ['src/core/a.ts', "import { readFileSync } from 'node:fs'", 'may not import node:fs'],
+    ['src/core/a.ts', "import { z } from 'zod'", 'may not import zod'],
+    ['src/transform/a.ts', "import { b } from '../db/b.ts'", 'may not import src/db/b.ts'],
+    ['src/streams/a.ts', "import type { B } from '../api/b.ts'", 'may not import src/api/b.ts'],
+    ['src/streams/a.ts', "type B = import('../api/b.ts').B", 'may not import src/api/b.ts'],
+    ['src/api/a.ts', "const b = await import('../db/b.ts')", 'may not import src/db/b.ts'],
+    ['src/api/a.ts', "import { request } from 'undici'", 'may not import undici'],
+    ['src/emulator/a.ts', "import { b } from '../api/b.ts'", 'may not import src/api/b.ts'],
+    ['src/db/a.ts', "import { b } from '../config.ts'", 'may not import src/config.ts'],
+    ['src/db/a.ts', "import type { Log } from '../log.ts'", 'may not import src/log.ts'],
+    ['src/db/a.ts', "import { pino } from 'pino'", 'may not import pino'],
+    ['src/state/a.ts', "import { Client } from 'pg'", 'may not import pg'],
+    ['src/warehouse/a.ts', "import { b } from '../state/b.ts'", 'may not import src/state/b.ts'],
+    ['src/pipeline/a.ts', "import { b } from '../db/b.ts'", 'may not import src/db/b.ts'],
+    ['src/pipeline/a.ts', "import { type B, b } from '../db/b.ts'", 'may not import src/db/b.ts'],
+    ['src/pipeline/a.ts', "import { sql } from 'kysely'", 'may not import kysely'],
+    ['src/pipeline/a.ts', "import { b } from '../api/b.ts'", 'may not import src/api/b.ts'],
+    ['src/scheduler/a.ts', "import { b } from '../warehouse/b.ts'", 'may not import src/warehouse/b.ts'],
+    ['src/cli/a.ts', "import { main } from '../main.ts'", 'may not import src/main.ts'],
+    ['src/cli/a.ts', "import up from '../../migrations/0001-a.ts'", 'may not import migrations/0001-a.ts'],
+    ['src/cli/a.ts', "import { a } from 'left-pad'", 'may not import left-pad'],
+    ['src/cli/a.ts', "import { a } from '@scope/left/pad'", 'may not import @scope/left/pad'],
+    ['src/cli/a.ts', 'const a = await import(name)', 'has a computed import'],
+    ['src/queue/a.ts', "import '../core/b.ts'", 'is in queue, which the table of folders does not know'],
+    ['migrations/0001-a.ts', "import { b } from '../src/core/b.ts'", 'may not import src/core/b.ts'],
+    ['migrations/0001-a.ts', "import { b } from './b.ts'", 'may not import migrations/b.ts'],
+    ['jobs/nightly.ts', "import { b } from '../src/core/b.ts'", 'may not import src/core/b.ts'],
+    ['src/api/a.ts', 'export default 1', 'has a default export'],
+    ['src/api/a.ts', "export * from './b.ts'", 'has a re-export'],
+    ['src/api/a.ts', "export { b } from './b.ts'", 'has a re-export'],
+    ['src/api/index.ts', '', 'is a barrel: no index.ts'],
+    ['src/api/myFile.ts', '', 'is not named in kebab-case'],
+    ['src/main.ts', 'const a = process.env.A', 'has a process.env'],
+    ['src/main.ts', "const a = process['env']", 'has a process.env'],
+    ['src/main.ts', 'const { env } = process', 'has a process.env'],
+    ['src/main.ts', "import { env } from 'node:process'", 'has a process.env'],
+    ['src/api/a.ts', 'const a = Date.now()', 'has a time'],
+    ['src/api/a.ts', 'const a = Date.now', 'has a time'],
+    ['src/api/a.ts', 'const a = new Date()', 'has a time'],
+    ['src/api/a.ts', 'const a = Date()', 'has a time'],
+    ['src/api/a.ts', 'const { now } = Date', 'has a time'],
+    ['src/api/a.ts', 'const a = performance.now()', 'has a time'],
+    ['src/api/a.ts', 'setTimeout(f, 1)', 'has a time'],
+    ['src/api/a.ts', 'globalThis.setInterval(f, 1)', 'has a time'],
+    ['src/api/a.ts', "import { setTimeout } from 'node:timers/promises'", 'has a time'],
+    ['src/api/a.ts', 'const a = 1\n'.repeat(251), 'has 251 lines, more than 250'],
+    ['test/api/a.test.ts', '', 'tests no file: there is no src/api/a.ts'],
+  ])('%s: %.60s', (path, text, breach) => {
+    expect(breachesOf([readSource(path, text)], rules)).toEqual([`${path} ${breach}`])
+  })
+
+  test('a cycle, also one of types and of dynamic imports', () => {
+    const files = [
+      readSource('src/api/a.ts', "import type { B } from './b.ts'"),
+      readSource('src/api/b.ts', "const c = await import('./c.ts')"),
+      readSource('src/api/c.ts', "import { a } from './a.ts'"),
+      readSource('src/api/d.ts', "import { a } from './a.ts'"),
+    ]
+    expect(breachesOf(files, rules)).toEqual(['src/api/a.ts → src/api/b.ts → src/api/c.ts → src/api/a.ts is a cycle'])
+  })
+})
+
+test('what the rules allow is no breach', () => {
+  const files = [
+    readSource('src/core/b.ts', "import assert from 'node:assert/strict'\nconst a = new Date(0)\n"),
+    readSource('src/core/clock.ts', "import { setTimeout } from 'node:timers/promises'\nconst a = Date.now()"),
+    readSource('src/pipeline/a.ts', "import type { D } from '../db/b.ts'\nimport type { Kysely } from 'kysely'"),
+    readSource('src/config.ts', 'const a = process.env'),
+    readSource('src/cli/a.ts', "const { b } = await import('../core/b.ts')\nimport { c } from '../config.ts'"),
+    readSource('migrations/0001-a.ts', "import { sql, type Kysely } from 'kysely'"),
+    readSource('jobs/nightly.ts', "import type { Job } from '../src/core/job.ts'\nexport default {}"),
+    readSource('test/core/b.test.ts', "import { b } from '../../src/core/b.ts'"),
+  ]
+  expect(breachesOf(files, rules)).toEqual([])
+})

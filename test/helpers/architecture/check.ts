@@ -1,0 +1,117 @@
+import type { Habit, Import, SourceFacts } from './read-source.ts'
+
+/** What a folder, or a file of the root, may import. */
+export interface FolderRule {
+  /** Folders and root files of `src`, besides itself. */
+  readonly imports: readonly string[]
+  /** Those of them that it may import types from only. */
+  readonly typesOnly?: readonly string[]
+  /** Without input and output: of Node's own modules it may use those of `pureModules` only. */
+  readonly isPure?: boolean
+}
+
+/** The rules of the tree. */
+export interface Rules {
+  /** By folder or root file of `src`, such as `api` or `main.ts`. */
+  readonly folders: Readonly<Record<string, FolderRule>>
+  /** By package: the folders or files of `src` that may import it. */
+  readonly packages: Readonly<Record<string, readonly string[]>>
+  /** Folders of `src` that may import types, and nothing else, of a package. */
+  readonly packageTypes: Readonly<Record<string, readonly string[]>>
+  /** Node's modules that pure folders may use, with the paths that may. */
+  readonly pureModules: Readonly<Record<string, readonly string[]>>
+  /** By habit: paths that may have it; a folder ends with a slash. */
+  readonly habits: Readonly<Record<Habit, readonly string[]>>
+  readonly maxLines: number
+  /** Tests that stand for the whole tree and mirror no file; a folder ends with a slash. */
+  readonly testsOfTheTree: readonly string[]
+}
+
+/** Every breach of the rules, one sentence each. Paths are from the root of the project. */
+export function breachesOf(files: readonly SourceFacts[], rules: Rules): string[] {
+  const paths = new Set(files.map(({ path }) => path))
+  return [
+    ...files.flatMap((file) =>
+      [
+        ...file.imports.flatMap((each) => importBreaches(file.path, each, rules)),
+        ...habitBreaches(file, rules),
+        ...nameBreaches(file.path),
+        ...mirrorBreaches(file.path, paths, rules),
+        ...(file.lines > rules.maxLines ? [`has ${file.lines} lines, more than ${rules.maxLines}`] : []),
+      ].map((breach) => `${file.path} ${breach}`),
+    ),
+    ...cyclesOf(files).map((cycle) => `${cycle.join(' → ')} is a cycle`),
+  ]
+}
+
+function importBreaches(path: string, each: Import, rules: Rules): string[] {
+  const [top = ''] = path.split('/')
+  const breach = [`may not import ${each.target}`]
+  if (top === 'migrations') return each.isRelative || !['kysely'].includes(each.target) ? breach : []
+  if (top === 'jobs') return each.isRelative && each.isTypeOnly ? [] : breach
+  if (top !== 'src') return []
+  const place = placeOf(path)
+  const rule = rules.folders[place]
+  if (!rule) return [`is in ${place}, which the table of folders does not know`]
+  if (each.isRelative) {
+    const target = placeOf(each.target)
+    if (!each.target.startsWith('src/')) return breach
+    if (target === place || rule.imports.includes(target)) return []
+    return each.isTypeOnly && rule.typesOnly?.includes(target) ? [] : breach
+  }
+  if (each.target.startsWith('node:')) {
+    return rule.isPure && !covers(rules.pureModules[each.target] ?? [], path) ? breach : []
+  }
+  const name = packageOf(each.target)
+  const isAllowed = (table: Rules['packages']): boolean =>
+    covers(table[name]?.map((entry) => `src/${entry}`) ?? [], path)
+  return isAllowed(rules.packages) || (each.isTypeOnly && isAllowed(rules.packageTypes)) ? [] : breach
+}
+
+/** `api` for `src/api/http.ts`, `main.ts` for `src/main.ts`. */
+function placeOf(path: string): string {
+  return path.split('/')[1] ?? path
+}
+
+function packageOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+}
+
+/** Whether a path is among the entries, or in a folder that is: `src/api/` or `src/api`. */
+function covers(entries: readonly string[], path: string): boolean {
+  return entries.some((entry) => entry === path || path.startsWith(entry.endsWith('/') ? entry : `${entry}/`))
+}
+
+function habitBreaches({ path, habits }: SourceFacts, rules: Rules): string[] {
+  return [...habits].flatMap((habit) => (covers(rules.habits[habit], path) ? [] : [`has a ${habit}`]))
+}
+
+function nameBreaches(path: string): string[] {
+  const file = path.split('/').at(-1) ?? ''
+  if (file === 'index.ts') return ['is a barrel: no index.ts']
+  return /^[a-z0-9]+(-[a-z0-9]+)*(\.d|(\.conformance)?\.test)?\.ts$/.test(file) ? [] : ['is not named in kebab-case']
+}
+
+function mirrorBreaches(path: string, paths: ReadonlySet<string>, rules: Rules): string[] {
+  if (!path.startsWith('test/') || covers(rules.testsOfTheTree, path)) return []
+  const mirrored = path.replace(/^test\//, 'src/').replace(/\.test\.ts$/, '.ts')
+  return paths.has(mirrored) ? [] : [`tests no file: there is no ${mirrored}`]
+}
+
+function cyclesOf(files: readonly SourceFacts[]): string[][] {
+  const edges = new Map(files.map(({ path, imports }) => [path, imports.map(({ target }) => target)]))
+  const done = new Set<string>()
+  const cycles: string[][] = []
+  const walk = (path: string, trail: readonly string[]): void => {
+    const start = trail.indexOf(path)
+    if (start !== -1) cycles.push([...trail.slice(start), path])
+    if (start !== -1 || done.has(path)) return
+    for (const target of edges.get(path) ?? []) walk(target, [...trail, path])
+    done.add(path)
+  }
+  for (const path of edges.keys()) walk(path, [])
+  return cycles
+}

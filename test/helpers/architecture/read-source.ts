@@ -1,0 +1,116 @@
+import { posix } from 'node:path'
+import { parseAst } from 'vitest/node'
+
+/** One import, export from, dynamic import or imported type. */
+export interface Import {
+  /** A path from the root of the project for relative ones, else as written. */
+  readonly target: string
+  readonly isRelative: boolean
+  readonly isTypeOnly: boolean
+}
+
+/** What the rules need to know of a file. */
+export interface SourceFacts {
+  readonly path: string
+  readonly lines: number
+  readonly imports: readonly Import[]
+  /** What else it does that a rule may forbid. */
+  readonly habits: ReadonlySet<Habit>
+}
+
+/** Something that only some files may do. */
+export type Habit = 'default export' | 're-export' | 'process.env' | 'time' | 'computed import'
+
+const timers = new Set(['setTimeout', 'setInterval', 'setImmediate'])
+
+/** Parses a TypeScript file and collects its facts. */
+export function readSource(path: string, text: string): SourceFacts {
+  const imports: Import[] = []
+  const habits = new Set<Habit>()
+  const addImport = (source: unknown, isTypeOnly: boolean): void => {
+    const specifier = field(source, 'value')
+    if (typeof specifier !== 'string') return void habits.add('computed import')
+    const isRelative = specifier.startsWith('.')
+    const target = isRelative ? posix.join(posix.dirname(path), specifier) : specifier
+    imports.push({ target, isRelative, isTypeOnly })
+    if (/^(node:)?timers(\/|$)/.test(specifier) || specifier === 'node:perf_hooks') habits.add('time')
+    if (specifier === 'node:process') habits.add('process.env')
+  }
+  visit(parseAst(text, { lang: 'ts' }), (node) => {
+    switch (node.type) {
+      case 'ImportDeclaration':
+        addImport(node.source, isTypeImport(node))
+        break
+      case 'ExportNamedDeclaration':
+      case 'ExportAllDeclaration':
+        if (field(node, 'source')) {
+          addImport(node.source, node.exportKind === 'type')
+          habits.add('re-export')
+        }
+        break
+      case 'ImportExpression':
+        addImport(node.source, false)
+        break
+      case 'TSImportType':
+        addImport(node.source, true)
+        break
+      case 'ExportDefaultDeclaration':
+        habits.add('default export')
+        break
+      default:
+        for (const habit of habitsOf(node)) habits.add(habit)
+    }
+  })
+  return { path, lines: text.split('\n').length - (text.endsWith('\n') ? 1 : 0), imports, habits }
+}
+
+function habitsOf(node: Node): Habit[] {
+  const callee = nameOf(node.callee)
+  if (node.type === 'NewExpression' && callee === 'Date' && isEmpty(node.arguments)) return ['time']
+  if (node.type === 'CallExpression' && (callee === 'Date' || timers.has(callee))) return ['time']
+  if (node.type !== 'MemberExpression' && node.type !== 'VariableDeclarator') return []
+  const object = nameOf(node.object ?? node.init)
+  const names = node.type === 'MemberExpression' ? [nameOf(node.property)] : patternNames(node.id)
+  if (object === 'process' && names.includes('env')) return ['process.env']
+  if ((object === 'Date' || object === 'performance') && names.includes('now')) return ['time']
+  if (object === 'globalThis' && names.some((name) => timers.has(name))) return ['time']
+  return []
+}
+
+type Node = Readonly<Record<string, unknown>> & { readonly type: string }
+
+function visit(value: unknown, onNode: (node: Node) => void): void {
+  if (Array.isArray(value)) for (const each of value) visit(each, onNode)
+  if (!isNode(value)) return
+  onNode(value)
+  for (const child of Object.values(value)) visit(child, onNode)
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof field(value, 'type') === 'string'
+}
+
+function field(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
+}
+
+/** The name of an identifier, or the text of a literal (`process['env']`). */
+function nameOf(node: unknown): string {
+  const name = field(node, 'name') ?? field(node, 'value')
+  return typeof name === 'string' ? name : ''
+}
+
+function patternNames(pattern: unknown): string[] {
+  const properties = field(pattern, 'properties')
+  return Array.isArray(properties) ? properties.map((property) => nameOf(field(property, 'key'))) : []
+}
+
+function isTypeImport(node: Node): boolean {
+  const { specifiers } = node
+  const isEach = Array.isArray(specifiers) && specifiers.length > 0
+  return node.importKind === 'type' || (isEach && specifiers.every((each) => field(each, 'importKind') === 'type'))
+}
+
+function isEmpty(list: unknown): boolean {
+  return Array.isArray(list) && list.length === 0
+}
