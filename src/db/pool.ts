@@ -1,3 +1,4 @@
+import { Socket } from 'node:net'
 import { Kysely, sql } from 'kysely'
 import { Pool } from 'pg'
 import { LivehouseError } from '../core/errors.ts'
@@ -31,6 +32,8 @@ export interface PoolOptions {
  */
 export async function openDatabase(url: string, options: PoolOptions = {}): Promise<Kysely<Database>> {
   const { signal, maxConnections = 10 } = options
+  signal?.throwIfAborted()
+  const sockets = new Set<Socket>()
   const pool = new Pool({
     connectionString: url,
     application_name: 'livehouse',
@@ -39,19 +42,33 @@ export async function openDatabase(url: string, options: PoolOptions = {}): Prom
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     keepAlive: true,
     types: pgTypes,
+    stream: () => remember(new Socket(), sockets),
   })
-  // Without a listener, the loss of an idle connection ends the process. The pool replaces it; a lasting loss shows in
-  // the next statement.
+  // Without these listeners the loss of a connection between two statements ends the process. The pool replaces an idle
+  // one; the holder of any other learns of it from its next statement.
   pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
+  const hangUp = () => sockets.forEach((socket) => socket.destroy())
+  signal?.addEventListener('abort', hangUp, { once: true })
   const db = new Kysely<Database>({ dialect: warehouseDialect(pool, describeTarget(url)) })
   try {
-    const answer = await sql<{ server_version: string }>`show server_version`.execute(db, { signal })
+    const answer = await sql<{ server_version: string }>`show server_version`.execute(db)
     requireServerVersion(answer.rows[0]?.server_version ?? '')
     return db
   } catch (error) {
     await db.destroy()
+    signal?.throwIfAborted()
     throw error
+  } finally {
+    signal?.removeEventListener('abort', hangUp)
   }
+}
+
+/** The pool has no way to give up a connection that is being made. */
+function remember(socket: Socket, sockets: Set<Socket>): Socket {
+  sockets.add(socket)
+  socket.on('close', () => sockets.delete(socket))
+  return socket
 }
 
 /** @throws db.tooOld */

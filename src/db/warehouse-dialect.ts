@@ -8,6 +8,7 @@ import {
   type PostgresPool,
   PostgresQueryCompiler,
 } from 'kysely'
+import { hasCode } from '../core/errors.ts'
 import { translateConnectError, translateStatementError } from './translate-error.ts'
 
 /**
@@ -32,17 +33,21 @@ class SessionlessAdapter extends PostgresAdapter {
 function translatingDriver(inner: Driver, target: string): Driver {
   /** The driver's own connection behind each one that was handed out. */
   const connections = new WeakMap<DatabaseConnection, DatabaseConnection>()
+  /** Those whose server has gone; the driver may not have noticed yet. */
+  const lost = new WeakSet<DatabaseConnection>()
   const innerOf = (connection: DatabaseConnection) => connections.get(connection) ?? connection
-  const translated = async <T>(work: Promise<T>): Promise<T> => {
+  const translated = async <T>(connection: DatabaseConnection, work: Promise<T>): Promise<T> => {
     try {
       return await work
     } catch (error) {
-      throw translateStatementError(error, target)
+      const translation = translateStatementError(error, target)
+      if (isLoss(translation)) lost.add(connection)
+      throw translation
     }
   }
   const wrap = (connection: DatabaseConnection): DatabaseConnection => {
     const wrapped: DatabaseConnection = {
-      executeQuery: (query, options) => translated(connection.executeQuery(query, options)),
+      executeQuery: (query, options) => translated(wrapped, connection.executeQuery(query, options)),
       streamQuery: (query, chunkSize, options) => connection.streamQuery(query, chunkSize, options),
       cancelQuery: async (provide) => connection.cancelQuery?.(provide),
       collectSessionInfo: async () => connection.collectSessionInfo?.(),
@@ -60,14 +65,25 @@ function translatingDriver(inner: Driver, target: string): Driver {
         throw translateConnectError(error, target)
       }
     },
-    beginTransaction: (connection, settings) => translated(inner.beginTransaction(innerOf(connection), settings)),
-    commitTransaction: (connection) => translated(inner.commitTransaction(innerOf(connection))),
-    rollbackTransaction: (connection) => translated(inner.rollbackTransaction(innerOf(connection))),
-    savepoint: async (connection, name, compile) => inner.savepoint?.(innerOf(connection), name, compile),
-    rollbackToSavepoint: async (connection, name, compile) =>
-      inner.rollbackToSavepoint?.(innerOf(connection), name, compile),
-    releaseSavepoint: async (connection, name, compile) => inner.releaseSavepoint?.(innerOf(connection), name, compile),
-    releaseConnection: (connection, options) => inner.releaseConnection(innerOf(connection), options),
+    beginTransaction: (outer, settings) => translated(outer, inner.beginTransaction(innerOf(outer), settings)),
+    commitTransaction: (outer) => translated(outer, inner.commitTransaction(innerOf(outer))),
+    rollbackTransaction: async (outer) => {
+      // The server has rolled back; another error here would hide why.
+      if (!lost.has(outer)) await translated(outer, inner.rollbackTransaction(innerOf(outer)))
+    },
+    savepoint: async (outer, name, compile) => inner.savepoint?.(innerOf(outer), name, compile),
+    rollbackToSavepoint: async (outer, name, compile) => inner.rollbackToSavepoint?.(innerOf(outer), name, compile),
+    releaseSavepoint: async (outer, name, compile) => inner.releaseSavepoint?.(innerOf(outer), name, compile),
+    releaseConnection: async (outer, options) => {
+      // A rollback that fails is what makes the driver throw the connection away instead of handing it out again.
+      if (lost.has(outer)) await inner.rollbackTransaction(innerOf(outer)).catch(() => {})
+      await inner.releaseConnection(innerOf(outer), options)
+    },
     destroy: (options) => inner.destroy(options),
   }
+}
+
+/** Whether the server ends the connection after this error: class 57P is its shutdown. */
+function isLoss(error: unknown): boolean {
+  return hasCode(error, 'db.unreachable') || (hasCode(error, 'db.refused') && error.details.sqlState.startsWith('57P'))
 }
