@@ -2,14 +2,11 @@ import { type Kysely, sql } from 'kysely'
 import { type Migration, type MigrationResultSet, Migrator } from 'kysely/migration'
 import { hasCode, LivehouseError } from '../core/errors.ts'
 import type { Database } from './database.ts'
+import { withMigrationLock } from './migration-lock.ts'
+import { createMigrationTables, MIGRATION_LOCK_TABLE, MIGRATION_SCHEMA, MIGRATION_TABLE } from './migration-tables.ts'
 import { loadMigrations } from './migrations-folder.ts'
-import {
-  createMigrationTables,
-  MIGRATION_LOCK_TABLE,
-  MIGRATION_SCHEMA,
-  MIGRATION_TABLE,
-  takeMigrationLock,
-} from './migration-tables.ts'
+
+const MISSING_RIGHT = '42501'
 
 type Migrations = Readonly<Record<string, Migration>>
 
@@ -100,37 +97,36 @@ async function runMigrator(
   run: (migrator: Migrator) => Promise<MigrationResultSet>,
 ): Promise<readonly string[]> {
   const provided = { ...(migrations ?? (await loadMigrations())) }
-  try {
-    return await db.transaction().execute(async (transaction) => {
-      // Cancelled in the server, or the connection would go on waiting for the lock.
-      await sql.raw(takeMigrationLock).execute(transaction, { signal, inflightQueryAbortStrategy: 'cancel query' })
-      for (const statement of createMigrationTables) await sql.raw(statement).execute(transaction)
-      // Another may have held the lock until now.
-      await readMigrationStatus(transaction, { migrations: provided })
-      const migrator = new Migrator({
-        db: transaction,
-        provider: { getMigrations: () => Promise.resolve(provided) },
-        migrationTableSchema: MIGRATION_SCHEMA,
-        migrationTableName: MIGRATION_TABLE,
-        migrationLockTableName: MIGRATION_LOCK_TABLE,
-      })
-      const { error, results = [] } = await run(migrator)
-      if (error instanceof Error) throw error
-      signal?.throwIfAborted()
-      return results.map(({ migrationName }) => migrationName)
+  return withMigrationLock(db, signal, async (transaction) => {
+    for (const statement of createMigrationTables) await sql.raw(statement).execute(transaction)
+    // Another may have held the lock until now.
+    await readMigrationStatus(transaction, { migrations: provided })
+    const migrator = new Migrator({
+      db: transaction,
+      provider: { getMigrations: () => Promise.resolve(provided) },
+      migrationTableSchema: MIGRATION_SCHEMA,
+      migrationTableName: MIGRATION_TABLE,
+      migrationLockTableName: MIGRATION_LOCK_TABLE,
     })
-  } catch (error) {
+    const { error, results = [] } = await run(migrator)
+    if (error instanceof Error) throw error
+    signal?.throwIfAborted()
+    return results.map(({ migrationName }) => migrationName)
+  }).catch((error: unknown) => {
     throw explainRefusal(error)
-  }
+  })
 }
 
 function explainRefusal(error: unknown): unknown {
   if (!hasCode(error, 'db.refused')) return error
+  const rights =
+    error.details.sqlState === MISSING_RIGHT
+      ? ' The user of DATABASE_URL needs CREATE on the database, or must own the schemas livehouse and livehouse_ops and their ' +
+        'tables. Without these rights, give a DBA the output of `livehouse migrate sql`.'
+      : ''
   return new LivehouseError(
     'db.refused',
-    `The schema could not be migrated, and nothing was changed. ${error.message} The user of DATABASE_URL needs CREATE on ` +
-      'the database, or must own the schemas livehouse and livehouse_ops and their tables. Without these rights, give a DBA ' +
-      'the output of `livehouse migrate sql`.',
+    `The schema could not be migrated, and nothing was changed. ${error.message}${rights}`,
     error.details,
     { cause: error },
   )

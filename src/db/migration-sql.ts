@@ -11,6 +11,13 @@ import {
 import type { Migration } from 'kysely/migration'
 import { createMigrationTables, MIGRATION_SCHEMA, MIGRATION_TABLE, takeMigrationLock } from './migration-tables.ts'
 
+/** What the user of DATABASE_URL needs when another one owns the tables. */
+const grants = `
+-- When another user than that of DATABASE_URL runs this, that user also needs:
+--   grant usage on schema livehouse, livehouse_ops to USER;
+--   grant select, insert, update, delete on all tables in schema livehouse, livehouse_ops to USER;
+`
+
 /**
  * The SQL of migrations as one script and transaction for a DBA, who runs it with psql as a user that may; afterwards
  * the database counts as migrated. Nothing is executed here.
@@ -27,7 +34,7 @@ export async function migrationSql(migrations: Readonly<Record<string, Migration
     parts.push(`insert into ${MIGRATION_SCHEMA}.${MIGRATION_TABLE} (name, timestamp) values ('${name}', ${now})`)
   }
   parts.push('commit')
-  return `${parts.join(';\n')};\n`
+  return `${parts.join(';\n')};\n${grants}`
 }
 
 async function recordStatements(write: (db: Kysely<unknown>) => Promise<void>): Promise<readonly string[]> {

@@ -1,9 +1,11 @@
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
 import { hasCode } from '../../src/core/errors.ts'
+import type { Database } from '../../src/db/database.ts'
 import { migrateDown, migrateUp, readMigrationStatus, readPending, requireMigrated } from '../../src/db/migrate.ts'
 import { migrationSql } from '../../src/db/migration-sql.ts'
+import { takeMigrationLock } from '../../src/db/migration-tables.ts'
 import { loadMigrations } from '../../src/db/migrations-folder.ts'
 import { openDatabase } from '../../src/db/pool.ts'
 import { describeSchema } from '../helpers/describe-schema.ts'
@@ -29,6 +31,21 @@ test('several migrators at once apply each migration once', async () => {
   const results = await Promise.all([1, 2, 3, 4].map(() => migrateUp(database.db)))
   expect(results.flat().toSorted()).toEqual(names)
   expect(await readPending(database.db)).toEqual([])
+})
+
+test('the wait for another migrator can be interrupted, and the database stays usable', async () => {
+  await using database = await createTestDatabase({ isMigrated: false })
+  const { db, name } = database
+  const controller = new AbortController()
+  const interruption = new Error('interrupted')
+  await db.transaction().execute(async (other) => {
+    await sql.raw(takeMigrationLock).execute(other)
+    const waiting = migrateUp(db, { signal: controller.signal }).catch((error: unknown) => error)
+    await waitUntilBlocked(db, name)
+    controller.abort(interruption)
+    expect(await waiting).toBe(interruption)
+  })
+  expect(await migrateUp(db)).toEqual(Object.keys(await loadMigrations()))
 })
 
 test('the printed SQL, run by hand, leaves what migrating leaves', async () => {
@@ -125,3 +142,12 @@ test('every schema, table and column has a comment', async () => {
       and (col_description(c.oid, attnum) is null or obj_description(c.oid, 'pg_class') is null)`.execute(database.db)
   expect(rows).toEqual([])
 })
+
+/** Asks until a session of the database waits for a lock. */
+async function waitUntilBlocked(db: Kysely<Database>, name: string): Promise<void> {
+  for (;;) {
+    const { rows } = await sql`
+      select from pg_stat_activity where datname = ${name} and wait_event = 'advisory'`.execute(db)
+    if (rows.length > 0) return
+  }
+}
