@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import type { TestProject } from 'vitest/node'
 import { systemClock } from '../../src/core/clock.ts'
+import { locateHome } from '../../src/db/embedded/home.ts'
 import { startEmbedded, stopEmbedded } from '../../src/db/embedded.ts'
 import { openDatabase } from '../../src/db/pool.ts'
 
@@ -77,7 +78,9 @@ async function embeddedServer(): Promise<TestServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'livehouse-test-'))
   const stop = async () => {
     await stopEmbedded(dataDir, never)
-    await rm(dataDir, { recursive: true, force: true })
+    // As root below a private TMPDIR the data lie elsewhere.
+    const { place } = await locateHome(dataDir)
+    for (const path of [place, dataDir]) await rm(path, { recursive: true, force: true })
   }
   try {
     const server = await startEmbedded(dataDir, systemClock, never)

@@ -20,10 +20,10 @@ export interface Binaries {
 /**
  * Finds programs that the server's user can run: those of the platform's package, or a copy in the home, where
  * `node_modules` cannot be entered by that user or the package's libraries lack their links (npm's `ignore-scripts`).
+ * `root`: the folder of the package; that of this platform when not given.
  * @throws db.embedded when there are none for this platform, or they do not run here
  */
-export async function findBinaries(home: Home, signal: AbortSignal): Promise<Binaries> {
-  const root = packageRoot(home)
+export async function findBinaries(home: Home, signal: AbortSignal, root = packageRoot(home)): Promise<Binaries> {
   const native = join(root, 'native')
   if ((await failureOf(native, home, signal)) === undefined) return programsIn(native)
   const { version } = packageJson.parse(JSON.parse(await readFile(join(root, 'package.json'), 'utf8')))

@@ -53,7 +53,7 @@ async function hasCluster({ dataDir, pgdata }: Home): Promise<boolean> {
 
 async function checkCluster({ dataDir, pgdata, owner }: Home): Promise<void> {
   const { uid } = await stat(pgdata)
-  if (uid !== (owner?.uid ?? process.getuid?.() ?? uid)) {
+  if (uid !== (owner?.uid ?? process.geteuid?.() ?? uid)) {
     if (owner === undefined) throw foreignOwner(dataDir, pgdata, uid)
     await giveTo(owner, pgdata)
   }

@@ -55,15 +55,25 @@ export async function prepareHome(dataDir: string): Promise<Home> {
       return home
     }
     if (await isReachable(absolute, home.owner)) return home
+    if ((await lstat(home.pgdata).catch(() => undefined)) !== undefined) throw unreachable(home, home.owner)
     const place = join(REACHABLE_PLACE, createHash('sha256').update(absolute).digest('hex').slice(0, 16))
     await mkdir(place, { recursive: true, mode: 0o755 })
-    await symlink(join(place, 'postgres'), join(absolute, 'postgres')).catch((error: unknown) => {
+    await symlink(join(place, 'postgres'), home.pgdata).catch((error: unknown) => {
+      // Another start was quicker, with the same link.
       if (!(error instanceof Error) || !('code' in error) || error.code !== 'EEXIST') throw error
     })
     return await locateHome(dataDir)
   } catch (error) {
     throw translateFileError(error, absolute)
   }
+}
+
+function unreachable({ dataDir, pgdata }: Home, { uid }: Owner): Error {
+  return embeddedError(
+    dataDir,
+    `root may not run PostgreSQL, and the user that runs it (uid ${uid}) cannot enter ${pgdata}`,
+    'Open the folders above it for passing through (chmod o+x), or set LIVEHOUSE_DATA_DIR to another directory',
+  )
 }
 
 /** The directory itself is ours to open for passing through, whatever the umask or mkdtemp made of it; its parents are not. */

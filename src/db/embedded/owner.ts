@@ -15,7 +15,7 @@ const NOBODY: Owner = { uid: 65_534, gid: 65_534 }
  * Undefined for any other user, who runs it as itself.
  */
 export async function serverOwner(pgdata: string): Promise<Owner | undefined> {
-  if (process.getuid?.() !== 0) return undefined
+  if (process.geteuid?.() !== 0) return undefined
   const found = await lstat(pgdata).catch(() => undefined)
   return found === undefined || found.uid === 0 || !found.isDirectory() ? NOBODY : { uid: found.uid, gid: found.gid }
 }

@@ -1,0 +1,93 @@
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, watch, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { systemClock } from '../../src/core/clock.ts'
+import { createDatabaseIfMissing } from '../../src/db/create-database.ts'
+import { type EmbeddedServer, isEmbeddedRunning, startEmbedded, stopEmbedded } from '../../src/db/embedded.ts'
+import { openDatabase } from '../../src/db/pool.ts'
+
+const never = new AbortController().signal
+let folder = ''
+/** The path that has to work: spaces, letters of any language, an apostrophe. */
+let dataDir = ''
+
+const start = (): Promise<EmbeddedServer> => startEmbedded(dataDir, systemClock, never)
+const startAtOnce = () => Promise.all([start(), start(), start()])
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'livehouse-embedded-'))
+  // The server's user has to pass, where root runs this.
+  await chmod(folder, 0o755)
+  dataDir = join(folder, "it's 数据 été")
+})
+
+afterAll(async () => {
+  await stopEmbedded(dataDir, never)
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function readPid(): Promise<number> {
+  return Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0])
+}
+
+test('an interrupted first start leaves nothing behind', async () => {
+  await mkdir(dataDir)
+  const controller = new AbortController()
+  const interruption = new Error('interrupted')
+  const seen = (async () => {
+    for await (const { filename } of watch(dataDir)) if (filename?.startsWith('initdb-')) break
+    controller.abort(interruption)
+  })()
+  await expect(startEmbedded(dataDir, systemClock, controller.signal)).rejects.toBe(interruption)
+  await seen
+  expect(await readdir(dataDir)).toEqual([])
+})
+
+test('several first starts at once end up with one server and one database', async () => {
+  const servers = await startAtOnce()
+  expect(new Set(servers.map(({ port }) => port)).size).toBe(1)
+  const [server] = servers
+  expect(server.port).toBeLessThan(32_768)
+  await Promise.all([1, 2, 3].map(() => createDatabaseIfMissing(server.url('postgres'), 'livehouse', never)))
+  await using db = await openDatabase(server.url('livehouse'))
+  await sql`create table kept as select 1 as one`.execute(db)
+  expect((await readdir(dataDir)).filter((name) => !name.startsWith('postgresql-'))).toEqual(['postgres'])
+})
+
+test('nobody gets in without the password, and only from this machine', async () => {
+  const url = new URL((await start()).url('postgres'))
+  await using db = await openDatabase(url.href)
+  const { rows } = await sql<{ listen_addresses: string }>`show listen_addresses`.execute(db)
+  expect(rows[0]?.listen_addresses).toBe('127.0.0.1')
+  url.password = 'guess'
+  await expect(openDatabase(url.href)).rejects.toMatchObject({ code: 'db.refused', details: { sqlState: '28P01' } })
+})
+
+test('stopped and started again it keeps its port and its data', async () => {
+  const before = await start()
+  expect(await stopEmbedded(dataDir, never)).toBe(true)
+  expect(await isEmbeddedRunning(dataDir)).toBe(false)
+  expect(await stopEmbedded(dataDir, never)).toBe(false)
+  const after = await start()
+  expect(after.port).toBe(before.port)
+  await using db = await openDatabase(after.url('livehouse'))
+  expect((await sql`select one from kept`.execute(db)).rows).toEqual([{ one: 1 }])
+})
+
+test('a killed server, gone or a zombie, does not keep the next starters out', async () => {
+  process.kill(await readPid(), 'SIGKILL')
+  const servers = await startAtOnce()
+  expect(new Set(servers.map(({ port }) => port)).size).toBe(1)
+  await using db = await openDatabase(servers[0].url('livehouse'))
+  expect((await sql`select one from kept`.execute(db)).rows).toEqual([{ one: 1 }])
+})
+
+test('a lock whose number belongs to another program by now is stale', async () => {
+  await stopEmbedded(dataDir, never)
+  const lock = `${process.pid}\n${dataDir}/postgres\n1700000000\n25432\n\n127.0.0.1\n\nready\n`
+  await writeFile(join(dataDir, 'postgres', 'postmaster.pid'), lock)
+  expect(await isEmbeddedRunning(dataDir)).toBe(false)
+  expect((await start()).port).not.toBe(25_432)
+})
