@@ -14,4 +14,6 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'serves the whole interface of the channel service on this machine',
     load: async () => (await import('./emulate.ts')).emulate,
   },
+  migrate: { summary: 'the schema: up, down, status, sql', load: async () => (await import('./migrate.ts')).migrate },
+  db: { summary: 'the embedded PostgreSQL: start, stop, url, psql', load: async () => (await import('./db.ts')).db },
 }

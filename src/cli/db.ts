@@ -1,0 +1,79 @@
+import { readDataDir, readSettings } from '../config.ts'
+import { describeTarget } from '../db/database-url.ts'
+import { stopEmbedded } from '../db/embedded.ts'
+import { parseArguments } from './arguments.ts'
+import { chooseAction } from './choose-action.ts'
+import type { CliContext, Command } from './command.ts'
+import { EMBEDDED_DATABASE, embeddedUrl } from './embedded-url.ts'
+import { findProgram } from './find-program.ts'
+
+const help = `livehouse db start | stop | url | psql
+
+The PostgreSQL 18 that livehouse keeps in LIVEHOUSE_DATA_DIR (.livehouse), used with DATABASE_URL=embedded and by
+\`livehouse demo\`. It listens on 127.0.0.1 alone and goes on running after a command, so that BI tools can connect; its port
+stays the same.
+
+  start    starts it, where it does not run, and says where it listens
+  stop     stops it; the data stays
+  url      prints the URL for psql and BI tools, with the password; starts it where need be
+  psql     opens psql on it; without a psql on this machine, prints how to connect
+
+Flags:
+  --database NAME   which database: ${EMBEDDED_DATABASE}, or livehouse_demo for that of the demo (default: ${EMBEDDED_DATABASE})
+
+Examples:
+  livehouse db url
+  livehouse db psql --database livehouse_demo
+  livehouse db psql -- -c 'select count(*) from livehouse.visitors'
+  pg_dump "$(livehouse db url)" > warehouse.sql`
+
+const actions = ['start', 'stop', 'url', 'psql'] as const
+
+/** `livehouse db`: the embedded PostgreSQL. */
+export const db: Command = {
+  help,
+  run: async (context, argv) => {
+    const end = argv.indexOf('--')
+    const own = end === -1 ? argv : argv.slice(0, end)
+    const { values, positionals } = parseArguments('db', own, { database: { type: 'string' } }, 1)
+    const action = chooseAction('db', positionals[0], actions)
+    const dataDir = readSettings(context.environment, readDataDir)
+    if (action === 'stop') {
+      const wasRunning = await stopEmbedded(dataDir, context.signal)
+      context.print(wasRunning ? `stopped: the PostgreSQL in ${dataDir}` : `no PostgreSQL runs in ${dataDir}`)
+      return 0
+    }
+    const url = await embeddedUrl(context, dataDir, values.database)
+    switch (action) {
+      case 'start':
+        context.print(
+          `runs: ${describeTarget(url)} (the PostgreSQL in ${dataDir}); livehouse db url prints the whole URL`,
+        )
+        return 0
+      case 'url':
+        context.print(url)
+        return 0
+      case 'psql':
+        return openPsql(context, url, end === -1 ? [] : argv.slice(end + 1))
+    }
+  },
+}
+
+/** Becomes psql, so that Ctrl-C, the terminal and the exit code are psql's own. */
+async function openPsql({ environment, print }: CliContext, url: string, args: readonly string[]): Promise<number> {
+  const psql = await findProgram('psql', environment.PATH)
+  if (psql === undefined || process.execve === undefined || process.platform === 'win32') {
+    print(`There is no psql to open here. Any PostgreSQL client connects with\n  ${url}`)
+    return 0
+  }
+  const { hostname, port, username, password, pathname } = new URL(url)
+  // Not as an argument, where every user of the machine could read the password.
+  const connection = {
+    PGHOST: hostname,
+    PGPORT: port,
+    PGUSER: username,
+    PGPASSWORD: password,
+    PGDATABASE: decodeURIComponent(pathname.slice(1)),
+  }
+  return process.execve(psql, ['psql', ...args], { ...environment, ...connection })
+}

@@ -1,0 +1,91 @@
+import { readDatabaseSettings, readSettings } from '../config.ts'
+import { migrateDown, migrateUp, readMigrationStatus } from '../db/migrate.ts'
+import { migrationSql } from '../db/migration-sql.ts'
+import { loadMigrations } from '../db/migrations-folder.ts'
+import { parseArguments } from './arguments.ts'
+import { chooseAction } from './choose-action.ts'
+import type { CliContext, Command } from './command.ts'
+import { openConfiguredDatabase } from './open-configured-database.ts'
+
+const help = `livehouse migrate up | down | status | sql
+
+The schema of the database in DATABASE_URL. Commands apply pending migrations by themselves, unless
+LIVEHOUSE_AUTO_MIGRATE is 0.
+
+  up       applies what is pending, all or nothing; several at once wait for each other
+  down     takes the last migration back, and with it the tables that it made and their rows
+  status   lists every migration and when it was applied
+  sql      prints the SQL of what is pending, as one transaction, and executes nothing: for a DBA, who runs it with
+           psql as a user that may
+
+Flags:
+  --json   status: one JSON object
+  --all    sql: every migration, pending or not; asks no database
+
+Examples:
+  livehouse migrate status
+  livehouse migrate sql > pending.sql
+  livehouse migrate sql --all | psql postgres://dba@db.example.com/warehouse
+  LIVEHOUSE_AUTO_MIGRATE=0 livehouse sync   # stops where migrations are pending, and names them`
+
+const actions = ['up', 'down', 'status', 'sql'] as const
+
+/** `livehouse migrate`: the schema. */
+export const migrate: Command = {
+  help,
+  run: async (context, argv) => {
+    const options = { json: { type: 'boolean' }, all: { type: 'boolean' } } as const
+    const { values, positionals } = parseArguments('migrate', argv, options, 1)
+    const action = chooseAction('migrate', positionals[0], actions)
+    if (action === 'sql' && values.all === true) {
+      context.print((await migrationSql(await loadMigrations())).trimEnd())
+      return 0
+    }
+    const settings = readSettings(context.environment, readDatabaseSettings)
+    await using db = await openConfiguredDatabase(context, settings)
+    const { signal } = context
+    switch (action) {
+      case 'up':
+        return report(context, 'applied', await migrateUp(db, { signal }))
+      case 'down':
+        return report(context, 'taken back', await migrateDown(db, { signal }))
+      case 'status':
+        return showStatus(context, await readMigrationStatus(db, { signal }), values.json === true)
+      case 'sql':
+        return showPendingSql(context, await readMigrationStatus(db, { signal }))
+    }
+  },
+}
+
+function report({ print }: CliContext, done: string, names: readonly string[]): number {
+  if (names.length === 0) print(`nothing to do: no migration was ${done}`)
+  for (const name of names) print(`${done}: ${name}`)
+  return 0
+}
+
+type Status = Awaited<ReturnType<typeof readMigrationStatus>>
+
+function showStatus({ print }: CliContext, status: Status, isJson: boolean): number {
+  if (isJson) {
+    const migrations = status.map(({ name, appliedAt }) => ({ name, applied_at: appliedAt }))
+    print(JSON.stringify({ migrations, pending: namesOfPending(status) }))
+    return 0
+  }
+  for (const { name, appliedAt } of status) print(`${name}  ${appliedAt ?? 'pending'}`)
+  return 0
+}
+
+async function showPendingSql({ print }: CliContext, status: Status): Promise<number> {
+  const pending = namesOfPending(status)
+  if (pending.length === 0) {
+    print('-- nothing is pending')
+    return 0
+  }
+  const migrations = Object.entries(await loadMigrations()).filter(([name]) => pending.includes(name))
+  print((await migrationSql(Object.fromEntries(migrations))).trimEnd())
+  return 0
+}
+
+function namesOfPending(status: Status): readonly string[] {
+  return status.filter(({ appliedAt }) => appliedAt === null).map(({ name }) => name)
+}
