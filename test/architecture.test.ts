@@ -54,7 +54,7 @@ const rules: Rules = {
     undici: ['api/http.ts'],
     zod: ['api', 'config', 'db', 'pipeline', 'scheduler', 'state'],
   },
-  packageTypes: { kysely: ['pipeline', 'scheduler'], undici: ['api'] },
+  packageTypes: { kysely: ['cli', 'pipeline', 'scheduler'], undici: ['api'] },
   pureModules: {
     'node:assert/strict': ['src/'],
     'node:net': ['src/transform/ip-address.ts'],

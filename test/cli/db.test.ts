@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -8,12 +7,12 @@ import { db } from '../../src/cli/db.ts'
 import { stopEmbedded } from '../../src/db/embedded.ts'
 import { openDatabase } from '../../src/db/pool.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
+import { createPassableFolder } from '../helpers/operating-system.ts'
 
 let folder = ''
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'livehouse-db-'))
-  await chmod(folder, 0o755)
+  folder = await createPassableFolder('db')
 })
 
 afterAll(async () => {

@@ -1,5 +1,4 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, watch, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile, rm, watch, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -7,6 +6,7 @@ import { systemClock } from '../../src/core/clock.ts'
 import { createDatabaseIfMissing } from '../../src/db/create-database.ts'
 import { type EmbeddedServer, isEmbeddedRunning, startEmbedded, stopEmbedded } from '../../src/db/embedded.ts'
 import { openDatabase } from '../../src/db/pool.ts'
+import { createPassableFolder } from '../helpers/operating-system.ts'
 
 const never = new AbortController().signal
 let folder = ''
@@ -17,9 +17,7 @@ const start = (): Promise<EmbeddedServer> => startEmbedded(dataDir, systemClock,
 const startAtOnce = () => Promise.all([start(), start(), start()])
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'livehouse-embedded-'))
-  // The server's user has to pass, where root runs this.
-  await chmod(folder, 0o755)
+  folder = await createPassableFolder('embedded')
   dataDir = join(folder, "it's 数据 été")
 })
 

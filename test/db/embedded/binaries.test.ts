@@ -1,0 +1,30 @@
+import { cp, readdir, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findBinaries } from '../../../src/db/embedded/binaries.ts'
+import { prepareHome } from '../../../src/db/embedded/home.ts'
+import { createPassableFolder } from '../../helpers/operating-system.ts'
+
+const never = new AbortController().signal
+let folder = ''
+
+beforeAll(async () => {
+  folder = await createPassableFolder('binaries')
+})
+
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+test('programs without their library links, as npm leaves them without scripts, are copied and linked', async () => {
+  const home = await prepareHome(join(folder, 'copied'))
+  const { initdb } = await findBinaries(home, never)
+  const packageRoot = join(folder, 'package')
+  const original = dirname(dirname(dirname(initdb)))
+  const isLink = /\.so(\.\d+)?$|\.dylib$/
+  await cp(original, packageRoot, {
+    recursive: true,
+    filter: (source) => !(isLink.test(source) && source.includes(`lib/lib`) && !source.includes('postgresql/')),
+  })
+  const found = await findBinaries(home, never, packageRoot)
+  expect(dirname(dirname(dirname(found.initdb)))).toBe(home.place)
+  expect((await readdir(home.place)).filter((name) => !name.startsWith('postgresql-'))).toEqual([])
+})

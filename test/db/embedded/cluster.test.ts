@@ -1,0 +1,66 @@
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { systemClock } from '../../../src/core/clock.ts'
+import { failureIn } from '../../../src/db/embedded/cluster.ts'
+import { translateFileError } from '../../../src/db/embedded/embedded-error.ts'
+import { startEmbedded } from '../../../src/db/embedded.ts'
+import { asOrdinaryUser, createPassableFolder, isRoot } from '../../helpers/operating-system.ts'
+
+const never = new AbortController().signal
+let folder = ''
+
+beforeAll(async () => {
+  folder = await createPassableFolder('cluster')
+})
+
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+async function refusalOf(dataDir: string): Promise<unknown> {
+  return startEmbedded(dataDir, systemClock, never).then(
+    () => 'started',
+    (error: unknown) => error,
+  )
+}
+
+test('something else in the place of the data is left alone', async () => {
+  const dataDir = join(folder, 'else')
+  await mkdir(join(dataDir, 'postgres'), { recursive: true })
+  await writeFile(join(dataDir, 'postgres', 'thesis.txt'), 'precious')
+  expect(await refusalOf(dataDir)).toMatchObject({
+    code: 'db.embedded',
+    message: expect.stringContaining('something else than a PostgreSQL data directory'),
+  })
+  expect(await readdir(join(dataDir, 'postgres'))).toEqual(['thesis.txt'])
+})
+
+test('data of another major version is refused by its number', async () => {
+  const dataDir = join(folder, 'old')
+  await mkdir(join(dataDir, 'postgres'), { recursive: true })
+  await writeFile(join(dataDir, 'postgres', 'PG_VERSION'), '17\n')
+  expect(await refusalOf(dataDir)).toMatchObject({
+    code: 'db.embedded',
+    message: expect.stringContaining('was made by PostgreSQL 17, this is 18'),
+  })
+})
+
+test('a full disk is said to be full, by a program and by the system', () => {
+  const log = 'initdb: error: could not write file "x": No space left on device\n'
+  const systemError = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
+  for (const error of [failureIn(log, '/data'), translateFileError(systemError, '/data')]) {
+    expect(error).toMatchObject({
+      code: 'db.embedded',
+      message: expect.stringContaining('the disk is full. Make room'),
+    })
+  }
+})
+
+test.runIf(isRoot)("another user's data is refused with that user's number", async () => {
+  const dataDir = join(folder, 'foreign')
+  await mkdir(join(dataDir, 'postgres'), { recursive: true })
+  await writeFile(join(dataDir, 'postgres', 'PG_VERSION'), '18\n')
+  expect(await asOrdinaryUser(() => refusalOf(dataDir))).toMatchObject({
+    code: 'db.embedded',
+    message: expect.stringContaining('belongs to another user (uid 0)'),
+  })
+})
