@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest'
+import { connectClient, openContext } from '../helpers/connect-client.ts'
+import { type ScriptedAnswer, type SeenRequest, startScriptedService } from '../helpers/scripted-service.ts'
+
+const rows = Array.from({ length: 45 }, (_row, id) => ({ id }))
+
+/** Answers 4.8 and 4.9 from the parameters of one place, or of none; numbers as texts where `isText`. */
+function managers(heeded: 'query' | 'body' | 'none', { isText = false, most = 100 } = {}) {
+  return ({ query, body }: SeenRequest): ScriptedAnswer => {
+    const given = heeded === 'none' ? {} : heeded === 'query' ? query : Object(body)
+    const p = Number(given.p ?? 1)
+    const perPage = Math.min(Number(given.perPage ?? 20), most)
+    const echo = (value: number) => (isText ? String(value) : value)
+    const data = rows.slice((p - 1) * perPage, p * perPage)
+    return { json: { page: { p: echo(p), perPage: echo(perPage), count: echo(rows.length) }, data } }
+  }
+}
+
+const first = { page: 1, pageSize: 10 }
+
+describe('where 4.8 and 4.9 expect their parameters', () => {
+  test('the configured place is used when it works, also with an echo as text', async () => {
+    await using service = await startScriptedService(managers('query', { isText: true }))
+    await using connection = connectClient(service.url)
+    const page = await connection.client.managers(first, openContext())
+    expect(page.items).toHaveLength(10)
+    expect(service.requests).toHaveLength(1)
+  })
+
+  test.each([
+    ['query', 'body'],
+    ['body', 'query'],
+  ] as const)('configured as %s, it is found to be %s, and remembered', async (listParams, actual) => {
+    await using service = await startScriptedService(managers(actual))
+    await using connection = connectClient(service.url, { listParams })
+    expect((await connection.client.managerUsage({}, first, openContext())).items).toEqual(rows.slice(0, 10))
+    expect(service.requests).toHaveLength(2)
+    const second = await connection.client.managerUsage({}, { ...first, page: 2 }, openContext())
+    expect(second.items).toEqual(rows.slice(10, 20))
+    expect(service.requests).toHaveLength(3)
+  })
+
+  test('when neither works, the error says what was asked and what came', async () => {
+    await using service = await startScriptedService(managers('none'))
+    await using connection = connectClient(service.url)
+    const call = connection.client.managers({ page: 2, pageSize: 10 }, openContext())
+    await expect(call).rejects.toMatchObject({ code: 'paging.ignored' })
+    await expect(call).rejects.toThrow(/asked for page 2 of 10, the answer says page 1 of 20/)
+    expect(service.requests).toHaveLength(2)
+  })
+
+  test('a service that refuses the other place has answered too', async () => {
+    const answer = managers('none')
+    await using service = await startScriptedService((request) =>
+      request.body === undefined ? answer(request) : { status: 400, text: 'no body, please' },
+    )
+    await using connection = connectClient(service.url)
+    await expect(connection.client.managers(first, openContext())).rejects.toMatchObject({ code: 'paging.ignored' })
+  })
+
+  test('the echo of a default proves nothing: the other place is still tried later', async () => {
+    await using service = await startScriptedService(managers('body'))
+    await using connection = connectClient(service.url)
+    expect((await connection.client.managers({ page: 1, pageSize: 20 }, openContext())).items).toHaveLength(20)
+    const second = await connection.client.managers({ page: 2, pageSize: 20 }, openContext())
+    expect(second.items).toEqual(rows.slice(20, 40))
+  })
+
+  test('an answer that holds the whole list is taken, whatever its echo', async () => {
+    await using service = await startScriptedService(() => ({
+      json: { page: { p: 1, perPage: 1, count: 1 }, data: [{}] },
+    }))
+    await using connection = connectClient(service.url)
+    expect((await connection.client.managerUsage({}, first, openContext())).items).toHaveLength(1)
+    expect(service.requests).toHaveLength(1)
+  })
+
+  test('a service that clamps the size is believed once the place has proved itself', async () => {
+    await using service = await startScriptedService(managers('query', { most: 15 }))
+    await using connection = connectClient(service.url)
+    await connection.client.managers(first, openContext())
+    const page = await connection.client.managers({ page: 2, pageSize: 30 }, openContext())
+    expect(page).toMatchObject({ echoedPageSize: 15, items: rows.slice(15, 30) })
+  })
+
+  test('without an echo there is nothing to doubt', async () => {
+    await using service = await startScriptedService(() => ({ json: { page: { count: 2 }, data: [{}, {}] } }))
+    await using connection = connectClient(service.url)
+    expect((await connection.client.managers(first, openContext())).items).toHaveLength(2)
+    expect(service.requests).toHaveLength(1)
+  })
+})
