@@ -16,4 +16,8 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
   },
   migrate: { summary: 'the schema: up, down, status, sql', load: async () => (await import('./migrate.ts')).migrate },
   db: { summary: 'the embedded PostgreSQL: start, stop, url, psql', load: async () => (await import('./db.ts')).db },
+  api: {
+    summary: "the service's other calls: access token, login ticket, channel menu",
+    load: async () => (await import('./api.ts')).api,
+  },
 }
