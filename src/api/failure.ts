@@ -35,31 +35,35 @@ export function failureOf(
 ): LivehouseError | undefined {
   const isSuccess = raw.status >= 200 && raw.status < 300
   if (raw.status >= 300 && raw.status < 400) return redirect(call, raw, secrets)
-  const found = bodyFailure(json)
+  const found = bodyFailure(json, secrets)
   if (!found && isSuccess) return undefined
   const status = statusOf(found?.code) ?? (isSuccess ? undefined : raw.status)
   return judge({ call, status, code: found?.code, said: quote(found?.text, secrets), retryAfterMs })
 }
 
-/** A service's text as it may be shown: known secrets blanked, one line, at most 200 characters. */
+/** A service's text as it may be shown: known secrets and queries blanked, one line, at most 200 characters. */
 export function quote(text: unknown, secrets: Secrets): string {
   if (typeof text !== 'string') return ''
   const line = secrets
     .redact(text)
+    .replace(/\?[^\s"'<>?]*=[^\s"'<>]*/g, '?…')
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim()
   return line.length > QUOTE_LENGTH ? `${line.slice(0, QUOTE_LENGTH)}…` : line
 }
 
-function bodyFailure(json: unknown): { readonly code: number | string; readonly text: unknown } | undefined {
+function bodyFailure(
+  json: unknown,
+  secrets: Secrets,
+): { readonly code: number | string; readonly text: unknown } | undefined {
   if (!isRecord(json)) return undefined
   const { errors, errcode, status } = json
-  if (isRecord(errors)) return { code: readCode(errors.code) ?? 'errors', text: errors.message ?? errors.msg }
+  if (isRecord(errors)) return { code: readCode(errors.code, secrets) ?? 'errors', text: errors.message ?? errors.msg }
   if (typeof errors === 'string' && errors !== '') return { code: 'errors', text: errors }
-  if (errcode !== undefined && errcode !== null && readCode(errcode) !== 1000) {
-    return { code: readCode(errcode) ?? 'errcode', text: json.msg ?? json.message }
+  if (errcode !== undefined && errcode !== null && readCode(errcode, secrets) !== 1000) {
+    return { code: readCode(errcode, secrets) ?? 'errcode', text: json.msg ?? json.message }
   }
-  if (status === 'n') return { code: readCode(json.flag) ?? 'n', text: json.msg }
+  if (status === 'n') return { code: readCode(json.flag, secrets) ?? 'n', text: json.msg }
   return undefined
 }
 
@@ -114,12 +118,12 @@ function statusOf(code: number | string | undefined): number | undefined {
   return status >= 400 && status <= 599 ? status : undefined
 }
 
-/** A code may come as a number or as numeric text; other text is kept, shortened. */
-function readCode(code: unknown): number | string | undefined {
+/** A code may come as a number or as numeric text; other text is quoted, shortened. */
+function readCode(code: unknown, secrets: Secrets): number | string | undefined {
   if (typeof code === 'number') return code
   if (typeof code === 'bigint') return String(code)
   if (typeof code !== 'string') return undefined
-  return /^-?\d{1,15}$/.test(code.trim()) ? Number(code) : code.slice(0, 40)
+  return /^-?\d{1,15}$/.test(code.trim()) ? Number(code) : quote(code, secrets).slice(0, 40)
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

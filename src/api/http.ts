@@ -129,7 +129,8 @@ async function readBody(
 ): Promise<string> {
   const encoding = headerText(response.headers['content-encoding'])?.trim().toLowerCase() ?? ''
   if (encoding !== '' && encoding !== 'identity') {
-    const reason = `the body came in the encoding ${encoding.slice(0, 40)}, although it was asked for unencoded; livehouse does not unpack it`
+    const named = /^(gzip|x-gzip|deflate|br|zstd|compress)$/.test(encoding) ? encoding : 'that is not known'
+    const reason = `the body came in an encoding (${named}), although it was asked for unencoded; livehouse does not unpack it`
     throw new LivehouseError('api.bodyRefused', `${call.name}: ${reason}`, { call: call.name, reason })
   }
   const chunks: Uint8Array[] = []

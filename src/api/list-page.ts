@@ -91,14 +91,17 @@ function parse<Schema extends z.ZodType>(schema: Schema, json: unknown, name: st
   throw badShape(name, `${describe(json)} where ${schema instanceof z.ZodArray ? 'an array' : 'a list'} belongs${at}`)
 }
 
+/** Field names that tell which envelope came in place of the expected one; any other may be a value in disguise. */
+const telling = ['errcode', 'msg', 'code', 'message', 'status', 'page', 'data', 'results', 'total', 'total_num']
+
 /** Names the shape, never the values. */
 function describe(json: unknown): string {
   if (json === null) return 'null'
   if (Array.isArray(json)) return 'an array'
   if (typeof json !== 'object') return typeof json === 'string' ? 'a text' : `a ${typeof json}`
-  const keys = Object.keys(json)
-  const shown = keys.slice(0, 5).map((key) => key.slice(0, 30))
-  return keys.length === 0 ? 'an empty object' : `an object of ${shown.join(', ')}${keys.length > 5 ? ', …' : ''}`
+  const names = telling.filter((name) => Object.hasOwn(json, name))
+  const size = Object.keys(json).length
+  return `an object of ${size} fields${names.length === 0 ? '' : ` (${names.join(', ')})`}`
 }
 
 function badShape(name: string, reason: string): LivehouseError<'api.badShape'> {
