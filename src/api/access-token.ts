@@ -31,7 +31,7 @@ const NAME = 'GET token'
 /** API 3.1, where the answer's own `expire_time` cannot be read. */
 const USUAL_VALIDITY_SECONDS = 7200
 
-const tokenEnvelope = z.object({ access_token: z.string().trim().min(1), expire_time: z.unknown() })
+const tokenEnvelope = z.object({ access_token: z.string().trim().min(1), expire_time: z.unknown().optional() })
 
 /**
  * API 4.1: asks for a token with the app id and secret.

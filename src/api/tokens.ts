@@ -65,7 +65,8 @@ export function fetchedTokens({ requestToken, store, clock, closed }: FetchedTok
       return (await orAborted(flight, signal)).value
     },
     reject: (token) => {
-      rejected = token
+      // A late answer to an older token says nothing about the one held now.
+      if (token === held?.value) rejected = token
       return true
     },
   }
