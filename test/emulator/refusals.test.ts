@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest'
+import { startEmulatedService } from '../helpers/emulated-service.ts'
+import { rawCall } from '../helpers/raw-call.ts'
+
+const RECORDS = '/v2/activities/:channel/userRecordList'
+const GIFTS = '/v1/activities/:channel/giftRunning'
+const SIGNUPS = '/v1/activities/:channel/signupRecord'
+const QUESTIONS = '/v1/activities/:channel/getQuestionList'
+
+describe('what is wrong with a request is refused', () => {
+  test.each([
+    ['a date that does not exist', 'POST', RECORDS, { start_time: '2026-02-30 00:00:00' }, 400, 400001],
+    ['a date without seconds', 'POST', RECORDS, { end_time: '2026-02-20 00:00' }, 400, 400001],
+    ['an empty date', 'POST', RECORDS, { end_time: '' }, 400, 400001],
+    ['a date that is a number', 'POST', RECORDS, { start_time: 20260220 }, 400, 400001],
+    ['page 0', 'POST', RECORDS, { p: 0 }, 400, 400001],
+    ['half a page', 'POST', RECORDS, { p: 1.5 }, 400, 400001],
+    ['a page size in words', 'POST', RECORDS, { perPage: 'all' }, 400, 400001],
+    ['a filter other than 0 and 1', 'POST', RECORDS, { filter_watch_time: 2 }, 400, 400001],
+    ['an unknown direction', 'POST', '/v2/activities/:channel/visitorList', { direction: 'up' }, 400, 400001],
+    ['no gift type', 'POST', GIFTS, {}, 400, 400002],
+    ['an unknown gift type', 'POST', GIFTS, { type: 'gold' }, 400, 400001],
+    ['a body that is an array', 'POST', RECORDS, [], 400, 400001],
+    ['a body that is not JSON', 'POST', RECORDS, '{"p":', 400, 400001],
+    ['a page in words in a query', 'GET', '/v1/account/managers?p=one', undefined, 400, 400001],
+    ['an unknown channel', 'POST', '/v2/activities/9/visitorList', {}, 404, 404002],
+    ['another method', 'GET', RECORDS, undefined, 405, 405001],
+    ['an unknown path', 'POST', '/v3/activities/:channel/visitorList', {}, 404, 404000],
+    ['the sibling version of a path', 'POST', '/v1/activities/:channel/userRecordList', {}, 404, 404000],
+  ])('%s', async (_, method, path, body, status, code) => {
+    await using service = await startEmulatedService()
+    const answer = await service.call(method, path, body)
+    expect(answer).toMatchObject({ status, json: { errors: { code, message: expect.any(String) } } })
+  })
+
+  test.each([
+    ['no question id', 'POST', SIGNUPS, {}, 400002],
+    ['an unknown question id', 'POST', SIGNUPS, { question_id: 'nothing0' }, 404000],
+    ['a page index in words', 'GET', QUESTIONS, { page_index: 'x' }, 400001],
+    ['an unknown channel', 'GET', '/v1/activities/9/getQuestionList', {}, 404002],
+  ])('4.10 and 4.11 with an errcode: %s', async (_, method, path, body, errcode) => {
+    await using service = await startEmulatedService()
+    const hidden = await service.call(method, path, body)
+    expect(hidden).toMatchObject({ status: 200, json: { errcode, msg: expect.any(String) } })
+    service.emulator.switches.errcodeStatus = 'matching'
+    const shown = await service.call(method, path, body)
+    expect(shown).toMatchObject({ status: Math.floor(errcode / 1000), json: { errcode } })
+  })
+
+  test('a call without the JSON content type', async () => {
+    await using service = await startEmulatedService()
+    const url = service.emulator.baseUrl + RECORDS.replace(':channel', service.channelId)
+    const headers = { 'content-type': 'text/plain' }
+    const answer = await rawCall({ method: 'POST', url, bearer: service.emulator.apiToken, body: {}, headers })
+    expect(answer.status).toBe(400)
+  })
+
+  test('the authorization endpoints are not below the base URL', async () => {
+    await using service = await startEmulatedService()
+    const { status } = await service.call('GET', '/v2/oauth2/token')
+    expect(status).toBe(404)
+  })
+})
+
+describe('the bearer', () => {
+  const paths = [
+    ['POST', RECORDS, 'errors'],
+    ['POST', '/v1/activities/:channel/userRecords', 'errors'],
+    ['POST', '/v2/activities/:channel/visitorList', 'errors'],
+    ['POST', GIFTS, 'errors'],
+    ['POST', SIGNUPS, 'errcode'],
+    ['GET', QUESTIONS, 'errcode'],
+    ['GET', '/v1/account/managers', 'errors'],
+    ['GET', '/v1/account/managersUsage', 'errors'],
+    ['POST', '/v1/activities/:channel/saveMenu', 'errors'],
+    ['PUT', '/v1/activities/:channel/saveMenu/1', 'errors'],
+  ] as const
+
+  test.each(paths)('%s %s asks for it', async (method, path, family) => {
+    await using service = await startEmulatedService()
+    const url = service.emulator.baseUrl + path.replace(':channel', service.channelId)
+    const expected = family === 'errors' ? { errors: { code: 401001 } } : { errcode: 401001 }
+    for (const bearer of [undefined, 'wrong', '']) {
+      const answer = await rawCall({ method, url, bearer, body: {} })
+      expect(answer).toMatchObject({ status: 401, json: expected })
+    }
+  })
+})
+
+describe('what has no effect', () => {
+  test('parameters in the query of an endpoint that reads its body', async () => {
+    await using service = await startEmulatedService()
+    const { json } = await service.call('POST', '/v2/activities/:channel/visitorList?perPage=3&p=2', {})
+    expect(json).toMatchObject({ page_num: 1, page_size: 20 })
+    const list = await service.call('GET', `${QUESTIONS}?page_size=1`)
+    expect(list.json).toMatchObject({ size: 20 })
+  })
+
+  test('parameters of 4.8 and 4.9 in the other place; the echo shows the defaults', async () => {
+    await using service = await startEmulatedService()
+    const asked = { p: 2, perPage: 5 }
+    const ignored = await service.call('GET', '/v1/account/managers', asked)
+    expect(ignored.json).toMatchObject({ page: { p: 1, perPage: '20' } })
+    service.emulator.switches.listParams = 'body'
+    const read = await service.call('GET', '/v1/account/managers', asked)
+    expect(read.json).toMatchObject({ page: { p: 2, perPage: '5' } })
+    const query = await service.call('GET', '/v1/account/managersUsage?p=2&perPage=5')
+    expect(query.json).toMatchObject({ page: { p: 1, perPage: 1 } })
+  })
+})
