@@ -46,15 +46,17 @@ export function createAudience(options: AudienceOptions): Audience {
 }
 
 /** A tenth of the viewers are the same people in every channel. */
-function choosePerson(random: Random, { seed, viewers }: AudienceOptions, index: number): Person {
-  return index < viewers / 10 ? createPerson(createRandom(seed, 'regular', index), index) : createPerson(random, index)
+function choosePerson(random: Random, { seed, viewers, channelIndex }: AudienceOptions, index: number): Person {
+  return index < viewers / 10
+    ? createPerson(createRandom(seed, 'regular', index), 1, index)
+    : createPerson(random, channelIndex + 2, index)
 }
 
-function createPerson(random: Random, index: number): Person {
+function createPerson(random: Random, group: number, index: number): Person {
   const place = choosePlace(random)
   const isKnown = random.chance(0.3)
   return {
-    userId: createUserId(random, index),
+    userId: createUserId(random, group, index),
     assignId: isKnown ? `emp-${String(random.between(1, 99_999)).padStart(6, '0')}` : '',
     outerId: isKnown && random.chance(0.5) ? `crm_${random.hash(10)}` : null,
     nick: chooseNick(random, place),
@@ -63,10 +65,10 @@ function createPerson(random: Random, index: number): Person {
   }
 }
 
-/** Opaque text of three shapes, unique within a channel through the viewer's number. */
-function createUserId(random: Random, index: number): string {
+/** Opaque text of three shapes, unique within a channel through the viewer's number in the group. */
+function createUserId(random: Random, group: number, index: number): string {
   const shape = random.next()
-  if (shape < 0.4) return String(100_000 + index * 97 + random.between(0, 96))
+  if (shape < 0.4) return String(group * 10_000_000 + index * 7 + random.between(0, 6))
   if (shape < 0.7) return `${random.between(0x1000_0000, 0xffff_ffff).toString(16)}${(index + 0x100_0000).toString(16)}`
   return `${random.hash(3)}${index.toString(36).padStart(5, 'z')}`
 }

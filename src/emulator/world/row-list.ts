@@ -2,19 +2,23 @@
 export interface RowList<Item extends object> {
   /** In the order in which they were added. */
   readonly rows: readonly Item[]
+  /** How many sorted views are kept. */
+  readonly viewCount: number
   /** Grows with each change, so that what was computed from the rows can be told to be old. */
   readonly version: number
   readonly add: (...rows: readonly Item[]) => void
   /** Puts `next` where `row` stands. */
   readonly replace: (row: Item, next: Item) => void
   readonly remove: (row: Item) => void
-  /** The rows that `keep` accepts, sorted, equal ones as added; computed once a version and `name`. */
+  /** The rows that `keep` accepts, sorted, equal ones as added; the views used last are kept until the list changes. */
   readonly sorted: (
     name: string,
     compare: (a: Item, b: Item) => number,
     keep?: (row: Item) => boolean,
   ) => readonly Item[]
 }
+
+const MAX_VIEWS = 64
 
 /** Takes the array over. */
 export function createRowList<Item extends object>(rows: Item[] = []): RowList<Item> {
@@ -31,6 +35,9 @@ export function createRowList<Item extends object>(rows: Item[] = []): RowList<I
   }
   return {
     rows,
+    get viewCount() {
+      return views.size
+    },
     get version() {
       return version
     },
@@ -47,10 +54,11 @@ export function createRowList<Item extends object>(rows: Item[] = []): RowList<I
       changed()
     },
     sorted: (name, compare, keep) => {
-      const known = views.get(name)
-      if (known) return known
-      const view = (keep ? rows.filter((row) => keep(row)) : [...rows]).sort(compare)
+      const view = views.get(name) ?? (keep ? rows.filter((row) => keep(row)) : [...rows]).sort(compare)
+      views.delete(name)
       views.set(name, view)
+      const [oldest] = views.keys()
+      if (views.size > MAX_VIEWS && oldest !== undefined) views.delete(oldest)
       return view
     },
   }

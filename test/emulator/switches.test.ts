@@ -1,0 +1,229 @@
+import { describe, expect, test } from 'vitest'
+import { formatWallTime } from '../../src/core/wall-clock.ts'
+import { type EmulatedService, startEmulatedService } from '../helpers/emulated-service.ts'
+
+const RECORDS = '/v2/activities/:channel/userRecordList'
+const VISITORS = '/v2/activities/:channel/visitorList'
+
+type Fields = Readonly<Record<string, unknown>>
+
+async function listOf(service: EmulatedService, path: string, field: string, body: object): Promise<Fields[]> {
+  const { text } = await service.call('POST', path, body)
+  const json = JSON.parse(text.replace(/"record_id":(\d+)/g, '"record_id":"$1"'))
+  return field === '' ? json : json[field]
+}
+
+function channelOf({ emulator, channelId }: EmulatedService) {
+  const channel = emulator.world.channels.get(channelId)
+  if (!channel) throw new Error('the first channel is missing')
+  return channel
+}
+
+describe('ends of a time filter', () => {
+  test.each([
+    ['inclusive', ['a', 'b', 'c']],
+    ['exclusive', ['b']],
+    ['half-open', ['a', 'b']],
+  ] as const)('%s', async (filterEnds, expected) => {
+    await using service = await startEmulatedService({ switches: { filterEnds, recordOrder: 'time-asc' } })
+    const { records } = channelOf(service)
+    const [sample] = records.rows
+    const at = 1_600_000_000
+    if (sample) records.add(...['a', 'b', 'c'].map((nick, index) => ({ ...sample, nick, enteredAt: at + index * 10 })))
+    const body = { start_time: formatWallTime(at), end_time: formatWallTime(at + 20) }
+    const rows = await listOf(service, RECORDS, 'results', body)
+    expect(rows.map((row) => row['nick'])).toEqual(expected)
+  })
+})
+
+test.each([
+  ['entry', 'enteredAt'],
+  ['leave', 'leftAt'],
+] as const)('watch records are filtered by their %s', async (recordFilterTime, field) => {
+  await using service = await startEmulatedService({ switches: { recordFilterTime } })
+  const { records } = channelOf(service)
+  const times = records.rows.map((row) => row[field]).sort((a, b) => a - b)
+  const [from = 0, to = 0] = [times[10], times[40]]
+  const expected = records.rows.filter((row) => row[field] >= from && row[field] <= to)
+  const body = { start_time: formatWallTime(from), end_time: formatWallTime(to), perPage: 100 }
+  const rows = await listOf(service, RECORDS, 'results', body)
+  expect(rows.map((row) => String(row['record_id'])).sort()).toEqual(expected.map((row) => row.recordId).sort())
+})
+
+test('the two times of a watch record select different rows', async () => {
+  await using service = await startEmulatedService()
+  const { records } = channelOf(service)
+  const [first] = records.rows
+  const body = {
+    start_time: formatWallTime((first?.leftAt ?? 0) - 1),
+    end_time: formatWallTime((first?.leftAt ?? 0) + 1),
+  }
+  const byEntry = await listOf(service, RECORDS, 'results', body)
+  service.emulator.switches.recordFilterTime = 'leave'
+  const byLeave = await listOf(service, RECORDS, 'results', body)
+  expect(byEntry.map((row) => row['record_id'])).not.toContain(first?.recordId)
+  expect(byLeave.map((row) => row['record_id'])).toContain(first?.recordId)
+})
+
+describe('the order of watch records', () => {
+  const orders = ['time-asc', 'time-desc', 'id-asc', 'id-desc', 'shuffled'] as const
+
+  test.each(orders)('%s: the pages hold every row once', async (recordOrder) => {
+    await using service = await startEmulatedService({ switches: { recordOrder } })
+    const { records } = channelOf(service)
+    const ids: string[] = []
+    for (let p = 1; p <= Math.ceil(records.rows.length / 17); p += 1) {
+      const rows = await listOf(service, RECORDS, 'results', { p, perPage: 17 })
+      ids.push(...rows.map((row) => String(row['record_id'])))
+    }
+    const byTime = records.rows.toSorted((a, b) => a.enteredAt - b.enteredAt).map((row) => row.recordId)
+    expect(ids.toSorted()).toEqual(byTime.toSorted())
+    const expected = { asc: byTime, desc: byTime.toReversed(), shuffled: ids }[recordOrder.split('-')[1] ?? 'shuffled']
+    expect(ids).toEqual(expected)
+    const isSorted = [byTime, byTime.toReversed()].some((order) => order.join() === ids.join())
+    expect(isSorted).toBe(recordOrder !== 'shuffled')
+  })
+
+  test('id follows the order of coming, also where time says otherwise', async () => {
+    await using service = await startEmulatedService({ switches: { recordOrder: 'id-desc' } })
+    const { records } = channelOf(service)
+    const [sample] = records.rows
+    if (sample) records.add({ ...sample, nick: 'late', enteredAt: 1_000_000 })
+    expect(await listOf(service, RECORDS, 'results', { perPage: 1 })).toMatchObject([{ nick: 'late' }])
+    service.emulator.switches.recordOrder = 'time-asc'
+    expect(await listOf(service, RECORDS, 'results', { perPage: 1 })).toMatchObject([{ nick: 'late' }])
+  })
+})
+
+test.each([
+  ['last-online', 'last_online_time'],
+  ['first-login', 'first_login_time'],
+  ['watch-time', 'watch_time'],
+  ['user-id', 'user_id'],
+] as const)('visitors are ordered by %s, both ways', async (visitorOrder, field) => {
+  await using service = await startEmulatedService({ switches: { visitorOrder } })
+  const ascending = await listOf(service, VISITORS, 'results', { direction: 'asc', perPage: 100 })
+  const values = ascending.map((row) => String(row[field]))
+  const padded = values.map((value) => (visitorOrder === 'watch-time' ? value.padStart(12, '0') : value))
+  expect(padded).toEqual(padded.toSorted())
+  const descending = await listOf(service, VISITORS, 'results', { perPage: 100 })
+  expect(descending).toEqual(ascending.toReversed())
+})
+
+test('filter 1 hides visitors below a minute, filter_watch_time 1 records without watching', async () => {
+  await using service = await startEmulatedService({ viewers: 300 })
+  const { visitors, records } = channelOf(service)
+  const total = async (path: string, body: object) =>
+    Reflect.get(Object((await service.call('POST', path, body)).json), 'total_num')
+  expect(await total(VISITORS, { filter: 1 })).toBe(visitors.rows.filter((row) => row.watchSeconds >= 60).length)
+  expect(await total(VISITORS, { filter: '0' })).toBe(visitors.rows.length)
+  expect(await total(RECORDS, { filter_watch_time: 1 })).toBe(records.rows.filter((row) => row.watchSeconds > 0).length)
+  expect(await total(RECORDS, {})).toBe(records.rows.length)
+  expect(await total(VISITORS, { filter: 1 })).toBeLessThan(visitors.rows.length)
+  expect(await total(RECORDS, { filter_watch_time: 1 })).toBeLessThan(records.rows.length)
+})
+
+describe('beyond the last page', () => {
+  test('nothing, the last page again, or a refusal', async () => {
+    await using service = await startEmulatedService()
+    const { switches } = service.emulator
+    const beyond = () => service.call('POST', VISITORS, { perPage: 50, p: 9 })
+    expect((await beyond()).json).toMatchObject({ results: [], page_num: 9, total_num: 60 })
+    switches.beyondLastPage = 'repeat-last'
+    const last = await service.call('POST', VISITORS, { perPage: 50, p: 2 })
+    expect((await beyond()).json).toEqual(last.json)
+    switches.beyondLastPage = 'error'
+    expect(await beyond()).toMatchObject({ status: 400, json: { errors: { code: 400001 } } })
+    expect((await service.call('POST', VISITORS, { perPage: 50, p: 2 })).status).toBe(200)
+  })
+
+  test('page 1 of an empty list is an answer, never a refusal', async () => {
+    await using service = await startEmulatedService({ viewers: 0, switches: { beyondLastPage: 'error' } })
+    expect((await service.call('POST', VISITORS, {})).json).toMatchObject({ results: [], total_num: 0, total_page: 0 })
+  })
+})
+
+test.each([
+  ['clamp', 200, 100],
+  ['default', 200, 20],
+  ['error', 400, undefined],
+] as const)('a page size above the maximum: %s', async (aboveMaximum, status, size) => {
+  await using service = await startEmulatedService({ switches: { aboveMaximum } })
+  const answer = await service.call('POST', VISITORS, { perPage: 500 })
+  expect(answer.status).toBe(status)
+  expect(Reflect.get(Object(answer.json), 'page_size')).toBe(size)
+})
+
+test.each([
+  ['array', []],
+  ['null', null],
+  ['missing', undefined],
+] as const)('an empty list is %s', async (emptyLists, expected) => {
+  await using service = await startEmulatedService({ channels: 5, viewers: 0, switches: { emptyLists } })
+  const fieldOf = (json: unknown, field: string) => Reflect.get(Object(json), field)
+  expect(fieldOf((await service.call('POST', VISITORS, {})).json, 'results')).toEqual(expected)
+  expect(fieldOf((await service.call('POST', RECORDS, {})).json, 'results')).toEqual(expected)
+  const usage = await service.call('GET', '/v1/account/managersUsage?username=nobody')
+  expect(fieldOf(usage.json, 'data')).toEqual(expected)
+  const questions = `/v1/activities/${service.emulator.channelIds[4]}/getQuestionList`
+  expect(fieldOf((await service.call('GET', questions)).json, 'question_list')).toEqual(expected)
+  const question_id = channelOf(service).questionnaires.rows[0]?.questionId
+  const signups = await service.call('POST', '/v1/activities/:channel/signupRecord', { question_id })
+  expect(fieldOf(signups.json, 'data')).toEqual(expected)
+  expect(Array.isArray(fieldOf(signups.json, 'title'))).toBe(emptyLists === 'array')
+  const gifts = await service.call('POST', '/v1/activities/:channel/giftRunning', { type: 'cash' })
+  expect(gifts.json).toEqual([])
+})
+
+test('totals come as text when switched', async () => {
+  await using service = await startEmulatedService({ switches: { totals: 'text' } })
+  expect((await service.call('POST', VISITORS, {})).json).toMatchObject({ total_num: '60' })
+  expect((await service.call('GET', '/v1/account/managers')).json).toMatchObject({ page: { count: '25' } })
+  expect((await service.call('GET', '/v1/activities/:channel/getQuestionList')).json).toMatchObject({ total: '3' })
+})
+
+test('the status of a questionnaire comes as boolean when switched', async () => {
+  await using service = await startEmulatedService()
+  const statuses = async () => {
+    const { json } = await service.call('GET', '/v1/activities/:channel/getQuestionList')
+    const list: Fields[] = Reflect.get(Object(json), 'question_list')
+    return new Set(list.map((form) => typeof form['status']))
+  }
+  expect(await statuses()).toEqual(new Set(['number']))
+  service.emulator.switches.questionnaireStatus = 'boolean'
+  expect(await statuses()).toEqual(new Set(['boolean']))
+})
+
+test('4.6 holds only the old records, or all of them', async () => {
+  await using service = await startEmulatedService()
+  const { oldRecords, records } = channelOf(service)
+  const ids = async () => {
+    const pages = await Promise.all(
+      [1, 2, 3].map((p) =>
+        listOf(service, '/v1/activities/:channel/userRecords', '', { p, perPage: 100, filter_watch_time: 0 }),
+      ),
+    )
+    return pages
+      .flat()
+      .map((row) => String(row['record_id']))
+      .sort()
+  }
+  expect(await ids()).toEqual(oldRecords.rows.map((row) => row.recordId).sort())
+  service.emulator.switches.v1Serves = 'all'
+  expect(await ids()).toEqual([...oldRecords.rows, ...records.rows].map((row) => row.recordId).sort())
+})
+
+test('a change of the world shows in the next answer', async () => {
+  await using service = await startEmulatedService()
+  const channel = channelOf(service)
+  const first = async () => (await listOf(service, VISITORS, 'results', { perPage: 1 }))[0]
+  const before = await first()
+  channel.name = '改名了'
+  expect(await first()).toEqual({ ...before, name: '改名了' })
+  const visitor = channel.visitors.rows.find((row) => row.userId === before?.['user_id'])
+  if (visitor) channel.visitors.replace(visitor, { ...visitor, commentCount: 4711 })
+  expect(await first()).toMatchObject({ user_id: before?.['user_id'], comment_count: 4711 })
+  const changed = channel.visitors.rows.find((row) => row.userId === before?.['user_id'])
+  if (changed) channel.visitors.remove(changed)
+  expect(await first()).not.toMatchObject({ user_id: before?.['user_id'] })
+})
