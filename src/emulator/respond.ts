@@ -3,18 +3,18 @@ import type { Clock } from '../core/clock.ts'
 import type { Answer, ListBody } from './answer.ts'
 import type { PageCache } from './page-cache.ts'
 
-interface Channelled {
+interface Means {
   readonly clock: Clock
   readonly cache: PageCache
-  /** Ends waits: the client has gone or the emulator stops. */
-  readonly signal: AbortSignal
+  /** Opens what ends a wait: the client has gone or the emulator stops. */
+  readonly openSignal: () => AbortSignal
 }
 
 /** Sends an answer the way its delivery says; a hanging one is left to the client or to the emulator's end. */
 export async function respond(
   response: ServerResponse,
   answer: Answer,
-  { clock, cache, signal }: Channelled,
+  { clock, cache, openSignal }: Means,
 ): Promise<void> {
   const { delivery } = answer
   if (delivery.kind === 'hang') return
@@ -36,12 +36,14 @@ export async function respond(
     case 'cut':
       response.write(body.subarray(0, Math.floor(body.length * delivery.share)), () => response.destroy())
       return
-    case 'drip':
+    case 'drip': {
+      const signal = openSignal()
       for (let sent = 0; sent < body.length && !signal.aborted; sent += delivery.bytes) {
         response.write(body.subarray(sent, sent + delivery.bytes))
         await clock.sleep(delivery.everyMs, signal)
       }
       response.end()
+    }
   }
 }
 

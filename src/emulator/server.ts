@@ -45,6 +45,8 @@ export interface EmulatorOptions {
   /** Default `Asia/Shanghai`. */
   readonly timeZone?: string | undefined
   readonly switches?: Partial<Switches> | undefined
+  /** How much of rendered pages is kept, so that reading them again is cheap; default 256 MiB. */
+  readonly cacheBytes?: number | undefined
   /** In place of a generated one. */
   readonly world?: World | undefined
 }
@@ -71,7 +73,6 @@ export interface Emulator extends AsyncDisposable {
 }
 
 const V1_CALLS_PER_DAY = 10
-const PAGE_CACHE_BYTES = 256 * 1024 * 1024
 
 /**
  * Serves the whole interface of the spec on a loopback port.
@@ -110,15 +111,17 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     admitsV1Call: createDayBudget(V1_CALLS_PER_DAY, clock, timeZone),
     faults: [],
     calls: [],
-    cache: createPageCache(PAGE_CACHE_BYTES),
+    cache: createPageCache(options.cacheBytes ?? 256 * 1024 * 1024),
   }
   const ended = new AbortController()
   const truth = () => readTruth(world, switches, wallTimeAt(clock.now(), timeZone))
   const server = createServer((request, response) => {
-    const gone = new AbortController()
-    response.once('close', () => gone.abort())
-    const signal = AbortSignal.any([gone.signal, ended.signal])
-    void answerRequest(request, response, service, truth, signal).catch(() => response.destroy())
+    const openSignal = () => {
+      const gone = new AbortController()
+      response.once('close', () => gone.abort())
+      return AbortSignal.any([gone.signal, ended.signal])
+    }
+    void answerRequest(request, response, service, truth, openSignal).catch(() => response.destroy())
   })
   const baseUrl = await listen(server, options.port ?? 0)
   return {
@@ -149,17 +152,17 @@ async function answerRequest(
   response: ServerResponse,
   service: Service,
   truth: () => Truth,
-  signal: AbortSignal,
+  openSignal: () => AbortSignal,
 ): Promise<void> {
   const { clock, cache, latencyMs, calls } = service
   const incoming = await readRequest(request)
   const shown = answerTruth(incoming.path, service.world, truth)
-  if (shown) return respond(response, shown, { clock, cache, signal })
-  if (latencyMs > 0) await clock.sleep(latencyMs, signal)
+  if (shown) return respond(response, shown, { clock, cache, openSignal })
+  if (latencyMs > 0) await clock.sleep(latencyMs, openSignal())
   const { answer, call } = dispatch(incoming, service)
   const isSilent = answer.delivery.kind === 'hang' || answer.delivery.kind === 'reset'
   calls.push({ ...call, status: isSilent ? 0 : answer.status, at: clock.now() })
-  return respond(response, answer, { clock, cache, signal })
+  return respond(response, answer, { clock, cache, openSignal })
 }
 
 async function listen(server: Server, port: number): Promise<string> {
