@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Progress } from './command.ts'
-import { createTally } from './progress-tally.ts'
+import { createTally, isOver } from './progress-tally.ts'
 
 /** Between two lines of one stream. */
 const QUIET_MS = 30_000
@@ -14,11 +14,11 @@ export function createPlainProgress(log: Log, clock: Clock): Progress {
   return {
     report: (event) => {
       const before = tally.of(event.stream)
-      const { rows, pages, totalPages, slices, endedSlices } = tally.add(event)
+      const state = tally.add(event)
+      const { rows, pages, totalPages, slices, endedSlices } = state
       const facts = { stream: event.stream, rows, pages, totalPages: totalPages ?? null, slices, endedSlices }
-      const isOver = slices > 0 && endedSlices === slices
       if (before === undefined) log.info('stream.started', { stream: event.stream, slices })
-      else if (event.kind === 'slice.ended' && isOver) log.info('stream.ended', facts)
+      else if (event.kind === 'slice.ended' && isOver(state)) log.info('stream.ended', facts)
       else if (clock.now() - (loggedAt.get(event.stream) ?? 0) >= QUIET_MS) log.info('stream.progress', facts)
       else return
       loggedAt.set(event.stream, clock.now())

@@ -26,6 +26,11 @@ interface Counters {
   readonly current: Map<string, SliceTally>
 }
 
+/** Whether every slice that is known has ended. */
+export function isOver({ slices, endedSlices }: StreamTally): boolean {
+  return slices > 0 && endedSlices === slices
+}
+
 /** Adds up progress events by stream. */
 interface Tally {
   readonly add: (event: ProgressEvent) => StreamTally

@@ -2,21 +2,20 @@ import { MultiBar, type SingleBar } from 'cli-progress'
 import type { Clock } from '../core/clock.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Progress } from './command.ts'
-import { createTally, type StreamTally } from './progress-tally.ts'
+import { createTally, isOver, type StreamTally } from './progress-tally.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Progress on a terminal: a bar a stream with rows, pages of total, rate and time left. */
 export function createProgressBars(terminal: Terminal, clock: Clock): Progress {
   const display = new MultiBar({
-    format: '{name} {bar} {pagesText} pages  {rows} rows  {rate} rows/s  {left}',
+    format: '{name} {bar}{pagesText} pages {rows} rows {rate}/s  {left}',
     barCompleteChar: '█',
     barIncompleteChar: '░',
-    barsize: 24,
+    barsize: 12,
     fps: 8,
     hideCursor: true,
     stopOnComplete: false,
     clearOnComplete: false,
-    emptyOnZero: true,
     noTTYOutput: false,
   })
   const tally = createTally()
@@ -30,9 +29,10 @@ export function createProgressBars(terminal: Terminal, clock: Clock): Progress {
         startedAt: clock.now(),
       }
       bars.set(event.stream, { bar, startedAt })
-      const total = state.totalPages ?? 0
-      bar.setTotal(Math.max(1, total))
-      bar.update(Math.min(state.pages, Math.max(1, total)), payload(event.stream, state, clock.now() - startedAt))
+      // Without a total the bar stays empty until the stream is over.
+      const pages = isOver(state) ? 1 : state.totalPages === undefined ? 0 : state.pages
+      bar.setTotal(isOver(state) ? 1 : Math.max(1, state.totalPages ?? 1))
+      bar.update(pages, payload(event.stream, state, clock.now() - startedAt))
     },
     [Symbol.dispose]: () => {
       display.stop()
@@ -42,16 +42,15 @@ export function createProgressBars(terminal: Terminal, clock: Clock): Progress {
 }
 
 function payload(stream: StreamName, state: StreamTally, elapsedMs: number): Readonly<Record<string, string>> {
-  const { rows, pages, totalPages, slices, endedSlices } = state
-  const isOver = slices > 0 && endedSlices === slices
+  const { rows, pages, totalPages } = state
   const seconds = elapsedMs / 1000
   const left = totalPages === undefined || pages === 0 ? undefined : ((totalPages - pages) / pages) * seconds
   return {
     name: stream.padEnd(16),
-    pagesText: `${pages}/${totalPages ?? '?'}`.padStart(11),
+    pagesText: `${pages}/${totalPages ?? '?'}`.padStart(9),
     rows: rows.toLocaleString('en-US').padStart(9),
     rate: (seconds > 0 ? Math.round(rows / seconds) : 0).toLocaleString('en-US').padStart(7),
-    left: isOver ? `done in ${duration(seconds)}` : left === undefined ? '' : `${duration(left)} left`,
+    left: isOver(state) ? `done in ${duration(seconds)}` : left === undefined ? '' : `${duration(left)} left`,
   }
 }
 

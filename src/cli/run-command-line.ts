@@ -82,11 +82,12 @@ function isGiven(argv: readonly string[], flag: string): boolean {
 async function openLog(line: CommandLine, terminal: Terminal) {
   const [config, { createLog }] = await Promise.all([import('../config.ts'), import('../log.ts')])
   const environment = line.environment ?? config.readEnvironment()
+  const isInteractive = line.isTerminal && !environment.NO_COLOR && !environment.CI && environment.TERM !== 'dumb'
   const { level, secrets } = config.readSettings(environment, (source) => ({
-    level: config.readLogLevel(source),
+    // Bars say what the info lines say; whoever wants both sets LOG_LEVEL.
+    level: isInteractive && !source.isSet('LOG_LEVEL') ? 'warn' : config.readLogLevel(source),
     secrets: config.readSecrets(source),
   }))
-  const isInteractive = line.isTerminal && !environment.NO_COLOR && !environment.CI && environment.TERM !== 'dumb'
   const log = createLog({ level, secrets, isForPeople: line.isTerminal, write: terminal.write })
   return { environment, isInteractive, log }
 }

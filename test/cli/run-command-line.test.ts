@@ -230,4 +230,22 @@ describe('a command gets', () => {
     )
     expect(out).toBe(`${expected}\n`)
   })
+
+  test.each([
+    [{}, true, ['warning']],
+    [{}, false, ['information', 'warning']],
+    [{ LOG_LEVEL: 'info' }, true, ['information', 'warning']],
+    [{ LOG_LEVEL: 'error' }, false, []],
+  ])('with %j and a terminal: %s, log lines of %j', async (environment, isTerminal, expected) => {
+    const { err } = await run(
+      ['sync'],
+      async ({ log }) => {
+        log.info('information')
+        log.warn('warning')
+        return 0
+      },
+      { environment, isTerminal },
+    )
+    expect(err.match(/information|warning/g) ?? []).toEqual(expected)
+  })
 })
