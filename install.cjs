@@ -68,6 +68,7 @@ const takeGuard = () => {
 
 const pause = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 
+/** False when npm failed; it has said why. */
 const install = () => {
   process.stderr.write('livehouse: installing dependencies (npm ci) …\n')
   const npm = process.env.npm_execpath
@@ -82,19 +83,22 @@ const install = () => {
       `livehouse: npm ci failed (${result.error ? result.error.message : `exit ${result.status}`}). ` +
         'The first start needs the npm registry; run `npm ci` here to see all of its output.\n',
     )
-    process.exit(1)
+    return false
   }
   writeFileSync(stamp, digest())
+  return true
 }
 
 const deadline = Date.now() + WAIT_MS
 while (!isCurrent()) {
   if (takeGuard()) {
+    let isInstalled = false
     try {
-      if (!isCurrent()) install()
+      isInstalled = isCurrent() || install()
     } finally {
       rmSync(guard, { recursive: true, force: true })
     }
+    if (!isInstalled) process.exit(1)
   } else if (Date.now() > deadline) {
     process.stderr.write(`livehouse: another installation has not ended in 10 minutes; remove ${guard} and try again\n`)
     process.exit(1)

@@ -1,0 +1,148 @@
+import { spawn } from 'node:child_process'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+
+const script = fileURLToPath(new URL('../install.cjs', import.meta.url))
+
+/** Stands in for npm: notes its arguments, and leaves what `npm ci` leaves; slowly enough for two to meet. */
+const fakeNpm = `
+const fs = require('node:fs')
+fs.appendFileSync('npm-calls.tmp', process.argv.slice(2).join(' ') + '\\n')
+if (fs.existsSync('fail.tmp')) process.exit(7)
+Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300)
+fs.rmSync('node_modules', { recursive: true, force: true })
+fs.mkdirSync('node_modules')
+fs.writeFileSync('node_modules/.package-lock.json', '{}')
+`
+
+/** A project folder with a lock file and nothing installed. */
+function createProject() {
+  const root = mkdtempSync(join(tmpdir(), 'livehouse-install-'))
+  copyFileSync(script, join(root, 'install.cjs'))
+  writeFileSync(join(root, 'package-lock.json'), '{"lockfileVersion": 3}')
+  writeFileSync(join(root, 'npm.cjs'), fakeNpm)
+  const calls = (): string[] => {
+    const notes = join(root, 'npm-calls.tmp')
+    return existsSync(notes) ? readFileSync(notes, 'utf8').trim().split('\n') : []
+  }
+  const install = async () => {
+    const env = { ...process.env, npm_execpath: join(root, 'npm.cjs') }
+    const child = spawn(process.execPath, ['install.cjs'], { cwd: root, env, stdio: ['ignore', 'ignore', 'pipe'] })
+    const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
+    return { err: await text(child.stderr), code: await ended }
+  }
+  const guard = join(root, '.install.tmp')
+  const putGuard = (owner: string): void => {
+    mkdirSync(guard)
+    writeFileSync(join(guard, 'pid'), owner)
+  }
+  return { root, calls, install, guard, putGuard }
+}
+
+test('what is missing is installed once, and never again', async () => {
+  const { calls, install, guard } = createProject()
+  expect(await install()).toMatchObject({ code: 0, err: expect.stringContaining('installing dependencies') })
+  expect(calls()).toEqual(['ci --no-audit --no-fund --loglevel=error'])
+  expect(await install()).toEqual({ code: 0, err: '' })
+  expect(calls()).toHaveLength(1)
+  expect(existsSync(guard)).toBe(false)
+})
+
+describe('whether it is current', () => {
+  test('is told by the content of the lock file, not by its time', async () => {
+    const { root, calls, install } = createProject()
+    await install()
+    const later = new Date(2100, 0, 1)
+    utimesSync(join(root, 'package-lock.json'), later, later)
+    await install()
+    expect(calls()).toHaveLength(1)
+    writeFileSync(join(root, 'package-lock.json'), '{"lockfileVersion": 3, "packages": {}}')
+    await install()
+    expect(calls()).toHaveLength(2)
+  })
+
+  test('is told by the times after a plain npm ci', async () => {
+    const { root, calls, install } = createProject()
+    mkdirSync(join(root, 'node_modules'))
+    writeFileSync(join(root, 'node_modules', '.package-lock.json'), '{}')
+    const [earlier, later] = [new Date(2001, 0, 1), new Date(2002, 0, 1)]
+    utimesSync(join(root, 'package-lock.json'), earlier, earlier)
+    await install()
+    expect(calls()).toHaveLength(0)
+    utimesSync(join(root, 'node_modules', '.package-lock.json'), earlier, earlier)
+    utimesSync(join(root, 'package-lock.json'), later, later)
+    await install()
+    expect(calls()).toHaveLength(1)
+  })
+
+  test.each(['node_modules', 'node_modules/.package-lock.json'])('is asked again when %s is gone', async (path) => {
+    const { root, calls, install } = createProject()
+    await install()
+    rmSync(join(root, path), { recursive: true })
+    await install()
+    expect(calls()).toHaveLength(2)
+  })
+})
+
+describe('the guard', () => {
+  test('lets two at once install once', async () => {
+    const { calls, install } = createProject()
+    expect((await Promise.all([install(), install(), install()])).map(({ code }) => code)).toEqual([0, 0, 0])
+    expect(calls()).toHaveLength(1)
+  })
+
+  test('of a process that is gone is taken over', async () => {
+    const { calls, install, putGuard } = createProject()
+    const gone = spawn(process.execPath, ['--version'], { stdio: 'ignore' })
+    await new Promise((resolve) => gone.on('close', resolve))
+    putGuard(String(gone.pid))
+    expect(await install()).toMatchObject({ code: 0 })
+    expect(calls()).toHaveLength(1)
+  })
+
+  test('that nobody signed is taken over when it is old', async () => {
+    const { calls, install, guard } = createProject()
+    mkdirSync(guard)
+    const longAgo = new Date(2001, 0, 1)
+    utimesSync(guard, longAgo, longAgo)
+    expect(await install()).toMatchObject({ code: 0 })
+    expect(calls()).toHaveLength(1)
+  })
+
+  test('of a living process is waited for', async () => {
+    const { root, calls, install, guard, putGuard } = createProject()
+    putGuard(String(process.pid))
+    const waiting = install()
+    // Time enough for another project to install: this one has not begun.
+    await createProject().install()
+    expect(calls()).toHaveLength(0)
+    mkdirSync(join(root, 'node_modules'))
+    writeFileSync(join(root, 'node_modules', '.package-lock.json'), '{}')
+    rmSync(guard, { recursive: true })
+    expect(await waiting).toEqual({ code: 0, err: '' })
+    expect(calls()).toHaveLength(0)
+  })
+})
+
+test('a failed npm ci says so, leaves no guard and is tried again next time', async () => {
+  const { root, calls, install, guard } = createProject()
+  writeFileSync(join(root, 'fail.tmp'), '')
+  expect(await install()).toEqual({ code: 1, err: expect.stringContaining('npm ci failed (exit 7)') })
+  expect(existsSync(guard)).toBe(false)
+  rmSync(join(root, 'fail.tmp'))
+  expect(await install()).toMatchObject({ code: 0 })
+  expect(calls()).toHaveLength(2)
+})
