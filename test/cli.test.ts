@@ -1,0 +1,82 @@
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import manifest from '../package.json' with { type: 'json' }
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const launcher = join(root, 'src', 'cli.ts')
+const oldNode = findOldNode()
+
+/** A Node of this machine that is too old to run the program itself, where there is one. */
+function findOldNode(): string | undefined {
+  const candidates = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'node'))
+  return candidates.find((node) => {
+    const { stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' })
+    const major = Number(/^v(\d+)/.exec(stdout ?? '')?.[1] ?? 'NaN')
+    return major >= 20 && major < 24
+  })
+}
+
+/** A checkout with the launcher alone. */
+function createBareCheckout() {
+  const folder = mkdtempSync(join(tmpdir(), 'livehouse-launcher-'))
+  mkdirSync(join(folder, 'src'))
+  mkdirSync(join(folder, 'node_modules'))
+  copyFileSync(launcher, join(folder, 'src', 'cli.ts'))
+  writeFileSync(join(folder, 'package.json'), '{"name": "livehouse"}')
+  return folder
+}
+
+function run(node: string, script: string, ...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(node, [script, ...args], { encoding: 'utf8' })
+  return { status, stdout, stderr }
+}
+
+test('without its dependencies the launcher says what to do', () => {
+  const folder = createBareCheckout()
+  const { status, stdout, stderr } = run(process.execPath, join(folder, 'src', 'cli.ts'), '--version')
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
+  expect(stderr).toBe(
+    `livehouse cannot start: its dependencies are not installed. Run \`npm ci\` in ${folder}, then try again.\n`,
+  )
+})
+
+test('the launcher is valid for a Node that knows no TypeScript', () => {
+  const copy = join(createBareCheckout(), 'launcher.cjs')
+  copyFileSync(launcher, copy)
+  expect(spawnSync(process.execPath, ['--check', copy], { encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' })
+})
+
+describe.runIf(oldNode !== undefined)('an old Node', () => {
+  const node = oldNode ?? ''
+
+  test('hands over to the pinned one, arguments and exit code too', () => {
+    expect(run(node, launcher, '--version')).toEqual({ status: 0, stdout: `${manifest.version}\n`, stderr: '' })
+    const wrong = run(node, launcher, 'no such verb')
+    expect(wrong.status).toBe(2)
+    expect(wrong.stderr).toContain('there is no command "no such verb"')
+  })
+
+  test('without the pinned one says what to do', () => {
+    const folder = createBareCheckout()
+    const { status, stderr } = run(node, join(folder, 'src', 'cli.ts'), '--version')
+    expect(status).toBe(2)
+    expect(stderr).toMatch(
+      /^livehouse cannot start: it needs Node 24 or newer, this is v\d+\.\d+\.\d+\. Run `npm ci` in /,
+    )
+  })
+
+  test('with the pinned one but nothing else says what to do', () => {
+    const folder = createBareCheckout()
+    for (const name of readdirSync(join(root, 'node_modules')).filter((name) => name.startsWith('node-'))) {
+      symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
+    }
+    expect(run(node, join(folder, 'src', 'cli.ts'))).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('its dependencies are not installed'),
+    })
+  })
+})
