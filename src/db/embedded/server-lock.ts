@@ -28,10 +28,7 @@ export async function readServerLock(pgdata: string): Promise<ServerLock | undef
 export async function isStale(lock: ServerLock, pgdata: string): Promise<boolean> {
   if (!isAlive(lock.pid)) return true
   if (process.platform !== 'linux') return false
-  const status = await readFile(`/proc/${lock.pid}/stat`, 'utf8').catch(() => '')
-  const [, name, state] = /^\d+ \((.*)\) (\S)/s.exec(status) ?? []
-  if (name === undefined) return !isAlive(lock.pid)
-  if (state === 'Z' || state === 'X' || name !== 'postgres') return true
+  if (!(await isServer(lock.pid))) return true
   // Unreadable in a container whose root may not trace: then the name decides.
   const cwd = await readlink(`/proc/${lock.pid}/cwd`).catch(() => undefined)
   return cwd !== undefined && cwd !== (await realpath(pgdata))
@@ -66,9 +63,19 @@ function isAlive(pid: number): boolean {
   }
 }
 
+/** Whether this process is a PostgreSQL that is not a zombie, as far as `/proc` tells. */
+async function isServer(pid: number): Promise<boolean> {
+  const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
+  // Hidden (hidepid) or just gone: the next look tells.
+  if (status === undefined) return isAlive(pid)
+  const [, name, state] = /^\d+ \((.*)\) (\S)/s.exec(status) ?? []
+  return name === 'postgres' && state !== 'Z' && state !== 'X'
+}
+
 async function hasProcessIn(pgdata: string): Promise<boolean> {
   const directory = await realpath(pgdata)
-  const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name))
-  const directories = await Promise.all(pids.map((pid) => readlink(`/proc/${pid}/cwd`).catch(() => '')))
-  return directories.includes(directory)
+  const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name)).map(Number)
+  const isThere = async (pid: number): Promise<boolean> =>
+    (await readlink(`/proc/${pid}/cwd`).catch(() => '')) === directory && isServer(pid)
+  return (await Promise.all(pids.map(isThere))).includes(true)
 }
