@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { z } from 'zod'
 import { embeddedError } from './embedded-error.ts'
-import type { Home } from './home.ts'
+import { type Home, UNFINISHED_PREFIX } from './home.ts'
 import { giveTo } from './owner.ts'
 import { runProgram } from './run-program.ts'
 
@@ -69,7 +69,7 @@ async function failureOf(native: string, home: Home, signal: AbortSignal): Promi
 
 /** Written beside and renamed, so that two at once both find a whole one. */
 async function copyBinaries(native: string, copy: string, home: Home): Promise<void> {
-  const unfinished = `${copy}.${randomUUID()}`
+  const unfinished = join(home.place, `${UNFINISHED_PREFIX}${randomUUID()}`)
   try {
     await cp(native, unfinished, { recursive: true, verbatimSymlinks: true })
     await linkLibraries(unfinished)

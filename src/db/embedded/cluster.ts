@@ -4,13 +4,12 @@ import { join } from 'node:path'
 import type { Clock } from '../../core/clock.ts'
 import { type Binaries, findBinaries } from './binaries.ts'
 import { embeddedError, translateFileError } from './embedded-error.ts'
-import type { Home } from './home.ts'
+import { type Home, UNFINISHED_PREFIX } from './home.ts'
 import { giveTo } from './owner.ts'
 import { runProgram } from './run-program.ts'
 
 export const SUPERUSER = 'livehouse'
 const MAJOR_VERSION = '18'
-const WORK_PREFIX = 'initdb-'
 const ABANDONED_MS = 10 * 60_000
 
 /**
@@ -77,7 +76,7 @@ function foreignOwner(dataDir: string, pgdata: string, uid: number): Error {
 async function createCluster(home: Home, clock: Clock, signal: AbortSignal): Promise<void> {
   await removeAbandoned(home, clock)
   const binaries = await findBinaries(home, signal)
-  const work = await mkdtemp(join(home.place, WORK_PREFIX))
+  const work = await mkdtemp(join(home.place, UNFINISHED_PREFIX))
   try {
     const made = join(work, 'data')
     const password = join(work, 'password')
@@ -112,6 +111,14 @@ export function failureIn(output: string, dataDir: string): Error {
   if (/No space left on device|Disk quota exceeded/i.test(output)) {
     return embeddedError(dataDir, 'the disk is full', 'Make room, or set LIVEHOUSE_DATA_DIR to another directory')
   }
+  const uid = /could not look up effective user ID (\d+)/.exec(output)?.[1]
+  if (uid !== undefined) {
+    return embeddedError(
+      dataDir,
+      `it has to run as a user with a name, and the system has none for uid ${uid}`,
+      'Run as a user of /etc/passwd, or point DATABASE_URL at a PostgreSQL server',
+    )
+  }
   const line = output.split('\n').findLast((text) => /error|fatal|panic/i.test(text)) ?? output.split('\n').at(-1) ?? ''
   return embeddedError(
     dataDir,
@@ -123,7 +130,7 @@ export function failureIn(output: string, dataDir: string): Error {
 /** What a start that was killed left behind. */
 async function removeAbandoned({ place }: Home, clock: Clock): Promise<void> {
   for (const name of await readdir(place)) {
-    if (!name.startsWith(WORK_PREFIX)) continue
+    if (!name.startsWith(UNFINISHED_PREFIX)) continue
     const found = await stat(join(place, name)).catch(() => undefined)
     if (found === undefined || clock.now() - found.mtimeMs < ABANDONED_MS) continue
     await rm(join(place, name), { recursive: true, force: true })

@@ -7,6 +7,9 @@ import { type Owner, serverOwner } from './owner.ts'
 /** Where root keeps a cluster whose data directory the server's user cannot reach. */
 const REACHABLE_PLACE = '/var/lib/livehouse'
 
+/** Of names in a home of what is renamed when it is whole; a start that was killed leaves it behind. */
+export const UNFINISHED_PREFIX = 'unfinished-'
+
 /** pg_ctl and initdb put paths into a shell command between double quotes. */
 const UNSAFE_IN_PATH = process.platform === 'win32' ? /["%\n]/ : /["$`\\\n]/
 

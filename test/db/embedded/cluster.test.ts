@@ -64,3 +64,11 @@ test.runIf(isRoot)("another user's data is refused with that user's number", asy
     message: expect.stringContaining('belongs to another user (uid 0)'),
   })
 })
+
+test('a user without a name, as in some containers, is told to take one', () => {
+  const output = 'initdb: could not look up effective user ID 12345: user does not exist'
+  expect(failureIn(output, '/data')).toMatchObject({
+    code: 'db.embedded',
+    message: expect.stringContaining('none for uid 12345. Run as a user of /etc/passwd'),
+  })
+})
