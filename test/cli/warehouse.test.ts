@@ -18,11 +18,10 @@ test('opening migrates, claims the source and says which database it is, without
   await using db = await openWarehouse(context, { settings: settingsFor(database.url), source })
   expect(await readPending(db)).toEqual([])
   expect(await db.selectFrom('livehouse_ops.source').select('app_id').execute()).toEqual([{ app_id: 'app-1' }])
-  const { host, password } = new URL(database.url)
+  const { host } = new URL(database.url)
   expect(remarked[0]).toBe(`database: ${host}/${database.name} (DATABASE_URL)`)
-  expect(remarked[1]).toMatch(/^migrated: 0001-operations/)
+  expect(remarked.slice(1)).toEqual([expect.stringMatching(/^migrated: 0001-operations/)])
   expect(printed).toEqual([])
-  expect(remarked.join()).not.toContain(password)
 })
 
 test('told not to migrate, it stops before anything is made', async () => {
