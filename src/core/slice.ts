@@ -18,6 +18,15 @@ export interface Window {
   readonly to: WallTime
 }
 
+export function isEmptyWindow({ from, to }: Window): boolean {
+  return from >= to
+}
+
+/** The same window with `seconds` more on both sides. */
+export function widen({ from, to }: Window, seconds: number): Window {
+  return { from: from - seconds, to: to + seconds }
+}
+
 export function formatWindow({ from, to }: Window): string {
   return `[${formatWallTime(from)}, ${formatWallTime(to)})`
 }

@@ -24,11 +24,14 @@ export interface NumberedPage {
 /** Pages past the announced end are asked for at most this many times the announced number (and a few). */
 const OVERRUN_FACTOR = 2
 const OVERRUN_MARGIN = 10
+/** In a row, before the announced end: more of them will not come. */
+const MOST_EMPTY_PAGES = 2
 
 /**
  * Reads every page of a list that tells its total, in order, the later ones concurrently. No stop condition is trusted
  * alone: the announced total, a short page, an empty page and a repeated page must agree, and where fewer items came than
- * announced the walk goes on until a page is empty or repeats the one before it. A list without a total ends after page 1.
+ * announced the walk goes on until a page is empty or repeats the one before it. A page that repeats the one before it is
+never yielded. A list without a total ends after page 1.
  *
  * @throws LivehouseError `paging.ignored` when page 2 is page 1 again, `api.…` of a call.
  */
@@ -42,14 +45,17 @@ export async function* readPages(reading: PageReading): AsyncGenerator<NumberedP
 
   const ahead = prefetcher(reading)
   let previous = first
+  let emptyPages = 0
   try {
     for (let number = 2; number <= lastPage || received < total; number++) {
       if (number > lastPage * OVERRUN_FACTOR + OVERRUN_MARGIN) return
       const page = await ahead.take(number, lastPage)
-      if (page.items.length === 0 && number > lastPage) return
+      emptyPages = page.items.length === 0 ? emptyPages + 1 : 0
+      if (emptyPages > 0 && (number > lastPage || emptyPages === MOST_EMPTY_PAGES)) return
       if (isSamePage(page, previous)) {
         if (number > lastPage) return
         if (number === 2 && page.total === first.total) throw pageIgnored(reading, page)
+        continue
       }
       total = Math.max(total, page.total ?? 0)
       lastPage = Math.max(lastPage, lastPageOf(total, size))

@@ -1,7 +1,15 @@
 import pLimit from 'p-limit'
 import { hasCode, LivehouseError, recoveryFrom } from '../core/errors.ts'
-import { addCounts, noCounts, noSlices, type RunProblem, type RunStatus, type StreamOutcome } from '../core/outcome.ts'
-import { isGreen, partitionKey } from '../core/slice.ts'
+import {
+  addCounts,
+  type Counts,
+  noCounts,
+  noSlices,
+  type RunProblem,
+  type RunStatus,
+  type StreamOutcome,
+} from '../core/outcome.ts'
+import { isGreen, partitionKey, type Proof } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import { runSlice, type SliceResult } from './run-slice.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
@@ -15,8 +23,8 @@ export interface JobResult {
 
 /**
  * Extracts slices side by side, `concurrency` at a time. One that fails does not stop the others; an error that none could
- * survive (credentials refused, service or database out of reach) ends the run, and what was not begun fails with it.
- * @throws LivehouseError `run.interrupted`, when what was in flight has ended.
+ * survive (credentials refused, service or database out of reach) and an interruption end the run: what is in flight ends,
+ * the rest is not begun.
  */
 export async function runJob(slices: readonly Slice[], deps: RunDeps, concurrency: number): Promise<JobResult> {
   const limit = pLimit(concurrency)
@@ -28,24 +36,19 @@ export async function runJob(slices: readonly Slice[], deps: RunDeps, concurrenc
   await Promise.all(
     slices.map((slice) =>
       limit(async () => {
-        if (signal.aborted) return tally.add(slice, notBegun(signal.reason))
+        if (signal.aborted) return tally.addNotBegun(slice)
         const result = await runSlice(slice, { ...deps, signal })
         if (isFatal(result.error) && !signal.aborted) fatal.abort(result.error)
         return tally.add(slice, result)
       }),
     ),
   )
-  deps.signal.throwIfAborted()
-  return tally.result()
+  return tally.result(signal.reason)
 }
 
 /** Nothing that the next slice could do better. Attempts to reach the service have been used up when this is asked. */
 function isFatal(error: unknown): boolean {
   return recoveryFrom(error) === 'abort' || hasCode(error, 'api.unreachable')
-}
-
-function notBegun(error: unknown): SliceResult {
-  return { proof: 'failed', counts: noCounts, error }
 }
 
 function countByStream(slices: readonly Slice[]): ReadonlyMap<StreamName, number> {
@@ -56,29 +59,40 @@ function countByStream(slices: readonly Slice[]): ReadonlyMap<StreamName, number
 
 function createTally() {
   const streams: Partial<Record<StreamName, StreamOutcome>> = {}
-  const problems: RunProblem[] = []
+  const problems = new Map<unknown, RunProblem>()
   let isLanded = false
-  let isWhole = true
-  let isAborted = false
+  let unfinished = 0
 
+  const count = ({ stream }: Slice, proof: Proof, counts: Counts): void => {
+    const before = streams[stream.name] ?? { counts: noCounts, slices: noSlices }
+    streams[stream.name] = {
+      counts: addCounts(before.counts, counts),
+      slices: { ...before.slices, [proof]: before.slices[proof] + 1 },
+    }
+    if (isGreen(proof)) isLanded = true
+    else unfinished++
+  }
   return {
-    add: ({ stream, partition }: Slice, { proof, counts, error }: SliceResult): void => {
-      const before = streams[stream.name] ?? { counts: noCounts, slices: noSlices }
-      streams[stream.name] = {
-        counts: addCounts(before.counts, counts),
-        slices: { ...before.slices, [proof]: before.slices[proof] + 1 },
-      }
-      if (isGreen(proof)) isLanded = true
-      else isWhole = false
-      if (isFatal(error)) isAborted = true
-      if (error !== undefined)
-        problems.push({ stream: stream.name, partition: partitionKey(partition), ...describe(error) })
+    addNotBegun: (slice: Slice): void => count(slice, 'failed', noCounts),
+    add: (slice: Slice, { proof, counts, error }: SliceResult): void => {
+      count(slice, proof, counts)
+      const name = { stream: slice.stream.name, partition: partitionKey(slice.partition) }
+      if (error === undefined) return
+      const problem = { ...name, ...describe(error) }
+      // What ends the run reaches every slice in flight: it is told once.
+      const key = isFatal(error) ? problem.code : slice
+      if (!problems.has(key)) problems.set(key, problem)
     },
-    result: (): JobResult => ({
-      status: isWhole ? 'ok' : isAborted && !isLanded ? 'failed' : 'partial',
-      streams,
-      errors: problems,
-    }),
+    /** `stopped`: why the run ended early; undefined when it did not. */
+    result: (stopped: unknown): JobResult => {
+      if (hasCode(stopped, 'run.interrupted')) {
+        const message = `${stopped.message}: ${unfinished} slices were not finished; the next run goes on from there`
+        problems.set(stopped.code, { stream: null, partition: null, code: stopped.code, message })
+      }
+      const isFailed = isFatal(stopped) && !hasCode(stopped, 'run.interrupted') && !isLanded
+      const status = unfinished === 0 ? 'ok' : isFailed ? 'failed' : 'partial'
+      return { status, streams, errors: [...problems.values()] }
+    },
   }
 }
 

@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest'
+import type { FetchPage, ListRequest } from '../../src/core/page.ts'
+import { readPages } from '../../src/pipeline/read-pages.ts'
+import { errorOf, openContext } from '../helpers/connect-client.ts'
+import { pageOf, scriptPages, servesNumbers } from '../helpers/scripted-pages.ts'
+
+const list: ListRequest = { endpoint: 'visitorList', channelId: '9', filter: '0', direction: 'desc' }
+
+async function readAll(fetchPage: FetchPage, { pageSize = 10, prefetch = 3 } = {}): Promise<readonly unknown[]> {
+  const items: unknown[] = []
+  for await (const { page } of readPages({ fetchPage, list, pageSize, prefetch, context: openContext() })) {
+    items.push(...page.items)
+  }
+  return items
+}
+
+test.each([0, 1, 9, 10, 11, 95, 100])('%i items arrive once each, in order, with no call too many', async (total) => {
+  const { fetchPage, asked } = scriptPages(servesNumbers(total))
+  expect(await readAll(fetchPage)).toEqual(Array.from({ length: total }, (_, id) => ({ id })))
+  expect(asked).toHaveLength(Math.max(1, Math.ceil(total / 10)))
+})
+
+test('where the service serves smaller pages than asked, what it sends decides', async () => {
+  const { fetchPage, asked } = scriptPages(servesNumbers(95, 4))
+  expect(await readAll(fetchPage)).toHaveLength(95)
+  expect(asked).toHaveLength(24)
+})
+
+test('a page parameter that is ignored is an error, not the first page over and over', async () => {
+  const serve = servesNumbers(95)
+  const { fetchPage, asked } = scriptPages((request) => serve({ ...request, page: 1 }))
+  expect(await errorOf(readAll(fetchPage))).toMatchObject({ code: 'paging.ignored', details: { parameter: 'page' } })
+  expect(asked.length).toBeLessThan(6)
+})
+
+test('a repeated last page ends the walk and is not counted twice', async () => {
+  const serve = servesNumbers(25)
+  const { fetchPage } = scriptPages((request) => ({
+    ...serve({ ...request, page: Math.min(request.page, 3) }),
+    total: 40,
+  }))
+  expect(await readAll(fetchPage)).toHaveLength(25)
+})
+
+test('pages shorter than the announced size are read on until the total is there', async () => {
+  const { fetchPage } = scriptPages(({ page }) => {
+    const sizes = [10, 3, 10, 7]
+    const items = Array.from({ length: sizes[page - 1] ?? 0 }, (_, id) => ({ page, id }))
+    return pageOf(items, { total: 30 })
+  })
+  expect(await readAll(fetchPage)).toHaveLength(30)
+})
+
+test('a total that grows while the list is read brings the new last page too', async () => {
+  const { fetchPage } = scriptPages((request, calls) => servesNumbers(calls < 2 ? 20 : 31)(request))
+  expect(await readAll(fetchPage, { prefetch: 1 })).toHaveLength(31)
+})
+
+test('a total that is far too high does not keep the walk going', async () => {
+  const serve = servesNumbers(15)
+  const { fetchPage, asked } = scriptPages((request) => ({ ...serve(request), total: 1000 }))
+  expect(await readAll(fetchPage, { prefetch: 1 })).toHaveLength(15)
+  expect(asked).toHaveLength(4)
+})
+
+test('no more pages are under way than allowed', async () => {
+  let underway = 0
+  let most = 0
+  const serve = servesNumbers(200)
+  const fetchPage: FetchPage = async (request) => {
+    most = Math.max(most, ++underway)
+    await Promise.resolve()
+    underway--
+    return serve(request)
+  }
+  expect(await readAll(fetchPage, { prefetch: 5 })).toHaveLength(200)
+  expect(most).toBeLessThanOrEqual(5)
+})
+
+test('leaving early ends what is still under way', async () => {
+  const aborted: number[] = []
+  const serve = servesNumbers(200)
+  const fetchPage: FetchPage = async (request, { signal }) => {
+    if (request.page > 2) {
+      await new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => {
+          aborted.push(request.page)
+          reject(new Error('left'))
+        })
+      })
+    }
+    return serve(request)
+  }
+  for await (const { number } of readPages({ fetchPage, list, pageSize: 10, prefetch: 4, context: openContext() })) {
+    if (number === 2) break
+  }
+  expect(aborted).toEqual([3, 4, 5])
+})
