@@ -10,6 +10,10 @@ export interface CommandEntry {
 
 /** Every verb, in the order in which `livehouse --help` lists them. */
 export const commands: Readonly<Record<string, CommandEntry>> = {
+  sync: {
+    summary: 'brings every stream up to now',
+    load: async () => (await import('./sync.ts')).sync,
+  },
   emulate: {
     summary: 'serves the whole interface of the channel service on this machine',
     load: async () => (await import('./emulate.ts')).emulate,

@@ -3,7 +3,12 @@ import { type Proof, proofs } from '../core/slice.ts'
 
 /** The one JSON object that `--json` prints, on one line (contract, section 2). */
 export function outcomeJson(outcome: RunOutcome): string {
-  return JSON.stringify({
+  return JSON.stringify(outcomeObject(outcome))
+}
+
+/** The same as an object, for the record of the run. */
+export function outcomeObject(outcome: RunOutcome): Readonly<Record<string, unknown>> {
+  return {
     run_id: outcome.runId,
     command: outcome.command,
     status: outcome.status,
@@ -12,7 +17,7 @@ export function outcomeJson(outcome: RunOutcome): string {
     resumes_at: outcome.resumesAt,
     streams: Object.fromEntries(Object.entries(outcome.streams).map(([name, stream]) => [name, streamJson(stream)])),
     errors: outcome.errors.map(({ stream, partition, code, message }) => ({ stream, partition, code, message })),
-  })
+  }
 }
 
 function streamJson({ counts, slices }: StreamOutcome): Readonly<Record<string, unknown>> {

@@ -1,0 +1,69 @@
+import type { Kysely } from 'kysely'
+import { connect } from '../api/connect.ts'
+import type { ChannelSetting } from '../config/channel-setting.ts'
+import type { ServiceSettings } from '../config.ts'
+import type { RunOutcome } from '../core/outcome.ts'
+import { type WallTime, wallTimeAt } from '../core/wall-clock.ts'
+import type { Database } from '../db/database.ts'
+import { runJob } from '../pipeline/run-job.ts'
+import type { Slice } from '../pipeline/slice-work.ts'
+import { finishRun, startRun } from '../state/runs.ts'
+import { itemReader } from '../transform/field.ts'
+import { registerChannels } from '../warehouse/channels.ts'
+import type { CliContext } from './command.ts'
+import { outcomeObject } from './outcome-json.ts'
+
+export interface ExtractionRequest {
+  /** The verb. */
+  readonly command: string
+  /** What was asked for, for the record; without secrets. */
+  readonly settings: Readonly<Record<string, unknown>>
+  readonly service: ServiceSettings
+  readonly db: Kysely<Database>
+  /** Every configured channel, also those that this run does not read. */
+  readonly channels: readonly ChannelSetting[]
+  /** `now`: the service's wall clock at the start. */
+  readonly plan: (now: WallTime) => readonly Slice[]
+}
+
+/** Slices side by side. Each waits for calls or for the database most of the time; calls have a ceiling of their own. */
+const CONCURRENT_SLICES = 8
+
+/** Runs slices and writes the run down: the part that `sync` and `demo` share. */
+export async function runExtraction(context: CliContext, request: ExtractionRequest): Promise<RunOutcome> {
+  const { clock, log, signal } = context
+  const { command, service, db, channels } = request
+  const startedAt = new Date(clock.now())
+  const runId = await startRun(db, { command, settings: request.settings, startedAt })
+  await registerChannels(db, channels, runId)
+  await using connection = connect({ ...service, clock, log, addSecret: context.addSecret })
+  using progress = await context.openProgress()
+  const slices = request.plan(wallTimeAt(startedAt.getTime(), service.timeZone))
+  log.info('run.started', { runId, command, slices: slices.length })
+
+  const deps = {
+    db,
+    fetchPage: connection.fetchPage,
+    openItemReader: itemReader,
+    clock,
+    log,
+    signal,
+    report: progress.report,
+    timeZone: service.timeZone,
+    runId,
+    prefetch: service.concurrency,
+  }
+  const job = await runJob(slices, deps, Math.min(CONCURRENT_SLICES, service.concurrency))
+  const finishedAt = new Date(clock.now())
+  const outcome: RunOutcome = {
+    runId,
+    command,
+    ...job,
+    startedAt: startedAt.toISOString(),
+    finishedAt: finishedAt.toISOString(),
+    resumesAt: null,
+  }
+  await finishRun(db, runId, { status: job.status, finishedAt, resumesAt: null, outcome: outcomeObject(outcome) })
+  log.info('run.ended', { runId, command, status: job.status })
+  return outcome
+}

@@ -1,0 +1,32 @@
+import type { RunOutcome, RunStatus } from '../core/outcome.ts'
+import { proofs } from '../core/slice.ts'
+import { formatTable } from './table.ts'
+
+const meanings: Readonly<Record<RunStatus, string>> = {
+  ok: 'everything asked for has landed',
+  partial: 'some of it failed or fell short; the rest has landed, and the next run goes on from there',
+  waiting: 'nothing is wrong, but work is left',
+  failed: 'nothing could be done',
+}
+
+/** What a run did, for a person: a line a stream, the problems, and the verdict. */
+export function summarize({ status, streams, errors, startedAt, finishedAt, resumesAt }: RunOutcome): string[] {
+  const rows = Object.entries(streams).map(([name, { counts, slices }]) => [
+    name,
+    counts.extracted,
+    counts.inserted,
+    counts.updated,
+    counts.unchanged,
+    counts.quarantined,
+    counts.degraded,
+    counts.calls,
+    proofs.flatMap((proof) => (slices[proof] === 0 ? [] : [`${slices[proof]} ${proof}`])).join(', '),
+  ])
+  const header = ['stream', 'read', 'inserted', 'updated', 'unchanged', 'quarantined', 'degraded', 'calls', 'slices']
+  const seconds = (Date.parse(finishedAt) - Date.parse(startedAt)) / 1000
+  return [
+    ...(rows.length === 0 ? [] : formatTable(header, rows)),
+    ...errors.map(({ message }) => `✗ ${message}`),
+    `${status}: ${meanings[status]} (${seconds.toFixed(1)} s${resumesAt === null ? '' : `, goes on at ${resumesAt}`})`,
+  ]
+}
