@@ -1,0 +1,173 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import {
+  changingTotal,
+  cutBody,
+  emptyBody,
+  errorsObject,
+  fieldValue,
+  foreignRow,
+  html,
+  ignoredPage,
+  missingRow,
+  noRows,
+  refusal,
+  status,
+} from '../../src/emulator/fault-effects.ts'
+import type { FaultEffect } from '../../src/emulator/faults.ts'
+import { expectTruth } from '../helpers/expect-truth.ts'
+import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
+
+/** Faults of the first channel's visitor list. */
+function breakVisitors({ emulator }: TestPipeline, effect: FaultEffect, times?: number, page?: number): void {
+  const [channelId = ''] = emulator.channelIds
+  emulator.faults.push({
+    effect,
+    endpoint: 'visitorList',
+    channelId,
+    ...(page !== undefined && { page }),
+    ...(times !== undefined && { times }),
+  })
+}
+
+const readSlices = async ({ database }: TestPipeline) =>
+  await database.db
+    .selectFrom('livehouse_ops.slices')
+    .select(['stream', 'partition', 'status', 'proof', 'error', 'covers'])
+    .orderBy('slice_id')
+    .execute()
+
+test.each<[string, FaultEffect]>([
+  ['an HTML page', html(200)],
+  ['an HTML error page', html(502)],
+  ['an empty body', emptyBody()],
+  ['a cut body', cutBody()],
+  ['a refusal for the moment', refusal(429001)],
+  ['a server error in its envelope', refusal(500002)],
+])('%s that passes by is asked for again, and nothing is lost', async (_name, effect) => {
+  await using pipeline = await startPipeline()
+  breakVisitors(pipeline, effect, 2)
+  const result = await pipeline.sync({ streams: ['visitors'] })
+  expect(result).toMatchObject({ status: 'ok', errors: [] })
+  expect(result.streams.visitors?.counts.retries).toBe(2)
+  await expectTruth(pipeline, ['visitors'])
+})
+
+test.each<[string, FaultEffect, string]>([
+  ['an HTML page', html(200), 'api.badBody'],
+  ['an empty body', emptyBody(), 'api.badBody'],
+  ['a server error', status(503), 'api.status'],
+  ['an error object with status 200', errorsObject(), 'api.status'],
+  ['a channel that the service does not know', refusal(404002), 'api.channelUnknown'],
+  ['an account without the right', refusal(403002), 'api.forbidden'],
+])(
+  '%s that lasts fails its partition alone: the rest lands, and the next run mends it',
+  async (_name, effect, code) => {
+    await using pipeline = await startPipeline()
+    breakVisitors(pipeline, effect)
+    const result = await pipeline.sync()
+    const [channelId = ''] = pipeline.emulator.channelIds
+    expect(result.status).toBe('partial')
+    expect(result.errors).toMatchObject([{ stream: 'visitors', partition: `channel=${channelId}`, code }])
+    expect(result.streams.visitors?.slices).toMatchObject({ verified: 1, failed: 1 })
+    await expectTruth(pipeline, ['watch_records'])
+
+    pipeline.emulator.faults.length = 0
+    expect(await pipeline.sync()).toMatchObject({ status: 'ok', errors: [] })
+    await expectTruth(pipeline)
+  },
+)
+
+test('a token that is refused ends the run: failed, told once', async () => {
+  await using pipeline = await startPipeline()
+  pipeline.emulator.faults.push({ effect: refusal(401001) })
+  const result = await pipeline.sync()
+  expect(result.status).toBe('failed')
+  expect(result.errors).toHaveLength(1)
+  expect(result.errors).toMatchObject([{ code: 'api.unauthorized' }])
+})
+
+test('a service out of reach ends the run: failed, told once', async () => {
+  await using pipeline = await startPipeline()
+  await pipeline.emulator[Symbol.asyncDispose]()
+  const result = await pipeline.sync()
+  expect(result.status).toBe('failed')
+  expect(new Set(result.errors.map(({ code }) => code))).toEqual(new Set(['api.unreachable']))
+})
+
+test('a row that is not an object goes to quarantine, counts in the proof, and reading again adds none', async () => {
+  await using pipeline = await startPipeline()
+  breakVisitors(pipeline, foreignRow('no object'))
+  const quarantined = () =>
+    pipeline.database.db.selectFrom('livehouse_ops.quarantine').select(['stream', 'raw', 'path']).execute()
+  for (let run = 0; run < 2; run++) {
+    const result = await pipeline.sync({ streams: ['visitors'] })
+    expect(result).toMatchObject({ status: 'ok', errors: [] })
+    expect(result.streams.visitors).toMatchObject({ counts: { quarantined: 1 }, slices: { verified: 2 } })
+    expect(await quarantined()).toEqual([{ stream: 'visitors', raw: '"no object"', path: '' }])
+  }
+})
+
+test('a field that cannot be read becomes NULL with the raw value in extra, and the row counts as degraded', async () => {
+  await using pipeline = await startPipeline()
+  breakVisitors(pipeline, fieldValue('watch_time', 'ages', 0))
+  const result = await pipeline.sync({ streams: ['visitors'] })
+  expect(result).toMatchObject({ status: 'ok', streams: { visitors: { counts: { degraded: 1, quarantined: 0 } } } })
+  const { rows } = await sql`select watch_seconds, extra from livehouse.visitors where extra is not null`.execute(
+    pipeline.database.db,
+  )
+  expect(rows).toEqual([{ watch_seconds: null, extra: { watch_time: 'ages' } }])
+})
+
+test('too many unreadable rows fail the slice with samples, and the quarantine is kept all the same', async () => {
+  await using pipeline = await startPipeline()
+  breakVisitors(pipeline, fieldValue('user_id', ''))
+  const result = await pipeline.sync({ streams: ['visitors'] })
+  expect(result).toMatchObject({ status: 'partial', errors: [{ code: 'rows.unreadable' }] })
+  expect(result.errors[0]?.message).toContain('user_id is ""')
+  const { rows } = await sql<{ n: string }>`select count(*) as n from livehouse_ops.quarantine`.execute(
+    pipeline.database.db,
+  )
+  expect(Number(rows[0]?.n)).toBe(60)
+})
+
+test('a source that says N and never delivers one of them is short: partial, told what is missing', async () => {
+  await using pipeline = await startPipeline()
+  breakVisitors(pipeline, missingRow(0))
+  const result = await pipeline.sync({ streams: ['visitors'] })
+  expect(result).toMatchObject({ status: 'partial', errors: [{ code: 'slice.short' }] })
+  expect(result.errors[0]?.message).toContain('the source says 60, but 59 distinct')
+  expect(result.streams.visitors?.slices).toMatchObject({ verified: 1, short: 1 })
+  expect((await readSlices(pipeline)).filter(({ proof }) => proof === 'short')).toMatchObject([{ status: 'failed' }])
+})
+
+test('one walk that falls short is repeated, and the next one proves itself', async () => {
+  await using pipeline = await startPipeline()
+  breakVisitors(pipeline, missingRow(0), 1, 1)
+  const result = await pipeline.sync({ streams: ['visitors'] })
+  expect(result).toMatchObject({ status: 'ok', streams: { visitors: { slices: { verified: 2 } } } })
+  await expectTruth(pipeline, ['visitors'])
+})
+
+test('a list whose total moves in every answer is moving: green, and not called verified', async () => {
+  await using pipeline = await startPipeline({ viewers: 250 })
+  breakVisitors(pipeline, changingTotal())
+  const result = await pipeline.sync({ streams: ['visitors'] })
+  expect(result).toMatchObject({ status: 'ok', streams: { visitors: { slices: { verified: 1, moving: 1 } } } })
+  await expectTruth(pipeline, ['visitors'])
+})
+
+test('a page parameter that the service ignores is an error, not a hundred visitors', async () => {
+  await using pipeline = await startPipeline({ viewers: 250 })
+  breakVisitors(pipeline, ignoredPage())
+  const result = await pipeline.sync({ streams: ['visitors'] })
+  expect(result).toMatchObject({ status: 'partial', errors: [{ code: 'paging.ignored' }] })
+})
+
+test('an empty answer never blanks what is known of a channel', async () => {
+  await using pipeline = await startPipeline()
+  await pipeline.sync()
+  breakVisitors(pipeline, noRows())
+  await pipeline.sync()
+  await expectTruth(pipeline)
+})

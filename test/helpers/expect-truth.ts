@@ -1,0 +1,20 @@
+import { expect } from 'vitest'
+import type { StreamName } from '../../src/core/stream.ts'
+import { streams } from '../../src/streams/registry.ts'
+import { readChannelsTable, readStreamTable, sorted } from './read-table.ts'
+import type { TestPipeline } from './start-pipeline.ts'
+
+/** The tables are equal to what the service has, value by value; of every stream when none is named. */
+export async function expectTruth(
+  { emulator, database }: TestPipeline,
+  names: readonly StreamName[] = streams.map(({ name }) => name),
+): Promise<void> {
+  const truth = emulator.truth()
+  for (const name of names) {
+    expect(truth[name].length, `${name} in the world`).toBeGreaterThan(0)
+    expect(sorted(await readStreamTable(database.db, name)), name).toEqual(sorted(truth[name]))
+  }
+  if (names.includes('visitors')) {
+    expect(sorted(await readChannelsTable(database.db)), 'channels').toEqual(sorted(truth.channels))
+  }
+}

@@ -1,0 +1,39 @@
+import { type Kysely, sql } from 'kysely'
+import type { ColumnType } from '../../src/core/column.ts'
+import type { StreamName } from '../../src/core/stream.ts'
+import type { Database } from '../../src/db/database.ts'
+import type { TruthRow } from '../../src/emulator/truth.ts'
+import { findStream } from '../../src/streams/registry.ts'
+
+/** A stream's table in the form of the emulator's truth, in the order of its columns; internal keys are left out. */
+export async function readStreamTable(db: Kysely<Database>, name: StreamName): Promise<readonly TruthRow[]> {
+  const stream = findStream(name)
+  if (!stream) throw new Error(`no stream ${name}`)
+  const columns = Object.entries(stream.columns)
+    .filter(([column]) => !column.endsWith('_key'))
+    .map(([column, { type }]) => sql`${asTruth(column, type)} as ${sql.ref(column)}`)
+  const { rows } =
+    await sql<TruthRow>`select ${sql.join(columns)} from ${sql.table(`livehouse.${stream.table}`)}`.execute(db)
+  return rows
+}
+
+export async function readChannelsTable(db: Kysely<Database>): Promise<readonly TruthRow[]> {
+  return await db.selectFrom('livehouse.channels').select(['channel_id', 'name', 'admin_id']).execute()
+}
+
+/** Rows in an order of their own, so that two sets of them can be compared. */
+export function sorted(rows: readonly TruthRow[]): readonly TruthRow[] {
+  const keyed = rows.map((row) => {
+    const entries = Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1))
+    return { key: JSON.stringify(entries), row: Object.fromEntries(entries) }
+  })
+  return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ row }) => row)
+}
+
+function asTruth(column: string, type: ColumnType) {
+  const value = sql.ref(column)
+  if (type === 'timestamptz') return sql`to_char(${value} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`
+  if (type === 'inet') return sql`host(${value})`
+  if (type === 'numeric') return sql`${value}::text`
+  return value
+}

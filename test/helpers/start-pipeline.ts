@@ -1,0 +1,65 @@
+import type { Clock } from '../../src/core/clock.ts'
+import { silentLog } from '../../src/core/log.ts'
+import type { ProgressEvent } from '../../src/core/progress.ts'
+import type { StreamName } from '../../src/core/stream.ts'
+import { parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
+import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/server.ts'
+import { planSync } from '../../src/pipeline/plan-sync.ts'
+import { type JobResult, runJob } from '../../src/pipeline/run-job.ts'
+import { startRun } from '../../src/state/runs.ts'
+import { streams } from '../../src/streams/registry.ts'
+import { itemReader } from '../../src/transform/field.ts'
+import { registerChannels } from '../../src/warehouse/channels.ts'
+import { connectClient } from './connect-client.ts'
+import { FIXED_NOW } from './emulated-service.ts'
+import { createTestDatabase, type TestDatabase } from './postgres.ts'
+
+export const TIME_ZONE = 'Asia/Shanghai'
+
+export interface SyncOptions {
+  readonly streams?: readonly StreamName[]
+  readonly signal?: AbortSignal
+  readonly report?: (event: ProgressEvent) => void
+}
+
+/** An emulator, a fresh warehouse and the pipeline between them, at a clock that stands until it is moved. */
+export interface TestPipeline extends AsyncDisposable {
+  readonly emulator: Emulator
+  readonly database: TestDatabase
+  readonly clock: { nowMs: number }
+  readonly sync: (options?: SyncOptions) => Promise<JobResult>
+}
+
+export async function startPipeline(options: EmulatorOptions = {}): Promise<TestPipeline> {
+  const time = { nowMs: FIXED_NOW }
+  const clock: Clock = { now: () => time.nowMs, sleep: async () => {} }
+  const database = await createTestDatabase()
+  const emulator = await startEmulator({ channels: 2, viewers: 60, clock, ...options })
+  const connection = connectClient(emulator.baseUrl, { apiToken: emulator.apiToken })
+  const { db } = database
+
+  return {
+    emulator,
+    database,
+    clock: time,
+    sync: async ({ streams: names, signal = new AbortController().signal, report = () => {} } = {}) => {
+      const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: new Date(clock.now()) })
+      const channels = emulator.channelIds.map((channelId) => ({ channelId, label: null, group: null, isTest: false }))
+      await registerChannels(db, channels, runId)
+      const slices = planSync({
+        streams: streams.filter(({ name }) => names === undefined || names.includes(name)),
+        channels: channels.map(({ channelId }) => ({ channelId, from: undefined, until: undefined })),
+        historyFrom: parseWallTime('2015-01-01') ?? 0,
+        now: wallTimeAt(clock.now(), TIME_ZONE),
+      })
+      const { fetchPage } = connection
+      const deps = { db, fetchPage, openItemReader: itemReader, clock, log: silentLog, signal, report, runId }
+      return await runJob(slices, { ...deps, timeZone: TIME_ZONE, prefetch: 4 }, 4)
+    },
+    [Symbol.asyncDispose]: async () => {
+      await connection[Symbol.asyncDispose]()
+      await emulator[Symbol.asyncDispose]()
+      await database[Symbol.asyncDispose]()
+    },
+  }
+}
