@@ -36,7 +36,7 @@ test('another base URL, app id or time zone is refused with what to do', async (
 test('an app id that comes after a fixed token is remembered, but not with another base URL', async () => {
   await using database = await createTestDatabase()
   await claimSource(database.db, { ...first, appId: null })
-  const elsewhere = { ...first, baseUrl: 'https://other.example.com' }
+  const elsewhere = { ...first, appId: 'app-9', baseUrl: 'https://other.example.com' }
   await expect(claimSource(database.db, elsewhere)).rejects.toMatchObject({ code: 'db.otherSource' })
   await claimSource(database.db, first)
   await expect(claimSource(database.db, { ...first, appId: 'app-2' })).rejects.toMatchObject({ code: 'db.otherSource' })
