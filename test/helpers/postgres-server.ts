@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { get } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -76,11 +77,17 @@ async function isDockerThere(): Promise<boolean> {
 
 async function embeddedServer(): Promise<TestServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'livehouse-test-'))
+  const guard = spawn(process.execPath, [join(import.meta.dirname, 'end-with-parent.ts'), dataDir], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  })
+  guard.unref()
   const stop = async () => {
     await stopEmbedded(dataDir, never)
     // As root below a private TMPDIR the data lie elsewhere.
     const { place } = await locateHome(dataDir)
     for (const path of [place, dataDir]) await rm(path, { recursive: true, force: true })
+    guard.stdin.end()
   }
   try {
     const server = await startEmbedded(dataDir, systemClock, never)
