@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { api } from '../../src/cli/api.ts'
+import { exitCodeOfError } from '../../src/cli/exit.ts'
+import { LivehouseError } from '../../src/core/errors.ts'
+import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
+import { createTestContext } from '../helpers/cli-context.ts'
+import { errorOf } from '../helpers/connect-client.ts'
+
+let emulator: Emulator
+
+beforeAll(async () => {
+  emulator = await startEmulator({ channels: 1, viewers: 20, days: 2 })
+})
+
+afterAll(() => emulator[Symbol.asyncDispose]())
+
+function environment(): Record<string, string> {
+  return {
+    LIVEHOUSE_BASE_URL: emulator.baseUrl,
+    LIVEHOUSE_AUTH_URL: emulator.authUrl,
+    LIVEHOUSE_APP_ID: emulator.appId,
+    LIVEHOUSE_APP_SECRET: emulator.appSecret,
+  }
+}
+
+async function run(...argv: string[]) {
+  const secrets: string[] = []
+  const { context, printed } = createTestContext({
+    environment: environment(),
+    addSecret: (value) => secrets.push(value),
+  })
+  const code = await api.run(context, argv)
+  return { code, lines: printed, text: printed.join('\n'), secrets }
+}
+
+/** What was refused, one problem a line; nothing may have been called. */
+async function problemsOf(...argv: string[]): Promise<{ text: string; exitCode: number }> {
+  const before = emulator.calls.length
+  const error = await errorOf(run(...argv))
+  if (!(error instanceof LivehouseError)) throw error
+  expect(emulator.calls).toHaveLength(before)
+  const problems = 'problems' in error.details ? error.details.problems : []
+  return { text: [error.message, ...problems].join('\n'), exitCode: exitCodeOfError(error) }
+}
+
+const hashId = () => emulator.world.channels.get(emulator.channelIds[0] ?? '')?.hashId ?? ''
+const ticketFlags = () => [
+  '--scope',
+  'guest',
+  '--outerid',
+  'u1',
+  '--hash-act-id',
+  hashId(),
+  '--client-ip',
+  '203.0.113.7',
+]
+
+describe('api token', () => {
+  test('shows the ends of the token and its validity', async () => {
+    const { code, text, secrets } = await run('token')
+    const [token = ''] = secrets
+    expect(code).toBe(0)
+    expect(text).toContain(`${token.slice(0, 4)}…${token.slice(-4)} (${token.length} characters)`)
+    expect(text).not.toContain(token)
+    expect(text).toMatch(/valid {4}7(200|199) s, until 20/)
+  })
+
+  test('shows all of it only when asked to', async () => {
+    const { text, secrets } = await run('token', '--show')
+    expect(text).toContain(`token    ${secrets[0]}`)
+  })
+
+  test('--json is one object', async () => {
+    const { lines, secrets } = await run('token', '--show', '--json')
+    expect(lines).toHaveLength(1)
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ access_token: secrets[0], valid_seconds: expect.any(Number) })
+  })
+})
+
+describe('api ticket', () => {
+  test('prints a ticket and where it is redeemed', async () => {
+    const { text, secrets } = await run('ticket', ...ticketFlags(), '--username', '观众')
+    const ticket = secrets.at(-1) ?? ''
+    expect(text).toContain(`ticket   ${ticket}`)
+    const url = /https?:\S+/.exec(text)?.[0] ?? ''
+    expect(url).toBe(`${emulator.authUrl}/v2/oauth2/authorize?ticket=${encodeURIComponent(ticket)}`)
+    expect((await fetch(url, { redirect: 'manual' })).status).toBe(302)
+  })
+
+  test('all that is missing is said at once, as wrong use', async () => {
+    const { text, exitCode } = await problemsOf('ticket')
+    for (const flag of ['--scope', '--outerid', '--hash-act-id', '--client-ip'])
+      expect(text).toContain(`${flag} is not given`)
+    expect(exitCode).toBe(2)
+  })
+
+  test('a value that breaks a rule of the service is wrong use too', async () => {
+    const { text, exitCode } = await problemsOf('ticket', ...ticketFlags(), '--title', 'boss')
+    expect(text).toContain('title is one of emcee, guest, assistant, but "boss" was given; no call was made')
+    expect(exitCode).toBe(2)
+  })
+})
+
+describe('api menu', () => {
+  test('adds one and changes it', async () => {
+    const [channelId = ''] = emulator.channelIds
+    const [vid = 0] = emulator.world.videoIds
+    const created = await run(
+      'menu',
+      'create',
+      '--channel',
+      channelId,
+      '--name',
+      '回放',
+      '--vid',
+      String(vid),
+      '--json',
+    )
+    const { menu_id: menuId, result } = JSON.parse(created.text)
+    expect(result).toBe('success')
+    const updated = await run('menu', 'update', '--channel', channelId, '--menu-id', String(menuId), '--name', '互动')
+    expect(updated.lines).toEqual([`menu ${menuId} of channel ${channelId}: success`])
+    const menu = emulator.world.channels.get(channelId)?.menus.get(menuId)
+    expect(menu).toMatchObject({ name: '互动', videoIds: [vid] })
+  })
+
+  test.each<[string[], string]>([
+    [['create'], '--channel is not given'],
+    [['update', '--channel', '9'], '--menu-id is not given'],
+    [['create', '--channel', '9', '--vid', '1.5'], '--vid is "1.5"'],
+    [['create', '--channel', '9', '--type', '5'], '--type is "5"; it should be a whole number from 1 to 4'],
+    [['create', '--channel', '9', '--name', '精彩回放吧'], 'name has at most 4 Chinese or 8 narrow characters'],
+    [['create', '--channel', '../9'], 'a channel id consists of'],
+    [['delete'], 'there is no "menu delete"'],
+  ])('%j is refused before anything is sent', async (argv, problem) => {
+    const { text, exitCode } = await problemsOf('menu', ...argv)
+    expect(text).toContain(problem)
+    expect(exitCode).toBe(2)
+  })
+})
+
+test.each([[[]], [['tokens']]])('%j is no action', async (argv) => {
+  expect((await problemsOf(...argv)).text).toMatch(/token, ticket, menu create and menu update/)
+})
+
+test('the help shows every flag with examples', () => {
+  const flags = [
+    '--show',
+    '--scope',
+    '--outerid',
+    '--hash-act-id',
+    '--client-ip',
+    '--username',
+    '--nickname',
+    '--title',
+  ]
+  for (const flag of [
+    ...flags,
+    '--user-avatar',
+    '--channel',
+    '--menu-id',
+    '--name',
+    '--type',
+    '--rich-text',
+    '--vid',
+    '--json',
+  ]) {
+    expect(api.help).toContain(flag)
+  }
+  expect(api.help).toContain('Examples:')
+})
