@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createFairQueue } from '../../src/api/fair-queue.ts'
 import { pace } from '../../src/api/pace.ts'
-import { createPermits, type Permits } from '../../src/api/permits.ts'
+import { createPermits, type Permit, type Permits } from '../../src/api/permits.ts'
 import type { Answer, Call, Send } from '../../src/api/send.ts'
 import { LivehouseError } from '../../src/core/errors.ts'
 import { silentLog } from '../../src/core/log.ts'
@@ -199,6 +199,34 @@ describe('refusals', () => {
     await clock.advance(200)
     await second
     expect(wentAt).toBeGreaterThanOrEqual(before + 5000)
+  })
+
+  test('late refusals of calls that left before the rate dropped do not drop it again', async () => {
+    const { clock, permits, signal } = setUp()
+    const taken: Permit[] = []
+    for (let i = 0; i < 8; i += 1) {
+      const next = permits.take(signal)
+      await clock.advance(20)
+      taken.push(await next)
+    }
+    for (const permit of taken.slice(0, 4)) permit.admitted()
+    taken[4]?.refused(undefined)
+    await clock.advance(3000)
+    for (const permit of taken.slice(5)) permit.refused(undefined)
+    let departures = 0
+    const controller = new AbortController()
+    const leave = async () => {
+      for (;;) {
+        await permits.take(controller.signal)
+        departures += 1
+      }
+    }
+    const leaving = errorOf(leave())
+    await clock.advance(5000)
+    controller.abort()
+    await leaving
+    expect(departures).toBeGreaterThanOrEqual(20)
+    expect(departures).toBeLessThanOrEqual(22)
   })
 
   test('a caller that gives up in the queue does not stop those behind it', async () => {
