@@ -1,37 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Client } from '../../src/api/client.ts'
-import type { ConnectOptions, Connection } from '../../src/api/connect.ts'
+import type { Connection } from '../../src/api/connect.ts'
 import { createFetchPage } from '../../src/api/paging.ts'
-import type { FaultEffect } from '../../src/emulator/faults.ts'
-import {
-  connectionReset,
-  cutBody,
-  emptyBody,
-  errcode,
-  errorsObject,
-  html,
-  jsonBody,
-  redirect,
-  refusal,
-  slowDrip,
-  status,
-} from '../../src/emulator/fault-effects.ts'
+import type { ListRequest } from '../../src/core/page.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
-import type { ListEndpoint, ListRequest } from '../../src/core/page.ts'
-import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
+import { errorOf, openContext } from '../helpers/connect-client.ts'
+import { connectTo, listOf } from '../helpers/emulated-client.ts'
 
 let emulator: Emulator
 let connection: Connection
 let client: Client
 let channelId: string
-
-function connectTo(service: Emulator, overrides: Partial<ConnectOptions> = {}): Connection {
-  const { appId, appSecret, apiToken, authUrl } = service
-  const spendDay = async () => {}
-  const reservation = { scope: 'account', serviceDay: '2026-11-20', resumesAt: '2026-11-20T16:00:00Z', spendDay }
-  const reserve = async () => reservation
-  return connectClient(service.baseUrl, { authUrl, appId, appSecret, apiToken, reserve, ...overrides })
-}
 
 beforeAll(async () => {
   emulator = await startEmulator({ channels: 2, viewers: 150, days: 10 })
@@ -49,21 +28,6 @@ beforeEach(() => {
   emulator.faults.length = 0
   Object.assign(emulator.switches, { listParams: 'query', emptyLists: 'array', totals: 'number', errcodeStatus: 'ok' })
 })
-
-function listOf(endpoint: ListEndpoint): ListRequest {
-  const questionId = emulator.world.channels.get(channelId)?.questionnaires.rows[0]?.questionId ?? ''
-  const lists: Readonly<Record<ListEndpoint, ListRequest>> = {
-    visitorList: { endpoint: 'visitorList', channelId, filter: '0', direction: 'desc' },
-    userRecordList: { endpoint: 'userRecordList', channelId, filterWatchTime: 0 },
-    userRecords: { endpoint: 'userRecords', channelId, filterWatchTime: 0 },
-    giftRunning: { endpoint: 'giftRunning', channelId, type: 'cash' },
-    getQuestionList: { endpoint: 'getQuestionList', channelId },
-    signupRecord: { endpoint: 'signupRecord', channelId, questionId },
-    managers: { endpoint: 'managers' },
-    managersUsage: { endpoint: 'managersUsage' },
-  }
-  return lists[endpoint]
-}
 
 /** All items of a list, page by page. */
 async function walk(
@@ -90,14 +54,14 @@ const channelRows = () => emulator.world.channels.get(channelId)
 describe('the lists hold what the service has', () => {
   test('4.7 visitors', async () => {
     const rows = channelRows()?.visitors.rows ?? []
-    const { items, totals } = await walk(listOf('visitorList'), 40)
+    const { items, totals } = await walk(listOf(emulator, 'visitorList'), 40)
     expect(valuesOf(items, 'user_id')).toEqual(rows.map(({ userId }) => userId).sort())
     expect(new Set(totals)).toEqual(new Set([rows.length]))
   })
 
   test('4.5 watch records, ids beyond 2^53 included', async () => {
     const rows = channelRows()?.records.rows ?? []
-    const { items } = await walk(listOf('userRecordList'), 100)
+    const { items } = await walk(listOf(emulator, 'userRecordList'), 100)
     expect(items.length).toBeGreaterThan(100)
     expect(valuesOf(items, 'record_id')).toEqual(rows.map(({ recordId }) => recordId).sort())
   })
@@ -114,20 +78,20 @@ describe('the lists hold what the service has', () => {
 
   test('4.6 watch records of version 1, a bare array', async () => {
     const rows = channelRows()?.oldRecords.rows ?? []
-    const { items, totals } = await walk(listOf('userRecords'), 100)
+    const { items, totals } = await walk(listOf(emulator, 'userRecords'), 100)
     expect(valuesOf(items, 'record_id')).toEqual(rows.map(({ recordId }) => recordId).sort())
     expect(new Set(totals)).toEqual(new Set([undefined]))
   })
 
   test('4.12 gifts of one type, a bare array', async () => {
     const rows = channelRows()?.gifts.rows.filter(({ type }) => type === 'cash') ?? []
-    const { items } = await walk(listOf('giftRunning'), 20)
+    const { items } = await walk(listOf(emulator, 'giftRunning'), 20)
     expect(valuesOf(items, 'money')).toEqual(rows.map(({ money }) => money).sort())
   })
 
   test('4.10 questionnaires, a GET with a body', async () => {
     const rows = channelRows()?.questionnaires.rows ?? []
-    const { items } = await walk(listOf('getQuestionList'), 2)
+    const { items } = await walk(listOf(emulator, 'getQuestionList'), 2)
     expect(valuesOf(items, 'question_id')).toEqual(rows.map(({ questionId }) => questionId).sort())
   })
 
@@ -217,78 +181,4 @@ describe('the other calls', () => {
     ]
     for (const ask of asks) expect(await errorOf(ask)).toMatchObject({ code: 'api.channelUnknown' })
   })
-})
-
-const endpoints: readonly ListEndpoint[] = [
-  'visitorList',
-  'userRecordList',
-  'giftRunning',
-  'getQuestionList',
-  'signupRecord',
-  'managers',
-  'managersUsage',
-]
-
-const passing: readonly FaultEffect[] = [
-  status(500),
-  status(503, { 'retry-after': '1' }),
-  refusal(429001),
-  refusal(500002),
-  errcode(1024),
-  errorsObject(),
-  html(200),
-  html(502),
-  emptyBody(),
-  cutBody(),
-  connectionReset(),
-]
-
-const final: readonly (readonly [FaultEffect, string])[] = [
-  [refusal(400001), 'api.status'],
-  [refusal(401001), 'api.unauthorized'],
-  [refusal(403002), 'api.forbidden'],
-  [refusal(429001), 'api.rateLimited'],
-  [refusal(500001), 'api.status'],
-  [refusal(429001, 'slow down', 'errcode'), 'api.rateLimited'],
-  [errcode(1024), 'api.refused'],
-  [errorsObject(401001), 'api.unauthorized'],
-  [jsonBody({ status: 'n', msg: 'no', flag: 100 }), 'api.refused'],
-  [jsonBody({}), 'api.badShape'],
-  [jsonBody('OK'), 'api.badShape'],
-  [jsonBody(null), 'api.badShape'],
-  [html(200), 'api.badBody'],
-  [html(404), 'api.status'],
-  [emptyBody(), 'api.badBody'],
-  [cutBody(), 'api.badBody'],
-  [connectionReset(), 'api.unreachable'],
-  [redirect('http://elsewhere.example/login'), 'api.status'],
-]
-
-describe.each(endpoints)('%s', (endpoint) => {
-  const ask = () => createFetchPage(client)({ list: listOf(endpoint), page: 1, pageSize: 10 }, openContext())
-
-  test('gets over every failure that passes', async () => {
-    const undisturbed = await ask()
-    for (const effect of passing) {
-      emulator.faults.push({ effect, endpoint, times: 2 })
-      const attempts: number[] = []
-      const fetchPage = createFetchPage(client)
-      const context = openContext({ onAttempt: (attempt) => attempts.push(attempt) })
-      const page = await fetchPage({ list: listOf(endpoint), page: 1, pageSize: 10 }, context)
-      expect(page.items, effect.name).toEqual(undisturbed.items)
-      expect(attempts, effect.name).toEqual([1, 2, 3])
-    }
-  })
-
-  test.each(final)('$name that stays is told by its code', async (effect, code) => {
-    emulator.faults.push({ effect, endpoint })
-    expect(await errorOf(ask())).toMatchObject({ code })
-  })
-})
-
-test('an answer that drips is given up after the time for a call', async () => {
-  emulator.faults.push({ effect: slowDrip(1, 5), endpoint: 'visitorList' })
-  await using impatient = connectTo(emulator, { requestTimeoutMs: 60 })
-  const ask = createFetchPage(impatient.client)({ list: listOf('visitorList'), page: 1, pageSize: 100 }, openContext())
-  expect(await errorOf(ask)).toMatchObject({ code: 'api.timeout' })
 })

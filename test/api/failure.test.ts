@@ -1,6 +1,24 @@
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Connection } from '../../src/api/connect.ts'
 import { LivehouseError } from '../../src/core/errors.ts'
+import type { ListEndpoint } from '../../src/core/page.ts'
+import {
+  connectionReset,
+  cutBody,
+  emptyBody,
+  errcode,
+  errorsObject,
+  html,
+  jsonBody,
+  redirect,
+  refusal,
+  slowDrip,
+  status,
+} from '../../src/emulator/fault-effects.ts'
+import type { FaultEffect } from '../../src/emulator/faults.ts'
+import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
 import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
+import { connectTo, listOf } from '../helpers/emulated-client.ts'
 import { type ScriptedAnswer, startScriptedService } from '../helpers/scripted-service.ts'
 
 const paging = { page: 3, pageSize: 100 }
@@ -99,4 +117,95 @@ describe('redirects', () => {
     expect(error.message).toContain(`redirects to ${other.url};`)
     expect(error.message).not.toContain('next=')
   })
+})
+
+let emulator: Emulator
+let connection: Connection
+
+beforeAll(async () => {
+  emulator = await startEmulator({ channels: 1, viewers: 50, days: 5 })
+  connection = connectTo(emulator)
+})
+
+afterAll(async () => {
+  await connection[Symbol.asyncDispose]()
+  await emulator[Symbol.asyncDispose]()
+})
+
+beforeEach(() => {
+  emulator.faults.length = 0
+})
+
+const endpoints: readonly ListEndpoint[] = [
+  'visitorList',
+  'userRecordList',
+  'giftRunning',
+  'getQuestionList',
+  'signupRecord',
+  'managers',
+  'managersUsage',
+]
+
+const passing: readonly FaultEffect[] = [
+  status(500),
+  status(503, { 'retry-after': '1' }),
+  refusal(429001),
+  refusal(500002),
+  errcode(1024),
+  errorsObject(),
+  html(200),
+  html(502),
+  emptyBody(),
+  cutBody(),
+  connectionReset(),
+]
+
+const final: readonly (readonly [FaultEffect, string])[] = [
+  [refusal(400001), 'api.status'],
+  [refusal(401001), 'api.unauthorized'],
+  [refusal(403002), 'api.forbidden'],
+  [refusal(429001), 'api.rateLimited'],
+  [refusal(500001), 'api.status'],
+  [refusal(429001, 'slow down', 'errcode'), 'api.rateLimited'],
+  [errcode(1024), 'api.refused'],
+  [errorsObject(401001), 'api.unauthorized'],
+  [jsonBody({ status: 'n', msg: 'no', flag: 100 }), 'api.refused'],
+  [jsonBody({}), 'api.badShape'],
+  [jsonBody('OK'), 'api.badShape'],
+  [jsonBody(null), 'api.badShape'],
+  [html(200), 'api.badBody'],
+  [html(404), 'api.status'],
+  [emptyBody(), 'api.badBody'],
+  [cutBody(), 'api.badBody'],
+  [connectionReset(), 'api.unreachable'],
+  [redirect('http://elsewhere.example/login'), 'api.status'],
+]
+
+describe.each(endpoints)('%s', (endpoint) => {
+  const ask = () => connection.fetchPage({ list: listOf(emulator, endpoint), page: 1, pageSize: 10 }, openContext())
+
+  test('gets over every failure that passes', async () => {
+    const undisturbed = await ask()
+    for (const effect of passing) {
+      emulator.faults.push({ effect, endpoint, times: 2 })
+      const attempts: number[] = []
+      const fetchPage = connection.fetchPage
+      const context = openContext({ onAttempt: (attempt) => attempts.push(attempt) })
+      const page = await fetchPage({ list: listOf(emulator, endpoint), page: 1, pageSize: 10 }, context)
+      expect(page.items, effect.name).toEqual(undisturbed.items)
+      expect(attempts, effect.name).toEqual([1, 2, 3])
+    }
+  })
+
+  test.each(final)('$name that stays is told by its code', async (effect, code) => {
+    emulator.faults.push({ effect, endpoint })
+    expect(await errorOf(ask())).toMatchObject({ code })
+  })
+})
+
+test('an answer that drips is given up after the time for a call', async () => {
+  emulator.faults.push({ effect: slowDrip(1, 5), endpoint: 'visitorList' })
+  await using impatient = connectTo(emulator, { requestTimeoutMs: 60 })
+  const ask = impatient.fetchPage({ list: listOf(emulator, 'visitorList'), page: 1, pageSize: 100 }, openContext())
+  expect(await errorOf(ask)).toMatchObject({ code: 'api.timeout' })
 })

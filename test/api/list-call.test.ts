@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createFetchPage } from '../../src/api/paging.ts'
 import { listCall } from '../../src/api/list-call.ts'
+import { createFetchPage } from '../../src/api/paging.ts'
 import type { ListRequest } from '../../src/core/page.ts'
 import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
 import { startScriptedService } from '../helpers/scripted-service.ts'
