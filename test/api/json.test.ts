@@ -29,6 +29,13 @@ describe('numbers keep every digit', () => {
     )
   })
 
+  test('a long integer is found wherever it stands', () => {
+    for (let offset = 0; offset < 40; offset += 1) {
+      const parsed = parseExact(`{"${'a'.repeat(offset)}":9007199254740993}`)
+      expect(Object.values(Object(parsed))).toEqual([9007199254740993n])
+    }
+  })
+
   test('any other JSON reads as the plain parser reads it', () => {
     assert(
       property(jsonValue(), (value) => {
