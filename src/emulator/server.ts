@@ -73,6 +73,8 @@ export interface Emulator extends AsyncDisposable {
 }
 
 const V1_CALLS_PER_DAY = 10
+/** Longer than any client keeps an idle connection, so that none is closed while a call is on its way. */
+const KEEP_ALIVE_MS = 120_000
 
 /**
  * Serves the whole interface of the spec on a loopback port.
@@ -123,6 +125,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     }
     void answerRequest(request, response, service, truth, openSignal).catch(() => response.destroy())
   })
+  server.keepAliveTimeout = KEEP_ALIVE_MS
   const baseUrl = await listen(server, options.port ?? 0)
   return {
     baseUrl,
@@ -138,6 +141,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     revokeTokens: credentials.revokeTokens,
     truth,
     [Symbol.asyncDispose]: async () => {
+      if (!server.listening) return
       ended.abort()
       const closed = once(server, 'close')
       server.close()
