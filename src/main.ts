@@ -34,8 +34,11 @@ export async function main(verbs: Readonly<Record<string, CommandEntry>> = comma
     isTerminal: process.stderr.isTTY,
   })
   // What still runs after a bug or after the grace period is not waited for; everything else ends by itself.
-  // oxlint-disable-next-line node/no-process-exit, unicorn/no-process-exit
-  emergency.promise.catch(() => process.exit())
+  emergency.promise.catch(() => {
+    process.exitCode ||= 1
+    // oxlint-disable-next-line node/no-process-exit, unicorn/no-process-exit
+    process.exit()
+  })
 }
 
 function listenToSignals(controller: AbortController, endNow: (error: unknown) => void): void {

@@ -12,7 +12,11 @@ const verbs = {
     await systemClock.sleep(60_000)
   },
   talkative: async (_: AbortSignal, print: (line: string) => void) => {
-    for (let line = 0; line < 20_000; line += 1) print(`line ${line}`)
+    for (let line = 0; line < 20_000; line += 1) {
+      print(`line ${line}`)
+      // Lets a closed pipe make itself heard.
+      if (line % 1000 === 0) await new Promise(setImmediate)
+    }
   },
   broken: async () => {
     process.nextTick(() => JSON.parse('{'))
