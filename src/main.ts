@@ -21,6 +21,8 @@ export async function main(verbs: Readonly<Record<string, CommandEntry>> = comma
     })
   }
   for (const stream of [process.stdout, process.stderr]) stream.on('error', endQuietlyOnClosedPipe)
+  // Node ends a process that waits for nothing more, even in the middle of a verb: that is a bug, not a success.
+  process.exitCode = 1
   process.exitCode = await runCommandLine({
     argv: process.argv.slice(2),
     version: readVersion(),

@@ -61,6 +61,10 @@ describe('the program', () => {
     expect(await ended).toMatchObject({ code: 0, err: '' })
   })
 
+  test('does not end well when its verb waits for something that never comes', async () => {
+    expect(await start(testVerbs, ['stuck']).ended).toMatchObject({ code: 1, out: '' })
+  })
+
   test.each([
     ['broken', 'internal error: '],
     ['forgetful', 'internal error: nobody caught this'],

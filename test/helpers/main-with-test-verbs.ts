@@ -26,9 +26,12 @@ const verbs = {
     void Promise.reject(new Error('nobody caught this'))
     await systemClock.sleep(60_000)
   },
+  stuck: async () => {
+    await new Promise(() => {})
+  },
 }
 
-await main(
+void main(
   Object.fromEntries(
     Object.entries(verbs).map(([verb, act]) => {
       const load = async () => ({
