@@ -1,0 +1,24 @@
+import { type Kysely, sql } from 'kysely'
+import type { Database } from './database.ts'
+
+/** A value as `pg-types.ts` reads it. */
+export type QueryRow = Readonly<Record<string, unknown>>
+
+/** Runs a fixed query as it is written and gives its rows, each with the columns in their order. */
+export async function runQuery(db: Kysely<Database>, text: string): Promise<readonly QueryRow[]> {
+  const { rows } = await sql.raw<QueryRow>(text).execute(db)
+  return rows
+}
+
+/** How many rows a table of schema `livehouse` has. */
+export async function countRows(db: Kysely<Database>, table: string): Promise<number> {
+  const { rows } = await sql<{ count: string }>`select count(*) from ${sql.table(`livehouse.${table}`)}`.execute(db)
+  return Number(rows[0]?.count)
+}
+
+/** The names of the tables of schema `livehouse`. */
+export async function readTableNames(db: Kysely<Database>): Promise<ReadonlySet<string>> {
+  const { rows } = await sql<{ name: string }>`
+    select tablename as name from pg_tables where schemaname = 'livehouse'`.execute(db)
+  return new Set(rows.map(({ name }) => name))
+}
