@@ -10,6 +10,10 @@ export interface CommandEntry {
 
 /** Every verb, in the order in which `livehouse --help` lists them. */
 export const commands: Readonly<Record<string, CommandEntry>> = {
+  demo: {
+    summary: 'the whole way without an account: emulator, PostgreSQL, sync, and what came of it',
+    load: async () => (await import('./demo.ts')).demo,
+  },
   sync: {
     summary: 'brings every stream up to now',
     load: async () => (await import('./sync.ts')).sync,

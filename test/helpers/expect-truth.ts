@@ -1,12 +1,13 @@
 import { expect } from 'vitest'
 import type { StreamName } from '../../src/core/stream.ts'
+import type { Emulator } from '../../src/emulator/server.ts'
 import { streams } from '../../src/streams/registry.ts'
+import type { TestDatabase } from './postgres.ts'
 import { readChannelsTable, readStreamTable, sorted } from './read-table.ts'
-import type { TestPipeline } from './start-pipeline.ts'
 
 /** The tables are equal to what the service has, value by value; of every stream when none is named. */
 export async function expectTruth(
-  { emulator, database }: TestPipeline,
+  { emulator, database }: { readonly emulator: Emulator; readonly database: Pick<TestDatabase, 'db'> },
   names: readonly StreamName[] = streams.map(({ name }) => name),
 ): Promise<void> {
   const truth = emulator.truth()

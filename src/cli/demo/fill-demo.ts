@@ -1,0 +1,106 @@
+import type { Kysely } from 'kysely'
+import type { ServiceSettings } from '../../config.ts'
+import type { Log } from '../../core/log.ts'
+import type { RunOutcome } from '../../core/outcome.ts'
+import { DAY, formatWallTime } from '../../core/wall-clock.ts'
+import type { Database } from '../../db/database.ts'
+import { type Emulator, startEmulator } from '../../emulator/server.ts'
+import { planSync } from '../../pipeline/plan-sync.ts'
+import { claimSource } from '../../state/source.ts'
+import { streams } from '../../streams/registry.ts'
+import type { CliContext } from '../command.ts'
+import { runExtraction } from '../run-extraction.ts'
+import { compareTables, type TableComparison } from './compare-tables.ts'
+
+const TIME_ZONE = 'Asia/Shanghai'
+
+/** How much the emulator makes up, as of `livehouse emulate`. */
+export interface DemoSize {
+  readonly channels: number
+  readonly viewers: number
+  readonly days: number
+  readonly seed: number
+}
+
+/** What a demo did, and its tables beside the emulator's. */
+export interface FilledDemo {
+  readonly outcome: RunOutcome
+  readonly tables: readonly TableComparison[]
+}
+
+/**
+ * Syncs the world of an emulator, which lives as long as this takes, into an empty database. The record of the run holds what the world was
+ * made from, so that another process can make the same one.
+ */
+export async function fillDemo(context: CliContext, db: Kysely<Database>, size: DemoSize): Promise<FilledDemo> {
+  const { clock, remark, signal } = context
+  await using emulator = await startEmulator({ ...size, timeZone: TIME_ZONE, clock })
+  const { world } = emulator
+  remark(
+    `emulator    ${emulator.baseUrl} (${size.channels} channels, ${size.viewers} viewers each, ${size.days} days of history)`,
+  )
+  const service = settingsOf(emulator)
+  await claimSource(db, service)
+  const outcome = await runExtraction(
+    { ...context, log: withoutSlices(context.log) },
+    {
+      command: 'demo',
+      settings: { ...size, ends_at: formatWallTime(world.endsAt), time_zone: TIME_ZONE },
+      service,
+      db,
+      channels: emulator.channelIds.map((channelId) => ({
+        channelId,
+        label: null,
+        group: null,
+        from: null,
+        until: null,
+        isTest: false,
+      })),
+      plan: (now) =>
+        planSync({
+          streams,
+          channels: emulator.channelIds.map((channelId) => ({ channelId, from: undefined, until: undefined })),
+          historyFrom: world.endsAt - (size.days + 1) * DAY,
+          now,
+        }),
+    },
+  )
+  signal.throwIfAborted()
+  const tables = await compareTables(db, world)
+  return { outcome: withDifferences(outcome, tables), tables }
+}
+
+/** A table that holds something else than the emulator has is a bug, and the demo has failed. */
+function withDifferences(outcome: RunOutcome, tables: readonly TableComparison[]): RunOutcome {
+  const errors = tables
+    .filter(({ landed, expected }) => landed !== expected)
+    .map(({ table, landed, expected }) => {
+      const message = `livehouse.${table} holds ${landed} rows, the emulator has ${expected}`
+      return { stream: null, partition: null, code: 'internal' as const, message }
+    })
+  if (errors.length === 0) return outcome
+  return { ...outcome, status: 'failed', errors: [...outcome.errors, ...errors] }
+}
+
+function settingsOf({ baseUrl, authUrl, appId, appSecret }: Emulator): ServiceSettings {
+  return {
+    baseUrl,
+    authUrl,
+    appId,
+    appSecret,
+    apiToken: null,
+    timeZone: TIME_ZONE,
+    maxCallsPerSecond: 0,
+    concurrency: 8,
+    listParams: 'query',
+    v1Budget: 10,
+    v1BudgetScope: 'account',
+    requestTimeoutMs: 30_000,
+    proxies: { http: null, https: null, none: null },
+  }
+}
+
+/** Progress tells how far each stream is; a line for each slice would hide what the demo shows. */
+function withoutSlices(log: Log): Log {
+  return { ...log, info: log.debug }
+}

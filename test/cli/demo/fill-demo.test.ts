@@ -1,0 +1,32 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { fillDemo } from '../../../src/cli/demo/fill-demo.ts'
+import { createTestContext } from '../../helpers/cli-context.ts'
+import { createTestDatabase } from '../../helpers/postgres.ts'
+
+const size = { channels: 1, viewers: 40, days: 5, seed: 3 }
+
+test('a table that holds fewer rows than the emulator has fails the demo and is named', async () => {
+  await using database = await createTestDatabase()
+  await sql`create function lose() returns trigger language plpgsql as 'begin return null; end'`.execute(database.db)
+  await sql`create trigger lose before insert on livehouse.visitors for each row when (new.user_id like '%1')
+    execute function lose()`.execute(database.db)
+
+  const { outcome, tables } = await fillDemo(createTestContext().context, database.db, size)
+  const visitors = tables.find(({ table }) => table === 'visitors')
+  expect(visitors?.expected).toBe(40)
+  expect(visitors?.landed).toBeLessThan(40)
+  expect(outcome.status).toBe('failed')
+  expect(outcome.errors.map(({ message }) => message)).toEqual([
+    `livehouse.visitors holds ${visitors?.landed} rows, the emulator has 40`,
+  ])
+})
+
+test('an interrupted demo is not compared, but ends as interrupted', async () => {
+  await using database = await createTestDatabase()
+  const controller = new AbortController()
+  const { context } = createTestContext({ signal: controller.signal })
+  const progress = { report: () => controller.abort(new Error('Ctrl-C')), [Symbol.dispose]: () => {} }
+  const interrupted = { ...context, openProgress: async () => progress }
+  await expect(fillDemo(interrupted, database.db, size)).rejects.toThrow('Ctrl-C')
+})

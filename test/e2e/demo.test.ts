@@ -1,0 +1,116 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { rm } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import { systemClock } from '../../src/core/clock.ts'
+import { startEmbedded, stopEmbedded } from '../../src/db/embedded.ts'
+import { openDatabase } from '../../src/db/pool.ts'
+import { startEmulator } from '../../src/emulator/server.ts'
+import { streams } from '../../src/streams/registry.ts'
+import { expectTruth } from '../helpers/expect-truth.ts'
+import { createPassableFolder } from '../helpers/operating-system.ts'
+
+const launcher = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+const { signal } = new AbortController()
+let dataDir = ''
+
+beforeAll(async () => {
+  dataDir = await createPassableFolder('demo')
+})
+
+afterAll(async () => {
+  await stopEmbedded(dataDir, signal)
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+/** The demo as a process of its own, with settings around it that it must not look at. */
+function startDemo(...args: readonly string[]) {
+  const child = spawn(process.execPath, [launcher, 'demo', ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      LIVEHOUSE_DATA_DIR: dataDir,
+      LIVEHOUSE_BASE_URL: 'https://service.invalid',
+      LIVEHOUSE_API_TOKEN: 'not-for-the-demo',
+      LIVEHOUSE_CHANNELS: '42',
+      LIVEHOUSE_MAX_CALLS_PER_SECOND: 'fast',
+      DATABASE_URL: 'postgres://nobody@database.invalid/none',
+    },
+  })
+  const text = { out: '', err: '' }
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (text.out += chunk))
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (text.err += chunk))
+  const ended = once(child, 'close').then(([code]: unknown[]) => ({ code, ...text }))
+  return { child, text, ended }
+}
+
+const settingsSchema = z.object({
+  seed: z.number(),
+  channels: z.number(),
+  viewers: z.number(),
+  days: z.number(),
+  ends_at: z.string(),
+  time_zone: z.literal('Asia/Shanghai'),
+})
+
+/** Holds the demo's tables against a world that is made here once more. */
+async function expectDemoTruth(): Promise<void> {
+  const server = await startEmbedded(dataDir, systemClock, signal)
+  await using db = await openDatabase(server.url('livehouse_demo'))
+  const runs = await db.selectFrom('livehouse_ops.runs').select('settings').execute()
+  expect(runs, 'each demo starts from an empty database').toHaveLength(1)
+  const { ends_at, time_zone, ...size } = settingsSchema.parse(runs[0]?.settings)
+  const endsAtMs = Date.parse(`${ends_at.replace(' ', 'T')}+08:00`)
+  const clock = { now: () => endsAtMs, sleep: async () => {} }
+  await using emulator = await startEmulator({ ...size, timeZone: time_zone, clock })
+  await expectTruth({ emulator, database: { db } })
+}
+
+const outcomeSchema = z.object({
+  command: z.literal('demo'),
+  status: z.string(),
+  errors: z.array(z.unknown()),
+  streams: z.record(z.string(), z.object({ extracted: z.number(), quarantined: z.number() })),
+})
+
+test('two demos at once both end well, one after the other, and the tables hold what the emulator had', async () => {
+  const demos = [startDemo('--json', '--viewers', '300'), startDemo('--viewers', '300')]
+  const [first, second] = await Promise.all(demos.map(async ({ ended }) => await ended))
+  expect(first, first?.err).toMatchObject({ code: 0 })
+  expect(second, second?.err).toMatchObject({ code: 0 })
+  const waits = [first, second].filter((end) => end?.err.includes('another demo is running'))
+  expect(waits).toHaveLength(1)
+  await expectDemoTruth()
+
+  const outcome = outcomeSchema.parse(JSON.parse(first?.out ?? ''))
+  expect(outcome).toMatchObject({ status: 'ok', errors: [] })
+  expect(Object.keys(outcome.streams)).toEqual(streams.map(({ name }) => name))
+
+  const out = second?.out ?? ''
+  for (const { table } of streams) expect(out).toMatch(new RegExp(`livehouse\\.${table} +([\\d,]+) +\\1  ✓`))
+  expect(out).not.toContain('✗')
+  expect(out).not.toContain('(no rows)')
+  expect(out).toContain('livehouse db psql --database livehouse_demo')
+})
+
+test('Ctrl-C ends the demo with 130, the emulator with it, and says that the PostgreSQL goes on', async () => {
+  const { child, text, ended } = startDemo()
+  while (!text.err.includes('emulator ')) await once(child.stderr, 'data')
+  child.kill('SIGINT')
+  const { code, err, out } = await ended
+  expect(code).toBe(130)
+  expect(out).toBe('')
+  expect(err).toContain('goes on running; livehouse db stop ends it')
+  const [, emulatorUrl = ''] = /emulator +(\S+)/.exec(err) ?? []
+  await expect(fetch(emulatorUrl)).rejects.toThrow('fetch failed')
+
+  expect(await startDemo('--viewers', '50', '--channels', '1').ended).toMatchObject({ code: 0 })
+  await expectDemoTruth()
+})
+
+test('what the demo cannot take is said at once', async () => {
+  const { code, err } = await startDemo('--viewers', 'many', '--port', '1').ended
+  expect(code).toBe(2)
+  expect(err).toContain('there is no --port')
+})
