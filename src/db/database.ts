@@ -6,10 +6,13 @@ import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
  */
 export interface Database {
   'livehouse.channels': ChannelsTable
+  'livehouse.questionnaires': QuestionnairesTable
   'livehouse_ops.source': SourceTable
   'livehouse_ops.runs': RunsTable
   'livehouse_ops.slices': SlicesTable
   'livehouse_ops.quarantine': QuarantineTable
+  'livehouse_ops.missed_rows': MissedRowsTable
+  'livehouse_ops.unknown_fields': UnknownFieldsTable
 }
 
 /** Decimal text on reading; numbers are accepted where they are small counts. */
@@ -37,6 +40,12 @@ export interface ChannelsTable {
   run_id: BigInteger
   inserted_at: Generated<Date>
   changed_at: ColumnType<Date, Date | undefined, Date>
+}
+
+/** The columns that other streams are planned by. */
+export interface QuestionnairesTable {
+  channel_id: string
+  question_id: string
 }
 
 /** At most one row: whose records this database holds. */
@@ -76,6 +85,7 @@ export interface SlicesTable {
   quarantined_rows: BigInteger
   calls: BigInteger
   retries: BigInteger
+  is_drop: Generated<boolean>
   error: string | null
   started_at: Instant
   finished_at: Instant
@@ -94,4 +104,19 @@ export interface QuarantineTable {
   first_seen_at: Instant
   last_seen_at: Instant
   resolved_at: OptionalInstant
+}
+
+export interface MissedRowsTable {
+  stream: string
+  partition: string
+  row_key: string
+  missed_at: Instant
+  run_id: BigInteger
+}
+
+export interface UnknownFieldsTable {
+  stream: string
+  field: string
+  first_seen_at: Instant
+  run_id: BigInteger
 }
