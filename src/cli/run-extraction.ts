@@ -5,8 +5,8 @@ import type { ServiceSettings } from '../config.ts'
 import type { RunOutcome } from '../core/outcome.ts'
 import { type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
-import { runJob } from '../pipeline/run-job.ts'
-import type { Slice } from '../pipeline/slice-work.ts'
+import type { SyncPlan } from '../pipeline/plan-sync.ts'
+import { runSync } from '../pipeline/run-sync.ts'
 import { finishRun, startRun } from '../state/runs.ts'
 import { itemReader } from '../transform/field.ts'
 import { registerChannels } from '../warehouse/channels.ts'
@@ -23,7 +23,7 @@ export interface ExtractionRequest {
   /** Every configured channel, also those that this run does not read. */
   readonly channels: readonly ChannelSetting[]
   /** `now`: the service's wall clock at the start. */
-  readonly plan: (now: WallTime) => readonly Slice[]
+  readonly plan: (now: WallTime) => Omit<SyncPlan, 'questionsOf'>
 }
 
 /** Slices side by side. Each waits for calls or for the database most of the time; calls have a ceiling of their own. */
@@ -38,8 +38,7 @@ export async function runExtraction(context: CliContext, request: ExtractionRequ
   await registerChannels(db, channels, runId)
   await using connection = connect({ ...service, clock, log, addSecret: context.addSecret })
   using progress = await context.openProgress()
-  const slices = request.plan(wallTimeAt(startedAt.getTime(), service.timeZone))
-  log.info('run.started', { runId, command, slices: slices.length })
+  log.info('run.started', { runId, command })
 
   const deps = {
     db,
@@ -53,7 +52,8 @@ export async function runExtraction(context: CliContext, request: ExtractionRequ
     runId,
     prefetch: service.concurrency,
   }
-  const job = await runJob(slices, deps, Math.min(CONCURRENT_SLICES, service.concurrency))
+  const plan = request.plan(wallTimeAt(startedAt.getTime(), service.timeZone))
+  const job = await runSync(plan, deps, Math.min(CONCURRENT_SLICES, service.concurrency))
   const finishedAt = new Date(clock.now())
   const outcome: RunOutcome = {
     runId,

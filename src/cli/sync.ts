@@ -2,7 +2,6 @@ import { readChannelsIfAny, readChannels } from '../config/read-channels.ts'
 import { readDatabaseSettings, readHistoryFrom, readServiceSettings, readSettings } from '../config.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
 import { parseWallTime } from '../core/wall-clock.ts'
-import { planSync } from '../pipeline/plan-sync.ts'
 import { streams } from '../streams/registry.ts'
 import { checkUsage, parseArguments, type Refuse } from './arguments.ts'
 import type { Command } from './command.ts'
@@ -20,7 +19,8 @@ Brings every stream up to now: reads what the channel service has, and writes wh
 changes nothing that has not changed at the source. Settings come from the environment or .env (see .env.example).
 
 Flags:
-  --streams a,b    only these streams (default: all); ${streams.map(({ name }) => name).join(', ')}
+  --streams a,b    only these streams (default: all; signups bring questionnaires along);
+                   ${streams.map(({ name }) => name).join(', ')}
   --channels x,y   only these channels of LIVEHOUSE_CHANNELS (default: all of them)
   --json           prints one JSON object with what was done instead of a table
 
@@ -58,13 +58,12 @@ export const sync: Command = {
       service,
       db,
       channels,
-      plan: (now) =>
-        planSync({
-          streams: chosen,
-          channels: read.map(plannedChannel),
-          historyFrom: parseWallTime(settings.historyFrom) ?? 0,
-          now,
-        }),
+      plan: (now) => ({
+        streams: chosen,
+        channels: read.map(plannedChannel),
+        historyFrom: parseWallTime(settings.historyFrom) ?? 0,
+        now,
+      }),
     })
     if (values.json) context.print(outcomeJson(outcome))
     else for (const line of summarize(outcome)) context.print(line)
@@ -74,5 +73,8 @@ export const sync: Command = {
 
 function chooseStreams(given: string | undefined, refuse: Refuse): readonly Stream[] {
   const names: readonly StreamName[] | undefined = readStreams(given, refuse)
-  return names === undefined ? streams : streams.filter(({ name }) => names.includes(name))
+  if (names === undefined) return streams
+  // Signups are asked for questionnaire by questionnaire, so their list is read too.
+  const wanted = new Set(names.includes('signups') ? [...names, 'questionnaires'] : names)
+  return streams.filter(({ name }) => wanted.has(name))
 }

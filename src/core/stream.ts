@@ -1,4 +1,4 @@
-import type { Columns } from './column.ts'
+import type { Columns, Row } from './column.ts'
 import type { ListRequest, Page } from './page.ts'
 import type { Partition, Window } from './slice.ts'
 
@@ -30,6 +30,40 @@ export interface ItemFields {
   readonly fields: Readonly<Record<string, unknown>>
 }
 
+/** How rows that the source gives no id are told apart (architecture, rows without an id). */
+export interface RowIdentity {
+  /** The key column that holds the identity, and the column of the number among equal ones. */
+  readonly keyColumn: string
+  readonly occurrenceColumn: string
+  /** Columns that never change; with the occurrence they are the identity. */
+  readonly of: readonly string[]
+  /** One of these, by which a row belongs to a window. Where it cannot be read, the whole content is the identity. */
+  readonly timeColumn: string
+}
+
+/** A table that is written: a stream's own, or that of its children. */
+export interface LoadTable {
+  /** Of schema `livehouse`. */
+  readonly table: string
+  /** In the order of the table; `removed_at`, `extra`, `run_id`, `inserted_at` and `changed_at` are not listed. */
+  readonly columns: Columns
+  /** The table's primary key. */
+  readonly key: readonly string[]
+  /** Whether rows get `removed_at` when proven reads no longer find them. */
+  readonly marksRemoved: boolean
+  /** The column by which the latest of several rows with one key is told (a real duplicate in the source's list). */
+  readonly freshnessColumn?: string
+}
+
+/** Rows of a second table that belong to a row and are replaced with it. */
+export interface ChildTable extends LoadTable {
+  /** What a row of the table is, for analysts. */
+  readonly comment: string
+  /** The column that numbers the children of one row from 1; the rest of the key is the parent's. */
+  readonly numberColumn: string
+  readonly rowsOf: (parent: Row) => readonly Row[]
+}
+
 /** What an item tells about its channel (API 2.5: id, uin and name are repeated on every visitor). */
 export interface ChannelFacts {
   readonly name: string | null
@@ -40,26 +74,22 @@ export interface ChannelFacts {
  * A stream is a value: what to ask, and how to read a row. One file each in `src/streams`. From its columns come the row's
  * type, the load statement, the conformance test and the data dictionary.
  */
-export interface Stream {
+export interface Stream extends LoadTable {
   readonly name: StreamName
-  /** Of schema `livehouse`. */
-  readonly table: string
   /** Of the spec, such as `4.7`. */
   readonly section: string
   /** What a row of the table is, for analysts. */
   readonly comment: string
-  /** In the order of the table; `extra`, `run_id`, `inserted_at`, `changed_at` and `removed_at` are not listed. */
-  readonly columns: Columns
-  /** The table's primary key. */
-  readonly key: readonly string[]
   /** What one partition is: the account, a channel, each gift type of a channel, or each questionnaire of a channel. */
   readonly partitionedBy: 'account' | 'channel' | 'channel/type' | 'channel/question'
   /** The largest page that the spec allows. */
   readonly pageSize: number
+  /** Whether the answers tell the source's own total; bare arrays do not. */
+  readonly isCounted: boolean
+  /** Columns of which at least one says whether a row lies in the window that was asked for; none for snapshots. */
+  readonly timeColumns: readonly string[]
   /** Whether the service filters by time; without a filter a slice is a walk over the whole list. */
   readonly isTimeFiltered: boolean
-  /** Whether rows get `removed_at` when proven reads no longer find them. */
-  readonly marksRemoved: boolean
   /** Every parameter explicit: the service's defaults differ. `window` as it goes on the wire, already widened. */
   readonly request: (partition: Partition, window: Window | undefined) => ListRequest
   /** Turns an item into fields by name; the default takes an object as it is. */
@@ -69,8 +99,9 @@ export interface Stream {
   /** Fields that the spec knows and that have no column here; they do not go to `extra`. */
   readonly otherFields: readonly string[]
   readonly channelFacts?: (item: unknown) => ChannelFacts | undefined
-  /** The column by which the latest of several rows with one key is told (a real duplicate in the source's list). */
-  readonly freshnessColumn?: string
+  /** Only where the source gives rows no id: a slice is then read whole, proven, and written in one transaction. */
+  readonly identity?: RowIdentity
+  readonly children?: ChildTable
 }
 
 /** A declaration whose key and freshness column are columns of its own. */

@@ -3,6 +3,7 @@ import type { Row } from '../core/column.ts'
 import { addCounts, type Counts, noCounts } from '../core/outcome.ts'
 import type { Stream } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
+import { replaceChildren } from '../warehouse/children.ts'
 import { loadRows, prepareToLoad } from '../warehouse/load.ts'
 import type { RunDeps } from './slice-work.ts'
 
@@ -10,7 +11,7 @@ import type { RunDeps } from './slice-work.ts'
 const BATCH = 1000
 
 export interface BatchLoader {
-  /** Takes rows; commits every full batch. */
+  /** Takes rows; commits every full batch of a stream whose rows have a key. */
   readonly add: (rows: readonly Row[]) => Promise<void>
   /** Commits what is held back, so that another walk may bring the same keys. */
   readonly flush: () => Promise<void>
@@ -20,38 +21,50 @@ export interface BatchLoader {
   readonly counts: () => Counts
 }
 
-/** Writes rows of one slice in batches, each in a transaction of its own. Keys must be distinct within a batch. */
+/**
+ * Writes rows of one slice: batch by batch in transactions of their own where the rows have a key, all of them in the last
+ * transaction where they have none. Keys must be distinct.
+ */
 export function createBatchLoader(stream: Stream, { db, timeZone, runId }: RunDeps): BatchLoader {
+  const isWhole = stream.identity !== undefined
   let pending: Row[] = []
   let counts = noCounts
 
   const commit = async (rows: readonly Row[], land?: (trx: Transaction<Database>) => Promise<void>) => {
     const loaded = await db.transaction().execute(async (trx) => {
       await prepareToLoad(trx, timeZone)
-      const result = await loadRows(trx, stream, rows, runId)
+      let sum = noCounts
+      for (let start = 0; start < rows.length; start += BATCH) {
+        const batch = rows.slice(start, start + BATCH)
+        sum = addCounts(sum, await loadRows(trx, stream, batch, runId))
+        if (stream.children) await replaceChildren(trx, stream.children, batch, runId)
+      }
       await land?.(trx)
-      return result
+      return sum
     })
     counts = addCounts(counts, loaded)
   }
-
-  const commitRest = async (land?: (trx: Transaction<Database>) => Promise<void>) => {
-    const rest = pending
+  const takePending = (): readonly Row[] => {
+    const rows = pending
     pending = []
-    if (rest.length > 0 || land) await commit(rest, land)
+    return rows
   }
 
   return {
     add: async (rows) => {
-      pending.push(...rows)
+      for (const row of rows) pending.push(row)
+      if (isWhole) return
       while (pending.length >= BATCH) {
         const batch = pending.slice(0, BATCH)
         pending = pending.slice(BATCH)
         await commit(batch)
       }
     },
-    flush: async () => await commitRest(),
-    finish: async (land) => await commitRest(land),
+    flush: async () => {
+      const rows = takePending()
+      if (rows.length > 0) await commit(rows)
+    },
+    finish: async (land) => await commit(takePending(), land),
     counts: () => counts,
   }
 }

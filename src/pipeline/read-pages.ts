@@ -1,17 +1,8 @@
 import assert from 'node:assert/strict'
 import { isDeepStrictEqual } from 'node:util'
 import { LivehouseError } from '../core/errors.ts'
-import type { CallContext, FetchPage, ListRequest, Page } from '../core/page.ts'
-
-export interface PageReading {
-  readonly fetchPage: FetchPage
-  readonly list: ListRequest
-  /** The largest page that the spec allows; where the service clamps it, what it sends decides. */
-  readonly pageSize: number
-  /** How many pages are asked for ahead of the one being read; bounds the memory. */
-  readonly prefetch: number
-  readonly context: CallContext
-}
+import type { Page } from '../core/page.ts'
+import { describeList, fetchNumbered, fetchPastEnd, type PageReading } from './page-reading.ts'
 
 /** A page and its number from 1. */
 export interface NumberedPage {
@@ -30,8 +21,8 @@ const MOST_EMPTY_PAGES = 2
 /**
  * Reads every page of a list that tells its total, in order, the later ones concurrently. No stop condition is trusted
  * alone: the announced total, a short page, an empty page and a repeated page must agree, and where fewer items came than
- * announced the walk goes on until a page is empty or repeats the one before it. A page that repeats the one before it is
-never yielded. A list without a total ends after page 1.
+ * announced the walk goes on until a page is empty or repeats the one before it. A page that repeats the one before it is never
+ * yielded. A list without a total ends after page 1.
  *
  * @throws LivehouseError `paging.ignored` when page 2 is page 1 again, `api.…` of a call.
  */
@@ -49,7 +40,8 @@ export async function* readPages(reading: PageReading): AsyncGenerator<NumberedP
   try {
     for (let number = 2; number <= lastPage || received < total; number++) {
       if (number > lastPage * OVERRUN_FACTOR + OVERRUN_MARGIN) return
-      const page = await ahead.take(number, lastPage)
+      const page = number > lastPage ? await fetchPastEnd(reading, number) : await ahead.take(number, lastPage)
+      if (page === undefined) return
       emptyPages = page.items.length === 0 ? emptyPages + 1 : 0
       if (emptyPages > 0 && (number > lastPage || emptyPages === MOST_EMPTY_PAGES)) return
       if (isSamePage(page, previous)) {
@@ -78,16 +70,12 @@ function lastPageOf(total: number, size: number): number {
   return Math.max(1, Math.ceil(total / size))
 }
 
-async function fetchNumbered(reading: PageReading, page: number): Promise<Page> {
-  return await reading.fetchPage({ list: reading.list, page, pageSize: reading.pageSize }, reading.context)
-}
-
 function isSamePage(a: Page, b: Page): boolean {
   return a.items.length > 0 && isDeepStrictEqual(a.items, b.items)
 }
 
 function pageIgnored({ list }: PageReading, { items, echoedPage }: Page): LivehouseError {
-  const call = `${list.endpoint}${'channelId' in list ? ` channel ${list.channelId}` : ''}`
+  const call = describeList(list)
   const echo = echoedPage === undefined ? '' : `, and names it page ${echoedPage}`
   const evidence = `page 2 holds the same ${items.length} items as page 1${echo}`
   return new LivehouseError(

@@ -10,7 +10,7 @@ import {
   type StreamOutcome,
 } from '../core/outcome.ts'
 import { isGreen, partitionKey, type Proof } from '../core/slice.ts'
-import type { StreamName } from '../core/stream.ts'
+import type { Stream, StreamName } from '../core/stream.ts'
 import { runSlice, type SliceResult } from './run-slice.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 
@@ -21,28 +21,42 @@ export interface JobResult {
   readonly errors: readonly RunProblem[]
 }
 
+/** The slices that can be planned with what the phases before it have brought. */
+export type Phase = () => Promise<readonly Slice[]>
+
 /**
- * Extracts slices side by side, `concurrency` at a time. One that fails does not stop the others; an error that none could
- * survive (credentials refused, service or database out of reach) and an interruption end the run: what is in flight ends,
- * the rest is not begun.
+ * Extracts slices side by side, `concurrency` at a time, phase after phase. One that fails does not stop the others; an error
+ * that none could survive (credentials refused, service or database out of reach) and an interruption end the run: what is in
+ * flight ends, the rest is not begun.
  */
-export async function runJob(slices: readonly Slice[], deps: RunDeps, concurrency: number): Promise<JobResult> {
+export async function runJob(
+  streams: readonly Stream[],
+  phases: readonly Phase[],
+  deps: RunDeps,
+  concurrency: number,
+  onEnd: (slice: Slice, result: SliceResult) => void = () => {},
+): Promise<JobResult> {
   const limit = pLimit(concurrency)
   const fatal = new AbortController()
   const signal = AbortSignal.any([deps.signal, fatal.signal])
-  const tally = createTally()
-  for (const [stream, count] of countByStream(slices)) deps.report({ kind: 'stream.planned', stream, slices: count })
+  const tally = createTally(streams)
 
-  await Promise.all(
-    slices.map((slice) =>
-      limit(async () => {
-        if (signal.aborted) return tally.addNotBegun(slice)
-        const result = await runSlice(slice, { ...deps, signal })
-        if (isFatal(result.error) && !signal.aborted) fatal.abort(result.error)
-        return tally.add(slice, result)
-      }),
-    ),
-  )
+  for (const phase of phases) {
+    if (signal.aborted) break
+    const slices = await phase()
+    for (const [stream, count] of countByStream(slices)) deps.report({ kind: 'stream.planned', stream, slices: count })
+    await Promise.all(
+      slices.map((slice) =>
+        limit(async () => {
+          if (signal.aborted) return tally.addNotBegun(slice)
+          const result = await runSlice(slice, { ...deps, signal })
+          if (isFatal(result.error) && !signal.aborted) fatal.abort(result.error)
+          onEnd(slice, result)
+          return tally.add(slice, result)
+        }),
+      ),
+    )
+  }
   return tally.result(signal.reason)
 }
 
@@ -57,8 +71,11 @@ function countByStream(slices: readonly Slice[]): ReadonlyMap<StreamName, number
   return counts
 }
 
-function createTally() {
-  const streams: Partial<Record<StreamName, StreamOutcome>> = {}
+/** Every stream of the run has its place, also one without slices. */
+function createTally(names: readonly Stream[]) {
+  const streams: Partial<Record<StreamName, StreamOutcome>> = Object.fromEntries(
+    names.map(({ name }) => [name, { counts: noCounts, slices: noSlices }]),
+  )
   const problems = new Map<unknown, RunProblem>()
   let isLanded = false
   let unfinished = 0
@@ -90,7 +107,7 @@ function createTally() {
         problems.set(stopped.code, { stream: null, partition: null, code: stopped.code, message })
       }
       const isFailed = isFatal(stopped) && !hasCode(stopped, 'run.interrupted') && !isLanded
-      const status = unfinished === 0 ? 'ok' : isFailed ? 'failed' : 'partial'
+      const status = unfinished === 0 && stopped === undefined ? 'ok' : isFailed ? 'failed' : 'partial'
       return { status, streams, errors: [...problems.values()] }
     },
   }

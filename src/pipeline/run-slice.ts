@@ -1,16 +1,22 @@
 import type { Kysely } from 'kysely'
 import type { Row } from '../core/column.ts'
 import { LivehouseError } from '../core/errors.ts'
-import { addCounts, type Counts } from '../core/outcome.ts'
+import type { Counts } from '../core/outcome.ts'
 import { isGreen, partitionKey, type Proof } from '../core/slice.ts'
+import type { Stream } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
 import { quarantineItems } from '../state/quarantine.ts'
 import { recordSlice } from '../state/slices.ts'
+import { rememberUnknownFields } from '../state/unknown-fields.ts'
 import { describeChannel } from '../warehouse/channels.ts'
+import { markRemoved } from '../warehouse/history.ts'
 import { loadRows } from '../warehouse/load.ts'
-import { createBatchLoader } from './batch-loader.ts'
-import { createCallMeter } from './call-meter.ts'
-import { type Extraction, extractSlice } from './extract-slice.ts'
+import { type BatchLoader, createBatchLoader } from './batch-loader.ts'
+import { type CallMeter, createCallMeter } from './call-meter.ts'
+import { extractKeyed } from './extract-keyed.ts'
+import { extractUnkeyed } from './extract-unkeyed.ts'
+import type { Extraction, FoundRows } from './extraction.ts'
+import { type HeldVerdict, holdAgainstEarlier } from './hold-against-earlier.ts'
 import { requireReadable } from './require-readable.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 
@@ -19,6 +25,8 @@ export interface SliceResult {
   readonly counts: Counts
   /** Why the slice is not green; undefined where it is. */
   readonly error: unknown
+  /** Undefined where the reading did not come to its end. */
+  readonly found: FoundRows | undefined
 }
 
 /**
@@ -29,60 +37,82 @@ export interface SliceResult {
  */
 export async function runSlice(slice: Slice, deps: RunDeps): Promise<SliceResult> {
   const { stream, partition } = slice
-  const { db, clock, log, report, runId } = deps
+  const { db, clock, log, report, runId, timeZone } = deps
   const name = { stream: stream.name, partition: partitionKey(partition) }
   const startedAt = new Date(clock.now())
   const meter = createCallMeter()
   const loader = createBatchLoader(stream, deps)
   let extraction: Extraction | undefined
 
-  const enterLedger = async (trx: Kysely<Database>, proof: Proof, reason: string | undefined) => {
+  let removed = 0
+
+  const enterLedger = async (trx: Kysely<Database>, { proof, reason, isDrop }: HeldVerdict) => {
     const finishedAt = new Date(clock.now())
     const { totals, distinct = 0, rejected = [] } = extraction?.summary ?? {}
     const counts = { distinctRows: distinct, quarantinedRows: rejected.length, ...meter.counts() }
     const origin = { runId, stream: stream.name, partition, covers: slice.covers }
-    await recordSlice(trx, { ...origin, ...counts, proof, totals, error: reason, startedAt, finishedAt })
+    await recordSlice(trx, { ...origin, ...counts, proof, isDrop, totals, error: reason, startedAt, finishedAt })
+  }
+  const reportUnknownFields = async ({ summary }: Extraction) => {
+    const seenAt = new Date(clock.now())
+    const fields = await rememberUnknownFields(db, stream.name, summary.unknownFields, runId, seenAt)
+    if (fields.length > 0) log.warn('fields.unknown', { stream: stream.name, fields })
   }
   const end = (proof: Proof, error: unknown): SliceResult => {
-    const counts = addCounts(countsOf(extraction, loader.counts()), meter.counts())
+    const counts = { ...countsOf(extraction, loader.counts()), removed, ...meter.counts() }
     report({ kind: 'slice.ended', ...name, proof })
     if (error === undefined) log.info('slice.ended', { ...name, proof, ...counts })
     else log.warn(proof === 'short' ? 'slice.short' : 'slice.failed', { ...name, proof, ...counts, err: error })
-    return { proof, counts, error }
+    return { proof, counts, error, found: extraction?.found }
   }
 
   report({ kind: 'slice.started', ...name })
   log.info('slice.started', name)
   try {
-    extraction = await extractSlice(slice, deps, meter, loader)
-    const { summary, verdict, channelFacts } = extraction
-    await quarantineItems(db, { ...name, runId, seenAt: new Date(clock.now()) }, summary.rejected)
+    const read = await extract(slice, deps, meter, loader)
+    extraction = read
+    const { summary, found, channelFacts } = read
+    const at = new Date(clock.now())
+    await quarantineItems(db, { ...name, runId, seenAt: at }, summary.rejected)
+    await reportUnknownFields(read)
     requireReadable(summary)
+    const verdict = await holdAgainstEarlier(slice, read, deps)
     await loader.finish(async (trx) => {
       await loadRows(trx, stream, latestOfEach(stream.key, summary.repeated), runId, { onlyNewer: true })
       if (channelFacts && partition.channel) await describeChannel(trx, partition.channel, channelFacts, runId)
-      await enterLedger(trx, verdict.proof, verdict.reason)
+      if (mayMarkRemoved(stream, read, verdict))
+        removed = await markRemoved(trx, { ...slice, timeZone }, found, runId, at)
+      await enterLedger(trx, verdict)
     })
     return end(verdict.proof, isGreen(verdict.proof) ? undefined : shortfall(name, verdict.reason))
   } catch (error) {
-    if (!isDatabaseError(error)) await enterLedger(db, 'failed', messageOf(error))
+    if (!isDatabaseError(error)) await enterLedger(db, { proof: 'failed', reason: messageOf(error), isDrop: false })
     return end('failed', error)
   }
 }
 
-function countsOf(extraction: Extraction | undefined, { inserted, updated }: Counts): Partial<Counts> & Counts {
+async function extract(slice: Slice, deps: RunDeps, meter: CallMeter, loader: BatchLoader): Promise<Extraction> {
+  const { identity } = slice.stream
+  if (identity) return await extractUnkeyed(slice, identity, deps, meter, loader)
+  return await extractKeyed(slice, deps, meter, loader)
+}
+
+/** Only a proven reading says that a row is gone: never one with duplicates, and never an empty answer. */
+function mayMarkRemoved(stream: Stream, { summary }: Extraction, { proof }: HeldVerdict): boolean {
+  const isProven = proof === 'verified' || proof === 'unverifiable'
+  return stream.marksRemoved && isProven && summary.repeated.length === 0 && summary.received > 0
+}
+
+function countsOf(extraction: Extraction | undefined, { inserted, updated, unchanged }: Counts) {
   const { distinct = 0, rejected = [], degraded = 0 } = extraction?.summary ?? {}
   return {
-    extracted: distinct + rejected.length,
+    extracted: Math.max(distinct + rejected.length, inserted + updated),
     inserted,
     updated,
     // A walk that was repeated found the rows unchanged that the one before it had written.
-    unchanged: Math.max(0, distinct - inserted - updated),
-    removed: 0,
+    unchanged: Math.min(unchanged, Math.max(0, distinct - inserted - updated)),
     quarantined: rejected.length,
     degraded,
-    calls: 0,
-    retries: 0,
   }
 }
 

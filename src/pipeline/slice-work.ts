@@ -12,9 +12,9 @@ import type { Database } from '../db/database.ts'
 export interface Slice {
   readonly stream: Stream
   readonly partition: Partition
-  /** What the service is asked for; undefined for a walk over the whole list. */
-  readonly asked: Window | undefined
-  /** What a landed slice covers: at most what was asked. Undefined for a snapshot. */
+  /** Whose rows it brings, half-open; the service is asked for more. Undefined for a walk over the whole list. */
+  readonly window: Window | undefined
+  /** What a landed slice covers: at most its window. Undefined for a snapshot. */
   readonly covers: Window | undefined
 }
 

@@ -17,7 +17,7 @@ export interface WalkSummary {
   readonly totals: Totals | undefined
   /** Items as they came. */
   readonly received: number
-  /** Rows with different keys. */
+  /** Rows with different keys; all rows where the source gives them none. */
   readonly distinct: number
   readonly rejected: readonly RejectedItem[]
   /** Rows whose key had come before in this walk, in the order in which they came. */
@@ -31,17 +31,21 @@ export interface Walk {
   /** Reads a page; returns the rows whose keys are new in this walk. */
   readonly add: (page: Page) => readonly Row[]
   readonly summary: () => WalkSummary
+  /** Whether this walk has brought a row of this key (without the parts that the partition names). */
+  readonly hasKey: (key: string) => boolean
 }
 
 /** Starts counting a walk. Holds the keys that came, not the rows. */
 export function startWalk(stream: Stream, readItem: ItemReader): Walk {
   const keyColumns = stream.key.filter((name) => stream.columns[name]?.source.kind === 'field')
+  const isKeyed = stream.identity === undefined
   const keys = new Set<string>()
   const rejected: RejectedItem[] = []
   const repeated: Row[] = []
   const unknownFields = new Set<string>()
   let totals: Totals | undefined
   let received = 0
+  let distinct = 0
   let degraded = 0
 
   return {
@@ -57,17 +61,19 @@ export function startWalk(stream: Stream, readItem: ItemReader): Walk {
         }
         for (const field of read.unknownFields) unknownFields.add(field)
         const key = keyColumns.map((name) => read.row[name]).join('\u0000')
-        if (keys.has(key)) {
+        if (isKeyed && keys.has(key)) {
           repeated.push(read.row)
           continue
         }
-        keys.add(key)
+        if (isKeyed) keys.add(key)
+        distinct++
         if (read.unreadFields.length > 0) degraded++
         fresh.push(read.row)
       }
       return fresh
     },
-    summary: () => ({ totals, received, distinct: keys.size, rejected, repeated, degraded, unknownFields }),
+    summary: () => ({ totals, received, distinct, rejected, repeated, degraded, unknownFields }),
+    hasKey: (key) => keys.has(key),
   }
 }
 

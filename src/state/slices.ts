@@ -19,6 +19,8 @@ export interface SliceRecord {
   readonly quarantinedRows: number
   readonly calls: number
   readonly retries: number
+  /** Whether it found surprisingly few rows. */
+  readonly isDrop: boolean
   /** Why it is not proven; undefined where it is. */
   readonly error: string | undefined
   readonly startedAt: Date
@@ -44,6 +46,7 @@ export async function recordSlice(db: Kysely<Database>, slice: SliceRecord): Pro
       quarantined_rows: slice.quarantinedRows,
       calls: slice.calls,
       retries: slice.retries,
+      is_drop: slice.isDrop,
       error: slice.error ?? null,
       started_at: slice.startedAt,
       finished_at: slice.finishedAt,

@@ -39,6 +39,11 @@ export function partitionColumn(part: PartitionPart, comment: string): Column<'t
   return { type: 'text', comment, source: { kind: 'partition', part } }
 }
 
+/** The service's day on which the slice was read. */
+export function serviceDayColumn(comment: string): Column<'date'> {
+  return { type: 'date', comment, source: { kind: 'serviceDay' } }
+}
+
 export function constantColumn<Type extends ColumnType>(
   type: Type,
   value: ColumnTypes[Type],

@@ -55,6 +55,8 @@ export const visitors = defineStream({
   partitionedBy: 'channel',
   pageSize: 100,
   isTimeFiltered: false,
+  isCounted: true,
+  timeColumns: [],
   marksRemoved: true,
   freshnessColumn: 'last_online_at',
   // id, uin and name describe the channel, on every row; ad_watch_time is reserved.

@@ -40,6 +40,8 @@ export const watchRecords = defineStream({
   partitionedBy: 'channel',
   pageSize: 100,
   isTimeFiltered: true,
+  isCounted: true,
+  timeColumns: ['entered_at', 'left_at'],
   marksRemoved: false,
   freshnessColumn: 'left_at',
   otherFields: [],

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely'
 import type { Cell, ColumnType, Row } from '../core/column.ts'
-import type { Stream } from '../core/stream.ts'
+import type { LoadTable } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
 import { arrayLiteral } from './array-literal.ts'
 
@@ -11,7 +11,7 @@ export interface LoadCounts {
 }
 
 export interface LoadOptions {
-  /** Leaves a row alone that is fresher than its new version (by the stream's `freshnessColumn`). */
+  /** Leaves a row alone that is fresher than its new version (by the table's `freshnessColumn`). */
   readonly onlyNewer?: boolean
 }
 
@@ -40,14 +40,14 @@ const UNQUOTED: ReadonlySet<ColumnType> = new Set([
  */
 export async function loadRows(
   trx: Transaction<Database>,
-  stream: Stream,
+  into: LoadTable,
   rows: readonly Row[],
   runId: string,
   options: LoadOptions = {},
 ): Promise<LoadCounts> {
   const first = rows[0]
   if (first === undefined) return { inserted: 0, updated: 0, unchanged: 0 }
-  const result = await upsert(stream, rows, first, runId, options).execute(trx)
+  const result = await upsert(into, rows, first, runId, options).execute(trx)
   const { inserted = '0', updated = '0' } = result.rows[0] ?? {}
   const written = Number(inserted) + Number(updated)
   return { inserted: Number(inserted), updated: Number(updated), unchanged: rows.length - written }
@@ -62,26 +62,26 @@ export async function prepareToLoad(trx: Transaction<Database>, timeZone: string
     set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`.execute(trx)
 }
 
-function upsert(stream: Stream, rows: readonly Row[], first: Row, runId: string, { onlyNewer = false }: LoadOptions) {
-  const columns = inputColumns(stream)
+function upsert(into: LoadTable, rows: readonly Row[], first: Row, runId: string, { onlyNewer = false }: LoadOptions) {
+  const columns = inputColumns(into)
   const names = columns.map(({ name }) => name)
-  const content = names.filter((name) => !stream.key.includes(name))
-  const table = sql.table(`livehouse.${stream.table}`)
-  const isRemoved = stream.marksRemoved ? sql` or target.removed_at is not null` : sql``
-  const fresher = onlyNewer && stream.freshnessColumn !== undefined ? isNotOlder(stream.freshnessColumn) : sql``
-  const isBack = stream.marksRemoved ? sql`, removed_at = null` : sql``
+  const content = names.filter((name) => !into.key.includes(name))
+  const table = sql.table(`livehouse.${into.table}`)
+  const isRemoved = into.marksRemoved ? sql` or target.removed_at is not null` : sql``
+  const fresher = onlyNewer && into.freshnessColumn !== undefined ? isNotOlder(into.freshnessColumn) : sql``
+  const isBack = into.marksRemoved ? sql`, removed_at = null` : sql``
 
   return sql<{ inserted: string; updated: string }>`
     with input as materialized (${inputRows(columns, rows, first)}),
     changed as (
-      select input.* from input left join ${table} as target on ${keysMatch(stream)}
-      where target.${sql.ref(firstKey(stream))} is null
+      select input.* from input left join ${table} as target on ${keysMatch(into)}
+      where target.${sql.ref(firstKey(into))} is null
         or ${qualified('target', content)} is distinct from ${qualified('input', content)}${isRemoved}
     ),
     written as (
       insert into ${table} as target (${refs(names)}, run_id)
-      select ${refs(names)}, ${runId}::bigint from changed order by ${refs(stream.key)}
-      on conflict (${refs(stream.key)}) do update
+      select ${refs(names)}, ${runId}::bigint from changed order by ${refs(into.key)}
+      on conflict (${refs(into.key)}) do update
       set ${sql.join(content.map((name) => sql`${sql.ref(name)} = excluded.${sql.ref(name)}`))},
         run_id = excluded.run_id, changed_at = now()${isBack}
       where (${qualified('target', content)} is distinct from ${qualified('excluded', content)}${isRemoved})${fresher}
@@ -90,8 +90,8 @@ function upsert(stream: Stream, rows: readonly Row[], first: Row, runId: string,
     select count(*) filter (where is_new) as inserted, count(*) filter (where not is_new) as updated from written`
 }
 
-function inputColumns(stream: Stream): readonly InputColumn[] {
-  const declared = Object.entries(stream.columns).map(([name, { type, source }]) => ({
+function inputColumns(into: LoadTable): readonly InputColumn[] {
+  const declared = Object.entries(into.columns).map(([name, { type, source }]) => ({
     name,
     type,
     isShared: source.kind === 'partition' || source.kind === 'serviceDay' || source.kind === 'constant',
@@ -121,15 +121,15 @@ function isNotOlder(column: string): RawBuilder<unknown> {
   return sql` and (target.${name} is null or excluded.${name} >= target.${name})`
 }
 
-function keysMatch(stream: Stream): RawBuilder<unknown> {
+function keysMatch(into: LoadTable): RawBuilder<unknown> {
   return sql.join(
-    stream.key.map((name) => sql`target.${sql.ref(name)} = input.${sql.ref(name)}`),
+    into.key.map((name) => sql`target.${sql.ref(name)} = input.${sql.ref(name)}`),
     sql` and `,
   )
 }
 
-function firstKey(stream: Stream): string {
-  const [name = ''] = stream.key
+function firstKey(into: LoadTable): string {
+  const [name = ''] = into.key
   return name
 }
 

@@ -23,11 +23,16 @@ export async function readChannelsTable(db: Kysely<Database>): Promise<readonly 
 
 /** Rows in an order of their own, so that two sets of them can be compared. */
 export function sorted(rows: readonly TruthRow[]): readonly TruthRow[] {
-  const keyed = rows.map((row) => {
-    const entries = Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1))
-    return { key: JSON.stringify(entries), row: Object.fromEntries(entries) }
-  })
+  const keyed = rows.map((row) => ({ key: JSON.stringify(canonical(row)), row }))
   return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ row }) => row)
+}
+
+/** Objects as their entries in the order of the names: jsonb has an order of its own. */
+function canonical(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(canonical)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return entries.map(([name, inner]) => [name, canonical(inner)])
 }
 
 function asTruth(column: string, type: ColumnType) {

@@ -4,8 +4,8 @@ import type { ProgressEvent } from '../../src/core/progress.ts'
 import type { StreamName } from '../../src/core/stream.ts'
 import { parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/server.ts'
-import { planSync } from '../../src/pipeline/plan-sync.ts'
-import { type JobResult, runJob } from '../../src/pipeline/run-job.ts'
+import type { JobResult } from '../../src/pipeline/run-job.ts'
+import { runSync } from '../../src/pipeline/run-sync.ts'
 import { startRun } from '../../src/state/runs.ts'
 import { streams } from '../../src/streams/registry.ts'
 import { itemReader } from '../../src/transform/field.ts'
@@ -46,15 +46,15 @@ export async function startPipeline(options: EmulatorOptions = {}): Promise<Test
       const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: new Date(clock.now()) })
       const channels = emulator.channelIds.map((channelId) => ({ channelId, label: null, group: null, isTest: false }))
       await registerChannels(db, channels, runId)
-      const slices = planSync({
+      const { fetchPage } = connection
+      const deps = { db, fetchPage, openItemReader: itemReader, clock, log: silentLog, signal, report, runId }
+      const plan = {
         streams: streams.filter(({ name }) => names === undefined || names.includes(name)),
         channels: channels.map(({ channelId }) => ({ channelId, from: undefined, until: undefined })),
         historyFrom: parseWallTime('2015-01-01') ?? 0,
         now: wallTimeAt(clock.now(), TIME_ZONE),
-      })
-      const { fetchPage } = connection
-      const deps = { db, fetchPage, openItemReader: itemReader, clock, log: silentLog, signal, report, runId }
-      return await runJob(slices, { ...deps, timeZone: TIME_ZONE, prefetch: 4 }, 4)
+      }
+      return await runSync(plan, { ...deps, timeZone: TIME_ZONE, prefetch: 4 }, 4)
     },
     [Symbol.asyncDispose]: async () => {
       await connection[Symbol.asyncDispose]()

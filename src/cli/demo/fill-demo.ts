@@ -5,7 +5,6 @@ import type { RunOutcome } from '../../core/outcome.ts'
 import { DAY, formatWallTime } from '../../core/wall-clock.ts'
 import type { Database } from '../../db/database.ts'
 import { type Emulator, startEmulator } from '../../emulator/server.ts'
-import { planSync } from '../../pipeline/plan-sync.ts'
 import { claimSource } from '../../state/source.ts'
 import { streams } from '../../streams/registry.ts'
 import type { CliContext } from '../command.ts'
@@ -56,13 +55,12 @@ export async function fillDemo(context: CliContext, db: Kysely<Database>, size: 
         until: null,
         isTest: false,
       })),
-      plan: (now) =>
-        planSync({
-          streams,
-          channels: emulator.channelIds.map((channelId) => ({ channelId, from: undefined, until: undefined })),
-          historyFrom: world.endsAt - (size.days + 1) * DAY,
-          now,
-        }),
+      plan: (now) => ({
+        streams,
+        channels: emulator.channelIds.map((channelId) => ({ channelId, from: undefined, until: undefined })),
+        historyFrom: world.endsAt - (size.days + 1) * DAY,
+        now,
+      }),
     },
   )
   signal.throwIfAborted()

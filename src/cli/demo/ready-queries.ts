@@ -33,4 +33,18 @@ from livehouse.visitors
 where first_login_at > now() - interval '7 days'
 group by source order by new_viewers desc limit 8`,
   },
+  {
+    title: 'Gifts by channel and type',
+    text: `select coalesce(c.name, c.channel_id) as channel, g.gift_type, count(*) as gifts, sum(g.amount) as amount
+from livehouse.gifts g join livehouse.channels c using (channel_id)
+group by c.channel_id, g.gift_type order by channel, g.gift_type limit 12`,
+  },
+  {
+    title: 'Signup answers',
+    text: `select q.name as questionnaire, a.question_no as no, left(a.question, 20) as question, left(a.answer, 20) as answer,
+       count(*) as signups
+from livehouse.signup_answers a join livehouse.questionnaires q using (channel_id, question_id)
+where a.answer is not null
+group by 1, 2, 3, 4 order by signups desc, 1, 2, 4 limit 10`,
+  },
 ]

@@ -1,0 +1,86 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Row } from '../core/column.ts'
+import type { Page } from '../core/page.ts'
+import type { RowIdentity } from '../core/stream.ts'
+import type { BatchLoader } from './batch-loader.ts'
+import type { CallMeter } from './call-meter.ts'
+import { type Extraction, isSettled, MOST_READINGS } from './extraction.ts'
+import { identifyRows } from './identify-rows.ts'
+import { judgeWalk, type Verdict } from './judge-walk.ts'
+import { openReading, type SliceReading } from './open-reading.ts'
+import { describeList } from './page-reading.ts'
+import { findChange, type ListReading, pagesOfTwins, readBareList } from './read-bare-list.ts'
+import { readPages } from './read-pages.ts'
+import { isInWindow, minuteOf, requireFiltered } from './row-window.ts'
+import type { RunDeps, Slice } from './slice-work.ts'
+import { startWalk, type WalkSummary } from './walk.ts'
+
+/**
+ * Reads a slice whose rows have no id: the whole of it into memory, again until a reading is clean, and gives its rows to
+ * `loader` only then. A row that came twice because the list moved would otherwise be a second row for ever.
+ */
+export async function extractUnkeyed(
+  slice: Slice,
+  identity: RowIdentity,
+  deps: RunDeps,
+  meter: CallMeter,
+  loader: BatchLoader,
+): Promise<Extraction> {
+  const { stream, window } = slice
+  const { timeZone } = deps
+  const reading = openReading(slice, deps, meter)
+
+  for (let attempt = 1; ; attempt++) {
+    const { pages, doubt } = stream.isCounted ? await readCountedList(reading) : await readList(reading)
+    const walk = startWalk(stream, reading.readItem)
+    const rows = pages.flatMap((page) => {
+      const fresh = walk.add(page)
+      if (reading.asked) requireFiltered(describeList(reading.pages.list), stream, fresh, reading.asked, timeZone)
+      return fresh
+    })
+    const summary = walk.summary()
+    const verdict = judgeReading(summary, doubt)
+    if (!isSettled(verdict) && attempt < MOST_READINGS) continue
+
+    const kept = rows.filter((row) => window === undefined || isInWindow(row[identity.timeColumn], window, timeZone))
+    const identified = isSettled(verdict) ? identifyRows(stream, identity, kept) : []
+    await loader.add(identified)
+    return { summary, verdict, found: foundOf(identified, identity, timeZone), channelFacts: undefined }
+  }
+}
+
+/** Only rows whose time can be read are looked for in a window of the table. */
+function foundOf(rows: readonly Row[], { keyColumn, timeColumn }: RowIdentity, timeZone: string): Extraction['found'] {
+  const timed = rows.filter((row) => minuteOf(row[timeColumn], timeZone) !== undefined)
+  const keys = new Set(timed.map((row) => String(row[keyColumn])))
+  return { count: keys.size, has: (key) => keys.has(key) }
+}
+
+/** A doubt is a list that moved; without a total a clean reading is all that there can be. */
+function judgeReading(summary: WalkSummary, doubt: string | undefined): Verdict {
+  const verdict = judgeWalk(summary)
+  return isSettled(verdict) && doubt !== undefined ? { proof: 'moving', reason: doubt } : verdict
+}
+
+async function readList({ pages, reportPage }: SliceReading): Promise<ListReading> {
+  return await readBareList(pages, (page) => reportPage(page.items.length, undefined))
+}
+
+/**
+ * A list with a total. The count alone is no proof here: a repeated page beside a missing one would count right. So each
+ * page must be named as the one that was asked for, under the same headers, and equal items on two pages are looked at again.
+ */
+async function readCountedList({ pages: reading, reportPage }: SliceReading): Promise<ListReading> {
+  const pages: Page[] = []
+  const doubts: string[] = []
+  for await (const { number, page, lastPage } of readPages(reading)) {
+    pages.push(page)
+    reportPage(page.items.length, lastPage)
+    if (page.items.length === 0) continue
+    if (page.echoedPage !== number) doubts.push(`page ${number} was asked for, and page ${page.echoedPage ?? '?'} came`)
+    if (!isDeepStrictEqual(page.title, pages[0]?.title))
+      doubts.push(`the headers of page ${number} are not those of page 1`)
+  }
+  const doubt = doubts[0] ?? (await findChange(reading, pages, pagesOfTwins(pages)))
+  return { pages, doubt }
+}

@@ -1,0 +1,26 @@
+import type { ChannelFacts } from '../core/stream.ts'
+import type { Verdict } from './judge-walk.ts'
+import type { WalkSummary } from './walk.ts'
+
+/** Which rows a reading found at the source, by key (without the parts that the partition names). */
+export interface FoundRows {
+  readonly count: number
+  readonly has: (key: string) => boolean
+}
+
+/** What reading a slice brought. Its rows have been given to the loader, but for those that came more than once. */
+export interface Extraction {
+  readonly summary: WalkSummary
+  readonly verdict: Verdict
+  /** Rows of the slice's window, or of the walk. */
+  readonly found: FoundRows
+  readonly channelFacts: ChannelFacts | undefined
+}
+
+/** A reading that does not prove itself is repeated up to two times; each is judged alone. */
+export const MOST_READINGS = 3
+
+/** Whether more readings would prove no more. */
+export function isSettled({ proof }: Verdict): boolean {
+  return proof === 'verified' || proof === 'unverifiable'
+}

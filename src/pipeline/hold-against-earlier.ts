@@ -1,0 +1,38 @@
+import type { Kysely } from 'kysely'
+import type { Database } from '../db/database.ts'
+import { judgeDrop, readLastWalk } from '../state/surprise-drop.ts'
+import { countHeld } from '../warehouse/history.ts'
+import type { Extraction } from './extraction.ts'
+import type { Verdict } from './judge-walk.ts'
+import type { RunDeps, Slice } from './slice-work.ts'
+
+export interface HeldVerdict {
+  readonly proof: Verdict['proof'] | 'failed'
+  readonly reason: string | undefined
+  /** Whether surprisingly few rows were found, believed or not. */
+  readonly isDrop: boolean
+}
+
+/**
+ * Holds what a reading found against what was there before: a walk against the last one, a window against the warehouse. A
+ * surprise drop is never green at once, whatever the source's total says.
+ */
+export async function holdAgainstEarlier(
+  { stream, partition, window }: Slice,
+  { verdict, found, summary }: Extraction,
+  { db, clock, timeZone }: RunDeps,
+): Promise<HeldVerdict> {
+  if (verdict.proof === 'short') return { ...verdict, isDrop: false }
+  const held = await countEarlier(db, { stream, partition, window, timeZone })
+  const count = window === undefined ? summary.distinct : found.count
+  const now = new Date(clock.now())
+  const answer = await judgeDrop(db, { stream: stream.name, partition, window, held, found: count, now })
+  if (answer !== 'surprise') return { ...verdict, isDrop: answer === 'agreed' }
+  const reason = `only ${count} rows came where there were ${held}; it is believed when a reading at least an hour later agrees`
+  return { proof: 'short', reason, isDrop: true }
+}
+
+async function countEarlier(db: Kysely<Database>, part: Parameters<typeof countHeld>[1]): Promise<number> {
+  if (part.window === undefined) return (await readLastWalk(db, part.stream.name, part.partition)) ?? 0
+  return part.stream.marksRemoved ? await countHeld(db, part) : 0
+}

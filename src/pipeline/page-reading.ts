@@ -1,0 +1,44 @@
+import { hasCode } from '../core/errors.ts'
+import type { CallContext, FetchPage, ListRequest, Page } from '../core/page.ts'
+
+/** What reading the pages of one list takes. */
+export interface PageReading {
+  readonly fetchPage: FetchPage
+  readonly list: ListRequest
+  /** The largest page that the spec allows; where the service clamps it, what it sends decides. */
+  readonly pageSize: number
+  /** How many pages are asked for ahead of the one being read; bounds the memory. */
+  readonly prefetch: number
+  readonly context: CallContext
+}
+
+/** @param number from 1 */
+export async function fetchNumbered(
+  { fetchPage, list, pageSize, context }: PageReading,
+  number: number,
+): Promise<Page> {
+  return await fetchPage({ list, page: number, pageSize }, context)
+}
+
+/**
+ * A page that need not be there: undefined where the service refuses it for good, as some do past the last page. Any other
+ * failure is one.
+ */
+export async function fetchPastEnd(reading: PageReading, number: number): Promise<Page | undefined> {
+  try {
+    return await fetchNumbered(reading, number)
+  } catch (error) {
+    if (isNoSuchPage(error)) return undefined
+    throw error
+  }
+}
+
+/** `visitorList channel 9`, for messages. */
+export function describeList(list: ListRequest): string {
+  return `${list.endpoint}${'channelId' in list ? ` channel ${list.channelId}` : ''}`
+}
+
+function isNoSuchPage(error: unknown): boolean {
+  if (hasCode(error, 'api.status')) return error.details.status === 400 || error.details.status === 404
+  return hasCode(error, 'api.refused')
+}

@@ -1,0 +1,85 @@
+import { isDeepStrictEqual } from 'node:util'
+import { LivehouseError } from '../core/errors.ts'
+import type { Page } from '../core/page.ts'
+import { describeList, fetchNumbered, fetchPastEnd, type PageReading } from './page-reading.ts'
+
+/** What reading a list into memory brought. */
+export interface ListReading {
+  readonly pages: readonly Page[]
+  /** Why the list is to be read again; undefined for a clean reading. */
+  readonly doubt: string | undefined
+}
+
+/**
+ * Reads every page of a bare array (API 4.12), which tells no total. One short page is proven by an empty page 2. Several
+ * pages end at a page shorter than the others, all before it full; then the first and the last page are read again, and
+ * where equal items lie on two pages (a row that a late record has shifted looks like a twin) those pages too. Any
+ * difference is a doubt.
+ *
+ * @throws LivehouseError `paging.ignored` when a full page 2 is page 1 again, `api.…` of a call.
+ */
+export async function readBareList(reading: PageReading, onPage: (page: Page) => void): Promise<ListReading> {
+  const pages: Page[] = []
+  let next: Page | undefined = await fetchNumbered(reading, 1)
+  while (next !== undefined && next.items.length > 0 && !isRepeated(reading, next, pages)) {
+    pages.push(next)
+    onPage(next)
+    if (pages.length > 1 && next.items.length < sizeOf(pages)) break
+    next = await fetchPastEnd(reading, pages.length + 1)
+  }
+  const sizes = pages.map(({ items }) => items.length)
+  if (sizes.some((size, index) => size > sizeOf(pages) || (index < sizes.length - 1 && size < sizeOf(pages)))) {
+    return { pages, doubt: `pages of different sizes came: ${sizes.join(', ')}` }
+  }
+  if (pages.length === 0 && (await fetchPastEnd(reading, 2))?.items.length) {
+    return { pages, doubt: 'page 1 was empty, and page 2 was not' }
+  }
+  if (pages.length < 2) return { pages, doubt: undefined }
+  return { pages, doubt: await findChange(reading, pages, [1, pages.length, ...pagesOfTwins(pages)]) }
+}
+
+/** What the service really serves: its first page, where that is not the last. */
+function sizeOf(pages: readonly Page[]): number {
+  return pages[0]?.items.length ?? 0
+}
+
+/** Past the end some services give the last page again. A full page 2 that is page 1 again means something else. */
+function isRepeated({ list, pageSize }: PageReading, page: Page, pages: readonly Page[]): boolean {
+  const previous = pages.at(-1)
+  if (previous === undefined || !isDeepStrictEqual(page.items, previous.items)) return false
+  if (pages.length > 1 || page.items.length < pageSize) return true
+  const call = describeList(list)
+  const evidence = `page 2 holds the same ${page.items.length} items as page 1`
+  throw new LivehouseError(
+    'paging.ignored',
+    `${call}: the service ignores the page parameter: ${evidence}. Nothing beyond page 1 can be read; ask the service's support.`,
+    { call, parameter: 'page', evidence },
+  )
+}
+
+/** Reads pages again; what came the first time is doubtful when one of them has changed. */
+export async function findChange(
+  reading: PageReading,
+  pages: readonly Page[],
+  numbers: Iterable<number>,
+): Promise<string | undefined> {
+  for (const number of new Set(numbers)) {
+    const again = await fetchNumbered(reading, number)
+    if (!isDeepStrictEqual(again.items, pages[number - 1]?.items))
+      return `page ${number} changed while the list was read`
+  }
+  return undefined
+}
+
+/** The numbers of pages that hold an item which another page holds too. */
+export function pagesOfTwins(pages: readonly Page[]): readonly number[] {
+  const pagesOf = new Map<string, Set<number>>()
+  for (const [index, { items }] of pages.entries()) {
+    for (const item of items) {
+      const key = JSON.stringify(item, (_key, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))
+      const numbers = pagesOf.get(key) ?? new Set()
+      pagesOf.set(key, numbers.add(index + 1))
+    }
+  }
+  return [...pagesOf.values()].filter(({ size }) => size > 1).flatMap((numbers) => [...numbers])
+}

@@ -1,0 +1,52 @@
+import type { Cell, Row } from '../core/column.ts'
+import { LivehouseError } from '../core/errors.ts'
+import { formatWindow, type Window } from '../core/slice.ts'
+import type { Stream } from '../core/stream.ts'
+import { floorToMinute, MINUTE, parseWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
+
+/**
+ * Where a time of a row stands on the service's wall clock, cut to the minute (the service may give no seconds); undefined
+ * for none.
+ */
+export function minuteOf(time: Cell | undefined, timeZone: string): WallTime | undefined {
+  if (typeof time !== 'string') return undefined
+  const wall = parseWallTime(time.slice(0, 19))
+  if (wall === undefined) return undefined
+  const hasOffset = /[+-]\d{2}:\d{2}$/.test(time.slice(19))
+  return floorToMinute(hasOffset ? wallTimeAt(Date.parse(time.replace(' ', 'T')), timeZone) : wall)
+}
+
+/** Whether a row belongs to a half-open window by its time; one whose time cannot be read belongs to whoever received it. */
+export function isInWindow(time: Cell | undefined, { from, to }: Window, timeZone: string): boolean {
+  const minute = minuteOf(time, timeZone)
+  return minute === undefined || (minute >= from && minute < to)
+}
+
+/**
+ * Most rows of a page lie outside what was asked: then the service ignored the filter, and the page is no answer.
+ * @throws LivehouseError `paging.ignored`
+ */
+export function requireFiltered(
+  call: string,
+  { timeColumns }: Stream,
+  rows: readonly Row[],
+  asked: Window,
+  timeZone: string,
+): void {
+  const outside = rows.filter((row) => isOutside(row, timeColumns, asked, timeZone))
+  if (outside.length * 2 <= rows.length) return
+  const [first] = outside
+  const evidence = `${outside.length} of ${rows.length} rows lie outside ${formatWindow(asked)}, such as one of ${timeColumns.map((name) => first?.[name]).join(' to ')}`
+  throw new LivehouseError(
+    'paging.ignored',
+    `${call}: the service ignores the time filter: ${evidence}. Check LIVEHOUSE_TIMEZONE; if it is right, ask the service's support.`,
+    { call, parameter: 'time filter', evidence },
+  )
+}
+
+/** From the earliest to the latest of its times, the row does not touch the window (whose ends may or may not belong to it). */
+function isOutside(row: Row, timeColumns: readonly string[], { from, to }: Window, timeZone: string): boolean {
+  const minutes = timeColumns.map((name) => minuteOf(row[name], timeZone)).filter((minute) => minute !== undefined)
+  if (minutes.length === 0) return false
+  return Math.max(...minutes) + MINUTE <= from || Math.min(...minutes) > to
+}

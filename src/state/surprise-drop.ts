@@ -1,0 +1,73 @@
+import { type Kysely, sql } from 'kysely'
+import { type Partition, partitionKey, type Window } from '../core/slice.ts'
+import type { StreamName } from '../core/stream.ts'
+import { formatWallTime } from '../core/wall-clock.ts'
+import type { Database } from '../db/database.ts'
+
+/** A reading of a walk or window, and what was there before. */
+export interface DropQuestion {
+  readonly stream: StreamName
+  readonly partition: Partition
+  readonly window: Window | undefined
+  /** Rows that were there: of the walk before it, or of the window in the warehouse. */
+  readonly held: number
+  readonly found: number
+  readonly now: Date
+}
+
+/** Fewer rows than this say nothing about a share. */
+const SMALLEST_HELD = 20
+const SMALLEST_SHARE = 0.9
+/** How long after a first surprise a second one counts as agreement. */
+const AGREEMENT_MS = 3_600_000
+
+/** `agreed`: an earlier reading has found as little. */
+export type DropAnswer = 'none' | 'surprise' | 'agreed'
+
+/**
+ * Whether a reading found over a tenth fewer rows than were there: a source that answers an empty list, say. Believed only
+ * when another at least an hour earlier found the same, with no fuller one since.
+ */
+export async function judgeDrop(db: Kysely<Database>, question: DropQuestion): Promise<DropAnswer> {
+  const { stream, partition, window, held, found, now } = question
+  if (held <= SMALLEST_HELD || found >= held * SMALLEST_SHARE) return 'none'
+  const overlaps = window ? sql`covers && ${rangeOf(window)}::tsrange` : sql`covers is null`
+  const { rows } = await sql<{ distinct_rows: string }>`
+    with readings as (
+      select slice_id, is_drop, distinct_rows, finished_at from livehouse_ops.slices
+      where stream = ${stream} and partition = ${partitionKey(partition)} and ${overlaps}
+        and (is_drop or status = 'landed')
+    )
+    select distinct_rows from readings
+    where is_drop and finished_at <= ${new Date(now.getTime() - AGREEMENT_MS)}
+      and slice_id > coalesce((select max(slice_id) from readings where not is_drop), 0)`.execute(db)
+  const isAgreed = rows.some(({ distinct_rows }) => window !== undefined || isAlike(Number(distinct_rows), found))
+  return isAgreed ? 'agreed' : 'surprise'
+}
+
+/** How many rows the last landed walk of this partition found; undefined before the first. */
+export async function readLastWalk(
+  db: Kysely<Database>,
+  stream: StreamName,
+  partition: Partition,
+): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('livehouse_ops.slices')
+    .select('distinct_rows')
+    .where('stream', '=', stream)
+    .where('partition', '=', partitionKey(partition))
+    .where('covers', 'is', null)
+    .where('status', '=', 'landed')
+    .orderBy('slice_id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row === undefined ? undefined : Number(row.distinct_rows)
+}
+
+function isAlike(a: number, b: number): boolean {
+  return Math.min(a, b) >= Math.max(a, b) * SMALLEST_SHARE
+}
+
+function rangeOf({ from, to }: Window): string {
+  return `[${formatWallTime(from)},${formatWallTime(to)})`
+}

@@ -1,0 +1,120 @@
+import type { ColumnTypes, FieldParser, Row } from '../core/column.ts'
+import type { Page } from '../core/page.ts'
+import { type ChildTable, defineStream, type ItemFields, type Rejection } from '../core/stream.ts'
+import { formatWallTime } from '../core/wall-clock.ts'
+import { exactJson } from '../transform/exact-json.ts'
+import { rejection, shown } from '../transform/field.ts'
+import { text } from '../transform/text.ts'
+import { computedColumn, partitionColumn, textField, timeField } from './columns.ts'
+
+/** One answered question, in the order of the questionnaire's columns. */
+interface Answer {
+  readonly question: string | null
+  readonly answer: string | null
+}
+
+/** User id, nickname and phone before the questions, the signup time behind them (API 2.9). */
+const LEADING_CELLS = 3
+const TRAILING_CELLS = 1
+
+const signupAnswers: ChildTable = {
+  table: 'signup_answers',
+  comment: 'Answers of a signup, one row a question (API 4.11)',
+  columns: {
+    channel_id: partitionColumn('channel', 'Channel id'),
+    question_id: partitionColumn('question', 'Questionnaire hash id'),
+    signup_key: computedColumn('text', 'The signup that the answer belongs to'),
+    question_no: computedColumn('smallint', 'Number of the question, from 1, in the order of the questionnaire'),
+    question: computedColumn('text', 'Header of the question, free text of the operator'),
+    answer: computedColumn('text', 'Answer as it came; several choices are joined by ||'),
+  },
+  key: ['channel_id', 'question_id', 'signup_key', 'question_no'],
+  marksRemoved: false,
+  numberColumn: 'question_no',
+  rowsOf: ({ channel_id = null, question_id = null, signup_key = null, answers }: Row) =>
+    parseAnswers(answers).map(({ question, answer }, index) => ({
+      channel_id,
+      question_id,
+      signup_key,
+      question_no: index + 1,
+      question,
+      answer,
+      extra: null,
+    })),
+}
+
+/** One row a signup. The service gives signups no id. API 4.11, fields 2.9. */
+export const signups = defineStream({
+  name: 'signups',
+  table: 'signups',
+  section: '4.11',
+  comment: 'Signups, one row an answered questionnaire (API 4.11)',
+  columns: {
+    channel_id: partitionColumn('channel', 'Channel id'),
+    question_id: partitionColumn('question', 'Questionnaire hash id'),
+    signup_key: computedColumn('text', 'Identity of the signup: viewer and time, and its number among equal ones'),
+    user_id: textField('user_id', 'Viewer id (first column)'),
+    nickname: textField('nickname', 'Nickname (second column)'),
+    phone: textField('phone', 'Phone (third column)'),
+    signed_up_at: timeField('signed_up_at', 'When the viewer signed up (last column)'),
+    answers: {
+      type: 'jsonb',
+      comment: 'Array of {"question", "answer"} in the order of the columns between phone and signup time',
+      source: { kind: 'field', field: 'answers', parse: answersJson, isRequired: false },
+    },
+    occurrence: computedColumn('integer', '1, 2 … among the signups with equal user_id and signed_up_at'),
+  },
+  key: ['channel_id', 'question_id', 'signup_key'],
+  partitionedBy: 'channel/question',
+  pageSize: 50,
+  isTimeFiltered: true,
+  isCounted: true,
+  timeColumns: ['signed_up_at'],
+  marksRemoved: true,
+  identity: {
+    keyColumn: 'signup_key',
+    occurrenceColumn: 'occurrence',
+    of: ['user_id', 'signed_up_at'],
+    timeColumn: 'signed_up_at',
+  },
+  children: signupAnswers,
+  otherFields: [],
+  request: ({ channel = '', question = '' }, window) => ({
+    endpoint: 'signupRecord',
+    channelId: channel,
+    questionId: question,
+    ...(window && { startTime: formatWallTime(window.from), endTime: formatWallTime(window.to) }),
+  }),
+  readItem: readSignup,
+})
+
+/** A row of cells in the order of the headers; the first three and the last are fixed, the others are questions. */
+function readSignup(item: unknown, { title }: Page): ItemFields | Rejection {
+  if (!Array.isArray(item)) return rejection('', `the row is ${shown(item)}, not an array of cells`)
+  const cells: readonly unknown[] = item
+  const headers = title ?? []
+  if (cells.length !== headers.length || cells.length < LEADING_CELLS + TRAILING_CELLS) {
+    return rejection('', `the row has ${cells.length} cells under ${headers.length} headers`)
+  }
+  const [user_id, nickname, phone] = cells
+  const questions = headers.slice(LEADING_CELLS, -TRAILING_CELLS)
+  const answers = questions.map((question, index) => ({ question, answer: cells[LEADING_CELLS + index] }))
+  return { kind: 'fields', fields: { user_id, nickname, phone, answers, signed_up_at: cells.at(-1) } }
+}
+
+/** Headers and cells are the operators' and viewers' free text; what is not text stays readable as JSON. */
+function answersJson(raw: unknown): ReturnType<FieldParser<ColumnTypes['jsonb']>> {
+  const pairs: readonly { readonly question: unknown; readonly answer: unknown }[] = Array.isArray(raw) ? raw : []
+  return exactJson(pairs.map(({ question, answer }) => ({ question: cellText(question), answer: cellText(answer) })))
+}
+
+function cellText(cell: unknown): string | null {
+  const read = text(cell)
+  return typeof read === 'symbol' ? exactJson(cell) : read
+}
+
+/** The reverse of `answersJson`. */
+function parseAnswers(answers: unknown): readonly Answer[] {
+  const parsed: readonly Answer[] = JSON.parse(String(answers))
+  return parsed
+}

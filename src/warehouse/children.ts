@@ -1,0 +1,46 @@
+import { sql, type Transaction } from 'kysely'
+import type { Row } from '../core/column.ts'
+import type { ChildTable } from '../core/stream.ts'
+import type { Database } from '../db/database.ts'
+import { arrayLiteral } from './array-literal.ts'
+import { loadRows } from './load.ts'
+
+/** Rows a statement. */
+const BATCH = 1000
+
+/**
+ * Replaces the children of these parents: writes those that are new or differ, and deletes those beyond the last one. In the
+ * transaction of the parents.
+ */
+export async function replaceChildren(
+  trx: Transaction<Database>,
+  children: ChildTable,
+  parents: readonly Row[],
+  runId: string,
+): Promise<void> {
+  const families = parents.map((parent) => ({ parent, rows: children.rowsOf(parent) }))
+  const rows = families.flatMap((family) => family.rows)
+  for (let start = 0; start < rows.length; start += BATCH) {
+    await loadRows(trx, children, rows.slice(start, start + BATCH), runId)
+  }
+  const parentKey = children.key.filter((name) => name !== children.numberColumn)
+  const arrays = parentKey.map(
+    (name) =>
+      sql`${arrayLiteral(
+        parents.map((parent) => parent[name] ?? null),
+        true,
+      )}::text[]`,
+  )
+  const counts = sql`${arrayLiteral(
+    families.map((family) => family.rows.length),
+    false,
+  )}::integer[]`
+  const names = [...parentKey, 'last_number']
+  await sql`
+    delete from ${sql.table(`livehouse.${children.table}`)} as child
+    using unnest(${sql.join([...arrays, counts])}) as parent (${sql.join(names.map((name) => sql.ref(name)))})
+    where ${sql.join(
+      parentKey.map((name) => sql`child.${sql.ref(name)} = parent.${sql.ref(name)}`),
+      sql` and `,
+    )} and child.${sql.ref(children.numberColumn)} > parent.last_number`.execute(trx)
+}
