@@ -16,6 +16,8 @@ export interface ReadRow {
 /** An item that did not, with itself as JSON text. */
 export interface RejectedItem extends Rejection {
   readonly raw: string
+  /** The column headers over it as JSON text (API 4.11); null where there are none. */
+  readonly headers: string | null
 }
 
 /** What every item of a slice shares. */

@@ -12,6 +12,17 @@ export function partitionKey(partition: Partition): string {
   return parts.length === 0 ? 'account' : parts.join('/')
 }
 
+const PARTITION = /^channel=([^/]+)(?:\/type=([^/]+))?(?:\/question=(.+))?$/s
+
+/** The reverse of `partitionKey`; undefined for text that it does not make. */
+export function parsePartition(key: string): Partition | undefined {
+  if (key === 'account') return {}
+  const parts = PARTITION.exec(key)
+  if (parts === null) return undefined
+  const [, channel, type, question] = parts
+  return { ...(channel && { channel }), ...(type && { type }), ...(question && { question }) }
+}
+
 /** Half-open, whole minutes of the service's wall clock. */
 export interface Window {
   readonly from: WallTime

@@ -13,6 +13,7 @@ export interface Database {
   'livehouse_ops.quarantine': QuarantineTable
   'livehouse_ops.missed_rows': MissedRowsTable
   'livehouse_ops.unknown_fields': UnknownFieldsTable
+  'livehouse_ops.channel_states': ChannelStatesTable
 }
 
 /** Decimal text on reading; numbers are accepted where they are small counts. */
@@ -99,6 +100,7 @@ export interface QuarantineTable {
   raw: string
   reason: string
   path: string
+  headers: string | null
   slice_id: OptionalBigInteger
   run_id: BigInteger
   first_seen_at: Instant
@@ -118,5 +120,12 @@ export interface UnknownFieldsTable {
   stream: string
   field: string
   first_seen_at: Instant
+  run_id: BigInteger
+}
+
+/** Channels that the service did not know in the last run that asked for them. */
+export interface ChannelStatesTable {
+  channel_id: string
+  unknown_runs: number
   run_id: BigInteger
 }

@@ -5,7 +5,7 @@ import type { Counts } from '../core/outcome.ts'
 import { isGreen, partitionKey, type Proof } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
-import { quarantineItems } from '../state/quarantine.ts'
+import { quarantineItems, resolveAbsent } from '../state/quarantine.ts'
 import { recordSlice } from '../state/slices.ts'
 import { rememberUnknownFields } from '../state/unknown-fields.ts'
 import { describeChannel } from '../warehouse/channels.ts'
@@ -73,7 +73,8 @@ export async function runSlice(slice: Slice, deps: RunDeps): Promise<SliceResult
     extraction = read
     const { summary, found, channelFacts } = read
     const at = new Date(clock.now())
-    await quarantineItems(db, { ...name, runId, seenAt: at }, summary.rejected)
+    const origin = { ...name, runId, seenAt: at, timeZone }
+    await quarantineItems(db, origin, summary.rejected)
     await reportUnknownFields(read)
     requireReadable(summary)
     const verdict = await holdAgainstEarlier(slice, read, deps)
@@ -82,6 +83,8 @@ export async function runSlice(slice: Slice, deps: RunDeps): Promise<SliceResult
       if (channelFacts && partition.channel) await describeChannel(trx, partition.channel, channelFacts, runId)
       if (mayMarkRemoved(stream, read, verdict))
         removed = await markRemoved(trx, { ...slice, timeZone }, found, runId, at)
+      if (slice.window === undefined && isProven(read, verdict))
+        await resolveAbsent(trx, origin, summary.rejected, { isDaily: isDaily(stream) })
       await enterLedger(trx, verdict)
     })
     return end(verdict.proof, isGreen(verdict.proof) ? undefined : shortfall(name, verdict.reason))
@@ -97,10 +100,19 @@ async function extract(slice: Slice, deps: RunDeps, meter: CallMeter, loader: Ba
   return await extractKeyed(slice, deps, meter, loader)
 }
 
-/** Only a proven reading says that a row is gone: never one with duplicates, and never an empty answer. */
-function mayMarkRemoved(stream: Stream, { summary }: Extraction, { proof }: HeldVerdict): boolean {
-  const isProven = proof === 'verified' || proof === 'unverifiable'
-  return stream.marksRemoved && isProven && summary.repeated.length === 0 && summary.received > 0
+/** Only a proven reading says that a row is gone: never one with duplicates. */
+function mayMarkRemoved(stream: Stream, read: Extraction, verdict: HeldVerdict): boolean {
+  return stream.marksRemoved && isProven(read, verdict) && read.summary.repeated.length === 0
+}
+
+/** Whether what the reading did not bring is no longer there: an empty answer never says so. */
+function isProven({ summary }: Extraction, { proof }: HeldVerdict): boolean {
+  return (proof === 'verified' || proof === 'unverifiable') && summary.received > 0
+}
+
+/** Whether a walk brings the rows of its day: what an earlier day brought is not made good by it. */
+function isDaily({ columns }: Stream): boolean {
+  return Object.values(columns).some(({ source }) => source.kind === 'serviceDay')
 }
 
 function countsOf(extraction: Extraction | undefined, { inserted, updated, unchanged }: Counts) {

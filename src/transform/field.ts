@@ -1,5 +1,6 @@
 import { type Cell, type Column, type Columns, unreadable } from '../core/column.ts'
 import type { ItemContext, ItemReader, RejectedItem } from '../core/item.ts'
+import type { Page } from '../core/page.ts'
 import type { ItemFields, Rejection, Stream } from '../core/stream.ts'
 import { exactJson } from './exact-json.ts'
 
@@ -13,10 +14,10 @@ export function itemReader(stream: Stream, context: ItemContext): ItemReader {
 
   return (item, page) => {
     const read = toFields(item, page)
-    if (read.kind === 'rejected') return withRaw(read, item)
+    if (read.kind === 'rejected') return withRaw(read, item, page)
     const { fields } = read
     const objection = stream.checkItem?.(fields, context.partition)
-    if (objection) return withRaw(objection, item)
+    if (objection) return withRaw(objection, item, page)
 
     const row: Record<string, Cell> = {}
     let unread: string[] | undefined
@@ -25,7 +26,7 @@ export function itemReader(stream: Stream, context: ItemContext): ItemReader {
       if (value === unreadable || (value === null && isRequired(column))) {
         const field = fieldOf(column)
         if (isRequired(column)) {
-          return withRaw(rejection(field, `${field} is ${shown(fields[field])}, and a row needs it`), item)
+          return withRaw(rejection(field, `${field} is ${shown(fields[field])}, and a row needs it`), item, page)
         }
         ;(unread ??= []).push(field)
       }
@@ -46,8 +47,8 @@ export function rejection(path: string, reason: string): Rejection {
   return { kind: 'rejected', path, reason }
 }
 
-function withRaw(found: Rejection, item: unknown): RejectedItem {
-  return { ...found, raw: exactJson(item) }
+function withRaw(found: Rejection, item: unknown, { title }: Page): RejectedItem {
+  return { ...found, raw: exactJson(item), headers: title === undefined ? null : exactJson(title) }
 }
 
 /** A value as a message shows it: short, one line. */

@@ -3,7 +3,7 @@ import { judgeWalk } from '../../src/pipeline/judge-walk.ts'
 import type { Totals, WalkSummary } from '../../src/pipeline/walk.ts'
 
 const still = (total: number): Totals => ({ first: total, last: total, smallest: total, largest: total })
-const rejected = { kind: 'rejected', raw: 'null', reason: 'no object', path: '' } as const
+const rejected = { kind: 'rejected', raw: 'null', reason: 'no object', path: '', headers: null } as const
 
 function summary(fields: Partial<WalkSummary>): WalkSummary {
   return {
