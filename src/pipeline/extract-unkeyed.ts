@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { Row } from '../core/column.ts'
+import { isSameJson } from '../core/is-same-json.ts'
 import type { Page } from '../core/page.ts'
 import type { RowIdentity } from '../core/stream.ts'
 import type { BatchLoader } from './batch-loader.ts'
@@ -78,8 +78,7 @@ async function readCountedList({ pages: reading, reportPage }: SliceReading): Pr
     reportPage(page.items.length, lastPage)
     if (page.items.length === 0) continue
     if (page.echoedPage !== number) doubts.push(`page ${number} was asked for, and page ${page.echoedPage ?? '?'} came`)
-    if (!isDeepStrictEqual(page.title, pages[0]?.title))
-      doubts.push(`the headers of page ${number} are not those of page 1`)
+    if (!isSameJson(page.title, pages[0]?.title)) doubts.push(`the headers of page ${number} are not those of page 1`)
   }
   const doubt = doubts[0] ?? (await findChange(reading, pages, pagesOfTwins(pages)))
   return { pages, doubt }

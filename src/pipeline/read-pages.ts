@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { isDeepStrictEqual } from 'node:util'
 import { LivehouseError } from '../core/errors.ts'
+import { isSameJson } from '../core/is-same-json.ts'
 import type { Page } from '../core/page.ts'
 import { describeList, fetchNumbered, fetchPastEnd, type PageReading } from './page-reading.ts'
 
@@ -71,7 +71,7 @@ function lastPageOf(total: number, size: number): number {
 }
 
 function isSamePage(a: Page, b: Page): boolean {
-  return a.items.length > 0 && isDeepStrictEqual(a.items, b.items)
+  return a.items.length > 0 && isSameJson(a.items, b.items)
 }
 
 function pageIgnored({ list }: PageReading, { items, echoedPage }: Page): LivehouseError {

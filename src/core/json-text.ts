@@ -1,0 +1,27 @@
+/**
+ * A JSON value as text, of any depth: `JSON.stringify` and everything else that recurses ends with a stack overflow a few
+ * thousand levels down, and a service may send more. Bigints are written as numbers; what is no JSON is null.
+ */
+export function jsonText(value: unknown): string {
+  const parts: string[] = []
+  /** What is still to be written, the next one last: text as it is, or a value in a tuple. */
+  const left: (string | readonly [unknown])[] = [[value]]
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    if (typeof next === 'string') parts.push(next)
+    else if (typeof next[0] === 'object' && next[0] !== null) {
+      for (const piece of piecesOf(next[0]).reverse()) left.push(piece)
+    } else parts.push(typeof next[0] === 'bigint' ? String(next[0]) : (JSON.stringify(next[0]) ?? 'null'))
+  }
+  return parts.join('')
+}
+
+function piecesOf(value: object): (string | readonly [unknown])[] {
+  const pieces: (string | readonly [unknown])[] = [Array.isArray(value) ? '[' : '{']
+  for (const [index, [name, inner]] of Object.entries<unknown>({ ...value }).entries()) {
+    if (index > 0) pieces.push(',')
+    if (!Array.isArray(value)) pieces.push(`${JSON.stringify(name)}:`)
+    pieces.push([inner])
+  }
+  pieces.push(Array.isArray(value) ? ']' : '}')
+  return pieces
+}
