@@ -28,7 +28,7 @@ export async function fetchPastEnd(reading: PageReading, number: number): Promis
   try {
     return await fetchNumbered(reading, number)
   } catch (error) {
-    if (isNoSuchPage(error)) return undefined
+    if (isNoSuchPage(error, reading.list)) return undefined
     throw error
   }
 }
@@ -38,7 +38,9 @@ export function describeList(list: ListRequest): string {
   return `${list.endpoint}${'channelId' in list ? ` channel ${list.channelId}` : ''}`
 }
 
-function isNoSuchPage(error: unknown): boolean {
+/** An errcode need not tell what it means (API 7.2): only where errcodes are the way to refuse may it be this. */
+function isNoSuchPage(error: unknown, { endpoint }: ListRequest): boolean {
   if (hasCode(error, 'api.status')) return error.details.status === 400 || error.details.status === 404
-  return hasCode(error, 'api.refused')
+  const hasErrcodes = endpoint === 'getQuestionList' || endpoint === 'signupRecord'
+  return hasErrcodes && hasCode(error, 'api.refused')
 }

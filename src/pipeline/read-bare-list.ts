@@ -1,5 +1,6 @@
-import { isDeepStrictEqual } from 'node:util'
 import { LivehouseError } from '../core/errors.ts'
+import { isSameJson } from '../core/is-same-json.ts'
+import { jsonText } from '../core/json-text.ts'
 import type { Page } from '../core/page.ts'
 import { describeList, fetchNumbered, fetchPastEnd, type PageReading } from './page-reading.ts'
 
@@ -46,7 +47,7 @@ function sizeOf(pages: readonly Page[]): number {
 /** Past the end some services give the last page again. A full page 2 that is page 1 again means something else. */
 function isRepeated({ list, pageSize }: PageReading, page: Page, pages: readonly Page[]): boolean {
   const previous = pages.at(-1)
-  if (previous === undefined || !isDeepStrictEqual(page.items, previous.items)) return false
+  if (previous === undefined || !isSameJson(page.items, previous.items)) return false
   if (pages.length > 1 || page.items.length < pageSize) return true
   const call = describeList(list)
   const evidence = `page 2 holds the same ${page.items.length} items as page 1`
@@ -64,9 +65,8 @@ export async function findChange(
   numbers: Iterable<number>,
 ): Promise<string | undefined> {
   for (const number of new Set(numbers)) {
-    const again = await fetchNumbered(reading, number)
-    if (!isDeepStrictEqual(again.items, pages[number - 1]?.items))
-      return `page ${number} changed while the list was read`
+    const again = await fetchPastEnd(reading, number)
+    if (!isSameJson(again?.items, pages[number - 1]?.items)) return `page ${number} changed while the list was read`
   }
   return undefined
 }
@@ -76,7 +76,7 @@ export function pagesOfTwins(pages: readonly Page[]): readonly number[] {
   const pagesOf = new Map<string, Set<number>>()
   for (const [index, { items }] of pages.entries()) {
     for (const item of items) {
-      const key = JSON.stringify(item, (_key, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))
+      const key = jsonText(item)
       const numbers = pagesOf.get(key) ?? new Set()
       pagesOf.set(key, numbers.add(index + 1))
     }
