@@ -11,6 +11,8 @@ export interface Database {
   'livehouse_ops.runs': RunsTable
   'livehouse_ops.slices': SlicesTable
   'livehouse_ops.quarantine': QuarantineTable
+  'livehouse_ops.backfills': BackfillsTable
+  'livehouse_ops.headers': HeadersTable
   'livehouse_ops.missed_rows': MissedRowsTable
   'livehouse_ops.unknown_fields': UnknownFieldsTable
   'livehouse_ops.channel_states': ChannelStatesTable
@@ -76,7 +78,10 @@ export interface SlicesTable {
   partition: string
   /** A `tsrange` as text, `[2026-11-20 14:03:00,2026-11-20 15:00:00)`; null for a snapshot walk. */
   covers: string | null
-  status: 'landed' | 'failed'
+  /** As `covers`: what was read. */
+  reads: string | null
+  backfill_id: OptionalBigInteger
+  status: 'landed' | 'moving' | 'failed' | 'forgotten'
   proof: string
   first_total: OptionalBigInteger
   last_total: OptionalBigInteger
@@ -127,5 +132,20 @@ export interface UnknownFieldsTable {
 export interface ChannelStatesTable {
   channel_id: string
   unknown_runs: number
+  run_id: BigInteger
+}
+
+export interface BackfillsTable {
+  backfill_id: GeneratedAlways<string>
+  arguments: Json
+  status: 'open' | 'finished' | 'abandoned'
+  started_at: Instant
+  finished_at: OptionalInstant
+}
+
+export interface HeadersTable {
+  partition: string
+  title: Json
+  seen_at: Instant
   run_id: BigInteger
 }

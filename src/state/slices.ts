@@ -1,16 +1,19 @@
 import type { Kysely } from 'kysely'
 import { isGreen, partitionKey, type Partition, type Proof, type Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
-import { formatWallTime } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
+import { formatRange } from './wall-range.ts'
 
 /** What the ledger keeps of one extraction. */
 export interface SliceRecord {
   readonly runId: string
   readonly stream: StreamName
   readonly partition: Partition
-  /** What it proves to be covered; undefined for a snapshot walk. */
+  /** What it read; undefined for a snapshot walk. */
+  readonly window: Window | undefined
+  /** What it covers once it has landed; undefined where nothing. */
   readonly covers: Window | undefined
+  readonly backfillId: string | undefined
   readonly proof: Proof
   readonly totals:
     | { readonly first: number; readonly last: number; readonly smallest: number; readonly largest: number }
@@ -35,8 +38,10 @@ export async function recordSlice(db: Kysely<Database>, slice: SliceRecord): Pro
       run_id: slice.runId,
       stream: slice.stream,
       partition: partitionKey(slice.partition),
+      reads: slice.window ? formatRange(slice.window) : null,
       covers: slice.covers ? formatRange(slice.covers) : null,
-      status: isGreen(slice.proof) ? 'landed' : 'failed',
+      backfill_id: slice.backfillId ?? null,
+      status: statusOf(slice.proof),
       proof: slice.proof,
       first_total: slice.totals?.first ?? null,
       last_total: slice.totals?.last ?? null,
@@ -54,7 +59,28 @@ export async function recordSlice(db: Kysely<Database>, slice: SliceRecord): Pro
     .execute()
 }
 
-/** A window as `tsrange` text. */
-function formatRange({ from, to }: Window): string {
-  return `[${formatWallTime(from)},${formatWallTime(to)})`
+/** Whether a whole walk of this partition has landed since an instant. */
+export async function hasLandedSince(
+  db: Kysely<Database>,
+  stream: StreamName,
+  partition: string,
+  since: Date,
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('livehouse_ops.slices')
+    .select('slice_id')
+    .where('stream', '=', stream)
+    .where('partition', '=', partition)
+    .where('status', '=', 'landed')
+    .where('reads', 'is', null)
+    .where('started_at', '>=', since)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Only what is settled counts as covered. A list that moved has been read, but is read again. */
+function statusOf(proof: Proof): 'landed' | 'moving' | 'failed' {
+  if (proof === 'moving') return 'moving'
+  return isGreen(proof) ? 'landed' : 'failed'
 }

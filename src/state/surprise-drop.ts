@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 import { type Partition, partitionKey, type Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
-import { formatWallTime } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
+import { formatRange } from './wall-range.ts'
 
 /** A reading of a walk or window, and what was there before. */
 export interface DropQuestion {
@@ -31,7 +31,7 @@ export type DropAnswer = 'none' | 'surprise' | 'agreed'
 export async function judgeDrop(db: Kysely<Database>, question: DropQuestion): Promise<DropAnswer> {
   const { stream, partition, window, held, found, now } = question
   if (held <= SMALLEST_HELD || found >= held * SMALLEST_SHARE) return 'none'
-  const overlaps = window ? sql`covers && ${rangeOf(window)}::tsrange` : sql`covers is null`
+  const overlaps = window ? sql`reads && ${formatRange(window)}::tsrange` : sql`reads is null`
   const { rows } = await sql<{ distinct_rows: string }>`
     with readings as (
       select slice_id, is_drop, distinct_rows, finished_at from livehouse_ops.slices
@@ -56,7 +56,7 @@ export async function readLastWalk(
     .select('distinct_rows')
     .where('stream', '=', stream)
     .where('partition', '=', partitionKey(partition))
-    .where('covers', 'is', null)
+    .where('reads', 'is', null)
     .where('status', '=', 'landed')
     .orderBy('slice_id', 'desc')
     .limit(1)
@@ -66,8 +66,4 @@ export async function readLastWalk(
 
 function isAlike(a: number, b: number): boolean {
   return Math.min(a, b) >= Math.max(a, b) * SMALLEST_SHARE
-}
-
-function rangeOf({ from, to }: Window): string {
-  return `[${formatWallTime(from)},${formatWallTime(to)})`
 }

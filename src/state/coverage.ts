@@ -1,0 +1,100 @@
+import { type Kysely, sql } from 'kysely'
+import type { Window } from '../core/slice.ts'
+import type { StreamName } from '../core/stream.ts'
+import type { Database } from '../db/database.ts'
+import { formatRange, readBounds } from './wall-range.ts'
+
+/** What is wanted of one partition. */
+export interface WantedRange {
+  /** As in the ledger, such as `channel=9`. */
+  readonly partition: string
+  readonly window: Window
+}
+
+/** What the ledger says of a wanted range. */
+export interface Coverage {
+  /** The parts of the wanted range that no landed slice covers, oldest first. */
+  readonly gaps: readonly Window[]
+  /** Where the partition's coverage ends; undefined before anything has landed. */
+  readonly coveredUntil: Window['to'] | undefined
+}
+
+/** Which landed slices count: all, those of one backfill, or those that landed since an instant. */
+export interface CoverageFilter {
+  readonly backfillId?: string
+  readonly landedSince?: Date
+}
+
+/** Holds wanted ranges against the union of landed ones. One query, whatever the number of partitions. */
+export async function readCoverage(
+  db: Kysely<Database>,
+  stream: StreamName,
+  wanted: readonly WantedRange[],
+  { backfillId, landedSince }: CoverageFilter = {},
+): Promise<ReadonlyMap<string, Coverage>> {
+  const ofBackfill = backfillId === undefined ? sql`` : sql` and backfill_id = ${backfillId}`
+  const since = landedSince === undefined ? sql`` : sql` and finished_at >= ${landedSince}`
+  const { rows } = await sql<{ partition: string; until: string | null; lower: string | null; upper: string | null }>`
+    with wanted as (
+      select * from unnest(${wanted.map(({ partition }) => partition)}::text[],
+        ${wanted.map(({ window }) => formatRange(window))}::tsrange[]) as w (partition, range)
+    ),
+    covered as (
+      select partition, range_agg(covers) as ranges from livehouse_ops.slices
+      where stream = ${stream} and status = 'landed' and covers is not null${ofBackfill}${since}
+      group by partition
+    )
+    select partition, upper(ranges)::text as until, lower(gap)::text as lower, upper(gap)::text as upper
+    from wanted left join covered using (partition)
+      left join lateral unnest(tsmultirange(range) - coalesce(ranges, '{}')) as gap on true
+    order by partition, gap`.execute(db)
+  const groups = Map.groupBy(rows, ({ partition }) => partition)
+  return new Map(
+    [...groups].map(([partition, group]) => {
+      const gaps = group.flatMap(({ lower, upper }) => readBounds(lower, upper) ?? [])
+      const until = group[0]?.until ?? null
+      return [partition, { gaps, coveredUntil: readBounds(until, until)?.to }]
+    }),
+  )
+}
+
+/** A range that is to be read again, of all or some streams and partitions. */
+export interface Forgotten {
+  readonly streams: readonly StreamName[]
+  /** Undefined for every channel. */
+  readonly channels: readonly string[] | undefined
+  readonly window: Window
+}
+
+/**
+ * Takes a range out of what is covered: the next sync reads it again. Slices keep the rest of their range; one that is left
+ * in two pieces becomes two. @returns how many slices had a part in it
+ */
+export async function forgetCoverage(db: Kysely<Database>, { streams, channels, window }: Forgotten): Promise<number> {
+  const range = sql`${formatRange(window)}::tsrange`
+  const ofChannels =
+    channels === undefined ? sql`` : sql` and substring(partition from 'channel=([^/]*)') = any(${channels}::text[])`
+  return await db.transaction().execute(async (trx) => {
+    const { rows } = await sql`
+      with met as (
+        select slice_id, tsmultirange(covers) - tsmultirange(${range}) as rest from livehouse_ops.slices
+        where stream = any(${streams}::text[]) and status = 'landed' and covers && ${range}${ofChannels}
+        for update
+      ),
+      pieces as (
+        select slice_id, piece, row_number() over (partition by slice_id order by piece) as number
+        from met left join lateral unnest(rest) as piece on true
+      ),
+      further as (
+        insert into livehouse_ops.slices (run_id, stream, partition, covers, reads, backfill_id, status, proof, distinct_rows,
+          quarantined_rows, calls, retries, started_at, finished_at)
+        select run_id, stream, partition, piece, reads, backfill_id, status, proof, 0, 0, 0, 0, started_at, finished_at
+        from pieces join livehouse_ops.slices using (slice_id) where number > 1
+      )
+      update livehouse_ops.slices as slice
+      set covers = piece, status = case when piece is null then 'forgotten' else slice.status end
+      from pieces where pieces.slice_id = slice.slice_id and number = 1
+      returning slice.slice_id`.execute(trx)
+    return rows.length
+  })
+}
