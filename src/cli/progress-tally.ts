@@ -22,7 +22,7 @@ interface Counters {
   planned: number
   rows: number
   readonly slices: SliceTally[]
-  /** The slice that a partition is at; its next one replaces it. */
+  /** By name; one that is read again replaces its earlier self. */
   readonly current: Map<string, SliceTally>
 }
 
@@ -56,15 +56,15 @@ export function createTally(): Tally {
 
 function count(counters: Counters, event: ProgressEvent): void {
   if (event.kind === 'stream.planned') {
-    counters.planned = event.slices
+    counters.planned += event.slices
     return
   }
-  if (event.kind === 'slice.started' || !counters.current.has(event.partition)) {
+  if (event.kind === 'slice.started' || !counters.current.has(event.slice)) {
     const begun = { pages: 0, totalPages: undefined, isEnded: false }
     counters.slices.push(begun)
-    counters.current.set(event.partition, begun)
+    counters.current.set(event.slice, begun)
   }
-  const slice = counters.current.get(event.partition)
+  const slice = counters.current.get(event.slice)
   if (!slice) return
   if (event.kind === 'page') {
     counters.rows += event.rows
@@ -72,6 +72,10 @@ function count(counters: Counters, event: ProgressEvent): void {
     slice.totalPages = event.totalPages
   }
   if (event.kind === 'slice.ended') slice.isEnded = true
+  if (event.kind === 'slice.cut') {
+    counters.slices.splice(counters.slices.indexOf(slice), 1)
+    counters.planned += event.parts - 1
+  }
 }
 
 function summary({ planned, rows, slices }: Counters): StreamTally {

@@ -5,8 +5,10 @@ import type { ServiceSettings } from '../config.ts'
 import type { RunOutcome } from '../core/outcome.ts'
 import { type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
+import { planAgain } from '../pipeline/plan-again.ts'
 import type { SyncPlan } from '../pipeline/plan-sync.ts'
 import { runSync } from '../pipeline/run-sync.ts'
+import { PartitionLocks } from '../state/partition-locks.ts'
 import { finishRun, startRun } from '../state/runs.ts'
 import { itemReader } from '../transform/field.ts'
 import { registerChannels } from '../warehouse/channels.ts'
@@ -23,7 +25,7 @@ export interface ExtractionRequest {
   /** Every configured channel, also those that this run does not read. */
   readonly channels: readonly ChannelSetting[]
   /** `now`: the service's wall clock at the start. */
-  readonly plan: (now: WallTime) => Omit<SyncPlan, 'questionsOf'>
+  readonly plan: (now: WallTime) => SyncPlan
 }
 
 /** Slices side by side. Each waits for calls or for the database most of the time; calls have a ceiling of their own. */
@@ -53,7 +55,12 @@ export async function runExtraction(context: CliContext, request: ExtractionRequ
     prefetch: service.concurrency,
   }
   const plan = request.plan(wallTimeAt(startedAt.getTime(), service.timeZone))
-  const job = await runSync(plan, deps, Math.min(CONCURRENT_SLICES, service.concurrency))
+  await using locks = await PartitionLocks.open(db)
+  const job = await runSync(plan, deps, {
+    concurrency: Math.min(CONCURRENT_SLICES, service.concurrency),
+    locks,
+    planAgain: (partition) => planAgain(db, partition, startedAt),
+  })
   const finishedAt = new Date(clock.now())
   const outcome: RunOutcome = {
     runId,

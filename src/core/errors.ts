@@ -47,6 +47,8 @@ export interface ErrorDetails {
   'rows.unreadable': { readonly rejected: number; readonly received: number; readonly samples: readonly string[] }
   /** Fewer rows came than the source says there are, after reading again. */
   'slice.short': { readonly stream: string; readonly partition: string; readonly reason: string }
+  /** Another run has held the partition for too long. */
+  'slice.locked': { readonly stream: string; readonly partition: string; readonly waitedMs: number }
   /** The database cannot be connected to. */
   'db.unreachable': { readonly target: string; readonly reason: string }
   /** The database refuses: rights, read-only, full. */
@@ -91,6 +93,7 @@ export const recoveryOf: Readonly<Record<ErrorCode, Recovery>> = {
   'paging.ignored': 'skip',
   'rows.unreadable': 'skip',
   'slice.short': 'skip',
+  'slice.locked': 'skip',
   'db.unreachable': 'abort',
   'db.refused': 'abort',
   'db.tooOld': 'abort',

@@ -90,6 +90,8 @@ export interface Stream extends LoadTable {
   readonly timeColumns: readonly string[]
   /** Whether the service filters by time; without a filter a slice is a walk over the whole list. */
   readonly isTimeFiltered: boolean
+  /** How long before the covered end rows still change, and are read again; 0 for snapshots. */
+  readonly lookbackDays: number
   /** Every parameter explicit: the service's defaults differ. `window` as it goes on the wire, already widened. */
   readonly request: (partition: Partition, window: Window | undefined) => ListRequest
   /** Turns an item into fields by name; the default takes an object as it is. */

@@ -1,10 +1,9 @@
 import type { Row } from '../core/column.ts'
 import type { ChannelFacts } from '../core/stream.ts'
 import type { BatchLoader } from './batch-loader.ts'
-import type { CallMeter } from './call-meter.ts'
 import { type Extraction, isSettled, MOST_READINGS } from './extraction.ts'
 import { judgeWalk } from './judge-walk.ts'
-import { openReading } from './open-reading.ts'
+import type { SliceReading } from './open-reading.ts'
 import { describeList, fetchNumbered, type PageReading } from './page-reading.ts'
 import { readPages } from './read-pages.ts'
 import { requireFiltered } from './row-window.ts'
@@ -17,12 +16,12 @@ import { startWalk, type Walk } from './walk.ts'
  */
 export async function extractKeyed(
   slice: Slice,
+  reading: SliceReading,
   deps: RunDeps,
-  meter: CallMeter,
   loader: BatchLoader,
 ): Promise<Extraction> {
   const { stream } = slice
-  const { pages, readItem, asked, reportPage } = openReading(slice, deps, meter)
+  const { pages, readItem, asked, reportPage } = reading
   let channelFacts: ChannelFacts | undefined
 
   for (let attempt = 1; ; attempt++) {
@@ -38,7 +37,7 @@ export async function extractKeyed(
     if (isSettled(verdict) || attempt === MOST_READINGS) {
       if (verdict.proof === 'moving') await readHead(pages, walk, loader)
       const summary = walk.summary()
-      return { summary, verdict, channelFacts, found: { count: summary.distinct, has: walk.hasKey } }
+      return { summary, verdict, channelFacts, title: undefined, found: { count: summary.distinct, has: walk.hasKey } }
     }
     await loader.flush()
   }

@@ -3,11 +3,10 @@ import { isSameJson } from '../core/is-same-json.ts'
 import type { Page } from '../core/page.ts'
 import type { RowIdentity } from '../core/stream.ts'
 import type { BatchLoader } from './batch-loader.ts'
-import type { CallMeter } from './call-meter.ts'
 import { type Extraction, isSettled, MOST_READINGS } from './extraction.ts'
 import { identifyRows } from './identify-rows.ts'
 import { judgeWalk, type Verdict } from './judge-walk.ts'
-import { openReading, type SliceReading } from './open-reading.ts'
+import type { SliceReading } from './open-reading.ts'
 import { describeList } from './page-reading.ts'
 import { findChange, type ListReading, pagesOfTwins, readBareList } from './read-bare-list.ts'
 import { readPages } from './read-pages.ts'
@@ -22,13 +21,12 @@ import { startWalk, type WalkSummary } from './walk.ts'
 export async function extractUnkeyed(
   slice: Slice,
   identity: RowIdentity,
+  reading: SliceReading,
   deps: RunDeps,
-  meter: CallMeter,
   loader: BatchLoader,
 ): Promise<Extraction> {
   const { stream, window } = slice
   const { timeZone } = deps
-  const reading = openReading(slice, deps, meter)
 
   for (let attempt = 1; ; attempt++) {
     const { pages, doubt } = stream.isCounted ? await readCountedList(reading) : await readList(reading)
@@ -45,7 +43,9 @@ export async function extractUnkeyed(
     const kept = rows.filter((row) => window === undefined || isInWindow(row[identity.timeColumn], window, timeZone))
     const identified = isSettled(verdict) ? identifyRows(stream, identity, kept) : []
     await loader.add(identified)
-    return { summary, verdict, found: foundOf(identified, identity, timeZone), channelFacts: undefined }
+    const title = isSettled(verdict) ? pages.find(({ items }) => items.length > 0)?.title : undefined
+    const found = foundOf(identified, identity, timeZone)
+    return { summary, verdict, found, channelFacts: undefined, title: title && JSON.stringify(title) }
   }
 }
 

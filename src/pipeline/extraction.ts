@@ -15,6 +15,8 @@ export interface Extraction {
   /** Rows of the slice's window, or of the walk. */
   readonly found: FoundRows
   readonly channelFacts: ChannelFacts | undefined
+  /** Column headers as JSON text (API 4.11); undefined where no row came or there are none. */
+  readonly title: string | undefined
 }
 
 /** A reading that does not prove itself is repeated up to two times; each is judged alone. */

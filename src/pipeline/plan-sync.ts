@@ -1,15 +1,11 @@
-import { isEmptyWindow, type Partition, type Window } from '../core/slice.ts'
+import type { Kysely } from 'kysely'
+import { isEmptyWindow, partitionKey } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import { ceilToMinute, floorToMinute, type WallTime } from '../core/wall-clock.ts'
-import type { Slice } from './slice-work.ts'
-
-/** A channel to read, and the part of history that the operator wants of it. */
-export interface PlannedChannel {
-  readonly channelId: string
-  /** Undefined for all there is. */
-  readonly from: WallTime | undefined
-  readonly until: WallTime | undefined
-}
+import { DAY, type WallTime } from '../core/wall-clock.ts'
+import type { Database } from '../db/database.ts'
+import { readCoverage } from '../state/coverage.ts'
+import { clipToChannel, type PartitionPlan, partitionsOf, type PlannedChannel, type QuestionsOf } from './partitions.ts'
+import { coveredPart, horizonAt, windowsToRead } from './plan-windows.ts'
 
 export interface SyncPlan {
   readonly streams: readonly Stream[]
@@ -18,51 +14,44 @@ export interface SyncPlan {
   readonly historyFrom: WallTime
   /** The service's wall clock at the start of the run. */
   readonly now: WallTime
-  /** The questionnaires of a channel, for streams that are read questionnaire by questionnaire. */
-  readonly questionsOf: (channelId: string) => readonly string[]
 }
 
-/** What the service may not show yet is not asked for. */
-const NEWEST_SECONDS = 2
-/** What is younger lands, but counts as covered only when it has been read again. */
-const SETTLE_SECONDS = 300
+const nothing = { gaps: [], coveredUntil: undefined }
 
-/** The slices that bring every stream up to now. */
-export function planSync({ streams, channels, historyFrom, now, questionsOf }: SyncPlan): readonly Slice[] {
-  return streams.flatMap((stream) =>
-    partitionsOf(stream, channels, questionsOf).flatMap(({ partition, channel }): Slice[] => {
-      if (!stream.isTimeFiltered) return [{ stream, partition, window: undefined, covers: undefined }]
-      const from = Math.max(historyFrom, channel?.from ?? historyFrom)
-      const newest = Math.min(ceilToMinute(now - NEWEST_SECONDS), channel?.until ?? Infinity)
-      const settled = Math.min(floorToMinute(now - SETTLE_SECONDS), newest)
-      const wanted: Window = { from, to: newest }
-      if (isEmptyWindow(wanted)) return []
-      const covers = { from, to: settled }
-      return [{ stream, partition, window: wanted, covers: isEmptyWindow(covers) ? undefined : covers }]
-    }),
-  )
+/** What brings streams up to now: every snapshot, and of time-filtered streams what the ledger does not cover, and the lookback. */
+export async function planSync(
+  db: Kysely<Database>,
+  plan: SyncPlan,
+  questionsOf: QuestionsOf,
+): Promise<readonly PartitionPlan[]> {
+  const plans = await Promise.all(plan.streams.map((stream) => planStream(db, stream, plan, questionsOf)))
+  return plans.flat()
 }
 
-interface PlannedPartition {
-  readonly partition: Partition
-  readonly channel: PlannedChannel | undefined
-}
-
-function partitionsOf(
+async function planStream(
+  db: Kysely<Database>,
   stream: Stream,
-  channels: readonly PlannedChannel[],
-  questionsOf: SyncPlan['questionsOf'],
-): readonly PlannedPartition[] {
-  const perChannel = (parts: (channelId: string) => readonly Partition[]) =>
-    channels.flatMap((channel) => parts(channel.channelId).map((partition) => ({ partition, channel })))
-  switch (stream.partitionedBy) {
-    case 'account':
-      return [{ partition: {}, channel: undefined }]
-    case 'channel':
-      return perChannel((channel) => [{ channel }])
-    case 'channel/type':
-      return perChannel((channel) => ['cash', 'prop'].map((type) => ({ channel, type })))
-    case 'channel/question':
-      return perChannel((channel) => questionsOf(channel).map((question) => ({ channel, question })))
+  { channels, historyFrom, now }: SyncPlan,
+  questionsOf: QuestionsOf,
+): Promise<readonly PartitionPlan[]> {
+  const partitions = partitionsOf(stream, channels, questionsOf)
+  if (!stream.isTimeFiltered) {
+    return partitions.map(({ partition }) => {
+      return { stream, partition, slices: [{ stream, partition, window: undefined, covers: undefined }] }
+    })
   }
+  const horizon = horizonAt(now)
+  const wanted = partitions
+    .map(({ partition, channel }) => ({
+      of: partition,
+      partition: partitionKey(partition),
+      window: clipToChannel({ from: historyFrom, to: horizon.newest }, channel),
+    }))
+    .filter(({ window }) => !isEmptyWindow(window))
+  const coverage = await readCoverage(db, stream.name, wanted)
+  return wanted.map(({ of, partition, window }) => {
+    const windows = windowsToRead(window, coverage.get(partition) ?? nothing, stream.lookbackDays * DAY, horizon)
+    const slices = windows.map((part) => ({ stream, partition: of, window: part, covers: coveredPart(part, horizon) }))
+    return { stream, partition: of, slices }
+  })
 }

@@ -1,119 +1,178 @@
-import pLimit from 'p-limit'
-import { hasCode, LivehouseError, recoveryFrom } from '../core/errors.ts'
-import {
-  addCounts,
-  type Counts,
-  noCounts,
-  noSlices,
-  type RunProblem,
-  type RunStatus,
-  type StreamOutcome,
-} from '../core/outcome.ts'
-import { isGreen, partitionKey, type Proof } from '../core/slice.ts'
+import { LivehouseError } from '../core/errors.ts'
+import { noCounts } from '../core/outcome.ts'
+import { partitionKey } from '../core/slice.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
-import { runSlice, type SliceResult } from './run-slice.ts'
-import type { RunDeps, Slice } from './slice-work.ts'
+import type { PartitionPlan } from './partitions.ts'
+import { type EndedSlice, runSlice } from './run-slice.ts'
+import { type RunDeps, type Slice, sliceName } from './slice-work.ts'
+import { createTally, isFatal, type JobResult, type Tally } from './tally.ts'
+import { createWorkQueue, type OpenPartition } from './work-queue.ts'
 
-/** What a run brought, before it is written down. */
-export interface JobResult {
-  readonly status: RunStatus
-  readonly streams: Readonly<Partial<Record<StreamName, StreamOutcome>>>
-  readonly errors: readonly RunProblem[]
+/** What can be planned with what the phases before have brought. */
+export type Phase = () => Promise<readonly PartitionPlan[]>
+
+export interface JobOptions {
+  /** Slices side by side. */
+  readonly concurrency: number
+  /** One runner a partition, over all processes. */
+  readonly locks: {
+    readonly tryTake: (stream: StreamName, partition: string) => Promise<boolean>
+    readonly release: (stream: StreamName, partition: string) => Promise<void>
+  }
+  /** What is left of a partition that another run held until now. */
+  readonly planAgain: (plan: PartitionPlan) => Promise<readonly Slice[]>
+  /** From this instant (ms) on nothing is begun; undefined for no end. */
+  readonly stopAtMs?: number | undefined
+  readonly onEnd?: (slice: Slice, result: EndedSlice) => void
 }
 
-/** The slices that can be planned with what the phases before it have brought. */
-export type Phase = () => Promise<readonly Slice[]>
+/** How long a partition that another run holds is waited for. */
+const LONGEST_WAIT_MS = 1_800_000
+const LOCK_POLL_MS = 1000
 
 /**
- * Extracts slices side by side, `concurrency` at a time, phase after phase. One that fails does not stop the others; an error
- * that none could survive (credentials refused, service or database out of reach) and an interruption end the run: what is in
- * flight ends, the rest is not begun.
+ * Extracts slices side by side, phase after phase. One that fails does not stop the others; an error that none could survive
+ * (credentials refused, service or database out of reach) and an interruption end the run: what is in flight ends, the rest is
+ * not begun. A partition that another run works on is put last and waited for.
  */
 export async function runJob(
   streams: readonly Stream[],
   phases: readonly Phase[],
   deps: RunDeps,
-  concurrency: number,
-  onEnd: (slice: Slice, result: SliceResult) => void = () => {},
+  options: JobOptions,
 ): Promise<JobResult> {
-  const limit = pLimit(concurrency)
   const fatal = new AbortController()
   const signal = AbortSignal.any([deps.signal, fatal.signal])
-  const tally = createTally(streams)
-
+  const job: Job = {
+    deps: { ...deps, signal },
+    options,
+    tally: createTally(streams),
+    endRun: (error) => fatal.abort(error),
+  }
   for (const phase of phases) {
     if (signal.aborted) break
-    const slices = await phase()
-    for (const [stream, count] of countByStream(slices)) deps.report({ kind: 'stream.planned', stream, slices: count })
-    await Promise.all(
-      slices.map((slice) =>
-        limit(async () => {
-          if (signal.aborted) return tally.addNotBegun(slice)
-          const result = await runSlice(slice, { ...deps, signal })
-          if (isFatal(result.error) && !signal.aborted) fatal.abort(result.error)
-          onEnd(slice, result)
-          return tally.add(slice, result)
-        }),
-      ),
-    )
+    await runPhase(await phase(), job)
   }
-  return tally.result(signal.reason)
+  return job.tally.result(signal.reason)
 }
 
-/** Nothing that the next slice could do better. Attempts to reach the service have been used up when this is asked. */
-function isFatal(error: unknown): boolean {
-  return recoveryFrom(error) === 'abort' || hasCode(error, 'api.unreachable')
+interface Job {
+  readonly deps: RunDeps
+  readonly options: JobOptions
+  readonly tally: Tally
+  readonly endRun: (error: unknown) => void
 }
 
-function countByStream(slices: readonly Slice[]): ReadonlyMap<StreamName, number> {
+async function runPhase(plans: readonly PartitionPlan[], job: Job): Promise<void> {
+  const { deps, options, tally } = job
   const counts = new Map<StreamName, number>()
-  for (const { stream } of slices) counts.set(stream.name, (counts.get(stream.name) ?? 0) + 1)
-  return counts
-}
+  for (const { stream, slices } of plans) counts.set(stream.name, (counts.get(stream.name) ?? 0) + slices.length)
+  for (const [stream, slices] of counts) deps.report({ kind: 'stream.planned', stream, slices })
 
-/** Every stream of the run has its place, also one without slices. */
-function createTally(names: readonly Stream[]) {
-  const streams: Partial<Record<StreamName, StreamOutcome>> = Object.fromEntries(
-    names.map(({ name }) => [name, { counts: noCounts, slices: noSlices }]),
-  )
-  const problems = new Map<unknown, RunProblem>()
-  let isLanded = false
-  let unfinished = 0
-
-  const count = ({ stream }: Slice, proof: Proof, counts: Counts): void => {
-    const before = streams[stream.name] ?? { counts: noCounts, slices: noSlices }
-    streams[stream.name] = {
-      counts: addCounts(before.counts, counts),
-      slices: { ...before.slices, [proof]: before.slices[proof] + 1 },
+  const partitions = plans.filter(({ slices }) => slices.length > 0).map((plan) => openPartition(plan))
+  const waitingSince = deps.clock.now()
+  let blocked = await runPartitions(partitions, job)
+  for (const { plan } of blocked) {
+    deps.log.info('partition.waiting', { stream: plan.stream.name, partition: partitionKey(plan.partition) })
+  }
+  while (blocked.length > 0) {
+    const waitedMs = deps.clock.now() - waitingSince
+    if (deps.signal.aborted || isPastStop(job) || waitedMs > LONGEST_WAIT_MS) break
+    await deps.clock.sleep(LOCK_POLL_MS, deps.signal).catch(() => {})
+    const free: OpenPartition[] = []
+    const held: OpenPartition[] = []
+    for (const partition of blocked) {
+      if (!(await options.locks.tryTake(partition.plan.stream.name, partitionKey(partition.plan.partition))))
+        held.push(partition)
+      else free.push(openPartition({ ...partition.plan, slices: await options.planAgain(partition.plan) }, true))
     }
-    if (isGreen(proof)) isLanded = true
-    else unfinished++
+    blocked = [...held, ...(await runPartitions(free, job))]
   }
-  return {
-    addNotBegun: (slice: Slice): void => count(slice, 'failed', noCounts),
-    add: (slice: Slice, { proof, counts, error }: SliceResult): void => {
-      count(slice, proof, counts)
-      const name = { stream: slice.stream.name, partition: partitionKey(slice.partition) }
-      if (error === undefined) return
-      const problem = { ...name, ...describe(error) }
-      // What ends the run reaches every slice in flight: it is told once.
-      const key = isFatal(error) ? problem.code : slice
-      if (!problems.has(key)) problems.set(key, problem)
-    },
-    /** `stopped`: why the run ended early; undefined when it did not. */
-    result: (stopped: unknown): JobResult => {
-      if (hasCode(stopped, 'run.interrupted')) {
-        const message = `${stopped.message}: ${unfinished} slices were not finished; the next run goes on from there`
-        problems.set(stopped.code, { stream: null, partition: null, code: stopped.code, message })
-      }
-      const isFailed = isFatal(stopped) && !hasCode(stopped, 'run.interrupted') && !isLanded
-      const status = unfinished === 0 && stopped === undefined ? 'ok' : isFailed ? 'failed' : 'partial'
-      return { status, streams, errors: [...problems.values()] }
-    },
+  for (const { plan } of blocked) {
+    for (const slice of plan.slices) {
+      if (deps.signal.aborted) tally.addNotBegun(slice)
+      else if (isPastStop(job)) tally.addLeft()
+      else tally.add(slice, lockedOut(slice, deps.clock.now() - waitingSince))
+    }
   }
 }
 
-function describe(error: unknown): Pick<RunProblem, 'code' | 'message'> {
-  if (error instanceof LivehouseError) return { code: error.code, message: error.message }
-  return { code: 'internal', message: error instanceof Error ? error.message : String(error) }
+/** Runs partitions to their end. @returns those that another run holds */
+async function runPartitions(partitions: readonly OpenPartition[], job: Job): Promise<OpenPartition[]> {
+  const { deps, options, tally } = job
+  const queue = createWorkQueue(partitions)
+  const blocked = new Set<OpenPartition>()
+
+  const lock = (partition: OpenPartition): Promise<boolean> => {
+    const { stream, partition: of } = partition.plan
+    partition.lock ??= options.locks.tryTake(stream.name, partitionKey(of))
+    return partition.lock
+  }
+  const end = async (partition: OpenPartition): Promise<void> => {
+    if (--partition.open > 0) return
+    if (await lock(partition))
+      await options.locks.release(partition.plan.stream.name, partitionKey(partition.plan.partition))
+  }
+  const work = async (slice: Slice, partition: OpenPartition): Promise<void> => {
+    if (deps.signal.aborted) tally.addNotBegun(slice)
+    else if (isPastStop(job)) tally.addLeft()
+    else if (!(await lock(partition))) {
+      blocked.add(partition)
+      queue.removeAll(partition)
+      return
+    } else {
+      const result = await runSlice(slice, deps)
+      if (result.kind === 'cut') {
+        tally.addCut(slice, result.counts)
+        partition.open += result.parts.length
+        queue.add(result.parts, partition)
+        deps.report({
+          kind: 'slice.cut',
+          stream: slice.stream.name,
+          slice: sliceName(slice),
+          parts: result.parts.length,
+        })
+      } else {
+        if (isFatal(result.error)) job.endRun(result.error)
+        options.onEnd?.(slice, result)
+        tally.add(slice, result)
+      }
+    }
+    await end(partition)
+  }
+  await inParallel(options.concurrency, () => {
+    const next = queue.take()
+    return next && (() => work(next.slice, next.partition))
+  })
+  for (const partition of partitions)
+    if (partition.open === 0 && partition.plan.slices.length === 0) await end(partition)
+  return [...blocked]
+}
+
+/** Keeps `limit` tasks going until `take` has none left and all have ended; a task may make more. */
+async function inParallel(limit: number, take: () => (() => Promise<void>) | undefined): Promise<void> {
+  const running = new Set<Promise<void>>()
+  for (;;) {
+    const task = running.size < limit ? take() : undefined
+    if (task) {
+      const run: Promise<void> = task().finally(() => running.delete(run))
+      running.add(run)
+    } else if (running.size === 0) return
+    else await Promise.race(running)
+  }
+}
+
+function openPartition(plan: PartitionPlan, isLocked = false): OpenPartition {
+  return { plan, open: plan.slices.length, lock: isLocked ? Promise.resolve(true) : undefined }
+}
+
+function isPastStop({ deps, options }: Job): boolean {
+  return options.stopAtMs !== undefined && deps.clock.now() >= options.stopAtMs
+}
+
+function lockedOut({ stream, partition }: Slice, waitedMs: number): EndedSlice {
+  const name = { stream: stream.name, partition: partitionKey(partition) }
+  const message = `${name.stream} ${name.partition}: another run has held it for ${Math.round(waitedMs / 60_000)} minutes; see \`livehouse status\``
+  const error = new LivehouseError('slice.locked', message, { ...name, waitedMs })
+  return { kind: 'ended', proof: 'failed', counts: noCounts, error, found: undefined, hasNewHeaders: false }
 }

@@ -4,7 +4,7 @@ import type { OpenItemReader } from '../core/item.ts'
 import type { Log } from '../core/log.ts'
 import type { FetchPage } from '../core/page.ts'
 import type { ReportProgress } from '../core/progress.ts'
-import type { Partition, Window } from '../core/slice.ts'
+import { formatWindow, type Partition, partitionKey, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
 
@@ -16,6 +16,13 @@ export interface Slice {
   readonly window: Window | undefined
   /** What a landed slice covers: at most its window. Undefined for a snapshot. */
   readonly covers: Window | undefined
+  /** The backfill that it belongs to. */
+  readonly backfillId?: string
+}
+
+/** `channel=9 [2026-11-20 00:00:00, 2026-11-21 00:00:00)`: a slice in messages and progress. */
+export function sliceName({ partition, window }: Slice): string {
+  return window === undefined ? partitionKey(partition) : `${partitionKey(partition)} ${formatWindow(window)}`
 }
 
 /** What every slice of a run works with. */

@@ -29,6 +29,7 @@ export const gifts = defineStream({
   isTimeFiltered: true,
   isCounted: false,
   timeColumns: ['given_at'],
+  lookbackDays: 1,
   marksRemoved: true,
   identity: {
     keyColumn: 'gift_key',

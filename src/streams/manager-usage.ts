@@ -48,6 +48,7 @@ export const managerUsage = defineStream({
   isTimeFiltered: false,
   isCounted: true,
   timeColumns: [],
+  lookbackDays: 0,
   marksRemoved: false,
   otherFields: [],
   request: () => ({ endpoint: 'managersUsage' }),

@@ -22,6 +22,7 @@ export const managers = defineStream({
   isTimeFiltered: false,
   isCounted: true,
   timeColumns: [],
+  lookbackDays: 0,
   marksRemoved: false,
   otherFields: [],
   request: () => ({ endpoint: 'managers' }),

@@ -21,6 +21,7 @@ export const questionnaires = defineStream({
   isTimeFiltered: false,
   isCounted: true,
   timeColumns: [],
+  lookbackDays: 0,
   marksRemoved: false,
   otherFields: [],
   request: ({ channel = '' }) => ({ endpoint: 'getQuestionList', channelId: channel }),

@@ -70,6 +70,7 @@ export const signups = defineStream({
   isTimeFiltered: true,
   isCounted: true,
   timeColumns: ['signed_up_at'],
+  lookbackDays: 1,
   marksRemoved: true,
   identity: {
     keyColumn: 'signup_key',

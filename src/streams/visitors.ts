@@ -57,6 +57,7 @@ export const visitors = defineStream({
   isTimeFiltered: false,
   isCounted: true,
   timeColumns: [],
+  lookbackDays: 0,
   marksRemoved: true,
   freshnessColumn: 'last_online_at',
   // id, uin and name describe the channel, on every row; ad_watch_time is reserved.

@@ -42,6 +42,7 @@ export const watchRecords = defineStream({
   isTimeFiltered: true,
   isCounted: true,
   timeColumns: ['entered_at', 'left_at'],
+  lookbackDays: 3,
   marksRemoved: false,
   freshnessColumn: 'left_at',
   otherFields: [],

@@ -11,7 +11,7 @@ test('a stream has a line at its start, one every half minute, and one at its en
       void lines.push(`${event} ${JSON.stringify(fields.rows)}`),
   }
   const { report } = createPlainProgress(log, { now: () => now, sleep: () => Promise.resolve() })
-  const slice = { stream: 'gifts', partition: 'channel=9/type=cash' } as const
+  const slice = { stream: 'gifts', slice: 'channel=9/type=cash' } as const
   report({ kind: 'stream.planned', stream: 'gifts', slices: 2 })
   for (let page = 1; page <= 70; page += 1) {
     now = page * 1000

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createTally, isOver } from '../../src/cli/progress-tally.ts'
 
 const stream = 'visitors'
-const slice = { stream, partition: 'channel=9' } as const
+const slice = { stream, slice: 'channel=9' } as const
 
 test('rows and pages add up over slices, and slices that have not begun are taken to be like the others', () => {
   const tally = createTally()
@@ -11,7 +11,7 @@ test('rows and pages add up over slices, and slices that have not begun are take
   tally.add({ kind: 'slice.started', ...slice })
   expect(tally.of(stream)).toEqual({ rows: 0, pages: 0, totalPages: undefined, slices: 4, endedSlices: 0 })
   tally.add({ kind: 'page', ...slice, rows: 100, totalPages: 10 })
-  tally.add({ kind: 'page', ...slice, partition: 'channel=10', rows: 50, totalPages: 20 })
+  tally.add({ kind: 'page', ...slice, slice: 'channel=10', rows: 50, totalPages: 20 })
   expect(tally.of(stream)).toEqual({ rows: 150, pages: 2, totalPages: 60, slices: 4, endedSlices: 0 })
 })
 

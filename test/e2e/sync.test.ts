@@ -30,8 +30,11 @@ test('a second sync inserts, updates and rewrites nothing', async () => {
   const before = await rowVersions(pipeline)
   const result = await pipeline.sync()
   expect(await rowVersions(pipeline)).toEqual(before)
-  for (const { name } of streams) {
+  for (const { name, isTimeFiltered } of streams) {
     expect(result.streams[name]?.counts, name).toMatchObject({ inserted: 0, updated: 0, removed: 0 })
-    expect(result.streams[name]?.counts.unchanged, name).toBe(pipeline.emulator.truth()[name].length)
+    const held = pipeline.emulator.truth()[name].length
+    const { unchanged = 0 } = result.streams[name]?.counts ?? {}
+    // Of what is filtered by time only the lookback is read again.
+    expect(isTimeFiltered ? unchanged < held : unchanged === held, name).toBe(true)
   }
 })

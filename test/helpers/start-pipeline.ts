@@ -4,8 +4,10 @@ import type { ProgressEvent } from '../../src/core/progress.ts'
 import type { StreamName } from '../../src/core/stream.ts'
 import { parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/server.ts'
-import type { JobResult } from '../../src/pipeline/run-job.ts'
+import { planAgain } from '../../src/pipeline/plan-again.ts'
 import { runSync } from '../../src/pipeline/run-sync.ts'
+import type { JobResult } from '../../src/pipeline/tally.ts'
+import { PartitionLocks } from '../../src/state/partition-locks.ts'
 import { startRun } from '../../src/state/runs.ts'
 import { streams } from '../../src/streams/registry.ts'
 import { itemReader } from '../../src/transform/field.ts'
@@ -43,7 +45,8 @@ export async function startPipeline(options: EmulatorOptions = {}): Promise<Test
     database,
     clock: time,
     sync: async ({ streams: names, signal = new AbortController().signal, report = () => {} } = {}) => {
-      const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: new Date(clock.now()) })
+      const begunAt = new Date(clock.now())
+      const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: begunAt })
       const channels = emulator.channelIds.map((channelId) => ({ channelId, label: null, group: null, isTest: false }))
       await registerChannels(db, channels, runId)
       const { fetchPage } = connection
@@ -54,7 +57,12 @@ export async function startPipeline(options: EmulatorOptions = {}): Promise<Test
         historyFrom: parseWallTime('2015-01-01') ?? 0,
         now: wallTimeAt(clock.now(), TIME_ZONE),
       }
-      return await runSync(plan, { ...deps, timeZone: TIME_ZONE, prefetch: 4 }, 4)
+      await using locks = await PartitionLocks.open(db)
+      return await runSync(
+        plan,
+        { ...deps, timeZone: TIME_ZONE, prefetch: 4 },
+        { concurrency: 4, locks, planAgain: (partition) => planAgain(db, partition, begunAt) },
+      )
     },
     [Symbol.asyncDispose]: async () => {
       await connection[Symbol.asyncDispose]()

@@ -1,0 +1,77 @@
+import type { Row } from '../core/column.ts'
+import { partitionKey } from '../core/slice.ts'
+import type { Stream } from '../core/stream.ts'
+import { rememberHeaders } from '../state/headers.ts'
+import { resolveAbsent } from '../state/quarantine.ts'
+import { recordSlice } from '../state/slices.ts'
+import { describeChannel } from '../warehouse/channels.ts'
+import { markRemoved } from '../warehouse/history.ts'
+import { loadRows } from '../warehouse/load.ts'
+import type { BatchLoader } from './batch-loader.ts'
+import type { Extraction } from './extraction.ts'
+import type { HeldVerdict } from './hold-against-earlier.ts'
+import type { SliceLog } from './slice-log.ts'
+import type { RunDeps, Slice } from './slice-work.ts'
+
+/** What landing did beside writing rows. */
+export interface Landing {
+  /** Rows that were marked removed. */
+  readonly removed: number
+  /** Whether the headers of a questionnaire are not what they were. */
+  readonly hasNewHeaders: boolean
+}
+
+/**
+ * Ends a slice: in one transaction its last rows, what they say of the channel, the rows that are gone, and its entry in the
+ * ledger. So coverage is never ahead of rows.
+ */
+export async function landSlice(
+  slice: Slice,
+  extraction: Extraction,
+  verdict: HeldVerdict,
+  { clock, runId, timeZone }: RunDeps,
+  loader: BatchLoader,
+  log: SliceLog,
+): Promise<Landing> {
+  const { stream, partition } = slice
+  const { summary, found, channelFacts, title } = extraction
+  const at = new Date(clock.now())
+  let landing: Landing = { removed: 0, hasNewHeaders: false }
+  await loader.finish(async (trx) => {
+    await loadRows(trx, stream, latestOfEach(stream.key, summary.repeated), runId, { onlyNewer: true })
+    if (channelFacts && partition.channel) await describeChannel(trx, partition.channel, channelFacts, runId)
+    const name = { stream: stream.name, partition: partitionKey(partition) }
+    landing = {
+      removed: mayMarkRemoved(slice, extraction, verdict)
+        ? await markRemoved(trx, { ...slice, timeZone }, found, runId, at)
+        : 0,
+      hasNewHeaders: title !== undefined && (await rememberHeaders(trx, { ...name, title, runId, seenAt: at })),
+    }
+    if (slice.window === undefined && isProven(extraction, verdict)) {
+      const origin = { ...name, runId, seenAt: at, timeZone }
+      await resolveAbsent(trx, origin, summary.rejected, { isDaily: isDaily(stream) })
+    }
+    await recordSlice(trx, log.record(verdict, extraction))
+  })
+  return landing
+}
+
+/** Never from a walk with duplicates. */
+function mayMarkRemoved({ stream }: Slice, extraction: Extraction, verdict: HeldVerdict): boolean {
+  return stream.marksRemoved && isProven(extraction, verdict) && extraction.summary.repeated.length === 0
+}
+
+/** Whether what the reading did not bring is no longer there: an empty answer never says so. */
+function isProven({ summary }: Extraction, { proof }: HeldVerdict): boolean {
+  return (proof === 'verified' || proof === 'unverifiable') && summary.received > 0
+}
+
+/** Whether a walk brings the rows of its day: what an earlier day brought is not made good by it. */
+function isDaily({ columns }: Stream): boolean {
+  return Object.values(columns).some(({ source }) => source.kind === 'serviceDay')
+}
+
+/** Of rows with one key, the one that came last: the freshest where a list moved. */
+function latestOfEach(key: readonly string[], rows: readonly Row[]): readonly Row[] {
+  return [...new Map(rows.map((row) => [key.map((name) => row[name]).join('\u0000'), row])).values()]
+}

@@ -1,0 +1,35 @@
+import type { Kysely } from 'kysely'
+import { partitionKey, type Window } from '../core/slice.ts'
+import type { Database } from '../db/database.ts'
+import { readCoverage } from '../state/coverage.ts'
+import { hasLandedSince } from '../state/slices.ts'
+import type { PartitionPlan } from './partitions.ts'
+import type { Slice } from './slice-work.ts'
+
+/**
+ * What is left of a partition that another run held: what that landed since this run began counts as landed, since it was read
+ * no earlier than this run would have.
+ */
+export async function planAgain(db: Kysely<Database>, plan: PartitionPlan, begunAt: Date): Promise<readonly Slice[]> {
+  const partition = partitionKey(plan.partition)
+  const { stream } = plan
+  const rest: Slice[] = []
+  for (const slice of plan.slices) {
+    const { window } = slice
+    if (window === undefined) {
+      if (!(await hasLandedSince(db, stream.name, partition, begunAt))) rest.push(slice)
+      continue
+    }
+    const coverage = await readCoverage(db, stream.name, [{ partition, window }], { landedSince: begunAt })
+    const gaps = coverage.get(partition)?.gaps ?? [window]
+    rest.push(...gaps.toReversed().map((gap) => partOf(slice, gap)))
+  }
+  return rest
+}
+
+/** The same slice over a part of its window. */
+export function partOf(slice: Slice, window: Window): Slice {
+  const { covers } = slice
+  const covered = covers && { from: Math.max(window.from, covers.from), to: Math.min(window.to, covers.to) }
+  return { ...slice, window, covers: covered && covered.from < covered.to ? covered : undefined }
+}

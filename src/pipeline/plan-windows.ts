@@ -1,0 +1,81 @@
+import { isEmptyWindow, type Window } from '../core/slice.ts'
+import { ceilToMinute, floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
+import type { Coverage } from '../state/coverage.ts'
+
+/** What the service may not show yet is not asked for. */
+const NEWEST_SECONDS = 2
+/** What is younger lands, but counts as covered only when it has been read again. */
+const SETTLE_SECONDS = 300
+
+/** How far a run reads, and how far what it reads counts as covered, on the service's wall clock. */
+export interface Horizon {
+  readonly newest: WallTime
+  readonly settled: WallTime
+}
+
+/** Whole minutes; what is there now lands, also of the minute that has begun. */
+export function horizonAt(now: WallTime): Horizon {
+  return { newest: ceilToMinute(now - NEWEST_SECONDS), settled: floorToMinute(now - SETTLE_SECONDS) }
+}
+
+/**
+ * The windows that bring a partition up to now, newest first: what is not covered yet, and the lookback before the covered
+ * end, where rows still change.
+ *
+ * @param wanted from the earliest time that is of interest to the newest (or to the operator's `until`)
+ */
+export function windowsToRead(
+  wanted: Window,
+  { gaps, coveredUntil }: Coverage,
+  lookbackSeconds: number,
+  { settled }: Horizon,
+): readonly Window[] {
+  const end = Math.min(coveredUntil ?? wanted.from, wanted.to)
+  // A range that ended long ago does not change any more.
+  const isOver = wanted.to + lookbackSeconds < settled && end >= wanted.to
+  const lookback = { from: Math.max(wanted.from, end - lookbackSeconds), to: wanted.to }
+  return mergeWindows(isOver ? gaps : [...gaps, lookback]).toReversed()
+}
+
+/** The part of a window that may count as covered; undefined for none. */
+export function coveredPart({ from, to }: Window, { settled }: Horizon): Window | undefined {
+  const covered = { from, to: Math.min(to, settled) }
+  return isEmptyWindow(covered) ? undefined : covered
+}
+
+/** The union of windows, in order of time, touching ones joined. */
+export function mergeWindows(windows: readonly Window[]): readonly Window[] {
+  const merged: Window[] = []
+  for (const window of windows.filter((each) => !isEmptyWindow(each)).sort((a, b) => a.from - b.from)) {
+    const last = merged.at(-1)
+    if (last !== undefined && window.from <= last.to)
+      merged[merged.length - 1] = { from: last.from, to: Math.max(last.to, window.to) }
+    else merged.push(window)
+  }
+  return merged
+}
+
+/** What is left of windows without others. */
+export function subtractWindows(windows: readonly Window[], others: readonly Window[]): readonly Window[] {
+  return others.reduce<readonly Window[]>(
+    (rest, other) =>
+      rest
+        .flatMap(({ from, to }) => [
+          { from, to: Math.min(to, other.from) },
+          { from: Math.max(from, other.to), to },
+        ])
+        .filter((window) => !isEmptyWindow(window)),
+    windows,
+  )
+}
+
+/** Equal parts of whole minutes, newest first; fewer where there are not as many minutes. */
+export function cutWindow({ from, to }: Window, parts: number): readonly Window[] {
+  const minutes = (to - from) / MINUTE
+  const count = Math.max(1, Math.min(parts, minutes))
+  const bounds = Array.from({ length: count + 1 }, (_, index) => from + Math.round((minutes * index) / count) * MINUTE)
+  return bounds
+    .slice(1)
+    .map((end, index) => ({ from: bounds[index] ?? from, to: end }))
+    .toReversed()
+}

@@ -1,0 +1,49 @@
+import type { Counts } from '../core/outcome.ts'
+import { isGreen, type Proof } from '../core/slice.ts'
+import type { SliceRecord } from '../state/slices.ts'
+import type { CallMeter } from './call-meter.ts'
+import type { Extraction } from './extraction.ts'
+import type { HeldVerdict } from './hold-against-earlier.ts'
+import { type RunDeps, type Slice, sliceName } from './slice-work.ts'
+
+/** What a slice tells while it goes on, and what the ledger keeps of it. */
+export interface SliceLog {
+  readonly record: (verdict: HeldVerdict, extraction: Extraction | undefined) => SliceRecord
+  readonly end: (proof: Proof, counts: Counts, error: unknown) => void
+}
+
+/** Says that a slice has begun. */
+export function openSliceLog(slice: Slice, { clock, log, report, runId }: RunDeps, meter: CallMeter): SliceLog {
+  const { stream, partition, window, covers, backfillId } = slice
+  const startedAt = new Date(clock.now())
+  const name = { stream: stream.name, slice: sliceName(slice) }
+  report({ kind: 'slice.started', ...name })
+  log.info('slice.started', name)
+  return {
+    record: ({ proof, reason, isDrop }, extraction) => {
+      const { totals, distinct = 0, rejected = [] } = extraction?.summary ?? {}
+      return {
+        runId,
+        stream: stream.name,
+        partition,
+        window,
+        covers,
+        backfillId,
+        proof,
+        isDrop,
+        totals,
+        distinctRows: distinct,
+        quarantinedRows: rejected.length,
+        ...meter.counts(),
+        error: reason,
+        startedAt,
+        finishedAt: new Date(clock.now()),
+      }
+    },
+    end: (proof, counts, error) => {
+      report({ kind: 'slice.ended', ...name, proof })
+      if (isGreen(proof)) log.info('slice.ended', { ...name, proof, ...counts })
+      else log.warn(proof === 'short' ? 'slice.short' : 'slice.failed', { ...name, proof, ...counts, err: error })
+    },
+  }
+}

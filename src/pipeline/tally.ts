@@ -1,0 +1,89 @@
+import { hasCode, LivehouseError, recoveryFrom } from '../core/errors.ts'
+import {
+  addCounts,
+  type Counts,
+  noCounts,
+  noSlices,
+  type RunProblem,
+  type RunStatus,
+  type StreamOutcome,
+} from '../core/outcome.ts'
+import { isGreen, partitionKey, type Proof } from '../core/slice.ts'
+import type { Stream, StreamName } from '../core/stream.ts'
+import type { EndedSlice } from './run-slice.ts'
+import type { Slice } from './slice-work.ts'
+
+/** What a run brought, before it is written down. */
+export interface JobResult {
+  readonly status: RunStatus
+  readonly streams: Readonly<Partial<Record<StreamName, StreamOutcome>>>
+  readonly errors: readonly RunProblem[]
+}
+
+export interface Tally {
+  readonly add: (slice: Slice, result: EndedSlice) => void
+  /** A slice that was cut into parts: its calls count, the parts are counted themselves. */
+  readonly addCut: (slice: Slice, counts: Pick<Counts, 'calls' | 'retries'>) => void
+  /** A slice that the end of the run came before. */
+  readonly addNotBegun: (slice: Slice) => void
+  /** A slice that is left for the next run, since this one was to stop by now. */
+  readonly addLeft: () => void
+  /** `stopped`: why the run ended early; undefined when it did not. */
+  readonly result: (stopped: unknown) => JobResult
+}
+
+/** Nothing that the next slice could do better. Attempts to reach the service have been used up when this is asked. */
+export function isFatal(error: unknown): boolean {
+  return recoveryFrom(error) === 'abort' || hasCode(error, 'api.unreachable')
+}
+
+/** Every stream of the run has its place, also one without slices. */
+export function createTally(names: readonly Stream[]): Tally {
+  const streams: Partial<Record<StreamName, StreamOutcome>> = Object.fromEntries(
+    names.map(({ name }) => [name, { counts: noCounts, slices: noSlices }]),
+  )
+  const problems = new Map<unknown, RunProblem>()
+  let isLanded = false
+  let unfinished = 0
+  let left = 0
+
+  const count = ({ stream }: Slice, proof: Proof | undefined, counts: Partial<Counts>): void => {
+    const { counts: before, slices } = streams[stream.name] ?? { counts: noCounts, slices: noSlices }
+    const proofs = proof === undefined ? slices : { ...slices, [proof]: slices[proof] + 1 }
+    streams[stream.name] = { counts: addCounts(before, counts), slices: proofs }
+    if (proof === undefined) return
+    if (isGreen(proof)) isLanded = true
+    else unfinished++
+  }
+  return {
+    addCut: (slice, counts) => count(slice, undefined, counts),
+    addNotBegun: (slice) => count(slice, 'failed', noCounts),
+    addLeft: () => {
+      left++
+    },
+    add: (slice, { proof, counts, error }) => {
+      count(slice, proof, counts)
+      if (error === undefined) return
+      const problem = { stream: slice.stream.name, partition: partitionKey(slice.partition), ...describe(error) }
+      // What ends the run reaches every slice in flight: it is told once.
+      const key = isFatal(error) ? problem.code : slice
+      if (!problems.has(key)) problems.set(key, problem)
+    },
+    result: (stopped) => {
+      const isInterrupted = hasCode(stopped, 'run.interrupted')
+      if (isInterrupted) {
+        const message = `${stopped.message}: ${unfinished} slices were not finished; the next run goes on from there`
+        problems.set(stopped.code, { stream: null, partition: null, code: stopped.code, message })
+      }
+      const isFailed = isFatal(stopped) && !isInterrupted && !isLanded
+      const isWhole = unfinished === 0 && stopped === undefined
+      const status = isFailed ? 'failed' : !isWhole ? 'partial' : left > 0 ? 'waiting' : 'ok'
+      return { status, streams, errors: [...problems.values()] }
+    },
+  }
+}
+
+function describe(error: unknown): Pick<RunProblem, 'code' | 'message'> {
+  if (error instanceof LivehouseError) return { code: error.code, message: error.message }
+  return { code: 'internal', message: error instanceof Error ? error.message : String(error) }
+}

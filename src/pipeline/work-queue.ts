@@ -1,0 +1,50 @@
+import type { PartitionPlan } from './partitions.ts'
+import type { Slice } from './slice-work.ts'
+
+/** A partition whose slices are being read. */
+export interface OpenPartition {
+  readonly plan: PartitionPlan
+  /** Slices that are waiting or in flight. */
+  open: number
+  /** Whether it is ours; undefined until that has been asked for. */
+  lock: Promise<boolean> | undefined
+}
+
+/** The slices of a phase: whole walks first, then the newest windows, so that yesterday is there in minutes. */
+export interface WorkQueue {
+  /** The next slice and its partition; undefined when nothing waits. */
+  readonly take: () => { readonly slice: Slice; readonly partition: OpenPartition } | undefined
+  /** Adds the parts of a slice that was cut. */
+  readonly add: (slices: readonly Slice[], partition: OpenPartition) => void
+  /** Takes out what waits of a partition. */
+  readonly removeAll: (partition: OpenPartition) => readonly Slice[]
+}
+
+export function createWorkQueue(partitions: readonly OpenPartition[]): WorkQueue {
+  interface Entry {
+    readonly slice: Slice
+    readonly partition: OpenPartition
+  }
+  const newestOf = ({ slice }: Entry) => slice.window?.to ?? Number.POSITIVE_INFINITY
+  // Sorted so that the next one is the last: taking it is cheap.
+  const entries = partitions
+    .flatMap((partition) => partition.plan.slices.map((slice) => ({ slice, partition })))
+    .toReversed()
+    .sort((a, b) => newestOf(a) - newestOf(b))
+  return {
+    take: () => entries.pop(),
+    add: (slices, partition) => {
+      for (const slice of slices.toReversed()) {
+        const entry = { slice, partition }
+        const place = entries.findLastIndex((other) => newestOf(other) <= newestOf(entry))
+        entries.splice(place + 1, 0, entry)
+      }
+    },
+    removeAll: (partition) => {
+      const removed = entries.filter((entry) => entry.partition === partition).map(({ slice }) => slice)
+      const kept = entries.filter((entry) => entry.partition !== partition)
+      entries.splice(0, entries.length, ...kept)
+      return removed
+    },
+  }
+}
