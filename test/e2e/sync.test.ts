@@ -1,20 +1,8 @@
-import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { streams } from '../../src/streams/registry.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
-
-/** Every row version of every stream's table: changes when anything at all is written. */
-async function rowVersions({ database }: TestPipeline): Promise<readonly unknown[]> {
-  const versions = await Promise.all(
-    streams.map(({ table }) =>
-      sql`select tableoid, ctid, xmin, changed_at::text from ${sql.table(`livehouse.${table}`)} order by ctid`.execute(
-        database.db,
-      ),
-    ),
-  )
-  return versions.flatMap(({ rows }) => rows)
-}
+import { readRowVersions } from '../helpers/row-versions.ts'
+import { startPipeline } from '../helpers/start-pipeline.ts'
 
 test('the first sync makes the tables equal to what the service has, value by value', async () => {
   await using pipeline = await startPipeline({ viewers: 250 })
@@ -27,9 +15,9 @@ test('the first sync makes the tables equal to what the service has, value by va
 test('a second sync inserts, updates and rewrites nothing', async () => {
   await using pipeline = await startPipeline()
   await pipeline.sync()
-  const before = await rowVersions(pipeline)
+  const before = await readRowVersions(pipeline.database.db)
   const result = await pipeline.sync()
-  expect(await rowVersions(pipeline)).toEqual(before)
+  expect(await readRowVersions(pipeline.database.db)).toEqual(before)
   for (const { name, isTimeFiltered } of streams) {
     expect(result.streams[name]?.counts, name).toMatchObject({ inserted: 0, updated: 0, removed: 0 })
     const held = pipeline.emulator.truth()[name].length

@@ -3,7 +3,7 @@ import type { StreamName } from '../../src/core/stream.ts'
 import type { Emulator } from '../../src/emulator/server.ts'
 import { streams } from '../../src/streams/registry.ts'
 import type { TestDatabase } from './postgres.ts'
-import { readChannelsTable, readStreamTable, sorted } from './read-table.ts'
+import { readAnswersTable, readChannelsTable, readStreamTable, sorted } from './read-table.ts'
 
 /** The tables are equal to what the service has, value by value; of every stream when none is named. */
 export async function expectTruth(
@@ -14,6 +14,9 @@ export async function expectTruth(
   for (const name of names) {
     expect(truth[name].length, `${name} in the world`).toBeGreaterThan(0)
     expect(sorted(await readStreamTable(database.db, name)), name).toEqual(sorted(truth[name]))
+  }
+  if (names.includes('signups')) {
+    expect(sorted(await readAnswersTable(database.db)), 'signup_answers').toEqual(sorted(truth.signup_answers))
   }
   if (names.includes('visitors')) {
     expect(sorted(await readChannelsTable(database.db)), 'channels').toEqual(sorted(truth.channels))

@@ -21,6 +21,16 @@ export async function readChannelsTable(db: Kysely<Database>): Promise<readonly 
   return await db.selectFrom('livehouse.channels').select(['channel_id', 'name', 'admin_id']).execute()
 }
 
+/** The answers of signups, each with what names its signup in the truth. */
+export async function readAnswersTable(db: Kysely<Database>): Promise<readonly TruthRow[]> {
+  const { rows } = await sql<TruthRow>`
+    select a.channel_id, a.question_id, user_id, ${asTruth('signed_up_at', 'timestamptz')} as signed_up_at, occurrence,
+      question_no, question, answer
+    from livehouse.signup_answers as a left join livehouse.signups as s
+      on (s.channel_id, s.question_id, s.signup_key) = (a.channel_id, a.question_id, a.signup_key)`.execute(db)
+  return rows
+}
+
 /** Rows in an order of their own, so that two sets of them can be compared. */
 export function sorted(rows: readonly TruthRow[]): readonly TruthRow[] {
   const keyed = rows.map((row) => ({ key: JSON.stringify(canonical(row)), row }))

@@ -20,6 +20,8 @@ export const TIME_ZONE = 'Asia/Shanghai'
 
 export interface SyncOptions {
   readonly streams?: readonly StreamName[]
+  /** Rows a page, where the stream's own maximum is not less. */
+  readonly pageSize?: number
   readonly signal?: AbortSignal
   readonly report?: (event: ProgressEvent) => void
 }
@@ -44,7 +46,12 @@ export async function startPipeline(options: EmulatorOptions = {}): Promise<Test
     emulator,
     database,
     clock: time,
-    sync: async ({ streams: names, signal = new AbortController().signal, report = () => {} } = {}) => {
+    sync: async ({
+      streams: names,
+      pageSize = Infinity,
+      signal = new AbortController().signal,
+      report = () => {},
+    } = {}) => {
       const begunAt = new Date(clock.now())
       const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: begunAt })
       const channels = emulator.channelIds.map((channelId) => ({ channelId, label: null, group: null, isTest: false }))
@@ -52,7 +59,9 @@ export async function startPipeline(options: EmulatorOptions = {}): Promise<Test
       const { fetchPage } = connection
       const deps = { db, fetchPage, openItemReader: itemReader, clock, log: silentLog, signal, report, runId }
       const plan = {
-        streams: streams.filter(({ name }) => names === undefined || names.includes(name)),
+        streams: streams
+          .filter(({ name }) => names === undefined || names.includes(name))
+          .map((stream) => ({ ...stream, pageSize: Math.min(pageSize, stream.pageSize) })),
         channels: channels.map(({ channelId }) => ({ channelId, from: undefined, until: undefined })),
         historyFrom: parseWallTime('2015-01-01') ?? 0,
         now: wallTimeAt(clock.now(), TIME_ZONE),

@@ -1,0 +1,134 @@
+import { expect, test } from 'vitest'
+import type { Signup, World } from '../../src/emulator/world/world.ts'
+import { createRowList, type RowList } from '../../src/emulator/world/row-list.ts'
+import { expectTruth } from '../helpers/expect-truth.ts'
+import { filledTables, readRowVersions, type RowVersion } from '../helpers/row-versions.ts'
+import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
+
+const HOUR_MS = 3_600_000
+
+/** Puts a changed copy in the place of the last row that `isMeant`. */
+function change<Item extends object>(
+  list: RowList<Item>,
+  fields: (row: Item) => Partial<Item>,
+  isMeant: (row: Item) => boolean = () => true,
+): void {
+  const row = list.rows.findLast((one) => isMeant(one))
+  if (!row) throw new Error('no row is meant')
+  list.replace(row, { ...row, ...fields(row) })
+}
+
+/** Adds a changed copy of the last row. */
+function addLike<Item extends object>({ rows, add }: RowList<Item>, fields: (row: Item) => Partial<Item>): void {
+  const row = rows.at(-1)
+  if (!row) throw new Error('no row to go by')
+  add({ ...row, ...fields(row) })
+}
+
+function changeEverything(world: World): void {
+  const [channel] = world.channels.values()
+  if (!channel) throw new Error('no channel')
+  channel.name = `${channel.name} (neu)`
+  change(channel.visitors, ({ watchSeconds }) => ({ nick: '另一个名字', watchSeconds: watchSeconds + 60 }))
+  addLike(channel.visitors, () => ({ userId: 'newcomer', phone: null }))
+  change(channel.records, ({ leftAt, onlineSeconds }) => ({ leftAt: leftAt + 60, onlineSeconds: onlineSeconds + 60 }))
+  addLike(channel.records, () => ({ recordId: '9007199254740993123' }))
+
+  change(
+    channel.gifts,
+    () => ({ phone: '13900000001', showsVisitor: true }),
+    ({ showsVisitor }) => !showsVisitor,
+  )
+  addLike(channel.gifts, () => ({}))
+  addLike(channel.gifts, ({ givenAt }) => ({ givenAt: givenAt + 1 }))
+
+  const { questionnaires } = channel
+  const [first, second] = questionnaires.rows
+  if (!first || !second) throw new Error('no questionnaires')
+  change(first.signups, ({ answers }) => ({ answers: answers.map((answer, index) => (index === 1 ? '改了' : answer)) }))
+  addLike(first.signups, ({ signedUpAt }) => ({ userId: 'newcomer', signedUpAt: signedUpAt + 1 }))
+  questionnaires.replace(second, { ...second, name: '另一份', isOpen: !second.isOpen })
+  questionnaires.add({ ...second, questionId: 'zz9newzz', signups: createRowList([...second.signups.rows]) })
+
+  change(world.managers, ({ costTotalWatch }) => ({ username: '007', costTotalWatch: costTotalWatch + 0.25 }))
+  addLike(world.managers, () => ({ id: '9007199254740995', username: '0099', outerId: '' }))
+}
+
+/** What a sync wrote: rows that are new or of other content, and nothing else, in its own name. */
+async function syncAndCompare(pipeline: TestPipeline): Promise<ReadonlyMap<string, number>> {
+  const { db } = pipeline.database
+  const before = new Map((await readRowVersions(db)).map((row) => [`${row.table} ${row.key}`, row]))
+  expect(await pipeline.sync()).toMatchObject({ status: 'ok', errors: [] })
+  const { run_id: runId } = await db
+    .selectFrom('livehouse_ops.runs')
+    .select('run_id')
+    .orderBy('run_id', 'desc')
+    .executeTakeFirstOrThrow()
+  const after = await readRowVersions(db)
+  const written = after.filter((row) => row.version !== before.get(`${row.table} ${row.key}`)?.version)
+  for (const row of written) expectWritten(row, before.get(`${row.table} ${row.key}`), runId)
+  return new Map(filledTables.map((table) => [table, written.filter((row) => row.table === table).length]))
+}
+
+function expectWritten(row: RowVersion, before: RowVersion | undefined, runId: string): void {
+  expect(row.run_id).toBe(runId)
+  expect(row.content).not.toEqual(before?.content)
+  expect(row.changed_at).not.toBe(before?.changed_at)
+  expect(row.inserted_at).toBe(before?.inserted_at ?? row.inserted_at)
+}
+
+test('after a change in every stream only what changed is written, and changed_at and run_id moved only there', async () => {
+  await using pipeline = await startPipeline({ viewers: 60, days: 1 })
+  await pipeline.sync()
+  await expectTruth(pipeline)
+
+  changeEverything(pipeline.emulator.world)
+  pipeline.clock.nowMs += HOUR_MS
+  const answers = pipeline.emulator.world.channels.values().next().value?.questionnaires.rows[0]?.questions.length ?? 0
+  const copied = pipeline.emulator.truth().signups.filter(({ question_id }) => question_id === 'zz9newzz').length
+  const written = await syncAndCompare(pipeline)
+  await expectTruth(pipeline)
+  expect(Object.fromEntries(written)).toEqual({
+    channels: 1,
+    visitors: 2,
+    watch_records: 2,
+    gifts: 3,
+    questionnaires: 2,
+    signups: 2 + copied,
+    signup_answers: 1 + answers + copied * 4,
+    managers: 2,
+    manager_usage: 2,
+  })
+
+  const none = await syncAndCompare(pipeline)
+  expect([...none.values()].every((count) => count === 0)).toBe(true)
+})
+
+test.each<[string, (questions: readonly string[]) => readonly string[]]>([
+  ['added in front', (questions) => ['新问题', ...questions]],
+  ['added at the end', (questions) => [...questions, '']],
+  ['removed', (questions) => questions.slice(1)],
+  ['renamed', ([, ...others]) => ['改名', ...others]],
+  ['moved', (questions) => questions.toReversed()],
+])('a question that is %s later updates the signups in place and inserts none', async (_what, edit) => {
+  await using pipeline = await startPipeline({ channels: 2, viewers: 60, days: 1 })
+  const streams = ['questionnaires', 'signups'] as const
+  await pipeline.sync({ streams })
+  const [, channel] = pipeline.emulator.world.channels.values()
+  const form = channel?.questionnaires.rows[0]
+  if (!channel || !form) throw new Error('no questionnaire')
+  const questions = edit(form.questions)
+  const rows = form.signups.rows.map(
+    (row): Signup => ({
+      ...row,
+      answers: questions.map((question) => row.answers[form.questions.indexOf(question)] ?? ''),
+    }),
+  )
+  expect(rows.length).toBeGreaterThan(2)
+  channel.questionnaires.replace(form, { ...form, questions, signups: createRowList(rows) })
+
+  const result = await pipeline.sync({ streams })
+  expect(result).toMatchObject({ status: 'ok', errors: [] })
+  expect(result.streams.signups?.counts).toMatchObject({ inserted: 0, updated: rows.length, removed: 0 })
+  await expectTruth(pipeline, streams)
+})
