@@ -8,12 +8,14 @@ import type { Database } from '../db/database.ts'
 import { planAgain } from '../pipeline/plan-again.ts'
 import type { SyncPlan } from '../pipeline/plan-sync.ts'
 import { runSync } from '../pipeline/run-sync.ts'
+import { readGoneChannels } from '../state/channel-states.ts'
 import { PartitionLocks } from '../state/partition-locks.ts'
 import { finishRun, startRun } from '../state/runs.ts'
 import { itemReader } from '../transform/field.ts'
 import { registerChannels } from '../warehouse/channels.ts'
 import type { CliContext } from './command.ts'
 import { outcomeObject } from './outcome-json.ts'
+import { settleChannels } from './settle-channels.ts'
 
 export interface ExtractionRequest {
   /** The verb. */
@@ -24,6 +26,8 @@ export interface ExtractionRequest {
   readonly db: Kysely<Database>
   /** Every configured channel, also those that this run does not read. */
   readonly channels: readonly ChannelSetting[]
+  /** Whether the channels were asked for by name: then those that are gone are tried again. */
+  readonly namesChannels: boolean
   /** `now`: the service's wall clock at the start. */
   readonly plan: (now: WallTime) => SyncPlan
 }
@@ -56,16 +60,20 @@ export async function runExtraction(context: CliContext, request: ExtractionRequ
   }
   const plan = request.plan(wallTimeAt(startedAt.getTime(), service.timeZone))
   await using locks = await PartitionLocks.open(db)
-  const job = await runSync(plan, deps, {
+  const gone = request.namesChannels ? new Set<string>() : await readGoneChannels(db)
+  const present = plan.channels.filter(({ channelId }) => !gone.has(channelId))
+  const job = await runSync({ ...plan, channels: present }, deps, {
     concurrency: Math.min(CONCURRENT_SLICES, service.concurrency),
     locks,
     planAgain: (partition) => planAgain(db, partition, startedAt),
   })
+  const errors = await settleChannels(db, log, runId, job.errors)
   const finishedAt = new Date(clock.now())
   const outcome: RunOutcome = {
     runId,
     command,
     ...job,
+    errors,
     startedAt: startedAt.toISOString(),
     finishedAt: finishedAt.toISOString(),
     resumesAt: null,

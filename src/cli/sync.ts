@@ -21,7 +21,8 @@ changes nothing that has not changed at the source. Settings come from the envir
 Flags:
   --streams a,b    only these streams (default: all; signups bring questionnaires along);
                    ${streams.map(({ name }) => name).join(', ')}
-  --channels x,y   only these channels of LIVEHOUSE_CHANNELS (default: all of them)
+  --channels x,y   only these channels of LIVEHOUSE_CHANNELS (default: all but those that the service has not known in three
+                   runs in a row; named here, they are tried again)
   --json           prints one JSON object with what was done instead of a table
 
 Exit codes: 0 everything has landed, 1 nothing could be done, 2 a flag or a setting is wrong, 3 a part failed or fell short
@@ -58,6 +59,7 @@ export const sync: Command = {
       service,
       db,
       channels,
+      namesChannels: values.channels !== undefined,
       plan: (now) => ({
         streams: chosen,
         channels: read.map(plannedChannel),

@@ -55,6 +55,7 @@ export async function fillDemo(context: CliContext, db: Kysely<Database>, size: 
         until: null,
         isTest: false,
       })),
+      namesChannels: false,
       plan: (now) => ({
         streams,
         channels: emulator.channelIds.map((channelId) => ({ channelId, from: undefined, until: undefined })),
