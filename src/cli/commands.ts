@@ -18,6 +18,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'brings every stream up to now',
     load: async () => (await import('./sync.ts')).sync,
   },
+  backfill: {
+    summary: 'reads a date range again, covered or not',
+    load: async () => (await import('./backfill.ts')).backfill,
+  },
   emulate: {
     summary: 'serves the whole interface of the channel service on this machine',
     load: async () => (await import('./emulate.ts')).emulate,

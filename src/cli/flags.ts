@@ -1,6 +1,6 @@
 import type { ChannelSetting } from '../config/channel-setting.ts'
 import { type StreamName, streamNames } from '../core/stream.ts'
-import { parseWallTime } from '../core/wall-clock.ts'
+import { MINUTE, parseWallTime, type WallTime } from '../core/wall-clock.ts'
 import type { Refuse } from './arguments.ts'
 import { didYouMean } from './suggest.ts'
 
@@ -58,5 +58,23 @@ export function readPositiveInteger(
   if (number >= 1 && number <= max) return number
   const range = max === Number.MAX_SAFE_INTEGER ? 'of at least 1' : `from 1 to ${max}`
   refuse(`${flag} is ${JSON.stringify(given)}; it should be a whole number ${range}`)
+  return undefined
+}
+
+/** A time of day, `HH:MM`. */
+export function readTimeOfDay(flag: string, given: string | undefined, refuse: Refuse): string | undefined {
+  if (given === undefined || /^([01]\d|2[0-3]):[0-5]\d$/.test(given)) return given
+  refuse(`${flag} is ${JSON.stringify(given)}; it should be a time of day, written 06:00`)
+  return undefined
+}
+
+/** A date or a time of the service's wall clock, in whole minutes. */
+export function readWallTimeFlag(flag: string, given: string | undefined, refuse: Refuse): WallTime | undefined {
+  const time = given === undefined ? undefined : parseWallTime(given)
+  if (time !== undefined && time % MINUTE === 0) return time
+  const shown = given === undefined ? 'is missing' : `is ${JSON.stringify(given)}`
+  refuse(
+    `${flag} ${shown}; it should be a date such as 2026-01-31, or a time in whole minutes such as 2026-01-31T06:00`,
+  )
   return undefined
 }

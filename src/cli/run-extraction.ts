@@ -3,11 +3,12 @@ import { connect } from '../api/connect.ts'
 import type { ChannelSetting } from '../config/channel-setting.ts'
 import type { ServiceSettings } from '../config.ts'
 import type { RunOutcome } from '../core/outcome.ts'
-import { type WallTime, wallTimeAt } from '../core/wall-clock.ts'
+import type { Stream } from '../core/stream.ts'
+import { DAY, MINUTE, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
 import { planAgain } from '../pipeline/plan-again.ts'
-import type { SyncPlan } from '../pipeline/plan-sync.ts'
-import { runSync } from '../pipeline/run-sync.ts'
+import { type PlanStreams, runStreams } from '../pipeline/run-streams.ts'
+import type { SliceOrder } from '../pipeline/work-queue.ts'
 import { readGoneChannels } from '../state/channel-states.ts'
 import { PartitionLocks } from '../state/partition-locks.ts'
 import { finishRun, startRun } from '../state/runs.ts'
@@ -28,14 +29,34 @@ export interface ExtractionRequest {
   readonly channels: readonly ChannelSetting[]
   /** Whether the channels were asked for by name: then those that are gone are tried again. */
   readonly namesChannels: boolean
+  readonly streams: readonly Stream[]
   /** `now`: the service's wall clock at the start. */
-  readonly plan: (now: WallTime) => SyncPlan
+  readonly planStreams: (now: WallTime) => PlanStreams
+  /** Which windows go first; the newest when not given. */
+  readonly order?: SliceOrder
+  /** `HH:MM` of the service's clock: from then on nothing is begun. */
+  readonly until?: string | undefined
 }
 
 /** Slices side by side. Each waits for calls or for the database most of the time; calls have a ceiling of their own. */
 const CONCURRENT_SLICES = 8
 
-/** Runs slices and writes the run down: the part that `sync` and `demo` share. */
+/** The same plan without what belongs to channels that are gone. */
+function withoutChannels(planStreams: PlanStreams, gone: ReadonlySet<string>): PlanStreams {
+  return async (streams, questionsOf) => {
+    const plans = await planStreams(streams, questionsOf)
+    return plans.filter(({ partition }) => partition.channel === undefined || !gone.has(partition.channel))
+  }
+}
+
+/** From a reading of the wall clock to the next `HH:MM`. */
+function secondsUntil(now: WallTime, time: string): number {
+  const [hours = 0, minutes = 0] = time.split(':').map(Number)
+  const ahead = hours * 3600 + minutes * MINUTE - (now % DAY)
+  return ahead > 0 ? ahead : ahead + DAY
+}
+
+/** Runs slices and writes the run down: the part that every verb that reads shares. */
 export async function runExtraction(context: CliContext, request: ExtractionRequest): Promise<RunOutcome> {
   const { clock, log, signal } = context
   const { command, service, db, channels } = request
@@ -58,14 +79,16 @@ export async function runExtraction(context: CliContext, request: ExtractionRequ
     runId,
     prefetch: service.concurrency,
   }
-  const plan = request.plan(wallTimeAt(startedAt.getTime(), service.timeZone))
+  const now = wallTimeAt(startedAt.getTime(), service.timeZone)
   await using locks = await PartitionLocks.open(db)
   const gone = request.namesChannels ? new Set<string>() : await readGoneChannels(db)
-  const present = plan.channels.filter(({ channelId }) => !gone.has(channelId))
-  const job = await runSync({ ...plan, channels: present }, deps, {
+  const planStreams = withoutChannels(request.planStreams(now), gone)
+  const job = await runStreams(request.streams, planStreams, deps, {
     concurrency: Math.min(CONCURRENT_SLICES, service.concurrency),
     locks,
     planAgain: (partition) => planAgain(db, partition, startedAt),
+    order: request.order ?? 'newest-first',
+    stopAtMs: request.until === undefined ? undefined : startedAt.getTime() + secondsUntil(now, request.until) * 1000,
   })
   const errors = await settleChannels(db, log, runId, job.errors)
   const finishedAt = new Date(clock.now())

@@ -6,7 +6,7 @@ import type { PartitionPlan } from './partitions.ts'
 import { type EndedSlice, runSlice } from './run-slice.ts'
 import { type RunDeps, type Slice, sliceName } from './slice-work.ts'
 import { createTally, isFatal, type JobResult, type Tally } from './tally.ts'
-import { createWorkQueue, type OpenPartition } from './work-queue.ts'
+import { createWorkQueue, type OpenPartition, type SliceOrder } from './work-queue.ts'
 
 /** What can be planned with what the phases before have brought. */
 export type Phase = () => Promise<readonly PartitionPlan[]>
@@ -23,6 +23,8 @@ export interface JobOptions {
   readonly planAgain: (plan: PartitionPlan) => Promise<readonly Slice[]>
   /** From this instant (ms) on nothing is begun; undefined for no end. */
   readonly stopAtMs?: number | undefined
+  /** Which windows go first; the newest when not given. */
+  readonly order?: SliceOrder
   readonly onEnd?: (slice: Slice, result: EndedSlice) => void
 }
 
@@ -100,7 +102,7 @@ async function runPhase(plans: readonly PartitionPlan[], job: Job): Promise<void
 /** Runs partitions to their end. @returns those that another run holds */
 async function runPartitions(partitions: readonly OpenPartition[], job: Job): Promise<OpenPartition[]> {
   const { deps, options, tally } = job
-  const queue = createWorkQueue(partitions)
+  const queue = createWorkQueue(partitions, options.order ?? 'newest-first')
   const blocked = new Set<OpenPartition>()
 
   const lock = (partition: OpenPartition): Promise<boolean> => {

@@ -10,7 +10,10 @@ export interface OpenPartition {
   lock: Promise<boolean> | undefined
 }
 
-/** The slices of a phase: whole walks first, then the newest windows, so that yesterday is there in minutes. */
+/** Newest first: yesterday is there in minutes, and history fills in behind. */
+export type SliceOrder = 'newest-first' | 'oldest-first'
+
+/** The slices of a phase: whole walks first, then windows in their order. */
 export interface WorkQueue {
   /** The next slice and its partition; undefined when nothing waits. */
   readonly take: () => { readonly slice: Slice; readonly partition: OpenPartition } | undefined
@@ -20,23 +23,24 @@ export interface WorkQueue {
   readonly removeAll: (partition: OpenPartition) => readonly Slice[]
 }
 
-export function createWorkQueue(partitions: readonly OpenPartition[]): WorkQueue {
+export function createWorkQueue(partitions: readonly OpenPartition[], order: SliceOrder): WorkQueue {
   interface Entry {
     readonly slice: Slice
     readonly partition: OpenPartition
   }
-  const newestOf = ({ slice }: Entry) => slice.window?.to ?? Number.POSITIVE_INFINITY
+  const sign = order === 'newest-first' ? 1 : -1
+  const rankOf = ({ slice }: Entry) => (slice.window === undefined ? Number.POSITIVE_INFINITY : sign * slice.window.to)
   // Sorted so that the next one is the last: taking it is cheap.
   const entries = partitions
     .flatMap((partition) => partition.plan.slices.map((slice) => ({ slice, partition })))
     .toReversed()
-    .sort((a, b) => newestOf(a) - newestOf(b))
+    .sort((a, b) => rankOf(a) - rankOf(b))
   return {
     take: () => entries.pop(),
     add: (slices, partition) => {
       for (const slice of slices.toReversed()) {
         const entry = { slice, partition }
-        const place = entries.findLastIndex((other) => newestOf(other) <= newestOf(entry))
+        const place = entries.findLastIndex((other) => rankOf(other) <= rankOf(entry))
         entries.splice(place + 1, 0, entry)
       }
     },

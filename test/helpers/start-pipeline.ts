@@ -5,7 +5,8 @@ import type { StreamName } from '../../src/core/stream.ts'
 import { parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/server.ts'
 import { planAgain } from '../../src/pipeline/plan-again.ts'
-import { runSync } from '../../src/pipeline/run-sync.ts'
+import { planSync } from '../../src/pipeline/plan-sync.ts'
+import { runStreams } from '../../src/pipeline/run-streams.ts'
 import type { JobResult } from '../../src/pipeline/tally.ts'
 import { PartitionLocks } from '../../src/state/partition-locks.ts'
 import { startRun } from '../../src/state/runs.ts'
@@ -59,16 +60,16 @@ export async function startPipeline(options: EmulatorOptions = {}): Promise<Test
       const { fetchPage } = connection
       const deps = { db, fetchPage, openItemReader: itemReader, clock, log: silentLog, signal, report, runId }
       const plan = {
-        streams: streams
-          .filter(({ name }) => names === undefined || names.includes(name))
-          .map((stream) => ({ ...stream, pageSize: Math.min(pageSize, stream.pageSize) })),
         channels: channels.map(({ channelId }) => ({ channelId, from: undefined, until: undefined })),
         historyFrom: parseWallTime('2015-01-01') ?? 0,
         now: wallTimeAt(clock.now(), TIME_ZONE),
       }
       await using locks = await PartitionLocks.open(db)
-      return await runSync(
-        plan,
+      return await runStreams(
+        streams
+          .filter(({ name }) => names === undefined || names.includes(name))
+          .map((stream) => ({ ...stream, pageSize: Math.min(pageSize, stream.pageSize) })),
+        (some, questionsOf) => planSync(db, { ...plan, streams: some }, questionsOf),
         { ...deps, timeZone: TIME_ZONE, prefetch: 4 },
         { concurrency: 4, locks, planAgain: (partition) => planAgain(db, partition, begunAt) },
       )

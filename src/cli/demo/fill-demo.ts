@@ -8,6 +8,7 @@ import { type Emulator, startEmulator } from '../../emulator/server.ts'
 import { claimSource } from '../../state/source.ts'
 import { streams } from '../../streams/registry.ts'
 import type { CliContext } from '../command.ts'
+import { planSync } from '../../pipeline/plan-sync.ts'
 import { runExtraction } from '../run-extraction.ts'
 import { compareTables, type TableComparison } from './compare-tables.ts'
 
@@ -56,12 +57,18 @@ export async function fillDemo(context: CliContext, db: Kysely<Database>, size: 
         isTest: false,
       })),
       namesChannels: false,
-      plan: (now) => ({
-        streams,
-        channels: emulator.channelIds.map((channelId) => ({ channelId, from: undefined, until: undefined })),
-        historyFrom: world.endsAt - (size.days + 1) * DAY,
-        now,
-      }),
+      streams,
+      planStreams: (now) => (some, questionsOf) =>
+        planSync(
+          db,
+          {
+            streams: some,
+            channels: emulator.channelIds.map((channelId) => ({ channelId, from: undefined, until: undefined })),
+            historyFrom: world.endsAt - (size.days + 1) * DAY,
+            now,
+          },
+          questionsOf,
+        ),
     },
   )
   signal.throwIfAborted()

@@ -1,0 +1,155 @@
+import type { Kysely } from 'kysely'
+import type { Window } from '../core/slice.ts'
+import type { Stream } from '../core/stream.ts'
+import { DAY, formatWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
+import type { Database } from '../db/database.ts'
+import { isComplete, planBackfill } from '../pipeline/plan-backfill.ts'
+import { planSync } from '../pipeline/plan-sync.ts'
+import type { PlanStreams } from '../pipeline/run-streams.ts'
+import { finishBackfill, openBackfill } from '../state/backfills.ts'
+import { readQuestions } from '../state/questionnaires.ts'
+import { findStream, streams } from '../streams/registry.ts'
+import { checkUsage, parseArguments, type Refuse } from './arguments.ts'
+import type { Command } from './command.ts'
+import { type ExtractionSettings, readExtractionSettings } from './extraction-settings.ts'
+import { exitCodeOfStatus } from './exit.ts'
+import { readStreams, readWallTimeFlag } from './flags.ts'
+import { outcomeJson } from './outcome-json.ts'
+import { runExtraction } from './run-extraction.ts'
+import { summarize } from './summary.ts'
+import { openWarehouse } from './warehouse.ts'
+
+const filtered = streams.filter(({ isTimeFiltered }) => isTimeFiltered)
+
+const help = `livehouse backfill --from DATE --to DATE [--streams a,b] [--channels x,y] [--only-gaps] [--newest-first] [--restart]
+                   [--json]
+
+Reads a date range again, whether it is covered or not. Interrupted, the same command resumes it and repeats nothing that has
+landed; finished, the same command reads the range once more. A sync beside it is not disturbed.
+
+Flags:
+  --from DATE       the first day of the service's calendar, or a time in whole minutes (2026-01-31T06:00)
+  --to DATE         the day after the last one, or a time: exclusive
+  --streams a,b     only these (default: ${filtered.map(({ name }) => name).join(', ')})
+  --channels x,y    only these channels of LIVEHOUSE_CHANNELS (default: all of them)
+  --only-gaps       reads only what is not covered
+  --newest-first    the newest days first (default: the oldest)
+  --restart         forgets how far an unfinished backfill of the same arguments has come
+  --json            prints one JSON object with what was done instead of a table
+
+Examples:
+  livehouse backfill --from 2026-01-01 --to 2026-02-01
+  livehouse backfill --from 2026-03-01 --to 2026-04-01 --streams gifts --channels 10001589
+  livehouse backfill --from 2020-01-01 --to 2026-01-01 --only-gaps --newest-first`
+
+/** `livehouse backfill`: a date range again. */
+export const backfill: Command = {
+  help,
+  run: async (context, argv) => {
+    const { values } = parseArguments('backfill', argv, {
+      from: { type: 'string' },
+      to: { type: 'string' },
+      streams: { type: 'string' },
+      channels: { type: 'string' },
+      'only-gaps': { type: 'boolean' },
+      'newest-first': { type: 'boolean' },
+      restart: { type: 'boolean' },
+      json: { type: 'boolean' },
+    })
+    const { chosen, window } = checkUsage('backfill', (refuse) => ({
+      chosen: chooseStreams(values.streams, refuse),
+      window: readWindow(values.from, values.to, refuse),
+    }))
+    const settings = readExtractionSettings(context, 'backfill', chosen, values.channels)
+    const { service, database, configured, channels } = settings
+    const startedAt = new Date(context.clock.now())
+    checkUsage('backfill', (refuse) => refuseFuture(window, wallTimeAt(startedAt.getTime(), service.timeZone), refuse))
+
+    await using db = await openWarehouse(context, { settings: database, source: service })
+    const wanted = {
+      from: formatWallTime(window.from),
+      to: formatWallTime(window.to),
+      streams: chosen.map(({ name }) => name),
+      channels: channels.map(({ channelId }) => channelId),
+      onlyGaps: values['only-gaps'] ?? false,
+    }
+    const {
+      backfillId,
+      isResumed,
+      startedAt: openedAt,
+    } = await openBackfill(db, wanted, startedAt, values.restart ?? false)
+    if (isResumed) context.remark(`resumes the backfill that was begun at ${openedAt.toISOString()}`)
+
+    const planStreams = (now: WallTime) => planner(db, settings, { window, now, backfillId, onlyGaps: wanted.onlyGaps })
+    const questionnaires = chosen.some(({ name }) => name === 'signups') ? [findStream('questionnaires')] : []
+    const outcome = await runExtraction(context, {
+      command: 'backfill',
+      settings: wanted,
+      service,
+      db,
+      channels: configured,
+      namesChannels: values.channels !== undefined,
+      streams: [...questionnaires.filter((stream) => stream !== undefined), ...chosen],
+      planStreams,
+      order: values['newest-first'] ? 'newest-first' : 'oldest-first',
+    })
+    const now = wallTimeAt(startedAt.getTime(), service.timeZone)
+    const questions = await readQuestions(db)
+    const left = await planStreams(now)(chosen, (channelId) => questions.get(channelId) ?? [])
+    if (outcome.status === 'ok' && isComplete(left)) await finishBackfill(db, backfillId, new Date(context.clock.now()))
+    if (values.json) context.print(outcomeJson(outcome))
+    else for (const line of summarize(outcome)) context.print(line)
+    return exitCodeOfStatus(outcome.status)
+  },
+}
+
+interface BackfillRange {
+  readonly window: Window
+  readonly now: WallTime
+  readonly backfillId: string
+  readonly onlyGaps: boolean
+}
+
+/** Signups are asked for questionnaire by questionnaire: their list is read as a sync would. */
+function planner(
+  db: Kysely<Database>,
+  { channels, historyFrom }: ExtractionSettings,
+  range: BackfillRange,
+): PlanStreams {
+  return async (some, questionsOf) => {
+    const [inTime, snapshots] = [true, false].map((is) => some.filter(({ isTimeFiltered }) => isTimeFiltered === is))
+    return [
+      ...(await planSync(db, { streams: snapshots ?? [], channels, historyFrom, now: range.now }, questionsOf)),
+      ...(await planBackfill(db, { ...range, streams: inTime ?? [], channels }, questionsOf)),
+    ]
+  }
+}
+
+function chooseStreams(given: string | undefined, refuse: Refuse): readonly Stream[] {
+  const names = readStreams(given, refuse)
+  if (names === undefined) return filtered
+  for (const name of names) {
+    const stream = findStream(name)
+    if (stream?.isTimeFiltered === false) {
+      refuse(
+        `--streams: ${name} has no time filter (API ${stream.section}), so it has no past to read: every sync reads all of it`,
+      )
+    }
+  }
+  return filtered.filter(({ name }) => names.includes(name))
+}
+
+function readWindow(from: string | undefined, to: string | undefined, refuse: Refuse): Window {
+  const window = { from: readWallTimeFlag('--from', from, refuse) ?? 0, to: readWallTimeFlag('--to', to, refuse) ?? 1 }
+  if (window.from >= window.to) refuse(`--from ${from} is not before --to ${to}; --to is exclusive`)
+  return window
+}
+
+/** The day that has begun may be named; its part that is yet to come is left out. */
+function refuseFuture({ from, to }: Window, now: WallTime, refuse: Refuse): void {
+  const tomorrow = (Math.floor(now / DAY) + 1) * DAY
+  if (from >= now)
+    refuse(`--from ${formatWallTime(from)} lies in the future: the service's clock shows ${formatWallTime(now)}`)
+  else if (to > tomorrow)
+    refuse(`--to ${formatWallTime(to)} lies in the future: it can be ${formatWallTime(tomorrow)} at most`)
+}

@@ -1,0 +1,68 @@
+import type { Kysely } from 'kysely'
+import { isEmptyWindow, partitionKey, type Window } from '../core/slice.ts'
+import type { Stream } from '../core/stream.ts'
+import type { WallTime } from '../core/wall-clock.ts'
+import type { Database } from '../db/database.ts'
+import { readCoverage } from '../state/coverage.ts'
+import { clipToChannel, type PartitionPlan, partitionsOf, type PlannedChannel, type QuestionsOf } from './partitions.ts'
+import { coveredPart, horizonAt, mergeWindows } from './plan-windows.ts'
+
+export interface BackfillPlan {
+  /** Time-filtered ones. */
+  readonly streams: readonly Stream[]
+  readonly channels: readonly PlannedChannel[]
+  /** Of the service's wall clock, whole minutes, half-open. */
+  readonly window: Window
+  /** The service's wall clock at the start of the run. */
+  readonly now: WallTime
+  /** Undefined for a plan that is only looked at. */
+  readonly backfillId: string | undefined
+  /** Leaves alone what is covered. */
+  readonly onlyGaps: boolean
+}
+
+/**
+ * What is left of a backfill: its range without what has landed under itself, covered or not; with `onlyGaps` without anything
+ * that is covered. It never moves or blocks a sync, and its slices are coverage too.
+ */
+export async function planBackfill(
+  db: Kysely<Database>,
+  plan: BackfillPlan,
+  questionsOf: QuestionsOf,
+): Promise<readonly PartitionPlan[]> {
+  const plans = await Promise.all(plan.streams.map((stream) => planStream(db, stream, plan, questionsOf)))
+  return plans.flat()
+}
+
+async function planStream(
+  db: Kysely<Database>,
+  stream: Stream,
+  { channels, window, now, backfillId, onlyGaps }: BackfillPlan,
+  questionsOf: QuestionsOf,
+): Promise<readonly PartitionPlan[]> {
+  const horizon = horizonAt(now)
+  const wanted = partitionsOf(stream, channels, questionsOf)
+    .map(({ partition, channel }) => ({
+      of: partition,
+      partition: partitionKey(partition),
+      window: clipToChannel({ from: window.from, to: Math.min(window.to, horizon.newest) }, channel),
+    }))
+    .filter((each) => !isEmptyWindow(each.window))
+  const isFresh = backfillId === undefined && !onlyGaps
+  const coverage = isFresh
+    ? undefined
+    : await readCoverage(db, stream.name, wanted, onlyGaps || backfillId === undefined ? {} : { backfillId })
+  return wanted.map(({ of, partition, window: whole }) => {
+    const windows = mergeWindows(coverage?.get(partition)?.gaps ?? [whole]).toReversed()
+    const slices = windows.map((part) => {
+      const slice = { stream, partition: of, window: part, covers: coveredPart(part, horizon) }
+      return backfillId === undefined ? slice : { ...slice, backfillId }
+    })
+    return { stream, partition: of, slices }
+  })
+}
+
+/** Whether nothing is left but the youngest part, which does not count as covered yet. */
+export function isComplete(plans: readonly PartitionPlan[]): boolean {
+  return plans.every(({ slices }) => slices.every(({ covers }) => covers === undefined))
+}

@@ -1,0 +1,53 @@
+import { partitionKey } from '../core/slice.ts'
+import type { Stream } from '../core/stream.ts'
+import { readQuestions } from '../state/questionnaires.ts'
+import type { FoundRows } from './extraction.ts'
+import type { PartitionPlan, QuestionsOf } from './partitions.ts'
+import { type JobOptions, runJob } from './run-job.ts'
+import type { RunDeps } from './slice-work.ts'
+import type { JobResult } from './tally.ts'
+
+/** Plans streams with what is known by then. */
+export type PlanStreams = (streams: readonly Stream[], questionsOf: QuestionsOf) => Promise<readonly PartitionPlan[]>
+
+/**
+ * Runs streams in their order: first those that stand on their own, then those that are read questionnaire by questionnaire,
+ * then again those questionnaires whose headers have changed.
+ */
+export async function runStreams(
+  streams: readonly Stream[],
+  planStreams: PlanStreams,
+  deps: RunDeps,
+  options: Omit<JobOptions, 'onEnd'>,
+): Promise<JobResult> {
+  const listed = new Map<string, FoundRows>()
+  const changed = new Set<string>()
+  const isDependent = ({ partitionedBy }: Stream) => partitionedBy === 'channel/question'
+  const dependent = streams.filter(isDependent)
+
+  /** A questionnaire that the service no longer lists is not asked for; where its list could not be read, all are. */
+  const readQuestionsOf = async (): Promise<QuestionsOf> => {
+    const questions = await readQuestions(deps.db)
+    return (channelId) => (questions.get(channelId) ?? []).filter((id) => listed.get(channelId)?.has(id) ?? true)
+  }
+  const phases = [
+    async () =>
+      await planStreams(
+        streams.filter((stream) => !isDependent(stream)),
+        () => [],
+      ),
+    async () => await planStreams(dependent, await readQuestionsOf()),
+    async () => {
+      if (changed.size === 0) return []
+      const plans = await planStreams(dependent, await readQuestionsOf())
+      return plans.filter(({ partition }) => changed.has(partitionKey(partition)))
+    },
+  ]
+  return await runJob(streams, phases, deps, {
+    ...options,
+    onEnd: ({ stream, partition }, { found, hasNewHeaders }) => {
+      if (stream.name === 'questionnaires' && partition.channel && found) listed.set(partition.channel, found)
+      if (hasNewHeaders) changed.add(partitionKey(partition))
+    },
+  })
+}

@@ -1,0 +1,119 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { backfill } from '../../src/cli/backfill.ts'
+import { sync } from '../../src/cli/sync.ts'
+import type { Clock } from '../../src/core/clock.ts'
+import { formatWallDate, wallTimeAt } from '../../src/core/wall-clock.ts'
+import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
+import { expectTruth } from '../helpers/expect-truth.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
+import { environmentOf, runVerb } from '../helpers/run-verb.ts'
+
+const NOW = Date.UTC(2026, 10, 20, 6, 30)
+const clock: Clock = { now: () => NOW, sleep: async () => {} }
+const dayBefore = (days: number) => formatWallDate(wallTimeAt(NOW, 'Asia/Shanghai') - days * 86_400)
+const RANGE = ['--from', dayBefore(20), '--to', dayBefore(10)]
+
+async function setUp() {
+  const database = await createTestDatabase()
+  const emulator = await startEmulator({ channels: 2, viewers: 60, clock })
+  const environment = environmentOf(emulator, database)
+  return {
+    database,
+    emulator,
+    run: (argv: readonly string[], signal = new AbortController().signal) =>
+      runVerb(backfill, argv, { environment, clock, signal }),
+    sync: (argv: readonly string[] = []) => runVerb(sync, argv, { environment, clock }),
+    [Symbol.asyncDispose]: async () => {
+      await emulator[Symbol.asyncDispose]()
+      await database[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const recordCalls = ({ calls }: Emulator) => calls.filter(({ endpoint }) => endpoint === 'userRecordList')
+
+test('a row altered by hand inside the range is mended, outside it is not touched', async () => {
+  await using world = await setUp()
+  await world.sync()
+  const { db } = world.database
+  const alter = sql`update livehouse.watch_records set nickname = 'by hand'`
+  await alter.execute(db)
+  expect(await world.run([...RANGE, '--streams', 'watch_records'])).toMatchObject({ code: 0 })
+  const { rows } = await sql<{ inside: boolean; altered: boolean }>`
+    with local as (select entered_at at time zone 'Asia/Shanghai' as at, nickname from livehouse.watch_records)
+    select at >= ${dayBefore(20)}::timestamp and at < ${dayBefore(10)}::timestamp as inside, nickname = 'by hand' as altered
+    from local where abs(extract(epoch from at - ${dayBefore(20)}::timestamp)) > 120
+      and abs(extract(epoch from at - ${dayBefore(10)}::timestamp)) > 120`.execute(db)
+  expect(rows.some(({ inside }) => inside)).toBe(true)
+  expect(rows.filter(({ inside, altered }) => inside === altered)).toEqual([])
+})
+
+test('interrupted, the same command resumes and repeats no call of what has landed; finished, it reads again', async () => {
+  await using world = await setUp()
+  await world.sync()
+  const before = recordCalls(world.emulator).length
+  const controller = new AbortController()
+  const [, second = ''] = world.emulator.channelIds
+  world.emulator.faults.push({
+    effect: { name: 'interrupt', query: (query) => (controller.abort(new Error('stop')), query) },
+    endpoint: 'userRecordList',
+    channelId: second,
+  })
+  const streams = ['--streams', 'watch_records']
+  await world.run([...RANGE, ...streams], controller.signal)
+  world.emulator.faults.length = 0
+  const landed = await sql<{ partition: string }>`
+    select partition from livehouse_ops.slices where backfill_id is not null and status = 'landed'`.execute(
+    world.database.db,
+  )
+  const atInterruption = recordCalls(world.emulator).length
+  const resumed = await world.run([...RANGE, ...streams])
+  expect(resumed).toMatchObject({ code: 0 })
+  expect(resumed.remarked.join()).toContain('resumes the backfill')
+  const repeated = recordCalls(world.emulator)
+    .slice(atInterruption)
+    .filter(({ channelId }) => landed.rows.some(({ partition }) => partition === `channel=${channelId}`))
+  expect(repeated).toEqual([])
+
+  const again = await world.run([...RANGE, ...streams])
+  expect(again).toMatchObject({ code: 0 })
+  expect(again.remarked.join()).not.toContain('resumes')
+  expect(recordCalls(world.emulator).length).toBeGreaterThan(before + 2)
+})
+
+test('only gaps asks for nothing where all is covered, and reads what has been forgotten', async () => {
+  await using world = await setUp()
+  await world.sync()
+  const calls = recordCalls(world.emulator).length
+  expect(await world.run([...RANGE, '--streams', 'watch_records', '--only-gaps'])).toMatchObject({ code: 0 })
+  expect(recordCalls(world.emulator)).toHaveLength(calls)
+})
+
+test('a backfill of an empty warehouse brings its range, signups too, and leaves the rest to the sync', async () => {
+  await using world = await setUp()
+  expect(await world.run(RANGE)).toMatchObject({ code: 0 })
+  const { rows } = await sql<{ outside: string; inside: string }>`
+    select count(*) filter (where given_at < ${dayBefore(20)}::timestamp at time zone 'Asia/Shanghai'
+        or given_at >= ${dayBefore(10)}::timestamp at time zone 'Asia/Shanghai') as outside,
+      count(*) as inside from livehouse.gifts`.execute(world.database.db)
+  expect(rows).toMatchObject([{ outside: '0' }])
+  expect(Number(rows[0]?.inside)).toBeGreaterThan(0)
+  expect(await world.sync()).toMatchObject({ code: 0 })
+  await expectTruth(world)
+})
+
+test.each([
+  [['--from', dayBefore(10), '--to', dayBefore(20)], 'is not before'],
+  [['--from', '2030-01-01', '--to', '2030-02-01'], 'lies in the future'],
+  [['--from', dayBefore(10), '--to', '2030-02-01'], 'lies in the future'],
+  [['--to', dayBefore(10)], '--from is missing'],
+  [['--from', '2026-01-01T10:00:30', '--to', dayBefore(10)], 'whole minutes'],
+  [['--from', 'yesterday', '--to', dayBefore(10)], 'it should be a date'],
+  [[...RANGE, '--streams', 'visitors'], 'visitors has no time filter (API 4.7)'],
+])('wrong use %j is refused before anything is called', async (argv, problem) => {
+  await using world = await setUp()
+  const run = await world.run(argv)
+  expect(run.problems.join('\n')).toContain(problem)
+  expect(world.emulator.calls).toEqual([])
+})
