@@ -24,8 +24,11 @@ export function summarize({ status, streams, errors, startedAt, finishedAt, resu
   ])
   const header = ['stream', 'read', 'inserted', 'updated', 'unchanged', 'quarantined', 'degraded', 'calls', 'slices']
   const seconds = (Date.parse(finishedAt) - Date.parse(startedAt)) / 1000
+  const moving = Object.values(streams).reduce((sum, { slices }) => sum + slices.moving, 0)
+  const moved = moving === 0 ? [] : [`${moving} lists moved while they were read; the next run reads them again`]
   return [
     ...(rows.length === 0 ? [] : formatTable(header, rows)),
+    ...moved,
     ...errors.map(({ message }) => `✗ ${message}`),
     `${status}: ${meanings[status]} (${seconds.toFixed(1)} s${resumesAt === null ? '' : `, goes on at ${resumesAt}`})`,
   ]

@@ -1,7 +1,7 @@
 import type { Proof } from '../core/slice.ts'
 import type { WalkSummary } from './walk.ts'
 
-/** What a walk proves, and one sentence that says why where it is not `verified`. */
+/** What a walk proves, and one sentence that says why where it is neither `verified` nor `unverifiable`. */
 export interface Verdict {
   readonly proof: Exclude<Proof, 'accepted' | 'failed'>
   readonly reason: string | undefined
@@ -12,7 +12,7 @@ export interface Verdict {
  * quarantined items, as received, add up to it. It is a proof of the count.
  */
 export function judgeWalk({ totals, received, distinct, rejected, repeated }: WalkSummary): Verdict {
-  if (totals === undefined) return { proof: 'unverifiable', reason: 'the source gives no total' }
+  if (totals === undefined) return { proof: 'unverifiable', reason: undefined }
   const { first, smallest, largest } = totals
   if (smallest !== largest) {
     return { proof: 'moving', reason: `the source's total moved between ${smallest} and ${largest} while it was read` }

@@ -5,6 +5,7 @@ import { plannedChannel } from '../../src/cli/planned-channel.ts'
 import { runExtraction } from '../../src/cli/run-extraction.ts'
 import type { RunOutcome } from '../../src/core/outcome.ts'
 import { refusal } from '../../src/emulator/fault-effects.ts'
+import { planSync } from '../../src/pipeline/plan-sync.ts'
 import { streams } from '../../src/streams/registry.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
@@ -30,12 +31,13 @@ function startRuns({ emulator, database, clock }: TestPipeline) {
       db: database.db,
       channels,
       namesChannels: named !== undefined,
-      plan: (now) => ({
-        streams: streams.filter(({ name }) => name === 'visitors' || name === 'questionnaires'),
-        channels: chosen.map(plannedChannel),
-        historyFrom: 0,
-        now,
-      }),
+      streams: streams.filter(({ name }) => name === 'visitors' || name === 'questionnaires'),
+      planStreams: (now) => (some, questionsOf) =>
+        planSync(
+          database.db,
+          { streams: some, channels: chosen.map(plannedChannel), historyFrom: 0, now },
+          questionsOf,
+        ),
     })
   }
   return { run, lines }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { migrateDown, migrateUp } from '../../src/db/migrate.ts'
 import { streams } from '../../src/streams/registry.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { readRowVersions } from '../helpers/row-versions.ts'
@@ -25,4 +26,15 @@ test('a second sync inserts, updates and rewrites nothing', async () => {
     // Of what is filtered by time only the lookback is read again.
     expect(isTimeFiltered ? unchanged < held : unchanged === held, name).toBe(true)
   }
+})
+
+test('going down past the table of a stream forgets what was covered: a sync after going up again reads all of it', async () => {
+  await using pipeline = await startPipeline()
+  await pipeline.sync()
+  const { db } = pipeline.database
+  let undone: readonly string[] = []
+  while (!undone.includes('0003-visitors')) undone = await migrateDown(db)
+  await migrateUp(db)
+  expect(await pipeline.sync()).toMatchObject({ status: 'ok' })
+  await expectTruth(pipeline)
 })
