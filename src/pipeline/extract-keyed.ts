@@ -6,7 +6,7 @@ import { judgeWalk } from './judge-walk.ts'
 import type { SliceReading } from './open-reading.ts'
 import { describeList, fetchNumbered, type PageReading } from './page-reading.ts'
 import { readPages } from './read-pages.ts'
-import { requireFiltered } from './row-window.ts'
+import { liesWithin, requireFiltered } from './row-window.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { startWalk, type Walk } from './walk.ts'
 
@@ -20,16 +20,19 @@ export async function extractKeyed(
   deps: RunDeps,
   loader: BatchLoader,
 ): Promise<Extraction> {
-  const { stream } = slice
+  const { stream, window } = slice
   const { pages, readItem, asked, reportPage } = reading
   let channelFacts: ChannelFacts | undefined
+  const isOfSlice = (row: Row) => window === undefined || liesWithin(row, stream.timeColumns, window, deps.timeZone)
 
   for (let attempt = 1; ; attempt++) {
     const walk = startWalk(stream, readItem)
+    let count = 0
     for await (const { page, lastPage } of readPages(pages)) {
       const rows = walk.add(page)
       if (asked) requireFiltered(describeList(pages.list), stream, rows, asked, deps.timeZone)
       await loader.add(rows)
+      count += rows.filter(isOfSlice).length
       channelFacts ??= stream.channelFacts?.(page.items[0])
       reportPage(page.items.length, lastPage)
     }
@@ -37,7 +40,7 @@ export async function extractKeyed(
     if (isSettled(verdict) || attempt === MOST_READINGS) {
       if (verdict.proof === 'moving') await readHead(pages, walk, loader)
       const summary = walk.summary()
-      return { summary, verdict, channelFacts, title: undefined, found: { count: summary.distinct, has: walk.hasKey } }
+      return { summary, verdict, channelFacts, title: undefined, found: { count, has: walk.hasKey } }
     }
     await loader.flush()
   }

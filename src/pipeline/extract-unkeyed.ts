@@ -44,16 +44,21 @@ export async function extractUnkeyed(
     const identified = isSettled(verdict) ? identifyRows(stream, identity, kept) : []
     await loader.add(identified)
     const title = isSettled(verdict) ? pages.find(({ items }) => items.length > 0)?.title : undefined
-    const found = foundOf(identified, identity, timeZone)
+    const found = foundOf(kept, identified, identity, timeZone)
     return { summary, verdict, found, channelFacts: undefined, title: title && JSON.stringify(title) }
   }
 }
 
-/** Only rows whose time can be read are looked for in a window of the table. */
-function foundOf(rows: readonly Row[], { keyColumn, timeColumn }: RowIdentity, timeZone: string): Extraction['found'] {
-  const timed = rows.filter((row) => minuteOf(row[timeColumn], timeZone) !== undefined)
-  const keys = new Set(timed.map((row) => String(row[keyColumn])))
-  return { count: keys.size, has: (key) => keys.has(key) }
+/** Only rows whose time can be read are looked for in a window of the table. A list that moved has a count, but no keys. */
+function foundOf(
+  kept: readonly Row[],
+  identified: readonly Row[],
+  { keyColumn, timeColumn }: RowIdentity,
+  timeZone: string,
+): Extraction['found'] {
+  const isTimed = (row: Row) => minuteOf(row[timeColumn], timeZone) !== undefined
+  const keys = new Set(identified.filter(isTimed).map((row) => String(row[keyColumn])))
+  return { count: kept.filter(isTimed).length, has: (key) => keys.has(key) }
 }
 
 /** A doubt is a list that moved; without a total a clean reading is all that there can be. */

@@ -4,6 +4,7 @@ import type { WalkSummary } from './walk.ts'
 
 /** Which rows a reading found at the source, by key (without the parts that the partition names). */
 export interface FoundRows {
+  /** Of the whole walk, or those that lie in the window. */
   readonly count: number
   readonly has: (key: string) => boolean
 }

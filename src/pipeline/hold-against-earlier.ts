@@ -19,12 +19,12 @@ export interface HeldVerdict {
  */
 export async function holdAgainstEarlier(
   { stream, partition, window }: Slice,
-  { verdict, found, summary }: Extraction,
+  { verdict, found }: Extraction,
   { db, clock, timeZone }: RunDeps,
 ): Promise<HeldVerdict> {
   if (verdict.proof === 'short') return { ...verdict, isDrop: false }
   const held = await countEarlier(db, { stream, partition, window, timeZone })
-  const count = window === undefined ? summary.distinct : found.count
+  const { count } = found
   const now = new Date(clock.now())
   const answer = await judgeDrop(db, { stream: stream.name, partition, window, held, found: count, now })
   if (answer !== 'surprise') return { ...verdict, isDrop: answer === 'agreed' }
@@ -33,6 +33,6 @@ export async function holdAgainstEarlier(
 }
 
 async function countEarlier(db: Kysely<Database>, part: Parameters<typeof countHeld>[1]): Promise<number> {
-  if (part.window === undefined) return (await readLastWalk(db, part.stream.name, part.partition)) ?? 0
-  return part.stream.marksRemoved ? await countHeld(db, part) : 0
+  if (part.window !== undefined) return await countHeld(db, part)
+  return (await readLastWalk(db, part.stream.name, part.partition)) ?? 0
 }

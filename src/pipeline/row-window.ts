@@ -23,6 +23,18 @@ export function isInWindow(time: Cell | undefined, { from, to }: Window, timeZon
 }
 
 /**
+ * Whether all times of a row that can be read lie in a window, its own among them. Such a row comes whichever of them the
+ * service filters by.
+ */
+export function liesWithin(row: Row, timeColumns: readonly string[], window: Window, timeZone: string): boolean {
+  const minutes = timeColumns.map((name) => minuteOf(row[name], timeZone))
+  return (
+    minutes[0] !== undefined &&
+    minutes.every((minute) => minute === undefined || (minute >= window.from && minute < window.to))
+  )
+}
+
+/**
  * Most rows of a page lie outside what was asked: then the service ignored the filter, and the page is no answer.
  * @throws LivehouseError `paging.ignored`
  */

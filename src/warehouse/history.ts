@@ -8,7 +8,7 @@ import type { Database } from '../db/database.ts'
 export interface TablePart {
   readonly stream: Stream
   readonly partition: Partition
-  /** Rows whose time lies in it; undefined for the whole partition. */
+  /** Rows whose times lie in it; undefined for the whole partition. */
   readonly window: Window | undefined
   /** The service's zone, in which the window stands. */
   readonly timeZone: string
@@ -86,18 +86,22 @@ function keyColumnOf({ stream }: TablePart): RawBuilder<unknown> {
   return sql.ref(stream.key.at(-1) ?? '')
 }
 
+/** Rows of the partition (of watch records those that the stream's own version delivered) that lie in the window. */
 function isOfPart({ stream, partition, window, timeZone }: TablePart): RawBuilder<unknown> {
-  const ofPartition = Object.entries(stream.columns).flatMap(([name, { source }]) =>
-    source.kind === 'partition' ? [sql`t.${sql.ref(name)} = ${partition[source.part] ?? null}`] : [],
-  )
-  const [time] = stream.timeColumns
+  const ofStream = Object.entries(stream.columns).flatMap(([name, { source }]) => {
+    if (source.kind === 'partition') return [sql`t.${sql.ref(name)} = ${partition[source.part] ?? null}`]
+    return source.kind === 'constant' ? [sql`t.${sql.ref(name)} = ${source.value}`] : []
+  })
   const inWindow =
-    window === undefined || time === undefined
+    window === undefined
       ? []
-      : [
-          sql`t.${sql.ref(time)} >= ${formatWallTime(window.from)}::timestamp at time zone ${timeZone}`,
-          sql`t.${sql.ref(time)} < ${formatWallTime(window.to)}::timestamp at time zone ${timeZone}`,
-        ]
+      : stream.timeColumns.map((name, index) => {
+          const time = sql`t.${sql.ref(name)}`
+          const from = sql`${formatWallTime(window.from)}::timestamp at time zone ${timeZone}`
+          const to = sql`${formatWallTime(window.to)}::timestamp at time zone ${timeZone}`
+          const lies = sql`${time} >= ${from} and ${time} < ${to}`
+          return index === 0 ? lies : sql`(${time} is null or ${lies})`
+        })
   const present = stream.marksRemoved ? [sql`t.removed_at is null`] : []
-  return sql.join([...ofPartition, ...inWindow, ...present, sql`true`], sql` and `)
+  return sql.join([...ofStream, ...inWindow, ...present, sql`true`], sql` and `)
 }
