@@ -4,7 +4,7 @@ import type { SettingSource } from './setting-source.ts'
 export type DatabaseTarget = { readonly kind: 'url'; readonly url: string } | { readonly kind: 'embedded' }
 
 const EXPECTED =
-  'it should be a Postgres URL such as postgres://user:password@host:5432/name, or the word embedded for the PostgreSQL that livehouse keeps itself'
+  'it should be a Postgres URL such as postgres://USER@HOST:5432/NAME, or the word embedded for the PostgreSQL that livehouse keeps itself'
 
 /** `DATABASE_URL`: it may carry a password, so it is never shown. */
 export function readTarget(source: SettingSource): DatabaseTarget {

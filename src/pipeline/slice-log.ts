@@ -1,3 +1,5 @@
+import { LivehouseError } from '../core/errors.ts'
+import type { LogFields } from '../core/log.ts'
 import type { Counts } from '../core/outcome.ts'
 import { isGreen, type Proof } from '../core/slice.ts'
 import type { SliceRecord } from '../state/slices.ts'
@@ -43,7 +45,13 @@ export function openSliceLog(slice: Slice, { clock, log, report, runId }: RunDep
     end: (proof, counts, error) => {
       report({ kind: 'slice.ended', ...name, proof })
       if (isGreen(proof)) log.info('slice.ended', { ...name, proof, ...counts })
-      else log.warn(proof === 'short' ? 'slice.short' : 'slice.failed', { ...name, proof, ...counts, err: error })
+      else
+        log.warn(proof === 'short' ? 'slice.short' : 'slice.failed', { ...name, proof, ...counts, ...causeOf(error) })
     },
   }
+}
+
+/** An error of ours says all in its message; any other is a bug, and its stack is wanted. */
+function causeOf(error: unknown): LogFields {
+  return error instanceof LivehouseError ? { code: error.code, reason: error.message } : { err: error }
 }
