@@ -13,6 +13,11 @@ export interface LoadCounts {
 export interface LoadOptions {
   /** Leaves a row alone that is fresher than its new version (by the table's `freshnessColumn`). */
   readonly onlyNewer?: boolean
+  /**
+   * For rows that were received earlier than now, by the run that they are loaded as: leaves alone what that run or a later
+   * one has written, and a row that is as fresh or fresher.
+   */
+  readonly isLate?: boolean
 }
 
 interface InputColumn {
@@ -62,13 +67,13 @@ export async function prepareToLoad(trx: Transaction<Database>, timeZone: string
     set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`.execute(trx)
 }
 
-function upsert(into: LoadTable, rows: readonly Row[], first: Row, runId: string, { onlyNewer = false }: LoadOptions) {
+function upsert(into: LoadTable, rows: readonly Row[], first: Row, runId: string, options: LoadOptions) {
   const columns = inputColumns(into)
   const names = columns.map(({ name }) => name)
   const content = names.filter((name) => !into.key.includes(name))
   const table = sql.table(`livehouse.${into.table}`)
   const isRemoved = into.marksRemoved ? sql` or target.removed_at is not null` : sql``
-  const fresher = onlyNewer && into.freshnessColumn !== undefined ? isNotOlder(into.freshnessColumn) : sql``
+  const fresher = mayOverwrite(into, options)
   const isBack = into.marksRemoved ? sql`, removed_at = null` : sql``
 
   return sql<{ inserted: string; updated: string }>`
@@ -116,9 +121,12 @@ function* cellsOf(rows: readonly Row[], name: string): Iterable<Cell> {
   for (const row of rows) yield row[name] ?? null
 }
 
-function isNotOlder(column: string): RawBuilder<unknown> {
-  const name = sql.ref(column)
-  return sql` and (target.${name} is null or excluded.${name} >= target.${name})`
+function mayOverwrite({ freshnessColumn }: LoadTable, { onlyNewer, isLate }: LoadOptions): RawBuilder<unknown> {
+  const earlier = isLate ? sql` and target.run_id < excluded.run_id` : sql``
+  if (freshnessColumn === undefined || !(onlyNewer || isLate)) return earlier
+  const name = sql.ref(freshnessColumn)
+  const fresher = isLate ? sql`excluded.${name} > target.${name}` : sql`excluded.${name} >= target.${name}`
+  return sql` and (target.${name} is null or ${fresher})${earlier}`
 }
 
 function keysMatch(into: LoadTable): RawBuilder<unknown> {
