@@ -22,6 +22,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'reads a date range again, covered or not',
     load: async () => (await import('./backfill.ts')).backfill,
   },
+  quarantine: {
+    summary: 'received rows that could not be read, with reasons: list, retry',
+    load: async () => (await import('./quarantine.ts')).quarantine,
+  },
   emulate: {
     summary: 'serves the whole interface of the channel service on this machine',
     load: async () => (await import('./emulate.ts')).emulate,

@@ -13,12 +13,16 @@ export function readList(flag: string, given: string | undefined, refuse: Refuse
 }
 
 /** `--streams a,b`; undefined when it is not given. */
-export function readStreams(given: string | undefined, refuse: Refuse): readonly StreamName[] | undefined {
-  return readList('--streams', given, refuse)?.flatMap((name) => {
+export function readStreams(
+  given: string | undefined,
+  refuse: Refuse,
+  flag = '--streams',
+): readonly StreamName[] | undefined {
+  return readList(flag, given, refuse)?.flatMap((name) => {
     const stream = streamNames.find((known) => known === name)
     if (stream !== undefined) return [stream]
     const hint = didYouMean(name, streamNames) || `; the streams are ${streamNames.join(', ')}`
-    refuse(`--streams: there is no stream ${JSON.stringify(name)}${hint}`)
+    refuse(`${flag}: there is no stream ${JSON.stringify(name)}${hint}`)
     return []
   })
 }

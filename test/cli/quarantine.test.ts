@@ -1,0 +1,118 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { quarantine } from '../../src/cli/quarantine.ts'
+import { quarantineItems, resolveAbsent } from '../../src/state/quarantine.ts'
+import { startRun } from '../../src/state/runs.ts'
+import { claimSource } from '../../src/state/source.ts'
+import { createTestContext } from '../helpers/cli-context.ts'
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+
+const timeZone = 'Asia/Shanghai'
+const seenAt = new Date('2026-11-20T06:30:00Z')
+const long = JSON.stringify({ nick: '观'.repeat(200) })
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  await claimSource(database.db, { baseUrl: 'https://api.example.com', appId: null, timeZone })
+})
+
+beforeEach(async () => {
+  await database.db.deleteFrom('livehouse_ops.quarantine').execute()
+})
+
+afterAll(async () => {
+  await database[Symbol.asyncDispose]()
+})
+
+async function keep(partition: string, raws: readonly string[], reason: string) {
+  const { db } = database
+  const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: seenAt })
+  const origin = { stream: 'visitors', partition, runId, seenAt, timeZone } as const
+  const items = raws.map((raw) => ({ raw, reason, path: '', headers: null }))
+  await quarantineItems(db, origin, items)
+  return origin
+}
+
+async function run(...argv: string[]): Promise<readonly string[]> {
+  const { context, printed } = createTestContext({ environment: { DATABASE_URL: database.url } })
+  expect(await quarantine.run(context, argv)).toBe(0)
+  return printed
+}
+
+test('an empty quarantine says so', async () => {
+  expect(await run()).toEqual(['nothing is in quarantine'])
+  expect(await run('retry')).toEqual(['nothing to retry: no item is unreadable'])
+  expect(await run('--json')).toEqual(['{"groups":[]}'])
+})
+
+test('list shows each stream and reason with a sample of 80 characters, whole only when asked for', async () => {
+  for (const channel of ['1', '2', '3', '4', '5']) await keep(`channel=${channel}`, [long], 'user_id is missing')
+  await keep('channel=9', ['7'], 'the item is 7,\nnot an object')
+  expect(await run('list', '--stream', 'visitors')).toEqual([
+    'visitors: 5 items of channel=1, channel=2, channel=3, 2 more',
+    '  reason      user_id is missing',
+    '  first seen  2026-11-20 06:30 UTC, last 2026-11-20 06:30 UTC',
+    `  sample      ${long.slice(0, 80)}…`,
+    '',
+    'visitors: 1 item of channel=9',
+    '  reason      the item is 7, not an object',
+    '  first seen  2026-11-20 06:30 UTC, last 2026-11-20 06:30 UTC',
+    '  sample      7',
+  ])
+  expect(await run('--raw')).toContain(`  sample      ${long}`)
+  expect((await run('--json')).join()).not.toContain('观'.repeat(81))
+  expect(JSON.parse((await run('--json', '--raw')).join())).toMatchObject({
+    groups: [
+      { stream: 'visitors', items: 5, unresolved: 5, sample: long, first_seen_at: '2026-11-20T06:30:00.000Z' },
+      { items: 1, partitions: ['channel=9'], sample: '7' },
+    ],
+  })
+  expect(await run('--stream', 'gifts')).toEqual(['nothing is in quarantine'])
+})
+
+test('what is resolved is shown with --all only', async () => {
+  const origin = await keep('channel=9', ['7', '8'], 'bad')
+  await resolveAbsent(database.db, origin, [{ raw: '8', reason: 'bad', path: '', headers: null }], { isDaily: false })
+  expect((await run())[0]).toBe('visitors: 1 item of channel=9')
+  expect((await run('--all'))[0]).toBe('visitors: 2 items (1 of them resolved) of channel=9')
+})
+
+test('retry says what became of the items, in the zone of the source', async () => {
+  await keep('channel=9', ['{"user_id": "a", "first_login_time": "2026-11-01 08:00:00"}', '7'], 'not understood')
+  const lines = await run('retry')
+  expect(lines[0]).toMatch(/^stream +items +inserted +updated +superseded +read again +unreadable$/)
+  expect(lines[1]?.split(/ +/)).toEqual(['visitors', '2', '1', '0', '0', '0', '1'])
+  expect(lines.slice(2)).toEqual(['1 still unreadable: livehouse quarantine list shows why'])
+  const { db } = database
+  const { rows } = await sql`select first_login_at from livehouse.visitors`.execute(db)
+  expect(rows).toEqual([{ first_login_at: new Date('2026-11-01T00:00:00Z') }])
+  expect(JSON.parse((await run('retry', '--json')).join())).toEqual({
+    streams: {
+      visitors: { items: 1, inserted: 0, updated: 0, superseded: 0, read_again: 0, unreadable: 1 },
+    },
+    read_again: [],
+  })
+})
+
+test('a gift that can be read is named as one for the next sync', async () => {
+  const { db } = database
+  const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: seenAt })
+  const items = [{ raw: '{"gift_id": 1}', reason: 'not understood', path: '', headers: null }]
+  await quarantineItems(db, { stream: 'gifts', partition: 'channel=9/type=cash', runId, seenAt, timeZone }, items)
+  expect(await run('retry')).toContain('gifts channel=9/type=cash: read again with the next sync')
+})
+
+test.each([
+  [['mend'], 'there is no action "mend"; the actions are list, retry'],
+  [['retry', '--all'], '--all belongs to list: what is resolved is not retried'],
+  [['retry', '--raw'], '--raw belongs to list: retry shows no items'],
+  [['--stream', 'gift'], '--stream: there is no stream "gift"; did you mean gifts?'],
+])('%j is wrong use', async (argv, problem) => {
+  const { context } = createTestContext()
+  await expect(quarantine.run(context, argv)).rejects.toMatchObject({
+    code: 'usage.invalid',
+    details: { problems: [problem] },
+  })
+})
