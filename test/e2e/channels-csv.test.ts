@@ -45,9 +45,9 @@ test('a CSV file of channels lands with labels, groups, dates and test flag; tak
   ])
   expect(ranges.find(({ partition }) => partition === `channel=${second}`)?.covers).toMatch(/^\["2015-01-01 00:00:00"/)
 
-  expect(await run(`${second},Renamed,,,,`)).toEqual([
+  expect(await run(`${second},Renamed,,,,yes`)).toEqual([
     { ...one, state: 'retired' },
-    { ...two, label: 'Renamed' },
+    { ...two, label: 'Renamed', is_test: true },
   ])
   expect(await run(lineOne, `${second},,,,,`)).toEqual([one, two])
 })
