@@ -3,14 +3,13 @@ import { partitionKey } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { rememberHeaders } from '../state/headers.ts'
 import { resolveAbsent } from '../state/quarantine.ts'
-import { recordSlice } from '../state/slices.ts'
+import { recordSlice, type SliceRecord } from '../state/slices.ts'
 import { describeChannel } from '../warehouse/channels.ts'
 import { markRemoved } from '../warehouse/history.ts'
 import { loadRows } from '../warehouse/load.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import type { Extraction } from './extraction.ts'
 import type { HeldVerdict } from './hold-against-earlier.ts'
-import type { SliceLog } from './slice-log.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 
 /** What landing did beside writing rows. */
@@ -31,7 +30,7 @@ export async function landSlice(
   verdict: HeldVerdict,
   { clock, runId, timeZone }: RunDeps,
   loader: BatchLoader,
-  log: SliceLog,
+  record: SliceRecord,
 ): Promise<Landing> {
   const { stream, partition } = slice
   const { summary, found, channelFacts, title } = extraction
@@ -51,7 +50,7 @@ export async function landSlice(
       const origin = { ...name, runId, seenAt: at, timeZone }
       await resolveAbsent(trx, origin, summary.rejected, { isDaily: isDaily(stream) })
     }
-    await recordSlice(trx, log.record(verdict, extraction))
+    await recordSlice(trx, record)
   })
   return landing
 }

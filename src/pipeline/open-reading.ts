@@ -4,6 +4,7 @@ import { type Window, widen } from '../core/slice.ts'
 import { formatWallDate, wallTimeAt } from '../core/wall-clock.ts'
 import type { CallMeter } from './call-meter.ts'
 import { fetchNumbered, type PageReading } from './page-reading.ts'
+import { coveredPart, horizonAt } from './plan-windows.ts'
 import { type RunDeps, type Slice, sliceName } from './slice-work.ts'
 
 /** What every way of reading a slice begins with. */
@@ -12,6 +13,8 @@ export interface SliceReading {
   readonly readItem: ItemReader
   /** What goes on the wire; undefined for a walk over the whole list. */
   readonly asked: Window | undefined
+  /** What the slice may claim to cover: never what the service's own clock had not shown yet when it began to answer. */
+  readonly covers: () => Window | undefined
   /** Page 1; whoever asks for it next gets this one. */
   readonly firstPage: () => Promise<Page>
   readonly reportPage: (rows: number, totalPages: number | undefined) => void
@@ -25,11 +28,17 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter): Slic
   const asked = window && widen(window, OVERLAP_SECONDS)
   const serviceDay = formatWallDate(wallTimeAt(deps.clock.now(), deps.timeZone))
   let first: Page | undefined
+  let servedAtMs: number | undefined
   const pages: PageReading = {
     fetchPage: async (request, context) => {
-      const known = request.page === 1 ? first : undefined
-      first = undefined
-      return known ?? (await deps.fetchPage(request, context))
+      if (request.page === 1 && first !== undefined) {
+        const known = first
+        first = undefined
+        return known
+      }
+      const page = await deps.fetchPage(request, context)
+      servedAtMs ??= page.serviceTimeMs
+      return page
     },
     list: stream.request(partition, asked),
     pageSize: stream.pageSize,
@@ -40,6 +49,10 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter): Slic
     pages,
     readItem: deps.openItemReader(stream, { partition, serviceDay }),
     asked,
+    covers: () => {
+      if (slice.covers === undefined || servedAtMs === undefined) return slice.covers
+      return coveredPart(slice.covers, horizonAt(wallTimeAt(servedAtMs, deps.timeZone)))
+    },
     firstPage: async () => {
       first = await fetchNumbered(pages, 1)
       return first

@@ -65,7 +65,8 @@ export async function runSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice 
     await keepRejected(slice, extraction.summary, deps)
     requireReadable(extraction.summary)
     const verdict = await holdAgainstEarlier(slice, extraction, deps)
-    const landing = await landSlice(slice, extraction, verdict, deps, loader, log)
+    const record = log.record(verdict, extraction, reading.covers())
+    const landing = await landSlice(slice, extraction, verdict, deps, loader, record)
     removed = landing.removed
     return end(
       verdict.proof,
@@ -74,7 +75,7 @@ export async function runSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice 
     )
   } catch (error) {
     const verdict = { proof: 'failed', reason: messageOf(error), isDrop: false } as const
-    if (!isDatabaseError(error)) await recordSlice(deps.db, log.record(verdict, extraction))
+    if (!isDatabaseError(error)) await recordSlice(deps.db, log.record(verdict, extraction, slice.covers))
     return end('failed', error)
   }
 }

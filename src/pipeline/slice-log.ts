@@ -1,7 +1,7 @@
 import { LivehouseError } from '../core/errors.ts'
 import type { LogFields } from '../core/log.ts'
 import type { Counts } from '../core/outcome.ts'
-import { isGreen, type Proof } from '../core/slice.ts'
+import { isGreen, type Proof, type Window } from '../core/slice.ts'
 import type { SliceRecord } from '../state/slices.ts'
 import type { CallMeter } from './call-meter.ts'
 import type { Extraction } from './extraction.ts'
@@ -10,19 +10,20 @@ import { type RunDeps, type Slice, sliceName } from './slice-work.ts'
 
 /** What a slice tells while it goes on, and what the ledger keeps of it. */
 export interface SliceLog {
-  readonly record: (verdict: HeldVerdict, extraction: Extraction | undefined) => SliceRecord
+  /** `covers`: what it claims to cover. */
+  readonly record: (verdict: HeldVerdict, extraction: Extraction | undefined, covers: Window | undefined) => SliceRecord
   readonly end: (proof: Proof, counts: Counts, error: unknown) => void
 }
 
 /** Says that a slice has begun. */
 export function openSliceLog(slice: Slice, { clock, log, report, runId }: RunDeps, meter: CallMeter): SliceLog {
-  const { stream, partition, window, covers, backfillId } = slice
+  const { stream, partition, window, backfillId } = slice
   const startedAt = new Date(clock.now())
   const name = { stream: stream.name, slice: sliceName(slice) }
   report({ kind: 'slice.started', ...name })
   log.info('slice.started', name)
   return {
-    record: ({ proof, reason, isDrop }, extraction) => {
+    record: ({ proof, reason, isDrop }, extraction, covers) => {
       const { totals, distinct = 0, rejected = [] } = extraction?.summary ?? {}
       return {
         runId,

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { migrateDown, migrateUp } from '../../src/db/migrate.ts'
 import { streams } from '../../src/streams/registry.ts'
@@ -37,4 +38,23 @@ test('going down past the table of a stream forgets what was covered: a sync aft
   await migrateUp(db)
   expect(await pipeline.sync()).toMatchObject({ status: 'ok' })
   await expectTruth(pipeline)
+})
+
+test('a service whose clock is behind ours covers only what its own clock had shown', async () => {
+  await using pipeline = await startPipeline()
+  const { emulator, database } = pipeline
+  const behindMs = Date.now() - 40 * 60_000
+  pipeline.clock.nowMs = Date.now()
+  emulator.faults.push({
+    effect: {
+      name: 'clock behind',
+      answer: (answer) => ({ ...answer, headers: { ...answer.headers, date: new Date(behindMs).toUTCString() } }),
+    },
+  })
+  await pipeline.sync({ streams: ['watch_records'] })
+  const { rows } = await sql<{ until: string }>`
+    select extract(epoch from upper(range_agg(covers)) at time zone 'Asia/Shanghai') * 1000 as until
+    from livehouse_ops.slices group by partition`.execute(database.db)
+  expect(rows).toHaveLength(2)
+  for (const { until } of rows) expect(Number(until)).toBeLessThanOrEqual(behindMs - 300_000)
 })
