@@ -77,7 +77,7 @@ export function readServiceSettings(source: SettingSource): ServiceSettings {
   return {
     baseUrl: readServiceUrl(source, 'LIVEHOUSE_BASE_URL') ?? '',
     ...readCredentials(source),
-    timeZone: readTimeZone(source, 'LIVEHOUSE_TIMEZONE', 'Asia/Shanghai'),
+    timeZone: readServiceTimeZone(source),
     maxCallsPerSecond: readNumber(source, 'LIVEHOUSE_MAX_CALLS_PER_SECOND', {
       fallback: 20,
       min: 0,
@@ -116,6 +116,11 @@ export function readServiceSettings(source: SettingSource): ServiceSettings {
       none: source.value('no_proxy') ?? source.value('NO_PROXY') ?? null,
     },
   }
+}
+
+/** The zone of the service's times, and of its day. */
+export function readServiceTimeZone(source: SettingSource): string {
+  return readTimeZone(source, 'LIVEHOUSE_TIMEZONE', 'Asia/Shanghai')
 }
 
 /** The warehouse: which database, and whether commands migrate it by themselves. */

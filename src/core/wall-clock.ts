@@ -17,6 +17,11 @@ export function formatWallDate(wallTime: WallTime): string {
   return new Date(wallTime * 1000).toISOString().slice(0, 10)
 }
 
+/** `2026-11-20`, or `2026-11-20 14:03` where it is not midnight: a bound in whole minutes, for a person. */
+export function formatWallMinute(wallTime: WallTime): string {
+  return formatWallTime(wallTime).slice(0, wallTime % DAY === 0 ? 10 : 16)
+}
+
 const WALL_TIME = /^(\d{4})-(\d{2})-(\d{2})(?:[ T](\d{2}):(\d{2})(?::(\d{2}))?)?$/
 
 /**

@@ -66,16 +66,27 @@ export interface Forgotten {
   readonly window: Window
 }
 
+/** A partition of which a range was covered and no longer is. */
+export interface ForgottenPartition {
+  readonly stream: string
+  readonly partition: string
+  /** How many slices had a part in the range. */
+  readonly slices: number
+}
+
 /**
  * Takes a range out of what is covered: the next sync reads it again. Slices keep the rest of their range; one that is left
- * in two pieces becomes two. @returns how many slices had a part in it
+ * in two pieces becomes two. @returns what had a part in it, in order
  */
-export async function forgetCoverage(db: Kysely<Database>, { streams, channels, window }: Forgotten): Promise<number> {
+export async function forgetCoverage(
+  db: Kysely<Database>,
+  { streams, channels, window }: Forgotten,
+): Promise<readonly ForgottenPartition[]> {
   const range = sql`${formatRange(window)}::tsrange`
   const ofChannels =
     channels === undefined ? sql`` : sql` and substring(partition from 'channel=([^/]*)') = any(${channels}::text[])`
   return await db.transaction().execute(async (trx) => {
-    const { rows } = await sql`
+    const { rows } = await sql<{ stream: string; partition: string; slices: string }>`
       with met as (
         select slice_id, tsmultirange(covers) - tsmultirange(${range}) as rest from livehouse_ops.slices
         where stream = any(${streams}::text[]) and status = 'landed' and covers && ${range}${ofChannels}
@@ -90,11 +101,16 @@ export async function forgetCoverage(db: Kysely<Database>, { streams, channels, 
           quarantined_rows, calls, retries, started_at, finished_at)
         select run_id, stream, partition, piece, reads, backfill_id, status, proof, 0, 0, 0, 0, started_at, finished_at
         from pieces join livehouse_ops.slices using (slice_id) where number > 1
+      ),
+      kept as (
+        update livehouse_ops.slices as slice
+        set covers = piece, status = case when piece is null then 'forgotten' else slice.status end
+        from pieces where pieces.slice_id = slice.slice_id and number = 1
+        returning slice.stream, slice.partition
       )
-      update livehouse_ops.slices as slice
-      set covers = piece, status = case when piece is null then 'forgotten' else slice.status end
-      from pieces where pieces.slice_id = slice.slice_id and number = 1
-      returning slice.slice_id`.execute(trx)
-    return rows.length
+      select stream, partition, count(*) as slices from kept group by stream, partition order by stream, partition`.execute(
+      trx,
+    )
+    return rows.map((row) => ({ ...row, slices: Number(row.slices) }))
   })
 }

@@ -41,12 +41,26 @@ export async function claimSource(db: Kysely<Database>, source: Source): Promise
       .select(['base_url', 'app_id', 'time_zone'])
       .executeTakeFirstOrThrow()
   })
-  const differences = [
-    differenceIn('LIVEHOUSE_BASE_URL', remembered.base_url, baseUrl),
-    differenceIn('LIVEHOUSE_APP_ID', remembered.app_id, appId),
-    differenceIn('LIVEHOUSE_TIMEZONE', remembered.time_zone, timeZone),
-  ].filter((difference) => difference !== undefined)
+  const differences = differencesBetween(
+    { baseUrl: remembered.base_url, appId: remembered.app_id, timeZone: remembered.time_zone },
+    source,
+  )
   if (differences.length > 0) throw otherSource(differences)
+}
+
+/** The source that a database belongs to; undefined before its first use. */
+export async function readSource(db: Kysely<Database>): Promise<Source | undefined> {
+  const row = await db.selectFrom('livehouse_ops.source').select(['base_url', 'app_id', 'time_zone']).executeTakeFirst()
+  return row && { baseUrl: row.base_url, appId: row.app_id, timeZone: row.time_zone }
+}
+
+/** Half a sentence for each setting that another source stands in; none where the database can be used. */
+export function differencesBetween(remembered: Source, given: Source): readonly string[] {
+  return [
+    differenceIn('LIVEHOUSE_BASE_URL', remembered.baseUrl, given.baseUrl),
+    differenceIn('LIVEHOUSE_APP_ID', remembered.appId, given.appId),
+    differenceIn('LIVEHOUSE_TIMEZONE', remembered.timeZone, given.timeZone),
+  ].filter((difference) => difference !== undefined)
 }
 
 function differenceIn(variable: string, remembered: string | null, given: string | null): string | undefined {

@@ -1,0 +1,132 @@
+import { type Kysely, sql } from 'kysely'
+import type { Proof, Window } from '../core/slice.ts'
+import type { StreamName } from '../core/stream.ts'
+import type { Database } from '../db/database.ts'
+import type { WantedRange } from './coverage.ts'
+import { formatRange, readBounds } from './wall-range.ts'
+
+/** A reading that fell short or failed, and that no later one has made good. */
+export interface OpenProblem {
+  /** What it read; undefined for a walk over the whole list. */
+  readonly window: Window | undefined
+  readonly proof: Proof
+  readonly reason: string | null
+  readonly at: Date
+}
+
+/** What the ledger holds of one partition, within what is wanted of it. */
+export interface LedgerEntry {
+  /** Within the wanted range, oldest first; none for a snapshot. */
+  readonly covered: readonly Window[]
+  readonly gaps: readonly Window[]
+  /** The last reading that landed; undefined where none has. */
+  readonly lastLanded: { readonly at: Date; readonly proof: Proof } | undefined
+  /** The newest first. */
+  readonly problems: readonly OpenProblem[]
+}
+
+/** A partition, and what is wanted of it; undefined for a walk over the whole list. */
+export interface LedgerQuestion {
+  readonly partition: string
+  readonly window: Window | undefined
+}
+
+/** What the ledger holds of partitions of one stream, by partition. Each is asked for once. */
+export async function readLedger(
+  db: Kysely<Database>,
+  stream: StreamName,
+  questions: readonly LedgerQuestion[],
+): Promise<ReadonlyMap<string, LedgerEntry>> {
+  const wanted = questions.flatMap(({ partition, window }) => (window === undefined ? [] : [{ partition, window }]))
+  const [covered, landed, problems] = [
+    await readRanges(db, stream, wanted),
+    await readLastLanded(db, stream),
+    await readProblems(db, stream, questions),
+  ]
+  return new Map(
+    questions.map(({ partition, window }) => [
+      partition,
+      {
+        covered: covered.get(partition)?.covered ?? [],
+        gaps: covered.get(partition)?.gaps ?? (window === undefined ? [] : [window]),
+        lastLanded: landed.get(partition),
+        problems: problems.get(partition) ?? [],
+      },
+    ]),
+  )
+}
+
+async function readRanges(db: Kysely<Database>, stream: StreamName, wanted: readonly WantedRange[]) {
+  const { rows } = await sql<{ partition: string; is_gap: boolean; lower: string; upper: string }>`
+    with wanted as (
+      select * from unnest(${wanted.map(({ partition }) => partition)}::text[],
+        ${wanted.map(({ window }) => formatRange(window))}::tsrange[]) as w (partition, range)
+    ),
+    landed as (
+      select partition, range_agg(covers) as ranges from livehouse_ops.slices
+      where stream = ${stream} and status = 'landed' and covers is not null group by partition
+    ),
+    parts as (
+      select partition, tsmultirange(range) as range, coalesce(ranges, '{}') as ranges
+      from wanted left join landed using (partition)
+    )
+    select partition, is_gap, lower(part)::text as lower, upper(part)::text as upper from (
+      select partition, false as is_gap, unnest(range * ranges) as part from parts
+      union all select partition, true, unnest(range - ranges) from parts
+    ) as split order by partition, part`.execute(db)
+  const windowsOf = (group: typeof rows, isGap: boolean) =>
+    group.flatMap(({ is_gap, lower, upper }) => (is_gap === isGap ? (readBounds(lower, upper) ?? []) : []))
+  return new Map(
+    [...Map.groupBy(rows, ({ partition }) => partition)].map(([partition, group]) => [
+      partition,
+      { covered: windowsOf(group, false), gaps: windowsOf(group, true) },
+    ]),
+  )
+}
+
+async function readLastLanded(db: Kysely<Database>, stream: StreamName) {
+  const { rows } = await sql<{ partition: string; at: Date; proof: Proof }>`
+    select distinct on (partition) partition, finished_at as at, proof from livehouse_ops.slices
+    where stream = ${stream} and status in ('landed', 'moving')
+    order by partition, finished_at desc, slice_id desc`.execute(db)
+  return new Map(rows.map(({ partition, at, proof }) => [partition, { at, proof }]))
+}
+
+/** Of each window only its last reading counts; a walk over the whole list is made good by any later one. */
+async function readProblems(db: Kysely<Database>, stream: StreamName, questions: readonly LedgerQuestion[]) {
+  const ranges = questions.map(({ window }) => (window === undefined ? null : formatRange(window)))
+  const { rows } = await sql<ProblemRow>`
+    with wanted as (
+      select * from unnest(${questions.map(({ partition }) => partition)}::text[], ${ranges}::tsrange[]) as w (partition, range)
+    ),
+    bad as (
+      select distinct on (partition, reads) partition, reads, proof, error, finished_at as at, slice_id
+      from livehouse_ops.slices join wanted using (partition)
+      where stream = ${stream} and status = 'failed' and (reads is null or reads && range)
+      order by partition, reads, slice_id desc
+    )
+    select partition, lower(reads)::text as lower, upper(reads)::text as upper, proof, error, at from bad
+    where case when reads is null then not exists (
+        select from livehouse_ops.slices as later where later.stream = ${stream} and later.partition = bad.partition
+          and later.reads is null and later.status in ('landed', 'moving') and later.slice_id > bad.slice_id)
+      else not coalesce((
+        select range_agg(covers) @> bad.reads from livehouse_ops.slices as landed where landed.stream = ${stream}
+          and landed.partition = bad.partition and landed.status = 'landed' and landed.covers && bad.reads), false) end
+    order by partition, slice_id desc`.execute(db)
+  return new Map(
+    [...Map.groupBy(rows, ({ partition }) => partition)].map(([partition, group]) => [partition, group.map(problemOf)]),
+  )
+}
+
+interface ProblemRow {
+  readonly partition: string
+  readonly lower: string | null
+  readonly upper: string | null
+  readonly proof: Proof
+  readonly error: string | null
+  readonly at: Date
+}
+
+function problemOf({ lower, upper, proof, error, at }: ProblemRow): OpenProblem {
+  return { window: readBounds(lower, upper), proof, reason: error, at }
+}
