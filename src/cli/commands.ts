@@ -26,6 +26,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'received rows that could not be read, with reasons: list, retry',
     load: async () => (await import('./quarantine.ts')).quarantine,
   },
+  ledger: {
+    summary: 'what has been read and what has not: show, forget',
+    load: async () => (await import('./ledger.ts')).ledger,
+  },
   emulate: {
     summary: 'serves the whole interface of the channel service on this machine',
     load: async () => (await import('./emulate.ts')).emulate,

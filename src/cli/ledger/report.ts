@@ -1,0 +1,113 @@
+import type { Window } from '../../core/slice.ts'
+import { formatWallMinute, formatWallTime, wallTimeAt } from '../../core/wall-clock.ts'
+import type { OpenProblem } from '../../state/read-ledger.ts'
+import { formatTable } from '../table.ts'
+import type { PartitionLedger, StreamLedger } from './collect-ledger.ts'
+
+/** More partitions than this are only counted, unless their channels were named. */
+const MOST_PARTITIONS = 20
+/** Lines of each kind that a partition gets. */
+const MOST_LINES = 10
+
+export interface ShownLedger {
+  readonly ledgers: readonly StreamLedger[]
+  readonly window: Window
+  readonly timeZone: string
+  /** Shows each partition, however many there are. */
+  readonly isDetailed: boolean
+}
+
+/** What is covered, for a person: a line a stream, and each partition where they are few or were asked for. */
+export function describeLedger({ ledgers, window, timeZone, isDetailed }: ShownLedger): string[] {
+  const minute = (at: Date) => formatWallTime(wallTimeAt(at.getTime(), timeZone)).slice(0, 16)
+  const rows = ledgers.map(({ stream, partitions }) => {
+    const last = partitions.flatMap(({ lastLanded }) => lastLanded ?? []).sort((a, b) => +b.at - +a.at)[0]
+    const unread = partitions.filter(({ lastLanded }) => lastLanded === undefined).length
+    return [
+      stream.name,
+      partitions.length,
+      stream.isTimeFiltered ? leastCovered(partitions) : 'whole list',
+      partitions.reduce((sum, partition) => sum + holesOf(partition).length, 0),
+      unread,
+      partitions.reduce((sum, { problems }) => sum + problems.length, 0),
+      last === undefined ? 'never' : `${minute(last.at)}, ${last.proof}`,
+    ]
+  })
+  const header = ['stream', 'partitions', 'covered until', 'gaps', 'never read', 'short or failed', 'last landed']
+  const count = ledgers.reduce((sum, { partitions }) => sum + partitions.length, 0)
+  const hasDetail = isDetailed || count <= MOST_PARTITIONS
+  return [
+    ...formatTable(header, rows),
+    ...(hasDetail
+      ? ledgers.flatMap(({ stream, partitions }) => partitions.flatMap((each) => detail(stream.name, each, minute)))
+      : ['', `--channels shows each of the ${count} partitions of the channels that it names`]),
+    '',
+    `From ${formatWindowText(window)}, by the clock of ${timeZone}. A sync reads what is not covered.`,
+  ]
+}
+
+/** Gaps that something newer than them is covered after; the youngest part is no gap but is yet to come. */
+function holesOf({ covered, gaps }: PartitionLedger): readonly Window[] {
+  const end = covered.at(-1)?.to ?? -Infinity
+  return gaps.filter(({ to }) => to <= end)
+}
+
+function leastCovered(partitions: readonly PartitionLedger[]): string {
+  const ends = partitions.map(({ covered }) => covered.at(-1)?.to)
+  if (ends.length === 0 || ends.includes(undefined)) return '–'
+  return formatWallMinute(Math.min(...ends.map((end) => end ?? 0)))
+}
+
+function detail(stream: string, ledger: PartitionLedger, minute: (at: Date) => string): string[] {
+  const { partition, wanted, covered, gaps, lastLanded, problems } = ledger
+  const landed = lastLanded === undefined ? 'never read' : `last landed ${minute(lastLanded.at)}, ${lastLanded.proof}`
+  return [
+    '',
+    `${stream} ${partition}: ${landed}`,
+    ...atMost(covered, (window) => `  covered  ${formatWindowText(window)}`),
+    ...(wanted === undefined ? [] : atMost(gaps, (window) => `  gap      ${formatWindowText(window)}`)),
+    ...atMost(problems, describeProblem),
+  ]
+}
+
+function describeProblem({ window, proof, reason }: OpenProblem): string {
+  const where = window === undefined ? 'whole list' : formatWindowText(window)
+  return `  ${proof.padEnd(7)}  ${where}: ${reason ?? 'no reason was kept'}`
+}
+
+/** The newest are at the end of ranges and at the head of problems; either way the first ones are shown. */
+function atMost<T>(items: readonly T[], line: (item: T) => string): string[] {
+  const rest = items.length - MOST_LINES
+  return [...items.slice(0, MOST_LINES).map(line), ...(rest > 0 ? [`  … and ${rest} more; --json has all`] : [])]
+}
+
+function formatWindowText({ from, to }: Window): string {
+  return `${formatWallMinute(from)} to ${formatWallMinute(to)}`
+}
+
+/** The same for programs, on one line; every partition, every range. */
+export function ledgerJson({ ledgers, window, timeZone }: ShownLedger): string {
+  const range = ({ from, to }: Window) => ({ from: formatWallTime(from), to: formatWallTime(to) })
+  const streams = ledgers.map(({ stream, partitions }) => [
+    stream.name,
+    Object.fromEntries(
+      partitions.map(({ partition, covered, gaps, lastLanded, problems }) => [
+        partition,
+        {
+          covered: covered.map(range),
+          gaps: gaps.map(range),
+          last_landed_at: lastLanded?.at.toISOString() ?? null,
+          last_proof: lastLanded?.proof ?? null,
+          problems: problems.map((problem) => ({
+            from: problem.window ? formatWallTime(problem.window.from) : null,
+            to: problem.window ? formatWallTime(problem.window.to) : null,
+            proof: problem.proof,
+            reason: problem.reason,
+            at: problem.at.toISOString(),
+          })),
+        },
+      ]),
+    ),
+  ])
+  return JSON.stringify({ time_zone: timeZone, ...range(window), streams: Object.fromEntries(streams) })
+}

@@ -1,0 +1,130 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { ledger } from '../../src/cli/ledger.ts'
+import { sync } from '../../src/cli/sync.ts'
+import { html } from '../../src/emulator/fault-effects.ts'
+import { FIXED_NOW } from '../helpers/emulated-service.ts'
+import { runVerb } from '../helpers/run-verb.ts'
+import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+
+const RECORDS = ['--streams', 'watch_records']
+/** Ten days before the clock's; the lookback of watch records is three. */
+const RANGE = ['--from', '2026-11-10', '--to', '2026-11-11']
+
+const windowsAsked = ({ emulator }: TestAccount, after: number) =>
+  emulator.calls
+    .slice(after)
+    .filter(({ endpoint }) => endpoint === 'userRecordList')
+    .map(({ channelId, params }) => [channelId, params.start_time, params.end_time])
+
+test('what is forgotten inside one slice leaves two pieces, and the next sync reads exactly that and its lookback', async () => {
+  await using account = await startAccount()
+  const { emulator, run } = account
+  const [first = '', second = ''] = emulator.channelIds
+  await run(sync, RECORDS)
+  const quiet = emulator.calls.length
+  await run(sync, RECORDS)
+  const lookback = windowsAsked(account, quiet)
+  expect(lookback).toHaveLength(2)
+
+  const forgot = await run(ledger, ['forget', ...RANGE, ...RECORDS, '--channels', first])
+  expect(forgot).toMatchObject({ code: 0 })
+  expect(forgot.printed.join('\n')).toMatch(new RegExp(`^watch_records +channel=${first} +1$`, 'm'))
+  expect(forgot.printed.join('\n')).toContain('1 slice of 1 partition covered of it. The next sync reads it again.')
+  const shown = (await run(ledger, ['show', ...RECORDS])).printed.join('\n')
+  expect(shown).toContain(`watch_records channel=${first}: last landed 2026-11-20 14:30, verified
+  covered  2015-01-01 to 2026-11-10
+  covered  2026-11-11 to 2026-11-20 14:25
+  gap      2026-11-10 to 2026-11-11
+  gap      2026-11-20 14:25 to 2026-11-20 14:30`)
+  expect(shown).toContain(`watch_records channel=${second}: last landed 2026-11-20 14:30, verified
+  covered  2015-01-01 to 2026-11-20 14:25
+`)
+
+  const before = emulator.calls.length
+  expect(await run(sync, RECORDS)).toMatchObject({ code: 0 })
+  // Each request asks for a minute more on both sides.
+  const again = [first, '2026-11-09 23:59:00', '2026-11-11 00:01:00']
+  expect(windowsAsked(account, before)).toHaveLength(3)
+  expect(new Set(windowsAsked(account, before))).toEqual(new Set([...lookback, again]))
+  const whole = (await run(ledger, ['--json', ...RECORDS])).printed.join()
+  const { streams } = JSON.parse(whole)
+  expect(streams.watch_records[`channel=${first}`].covered).toEqual([
+    { from: '2015-01-01 00:00:00', to: '2026-11-20 14:25:00' },
+  ])
+})
+
+test('everything can be forgotten, of the streams that have a past', async () => {
+  await using account = await startAccount()
+  await account.run(sync)
+  const some = await account.run(ledger, ['forget', '--all', '--streams', 'gifts,visitors'])
+  expect(some.printed.join('\n')).toContain('visitors: nothing to forget, every sync reads the whole list anyway.')
+  expect((await account.run(ledger, ['forget', '--all', '--streams', 'visitors'])).printed[0]).toContain('nothing is')
+  const all = await account.run(ledger, ['forget', '--all', '--json'])
+  const { forgotten } = JSON.parse(all.printed.join())
+  expect(new Set(forgotten.map(({ stream }: { stream: string }) => stream))).toEqual(
+    new Set(['watch_records', 'signups']),
+  )
+  const { rows } = await sql`select from livehouse_ops.slices where status = 'landed' and covers is not null`.execute(
+    account.database.db,
+  )
+  expect(rows).toEqual([])
+})
+
+test('an empty ledger shows that nothing has been read, and stays empty', async () => {
+  await using account = await startAccount({ isMigrated: false })
+  const shown = await account.run(ledger)
+  expect(shown).toMatchObject({ code: 0 })
+  expect(shown.printed.join('\n')).toMatch(/^watch_records +2 +– +0 +2 +0 +never$/m)
+  expect(shown.printed.join('\n')).toContain('gap      2015-01-01 to 2026-11-20 14:30')
+  expect(account.emulator.calls).toEqual([])
+  const { rows } = await sql`select from pg_namespace where nspname like 'livehouse%'`.execute(account.database.db)
+  expect(rows).toEqual([])
+})
+
+test('what failed is shown with its reason until a later reading has made it good', async () => {
+  await using account = await startAccount()
+  const { emulator, run, clock } = account
+  const [first = ''] = emulator.channelIds
+  const problems = async (...argv: string[]) =>
+    (await run(ledger, ['show', ...argv])).printed.filter((line) => line.startsWith('  failed'))
+  for (const endpoint of ['userRecordList', 'visitorList'] as const)
+    emulator.faults.push({ effect: html(200), endpoint, channelId: first })
+  expect(await run(sync)).toMatchObject({ code: 3 })
+  expect(await problems()).toEqual([
+    expect.stringMatching(/^ {2}failed {3}whole list: POST visitorList /),
+    expect.stringMatching(/^ {2}failed {3}2015-01-01 to 2026-11-20 14:30: POST userRecordList /),
+  ])
+  expect(await problems('--to', '2014-01-01', '--from', '2013-01-01', ...RECORDS)).toEqual([])
+  emulator.faults.length = 0
+  clock.nowMs += 3_600_000
+  await run(sync)
+  expect(await problems()).toEqual([])
+})
+
+test('many partitions are summed up, and shown where their channels are named', async () => {
+  await using account = await startAccount()
+  const ids = Array.from({ length: 30 }, (_, index) => `${index + 1}`)
+  const settings = { LIVEHOUSE_CHANNELS: ids.join(',') }
+  const all = await account.run(ledger, [], settings)
+  expect(all.printed.length).toBeLessThan(20)
+  expect(all.printed.join('\n')).toContain('--channels shows each of the 152 partitions')
+  const some = await account.run(ledger, ['--channels', ids.slice(0, 25).join(',')], settings)
+  expect(some.printed.join('\n')).toContain('gifts channel=25/type=prop: never read')
+})
+
+test.each([
+  [['forget'], '--from is missing'],
+  [['forget', '--from', '2026-01-01'], '--to is missing'],
+  [['forget', '--all', ...RANGE], '--all is given beside --from or --to'],
+  [['show', '--all'], '--all belongs to forget'],
+  [['forget', '--from', '2026-01-02', '--to', '2026-01-01'], 'is not before'],
+  [['show', '--from', '2030-01-01'], 'is not before'],
+  [['show', '--to', 'today'], '--to is "today"'],
+  [['forgett', '--all'], 'did you mean forget'],
+  [['forget', '--all', '--channels', '77'], '"77" is not among LIVEHOUSE_CHANNELS'],
+])('wrong use %j is refused', async (argv, problem) => {
+  const environment = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', LIVEHOUSE_CHANNELS: '1001' }
+  const run = await runVerb(ledger, argv, { environment, clock: { now: () => FIXED_NOW, sleep: async () => {} } })
+  expect(run.problems.join('\n')).toContain(problem)
+})

@@ -1,0 +1,36 @@
+import type { Command } from '../../src/cli/command.ts'
+import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
+import { FIXED_NOW } from './emulated-service.ts'
+import { createTestDatabase, type TestDatabase } from './postgres.ts'
+import { environmentOf, runVerb, type VerbRun } from './run-verb.ts'
+
+/** An account at the emulator and a warehouse for it, at a clock that stands until it is moved. */
+export interface TestAccount extends AsyncDisposable {
+  readonly emulator: Emulator
+  readonly database: TestDatabase
+  readonly clock: { nowMs: number }
+  /** Runs a verb with the settings of the account; `settings` adds to them. */
+  readonly run: (
+    verb: Command,
+    argv?: readonly string[],
+    settings?: Readonly<Record<string, string>>,
+  ) => Promise<VerbRun>
+}
+
+export async function startAccount({ isMigrated = true, viewers = 60 } = {}): Promise<TestAccount> {
+  const time = { nowMs: FIXED_NOW }
+  const clock = { now: () => time.nowMs, sleep: async () => {} }
+  const database = await createTestDatabase({ isMigrated })
+  const emulator = await startEmulator({ channels: 2, viewers, clock })
+  return {
+    emulator,
+    database,
+    clock: time,
+    run: (verb, argv = [], settings = {}) =>
+      runVerb(verb, argv, { environment: { ...environmentOf(emulator, database), ...settings }, clock }),
+    [Symbol.asyncDispose]: async () => {
+      await emulator[Symbol.asyncDispose]()
+      await database[Symbol.asyncDispose]()
+    },
+  }
+}
