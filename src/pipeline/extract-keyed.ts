@@ -1,18 +1,21 @@
 import type { Row } from '../core/column.ts'
 import type { ChannelFacts } from '../core/stream.ts'
+import { readDuplicates } from '../state/known-duplicates.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import { type Extraction, isSettled, MOST_READINGS } from './extraction.ts'
-import { judgeWalk } from './judge-walk.ts'
 import type { SliceReading } from './open-reading.ts'
 import { describeList, fetchNumbered, type PageReading } from './page-reading.ts'
 import { readPages } from './read-pages.ts'
+import { judgeWalks, keyField, losersOf, winnersOf } from './real-duplicates.ts'
+import { rowKey } from './row-key.ts'
 import { liesWithin, requireFiltered } from './row-window.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
-import { startWalk, type Walk } from './walk.ts'
+import { startWalk, type Walk, type WalkSummary } from './walk.ts'
 
 /**
  * Reads the pages of a slice whose rows have a key, walk by walk until one proves itself. Rows go to `loader` as they come:
- * to write a keyed row twice, or from a walk that proves nothing, does no harm.
+ * to write a keyed row twice, or from a walk that proves nothing, does no harm. Only of keys that have come more than once the
+ * rows are held back to the end of a walk, so that a row that is not the freshest is never written.
  */
 export async function extractKeyed(
   slice: Slice,
@@ -22,11 +25,14 @@ export async function extractKeyed(
 ): Promise<Extraction> {
   const { stream, window } = slice
   const { pages, readItem, asked, reportPage } = reading
-  let channelFacts: ChannelFacts | undefined
   const isOfSlice = (row: Row) => window === undefined || liesWithin(row, stream.timeColumns, window, deps.timeZone)
+  const keyOf = rowKey(stream)
+  const suspects = await readSuspects(slice, deps)
+  let channelFacts: ChannelFacts | undefined
+  let previous: WalkSummary | undefined
 
   for (let attempt = 1; ; attempt++) {
-    const walk = startWalk(stream, readItem)
+    const walk = startWalk(stream, readItem, new Set(suspects))
     let count = 0
     for await (const { page, lastPage } of readPages(pages)) {
       const rows = walk.add(page)
@@ -36,22 +42,38 @@ export async function extractKeyed(
       channelFacts ??= stream.channelFacts?.(page.items[0])
       reportPage(page.items.length, lastPage)
     }
-    const verdict = judgeWalk(walk.summary())
-    if (isSettled(verdict) || attempt === MOST_READINGS) {
-      if (verdict.proof === 'moving') await readHead(pages, walk, loader)
-      const summary = walk.summary()
+    const verdict = judgeWalks(walk.summary(), previous)
+    const isLast = isSettled(verdict) || attempt === MOST_READINGS
+    if (isLast && verdict.proof === 'moving') await readHead(pages, walk, loader)
+    const walked = walk.summary()
+    const winners = winnersOf(stream, walked.held)
+    await loader.add(winners)
+    count += winners.filter(isOfSlice).length
+    if (isLast) {
+      const duplicates = isSettled(verdict) ? losersOf(stream, walked.held) : []
+      const summary = { ...walked, rejected: [...walked.rejected, ...duplicates] }
       return { summary, verdict, channelFacts, title: undefined, found: { count, has: walk.hasKey } }
     }
     await loader.flush()
+    for (const row of walked.repeated) suspects.add(keyOf(row))
+    previous = walked
   }
+}
+
+/** The keys of which the list has had real duplicates before. */
+async function readSuspects({ stream, partition }: Slice, { db }: RunDeps): Promise<Set<string>> {
+  const field = keyField(stream)
+  const column = Object.values(stream.columns).find(({ source }) => source.kind === 'field' && source.field === field)
+  const values = await readDuplicates(db, stream, partition)
+  return new Set(values.map((value) => String(column?.source.kind === 'field' ? column.source.parse(value) : value)))
 }
 
 /** Reads the first pages of a list that moves until one brings no new key, so that who jumped to the front lands too. */
 async function readHead(pages: PageReading, walk: Walk, loader: BatchLoader): Promise<void> {
-  let fresh: readonly Row[]
+  let known: number
   let number = 1
   do {
-    fresh = walk.add(await fetchNumbered(pages, number++))
-    await loader.add(fresh)
-  } while (fresh.length > 0)
+    known = walk.summary().distinct
+    await loader.add(walk.add(await fetchNumbered(pages, number++)))
+  } while (walk.summary().distinct > known)
 }

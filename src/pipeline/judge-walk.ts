@@ -11,7 +11,7 @@ export interface Verdict {
  * Judges one walk over a list with a key. `verified`: the source's total was the same in every answer, and distinct and
  * quarantined items, as received, add up to it. It is a proof of the count.
  */
-export function judgeWalk({ totals, received, distinct, rejected, repeated }: WalkSummary): Verdict {
+export function judgeWalk({ totals, received, distinct, rejected }: WalkSummary): Verdict {
   if (totals === undefined) return { proof: 'unverifiable', reason: undefined }
   const { first, smallest, largest } = totals
   if (smallest !== largest) {
@@ -19,7 +19,7 @@ export function judgeWalk({ totals, received, distinct, rejected, repeated }: Wa
   }
   const accounted = distinct + rejected.length
   if (accounted === first) return { proof: 'verified', reason: undefined }
-  const came = `${distinct} distinct and ${rejected.length} quarantined rows came, ${repeated.length} came twice`
+  const came = `${distinct} distinct and ${rejected.length} quarantined rows came, ${received - accounted} came twice`
   if (received < first) return { proof: 'short', reason: `the source says ${first}, but ${came}` }
   return { proof: 'moving', reason: `the source says ${first}; ${came}` }
 }

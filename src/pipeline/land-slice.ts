@@ -57,7 +57,9 @@ export async function landSlice(
 
 /** Never from a walk with duplicates. */
 function mayMarkRemoved({ stream }: Slice, extraction: Extraction, verdict: HeldVerdict): boolean {
-  return stream.marksRemoved && isProven(extraction, verdict) && extraction.summary.repeated.length === 0
+  const { repeated, held } = extraction.summary
+  const hasDuplicates = repeated.length > 0 || [...held.values()].some((rows) => rows.length > 1)
+  return stream.marksRemoved && isProven(extraction, verdict) && !hasDuplicates
 }
 
 /** Whether what the reading did not bring is no longer there: an empty answer never says so. */

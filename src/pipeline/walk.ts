@@ -2,6 +2,8 @@ import type { Row } from '../core/column.ts'
 import type { ItemReader, RejectedItem } from '../core/item.ts'
 import type { Page } from '../core/page.ts'
 import type { Stream } from '../core/stream.ts'
+import { jsonText } from '../core/json-text.ts'
+import { rowKey } from './row-key.ts'
 
 /** The source's own counts, over every answer of a walk. */
 export interface Totals {
@@ -10,6 +12,15 @@ export interface Totals {
   readonly smallest: number
   readonly largest: number
 }
+
+/** A row whose key may come more than once, with its item as it came. */
+export interface HeldRow {
+  readonly row: Row
+  /** JSON text. */
+  readonly raw: string
+}
+
+const noKeys: ReadonlySet<string> = new Set()
 
 /** What one walk over the pages of a slice brought, judged alone. */
 export interface WalkSummary {
@@ -22,23 +33,29 @@ export interface WalkSummary {
   readonly rejected: readonly RejectedItem[]
   /** Rows whose key had come before in this walk, in the order in which they came. */
   readonly repeated: readonly Row[]
+  /** Rows that were held back, by key. They are in none of the others, but that each key is a distinct row. */
+  readonly held: ReadonlyMap<string, readonly HeldRow[]>
   readonly degraded: number
   /** Names of fields that the spec does not know. */
   readonly unknownFields: ReadonlySet<string>
 }
 
 export interface Walk {
-  /** Reads a page; returns the rows whose keys are new in this walk. */
+  /** Reads a page; returns the rows whose keys are new in this walk and not held back. */
   readonly add: (page: Page) => readonly Row[]
   readonly summary: () => WalkSummary
   /** Whether this walk has brought a row of this key (without the parts that the partition names). */
   readonly hasKey: (key: string) => boolean
 }
 
-/** Starts counting a walk. Holds the keys that came, not the rows. */
-export function startWalk(stream: Stream, readItem: ItemReader): Walk {
-  const keyColumns = stream.key.filter((name) => stream.columns[name]?.source.kind === 'field')
+/**
+ * Starts counting a walk. Holds the keys that came, not the rows, but for those of `suspects`: keys that came more than once
+ * before, of whose rows only the last knows which one counts.
+ */
+export function startWalk(stream: Stream, readItem: ItemReader, suspects: ReadonlySet<string> = noKeys): Walk {
+  const keyOf = rowKey(stream)
   const isKeyed = stream.identity === undefined
+  const held = new Map<string, HeldRow[]>()
   const keys = new Set<string>()
   const rejected: RejectedItem[] = []
   const repeated: Row[] = []
@@ -60,7 +77,16 @@ export function startWalk(stream: Stream, readItem: ItemReader): Walk {
           continue
         }
         for (const field of read.unknownFields) unknownFields.add(field)
-        const key = keyColumns.map((name) => read.row[name]).join('\u0000')
+        const key = keyOf(read.row)
+        if (suspects.has(key)) {
+          const rows = held.get(key) ?? []
+          held.set(key, rows)
+          rows.push({ row: read.row, raw: jsonText(item) })
+          if (rows.length > 1) continue
+          keys.add(key)
+          distinct++
+          continue
+        }
         if (isKeyed && keys.has(key)) {
           repeated.push(read.row)
           continue
@@ -72,7 +98,7 @@ export function startWalk(stream: Stream, readItem: ItemReader): Walk {
       }
       return fresh
     },
-    summary: () => ({ totals, received, distinct, rejected, repeated, degraded, unknownFields }),
+    summary: () => ({ totals, received, distinct, rejected, repeated, held, degraded, unknownFields }),
     hasKey: (key) => keys.has(key),
   }
 }

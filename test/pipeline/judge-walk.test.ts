@@ -12,6 +12,7 @@ function summary(fields: Partial<WalkSummary>): WalkSummary {
     distinct: 3,
     rejected: [],
     repeated: [],
+    held: new Map(),
     degraded: 0,
     unknownFields: new Set(),
     ...fields,
