@@ -7,6 +7,7 @@ import { DAY, formatWallDate, MINUTE, parseWallTime, wallTimeAt } from '../core/
 import type { Database } from '../db/database.ts'
 import { forgetCoverage } from '../state/coverage.ts'
 import { type KeptItem, readKeptItems, resolveItems } from '../state/kept-items.ts'
+import { isDuplicate } from '../state/known-duplicates.ts'
 import { loadRows, prepareToLoad } from '../warehouse/load.ts'
 import { minuteOf } from './row-window.ts'
 
@@ -55,7 +56,8 @@ export const noRetryCounts: RetryCounts = {
  * Puts what is in quarantine through today's transformers; rows and the resolution of their items are committed together.
  *
  * A row with a key is loaded as of the run that last received it: it never overwrites what that run or a later one has
- * written, nor, where a column says which of two rows is fresher, a row that is as fresh (the winner of a duplicate). A row
+ * written, nor, where a column says which of two rows is fresher, a row that is as fresh. The loser of a known duplicate is
+ * never loaded, and stays: by it the next reading knows the key. A row
  * without an id cannot be loaded alone, as its identity takes its whole slice: its minute is taken out of what is covered, so
  * that the next sync reads it again.
  */
@@ -69,7 +71,10 @@ export async function retryQuarantine(deps: RetryDeps, names: readonly StreamNam
 
   for await (const page of readKeptItems(db, names)) {
     signal.throwIfAborted()
-    const groups = Map.groupBy(page, (item) =>
+    const duplicates = page.filter(isDuplicate)
+    for (const { stream } of duplicates) count(stream, { items: 1, superseded: 1 })
+    const unread = page.filter((item) => !isDuplicate(item))
+    const groups = Map.groupBy(unread, (item) =>
       JSON.stringify([item.stream, item.partition, item.runId, dayOf(item, timeZone)]),
     )
     const readings = [...groups.values()].flatMap((items) => {

@@ -10,6 +10,7 @@ export interface KeptItem {
   readonly ordinal: number
   /** JSON text. */
   readonly raw: string
+  readonly reason: string
   readonly headers: string | null
   /** The last run that received it. */
   readonly runId: string
@@ -32,7 +33,7 @@ export async function* readKeptItems(
       ? sql`(stream, partition, item_hash, ordinal) > (${after.stream}, ${after.partition}, ${after.hash}, ${after.ordinal})`
       : sql`true`
     const { rows } = await sql<KeptItem>`
-      select stream, partition, item_hash as hash, ordinal, raw, headers, run_id as "runId", last_seen_at as "lastSeenAt"
+      select stream, partition, item_hash as hash, ordinal, raw, reason, headers, run_id as "runId", last_seen_at as "lastSeenAt"
       from livehouse_ops.quarantine where resolved_at is null and ${ofStreams} and ${next}
       order by stream, partition, item_hash, ordinal limit ${sql.lit(PAGE)}`.execute(db)
     if (rows.length > 0) yield rows

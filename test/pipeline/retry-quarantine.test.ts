@@ -6,6 +6,7 @@ import { parseWallTime } from '../../src/core/wall-clock.ts'
 import type { Database } from '../../src/db/database.ts'
 import { retryQuarantine } from '../../src/pipeline/retry-quarantine.ts'
 import { readCoverage } from '../../src/state/coverage.ts'
+import { duplicateItem } from '../../src/state/known-duplicates.ts'
 import { quarantineItems } from '../../src/state/quarantine.ts'
 import { startRun } from '../../src/state/runs.ts'
 import { streams } from '../../src/streams/registry.ts'
@@ -127,6 +128,18 @@ test.each([
     expect(await readVisitors()).toMatchObject([{ nickname: 'winner' }])
   },
 )
+
+test('the known loser of a duplicate stays where it is, also where nothing says which row is fresher', async () => {
+  await sql`insert into livehouse.watch_records (channel_id, record_id, nickname, run_id, api_version)
+    values ('9', 7, 'winner', ${await newRun()}::bigint, 2)`.execute(db)
+  const loser = duplicateItem('{"record_id": 7, "nick": "loser"}', 'record_id', 2)
+  const runId = await newRun()
+  await quarantineItems(db, { stream: 'watch_records', partition: 'channel=9', runId, seenAt, timeZone }, [loser])
+  expect((await retry()).streams.get('watch_records')).toMatchObject({ items: 1, updated: 0, superseded: 1 })
+  const { rows } = await sql`select nickname from livehouse.watch_records`.execute(db)
+  expect(rows).toEqual([{ nickname: 'winner' }])
+  expect(await countUnresolved()).toBe(1)
+})
 
 test('of two items with one key the fresher becomes the row', async () => {
   const at = (nick: string, day: string) => visitor('a', { nick, last_online_time: `2026-11-${day} 00:00:00` })
