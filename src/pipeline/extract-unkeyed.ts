@@ -1,5 +1,7 @@
 import type { Row } from '../core/column.ts'
+import { cleanText } from '../core/clean-text.ts'
 import { isSameJson } from '../core/is-same-json.ts'
+import { jsonText } from '../core/json-text.ts'
 import type { Page } from '../core/page.ts'
 import type { RowIdentity } from '../core/stream.ts'
 import type { BatchLoader } from './batch-loader.ts'
@@ -45,8 +47,13 @@ export async function extractUnkeyed(
     await loader.add(identified)
     const title = isSettled(verdict) ? pages.find(({ items }) => items.length > 0)?.title : undefined
     const found = foundOf(kept, identified, identity, timeZone)
-    return { summary, verdict, found, channelFacts: undefined, title: title && JSON.stringify(title) }
+    return { summary, verdict, found, channelFacts: undefined, title: title && headersText(title) }
   }
+}
+
+/** As JSON text that Postgres takes: operators' free text, and what is no text as that of its JSON. */
+function headersText(title: readonly unknown[]): string {
+  return JSON.stringify(title.map((header) => cleanText(typeof header === 'string' ? header : jsonText(header))))
 }
 
 /** Only rows whose time can be read are looked for in a window of the table. A list that moved has a count, but no keys. */

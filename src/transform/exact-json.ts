@@ -1,5 +1,5 @@
+import { cleanText } from '../core/clean-text.ts'
 import { jsonText } from '../core/json-text.ts'
-import { cleanText } from './text.ts'
 
 /** Postgres reads `jsonb` recursively and refuses what is some thousand levels deep; below this a value stands as its text. */
 const DEEPEST = 200

@@ -1,3 +1,4 @@
+import { cleanText } from '../core/clean-text.ts'
 import { type Cell, type Column, type Columns, unreadable } from '../core/column.ts'
 import type { ItemContext, ItemReader, RejectedItem } from '../core/item.ts'
 import type { Page } from '../core/page.ts'
@@ -34,7 +35,7 @@ export function itemReader(stream: Stream, context: ItemContext): ItemReader {
     }
     const unknown = unknownOf(fields, known)
     row.extra = extraOf(fields, unread, unknown)
-    return { kind: 'row', row, unreadFields: unread ?? noFields, unknownFields: unknown ?? noFields }
+    return { kind: 'row', row, unreadFields: unread ?? noFields, unknownFields: unknown?.map(cleanText) ?? noFields }
   }
 }
 

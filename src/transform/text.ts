@@ -1,9 +1,5 @@
+import { cleanText } from '../core/clean-text.ts'
 import { unreadable } from '../core/column.ts'
-
-/** What Postgres can hold: U+0000 removed, lone surrogates replaced by U+FFFD. */
-export function cleanText(raw: string): string {
-  return (raw.includes('\u0000') ? raw.replaceAll('\u0000', '') : raw).toWellFormed()
-}
 
 /** Text as it came; numbers become their digits (the service is loose about ids), empty text becomes null. */
 export function text(raw: unknown): string | null | typeof unreadable {
@@ -11,4 +7,13 @@ export function text(raw: unknown): string | null | typeof unreadable {
   if (raw === null || raw === undefined) return null
   if (typeof raw === 'number' || typeof raw === 'bigint') return String(raw)
   return unreadable
+}
+
+/** An index holds some thousand bytes a row; no id that the spec describes comes near. */
+const LONGEST_ID = 255
+
+/** Text that is part of a key. Longer than 255 characters it is none. */
+export function identifier(raw: unknown): string | null | typeof unreadable {
+  const id = text(raw)
+  return typeof id === 'string' && id.length > LONGEST_ID ? unreadable : id
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/core/clock.ts'
-import { silentLog } from '../../src/core/log.ts'
+import { type Log, silentLog } from '../../src/core/log.ts'
 import type { ProgressEvent } from '../../src/core/progress.ts'
 import type { StreamName } from '../../src/core/stream.ts'
 import { parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
@@ -25,6 +25,7 @@ export interface SyncOptions {
   readonly pageSize?: number
   readonly signal?: AbortSignal
   readonly report?: (event: ProgressEvent) => void
+  readonly log?: Log
 }
 
 /** An emulator, a fresh warehouse and the pipeline between them, at a clock that stands until it is moved. */
@@ -52,13 +53,14 @@ export async function startPipeline(options: EmulatorOptions = {}): Promise<Test
       pageSize = Infinity,
       signal = new AbortController().signal,
       report = () => {},
+      log = silentLog,
     } = {}) => {
       const begunAt = new Date(clock.now())
       const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: begunAt })
       const channels = emulator.channelIds.map((channelId) => ({ channelId, label: null, group: null, isTest: false }))
       await registerChannels(db, channels, runId)
       const { fetchPage } = connection
-      const deps = { db, fetchPage, openItemReader: itemReader, clock, log: silentLog, signal, report, runId }
+      const deps = { db, fetchPage, openItemReader: itemReader, clock, log, signal, report, runId }
       const plan = {
         channels: channels.map(({ channelId }) => ({ channelId, from: undefined, until: undefined })),
         historyFrom: parseWallTime('2015-01-01') ?? 0,

@@ -1,0 +1,65 @@
+import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely'
+import type { Row } from '../../src/core/column.ts'
+import { silentLog } from '../../src/core/log.ts'
+import type { Page, PageRequest } from '../../src/core/page.ts'
+import type { Window } from '../../src/core/slice.ts'
+import type { StreamName } from '../../src/core/stream.ts'
+import type { Database } from '../../src/db/database.ts'
+import { createCallMeter } from '../../src/pipeline/call-meter.ts'
+import { extractUnkeyed } from '../../src/pipeline/extract-unkeyed.ts'
+import type { Extraction } from '../../src/pipeline/extraction.ts'
+import { openReading } from '../../src/pipeline/open-reading.ts'
+import { noCounts } from '../../src/core/outcome.ts'
+import { findStream } from '../../src/streams/registry.ts'
+import { itemReader } from '../../src/transform/field.ts'
+import { createFakeClock } from './fake-clock.ts'
+import { scriptPages } from './scripted-pages.ts'
+
+interface ScriptedSlice {
+  readonly answer: (request: PageRequest, call: number) => Page
+  readonly pageSize: number
+  readonly window: Window
+}
+
+/** Extracts a slice of rows without an id from scripted pages; `loaded` is what it would have written. */
+export async function readSlice(
+  name: StreamName,
+  { answer, pageSize, window }: ScriptedSlice,
+): Promise<{ readonly loaded: readonly Row[]; readonly extraction: Extraction; readonly asked: readonly number[] }> {
+  const stream = findStream(name)
+  if (!stream?.identity) throw new Error(`rows of ${name} have an id`)
+  const { fetchPage, asked } = scriptPages(answer)
+  const loaded: Row[] = []
+  // Nothing is read from a database to extract a slice, and nothing is written before it lands.
+  const db = new Kysely<Database>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (instance) => new PostgresIntrospector(instance),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  })
+  const deps = {
+    db,
+    fetchPage,
+    openItemReader: itemReader,
+    clock: createFakeClock(),
+    log: silentLog,
+    signal: new AbortController().signal,
+    report: () => {},
+    timeZone: 'Asia/Shanghai',
+    runId: '1',
+    prefetch: 2,
+  }
+  const partition = { channel: '9', type: 'cash', question: 'q1' }
+  const slice = { stream: { ...stream, pageSize }, partition, window, covers: window }
+  const loader = {
+    add: async (rows: readonly Row[]) => void loaded.push(...rows),
+    flush: async () => {},
+    finish: async () => {},
+    counts: () => noCounts,
+  }
+  const reading = openReading(slice, deps, createCallMeter())
+  const extraction = await extractUnkeyed(slice, stream.identity, reading, deps, loader)
+  return { loaded, extraction, asked }
+}
