@@ -4,7 +4,7 @@ import { flag } from '../transform/flag.ts'
 import { bigint, integer, smallint } from '../transform/integer.ts'
 import { ipAddress } from '../transform/ip-address.ts'
 import { decimal, money } from '../transform/money.ts'
-import { text } from '../transform/text.ts'
+import { identifier, text } from '../transform/text.ts'
 import { calendarDate, pointInTime } from '../transform/time.ts'
 
 /** How a declaration names a column that is a field of the item: source field, then comment. */
@@ -15,6 +15,8 @@ function fieldColumn<Type extends ColumnType>(type: Type, parse: FieldParser<Col
 }
 
 export const textField = fieldColumn('text', text)
+/** Text of a key. */
+export const idField = fieldColumn('text', identifier)
 export const bigintField = fieldColumn('bigint', bigint)
 export const integerField = fieldColumn('integer', integer)
 export const smallintField = fieldColumn('smallint', smallint)

@@ -1,5 +1,5 @@
 import { defineStream } from '../core/stream.ts'
-import { booleanField, partitionColumn, required, smallintField, textField, timeField } from './columns.ts'
+import { booleanField, idField, partitionColumn, required, smallintField, textField, timeField } from './columns.ts'
 
 /** One row a questionnaire of a channel. API 4.10, fields 2.8. */
 export const questionnaires = defineStream({
@@ -9,7 +9,7 @@ export const questionnaires = defineStream({
   comment: 'Questionnaires of a channel, one row each (API 4.10)',
   columns: {
     channel_id: partitionColumn('channel', 'Channel id'),
-    question_id: required(textField('question_id', 'Questionnaire hash id')),
+    question_id: required(idField('question_id', 'Questionnaire hash id')),
     name: textField('name', 'Questionnaire name'),
     position: smallintField('position', '0 inside the watch page, 1 before it'),
     is_open: booleanField('status', 'Whether the questionnaire is on'),

@@ -5,6 +5,7 @@ import { bigint } from '../transform/integer.ts'
 import { text } from '../transform/text.ts'
 import {
   durationField,
+  idField,
   integerField,
   ipField,
   partitionColumn,
@@ -22,7 +23,7 @@ export const visitors = defineStream({
   comment: 'Viewers of a channel, one row each, with totals over all their visits (API 4.7)',
   columns: {
     channel_id: partitionColumn('channel', 'Channel id'),
-    user_id: required(textField('user_id', 'Viewer id')),
+    user_id: required(idField('user_id', 'Viewer id')),
     assign_id: textField('assign_id', 'Third-party id that the company assigned to the viewer'),
     outer_id: textField('outer_id', 'External account id of the viewer'),
     nickname: textField('nick', 'Nickname; not unique, made up from the region for anonymous viewers'),

@@ -1,0 +1,105 @@
+import { sql } from 'kysely'
+import { describe, expect, test } from 'vitest'
+import { streams } from '../../src/streams/registry.ts'
+import type { EndpointName } from '../../src/emulator/endpoint.ts'
+import { fieldValue, foreignRow } from '../../src/emulator/fault-effects.ts'
+import type { Signup } from '../../src/emulator/world/world.ts'
+import { createRowList } from '../../src/emulator/world/row-list.ts'
+import { createRecordingLog } from '../helpers/recording-log.ts'
+import { startPipeline } from '../helpers/start-pipeline.ts'
+
+/** Streams whose items are objects, with a text field and another one of each. */
+const objects: readonly (readonly [EndpointName, string, string, string])[] = [
+  ['visitorList', 'visitors', 'nick', 'watch_time'],
+  ['userRecordList', 'watch_records', 'nick', 'watch_time'],
+  ['giftRunning', 'gifts', 'phone', 'money'],
+  ['getQuestionList', 'questionnaires', 'name', 'position'],
+  ['managers', 'managers', 'username', 'pay_type'],
+  ['managersUsage', 'manager_usage', 'costType', 'costLimit'],
+]
+
+const nested = (levels: number): unknown => JSON.parse(`${'['.repeat(levels)}1${']'.repeat(levels)}`)
+
+describe('whatever a field holds, every row lands', () => {
+  test('unreadable values and unknown fields stand in extra, exactly; unknown fields are reported once over all runs', async () => {
+    await using pipeline = await startPipeline({ channels: 1 })
+    for (const [endpoint, , text, other] of objects) {
+      for (const effect of [
+        fieldValue(other, '1,000.00'),
+        fieldValue(text, 'a\u0000\ud800👍'),
+        fieldValue('odd\u0000', { 'k\u0000': ['\u0000', 9_007_199_254_740_991] }),
+        fieldValue('__proto__', 1),
+        fieldValue('deep', nested(1500)),
+      ]) {
+        pipeline.emulator.faults.push({ effect, endpoint })
+      }
+    }
+    const { log, lines } = createRecordingLog()
+    for (let run = 0; run < 2; run++) {
+      const result = await pipeline.sync({ log })
+      expect(result).toMatchObject({ status: 'ok', errors: [] })
+      for (const [, name] of objects) {
+        const stream = streams.find((one) => one.name === name)
+        const counts = stream && result.streams[stream.name]?.counts
+        const landed = (counts?.inserted ?? 0) + (counts?.unchanged ?? 0)
+        expect(counts, name).toMatchObject({ quarantined: 0, updated: 0, degraded: landed })
+      }
+    }
+    const reported = lines.filter(({ event }) => event === 'fields.unknown').map(({ fields }) => String(fields.stream))
+    expect(reported.toSorted()).toEqual(objects.map(([, name]) => name).toSorted())
+
+    for (const [, table, , other] of objects) {
+      const { rows } = await sql<{ extra: Readonly<Record<string, unknown>> }>`
+        select extra from ${sql.table(`livehouse.${table}`)}`.execute(pipeline.database.db)
+      expect(rows.length, table).toBeGreaterThan(0)
+      for (const { extra } of rows) {
+        expect(extra, table).toMatchObject({ [other]: '1,000.00', odd: { k: ['', 9_007_199_254_740_991] } })
+        expect(Object.keys(extra).toSorted(), table).toEqual(['__proto__', 'deep', 'odd', other].toSorted())
+      }
+    }
+    const { rows } = await sql`select distinct nickname from livehouse.visitors`.execute(pipeline.database.db)
+    expect(rows).toEqual([{ nickname: 'a\ufffd👍' }])
+  })
+
+  test.each(objects)('a row of %s that is none goes to quarantine, once over all runs', async (endpoint, name) => {
+    await using pipeline = await startPipeline({ channels: 1, days: 1 })
+    pipeline.emulator.faults.push({ effect: foreignRow(['no', { row: '\u0000' }]), endpoint, page: 1 })
+    for (let run = 0; run < 2; run++) expect(await pipeline.sync()).toMatchObject({ status: 'ok', errors: [] })
+    const { rows } = await sql<{ stream: string; raw: string }>`
+      select distinct stream, raw from livehouse_ops.quarantine`.execute(pipeline.database.db)
+    expect(rows).toEqual([{ stream: name, raw: '["no",{"row":""}]' }])
+  })
+
+  test('a key that is too long for an index is no key: quarantine, and the run goes on', async () => {
+    await using pipeline = await startPipeline({ channels: 1 })
+    const long = Array.from({ length: 4000 }, (_, index) => (index * 7919).toString(36)).join('')
+    pipeline.emulator.faults.push({ effect: fieldValue('user_id', long, 0), endpoint: 'visitorList' })
+    pipeline.emulator.faults.push({ effect: fieldValue('question_id', long, 0), endpoint: 'getQuestionList' })
+    const result = await pipeline.sync({ streams: ['visitors', 'questionnaires'] })
+    expect(result).toMatchObject({ status: 'ok', errors: [] })
+    expect(result.streams.visitors?.counts).toMatchObject({ quarantined: 1, inserted: 59 })
+    expect(result.streams.questionnaires?.counts).toMatchObject({ quarantined: 1, inserted: 2 })
+  })
+
+  test('headers, cells and answers are free text: NUL, lone surrogates, emoji, ten megabytes', async () => {
+    await using pipeline = await startPipeline({ channels: 1, days: 1 })
+    const [channel] = pipeline.emulator.world.channels.values()
+    const [form] = channel?.questionnaires.rows ?? []
+    if (!channel || !form) throw new Error('no questionnaire')
+    const questions = ['\u0000', '\ud800?', '👍'.repeat(100), '手机号', '']
+    const long = 'x'.repeat(10_000_000)
+    const [row] = form.signups.rows
+    if (!row) throw new Error('no signup')
+    const answers = ['a\u0000b', '\udfff', '"\n||', long, '']
+    channel.questionnaires.replace(form, { ...form, questions, signups: createRowList<Signup>([{ ...row, answers }]) })
+    for (let run = 0; run < 2; run++) {
+      const result = await pipeline.sync({ streams: ['questionnaires', 'signups'] })
+      expect(result).toMatchObject({ status: 'ok', errors: [] })
+    }
+    const { rows } = await sql<{ question: string; answer: string }>`
+      select question, answer from livehouse.signup_answers where question_id = ${form.questionId}
+      order by question_no`.execute(pipeline.database.db)
+    expect(rows.map(({ question }) => question)).toEqual([null, '\ufffd?', '👍'.repeat(100), '手机号', null])
+    expect(rows.map(({ answer }) => answer)).toEqual(['ab', '\ufffd', '"\n||', long, null])
+  })
+})
