@@ -26,7 +26,7 @@ export interface BackfillPlan {
  * that is covered. It never moves or blocks a sync, and its slices are coverage too.
  */
 export async function planBackfill(
-  db: Kysely<Database>,
+  db: Kysely<Database> | undefined,
   plan: BackfillPlan,
   questionsOf: QuestionsOf,
 ): Promise<readonly PartitionPlan[]> {
@@ -35,7 +35,7 @@ export async function planBackfill(
 }
 
 async function planStream(
-  db: Kysely<Database>,
+  db: Kysely<Database> | undefined,
   stream: Stream,
   { channels, window, now, backfillId, onlyGaps }: BackfillPlan,
   questionsOf: QuestionsOf,

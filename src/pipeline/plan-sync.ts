@@ -20,7 +20,7 @@ const nothing = { gaps: [], coveredUntil: undefined }
 
 /** What brings streams up to now: every snapshot, and of time-filtered streams what the ledger does not cover, and the lookback. */
 export async function planSync(
-  db: Kysely<Database>,
+  db: Kysely<Database> | undefined,
   plan: SyncPlan,
   questionsOf: QuestionsOf,
 ): Promise<readonly PartitionPlan[]> {
@@ -29,7 +29,7 @@ export async function planSync(
 }
 
 async function planStream(
-  db: Kysely<Database>,
+  db: Kysely<Database> | undefined,
   stream: Stream,
   { channels, historyFrom, now }: SyncPlan,
   questionsOf: QuestionsOf,

@@ -27,7 +27,7 @@ export async function openBackfill(
   startedAt: Date,
   restart: boolean,
 ): Promise<OpenBackfill> {
-  const asked = JSON.stringify({ ...wanted, streams: wanted.streams.toSorted(), channels: wanted.channels.toSorted() })
+  const asked = argumentsJson(wanted)
   return await db.transaction().execute(async (trx) => {
     if (restart) {
       await trx
@@ -52,6 +52,21 @@ export async function openBackfill(
       .executeTakeFirstOrThrow()
     return { backfillId: open.backfill_id, startedAt: open.started_at, isResumed: true }
   })
+}
+
+/** The number of the open backfill of these arguments; undefined where none is open. */
+export async function findOpenBackfill(db: Kysely<Database>, wanted: BackfillArguments): Promise<string | undefined> {
+  const open = await db
+    .selectFrom('livehouse_ops.backfills')
+    .select('backfill_id')
+    .where('arguments', '=', argumentsJson(wanted))
+    .where('status', '=', 'open')
+    .executeTakeFirst()
+  return open?.backfill_id
+}
+
+function argumentsJson(wanted: BackfillArguments): string {
+  return JSON.stringify({ ...wanted, streams: wanted.streams.toSorted(), channels: wanted.channels.toSorted() })
 }
 
 /** The next one with the same arguments reads again. */

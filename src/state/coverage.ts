@@ -25,13 +25,17 @@ export interface CoverageFilter {
   readonly landedSince?: Date
 }
 
-/** Holds wanted ranges against the union of landed ones. One query, whatever the number of partitions. */
+/**
+ * Holds wanted ranges against the union of landed ones. One query, whatever the number of partitions. `db`: undefined for a
+ * database without a schema, in which nothing is covered.
+ */
 export async function readCoverage(
-  db: Kysely<Database>,
+  db: Kysely<Database> | undefined,
   stream: StreamName,
   wanted: readonly WantedRange[],
   { backfillId, landedSince }: CoverageFilter = {},
 ): Promise<ReadonlyMap<string, Coverage>> {
+  if (db === undefined) return new Map()
   const ofBackfill = backfillId === undefined ? sql`` : sql` and backfill_id = ${backfillId}`
   const since = landedSince === undefined ? sql`` : sql` and finished_at >= ${landedSince}`
   const { rows } = await sql<{ partition: string; until: string | null; lower: string | null; upper: string | null }>`

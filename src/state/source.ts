@@ -54,6 +54,14 @@ export async function readSource(db: Kysely<Database>): Promise<Source | undefin
   return row && { baseUrl: row.base_url, appId: row.app_id, timeZone: row.time_zone }
 }
 
+/** Refuses another source, and claims nothing. @throws db.otherSource */
+export async function checkSource(db: Kysely<Database>, source: Source): Promise<void> {
+  const remembered = await readSource(db)
+  if (remembered === undefined) return
+  const differences = differencesBetween({ ...remembered, appId: remembered.appId ?? source.appId }, source)
+  if (differences.length > 0) throw otherSource(differences)
+}
+
 /** Half a sentence for each setting that another source stands in; none where the database can be used. */
 export function differencesBetween(remembered: Source, given: Source): readonly string[] {
   return [
