@@ -1,16 +1,15 @@
-import type { Kysely } from 'kysely'
 import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { DAY, formatWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
-import type { Database } from '../db/database.ts'
 import { isComplete, planBackfill } from '../pipeline/plan-backfill.ts'
 import { planSync } from '../pipeline/plan-sync.ts'
 import type { PlanStreams } from '../pipeline/run-streams.ts'
-import { finishBackfill, openBackfill } from '../state/backfills.ts'
+import { findOpenBackfill, finishBackfill, openBackfill } from '../state/backfills.ts'
 import { readQuestions } from '../state/questionnaires.ts'
 import { findStream, streams } from '../streams/registry.ts'
 import { checkUsage, parseArguments, type Refuse } from './arguments.ts'
 import type { Command } from './command.ts'
+import { dryRun, type ReadDatabase } from './dry-run.ts'
 import { type ExtractionSettings, readExtractionSettings } from './extraction-settings.ts'
 import { exitCodeOfStatus } from './exit.ts'
 import { readStreams, readWallTimeFlag } from './flags.ts'
@@ -22,7 +21,7 @@ import { openWarehouse } from './warehouse.ts'
 const filtered = streams.filter(({ isTimeFiltered }) => isTimeFiltered)
 
 const help = `livehouse backfill --from DATE --to DATE [--streams a,b] [--channels x,y] [--only-gaps] [--newest-first] [--restart]
-                   [--json]
+                   [--dry-run] [--json]
 
 Reads a date range again, whether it is covered or not. Interrupted, the same command resumes it and repeats nothing that has
 landed; finished, the same command reads the range once more. A sync beside it is not disturbed.
@@ -35,6 +34,7 @@ Flags:
   --only-gaps       reads only what is not covered
   --newest-first    the newest days first (default: the oldest)
   --restart         forgets how far an unfinished backfill of the same arguments has come
+  --dry-run         shows slices, estimated calls and how long they take, and writes nothing
   --json            prints one JSON object with what was done instead of a table
 
 Examples:
@@ -54,6 +54,7 @@ export const backfill: Command = {
       'only-gaps': { type: 'boolean' },
       'newest-first': { type: 'boolean' },
       restart: { type: 'boolean' },
+      'dry-run': { type: 'boolean' },
       json: { type: 'boolean' },
     })
     const { chosen, window } = checkUsage('backfill', (refuse) => ({
@@ -65,7 +66,6 @@ export const backfill: Command = {
     const startedAt = new Date(context.clock.now())
     checkUsage('backfill', (refuse) => refuseFuture(window, wallTimeAt(startedAt.getTime(), service.timeZone), refuse))
 
-    await using db = await openWarehouse(context, { settings: database, source: service })
     const wanted = {
       from: formatWallTime(window.from),
       to: formatWallTime(window.to),
@@ -73,23 +73,40 @@ export const backfill: Command = {
       channels: channels.map(({ channelId }) => channelId),
       onlyGaps: values['only-gaps'] ?? false,
     }
-    const {
-      backfillId,
-      isResumed,
-      startedAt: openedAt,
-    } = await openBackfill(db, wanted, startedAt, values.restart ?? false)
+    const restart = values.restart ?? false
+    const { onlyGaps } = wanted
+    const questionnaires = chosen.some(({ name }) => name === 'signups') ? [findStream('questionnaires')] : []
+    const read = [...questionnaires.filter((stream) => stream !== undefined), ...chosen]
+    const namesChannels = values.channels !== undefined
+    if (values['dry-run']) {
+      const planStreams = async (opened: ReadDatabase, now: WallTime) => {
+        const backfillId = opened === undefined || restart ? undefined : await findOpenBackfill(opened, wanted)
+        return planner(opened, settings, { window, now, backfillId, onlyGaps })
+      }
+      const isJson = values.json ?? false
+      return await dryRun(context, {
+        command: 'backfill',
+        service,
+        database,
+        streams: read,
+        namesChannels,
+        planStreams,
+        isJson,
+      })
+    }
+    await using db = await openWarehouse(context, { settings: database, source: service })
+    const { backfillId, isResumed, startedAt: openedAt } = await openBackfill(db, wanted, startedAt, restart)
     if (isResumed) context.remark(`resumes the backfill that was begun at ${openedAt.toISOString()}`)
 
-    const planStreams = (now: WallTime) => planner(db, settings, { window, now, backfillId, onlyGaps: wanted.onlyGaps })
-    const questionnaires = chosen.some(({ name }) => name === 'signups') ? [findStream('questionnaires')] : []
+    const planStreams = (now: WallTime) => planner(db, settings, { window, now, backfillId, onlyGaps })
     const outcome = await runExtraction(context, {
       command: 'backfill',
       settings: wanted,
       service,
       db,
       channels: configured,
-      namesChannels: values.channels !== undefined,
-      streams: [...questionnaires.filter((stream) => stream !== undefined), ...chosen],
+      namesChannels,
+      streams: read,
       planStreams,
       order: values['newest-first'] ? 'newest-first' : 'oldest-first',
     })
@@ -106,16 +123,12 @@ export const backfill: Command = {
 interface BackfillRange {
   readonly window: Window
   readonly now: WallTime
-  readonly backfillId: string
+  readonly backfillId: string | undefined
   readonly onlyGaps: boolean
 }
 
 /** Signups are asked for questionnaire by questionnaire: their list is read as a sync would. */
-function planner(
-  db: Kysely<Database>,
-  { channels, historyFrom }: ExtractionSettings,
-  range: BackfillRange,
-): PlanStreams {
+function planner(db: ReadDatabase, { channels, historyFrom }: ExtractionSettings, range: BackfillRange): PlanStreams {
   return async (some, questionsOf) => {
     const [inTime, snapshots] = [true, false].map((is) => some.filter(({ isTimeFiltered }) => isTimeFiltered === is))
     return [

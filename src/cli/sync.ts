@@ -1,8 +1,11 @@
 import type { Stream } from '../core/stream.ts'
+import type { WallTime } from '../core/wall-clock.ts'
 import { planSync } from '../pipeline/plan-sync.ts'
+import type { PlanStreams } from '../pipeline/run-streams.ts'
 import { streams } from '../streams/registry.ts'
 import { checkUsage, parseArguments, type Refuse } from './arguments.ts'
 import type { Command } from './command.ts'
+import { dryRun, type ReadDatabase } from './dry-run.ts'
 import { readExtractionSettings } from './extraction-settings.ts'
 import { exitCodeOfStatus } from './exit.ts'
 import { readStreams, readTimeOfDay } from './flags.ts'
@@ -11,7 +14,7 @@ import { runExtraction } from './run-extraction.ts'
 import { summarize } from './summary.ts'
 import { openWarehouse } from './warehouse.ts'
 
-const help = `livehouse sync [--streams a,b] [--channels x,y] [--until HH:MM] [--json]
+const help = `livehouse sync [--streams a,b] [--channels x,y] [--until HH:MM] [--dry-run] [--json]
 
 Brings every stream up to now: reads what the ledger does not cover yet and the last days before that, where rows still change,
 and writes what is new or has changed. Running it again changes nothing that has not changed at the source. Settings come from
@@ -22,6 +25,8 @@ Flags:
                    ${streams.map(({ name }) => name).join(', ')}
   --channels x,y   only these channels of LIVEHOUSE_CHANNELS (default: all of them)
   --until HH:MM    begins nothing new from that time on, by the clock of the service; what is left is for the next run (exit 4)
+  --dry-run        shows slices, estimated calls and how long they take, and writes nothing; where nothing is known yet it asks
+                   the service for totals, 20 small calls a stream at most
   --json           prints one JSON object with what was done instead of a table
 
 Exit codes: 0 everything has landed, 1 nothing could be done, 2 a flag or a setting is wrong, 3 a part failed or fell short
@@ -31,6 +36,7 @@ Examples:
   livehouse sync
   livehouse sync --streams visitors --channels 10001589
   livehouse sync --until 06:00
+  livehouse sync --dry-run
   livehouse sync --json | jq .status`
 
 /** `livehouse sync`: every stream up to now. */
@@ -41,18 +47,41 @@ export const sync: Command = {
       streams: { type: 'string' },
       channels: { type: 'string' },
       until: { type: 'string' },
+      'dry-run': { type: 'boolean' },
       json: { type: 'boolean' },
     })
-    const { chosen, until } = checkUsage('sync', (refuse) => ({
-      chosen: chooseStreams(values.streams, refuse),
-      until: readTimeOfDay('--until', values.until, refuse),
-    }))
+    const isDryRun = values['dry-run'] ?? false
+    const { chosen, until } = checkUsage('sync', (refuse) => {
+      if (isDryRun && values.until !== undefined) refuse('--until ends a run; --dry-run begins none')
+      return {
+        chosen: chooseStreams(values.streams, refuse),
+        until: readTimeOfDay('--until', values.until, refuse),
+      }
+    })
     const { service, database, configured, channels, historyFrom } = readExtractionSettings(
       context,
       'sync',
       chosen,
       values.channels,
     )
+    const namesChannels = values.channels !== undefined
+    const planner =
+      (db: ReadDatabase, now: WallTime): PlanStreams =>
+      (some, questionsOf) =>
+        planSync(db, { streams: some, channels, historyFrom, now }, questionsOf)
+    if (isDryRun) {
+      const planStreams = async (db: ReadDatabase, now: WallTime) => planner(db, now)
+      const isJson = values.json ?? false
+      return await dryRun(context, {
+        command: 'sync',
+        service,
+        database,
+        streams: chosen,
+        namesChannels,
+        planStreams,
+        isJson,
+      })
+    }
     await using db = await openWarehouse(context, { settings: database, source: service })
     const outcome = await runExtraction(context, {
       command: 'sync',
@@ -64,10 +93,9 @@ export const sync: Command = {
       service,
       db,
       channels: configured,
-      namesChannels: values.channels !== undefined,
+      namesChannels,
       streams: chosen,
-      planStreams: (now) => (some, questionsOf) =>
-        planSync(db, { streams: some, channels, historyFrom, now }, questionsOf),
+      planStreams: (now) => planner(db, now),
       until,
     })
     if (values.json) context.print(outcomeJson(outcome))

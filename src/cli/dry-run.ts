@@ -1,0 +1,138 @@
+import type { Kysely } from 'kysely'
+import { connect } from '../api/connect.ts'
+import type { DatabaseSettings, ServiceSettings } from '../config.ts'
+import { LivehouseError } from '../core/errors.ts'
+import type { Stream } from '../core/stream.ts'
+import { type WallTime, wallTimeAt } from '../core/wall-clock.ts'
+import type { Database } from '../db/database.ts'
+import { estimateCalls, type StreamEstimate } from '../pipeline/estimate-calls.ts'
+import type { PlanStreams } from '../pipeline/run-streams.ts'
+import { readGoneChannels } from '../state/channel-states.ts'
+import { readQuestions } from '../state/questionnaires.ts'
+import { checkSource } from '../state/source.ts'
+import type { CliContext } from './command.ts'
+import { openAsItIs } from './open-as-it-is.ts'
+import { formatTable } from './table.ts'
+
+/** A database that is only read; undefined for one without a schema. */
+export type ReadDatabase = Kysely<Database> | undefined
+
+export interface DryRunRequest {
+  /** The verb. */
+  readonly command: string
+  readonly service: ServiceSettings
+  readonly database: DatabaseSettings
+  readonly streams: readonly Stream[]
+  /** Whether the channels were asked for by name: then those that are gone are tried again. */
+  readonly namesChannels: boolean
+  readonly planStreams: (db: ReadDatabase, now: WallTime) => Promise<PlanStreams>
+  readonly isJson: boolean
+}
+
+/**
+ * Shows what a run would read and how long that takes, and writes nothing: no run, no migration, no claim, no channel.
+ * @returns the exit code
+ */
+export async function dryRun(context: CliContext, request: DryRunRequest): Promise<number> {
+  const { clock, log, signal, addSecret, print } = context
+  const { service, streams } = request
+  await using database = await openAsItIs(context, request.database)
+  if (database.isMigrated && database.pending.length > 0) throw pendingMigrations(database.pending)
+  const db = database.isMigrated ? database.db : undefined
+  if (db !== undefined) await checkSource(db, service)
+
+  const gone = db === undefined || request.namesChannels ? new Set<string>() : await readGoneChannels(db)
+  const questions = db && (await readQuestions(db))
+  const questionsOf = (channelId: string) => questions?.get(channelId) ?? []
+  const planStreams = await request.planStreams(db, wallTimeAt(clock.now(), service.timeZone))
+  const plans = (await planStreams(streams, questionsOf)).filter(
+    ({ partition: { channel } }) => channel === undefined || !gone.has(channel),
+  )
+  await using connection = connect({ ...service, clock, log, addSecret })
+  let asked = 0
+  const estimates = await estimateCalls(streams, plans, {
+    db,
+    fetchPage: connection.fetchPage,
+    context: { signal, onAttempt: () => void asked++ },
+    questionsOf,
+  })
+  const shown = { command: request.command, estimates, asked, ceiling: service.maxCallsPerSecond }
+  for (const line of request.isJson ? [dryRunJson(shown)] : describe(shown)) print(line)
+  return 0
+}
+
+interface Shown {
+  readonly command: string
+  readonly estimates: readonly StreamEstimate[]
+  /** Calls that the estimate itself has made. */
+  readonly asked: number
+  /** Calls a second that are allowed; 0 for no ceiling. */
+  readonly ceiling: number
+}
+
+function describe({ estimates, asked, ceiling }: Shown): string[] {
+  const rows = estimates.map(({ stream, slices, calls, isAtLeast, basis }) => [
+    stream,
+    slices,
+    calls,
+    [
+      ...(basis.ledger > 0 ? [`${basis.ledger} as read before`] : []),
+      ...(basis.asked > 0 ? [`${basis.asked} asked`] : []),
+      ...(basis.likeAsked > 0 ? [`${basis.likeAsked} taken to be like those`] : []),
+      ...(isAtLeast ? [`${basis.unknown} not known: at least so many calls`] : []),
+    ].join(', '),
+  ])
+  const calls = totalOf(estimates)
+  const floor = estimates.some(({ isAtLeast }) => isAtLeast) ? 'at least ' : ''
+  const times = ratesOf(ceiling).map((rate) => `${minutesFor(calls, rate)} at ${rate}`)
+  return [
+    ...formatTable(['stream', 'slices', 'calls', 'estimated from'], rows),
+    '',
+    `${floor}${calls} calls; minutes by calls a second: ${times.join(', ')}`,
+    `Nothing was written.${asked === 0 ? '' : ` The service was asked for totals, ${asked} calls.`}`,
+  ]
+}
+
+function dryRunJson({ command, estimates, asked, ceiling }: Shown): string {
+  const calls = totalOf(estimates)
+  const streams = estimates.map((each) => [
+    each.stream,
+    {
+      slices: each.slices,
+      calls: each.calls,
+      is_at_least: each.isAtLeast,
+      estimated_from: {
+        ledger: each.basis.ledger,
+        asked: each.basis.asked,
+        like_asked: each.basis.likeAsked,
+        unknown: each.basis.unknown,
+      },
+    },
+  ])
+  return JSON.stringify({
+    command,
+    dry_run: true,
+    streams: Object.fromEntries(streams),
+    calls,
+    asked_calls: asked,
+    minutes: Object.fromEntries(ratesOf(ceiling).map((rate) => [rate, minutesFor(calls, rate)])),
+  })
+}
+
+function totalOf(estimates: readonly StreamEstimate[]): number {
+  return estimates.reduce((sum, { calls }) => sum + calls, 0)
+}
+
+/** Five and twenty calls a second, and what is allowed. */
+function ratesOf(ceiling: number): readonly number[] {
+  return [...new Set([5, 20, ...(ceiling > 0 ? [ceiling] : [])])].sort((a, b) => a - b)
+}
+
+function minutesFor(calls: number, callsPerSecond: number): number {
+  return Math.ceil((calls / callsPerSecond / 60) * 10) / 10
+}
+
+function pendingMigrations(pending: readonly string[]): LivehouseError<'db.pendingMigrations'> {
+  const message = `The database lacks ${pending.join(', ')}, so its ledger cannot be read. Run \`livehouse migrate up\` first.`
+  return new LivehouseError('db.pendingMigrations', message, { pending })
+}

@@ -1,0 +1,132 @@
+import { type Kysely, sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { backfill } from '../../src/cli/backfill.ts'
+import type { Command } from '../../src/cli/command.ts'
+import { ledger } from '../../src/cli/ledger.ts'
+import { sync } from '../../src/cli/sync.ts'
+import type { Database } from '../../src/db/database.ts'
+import { refusal } from '../../src/emulator/fault-effects.ts'
+import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+
+const RANGE = ['--from', '2026-10-20', '--to', '2026-11-10']
+
+/** Every row of every table, sequences too: a run that is begun and rolled back leaves its mark there. */
+async function dump(db: Kysely<Database>): Promise<unknown> {
+  const { rows: tables } = await sql<{ name: string }>`
+    select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname like 'livehouse%' order by 1`.execute(
+    db,
+  )
+  const contents = tables.map(async ({ name }) => {
+    const { rows } = await sql`select t.*::text as row from ${sql.raw(name)} as t order by 1`.execute(db)
+    return [name, rows]
+  })
+  const { rows: sequences } = await sql`
+    select schemaname, sequencename, last_value from pg_sequences where schemaname like 'livehouse%' order by 1, 2`.execute(
+    db,
+  )
+  const { rows: schemas } =
+    await sql`select nspname from pg_namespace where nspname like 'livehouse%' order by 1`.execute(db)
+  return { contents: await Promise.all(contents), sequences, schemas }
+}
+
+async function dryRunJson(account: TestAccount, verb: Command, argv: readonly string[] = []) {
+  const run = await account.run(verb, [...argv, '--dry-run', '--json'])
+  expect(run).toMatchObject({ code: 0, error: undefined })
+  expect(run.printed).toHaveLength(1)
+  return JSON.parse(run.printed[0] ?? '')
+}
+
+test.each<[string, boolean]>([
+  ['with a schema', true],
+  ['without a schema', false],
+])(
+  'a dry run over an empty database %s asks for totals, writes nothing, and a sync takes as many calls',
+  async (_, is) => {
+    await using account = await startAccount({ isMigrated: is })
+    const { emulator, database, run } = account
+    const before = await dump(database.db)
+    const estimate = await dryRunJson(account, sync)
+    expect(await dryRunJson(account, backfill, RANGE)).toMatchObject({ command: 'backfill', dry_run: true })
+    expect(await run(sync, ['--dry-run'])).toMatchObject({ code: 0 })
+    expect(await dump(database.db)).toEqual(before)
+    const lists = emulator.calls.filter(({ endpoint }) => endpoint !== 'token')
+    expect(new Set(lists.map(({ size }) => size))).toEqual(new Set([1]))
+    expect(lists.some(({ endpoint }) => endpoint === 'giftRunning')).toBe(false)
+    expect(estimate.streams.watch_records).toMatchObject({
+      slices: 2,
+      is_at_least: false,
+      estimated_from: { asked: 2 },
+    })
+    expect(estimate.streams.gifts).toMatchObject({
+      slices: 4,
+      calls: 8,
+      is_at_least: true,
+      estimated_from: { unknown: 4 },
+    })
+
+    const made = await run(sync, ['--json'])
+    const { streams } = JSON.parse(made.printed.join())
+    for (const name of ['visitors', 'watch_records', 'questionnaires', 'managers', 'manager_usage'])
+      expect([name, estimate.streams[name].calls]).toEqual([name, streams[name].calls])
+    for (const name of ['gifts', 'signups'])
+      expect(estimate.streams[name].calls).toBeLessThanOrEqual(streams[name].calls)
+    const sliceCount = Object.values<number>(streams.signups.slices).reduce((sum, count) => sum + count, 0)
+    expect(estimate.streams.signups.slices).toBe(sliceCount)
+  },
+)
+
+test('what has been read before is estimated from the ledger alone, and nothing is written', async () => {
+  await using account = await startAccount()
+  const { emulator, database, run } = account
+  await run(sync)
+  await run(sync)
+  const [before, calls] = [await dump(database.db), emulator.calls.length]
+  const estimate = await dryRunJson(account, sync)
+  expect(emulator.calls).toHaveLength(calls)
+  expect(await dump(database.db)).toEqual(before)
+  expect(estimate).toMatchObject({ asked_calls: 0 })
+  const { streams } = JSON.parse((await run(sync, ['--json'])).printed.join())
+  for (const [name, stream] of Object.entries<{ calls: number }>(streams))
+    expect([name, estimate.streams[name].calls]).toEqual([name, stream.calls])
+})
+
+test('minutes are told for 5, 20 and the allowed calls a second', async () => {
+  await using account = await startAccount({ viewers: 2000 })
+  const settings = { LIVEHOUSE_MAX_CALLS_PER_SECOND: '50' }
+  const streams = ['--streams', 'visitors']
+  const json = await account.run(sync, ['--dry-run', '--json', ...streams], settings)
+  const { calls, minutes } = JSON.parse(json.printed.join())
+  expect(calls).toBe(40)
+  expect(minutes).toEqual({ 5: 0.2, 20: 0.1, 50: 0.1 })
+  const text = await account.run(sync, ['--dry-run', ...streams], settings)
+  expect(text.printed.join('\n')).toContain('40 calls; minutes by calls a second: 0.2 at 5, 0.1 at 20, 0.1 at 50')
+})
+
+test('a backfill that was begun is estimated by what is left of it, and by the whole with --restart', async () => {
+  await using account = await startAccount()
+  const { emulator, run } = account
+  const [first = ''] = emulator.channelIds
+  const argv = [...RANGE, '--streams', 'watch_records']
+  emulator.faults.push({ effect: refusal(403002), endpoint: 'userRecordList', channelId: first })
+  expect(await run(backfill, argv)).toMatchObject({ code: 3 })
+  emulator.faults.length = 0
+  expect((await dryRunJson(account, backfill, argv)).streams.watch_records.slices).toBe(1)
+  expect((await dryRunJson(account, backfill, [...argv, '--restart'])).streams.watch_records.slices).toBe(2)
+  await run(ledger, ['forget', ...argv])
+  expect((await dryRunJson(account, backfill, [...argv, '--only-gaps'])).streams.watch_records.slices).toBe(2)
+})
+
+test('a channel that cannot be asked counts as a call, and one that another source owns is refused', async () => {
+  await using account = await startAccount()
+  const { emulator, run } = account
+  emulator.faults.push({ effect: refusal(404002), endpoint: 'visitorList' })
+  const visitors = ['--streams', 'visitors']
+  expect((await dryRunJson(account, sync, visitors)).streams.visitors).toMatchObject({ calls: 2, is_at_least: true })
+  emulator.faults.length = 0
+  await run(sync, visitors)
+  const other = await run(sync, ['--dry-run', ...visitors], { LIVEHOUSE_TIMEZONE: 'Europe/Berlin' })
+  expect(other.error).toMatchObject({ code: 'db.otherSource' })
+  expect((await run(sync, ['--dry-run', '--until', '06:00'])).problems).toEqual([
+    '--until ends a run; --dry-run begins none',
+  ])
+})
