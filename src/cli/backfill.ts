@@ -108,6 +108,7 @@ export const backfill: Command = {
       namesChannels,
       streams: read,
       planStreams,
+      isPatient: true,
       order: values['newest-first'] ? 'newest-first' : 'oldest-first',
     })
     const now = wallTimeAt(startedAt.getTime(), service.timeZone)

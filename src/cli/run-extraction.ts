@@ -34,6 +34,8 @@ export interface ExtractionRequest {
   readonly planStreams: (now: WallTime) => PlanStreams
   /** Which windows go first; the newest when not given. */
   readonly order?: SliceOrder
+  /** Makes way for other runs on the same partitions. */
+  readonly isPatient?: boolean
   /** `HH:MM` of the service's clock: from then on nothing is begun. */
   readonly until?: string | undefined
 }
@@ -88,6 +90,7 @@ export async function runExtraction(context: CliContext, request: ExtractionRequ
     locks,
     planAgain: (partition) => planAgain(db, partition, startedAt),
     order: request.order ?? 'newest-first',
+    isPatient: request.isPatient ?? false,
     stopAtMs: request.until === undefined ? undefined : startedAt.getTime() + secondsUntil(now, request.until) * 1000,
   })
   const errors = await settleChannels(db, log, runId, job.errors)

@@ -18,7 +18,12 @@ export interface JobOptions {
   readonly locks: {
     readonly tryTake: (stream: StreamName, partition: string) => Promise<boolean>
     readonly release: (stream: StreamName, partition: string) => Promise<void>
+    readonly startWaiting: (stream: StreamName, partition: string) => Promise<void>
+    readonly stopWaiting: (stream: StreamName, partition: string) => Promise<void>
+    readonly isWaitedFor: (stream: StreamName, partition: string) => Promise<boolean>
   }
+  /** Makes way, after the slice in flight, for a run that waits for its partition: a backfill never blocks a sync. */
+  readonly isPatient?: boolean
   /** What is left of a partition that another run held until now. */
   readonly planAgain: (plan: PartitionPlan) => Promise<readonly Slice[]>
   /** From this instant (ms) on nothing is begun; undefined for no end. */
@@ -71,101 +76,122 @@ async function runPhase(plans: readonly PartitionPlan[], job: Job): Promise<void
   for (const { stream, slices } of plans) counts.set(stream.name, (counts.get(stream.name) ?? 0) + slices.length)
   for (const [stream, slices] of counts) deps.report({ kind: 'stream.planned', stream, slices })
 
-  const partitions = plans.filter(({ slices }) => slices.length > 0).map((plan) => openPartition(plan))
-  const waitingSince = deps.clock.now()
-  let blocked = await runPartitions(partitions, job)
-  for (const { plan } of blocked) {
-    deps.log.info('partition.waiting', { stream: plan.stream.name, partition: partitionKey(plan.partition) })
+  const since = deps.clock.now()
+  const isOver = () => deps.signal.aborted || isPastStop(job) || deps.clock.now() - since > LONGEST_WAIT_MS
+  let blocked = await runPartitions(
+    plans.map((plan) => openPartition(plan)),
+    job,
+  )
+  for (const name of blocked.map(nameOf)) {
+    deps.log.info('partition.waiting', { stream: name[0], partition: name[1] })
+    if (!options.isPatient) await options.locks.startWaiting(...name)
   }
-  while (blocked.length > 0) {
-    const waitedMs = deps.clock.now() - waitingSince
-    if (deps.signal.aborted || isPastStop(job) || waitedMs > LONGEST_WAIT_MS) break
+  const waiting = blocked.map(nameOf)
+  while (blocked.length > 0 && !isOver()) {
     await deps.clock.sleep(LOCK_POLL_MS, deps.signal).catch(() => {})
     const free: OpenPartition[] = []
     const held: OpenPartition[] = []
     for (const partition of blocked) {
-      if (!(await options.locks.tryTake(partition.plan.stream.name, partitionKey(partition.plan.partition))))
-        held.push(partition)
-      else free.push(openPartition({ ...partition.plan, slices: await options.planAgain(partition.plan) }, true))
+      if (await takeAgain(partition, job)) free.push(openPartition(await planRest(partition.plan, job), true))
+      else held.push(partition)
     }
     blocked = [...held, ...(await runPartitions(free, job))]
   }
-  for (const { plan } of blocked) {
-    for (const slice of plan.slices) {
-      if (deps.signal.aborted) tally.addNotBegun(slice)
-      else if (isPastStop(job)) tally.addLeft()
-      else tally.add(slice, lockedOut(slice, deps.clock.now() - waitingSince))
-    }
+  if (!options.isPatient) for (const name of waiting) await options.locks.stopWaiting(...name)
+  for (const slice of blocked.flatMap(({ plan }) => plan.slices)) {
+    if (deps.signal.aborted) tally.addNotBegun(slice)
+    else if (isPastStop(job)) tally.addLeft()
+    else tally.add(slice, lockedOut(slice, deps.clock.now() - since))
   }
 }
 
-/** Runs partitions to their end. @returns those that another run holds */
+/** Whether a partition that another run held is ours now. A patient run lets those that wait go first. */
+async function takeAgain(partition: OpenPartition, { options }: Job): Promise<boolean> {
+  const name = nameOf(partition)
+  if (options.isPatient && (await options.locks.isWaitedFor(...name))) return false
+  return await options.locks.tryTake(...name)
+}
+
+async function planRest(plan: PartitionPlan, { options }: Job): Promise<PartitionPlan> {
+  return { ...plan, slices: await options.planAgain(plan) }
+}
+
+/** Runs partitions to their end. @returns those that another run holds, or that have made way for one */
 async function runPartitions(partitions: readonly OpenPartition[], job: Job): Promise<OpenPartition[]> {
   const { deps, options, tally } = job
+  const { locks } = options
   const queue = createWorkQueue(partitions, options.order ?? 'newest-first')
   const blocked = new Set<OpenPartition>()
 
-  const lock = (partition: OpenPartition): Promise<boolean> => {
-    const { stream, partition: of } = partition.plan
-    partition.lock ??= options.locks.tryTake(stream.name, partitionKey(of))
-    return partition.lock
+  const putOff = (partition: OpenPartition): void => {
+    partition.open -= queue.removeAll(partition).length
+    blocked.add(partition)
   }
-  const end = async (partition: OpenPartition): Promise<void> => {
-    if (--partition.open > 0) return
-    if (await lock(partition))
-      await options.locks.release(partition.plan.stream.name, partitionKey(partition.plan.partition))
+  const runOne = async (slice: Slice, partition: OpenPartition): Promise<void> => {
+    const result = await runSlice(slice, deps)
+    if (result.kind === 'cut') {
+      const { parts } = result
+      tally.addCut(slice, result.counts)
+      partition.open += parts.length
+      queue.add(parts, partition)
+      const { name } = slice.stream
+      deps.report({ kind: 'slice.cut', stream: name, slice: sliceName(slice), parts: parts.length })
+    } else {
+      if (isFatal(result.error)) job.endRun(result.error)
+      options.onEnd?.(slice, result)
+      tally.add(slice, result)
+    }
+    const isMore = partition.open > 1
+    if (isMore && options.isPatient && (await locks.isWaitedFor(...nameOf(partition)))) putOff(partition)
   }
   const work = async (slice: Slice, partition: OpenPartition): Promise<void> => {
     if (deps.signal.aborted) tally.addNotBegun(slice)
     else if (isPastStop(job)) tally.addLeft()
-    else if (!(await lock(partition))) {
-      blocked.add(partition)
-      queue.removeAll(partition)
-      return
-    } else {
-      const result = await runSlice(slice, deps)
-      if (result.kind === 'cut') {
-        tally.addCut(slice, result.counts)
-        partition.open += result.parts.length
-        queue.add(result.parts, partition)
-        deps.report({
-          kind: 'slice.cut',
-          stream: slice.stream.name,
-          slice: sliceName(slice),
-          parts: result.parts.length,
-        })
-      } else {
-        if (isFatal(result.error)) job.endRun(result.error)
-        options.onEnd?.(slice, result)
-        tally.add(slice, result)
-      }
+    else {
+      partition.lock ??= locks.tryTake(...nameOf(partition))
+      if (await partition.lock) await runOne(slice, partition)
+      else putOff(partition)
     }
-    await end(partition)
+    partition.open--
+    if (partition.open === 0 && (await partition.lock)) await locks.release(...nameOf(partition))
   }
   await inParallel(options.concurrency, () => {
     const next = queue.take()
     return next && (() => work(next.slice, next.partition))
   })
-  for (const partition of partitions)
-    if (partition.open === 0 && partition.plan.slices.length === 0) await end(partition)
+  for (const partition of partitions) {
+    const isEmpty = partition.plan.slices.length === 0
+    if (isEmpty && (await partition.lock)) await locks.release(...nameOf(partition))
+  }
   return [...blocked]
 }
 
-/** Keeps `limit` tasks going until `take` has none left and all have ended; a task may make more. */
+/**
+ * Keeps `limit` tasks going until `take` has none left and all have ended; a task may make more. After a task has failed none
+ * is begun; when all have ended, its error is thrown.
+ */
 async function inParallel(limit: number, take: () => (() => Promise<void>) | undefined): Promise<void> {
   const running = new Set<Promise<void>>()
+  const errors: unknown[] = []
   for (;;) {
-    const task = running.size < limit ? take() : undefined
+    const task = running.size < limit && errors.length === 0 ? take() : undefined
     if (task) {
-      const run: Promise<void> = task().finally(() => running.delete(run))
+      const run: Promise<void> = task()
+        .catch((error: unknown) => void errors.push(error))
+        .finally(() => running.delete(run))
       running.add(run)
-    } else if (running.size === 0) return
+    } else if (running.size === 0) break
     else await Promise.race(running)
   }
+  if (errors.length > 0) throw errors[0]
 }
 
 function openPartition(plan: PartitionPlan, isLocked = false): OpenPartition {
   return { plan, open: plan.slices.length, lock: isLocked ? Promise.resolve(true) : undefined }
+}
+
+function nameOf({ plan }: OpenPartition): [StreamName, string] {
+  return [plan.stream.name, partitionKey(plan.partition)]
 }
 
 function isPastStop({ deps, options }: Job): boolean {

@@ -41,6 +41,24 @@ export class PartitionLocks implements AsyncDisposable {
     await sql`select pg_advisory_unlock(${keyOf(stream, partition)})`.execute(this.#session)
   }
 
+  /** Says that we wait for it, until `stopWaiting`: whoever is patient makes way. */
+  async startWaiting(stream: StreamName, partition: string): Promise<void> {
+    await sql`select pg_advisory_lock_shared(${waitKeyOf(stream, partition)})`.execute(this.#session)
+  }
+
+  async stopWaiting(stream: StreamName, partition: string): Promise<void> {
+    await sql`select pg_advisory_unlock_shared(${waitKeyOf(stream, partition)})`.execute(this.#session)
+  }
+
+  /** Whether somebody else waits for it. */
+  async isWaitedFor(stream: StreamName, partition: string): Promise<boolean> {
+    const key = waitKeyOf(stream, partition)
+    const { rows } = await sql<{ free: boolean }>`select pg_try_advisory_lock(${key}) as free`.execute(this.#session)
+    if (rows[0]?.free !== true) return true
+    await sql`select pg_advisory_unlock(${key})`.execute(this.#session)
+    return false
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#end()
     await this.#ended
@@ -49,4 +67,8 @@ export class PartitionLocks implements AsyncDisposable {
 
 function keyOf(stream: StreamName, partition: string) {
   return sql`hashtextextended(${`livehouse/${stream}/${partition}`}, 0)`
+}
+
+function waitKeyOf(stream: StreamName, partition: string) {
+  return sql`hashtextextended(${`livehouse/waits/${stream}/${partition}`}, 0)`
 }

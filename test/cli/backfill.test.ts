@@ -2,11 +2,12 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
 import { sync } from '../../src/cli/sync.ts'
-import type { Clock } from '../../src/core/clock.ts'
+import { type Clock, systemClock } from '../../src/core/clock.ts'
 import { formatWallDate, wallTimeAt } from '../../src/core/wall-clock.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
+import { createRecordingLog } from '../helpers/recording-log.ts'
 import { environmentOf, runVerb } from '../helpers/run-verb.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 6, 30)
@@ -116,4 +117,29 @@ test.each([
   const run = await world.run(argv)
   expect(run.problems.join('\n')).toContain(problem)
   expect(world.emulator.calls).toEqual([])
+})
+
+test('a sync that comes upon a backfill goes first, and the backfill goes on behind it', async () => {
+  await using database = await createTestDatabase()
+  await using emulator = await startEmulator({ channels: 1, viewers: 8000, clock, latencyMs: 20 })
+  const environment = { ...environmentOf(emulator, database), LIVEHOUSE_CONCURRENCY: '1' }
+  const ended: string[] = []
+  const begun = Promise.withResolvers<void>()
+  const { log, lines } = createRecordingLog()
+  const watched = {
+    ...log,
+    info: (event: string, facts = {}) => (log.info(event, facts), event === 'slice.ended' && begun.resolve()),
+  }
+  const streams = ['--streams', 'watch_records']
+
+  const whole = ['--from', dayBefore(40), '--to', dayBefore(0), ...streams]
+  const filling = runVerb(backfill, whole, { environment, clock: systemClock, log: watched })
+  await begun.promise
+  const syncing = runVerb(sync, streams, { environment, clock: systemClock })
+  await Promise.all([filling.then(() => ended.push('backfill')), syncing.then(() => ended.push('sync'))])
+
+  expect([await filling, await syncing]).toMatchObject([{ code: 0 }, { code: 0 }])
+  expect(ended).toEqual(['sync', 'backfill'])
+  expect(lines.filter(({ event }) => event === 'partition.waiting')).toHaveLength(1)
+  await expectTruth({ emulator, database }, ['watch_records'])
 })
