@@ -1,7 +1,15 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { streams } from '../src/streams/registry.ts'
-import { createTestDatabase, type TestDatabase } from './helpers/postgres.ts'
+import type { Connection } from '../src/api/connect.ts'
+import type { Stream } from '../src/core/stream.ts'
+import { identifyRows } from '../src/pipeline/identify-rows.ts'
+import { itemReader } from '../src/transform/field.ts'
+import { openContext } from './helpers/connect-client.ts'
+import { connectTo } from './helpers/emulated-client.ts'
+import type { TestDatabase } from './helpers/postgres.ts'
+import { readRowVersions } from './helpers/row-versions.ts'
+import { startPipeline, type TestPipeline } from './helpers/start-pipeline.ts'
 
 /** Columns that every table has beside those that its stream declares. */
 const standardColumns = ['extra', 'run_id', 'inserted_at', 'changed_at']
@@ -13,15 +21,32 @@ interface TableColumn {
   readonly isNullable: boolean
 }
 
+let pipeline: TestPipeline
 let database: TestDatabase
+let connection: Connection
 
 beforeAll(async () => {
-  database = await createTestDatabase()
+  pipeline = await startPipeline({ channels: 1, days: 1 })
+  database = pipeline.database
+  connection = connectTo(pipeline.emulator)
+  await pipeline.sync()
 })
 
 afterAll(async () => {
-  await database[Symbol.asyncDispose]()
+  await connection[Symbol.asyncDispose]()
+  await pipeline[Symbol.asyncDispose]()
 })
+
+/** Page 1 of what the emulator serves, and how its items are read. */
+async function readServed(stream: Stream) {
+  const { world, channelIds } = pipeline.emulator
+  const [channel = ''] = channelIds
+  const question = world.channels.get(channel)?.questionnaires.rows[0]?.questionId ?? ''
+  const partition = { channel, type: 'prop', question }
+  const list = stream.request(partition, undefined)
+  const page = await connection.fetchPage({ list, page: 1, pageSize: stream.pageSize }, openContext())
+  return { page, read: itemReader(stream, { partition, serviceDay: '2026-11-20' }) }
+}
 
 async function readTable(table: string): Promise<readonly TableColumn[]> {
   const { rows } = await sql<TableColumn>`
@@ -74,5 +99,52 @@ describe.each(streams.map((stream) => [stream.name, stream] as const))('%s', (_n
       const source = stream.columns[name]?.source
       expect(source?.kind === 'field' ? source.isRequired : source !== undefined, name).toBe(true)
     }
+  })
+
+  test('the emulator serves it: every item is a row, every field has its place, and every key is its own', async () => {
+    const { page, read } = await readServed(stream)
+    expect(page.items.length).toBeGreaterThan(0)
+    const results = page.items.map((item) => read(item, page))
+    const rows = results.flatMap((result) => (result.kind === 'row' ? [result.row] : []))
+    expect(results.filter(({ kind }) => kind === 'rejected')).toEqual([])
+    expect(rows.filter(({ extra }) => extra !== null)).toEqual([])
+    const keyed = stream.identity ? identifyRows(stream, stream.identity, rows) : rows
+    expect(new Set(keyed.map((row) => JSON.stringify(stream.key.map((name) => row[name]))))).toHaveProperty(
+      'size',
+      page.items.length,
+    )
+  })
+
+  test('reading an item is pure: the same answer each time, and the item stays as it was', async () => {
+    const { page, read } = await readServed(stream)
+    const copy = structuredClone(page)
+    expect(page.items.map((item) => read(item, page))).toEqual(copy.items.map((item) => read(item, copy)))
+    expect(page).toEqual(copy)
+  })
+
+  test('reading and loading it again writes nothing', async () => {
+    const before = await readRowVersions(database.db)
+    await database.db.deleteFrom('livehouse_ops.slices').where('stream', '=', stream.name).execute()
+    const result = await pipeline.sync({ streams: [stream.name] })
+    expect(result).toMatchObject({ status: 'ok', errors: [] })
+    const counts = result.streams[stream.name]?.counts
+    expect(counts).toMatchObject({ inserted: 0, updated: 0, removed: 0, degraded: 0, quarantined: 0 })
+    expect(counts?.unchanged).toBe(pipeline.emulator.truth()[stream.name].length)
+    expect(await readRowVersions(database.db)).toEqual(before)
+  })
+
+  test('the tables of its children are declared as they were migrated', async () => {
+    const { children } = stream
+    const table = children ? await readTable(children.table) : []
+    const declared = Object.entries(children?.columns ?? {}).map(([name, { type, comment }]) => ({
+      name,
+      type: postgresNames[type] ?? type,
+      comment,
+    }))
+    expect(table.slice(0, declared.length).map(({ name, type, comment }) => ({ name, type, comment }))).toEqual(
+      declared,
+    )
+    expect(table.slice(declared.length).map(({ name }) => name)).toEqual(children ? standardColumns : [])
+    expect(children ? await readKey(children.table) : []).toEqual(children?.key ?? [])
   })
 })
