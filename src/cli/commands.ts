@@ -22,6 +22,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'reads a date range again, covered or not',
     load: async () => (await import('./backfill.ts')).backfill,
   },
+  status: {
+    summary: 'freshness, coverage and proof of every stream, the last runs, quarantine',
+    load: async () => (await import('./status.ts')).status,
+  },
   quarantine: {
     summary: 'received rows that could not be read, with reasons: list, retry',
     load: async () => (await import('./quarantine.ts')).quarantine,
@@ -30,12 +34,16 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'what has been read and what has not: show, forget',
     load: async () => (await import('./ledger.ts')).ledger,
   },
+  channels: {
+    summary: 'the configured channels, their state and what is known of them',
+    load: async () => (await import('./channels.ts')).channels,
+  },
+  migrate: { summary: 'the schema: up, down, status, sql', load: async () => (await import('./migrate.ts')).migrate },
+  db: { summary: 'the embedded PostgreSQL: start, stop, url, psql', load: async () => (await import('./db.ts')).db },
   emulate: {
     summary: 'serves the whole interface of the channel service on this machine',
     load: async () => (await import('./emulate.ts')).emulate,
   },
-  migrate: { summary: 'the schema: up, down, status, sql', load: async () => (await import('./migrate.ts')).migrate },
-  db: { summary: 'the embedded PostgreSQL: start, stop, url, psql', load: async () => (await import('./db.ts')).db },
   api: {
     summary: "the service's other calls: access token, login ticket, channel menu",
     load: async () => (await import('./api.ts')).api,

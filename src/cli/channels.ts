@@ -1,0 +1,99 @@
+import type { ChannelSetting } from '../config/channel-setting.ts'
+import { readChannelsIfAny } from '../config/read-channels.ts'
+import { readDatabaseSettings, readSettings } from '../config.ts'
+import { type ChannelState, readChannelStates } from '../state/read-channel-states.ts'
+import { formatAge } from './ages.ts'
+import { parseArguments } from './arguments.ts'
+import type { Command } from './command.ts'
+import { openAsItIs } from './open-as-it-is.ts'
+import { formatTable } from './table.ts'
+
+const help = `livehouse channels [--json]
+
+The channels of LIVEHOUSE_CHANNELS, and those of the warehouse that are no longer configured (retired): label, group and test
+flag as configured, name as the service has it, visitors and watch records held, when something of it last landed. Asks the
+database alone and changes nothing.
+
+States: active; new (configured, but nothing has run since); retired (no longer configured); gone (the service no longer
+knows it).
+
+Flags:
+  --json   prints one JSON object instead: {"channels": [{"channel_id", "name", "label", "group", "is_test", "state",
+           "visitors", "watch_records", "last_landed_at"}]}
+
+Examples:
+  livehouse channels
+  livehouse channels --json | jq -r '.channels[] | select(.state == "new") | .channel_id'`
+
+/** A configured channel, or one that was. */
+interface ShownChannel extends Omit<ChannelState, 'state'> {
+  readonly state: ChannelState['state'] | 'new'
+}
+
+/** `livehouse channels`: configured channels and what is known of them. */
+export const channels: Command = {
+  help,
+  run: async (context, argv) => {
+    const { values } = parseArguments('channels', argv, { json: { type: 'boolean' } })
+    const settings = readSettings(context.environment, (source) => ({
+      database: readDatabaseSettings(source),
+      channels: readChannelsIfAny(source),
+    }))
+    await using database = await openAsItIs(context, settings.database)
+    const known = database.isMigrated ? await readChannelStates(database.db) : new Map<string, ChannelState>()
+    const shown = mergeChannels(settings.channels, known)
+    const lines = values.json === true ? [channelsJson(shown)] : describe(shown, context.clock.now())
+    for (const line of lines) context.print(line)
+    return 0
+  },
+}
+
+/** The configured ones in their order, then the others. What is configured now counts, also before a run has seen it. */
+function mergeChannels(
+  configured: readonly ChannelSetting[],
+  known: ReadonlyMap<string, ChannelState>,
+): readonly ShownChannel[] {
+  const ids = new Set(configured.map(({ channelId }) => channelId))
+  const current = configured.map(({ channelId, label, group, isTest }): ShownChannel => {
+    const { state, ...found } = known.get(channelId) ?? unseen(channelId)
+    return { ...found, label, group, isTest, state: state === 'retired' ? 'new' : state }
+  })
+  const former = [...known.values()].filter(({ channelId }) => !ids.has(channelId))
+  return [...current, ...former.map((channel): ShownChannel => ({ ...channel, state: 'retired' }))]
+}
+
+function unseen(channelId: string): ShownChannel {
+  const nothing = { name: null, label: null, group: null, isTest: false, lastLandedAt: null }
+  return { channelId, ...nothing, state: 'new', visitors: 0, watchRecords: 0 }
+}
+
+function describe(shown: readonly ShownChannel[], nowMs: number): string[] {
+  if (shown.length === 0) return ['no channel is configured, and the warehouse has none; LIVEHOUSE_CHANNELS names them']
+  const hasLabels = shown.some(({ label, group }) => label !== null || group !== null)
+  const header = ['channel', 'name', ...(hasLabels ? ['label', 'group'] : []), 'state']
+  const rows = shown.map(({ channelId, name, label, group, isTest, state, visitors, watchRecords, lastLandedAt }) => [
+    channelId,
+    name,
+    ...(hasLabels ? [label, group] : []),
+    isTest ? `${state}, test` : state,
+    visitors.toLocaleString('en-US'),
+    watchRecords.toLocaleString('en-US'),
+    lastLandedAt === null ? 'never' : `${formatAge(nowMs - lastLandedAt.getTime())} ago`,
+  ])
+  return formatTable([...header, 'visitors', 'watch records', 'last landed'], rows)
+}
+
+function channelsJson(shown: readonly ShownChannel[]): string {
+  const list = shown.map((channel) => ({
+    channel_id: channel.channelId,
+    name: channel.name,
+    label: channel.label,
+    group: channel.group,
+    is_test: channel.isTest,
+    state: channel.state,
+    visitors: channel.visitors,
+    watch_records: channel.watchRecords,
+    last_landed_at: channel.lastLandedAt?.toISOString() ?? null,
+  }))
+  return JSON.stringify({ channels: list })
+}

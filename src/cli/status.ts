@@ -1,0 +1,50 @@
+import { checkUsage, parseArguments } from './arguments.ts'
+import type { Command } from './command.ts'
+import { exitCodeOfStatus } from './exit.ts'
+import { readAge } from './flags.ts'
+import { openAsItIs } from './open-as-it-is.ts'
+import { collectStatus, findStale } from './status/collect-status.ts'
+import { describeStale, describeStatus, statusJson } from './status/report.ts'
+
+const help = `livehouse status [--max-age AGE] [--json]
+
+What the warehouse in DATABASE_URL holds and how fresh it is; asks the database alone and changes nothing. For each stream:
+the rows of its table; when a slice of it last landed, and its proof; until when its least covered channel is covered; how
+many partitions ended with each proof in their latest slice; the last run that read it. Then the last runs, and what is in
+quarantine. Channels that are no longer configured do not count.
+
+Flags:
+  --max-age AGE   exit code 3, and a line for each stream, when nothing of it has landed for longer: 90m, 26h, 2d. For
+                  monitoring; watch_records_v1, which is only read when named, does not count
+  --json          prints one JSON object instead:
+                  {"time_zone", "pending_migrations": [], "streams": {NAME: {"rows", "last_run_id", "last_landed_at",
+                  "last_proof", "covered_until" (wall clock of time_zone), "least_covered_partition", "partitions":
+                  {PROOF: count}}}, "runs": [{"run_id", "command", "status", "started_at", "finished_at"}],
+                  "quarantine": {NAME: {"rows", "most_common_reason"}}, "stale": [NAME] or null without --max-age}
+
+Exit codes: 0 shown, 1 the database cannot be read, 2 wrong use, 3 something is older than --max-age.
+
+Examples:
+  livehouse status
+  livehouse status --max-age 26h > /dev/null || echo 'the export is late'
+  livehouse status --json | jq '.streams.visitors.last_landed_at'`
+
+/** `livehouse status`: freshness, coverage, proof, the last runs and quarantine. */
+export const status: Command = {
+  help,
+  run: async (context, argv) => {
+    const { values } = parseArguments('status', argv, { 'max-age': { type: 'string' }, json: { type: 'boolean' } })
+    const { 'max-age': maxAge = '' } = values
+    const maxAgeMs = checkUsage('status', (refuse) => readAge('--max-age', values['max-age'], refuse))
+    await using database = await openAsItIs(context)
+    const found = await collectStatus(database)
+    const nowMs = context.clock.now()
+    const stale = maxAgeMs === undefined ? undefined : findStale(found, maxAgeMs, nowMs)
+    if (values.json === true) context.print(statusJson(found, stale))
+    else {
+      for (const line of describeStatus(found, nowMs)) context.print(line)
+      for (const line of describeStale(stale ?? [], maxAge, nowMs)) context.print(line)
+    }
+    return exitCodeOfStatus(stale === undefined || stale.length === 0 ? 'ok' : 'partial')
+  },
+}

@@ -1,0 +1,68 @@
+import type { Proof } from '../../core/slice.ts'
+import type { StreamName } from '../../core/stream.ts'
+import { countRows, readTableNames } from '../../db/run-query.ts'
+import { type QuarantineCount, readQuarantineCounts } from '../../state/read-quarantine-counts.ts'
+import { type RecordedRun, readRuns } from '../../state/read-runs.ts'
+import { readStreamStates, type StreamState } from '../../state/read-stream-states.ts'
+import { readSource } from '../../state/source.ts'
+import { streams } from '../../streams/registry.ts'
+import type { DatabaseAsItIs } from '../open-as-it-is.ts'
+
+/** A stream of the default sync, read or not. */
+export interface StreamStatus {
+  readonly stream: StreamName
+  /** Of its table; null while there is none. */
+  readonly rows: number | null
+  /** Undefined while nothing of it has been read. */
+  readonly state: StreamState | undefined
+}
+
+export interface Status {
+  /** The service's; null before the first run. */
+  readonly timeZone: string | null
+  readonly pending: readonly string[]
+  readonly streams: readonly StreamStatus[]
+  readonly runs: readonly RecordedRun[]
+  readonly quarantine: readonly QuarantineCount[]
+}
+
+const LAST_RUNS = 5
+/** Ten calls a day: read only when it is named, so its age says nothing. */
+const NAMED_ONLY: StreamName = 'watch_records_v1'
+const nothing: Omit<Status, 'streams' | 'pending'> = { timeZone: null, runs: [], quarantine: [] }
+
+/** Reads what `status` shows. */
+export async function collectStatus({ db, isMigrated, pending }: DatabaseAsItIs): Promise<Status> {
+  const shown = streams.filter(({ name }) => name !== NAMED_ONLY)
+  if (!isMigrated) {
+    return { ...nothing, pending, streams: shown.map(({ name }) => ({ stream: name, rows: null, state: undefined })) }
+  }
+  const tables = await readTableNames(db)
+  const states = await readStreamStates(db)
+  const source = await readSource(db)
+  const streamStatuses: StreamStatus[] = []
+  for (const { name, table } of shown) {
+    const rows = tables.has(table) ? await countRows(db, table) : null
+    streamStatuses.push({ stream: name, rows, state: states.get(name) })
+  }
+  return {
+    timeZone: source?.timeZone ?? null,
+    pending,
+    streams: streamStatuses,
+    runs: await readRuns(db, LAST_RUNS),
+    quarantine: await readQuarantineCounts(db),
+  }
+}
+
+/** The streams whose newest landed slice is older than this, or that have none. */
+export function findStale(status: Status, maxAgeMs: number, nowMs: number): readonly StreamStatus[] {
+  return status.streams.filter(({ state }) => nowMs - (state?.lastLanded?.at.getTime() ?? -Infinity) > maxAgeMs)
+}
+
+/** The proofs of a state with their numbers, the others left out. */
+export function proofsOf({ partitions }: StreamState, all: readonly Proof[]): readonly (readonly [Proof, number])[] {
+  return all.flatMap((proof) => {
+    const count = partitions[proof] ?? 0
+    return count === 0 ? [] : [[proof, count] as const]
+  })
+}

@@ -1,0 +1,101 @@
+import { proofs } from '../../core/slice.ts'
+import { formatWallTime, wallTimeAt } from '../../core/wall-clock.ts'
+import { formatAge, formatDuration } from '../ages.ts'
+import { formatTable } from '../table.ts'
+import { proofsOf, type Status, type StreamStatus } from './collect-status.ts'
+
+/** What is known, for a person. Times are those of the service's wall clock. */
+export function describeStatus(status: Status, nowMs: number): string[] {
+  if (status.runs.length === 0) return ['nothing has run yet; livehouse sync starts']
+  const timeZone = status.timeZone ?? 'UTC'
+  const minute = (at: Date) => formatWallTime(wallTimeAt(at.getTime(), timeZone)).slice(0, 16)
+  const age = (at: Date) => `${formatAge(nowMs - at.getTime())} ago`
+  const streamRows = status.streams.map(({ stream, rows, state }) => [
+    stream,
+    rows?.toLocaleString('en-US') ?? '–',
+    state?.lastLanded === undefined ? 'never' : age(state.lastLanded.at),
+    state?.lastLanded?.proof ?? '–',
+    state === undefined ? '–' : coverageOf(state),
+    state === undefined
+      ? '–'
+      : proofsOf(state, proofs)
+          .map(([proof, count]) => `${count} ${proof}`)
+          .join(', '),
+    state?.lastRunId ?? '–',
+  ])
+  const runRows = status.runs.map(({ runId, command, status: how, startedAt, finishedAt }) => [
+    runId,
+    command,
+    how,
+    `${minute(startedAt)} (${age(startedAt)})`,
+    finishedAt === null ? '–' : formatDuration(finishedAt.getTime() - startedAt.getTime()),
+  ])
+  const header = ['stream', 'rows', 'last landed', 'proof', 'covered until', 'partitions', 'run']
+  return [
+    ...formatTable(header, streamRows),
+    '',
+    ...formatTable(['run', 'command', 'status', 'started', 'took'], runRows),
+    '',
+    ...describeQuarantine(status),
+    `Times are those of ${timeZone}.`,
+  ]
+}
+
+function coverageOf({ coveredUntil, leastCovered }: NonNullable<StreamStatus['state']>): string {
+  if (leastCovered === null) return 'whole list'
+  return coveredUntil === null ? `nothing of ${leastCovered}` : coveredUntil.slice(0, 16)
+}
+
+function describeQuarantine({ quarantine }: Status): string[] {
+  if (quarantine.length === 0) return ['quarantine: empty']
+  const rows = quarantine.map(({ stream, rows, mostCommonReason }) => [stream, rows, shorten(mostCommonReason)])
+  return [...formatTable(['quarantine', 'rows', 'most common reason'], rows), '']
+}
+
+function shorten(reason: string): string {
+  return reason.length > 70 ? `${reason.slice(0, 69)}…` : reason
+}
+
+/** One line a stream that is older than it should be. */
+export function describeStale(stale: readonly StreamStatus[], maxAge: string, nowMs: number): string[] {
+  return stale.map(({ stream, state }) => {
+    const landed = state?.lastLanded
+    if (landed === undefined) return `✗ ${stream}: nothing of it has landed yet (--max-age ${maxAge})`
+    return `✗ ${stream}: last landed ${formatAge(nowMs - landed.at.getTime())} ago, longer than ${maxAge}`
+  })
+}
+
+/** The same for programs, on one line. */
+export function statusJson(status: Status, stale: readonly StreamStatus[] | undefined): string {
+  const streams = status.streams.map(({ stream, rows, state }) => {
+    const partitions = Object.fromEntries(proofs.map((proof) => [proof, state?.partitions[proof] ?? 0]))
+    const facts = {
+      rows,
+      last_run_id: state?.lastRunId ?? null,
+      last_landed_at: state?.lastLanded?.at.toISOString() ?? null,
+      last_proof: state?.lastLanded?.proof ?? null,
+      covered_until: state?.coveredUntil ?? null,
+      least_covered_partition: state?.leastCovered ?? null,
+      partitions,
+    }
+    return [stream, facts]
+  })
+  const quarantine = status.quarantine.map(({ stream, rows, mostCommonReason }) => [
+    stream,
+    { rows, most_common_reason: mostCommonReason },
+  ])
+  return JSON.stringify({
+    time_zone: status.timeZone,
+    pending_migrations: status.pending,
+    streams: Object.fromEntries(streams),
+    runs: status.runs.map(({ runId, command, status: how, startedAt, finishedAt }) => ({
+      run_id: runId,
+      command,
+      status: how,
+      started_at: startedAt.toISOString(),
+      finished_at: finishedAt?.toISOString() ?? null,
+    })),
+    quarantine: Object.fromEntries(quarantine),
+    stale: stale?.map(({ stream }) => stream) ?? null,
+  })
+}

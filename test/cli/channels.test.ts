@@ -1,0 +1,60 @@
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { channels } from '../../src/cli/channels.ts'
+import { createTestContext } from '../helpers/cli-context.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
+import { startPipeline } from '../helpers/start-pipeline.ts'
+
+async function run(environment: Readonly<Record<string, string>>, nowMs: number, ...argv: string[]) {
+  const clock = { now: () => nowMs, sleep: async () => {} }
+  const { context, printed } = createTestContext({ clock, environment })
+  expect(await channels.run(context, argv)).toBe(0)
+  return printed
+}
+
+test('before the first run every configured channel is new', async () => {
+  await using database = await createTestDatabase({ isMigrated: false })
+  const { url } = database
+  const lines = await run({ DATABASE_URL: url, LIVEHOUSE_CHANNELS: '9,8' }, 0)
+  expect(lines.slice(1).map((line) => line.trim().split(/ {2,}/))).toEqual([
+    ['9', 'new', '0', '0', 'never'],
+    ['8', 'new', '0', '0', 'never'],
+  ])
+  expect((await run({ DATABASE_URL: url }, 0)).join()).toContain('no channel is configured')
+})
+
+test('a channel shows what is held of it; one that is no longer configured is retired, whatever the table says', async () => {
+  await using pipeline = await startPipeline()
+  await pipeline.sync()
+  const { emulator, database, clock } = pipeline
+  const [kept = '', dropped = ''] = emulator.channelIds
+  const environment = { DATABASE_URL: database.url, LIVEHOUSE_CHANNELS: `77,${kept}` }
+  const lines = await run(environment, clock.nowMs + 600_000, '--json')
+  expect(lines).toHaveLength(1)
+  const records = (id: string) => emulator.truth().watch_records.filter(({ channel_id }) => channel_id === id).length
+  const held = { visitors: 60, last_landed_at: new Date(clock.nowMs).toISOString() }
+  const name = (id: string) => emulator.world.channels.get(id)?.name
+  expect(JSON.parse(lines.join())).toMatchObject({
+    channels: [
+      { channel_id: '77', name: null, state: 'new', visitors: 0, watch_records: 0, last_landed_at: null },
+      { channel_id: kept, name: name(kept), state: 'active', watch_records: records(kept), ...held },
+      { channel_id: dropped, name: name(dropped), state: 'retired', watch_records: records(dropped), ...held },
+    ],
+  })
+  const table = (await run(environment, clock.nowMs + 600_000)).join('\n')
+  expect(table).toMatch(new RegExp(`${kept} +\\S+ +active +60 +${records(kept)} +10 min ago`))
+})
+
+test('label, group and test flag are those of the configuration', async () => {
+  await using pipeline = await startPipeline()
+  await pipeline.sync()
+  const { database, emulator } = pipeline
+  const [first = ''] = emulator.channelIds
+  const folder = await mkdtemp(join(tmpdir(), 'livehouse-channels-'))
+  await writeFile(`${folder}/channels.csv`, `channel_id,label,group,is_test\n${first},Town hall,Internal,yes\n`)
+  const lines = await run({ DATABASE_URL: database.url, LIVEHOUSE_CHANNELS: `@${folder}/channels.csv` }, 0)
+  expect(lines[0]).toMatch(/channel +name +label +group +state/)
+  expect(lines[1]).toMatch(/Town hall +Internal +active, test +60/)
+})

@@ -1,0 +1,115 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { status } from '../../src/cli/status.ts'
+import { fieldValue, foreignRow, html } from '../../src/emulator/fault-effects.ts'
+import { streams } from '../../src/streams/registry.ts'
+import { createTestContext } from '../helpers/cli-context.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
+import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
+
+const HOUR_MS = 3_600_000
+
+async function run(url: string, nowMs: number, ...argv: string[]) {
+  const clock = { now: () => nowMs, sleep: async () => {} }
+  const { context, printed, remarked } = createTestContext({ clock, environment: { DATABASE_URL: url } })
+  const code = await status.run(context, argv)
+  return { code, out: printed.join('\n'), remarked }
+}
+
+async function runOn({ database, clock }: TestPipeline, ...argv: string[]) {
+  return await run(database.url, clock.nowMs, ...argv)
+}
+
+test('an empty database has nothing to show, is late for --max-age, and stays empty', async () => {
+  await using database = await createTestDatabase({ isMigrated: false })
+  expect(await run(database.url, 0)).toMatchObject({ code: 0, out: 'nothing has run yet; livehouse sync starts' })
+  const { code, out } = await run(database.url, 0, '--max-age', '26h')
+  expect(code).toBe(3)
+  for (const { name } of streams) expect(out).toContain(`✗ ${name}: nothing of it has landed yet (--max-age 26h)`)
+  const { rows } = await sql`select from pg_namespace where nspname like 'livehouse%'`.execute(database.db)
+  expect(rows).toEqual([])
+})
+
+test('what a sync left is shown: rows, freshness, proof, coverage, partitions and the run', async () => {
+  await using pipeline = await startPipeline()
+  await pipeline.sync()
+  pipeline.clock.nowMs += 25 * HOUR_MS
+  const { code, out } = await runOn(pipeline, '--max-age', '26h')
+  expect(code).toBe(0)
+  expect(out).toMatch(/^visitors +120 +25 h ago +verified +whole list +2 verified +1$/m)
+  // Settled five minutes before the run began, at 14:30 in Shanghai.
+  expect(out).toMatch(/^watch_records +\d+ +25 h ago +verified +2026-11-20 14:25 +2 verified +1$/m)
+  expect(out).toContain('quarantine: empty')
+  expect(out).not.toContain('✗')
+})
+
+test('what has not landed for longer than --max-age is named, and the exit code is 3', async () => {
+  await using pipeline = await startPipeline()
+  await pipeline.sync()
+  pipeline.clock.nowMs += 3 * HOUR_MS
+  // A slice that fails does not make its stream fresh.
+  pipeline.emulator.faults.push({ effect: html(200), endpoint: 'userRecordList' })
+  await pipeline.sync({ streams: ['visitors', 'watch_records'] })
+  pipeline.clock.nowMs += 24 * HOUR_MS
+  const { code, out } = await runOn(pipeline, '--max-age', '26h')
+  expect(code).toBe(3)
+  expect(out).toContain('✗ watch_records: last landed 27 h ago, longer than 26h')
+  expect(out).not.toContain('✗ visitors')
+  expect((await runOn(pipeline, '--max-age', '2d')).code).toBe(0)
+})
+
+test('a channel that failed shows in the partitions and in the coverage, until it is no longer configured', async () => {
+  await using pipeline = await startPipeline()
+  const [channelId = ''] = pipeline.emulator.channelIds
+  pipeline.emulator.faults.push({ effect: html(200), endpoint: 'userRecordList', channelId })
+  await pipeline.sync()
+  const { out } = await runOn(pipeline)
+  expect(out).toMatch(new RegExp(`^watch_records .*nothing of channel=${channelId} +1 verified, 1 failed +1$`, 'm'))
+
+  await sql`update livehouse.channels set state = 'retired' where channel_id = ${channelId}`.execute(
+    pipeline.database.db,
+  )
+  expect((await runOn(pipeline)).out).toMatch(/^watch_records .*2026-11-20 14:25 +1 verified +1$/m)
+})
+
+test('quarantine is counted by stream with its most common reason', async () => {
+  await using pipeline = await startPipeline({ viewers: 120 })
+  const [channelId = ''] = pipeline.emulator.channelIds
+  const where = { endpoint: 'visitorList', channelId } as const
+  pipeline.emulator.faults.push({ effect: foreignRow(7), ...where, page: 1, times: 1 })
+  await pipeline.sync({ streams: ['visitors'] })
+  pipeline.emulator.faults.push({ effect: fieldValue('user_id', ''), ...where, page: 2 })
+  await pipeline.sync({ streams: ['visitors'] })
+  const { out } = await runOn(pipeline)
+  expect(out).toMatch(/^visitors +21 +user_id is "".*$/m)
+})
+
+test('--json is one object, with a list of what is late', async () => {
+  await using pipeline = await startPipeline()
+  await pipeline.sync({ streams: ['visitors'] })
+  const { code, out } = await runOn(pipeline, '--json', '--max-age', '1h')
+  expect(code).toBe(3)
+  const parsed: unknown = JSON.parse(out)
+  expect(parsed).toMatchObject({
+    pending_migrations: [],
+    streams: {
+      visitors: {
+        rows: 120,
+        last_run_id: '1',
+        last_landed_at: new Date(pipeline.clock.nowMs).toISOString(),
+        last_proof: 'verified',
+        covered_until: null,
+        partitions: { verified: 2, failed: 0 },
+      },
+      watch_records: { rows: 0, last_landed_at: null, last_proof: null },
+    },
+    runs: [{ run_id: '1', command: 'sync', finished_at: null }],
+    quarantine: {},
+    stale: streams.flatMap(({ name }) => (name === 'visitors' ? [] : [name])),
+  })
+})
+
+test.each(['26', '26 h', '0h', '1.5h', 'h', '-1h'])('--max-age %j is wrong use', async (age) => {
+  const { context } = createTestContext()
+  await expect(status.run(context, [`--max-age=${age}`])).rejects.toMatchObject({ code: 'usage.invalid' })
+})
