@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
-import type { FetchPage } from '../core/page.ts'
+import type { CallContext, FetchPage } from '../core/page.ts'
 import { createTokenRequest } from './access-token.ts'
 import { budget, type Reserve } from './budget.ts'
 import { type Client, createClient } from './client.ts'
@@ -10,6 +10,7 @@ import type { ListPlace } from './list-call.ts'
 import { pace, rate } from './pace.ts'
 import { createFetchPage } from './paging.ts'
 import { createPermits, type Permits } from './permits.ts'
+import { type Reached, reach } from './reach.ts'
 import { readAnswers } from './read-answer.ts'
 import { retry } from './retry.ts'
 import { createSecrets } from './secrets.ts'
@@ -48,6 +49,8 @@ export interface ConnectOptions {
 export interface Connection extends AsyncDisposable {
   readonly client: Client
   readonly fetchPage: FetchPage
+  /** Asks a bare address once, without a token. @throws `api.unreachable`, `api.timeout` */
+  readonly reach: (host: 'base' | 'auth', context: CallContext) => Promise<Reached>
 }
 
 /**
@@ -87,6 +90,7 @@ export function connect(options: ConnectOptions): Connection {
   return {
     client,
     fetchPage: createFetchPage(client),
+    reach: async (host, context) => await reach(http.exchange, host, context),
     [Symbol.asyncDispose]: async () => {
       closing.abort(new Error('the connection to the service was closed'))
       await http[Symbol.asyncDispose]()

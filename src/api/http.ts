@@ -22,6 +22,9 @@ export interface HttpOptions {
   readonly maxBodyBytes?: number
 }
 
+/** What of a call goes on the wire, and how messages name it. */
+export type WireCall = Pick<Call, 'name' | 'method' | 'host' | 'path' | 'query' | 'body' | 'bearer'>
+
 /** An answer as it came, whatever its status. */
 export interface RawAnswer {
   readonly status: number
@@ -35,7 +38,7 @@ export interface RawAnswer {
 
 export interface Http extends AsyncDisposable {
   /** One request on the wire: no retry, no judgement of the answer. */
-  readonly exchange: (call: Call, context: CallContext) => Promise<RawAnswer>
+  readonly exchange: (call: WireCall, context: CallContext) => Promise<RawAnswer>
 }
 
 /**
@@ -65,7 +68,7 @@ export function createHttp(options: HttpOptions): Http {
 async function exchange(
   options: HttpOptions,
   dispatcher: Dispatcher,
-  call: Call,
+  call: WireCall,
   context: CallContext,
 ): Promise<RawAnswer> {
   const { signal } = context
@@ -122,7 +125,7 @@ async function exchange(
 }
 
 async function readBody(
-  call: Call,
+  call: WireCall,
   response: Dispatcher.ResponseData,
   maxBytes: number,
   received: { bytes: number },
@@ -154,7 +157,7 @@ interface Circumstances {
 }
 
 /** undici's errors may carry addresses, headers and bodies: only their code and a redacted message go on. */
-function translate(options: HttpOptions, call: Call, error: unknown, seen: Circumstances): LivehouseError {
+function translate(options: HttpOptions, call: WireCall, error: unknown, seen: Circumstances): LivehouseError {
   const { redact } = options.secrets
   const code = codeOf(error)
   const text = error instanceof Error ? error.message : String(error)
