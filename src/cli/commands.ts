@@ -38,6 +38,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'the configured channels, their state and what is known of them',
     load: async () => (await import('./channels.ts')).channels,
   },
+  doctor: {
+    summary: 'checks settings, service, token, endpoints and database, and says how to mend each',
+    load: async () => (await import('./doctor.ts')).doctor,
+  },
   migrate: { summary: 'the schema: up, down, status, sql', load: async () => (await import('./migrate.ts')).migrate },
   db: { summary: 'the embedded PostgreSQL: start, stop, url, psql', load: async () => (await import('./db.ts')).db },
   emulate: {

@@ -1,0 +1,54 @@
+import { parseArguments } from './arguments.ts'
+import type { Command } from './command.ts'
+import type { Check } from './doctor/check.ts'
+import { checkDatabase } from './doctor/check-database.ts'
+import { checkService } from './doctor/check-service.ts'
+import { checkSettings } from './doctor/check-settings.ts'
+import { exitCodeOfStatus } from './exit.ts'
+
+const help = `livehouse doctor [--json]
+
+Checks everything that a sync needs, also where something fails, and says how to mend it: the settings; whether the service
+answers; its token; the smallest call on each endpoint that reads (none on version 1 of the watch records, which allows ten
+a day); the clock; the database, its rights, its schema and whose records it holds. It changes nothing; with
+DATABASE_URL=embedded it starts that PostgreSQL. No secret is shown.
+
+  ✓ good   ✗ to be mended   ! worth a look   – not checked
+
+Flags:
+  --json   prints one JSON object instead: {"status": "ok" or "failed", "checks": [{"name", "result": "ok", "failed",
+           "warning" or "skipped", "seen", "mend"}]}
+
+Exit codes: 0 no ✗, 1 at least one.
+
+Examples:
+  livehouse doctor
+  livehouse doctor --json | jq '.checks[] | select(.result == "failed")'`
+
+const signs: Readonly<Record<Check['result'], string>> = { ok: '✓', failed: '✗', warning: '!', skipped: '–' }
+const NAME_WIDTH = 20
+
+/** `livehouse doctor`: what is wrong, and how to mend it. */
+export const doctor: Command = {
+  help,
+  run: async (context, argv) => {
+    const { values } = parseArguments('doctor', argv, { json: { type: 'boolean' } })
+    const checks: Check[] = []
+    const report = (check: Check): void => {
+      checks.push(check)
+      if (values.json !== true) for (const line of describe(check)) context.print(line)
+    }
+    const { service, database, channels, ...settings } = checkSettings(context.environment)
+    for (const check of settings.checks) report(check)
+    if (service !== undefined) await checkService(context, service, channels, report)
+    if (database !== undefined) await checkDatabase(context, database, service, report)
+    const status = checks.some(({ result }) => result === 'failed') ? 'failed' : 'ok'
+    if (values.json === true) context.print(JSON.stringify({ status, checks }))
+    return exitCodeOfStatus(status)
+  },
+}
+
+function describe({ name, result, seen, mend }: Check): string[] {
+  const line = `${signs[result]} ${name.padEnd(NAME_WIDTH)} ${seen}`
+  return mend === null ? [line] : [line, `${' '.repeat(NAME_WIDTH + 3)}→ ${mend}`]
+}

@@ -1,0 +1,16 @@
+import { type Check, passed, skipped } from './check.ts'
+
+const LARGEST_DIFFERENCE_SECONDS = 60
+
+/** This machine's clock beside the service's. `aheadMs`: how far it was ahead of an answer's `Date` header; undefined without one. */
+export function checkClock(aheadMs: number | undefined): Check {
+  const name = 'clock'
+  if (aheadMs === undefined) return skipped(name, "not compared: no answer told the service's time")
+  const seconds = Math.round(aheadMs / 1000)
+  // The header has whole seconds, and the answer was under way.
+  if (Math.abs(seconds) <= 2) return passed(name, "the same as the service's")
+  const seen = `${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} the service's`
+  if (Math.abs(seconds) <= LARGEST_DIFFERENCE_SECONDS) return passed(name, seen)
+  const mend = 'synchronise the clock of this machine (NTP): what is newest would be asked for too early or too late'
+  return { name, result: 'warning', seen, mend }
+}

@@ -1,0 +1,89 @@
+import type { Kysely } from 'kysely'
+import type { DatabaseSettings } from '../../config.ts'
+import type { Database } from '../../db/database.ts'
+import { readMigrationStatus } from '../../db/migrate.ts'
+import { readRights, type Rights } from '../../db/read-rights.ts'
+import { differencesBetween, readSource, type Source } from '../../state/source.ts'
+import type { CliContext } from '../command.ts'
+import { openConfiguredDatabase } from '../open-configured-database.ts'
+import { type Check, failed, passed, skipped } from './check.ts'
+import type { ReportCheck } from './check-service.ts'
+
+const DBA = 'let a DBA run the output of `livehouse migrate sql`'
+const dependent = ['rights', 'schema', 'source']
+
+/** The connection, its user's rights, the migrations, and whose records are there. `source`: undefined where settings lack. */
+export async function checkDatabase(
+  context: CliContext,
+  settings: DatabaseSettings,
+  source: Source | undefined,
+  report: ReportCheck,
+): Promise<void> {
+  const { signal } = context
+  const opened = await openToCheck(context, settings)
+  if (opened.db === undefined) {
+    report(opened.check)
+    for (const name of dependent) report(skipped(name, 'not checked: there is no connection'))
+    return
+  }
+  await using db = opened.db
+  const rights = await readRights(db)
+  report(passed('database', `connected as ${rights.user}, PostgreSQL ${rights.version}`))
+  try {
+    const migrations = await readMigrationStatus(db, { signal })
+    const pending = migrations.filter(({ appliedAt }) => appliedAt === null).map(({ name }) => name)
+    report(checkRights(rights, pending))
+    report(checkSchema(rights, pending, settings.isAutoMigrated))
+    const isClaimable = pending.length < migrations.length && rights.closedTables.length === 0
+    report(isClaimable ? await checkSource(db, source) : skipped('source', 'no run has claimed this database yet'))
+  } catch (error) {
+    report(failed('schema', error, signal))
+  }
+}
+
+type Opened =
+  | { readonly db: Kysely<Database>; readonly check: undefined }
+  | { readonly db: undefined; readonly check: Check }
+
+async function openToCheck(context: CliContext, settings: DatabaseSettings): Promise<Opened> {
+  try {
+    return { db: await openConfiguredDatabase(context, settings), check: undefined }
+  } catch (error) {
+    return { db: undefined, check: failed('database', error, context.signal) }
+  }
+}
+
+function checkRights({ user, isReadOnly, canMigrate, closedTables }: Rights, pending: readonly string[]): Check {
+  const name = 'rights'
+  const broken = (seen: string, mend: string): Check => ({ name, result: 'failed', seen, mend })
+  if (isReadOnly)
+    return broken('the server is read-only', 'connect to the primary, or end default_transaction_read_only')
+  if (closedTables.length > 0) {
+    const grant = `grant select, insert, update, delete on all tables in schema livehouse, livehouse_ops to ${user}`
+    return broken(`${user} may not read and write ${closedTables.join(', ')}`, `let a DBA run: ${grant}`)
+  }
+  if (canMigrate) return passed(name, `${user} may create and change the schemas`)
+  if (pending.length === 0) return passed(name, `${user} may write every table; migrations are for a DBA`)
+  return broken(`${user} may not create or change the schemas`, `grant CREATE on the database to ${user}, or ${DBA}`)
+}
+
+function checkSchema({ canMigrate }: Rights, pending: readonly string[], isAutoMigrated: boolean): Check {
+  const name = 'schema'
+  if (pending.length === 0) return passed(name, 'every migration is applied')
+  const seen = `pending: ${pending.join(', ')}`
+  if (isAutoMigrated && canMigrate) return passed(name, `${seen}; the next sync applies them`)
+  const mend = canMigrate ? `livehouse migrate up, or ${DBA}` : DBA
+  return { name, result: 'failed', seen, mend }
+}
+
+async function checkSource(db: Kysely<Database>, source: Source | undefined): Promise<Check> {
+  const name = 'source'
+  const remembered = await readSource(db)
+  if (remembered === undefined) return passed(name, 'no run has claimed this database yet')
+  if (source === undefined) return skipped(name, `holds the records of ${remembered.baseUrl}`)
+  // An app id that comes later is remembered then.
+  const differences = differencesBetween({ ...remembered, appId: remembered.appId ?? source.appId }, source)
+  if (differences.length === 0) return passed(name, `holds the records of ${remembered.baseUrl}`)
+  const mend = 'set the old value again, or point DATABASE_URL at another database'
+  return { name, result: 'failed', seen: `holds the records of another source: ${differences.join('; ')}`, mend }
+}

@@ -1,0 +1,71 @@
+import { type Connection, connect } from '../../api/connect.ts'
+import type { ChannelSetting } from '../../config/channel-setting.ts'
+import type { ServiceSettings } from '../../config.ts'
+import { hasCode } from '../../core/errors.ts'
+import type { CliContext } from '../command.ts'
+import { type Check, failed, passed, skipped } from './check.ts'
+import { checkClock } from './check-clock.ts'
+import { checkEndpoints } from './check-endpoints.ts'
+
+/** Takes each check as soon as it is done. */
+export type ReportCheck = (check: Check) => void
+
+/** The two addresses, the token, each endpoint that reads, and the clock. */
+export async function checkService(
+  context: CliContext,
+  settings: ServiceSettings,
+  channels: readonly ChannelSetting[],
+  report: ReportCheck,
+): Promise<void> {
+  const { clock, log, addSecret, signal } = context
+  // Somebody watches: what is asked again is asked at once.
+  await using connection = connect({ ...settings, clock, log, addSecret, random: () => 0 })
+  const base = await checkAddress(connection, 'base', settings.baseUrl, context)
+  report(base.check)
+  const hasCredentials = settings.appId !== null && settings.authUrl !== null
+  const auth = hasCredentials ? await checkAddress(connection, 'auth', settings.authUrl, context) : undefined
+  if (auth !== undefined) report(auth.check)
+  report(await checkToken(connection, auth?.check, context))
+  await checkEndpoints(connection, { channels, isReachable: base.check.result === 'ok', signal, report })
+  report(checkClock(base.aheadMs ?? auth?.aheadMs))
+}
+
+interface CheckedAddress {
+  readonly check: Check
+  /** How far this machine's clock was ahead of the service's when it answered. */
+  readonly aheadMs?: number | undefined
+}
+
+async function checkAddress(
+  { reach }: Connection,
+  host: 'base' | 'auth',
+  url: string | null,
+  { clock, signal }: CliContext,
+): Promise<CheckedAddress> {
+  const name = `${host} URL`
+  try {
+    const { status, serviceTimeMs } = await reach(host, { signal })
+    const aheadMs = serviceTimeMs === undefined ? undefined : clock.now() - serviceTimeMs
+    return { check: passed(name, `${url} answers (HTTP ${status} without a token)`), aheadMs }
+  } catch (error) {
+    // Whatever comes instead of a whole answer: somebody is there.
+    if (hasCode(error, 'api.bodyRefused')) return { check: passed(name, `${url} answers`) }
+    return { check: failed(name, error, signal) }
+  }
+}
+
+async function checkToken(
+  { client }: Connection,
+  address: Check | undefined,
+  { clock, signal }: CliContext,
+): Promise<Check> {
+  const name = '4.1 token'
+  if (address === undefined) return skipped(name, 'not needed: no app id is set, the fixed token is used')
+  if (address.result === 'failed') return skipped(name, 'not asked: the auth URL does not answer')
+  try {
+    const { expiresAtMs } = await client.accessToken({ signal })
+    return passed(name, `handed out, valid for ${Math.round((expiresAtMs - clock.now()) / 1000)} s`)
+  } catch (error) {
+    return failed(name, error, signal)
+  }
+}

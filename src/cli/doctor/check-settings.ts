@@ -1,0 +1,67 @@
+import type { ChannelSetting } from '../../config/channel-setting.ts'
+import { readChannelsIfAny } from '../../config/read-channels.ts'
+import {
+  type DatabaseSettings,
+  type Environment,
+  readDatabaseSettings,
+  readHistoryFrom,
+  readServiceSettings,
+  readSettings,
+  type ServiceSettings,
+  type SettingsReader,
+} from '../../config.ts'
+import { hasCode } from '../../core/errors.ts'
+import { type Check, passed, skipped } from './check.ts'
+
+/** What could be read of the settings, and what the doctor says of them. */
+export interface CheckedSettings {
+  readonly checks: readonly Check[]
+  readonly service: ServiceSettings | undefined
+  readonly database: DatabaseSettings | undefined
+  readonly channels: readonly ChannelSetting[]
+}
+
+/** Each group by itself, so that a mistake in one does not keep the others from being checked. */
+export function checkSettings(environment: Environment): CheckedSettings {
+  const service = readGroup(environment, 'service settings', (source) => ({
+    ...readServiceSettings(source),
+    historyFrom: readHistoryFrom(source),
+  }))
+  const channels = readGroup(environment, 'channels', readChannelsIfAny)
+  const database = readGroup(environment, 'database settings', readDatabaseSettings)
+  return {
+    checks: [
+      ...(service.problems ?? [passed('service settings', describeCredentials(service.value))]),
+      ...(channels.problems ?? [describeChannels(channels.value)]),
+      ...(database.problems ?? [passed('database settings', 'complete')]),
+    ],
+    service: service.value,
+    database: database.value,
+    channels: channels.value ?? [],
+  }
+}
+
+type Group<T> =
+  | { readonly value: T; readonly problems: undefined }
+  | { readonly value: undefined; readonly problems: readonly Check[] }
+
+function readGroup<T>(environment: Environment, name: string, read: SettingsReader<T>): Group<T> {
+  try {
+    return { value: readSettings(environment, read), problems: undefined }
+  } catch (error) {
+    if (!hasCode(error, 'config.invalid')) throw error
+    const problems = error.details.problems.map((seen): Check => ({ name, result: 'failed', seen, mend: null }))
+    return { value: undefined, problems }
+  }
+}
+
+function describeCredentials({ apiToken, appId }: ServiceSettings): string {
+  if (apiToken !== null && appId !== null)
+    return 'complete: reading uses the fixed token, login tickets the fetched one'
+  return apiToken === null ? 'complete: an app id with its secret' : 'complete: a fixed token'
+}
+
+function describeChannels(channels: readonly ChannelSetting[]): Check {
+  if (channels.length > 0) return passed('channels', `${channels.length} configured`)
+  return skipped('channels', 'LIVEHOUSE_CHANNELS is not set: only the manager streams can be read')
+}

@@ -1,0 +1,186 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { doctor } from '../../src/cli/doctor.ts'
+import { type Clock, systemClock } from '../../src/core/clock.ts'
+import { html, refusal } from '../../src/emulator/fault-effects.ts'
+import type { Emulator } from '../../src/emulator/server.ts'
+import { claimSource } from '../../src/state/source.ts'
+import { createTestContext } from '../helpers/cli-context.ts'
+import { startEmulatedService } from '../helpers/emulated-service.ts'
+import { createTestDatabase, databaseUrl } from '../helpers/postgres.ts'
+import { createTestRole } from '../helpers/test-role.ts'
+
+const CLOSED_PORT = 'http://127.0.0.1:1'
+const resultSchema = z.object({
+  status: z.enum(['ok', 'failed']),
+  checks: z.array(
+    z.object({ name: z.string(), result: z.string(), seen: z.string(), mend: z.string().nullable() }).strict(),
+  ),
+})
+
+function settingsFor({ baseUrl, authUrl, appId, appSecret, channelIds }: Emulator) {
+  return {
+    LIVEHOUSE_BASE_URL: baseUrl,
+    LIVEHOUSE_AUTH_URL: authUrl,
+    LIVEHOUSE_APP_ID: appId,
+    LIVEHOUSE_APP_SECRET: appSecret,
+    LIVEHOUSE_CHANNELS: channelIds.join(','),
+  }
+}
+
+/** Runs the doctor, sees that the exit code and the checks agree, and gives the checks by name. */
+async function examine(environment: Readonly<Record<string, string>>, clock: Clock = systemClock) {
+  const { context, printed } = createTestContext({ environment, clock })
+  const code = await doctor.run(context, ['--json'])
+  expect(printed).toHaveLength(1)
+  const { status, checks } = resultSchema.parse(JSON.parse(printed.join()))
+  const failed = checks.filter(({ result }) => result === 'failed')
+  expect({ code, status }).toEqual(failed.length > 0 ? { code: 1, status: 'failed' } : { code: 0, status: 'ok' })
+  for (const secret of ['emulator-secret', 'emulator-token', 'hush']) expect(printed.join()).not.toContain(secret)
+  return {
+    failed: failed.map(({ name }) => name),
+    byName: new Map(checks.map((check) => [check.name, check])),
+    skipped: checks.filter(({ result }) => result === 'skipped').map(({ name }) => name),
+  }
+}
+
+test('where everything is well, every line says so, and nothing is changed', async () => {
+  await using service = await startEmulatedService()
+  await using database = await createTestDatabase({ isMigrated: false })
+  const environment = { ...settingsFor(service.emulator), DATABASE_URL: database.url }
+  const { failed, skipped, byName } = await examine(environment)
+  expect(failed).toEqual([])
+  expect(skipped).toEqual(['4.6 userRecords', 'source'])
+  expect(byName.get('bearer token')).toMatchObject({ result: 'ok', seen: 'accepted' })
+  expect(byName.get('4.7 visitorList')?.seen).toBe('answers, 60 in all')
+  expect(byName.get('schema')?.seen).toMatch(/^pending: .*; the next sync applies them$/)
+  const calls = service.emulator.calls.map(({ endpoint }) => endpoint)
+  expect(calls).not.toContain('userRecords')
+  const { rows } = await sql`select from pg_namespace where nspname like 'livehouse%'`.execute(database.db)
+  expect(rows).toEqual([])
+
+  const { context, printed } = createTestContext({ environment })
+  expect(await doctor.run(context, [])).toBe(0)
+  expect(printed[0]).toBe('✓ service settings     complete: an app id with its secret')
+})
+
+test('without any setting each is named, and nothing else is tried', async () => {
+  const { failed, byName } = await examine({ LIVEHOUSE_CONCURRENCY: 'many' })
+  expect(failed).toEqual(['service settings', 'service settings', 'service settings', 'database settings'])
+  expect([...byName.keys()]).toEqual(['service settings', 'channels', 'database settings'])
+})
+
+test('a service out of reach does not keep the database from being checked, nor the other way round', async () => {
+  await using service = await startEmulatedService()
+  await using database = await createTestDatabase()
+  const dead = { LIVEHOUSE_BASE_URL: CLOSED_PORT, LIVEHOUSE_API_TOKEN: 'hush', LIVEHOUSE_CHANNELS: '9' }
+  const first = await examine({ ...dead, DATABASE_URL: database.url })
+  expect(first.failed).toEqual(['base URL'])
+  expect(first.byName.get('base URL')?.mend).toContain('check the address')
+  expect(first.skipped).toContain('4.7 visitorList')
+  expect(first.byName.get('rights')?.result).toBe('ok')
+
+  const second = await examine({
+    ...settingsFor(service.emulator),
+    DATABASE_URL: 'postgres://nobody:hush@127.0.0.1:1/none',
+  })
+  expect(second.failed).toEqual(['database'])
+  expect(second.byName.get('4.12 giftRunning')?.result).toBe('ok')
+})
+
+test('a wrong secret and a wrong token are told apart from a service that is down', async () => {
+  await using service = await startEmulatedService()
+  await using database = await createTestDatabase()
+  const right = { ...settingsFor(service.emulator), DATABASE_URL: database.url }
+  const wrongSecret = await examine({ ...right, LIVEHOUSE_APP_SECRET: 'hush' })
+  expect(wrongSecret.failed).toEqual(['4.1 token', 'bearer token'])
+  expect(wrongSecret.byName.get('4.1 token')?.mend).toContain('LIVEHOUSE_APP_SECRET')
+  const wrongToken = await examine({ ...right, LIVEHOUSE_API_TOKEN: 'hush' })
+  expect(wrongToken.failed).toEqual(['bearer token'])
+  expect(wrongToken.byName.get('bearer token')?.mend).toContain('LIVEHOUSE_API_TOKEN')
+  expect(wrongToken.byName.get('4.1 token')?.result).toBe('ok')
+})
+
+test('each endpoint fails for itself, with what to do', async () => {
+  await using service = await startEmulatedService()
+  await using database = await createTestDatabase()
+  service.emulator.faults.push(
+    { effect: refusal(403002), endpoint: 'giftRunning' },
+    { effect: refusal(404002), endpoint: 'visitorList' },
+    { effect: html(200), endpoint: 'getQuestionList' },
+  )
+  const found = await examine({ ...settingsFor(service.emulator), DATABASE_URL: database.url })
+  expect(found.failed).toEqual(['4.7 visitorList', '4.10 getQuestionList', '4.12 giftRunning'])
+  expect(found.byName.get('4.12 giftRunning')?.mend).toContain('to open this interface')
+  expect(found.byName.get('4.7 visitorList')?.mend).toContain('LIVEHOUSE_CHANNELS')
+  expect(found.byName.get('4.10 getQuestionList')?.mend).toContain('not of a web page')
+  expect(found.skipped).toContain('4.11 signupRecord')
+  expect(found.byName.get('4.5 userRecordList')?.result).toBe('ok')
+})
+
+test('a clock that is a minute off is worth a look, and no failure', async () => {
+  await using service = await startEmulatedService({ clock: systemClock })
+  await using database = await createTestDatabase()
+  const environment = { ...settingsFor(service.emulator), DATABASE_URL: database.url }
+  expect((await examine(environment)).byName.get('clock')?.seen).toBe("the same as the service's")
+  const { failed, byName } = await examine(environment, { ...systemClock, now: () => Date.now() - 90_000 })
+  expect(failed).toEqual([])
+  expect(byName.get('clock')).toMatchObject({ result: 'warning', seen: expect.stringMatching(/^\d\d s behind/) })
+})
+
+test('a user without rights is told which are missing, before and after a DBA has migrated', async () => {
+  await using service = await startEmulatedService()
+  await using role = await createTestRole()
+  await using empty = await createTestDatabase({ isMigrated: false })
+  await using migrated = await createTestDatabase()
+  const settings = settingsFor(service.emulator)
+  const before = await examine({ ...settings, DATABASE_URL: databaseUrl(empty.name, role) })
+  expect(before.failed).toEqual(['rights', 'schema'])
+  expect(before.byName.get('rights')?.mend).toBe(
+    `grant CREATE on the database to ${role.name}, or let a DBA run the output of \`livehouse migrate sql\``,
+  )
+  const grants = sql.raw(`grant usage on schema livehouse, livehouse_ops to ${role.name};
+    grant select on all tables in schema livehouse, livehouse_ops to ${role.name}`)
+  await grants.execute(migrated.db)
+  const reader = await examine({ ...settings, DATABASE_URL: databaseUrl(migrated.name, role) })
+  expect(reader.failed).toEqual(['rights'])
+  expect(reader.byName.get('rights')?.seen).toContain('may not read and write livehouse.channels, ')
+
+  await sql
+    .raw(`grant insert, update, delete on all tables in schema livehouse, livehouse_ops to ${role.name}`)
+    .execute(migrated.db)
+  const writer = await examine({ ...settings, DATABASE_URL: databaseUrl(migrated.name, role) })
+  expect(writer.failed).toEqual([])
+  expect(writer.byName.get('rights')?.seen).toContain('migrations are for a DBA')
+})
+
+test('a read-only server and a database of another source are found', async () => {
+  await using service = await startEmulatedService()
+  await using database = await createTestDatabase()
+  const { appId } = service.emulator
+  await claimSource(database.db, { baseUrl: 'https://other.example', appId, timeZone: 'Asia/Shanghai' })
+  await sql.raw(`alter database ${database.name} set default_transaction_read_only to on`).execute(database.db)
+  const found = await examine({ ...settingsFor(service.emulator), DATABASE_URL: database.url })
+  expect(found.failed).toEqual(['rights', 'source'])
+  expect(found.byName.get('rights')?.seen).toBe('the server is read-only')
+  expect(found.byName.get('source')?.seen).toContain('LIVEHOUSE_BASE_URL was https://other.example')
+})
+
+test('pending migrations are to be mended where they are not applied by themselves', async () => {
+  await using service = await startEmulatedService()
+  await using database = await createTestDatabase({ isMigrated: false })
+  const environment = { ...settingsFor(service.emulator), DATABASE_URL: database.url, LIVEHOUSE_AUTO_MIGRATE: '0' }
+  const { failed, byName } = await examine(environment)
+  expect(failed).toEqual(['schema'])
+  expect(byName.get('schema')?.mend).toContain('livehouse migrate up')
+})
+
+test('Ctrl-C ends it', async () => {
+  await using service = await startEmulatedService()
+  const { context } = createTestContext({
+    environment: settingsFor(service.emulator),
+    signal: AbortSignal.abort(new Error('Ctrl-C')),
+  })
+  await expect(doctor.run(context, [])).rejects.toThrow('Ctrl-C')
+})
