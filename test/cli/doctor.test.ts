@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { doctor } from '../../src/cli/doctor.ts'
 import { type Clock, systemClock } from '../../src/core/clock.ts'
+import { LivehouseError } from '../../src/core/errors.ts'
 import { html, refusal } from '../../src/emulator/fault-effects.ts'
 import type { Emulator } from '../../src/emulator/server.ts'
 import { claimSource } from '../../src/state/source.ts'
@@ -176,11 +177,11 @@ test('pending migrations are to be mended where they are not applied by themselv
   expect(byName.get('schema')?.mend).toContain('livehouse migrate up')
 })
 
-test('Ctrl-C ends it', async () => {
+test('Ctrl-C ends it, and is no finding', async () => {
   await using service = await startEmulatedService()
-  const { context } = createTestContext({
-    environment: settingsFor(service.emulator),
-    signal: AbortSignal.abort(new Error('Ctrl-C')),
-  })
-  await expect(doctor.run(context, [])).rejects.toThrow('Ctrl-C')
+  const reason = new LivehouseError('run.interrupted', 'interrupted by SIGINT', { signal: 'SIGINT' })
+  const environment = settingsFor(service.emulator)
+  const { context, printed } = createTestContext({ environment, signal: AbortSignal.abort(reason) })
+  await expect(doctor.run(context, [])).rejects.toBe(reason)
+  expect(printed.join()).not.toContain('interrupted')
 })
