@@ -33,7 +33,7 @@ export async function checkDatabase(
     const migrations = await readMigrationStatus(db, { signal })
     const pending = migrations.filter(({ appliedAt }) => appliedAt === null).map(({ name }) => name)
     report(checkRights(rights, pending))
-    report(checkSchema(rights, pending, settings.isAutoMigrated))
+    report(checkSchema(rights, pending, settings.isAutoMigrated, pending.length === migrations.length))
     const isClaimable = pending.length < migrations.length && rights.closedTables.length === 0
     report(isClaimable ? await checkSource(db, source) : skipped('source', 'no run has claimed this database yet'))
   } catch (error) {
@@ -67,11 +67,16 @@ function checkRights({ user, isReadOnly, canMigrate, closedTables }: Rights, pen
   return broken(`${user} may not create or change the schemas`, `grant CREATE on the database to ${user}, or ${DBA}`)
 }
 
-function checkSchema({ canMigrate }: Rights, pending: readonly string[], isAutoMigrated: boolean): Check {
+function checkSchema(
+  { canMigrate }: Rights,
+  pending: readonly string[],
+  isAutoMigrated: boolean,
+  isEmpty: boolean,
+): Check {
   const name = 'schema'
   if (pending.length === 0) return passed(name, 'every migration is applied')
-  const seen = `pending: ${pending.join(', ')}`
-  if (isAutoMigrated && canMigrate) return passed(name, `${seen}; the next sync applies them`)
+  const seen = isEmpty ? 'not there yet' : `pending: ${pending.join(', ')}`
+  if (isAutoMigrated && canMigrate) return passed(name, `${seen}; the next sync brings it up to date`)
   const mend = canMigrate ? `livehouse migrate up, or ${DBA}` : DBA
   return { name, result: 'failed', seen, mend }
 }

@@ -2,14 +2,13 @@ import type { ErrorCode } from '../../core/errors.ts'
 
 const SUPPORT = "ask the service's support, with this message"
 
-/** What to do about an error of the service. Messages of settings and of the database say it themselves. */
+/** What to do about an error of the service. Messages of settings, refused credentials and the database say it themselves. */
 const mendings: Readonly<Partial<Record<ErrorCode, string>>> = {
   'api.unreachable':
     'check the address, the network and its firewall, and the proxy settings (HTTPS_PROXY, HTTP_PROXY, NO_PROXY)',
   'api.timeout': 'check the address and the network; where the service is only slow, raise LIVEHOUSE_REQUEST_TIMEOUT',
   'api.unauthorized':
     'check the token in LIVEHOUSE_API_TOKEN, or set LIVEHOUSE_APP_ID, LIVEHOUSE_APP_SECRET and LIVEHOUSE_AUTH_URL in its place',
-  'api.credentialsRefused': 'check LIVEHOUSE_APP_ID and LIVEHOUSE_APP_SECRET: they come from the service together',
   'api.forbidden':
     "ask the service's support to open this interface for the account, or leave its stream out with sync --streams",
   'api.channelUnknown': 'check LIVEHOUSE_CHANNELS: it takes the numbers of channels of this account, not hash ids',
