@@ -42,6 +42,7 @@ export interface ExtractionRequest {
 
 /** Slices side by side. Each waits for calls or for the database most of the time; calls have a ceiling of their own. */
 const CONCURRENT_SLICES = 8
+const PAGES_PER_SLICE = 50
 
 /** The same plan without what belongs to channels that are gone. */
 function withoutChannels(planStreams: PlanStreams, gone: ReadonlySet<string>): PlanStreams {
@@ -80,6 +81,7 @@ export async function runExtraction(context: CliContext, request: ExtractionRequ
     timeZone: service.timeZone,
     runId,
     prefetch: service.concurrency,
+    pagesPerSlice: PAGES_PER_SLICE,
   }
   const now = wallTimeAt(startedAt.getTime(), service.timeZone)
   await using locks = await PartitionLocks.open(db)

@@ -55,7 +55,7 @@ export async function runSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice 
   }
   try {
     const reading = openReading(slice, deps, meter)
-    const parts = await cutSlice(slice, reading)
+    const parts = await cutSlice(slice, reading, deps)
     if (parts) return { kind: 'cut', parts, counts: meter.counts() }
 
     const { identity } = slice.stream

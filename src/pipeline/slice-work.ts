@@ -39,4 +39,6 @@ export interface RunDeps {
   readonly runId: string
   /** Pages that a slice asks for ahead. */
   readonly prefetch: number
+  /** A slice of more pages is cut: shallow pages, steady progress, cheap resume. */
+  readonly pagesPerSlice: number
 }

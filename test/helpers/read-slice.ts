@@ -50,6 +50,7 @@ export async function readSlice(
     timeZone: 'Asia/Shanghai',
     runId: '1',
     prefetch: 2,
+    pagesPerSlice: 50,
   }
   const partition = { channel: '9', type: 'cash', question: 'q1' }
   const slice = { stream: { ...stream, pageSize }, partition, window, covers: window }

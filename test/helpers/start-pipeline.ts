@@ -72,7 +72,7 @@ export async function startPipeline(options: EmulatorOptions = {}): Promise<Test
           .filter(({ name }) => names === undefined || names.includes(name))
           .map((stream) => ({ ...stream, pageSize: Math.min(pageSize, stream.pageSize) })),
         (some, questionsOf) => planSync(db, { ...plan, streams: some }, questionsOf),
-        { ...deps, timeZone: TIME_ZONE, prefetch: 4 },
+        { ...deps, timeZone: TIME_ZONE, prefetch: 4, pagesPerSlice: 50 },
         { concurrency: 4, locks, planAgain: (partition) => planAgain(db, partition, begunAt) },
       )
     },
