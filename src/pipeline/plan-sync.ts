@@ -5,7 +5,7 @@ import { DAY, type WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
 import { readCoverage } from '../state/coverage.ts'
 import { clipToChannel, type PartitionPlan, partitionsOf, type PlannedChannel, type QuestionsOf } from './partitions.ts'
-import { coveredPart, horizonAt, windowsToRead } from './plan-windows.ts'
+import { coveredPart, horizonAt } from './plan-windows.ts'
 
 export interface SyncPlan {
   readonly streams: readonly Stream[]
@@ -14,11 +14,15 @@ export interface SyncPlan {
   readonly historyFrom: WallTime
   /** The service's wall clock at the start of the run. */
   readonly now: WallTime
+  /** Of that clock. */
+  readonly timeZone: string
 }
 
-const nothing = { gaps: [], coveredUntil: undefined }
-
-/** What brings streams up to now: every snapshot, and of time-filtered streams what the ledger does not cover, and the lookback. */
+/**
+ * What brings streams up to now: every snapshot, and of time-filtered streams what the
+ * ledger does not cover, and what it covers but was read when its rows still changed (the lookback). Not simply what lies a
+ * lookback before the covered end: after an interruption or a backfill the end may have moved on without what lies before it.
+ */
 export async function planSync(
   db: Kysely<Database> | undefined,
   plan: SyncPlan,
@@ -31,7 +35,7 @@ export async function planSync(
 async function planStream(
   db: Kysely<Database> | undefined,
   stream: Stream,
-  { channels, historyFrom, now }: SyncPlan,
+  { channels, historyFrom, now, timeZone }: SyncPlan,
   questionsOf: QuestionsOf,
 ): Promise<readonly PartitionPlan[]> {
   const partitions = partitionsOf(stream, channels, questionsOf)
@@ -48,9 +52,10 @@ async function planStream(
       window: clipToChannel({ from: historyFrom, to: horizon.newest }, channel),
     }))
     .filter(({ window }) => !isEmptyWindow(window))
-  const coverage = await readCoverage(db, stream.name, wanted)
+  const settled = { lookbackSeconds: stream.lookbackDays * DAY, timeZone }
+  const coverage = await readCoverage(db, stream.name, wanted, { settled })
   return wanted.map(({ of, partition, window }) => {
-    const windows = windowsToRead(window, coverage.get(partition) ?? nothing, stream.lookbackDays * DAY, horizon)
+    const windows = (coverage.get(partition)?.gaps ?? [window]).toReversed()
     const slices = windows.map((part) => ({ stream, partition: of, window: part, covers: coveredPart(part, horizon) }))
     return { stream, partition: of, slices }
   })

@@ -1,6 +1,5 @@
 import { isEmptyWindow, type Window } from '../core/slice.ts'
 import { ceilToMinute, floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
-import type { Coverage } from '../state/coverage.ts'
 
 /** What the service may not show yet is not asked for. */
 const NEWEST_SECONDS = 2
@@ -16,25 +15,6 @@ export interface Horizon {
 /** Whole minutes; what is there now lands, also of the minute that has begun. */
 export function horizonAt(now: WallTime): Horizon {
   return { newest: ceilToMinute(now - NEWEST_SECONDS), settled: floorToMinute(now - SETTLE_SECONDS) }
-}
-
-/**
- * The windows that bring a partition up to now, newest first: what is not covered yet, and the lookback before the covered
- * end, where rows still change.
- *
- * @param wanted from the earliest time that is of interest to the newest (or to the operator's `until`)
- */
-export function windowsToRead(
-  wanted: Window,
-  { gaps, coveredUntil }: Coverage,
-  lookbackSeconds: number,
-  { settled }: Horizon,
-): readonly Window[] {
-  const end = Math.min(coveredUntil ?? wanted.from, wanted.to)
-  // A range that ended long ago does not change any more.
-  const isOver = wanted.to + lookbackSeconds < settled && end >= wanted.to
-  const lookback = { from: Math.max(wanted.from, end - lookbackSeconds), to: wanted.to }
-  return mergeWindows(isOver ? gaps : [...gaps, lookback]).toReversed()
 }
 
 /** The part of a window that may count as covered; undefined for none. */

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
@@ -15,14 +15,14 @@ export interface WantedRange {
 export interface Coverage {
   /** The parts of the wanted range that no landed slice covers, oldest first. */
   readonly gaps: readonly Window[]
-  /** Where the partition's coverage ends; undefined before anything has landed. */
-  readonly coveredUntil: Window['to'] | undefined
 }
 
 /** Which landed slices count: all, those of one backfill, or those that landed since an instant. */
 export interface CoverageFilter {
   readonly backfillId?: string
   readonly landedSince?: Date
+  /** Only what was read when its rows no longer changed: so long after their time, on the clock of this zone. */
+  readonly settled?: { readonly lookbackSeconds: number; readonly timeZone: string }
 }
 
 /**
@@ -33,22 +33,23 @@ export async function readCoverage(
   db: Kysely<Database> | undefined,
   stream: StreamName,
   wanted: readonly WantedRange[],
-  { backfillId, landedSince }: CoverageFilter = {},
+  { backfillId, landedSince, settled }: CoverageFilter = {},
 ): Promise<ReadonlyMap<string, Coverage>> {
   if (db === undefined) return new Map()
   const ofBackfill = backfillId === undefined ? sql`` : sql` and backfill_id = ${backfillId}`
   const since = landedSince === undefined ? sql`` : sql` and finished_at >= ${landedSince}`
-  const { rows } = await sql<{ partition: string; until: string | null; lower: string | null; upper: string | null }>`
+  const counts = settled === undefined ? sql`covers` : sql`covers * ${rangeSettled(settled)}`
+  const { rows } = await sql<{ partition: string; lower: string | null; upper: string | null }>`
     with wanted as (
       select * from unnest(${wanted.map(({ partition }) => partition)}::text[],
         ${wanted.map(({ window }) => formatRange(window))}::tsrange[]) as w (partition, range)
     ),
     covered as (
-      select partition, range_agg(covers) as ranges from livehouse_ops.slices
+      select partition, range_agg(${counts}) as ranges from livehouse_ops.slices
       where stream = ${stream} and status = 'landed' and covers is not null${ofBackfill}${since}
       group by partition
     )
-    select partition, upper(ranges)::text as until, lower(gap)::text as lower, upper(gap)::text as upper
+    select partition, lower(gap)::text as lower, upper(gap)::text as upper
     from wanted left join covered using (partition)
       left join lateral unnest(tsmultirange(range) - coalesce(ranges, '{}')) as gap on true
     order by partition, gap`.execute(db)
@@ -56,10 +57,15 @@ export async function readCoverage(
   return new Map(
     [...groups].map(([partition, group]) => {
       const gaps = group.flatMap(({ lower, upper }) => readBounds(lower, upper) ?? [])
-      const until = group[0]?.until ?? null
-      return [partition, { gaps, coveredUntil: readBounds(until, until)?.to }]
+      return [partition, { gaps }]
     }),
   )
+}
+
+/** All times whose rows no longer changed when a slice was read; in whole minutes, as every bound. */
+function rangeSettled({ lookbackSeconds, timeZone }: NonNullable<CoverageFilter['settled']>): RawBuilder<unknown> {
+  return sql`tsrange(null,
+    date_trunc('minute', started_at at time zone ${timeZone}) - make_interval(secs => ${lookbackSeconds}))`
 }
 
 /** A range that is to be read again, of all or some streams and partitions. */

@@ -71,7 +71,7 @@ export async function startPipeline(options: EmulatorOptions = {}): Promise<Test
         streams
           .filter(({ name }) => names === undefined || names.includes(name))
           .map((stream) => ({ ...stream, pageSize: Math.min(pageSize, stream.pageSize) })),
-        (some, questionsOf) => planSync(db, { ...plan, streams: some }, questionsOf),
+        (some, questionsOf) => planSync(db, { ...plan, streams: some, timeZone: TIME_ZONE }, questionsOf),
         { ...deps, timeZone: TIME_ZONE, prefetch: 4, pagesPerSlice: 50 },
         { concurrency: 4, locks, planAgain: (partition) => planAgain(db, partition, begunAt) },
       )
