@@ -18,16 +18,16 @@ export function token(next: Send, { bearer, ticket }: TokenOptions): Send {
     if (call.authorization === 'none') return next(call, context)
     if (call.authorization === 'query' && !ticket) throw noCredentials(call)
     const tokens = call.authorization === 'query' && ticket ? ticket.tokens : bearer
-    const value = await tokens.current(context.signal)
+    const issued = await tokens.current(context.signal)
     const authorized =
       call.authorization === 'query' && ticket
-        ? { ...call, query: { ...call.query, appid: ticket.appId, token: value } }
-        : { ...call, bearer: value }
+        ? { ...call, query: { ...call.query, appid: ticket.appId, token: issued.value } }
+        : { ...call, bearer: issued.value }
     try {
       return await next(authorized, context)
     } catch (error) {
       if (!hasCode(error, 'api.unauthorized')) throw error
-      throw notAccepted(error, tokens.reject(value))
+      throw notAccepted(error, tokens.reject(issued))
     }
   }
 }

@@ -6,17 +6,20 @@ import type { TokenStore } from './token-store.ts'
 /** Renewed when less than a quarter of its validity is left, or this, whichever is less. */
 const LONGEST_EARLY_MS = 5 * 60_000
 
+/** A token as it was given out. One that is issued again is another, also where its value is the same. */
+export type IssuedToken = Pick<AccessToken, 'value'>
+
 /** Where calls get their bearer token from. */
 export interface Tokens {
   /** A token that should be accepted; waits for the one fetch in flight where it is due. */
-  readonly current: (signal: AbortSignal) => Promise<string>
+  readonly current: (signal: AbortSignal) => Promise<IssuedToken>
   /** The service did not accept this token. @returns whether `current` can give another one. */
-  readonly reject: (token: string) => boolean
+  readonly reject: (token: IssuedToken) => boolean
 }
 
 /** The token that the operator configured; there is no other. */
-export function fixedToken(token: string): Tokens {
-  return { current: async () => token, reject: () => false }
+export function fixedToken(value: string): Tokens {
+  return { current: async () => ({ value }), reject: () => false }
 }
 
 export interface FetchedTokensOptions {
@@ -30,11 +33,14 @@ export interface FetchedTokensOptions {
 /** Tokens of 4.1: fetched when needed, once for all who wait, renewed before they expire. */
 export function fetchedTokens({ requestToken, store, clock, closed }: FetchedTokensOptions): Tokens {
   let held: AccessToken | undefined
-  let rejected: string | undefined
+  let rejected: AccessToken | undefined
   let flight: Promise<AccessToken> | undefined
 
+  /** The service may issue the same value again while it is valid: that counts as a new token, and is tried. */
+  const isRejected = ({ value, issuedAtMs }: AccessToken): boolean =>
+    rejected !== undefined && value === rejected.value && issuedAtMs <= rejected.issuedAtMs
   const isUsable = (token: AccessToken | undefined): token is AccessToken => {
-    if (token === undefined || token.value === rejected) return false
+    if (token === undefined || isRejected(token)) return false
     const early = Math.min((token.expiresAtMs - token.issuedAtMs) / 4, LONGEST_EARLY_MS)
     return clock.now() < token.expiresAtMs - early
   }
@@ -53,20 +59,21 @@ export function fetchedTokens({ requestToken, store, clock, closed }: FetchedTok
 
   return {
     current: async (signal) => {
-      if (isUsable(held)) return held.value
+      if (isUsable(held)) return held
       flight ??= renew()
         .then((token) => {
           held = token
+          rejected = undefined
           return token
         })
         .finally(() => {
           flight = undefined
         })
-      return (await orAborted(flight, signal)).value
+      return await orAborted(flight, signal)
     },
     reject: (token) => {
       // A late answer to an older token says nothing about the one held now.
-      if (token === held?.value) rejected = token
+      if (token === held) rejected = held
       return true
     },
   }

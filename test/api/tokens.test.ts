@@ -127,6 +127,16 @@ describe('401', () => {
     expect(given.fetched()).toBe(2)
   })
 
+  test('once, where the service issues the same token again while it is valid, costs one renewal', async () => {
+    let asked = 0
+    await using given = await setUp({
+      token: () => ({ json: { errcode: 1000, access_token: 'token-x', expire_time: 7200 } }),
+      accepts: () => (asked += 1) > 1,
+    })
+    for (let calls = 0; calls < 5; calls += 1) await given.ask()
+    expect(given.fetched()).toBe(2)
+  })
+
   test('with a fresh token too is the end, and says what to check', async () => {
     await using given = await setUp({ accepts: () => false })
     const error = await errorOf(given.ask())
