@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import { type Partition, partitionKey } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
@@ -28,11 +28,28 @@ export async function readDuplicates(
 ): Promise<readonly (string | null)[]> {
   const rows = await db
     .selectFrom('livehouse_ops.quarantine')
-    .select(sql<string | null>`raw::json ->> path`.as('value'))
+    .select(['raw', 'path'])
     .where('stream', '=', name)
     .where('partition', '=', partitionKey(partition))
     .where('reason', 'like', `${REASON}%`)
     .where('resolved_at', 'is', null)
     .execute()
-  return rows.map(({ value }) => value)
+  return rows.map(({ raw, path }) => fieldText(raw, path))
+}
+
+/** Not Postgres' own operator: U+0000, a lone surrogate or great depth anywhere in the item would fail the query. */
+function fieldText(raw: string, field: string): string | null {
+  const value = fieldOf(JSON.parse(raw), field)
+  if (value === null || value === undefined) return null
+  const isExact = typeof value !== 'number' || Number.isSafeInteger(value)
+  return String(isExact ? value : fieldOf(JSON.parse(raw, sourceOfNumber), field))
+}
+
+function fieldOf(item: unknown, field: string): unknown {
+  return Object(item)[field]
+}
+
+/** A reviver; the third parameter is there (ECMAScript, JSON.parse source text access), though the library's types lack it. */
+function sourceOfNumber(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  return typeof value === 'number' ? context?.source : value
 }
