@@ -11,18 +11,32 @@ const meanings: Readonly<Record<RunStatus, string>> = {
 
 /** What a run did, for a person: a line a stream, the problems, and the verdict. */
 export function summarize({ status, streams, errors, startedAt, finishedAt, resumesAt }: RunOutcome): string[] {
+  const hasRemoved = Object.values(streams).some(({ counts }) => counts.removed > 0)
   const rows = Object.entries(streams).map(([name, { counts, slices }]) => [
     name,
     counts.extracted,
     counts.inserted,
     counts.updated,
     counts.unchanged,
+    ...(hasRemoved ? [counts.removed] : []),
     counts.quarantined,
     counts.degraded,
     counts.calls,
     proofs.flatMap((proof) => (slices[proof] === 0 ? [] : [`${slices[proof]} ${proof}`])).join(', '),
   ])
-  const header = ['stream', 'read', 'inserted', 'updated', 'unchanged', 'quarantined', 'degraded', 'calls', 'slices']
+  const removed = hasRemoved ? ['removed'] : []
+  const header = [
+    'stream',
+    'read',
+    'inserted',
+    'updated',
+    'unchanged',
+    ...removed,
+    'quarantined',
+    'degraded',
+    'calls',
+    'slices',
+  ]
   const seconds = (Date.parse(finishedAt) - Date.parse(startedAt)) / 1000
   const moving = Object.values(streams).reduce((sum, { slices }) => sum + slices.moving, 0)
   const moved = moving === 0 ? [] : [`${moving} lists moved while they were read; the next run reads them again`]
