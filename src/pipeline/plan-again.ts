@@ -7,8 +7,8 @@ import type { PartitionPlan } from './partitions.ts'
 import type { Slice } from './slice-work.ts'
 
 /**
- * What is left of a partition that another run held: what that landed since this run began counts as landed, since it was read
- * no earlier than this run would have. A backfill counts only what has landed under itself.
+ * What is left of a partition that another run held: what that has landed counts where it was begun after this run,
+ * since it was read no earlier than this run would have. A backfill counts only what has landed under itself.
  */
 export async function planAgain(db: Kysely<Database>, plan: PartitionPlan, begunAt: Date): Promise<readonly Slice[]> {
   const partition = partitionKey(plan.partition)
@@ -21,7 +21,7 @@ export async function planAgain(db: Kysely<Database>, plan: PartitionPlan, begun
       continue
     }
     const { backfillId } = slice
-    const landed = backfillId === undefined ? { landedSince: begunAt } : { backfillId }
+    const landed = backfillId === undefined ? { begunSince: begunAt } : { backfillId }
     const coverage = await readCoverage(db, stream.name, [{ partition, window }], landed)
     const gaps = coverage.get(partition)?.gaps ?? [window]
     rest.push(...gaps.toReversed().map((gap) => partOf(slice, gap)))

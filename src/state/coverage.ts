@@ -17,10 +17,10 @@ export interface Coverage {
   readonly gaps: readonly Window[]
 }
 
-/** Which landed slices count: all, those of one backfill, or those that landed since an instant. */
+/** Which landed slices count: all, those of one backfill, or those that were begun since an instant. */
 export interface CoverageFilter {
   readonly backfillId?: string
-  readonly landedSince?: Date
+  readonly begunSince?: Date
   /** Only what was read when its rows no longer changed: so long after their time, on the clock of this zone. */
   readonly settled?: { readonly lookbackSeconds: number; readonly timeZone: string }
 }
@@ -33,11 +33,11 @@ export async function readCoverage(
   db: Kysely<Database> | undefined,
   stream: StreamName,
   wanted: readonly WantedRange[],
-  { backfillId, landedSince, settled }: CoverageFilter = {},
+  { backfillId, begunSince, settled }: CoverageFilter = {},
 ): Promise<ReadonlyMap<string, Coverage>> {
   if (db === undefined) return new Map()
   const ofBackfill = backfillId === undefined ? sql`` : sql` and backfill_id = ${backfillId}`
-  const since = landedSince === undefined ? sql`` : sql` and finished_at >= ${landedSince}`
+  const since = begunSince === undefined ? sql`` : sql` and started_at >= ${begunSince}`
   const counts = settled === undefined ? sql`covers` : sql`covers * ${rangeSettled(settled)}`
   const { rows } = await sql<{ partition: string; lower: string | null; upper: string | null }>`
     with wanted as (

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { parseWallTime } from '../../src/core/wall-clock.ts'
+import { planAgain } from '../../src/pipeline/plan-again.ts'
+import { startRun } from '../../src/state/runs.ts'
+import { recordSlice } from '../../src/state/slices.ts'
+import { watchRecords } from '../../src/streams/watch-records.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
+
+const begunAt = new Date('2026-11-20T06:00:00Z')
+const later = new Date('2026-11-20T06:10:00Z')
+
+test.each([
+  ['that another run began after this one counts', later, 0],
+  ['that it had begun before is read again: it may be older than this run', new Date('2026-11-20T05:59:59Z'), 1],
+])('of a partition that another run held, what %s', async (_name, startedAt, left) => {
+  await using database = await createTestDatabase()
+  const { db } = database
+  const partition = { channel: '9' }
+  const window = { from: parseWallTime('2026-11-01') ?? 0, to: parseWallTime('2026-11-02') ?? 0 }
+  const slice = { stream: watchRecords, partition, window, covers: window }
+  const runId = await startRun(db, { command: 'sync', settings: {}, startedAt })
+  await recordSlice(db, {
+    ...slice,
+    runId,
+    stream: watchRecords.name,
+    backfillId: undefined,
+    proof: 'verified',
+    totals: undefined,
+    distinctRows: 0,
+    quarantinedRows: 0,
+    calls: 1,
+    retries: 0,
+    isDrop: false,
+    error: undefined,
+    startedAt,
+    finishedAt: later,
+  })
+  expect(await planAgain(db, { stream: watchRecords, partition, slices: [slice] }, begunAt)).toHaveLength(left)
+})
