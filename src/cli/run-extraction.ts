@@ -10,6 +10,7 @@ import { planAgain } from '../pipeline/plan-again.ts'
 import { type PlanStreams, runStreams } from '../pipeline/run-streams.ts'
 import type { SliceOrder } from '../pipeline/work-queue.ts'
 import { readGoneChannels } from '../state/channel-states.ts'
+import { mergeSlices } from '../state/merge-slices.ts'
 import { PartitionLocks } from '../state/partition-locks.ts'
 import { finishRun, startRun } from '../state/runs.ts'
 import { itemReader } from '../transform/field.ts'
@@ -107,6 +108,7 @@ export async function runExtraction(context: CliContext, request: ExtractionRequ
     resumesAt: null,
   }
   await finishRun(db, runId, { status: job.status, finishedAt, resumesAt: null, outcome: outcomeObject(outcome) })
+  if (!signal.aborted) await mergeSlices(db, { streams: request.streams, timeZone: service.timeZone, now: finishedAt })
   log.info('run.ended', { runId, command, status: job.status })
   return outcome
 }

@@ -2,6 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
+import { lockLedger } from './ledger-lock.ts'
 import { formatRange, readBounds } from './wall-range.ts'
 
 /** What is wanted of one partition. */
@@ -96,6 +97,7 @@ export async function forgetCoverage(
   const ofChannels =
     channels === undefined ? sql`` : sql` and substring(partition from 'channel=([^/]*)') = any(${channels}::text[])`
   return await db.transaction().execute(async (trx) => {
+    await lockLedger(trx)
     const { rows } = await sql<{ stream: string; partition: string; slices: string }>`
       with met as (
         select slice_id, tsmultirange(covers) - tsmultirange(${range}) as rest from livehouse_ops.slices

@@ -1,0 +1,77 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { StreamName } from '../core/stream.ts'
+import { DAY } from '../core/wall-clock.ts'
+import type { Database } from '../db/database.ts'
+import { lockLedger } from './ledger-lock.ts'
+
+const OLD_DAYS = 7
+/** Merged rows that one run makes; the next goes on. */
+const MOST_MERGED = 10_000
+
+export interface MergeRequest {
+  readonly streams: readonly { readonly name: StreamName; readonly lookbackDays: number }[]
+  /** The service's. */
+  readonly timeZone: string
+  readonly now: Date
+}
+
+/**
+ * Makes one row of old slices of one stream, partition and proof whose ranges touch or overlap: it covers what they covered,
+ * and has their sums. Slices of an open backfill and those that found surprisingly few rows stay as they are, and nothing is
+ * merged across a gap. It counts as read when the last of them was, and only where that says the same of rows that still
+ * changed then: what a sync reads next is the same before and after. @returns how many rows are gone by it
+ */
+export async function mergeSlices(db: Kysely<Database>, { streams, timeZone, now }: MergeRequest): Promise<number> {
+  const before = new Date(now.getTime() - OLD_DAYS * DAY * 1000)
+  const settledAt = (startedAt: RawBuilder<unknown>) =>
+    sql`tsrange(null, date_trunc('minute', ${startedAt} at time zone ${timeZone}) - make_interval(secs => lookback))`
+  return await db.transaction().execute(async (trx) => {
+    await lockLedger(trx)
+    const { rows } = await sql`
+      with lookbacks as (
+        select * from unnest(${streams.map(({ name }) => name)}::text[],
+          ${streams.map(({ lookbackDays }) => lookbackDays * DAY)}::float8[]) as l (stream, lookback)
+      ),
+      old as (
+        select slices.*, lookback, max(upper(covers)) over (
+            partition by stream, partition, proof order by lower(covers), slice_id
+            rows between unbounded preceding and 1 preceding) as earlier_end
+        from livehouse_ops.slices join lookbacks using (stream)
+        where status = 'landed' and covers is not null and not is_drop and finished_at < ${before} and not exists (
+          select from livehouse_ops.backfills where backfills.backfill_id = slices.backfill_id and backfills.status = 'open')
+      ),
+      islands as (
+        select *, count(*) filter (where earlier_end is null or lower(covers) > earlier_end) over (
+            partition by stream, partition, proof order by lower(covers), slice_id) as island
+        from old
+      ),
+      merged as materialized (
+        select max(slice_id) as kept, array_agg(slice_id) as slice_ids, max(run_id) as run_id,
+          range_merge(range_agg(covers)) as covers, range_merge(range_agg(reads)) as reads,
+          sum(first_total) as first_total, sum(last_total) as last_total,
+          sum(smallest_total) as smallest_total, sum(largest_total) as largest_total,
+          sum(distinct_rows) as distinct_rows, sum(quarantined_rows) as quarantined_rows,
+          sum(calls) as calls, sum(retries) as retries,
+          max(started_at) as started_at, max(finished_at) as finished_at
+        from islands group by stream, partition, proof, island, lookback
+        having count(*) > 1 and range_agg(covers * ${settledAt(sql`started_at`)})
+          = tsmultirange(range_merge(range_agg(covers)) * ${settledAt(sql`max(started_at)`)})
+        order by min(slice_id) limit ${MOST_MERGED}
+      ),
+      updated as (
+        update livehouse_ops.slices as slice
+        set run_id = merged.run_id, covers = merged.covers, reads = merged.reads, backfill_id = null,
+          first_total = merged.first_total, last_total = merged.last_total,
+          smallest_total = merged.smallest_total, largest_total = merged.largest_total,
+          distinct_rows = merged.distinct_rows, quarantined_rows = merged.quarantined_rows,
+          calls = merged.calls, retries = merged.retries,
+          started_at = merged.started_at, finished_at = merged.finished_at
+        from merged where slice.slice_id = merged.kept
+      )
+      delete from livehouse_ops.slices
+      using (select unnest(slice_ids) as slice_id, kept from merged) as gone
+      where slices.slice_id = gone.slice_id and gone.slice_id <> gone.kept
+      returning slices.slice_id`.execute(trx)
+    return rows.length
+  })
+}
