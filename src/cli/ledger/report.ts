@@ -42,7 +42,7 @@ export function describeLedger({ ledgers, window, timeZone, isDetailed }: ShownL
       ? ledgers.flatMap(({ stream, partitions }) => partitions.flatMap((each) => detail(stream.name, each, minute)))
       : ['', `--channels shows each of the ${count} partitions of the channels that it names`]),
     '',
-    `From ${formatWindowText(window)}, by the clock of ${timeZone}. A sync reads what is not covered.`,
+    `From ${formatWindowText(window)}, by the clock of ${timeZone}. A sync reads what is not covered, and the last days again.`,
   ]
 }
 
