@@ -12,7 +12,7 @@ export async function emptyTables(db: Kysely<Database>): Promise<void> {
       for name in select format('%I.%I', schemaname, tablename) from pg_tables
         where schemaname in ('livehouse', 'livehouse_ops')
           and not schemaname || '.' || tablename = any(${sql.raw(`'{${KEPT.join(',')}}'`)}::text[])
-        order by tablename = 'slices' desc, tablename = 'signup_answers' desc
+        order by tablename = 'runs', tablename = 'slices' desc, tablename = 'signup_answers' desc
       loop
         execute 'delete from ' || name;
       end loop;
