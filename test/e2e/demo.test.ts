@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
@@ -14,15 +14,21 @@ import { createPassableFolder } from '../helpers/operating-system.ts'
 
 const launcher = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
 const { signal } = new AbortController()
+const endWithParent = fileURLToPath(new URL('../helpers/end-with-parent.ts', import.meta.url))
 let dataDir = ''
+let guard: ChildProcess | undefined
 
 beforeAll(async () => {
   dataDir = await createPassableFolder('demo')
+  // The demo leaves its server running on purpose; a test run that is killed must not.
+  guard = spawn(process.execPath, [endWithParent, dataDir], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
+  guard.unref()
 })
 
 afterAll(async () => {
   await stopEmbedded(dataDir, signal)
   await rm(dataDir, { recursive: true, force: true })
+  guard?.stdin?.end()
 })
 
 /** The demo as a process of its own, with settings around it that it must not look at. */
