@@ -7,7 +7,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     ADD COLUMN backfill_id bigint,
     DROP CONSTRAINT slices_status_check,
     ADD CONSTRAINT slices_status_check CHECK (status IN ('landed', 'moving', 'failed', 'forgotten'))`.execute(db)
-  await sql`CREATE INDEX slices_coverage ON livehouse_ops.slices (stream, partition) INCLUDE (covers)
+  await sql`CREATE INDEX slices_coverage ON livehouse_ops.slices (stream, partition) INCLUDE (covers, started_at)
     WHERE status = 'landed' AND covers IS NOT NULL`.execute(db)
   await sql`CREATE INDEX slices_backfill ON livehouse_ops.slices (backfill_id) WHERE backfill_id IS NOT NULL`.execute(
     db,

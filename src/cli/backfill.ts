@@ -1,18 +1,17 @@
 import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { DAY, formatWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
-import { isComplete, planBackfill } from '../pipeline/plan-backfill.ts'
+import { planBackfill } from '../pipeline/plan-backfill.ts'
 import { planSync } from '../pipeline/plan-sync.ts'
 import type { PlanStreams } from '../pipeline/run-streams.ts'
 import { findOpenBackfill, finishBackfill, openBackfill } from '../state/backfills.ts'
-import { readQuestions } from '../state/questionnaires.ts'
 import { findStream, streams } from '../streams/registry.ts'
 import { checkUsage, parseArguments, type Refuse } from './arguments.ts'
 import type { Command } from './command.ts'
 import { dryRun, type ReadDatabase } from './dry-run.ts'
 import { type ExtractionSettings, readExtractionSettings } from './extraction-settings.ts'
 import { exitCodeOfStatus } from './exit.ts'
-import { readStreams, readWallTimeFlag } from './flags.ts'
+import { notReadYet, readStreams, readWallTimeFlag } from './flags.ts'
 import { outcomeJson } from './outcome-json.ts'
 import { runExtraction } from './run-extraction.ts'
 import { summarize } from './summary.ts'
@@ -111,10 +110,8 @@ export const backfill: Command = {
       isPatient: true,
       order: values['newest-first'] ? 'newest-first' : 'oldest-first',
     })
-    const now = wallTimeAt(startedAt.getTime(), service.timeZone)
-    const questions = await readQuestions(db)
-    const left = await planStreams(now)(chosen, (channelId) => questions.get(channelId) ?? [])
-    if (outcome.status === 'ok' && isComplete(left)) await finishBackfill(db, backfillId, new Date(context.clock.now()))
+    const hasMoved = Object.values(outcome.streams).some(({ slices }) => slices.moving > 0)
+    if (outcome.status === 'ok' && !hasMoved) await finishBackfill(db, backfillId, new Date(context.clock.now()))
     if (values.json) context.print(outcomeJson(outcome))
     else for (const line of summarize(outcome)) context.print(line)
     return exitCodeOfStatus(outcome.status)
@@ -152,6 +149,7 @@ function chooseStreams(given: string | undefined, refuse: Refuse): readonly Stre
   if (names === undefined) return filtered
   for (const name of names) {
     const stream = findStream(name)
+    if (stream === undefined) refuse(notReadYet(name))
     if (stream?.isTimeFiltered === false) {
       refuse(
         `--streams: ${name} has no time filter (API ${stream.section}), so it has no past to read: every sync reads all of it`,

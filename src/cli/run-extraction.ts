@@ -66,7 +66,8 @@ export async function runExtraction(context: CliContext, request: ExtractionRequ
   const { command, service, db, channels } = request
   const startedAt = new Date(clock.now())
   const runId = await startRun(db, { command, settings: request.settings, startedAt })
-  await registerChannels(db, channels, runId)
+  // Without LIVEHOUSE_CHANNELS nothing is known of the channels: none is retired.
+  if (channels.length > 0) await registerChannels(db, channels, runId)
   await using connection = connect({ ...service, clock, log, addSecret: context.addSecret })
   using progress = await context.openProgress()
   log.info('run.started', { runId, command })

@@ -2,13 +2,13 @@ import type { Stream } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import { planSync } from '../pipeline/plan-sync.ts'
 import type { PlanStreams } from '../pipeline/run-streams.ts'
-import { streams } from '../streams/registry.ts'
+import { findStream, streams } from '../streams/registry.ts'
 import { checkUsage, parseArguments, type Refuse } from './arguments.ts'
 import type { Command } from './command.ts'
 import { dryRun, type ReadDatabase } from './dry-run.ts'
 import { readExtractionSettings } from './extraction-settings.ts'
 import { exitCodeOfStatus } from './exit.ts'
-import { readStreams, readTimeOfDay } from './flags.ts'
+import { notReadYet, readStreams, readTimeOfDay } from './flags.ts'
 import { outcomeJson } from './outcome-json.ts'
 import { runExtraction } from './run-extraction.ts'
 import { summarize } from './summary.ts'
@@ -107,6 +107,7 @@ export const sync: Command = {
 function chooseStreams(given: string | undefined, refuse: Refuse): readonly Stream[] {
   const names = readStreams(given, refuse)
   if (names === undefined) return streams
+  for (const name of names) if (!findStream(name)) refuse(notReadYet(name))
   // Signups are asked for questionnaire by questionnaire, so their list is read too.
   const wanted = new Set(names.includes('signups') ? [...names, 'questionnaires'] : names)
   return streams.filter(({ name }) => wanted.has(name))

@@ -1,10 +1,12 @@
 import type { Row } from '../core/column.ts'
-import type { ChannelFacts } from '../core/stream.ts'
+import type { ItemReader } from '../core/item.ts'
+import type { Page } from '../core/page.ts'
+import type { ChannelFacts, Stream } from '../core/stream.ts'
 import { readDuplicates } from '../state/known-duplicates.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import { type Extraction, isSettled, MOST_READINGS } from './extraction.ts'
 import type { SliceReading } from './open-reading.ts'
-import { describeList, fetchNumbered, type PageReading } from './page-reading.ts'
+import { describeList, fetchNumbered, fetchPastEnd, type PageReading } from './page-reading.ts'
 import { readPages } from './read-pages.ts'
 import { judgeWalks, keyField, losersOf, winnersOf } from './real-duplicates.ts'
 import { rowKey } from './row-key.ts'
@@ -39,7 +41,7 @@ export async function extractKeyed(
       if (asked) requireFiltered(describeList(pages.list), stream, rows, asked, deps.timeZone)
       await loader.add(rows)
       count += rows.filter(isOfSlice).length
-      channelFacts ??= stream.channelFacts?.(page.items[0])
+      channelFacts = completeFacts(channelFacts, stream, page, readItem)
       reportPage(page.items.length, lastPage)
     }
     const verdict = judgeWalks(walk.summary(), previous)
@@ -74,6 +76,26 @@ async function readHead(pages: PageReading, walk: Walk, loader: BatchLoader): Pr
   let number = 1
   do {
     known = walk.summary().distinct
-    await loader.add(walk.add(await fetchNumbered(pages, number++)))
+    const page = number === 1 ? await fetchNumbered(pages, number) : await fetchPastEnd(pages, number)
+    if (page === undefined) return
+    await loader.add(walk.add(page))
+    number++
   } while (walk.summary().distinct > known)
+}
+
+/** What the accepted items of a page add to what is known of their channel. */
+function completeFacts(
+  known: ChannelFacts | undefined,
+  { channelFacts }: Stream,
+  page: Page,
+  readItem: ItemReader,
+): ChannelFacts | undefined {
+  if (channelFacts === undefined) return undefined
+  let facts = known
+  for (const item of page.items) {
+    if (facts && facts.name !== null && facts.adminId !== null) return facts
+    const more = readItem(item, page).kind === 'row' ? channelFacts(item) : undefined
+    if (more) facts = { name: facts?.name ?? more.name, adminId: facts?.adminId ?? more.adminId }
+  }
+  return facts
 }

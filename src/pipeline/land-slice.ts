@@ -55,11 +55,10 @@ export async function landSlice(
   return landing
 }
 
-/** Never from a walk with duplicates. */
+/** Never from a walk with duplicates, nor from one that brought what could not be read: the missing row may be among that. */
 function mayMarkRemoved({ stream }: Slice, extraction: Extraction, verdict: HeldVerdict): boolean {
-  const { repeated, held } = extraction.summary
-  const hasDuplicates = repeated.length > 0 || [...held.values()].some((rows) => rows.length > 1)
-  return stream.marksRemoved && isProven(extraction, verdict) && !hasDuplicates
+  const { repeated, rejected } = extraction.summary
+  return stream.marksRemoved && isProven(extraction, verdict) && repeated.length === 0 && rejected.length === 0
 }
 
 /** Whether what the reading did not bring is no longer there: an empty answer never says so. */

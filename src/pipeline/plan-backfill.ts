@@ -61,8 +61,3 @@ async function planStream(
     return { stream, partition: of, slices }
   })
 }
-
-/** Whether nothing is left but the youngest part, which does not count as covered yet. */
-export function isComplete(plans: readonly PartitionPlan[]): boolean {
-  return plans.every(({ slices }) => slices.every(({ covers }) => covers === undefined))
-}

@@ -21,7 +21,7 @@ const MOST_EMPTY_PAGES = 2
 /**
  * Reads every page of a list that tells its total, in order, the later ones concurrently. No stop condition is trusted
  * alone: the announced total, a short page, an empty page and a repeated page must agree, and where fewer items came than
- * announced the walk goes on until a page is empty or repeats the one before it. A page that repeats the one before it is never
+ * announced, or the last page is full, the walk goes on until a page is empty or repeats the one before it. A page that repeats the one before it is never
  * yielded. A list without a total ends after page 1.
  *
  * @throws LivehouseError `paging.ignored` when page 2 is page 1 again, `api.…` of a call.
@@ -38,7 +38,7 @@ export async function* readPages(reading: PageReading): AsyncGenerator<NumberedP
   let previous = first
   let emptyPages = 0
   try {
-    for (let number = 2; number <= lastPage || received < total; number++) {
+    for (let number = 2; number <= lastPage || received < total || previous.items.length >= size; number++) {
       if (number > lastPage * OVERRUN_FACTOR + OVERRUN_MARGIN) return
       const page = number > lastPage ? await fetchPastEnd(reading, number) : await ahead.take(number, lastPage)
       if (page === undefined) return

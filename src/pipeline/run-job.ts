@@ -1,11 +1,12 @@
-import { LivehouseError } from '../core/errors.ts'
+import { hasCode, LivehouseError, recoveryFrom } from '../core/errors.ts'
 import { noCounts } from '../core/outcome.ts'
 import { partitionKey } from '../core/slice.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
 import type { PartitionPlan } from './partitions.ts'
+import { type Reachability, watchReachability } from './reachability.ts'
 import { type EndedSlice, runSlice } from './run-slice.ts'
 import { type RunDeps, type Slice, sliceName } from './slice-work.ts'
-import { createTally, isFatal, type JobResult, type Tally } from './tally.ts'
+import { createTally, type JobResult, type Tally } from './tally.ts'
 import { createWorkQueue, type OpenPartition, type SliceOrder } from './work-queue.ts'
 
 /** What can be planned with what the phases before have brought. */
@@ -50,10 +51,12 @@ export async function runJob(
 ): Promise<JobResult> {
   const fatal = new AbortController()
   const signal = AbortSignal.any([deps.signal, fatal.signal])
+  const reach = watchReachability(deps.fetchPage)
   const job: Job = {
-    deps: { ...deps, signal },
+    deps: { ...deps, signal, fetchPage: reach.fetchPage },
     options,
     tally: createTally(streams),
+    reach,
     endRun: (error) => fatal.abort(error),
   }
   for (const phase of phases) {
@@ -67,6 +70,7 @@ interface Job {
   readonly deps: RunDeps
   readonly options: JobOptions
   readonly tally: Tally
+  readonly reach: Reachability
   readonly endRun: (error: unknown) => void
 }
 
@@ -101,7 +105,7 @@ async function runPhase(plans: readonly PartitionPlan[], job: Job): Promise<void
   for (const slice of blocked.flatMap(({ plan }) => plan.slices)) {
     if (deps.signal.aborted) tally.addNotBegun(slice)
     else if (isPastStop(job)) tally.addLeft()
-    else tally.add(slice, lockedOut(slice, deps.clock.now() - since))
+    else tally.add(slice, lockedOut(slice, deps.clock.now() - since), false)
   }
 }
 
@@ -118,7 +122,7 @@ async function planRest(plan: PartitionPlan, { options }: Job): Promise<Partitio
 
 /** Runs partitions to their end. @returns those that another run holds, or that have made way for one */
 async function runPartitions(partitions: readonly OpenPartition[], job: Job): Promise<OpenPartition[]> {
-  const { deps, options, tally } = job
+  const { deps, options, tally, reach } = job
   const { locks } = options
   const queue = createWorkQueue(partitions, options.order ?? 'newest-first')
   const blocked = new Set<OpenPartition>()
@@ -137,15 +141,16 @@ async function runPartitions(partitions: readonly OpenPartition[], job: Job): Pr
       const { name } = slice.stream
       deps.report({ kind: 'slice.cut', stream: name, slice: sliceName(slice), parts: parts.length })
     } else {
-      if (isFatal(result.error)) job.endRun(result.error)
+      if (recoveryFrom(result.error) === 'abort' || reach.isLost(result.error)) job.endRun(result.error)
+      if (hasCode(result.error, 'paging.ignored')) partition.isIgnored = true
       options.onEnd?.(slice, result)
-      tally.add(slice, result)
+      tally.add(slice, result, deps.signal.aborted)
     }
     const isMore = partition.open > 1
     if (isMore && options.isPatient && (await locks.isWaitedFor(...nameOf(partition)))) putOff(partition)
   }
   const work = async (slice: Slice, partition: OpenPartition): Promise<void> => {
-    if (deps.signal.aborted) tally.addNotBegun(slice)
+    if (deps.signal.aborted || partition.isIgnored) tally.addNotBegun(slice)
     else if (isPastStop(job)) tally.addLeft()
     else {
       partition.lock ??= locks.tryTake(...nameOf(partition))
@@ -187,7 +192,7 @@ async function inParallel(limit: number, take: () => (() => Promise<void>) | und
 }
 
 function openPartition(plan: PartitionPlan, isLocked = false): OpenPartition {
-  return { plan, open: plan.slices.length, lock: isLocked ? Promise.resolve(true) : undefined }
+  return { plan, open: plan.slices.length, isIgnored: false, lock: isLocked ? Promise.resolve(true) : undefined }
 }
 
 function nameOf({ plan }: OpenPartition): [StreamName, string] {

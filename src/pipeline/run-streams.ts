@@ -1,6 +1,7 @@
 import { partitionKey } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { readQuestions } from '../state/questionnaires.ts'
+import { readWalkBefore } from '../state/slices.ts'
 import type { FoundRows } from './extraction.ts'
 import type { PartitionPlan, QuestionsOf } from './partitions.ts'
 import { type JobOptions, runJob } from './run-job.ts'
@@ -25,10 +26,19 @@ export async function runStreams(
   const isDependent = ({ partitionedBy }: Stream) => partitionedBy === 'channel/question'
   const dependent = streams.filter(isDependent)
 
-  /** A questionnaire that the service no longer lists is not asked for; where its list could not be read, all are. */
+  /**
+   * A questionnaire that a proven list no longer has is not asked for. Where the list could not be read, or was suddenly empty,
+   * all that are known are.
+   */
   const readQuestionsOf = async (): Promise<QuestionsOf> => {
     const questions = await readQuestions(deps.db)
-    return (channelId) => (questions.get(channelId) ?? []).filter((id) => listed.get(channelId)?.has(id) ?? true)
+    const believed = new Map<string, FoundRows>()
+    for (const [channelId, found] of listed) {
+      const partition = partitionKey({ channel: channelId })
+      const wasEmpty = async () => (await readWalkBefore(deps.db, 'questionnaires', partition, deps.runId)) === 0
+      if (found.count > 0 || (await wasEmpty())) believed.set(channelId, found)
+    }
+    return (channelId) => (questions.get(channelId) ?? []).filter((id) => believed.get(channelId)?.has(id) ?? true)
   }
   const phases = [
     async () =>
@@ -45,8 +55,9 @@ export async function runStreams(
   ]
   return await runJob(streams, phases, deps, {
     ...options,
-    onEnd: ({ stream, partition }, { found, hasNewHeaders }) => {
-      if (stream.name === 'questionnaires' && partition.channel && found) listed.set(partition.channel, found)
+    onEnd: ({ stream, partition }, { proof, found, hasNewHeaders }) => {
+      const isList = stream.name === 'questionnaires' && proof === 'verified'
+      if (isList && partition.channel && found) listed.set(partition.channel, found)
       if (hasNewHeaders) changed.add(partitionKey(partition))
     },
   })

@@ -1,4 +1,4 @@
-import { hasCode, LivehouseError, recoveryFrom } from '../core/errors.ts'
+import { hasCode, LivehouseError } from '../core/errors.ts'
 import {
   addCounts,
   type Counts,
@@ -21,7 +21,8 @@ export interface JobResult {
 }
 
 export interface Tally {
-  readonly add: (slice: Slice, result: EndedSlice) => void
+  /** `isEnding`: whether the run is coming to an early end, so that its reason is told once and not by every slice. */
+  readonly add: (slice: Slice, result: EndedSlice, isEnding: boolean) => void
   /** A slice that was cut into parts: its calls count, the parts are counted themselves. */
   readonly addCut: (slice: Slice, counts: Pick<Counts, 'calls' | 'retries'>) => void
   /** A slice that the end of the run came before. */
@@ -30,11 +31,6 @@ export interface Tally {
   readonly addLeft: () => void
   /** `stopped`: why the run ended early; undefined when it did not. */
   readonly result: (stopped: unknown) => JobResult
-}
-
-/** Nothing that the next slice could do better. Attempts to reach the service have been used up when this is asked. */
-export function isFatal(error: unknown): boolean {
-  return recoveryFrom(error) === 'abort' || hasCode(error, 'api.unreachable')
 }
 
 /** Every stream of the run has its place, also one without slices. */
@@ -61,12 +57,11 @@ export function createTally(names: readonly Stream[]): Tally {
     addLeft: () => {
       left++
     },
-    add: (slice, { proof, counts, error }) => {
+    add: (slice, { proof, counts, error }, isEnding) => {
       count(slice, proof, counts)
       if (error === undefined) return
       const problem = { stream: slice.stream.name, partition: partitionKey(slice.partition), ...describe(error) }
-      // What ends the run reaches every slice in flight: it is told once.
-      const key = isFatal(error) ? problem.code : slice
+      const key = isEnding ? problem.code : slice
       if (!problems.has(key)) problems.set(key, problem)
     },
     result: (stopped) => {
@@ -75,7 +70,7 @@ export function createTally(names: readonly Stream[]): Tally {
         const message = `${stopped.message}: ${unfinished} slices were not finished; the next run goes on from there`
         problems.set(stopped.code, { stream: null, partition: null, code: stopped.code, message })
       }
-      const isFailed = isFatal(stopped) && !isInterrupted && !isLanded
+      const isFailed = stopped !== undefined && !isInterrupted && !isLanded
       const isWhole = unfinished === 0 && stopped === undefined
       const status = isFailed ? 'failed' : !isWhole ? 'partial' : left > 0 ? 'waiting' : 'ok'
       return { status, streams, errors: [...problems.values()] }

@@ -6,6 +6,8 @@ export interface OpenPartition {
   readonly plan: PartitionPlan
   /** Slices that are waiting or in flight. */
   open: number
+  /** Whether the service ignores what is asked of it: then nothing more is asked. */
+  isIgnored: boolean
   /** Whether it is ours; undefined until that has been asked for. */
   lock: Promise<boolean> | undefined
 }

@@ -12,7 +12,7 @@ export interface SeenHeaders {
 }
 
 /**
- * Remembers the headers of a questionnaire. Where they are not what they were, everything that runs before this one covered is
+ * Remembers the headers of a questionnaire. Where they are not what they were, everything that was covered until now is
  * forgotten: all of it is read again, so that no row keeps its old questions. @returns whether they changed
  */
 export async function rememberHeaders(trx: Kysely<Database>, headers: SeenHeaders): Promise<boolean> {
@@ -36,7 +36,6 @@ export async function rememberHeaders(trx: Kysely<Database>, headers: SeenHeader
     .where('stream', '=', stream)
     .where('partition', '=', partition)
     .where('status', '=', 'landed')
-    .where('run_id', '!=', runId)
     .execute()
   return true
 }

@@ -79,6 +79,26 @@ export async function hasLandedSince(
   return row !== undefined
 }
 
+/** How many rows the last landed walk of a partition before this run found; undefined without one. */
+export async function readWalkBefore(
+  db: Kysely<Database>,
+  stream: StreamName,
+  partition: string,
+  runId: string,
+): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('livehouse_ops.slices')
+    .select('distinct_rows')
+    .where('stream', '=', stream)
+    .where('partition', '=', partition)
+    .where('status', '=', 'landed')
+    .where('run_id', '!=', runId)
+    .orderBy('slice_id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row === undefined ? undefined : Number(row.distinct_rows)
+}
+
 /** Only what is settled counts as covered. A list that moved has been read, but is read again. */
 function statusOf(proof: Proof): 'landed' | 'moving' | 'failed' {
   if (proof === 'moving') return 'moving'

@@ -31,17 +31,24 @@ export type DropAnswer = 'none' | 'surprise' | 'agreed'
 export async function judgeDrop(db: Kysely<Database>, question: DropQuestion): Promise<DropAnswer> {
   const { stream, partition, window, held, found, now } = question
   if (held <= SMALLEST_HELD || found >= held * SMALLEST_SHARE) return 'none'
-  const overlaps = window ? sql`reads && ${formatRange(window)}::tsrange` : sql`reads is null`
-  const { rows } = await sql<{ distinct_rows: string }>`
+  const range = window && sql`${formatRange(window)}::tsrange`
+  const { rows } = await sql<{ distinct_rows: string; is_believed: boolean; is_within: boolean }>`
     with readings as (
-      select slice_id, is_drop, distinct_rows, finished_at from livehouse_ops.slices
-      where stream = ${stream} and partition = ${partitionKey(partition)} and ${overlaps}
-        and (is_drop or status = 'landed')
+      select slice_id, is_drop, distinct_rows, finished_at, status = 'landed' as is_believed,
+        ${range ? sql`reads <@ ${range}` : sql`true`} as is_within
+      from livehouse_ops.slices
+      where stream = ${stream} and partition = ${partitionKey(partition)} and (is_drop or status = 'landed')
+        and ${range ? sql`reads && ${range}` : sql`reads is null`}
     )
-    select distinct_rows from readings
+    select distinct_rows, is_believed, is_within from readings
     where is_drop and finished_at <= ${new Date(now.getTime() - AGREEMENT_MS)}
       and slice_id > coalesce((select max(slice_id) from readings where not is_drop), 0)`.execute(db)
-  const isAgreed = rows.some(({ distinct_rows }) => window !== undefined || isAlike(Number(distinct_rows), found))
+  const isAgreed = rows.some(({ distinct_rows, is_believed, is_within }) => {
+    const then = Number(distinct_rows)
+    if (window === undefined) return isAlike(then, found)
+    // A window grows with time: it must hold what the earlier reading found of it, and may hold more.
+    return is_believed || (is_within && found >= then * SMALLEST_SHARE)
+  })
   return isAgreed ? 'agreed' : 'surprise'
 }
 

@@ -17,7 +17,8 @@ async function readAll(fetchPage: FetchPage, { pageSize = 10, prefetch = 3 } = {
 test.each([0, 1, 9, 10, 11, 95, 100])('%i items arrive once each, in order, with no call too many', async (total) => {
   const { fetchPage, asked } = scriptPages(servesNumbers(total))
   expect(await readAll(fetchPage)).toEqual(Array.from({ length: total }, (_, id) => ({ id })))
-  expect(asked).toHaveLength(Math.max(1, Math.ceil(total / 10)))
+  // A full last page is not believed to be the last: the next one must be empty.
+  expect(asked).toHaveLength(Math.floor(total / 10) + 1)
 })
 
 test('where the service serves smaller pages than asked, what it sends decides', async () => {
@@ -54,6 +55,12 @@ test('pages shorter than the announced size are read on until the total is there
 test('a total that grows while the list is read brings the new last page too', async () => {
   const { fetchPage } = scriptPages((request, calls) => servesNumbers(calls < 2 ? 20 : 31)(request))
   expect(await readAll(fetchPage, { prefetch: 1 })).toHaveLength(31)
+})
+
+test('a total that is capped at whole pages does not end the walk', async () => {
+  const serve = servesNumbers(47)
+  const { fetchPage } = scriptPages((request) => ({ ...serve(request), total: 30 }))
+  expect(await readAll(fetchPage)).toHaveLength(47)
 })
 
 test('a total that is far too high does not keep the walk going', async () => {
