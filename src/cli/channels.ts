@@ -2,6 +2,7 @@ import type { ChannelSetting } from '../config/channel-setting.ts'
 import { readChannelsIfAny } from '../config/read-channels.ts'
 import { readDatabaseSettings, readSettings } from '../config.ts'
 import { type ChannelState, readChannelStates } from '../state/read-channel-states.ts'
+import { readManagedChannels } from '../state/read-managed-channels.ts'
 import { formatAge } from './ages.ts'
 import { parseArguments } from './arguments.ts'
 import type { Command } from './command.ts'
@@ -12,14 +13,15 @@ const help = `livehouse channels [--json]
 
 The channels of LIVEHOUSE_CHANNELS, and those of the warehouse that are no longer configured (retired): label, group and test
 flag as configured, name as the service has it, visitors and watch records held, when something of it last landed. Asks the
-database alone and changes nothing.
+database alone and changes nothing. Once the managers' usage has landed, the channels that it counts on its latest day stand
+beside the number of those that are configured: a difference is a channel that is not exported, or one that is not theirs.
 
 States: active; new (configured, but nothing has run since); retired (no longer configured); gone (the service no longer
 knows it).
 
 Flags:
   --json   prints one JSON object instead: {"channels": [{"channel_id", "name", "label", "group", "is_test", "state",
-           "visitors", "watch_records", "last_landed_at"}]}
+           "visitors", "watch_records", "last_landed_at"}], "configured": N, "counted_by_usage": N or null}
 
 Examples:
   livehouse channels
@@ -41,8 +43,13 @@ export const channels: Command = {
     }))
     await using database = await openAsItIs(context, settings.database)
     const known = database.isMigrated ? await readChannelStates(database.db) : new Map<string, ChannelState>()
+    const counted = database.pending.length === 0 ? await readManagedChannels(database.db) : undefined
+    const totals = { configured: settings.channels.length, counted }
     const shown = mergeChannels(settings.channels, known)
-    const lines = values.json === true ? [channelsJson(shown)] : describe(shown, context.clock.now())
+    const lines =
+      values.json === true
+        ? [channelsJson(shown, totals)]
+        : [...describe(shown, context.clock.now()), ...compare(totals)]
     for (const line of lines) context.print(line)
     return 0
   },
@@ -83,7 +90,22 @@ function describe(shown: readonly ShownChannel[], nowMs: number): string[] {
   return formatTable([...header, 'visitors', 'watch records', 'last landed'], rows)
 }
 
-function channelsJson(shown: readonly ShownChannel[]): string {
+/** Channels as configured, and as the managers' usage counts them. */
+interface Totals {
+  readonly configured: number
+  readonly counted: number | undefined
+}
+
+function compare({ configured, counted }: Totals): string[] {
+  if (counted === undefined) return []
+  const channelsOf = (count: number) => `${count} ${count === 1 ? 'channel' : 'channels'}`
+  return [
+    '',
+    `managers' usage counts ${channelsOf(counted)}, ${configured} ${configured === 1 ? 'is' : 'are'} configured`,
+  ]
+}
+
+function channelsJson(shown: readonly ShownChannel[], { configured, counted }: Totals): string {
   const list = shown.map((channel) => ({
     channel_id: channel.channelId,
     name: channel.name,
@@ -95,5 +117,5 @@ function channelsJson(shown: readonly ShownChannel[]): string {
     watch_records: channel.watchRecords,
     last_landed_at: channel.lastLandedAt?.toISOString() ?? null,
   }))
-  return JSON.stringify({ channels: list })
+  return JSON.stringify({ channels: list, configured, counted_by_usage: counted ?? null })
 }
