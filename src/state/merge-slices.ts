@@ -5,8 +5,8 @@ import type { Database } from '../db/database.ts'
 import { lockLedger } from './ledger-lock.ts'
 
 const OLD_DAYS = 7
-/** Merged rows that one run makes; the next goes on. */
-const MOST_MERGED = 10_000
+/** Partitions that one run looks at, by chance; the next goes on. */
+const MOST_PARTITIONS = 1000
 
 export interface MergeRequest {
   readonly streams: readonly { readonly name: StreamName; readonly lookbackDays: number }[]
@@ -32,11 +32,16 @@ export async function mergeSlices(db: Kysely<Database>, { streams, timeZone, now
         select * from unnest(${streams.map(({ name }) => name)}::text[],
           ${streams.map(({ lookbackDays }) => lookbackDays * DAY)}::float8[]) as l (stream, lookback)
       ),
+      chosen as materialized (
+        select stream, partition from livehouse_ops.slices
+        where status = 'landed' and covers is not null and finished_at < ${before}
+        group by stream, partition having count(*) > 1 order by random() limit ${MOST_PARTITIONS}
+      ),
       old as (
         select slices.*, lookback, max(upper(covers)) over (
             partition by stream, partition, proof order by lower(covers), slice_id
             rows between unbounded preceding and 1 preceding) as earlier_end
-        from livehouse_ops.slices join lookbacks using (stream)
+        from chosen join livehouse_ops.slices using (stream, partition) join lookbacks using (stream)
         where status = 'landed' and covers is not null and not is_drop and finished_at < ${before} and not exists (
           select from livehouse_ops.backfills where backfills.backfill_id = slices.backfill_id and backfills.status = 'open')
       ),
@@ -56,7 +61,6 @@ export async function mergeSlices(db: Kysely<Database>, { streams, timeZone, now
         from islands group by stream, partition, proof, island, lookback
         having count(*) > 1 and range_agg(covers * ${settledAt(sql`started_at`)})
           = tsmultirange(range_merge(range_agg(covers)) * ${settledAt(sql`max(started_at)`)})
-        order by min(slice_id) limit ${MOST_MERGED}
       ),
       updated as (
         update livehouse_ops.slices as slice
