@@ -5,15 +5,20 @@ import type { Database } from '../../src/db/database.ts'
 import type { TruthRow } from '../../src/emulator/truth.ts'
 import { findStream } from '../../src/streams/registry.ts'
 
-/** A stream's table in the form of the emulator's truth, in the order of its columns; internal keys are left out. */
-export async function readStreamTable(db: Kysely<Database>, name: StreamName): Promise<readonly TruthRow[]> {
+/** A stream's table in the form of the emulator's truth, in the order of its columns; internal keys are left out. `isRemoved`: only rows that are marked as such, or are not. */
+export async function readStreamTable(
+  db: Kysely<Database>,
+  name: StreamName,
+  { isRemoved }: { readonly isRemoved?: boolean } = {},
+): Promise<readonly TruthRow[]> {
   const stream = findStream(name)
   if (!stream) throw new Error(`no stream ${name}`)
   const columns = Object.entries(stream.columns)
     .filter(([column]) => !column.endsWith('_key'))
     .map(([column, { type }]) => sql`${asTruth(column, type)} as ${sql.ref(column)}`)
-  const { rows } =
-    await sql<TruthRow>`select ${sql.join(columns)} from ${sql.table(`livehouse.${stream.table}`)}`.execute(db)
+  const which = isRemoved === undefined ? sql`true` : sql`(removed_at is not null) = ${isRemoved}`
+  const table = sql.table(`livehouse.${stream.table}`)
+  const { rows } = await sql<TruthRow>`select ${sql.join(columns)} from ${table} where ${which}`.execute(db)
   return rows
 }
 

@@ -1,0 +1,20 @@
+import { randomInt } from 'node:crypto'
+import * as fc from 'fast-check'
+import { test } from 'vitest'
+import { playSchedule } from '../helpers/model/play-schedule.ts'
+import { schedules } from '../helpers/model/schedule.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
+
+/** `MODEL_RUNS` and `MODEL_SEED` ask for others. */
+const RUNS = Number(process.env.MODEL_RUNS ?? 500)
+const TIMEOUT_MS = 600_000
+
+test('whatever the schedule of changes, faults, kills and re-runs, the tables equal the truth', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  await using database = await createTestDatabase()
+  const seed = Number(process.env.MODEL_SEED ?? randomInt(2 ** 31 - 1))
+  process.stdout.write(`model: ${RUNS} schedules, seed ${seed}\n`)
+  const property = fc.asyncProperty(schedules, async (schedule) => await playSchedule(database, schedule))
+  await fc.assert(property, { numRuns: RUNS, seed })
+})

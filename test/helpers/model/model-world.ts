@@ -1,0 +1,152 @@
+import type { StreamName } from '../../../src/core/stream.ts'
+import { DAY, MINUTE, type WallTime, wallTimeAt } from '../../../src/core/wall-clock.ts'
+import type { TruthRow } from '../../../src/emulator/truth.ts'
+import { createWorld } from '../../../src/emulator/world/create-world.ts'
+import { createRowList, type RowList } from '../../../src/emulator/world/row-list.ts'
+import type {
+  Channel,
+  Gift,
+  Questionnaire,
+  Signup,
+  Visitor,
+  WatchRecord,
+  World,
+} from '../../../src/emulator/world/world.ts'
+import { FIXED_NOW } from '../emulated-service.ts'
+import type { ListName, Mutation } from './schedule.ts'
+
+const timeZone = 'Asia/Shanghai'
+const endsAt = wallTimeAt(FIXED_NOW, timeZone)
+const sample = createWorld({ seed: 1, channels: 1, viewers: 40, days: 3, endsAt, timeZone })
+
+/** Of a row that changes later than this before the clock's now, only snapshots tell. */
+export const LOOKBACK_DAYS: Readonly<Record<ListName, number>> = { visitors: 365, records: 3, gifts: 1, signups: 1 }
+
+export const streamOf = {
+  visitors: 'visitors',
+  records: 'watch_records',
+  gifts: 'gifts',
+  signups: 'signups',
+} as const satisfies Record<ListName, StreamName>
+
+/** What a row is the same by, and its time (an ISO instant; visitors have none). */
+export function identityOf(stream: StreamName, row: TruthRow): string {
+  const names: Partial<Record<StreamName, readonly string[]>> = {
+    visitors: ['user_id'],
+    watch_records: ['record_id'],
+    gifts: ['gift_type', 'given_at', 'gift_id', 'amount'],
+    signups: ['question_id', 'user_id', 'signed_up_at'],
+  }
+  return JSON.stringify((names[stream] ?? ['question_id']).map((name) => row[name]))
+}
+
+export interface ModelWorld {
+  readonly world: World
+  /** Changes the world at this reading of the service's clock, if it has a row for it. */
+  readonly mutate: (mutation: Mutation, now: WallTime) => void
+}
+
+/** One channel whose lists have a row for each age (minutes before the start). */
+export function createModelWorld(ages: readonly number[]): ModelWorld {
+  const [from] = sample.channels.values()
+  const form = from?.questionnaires.rows[0]
+  const [visitor] = from?.visitors.rows ?? []
+  const [record] = from?.records.rows ?? []
+  const [gift] = from?.gifts.rows ?? []
+  const [signup] = form?.signups.rows ?? []
+  if (!from || !form || !visitor || !record || !gift || !signup) throw new Error('the sample is empty')
+  let number = 0
+  const create = {
+    visitors: (at: WallTime): Visitor => ({
+      ...visitor,
+      userId: `v${++number}`,
+      firstLoginAt: at,
+      lastOnlineAt: at + 30,
+    }),
+    records: (at: WallTime): WatchRecord => ({ ...record, recordId: String(++number), enteredAt: at, leftAt: at + 45 }),
+    gifts: (at: WallTime): Gift => {
+      const isCash = ++number % 3 > 0
+      return { ...gift, type: isCash ? 'cash' : 'prop', giftId: number % 2, givenAt: at, phone: null }
+    },
+    signups: (at: WallTime): Signup => ({ ...signup, userId: `u${++number % 5}`, signedUpAt: at }),
+  }
+  const times = ages.map((age) => endsAt - (age + 1) * MINUTE)
+  const questionnaire: Questionnaire = { ...form, signups: createRowList(times.map(create.signups)) }
+  const channel: Channel = {
+    ...from,
+    visitors: createRowList(times.map(create.visitors)),
+    records: createRowList(times.map(create.records)),
+    oldRecords: createRowList(),
+    gifts: createRowList(times.map(create.gifts)),
+    questionnaires: createRowList([questionnaire]),
+    menus: new Map(),
+  }
+  const world: World = { ...sample, channels: new Map([[channel.id, channel]]), managers: createRowList() }
+
+  const mutateList = <Row extends object>(
+    list: RowList<Row>,
+    { op, pick, age, list: name }: Mutation,
+    now: WallTime,
+    { make, timeOf, change, jump, twin }: Ways<Row>,
+  ): void => {
+    const lookback = LOOKBACK_DAYS[name] * DAY
+    if (op === 'add')
+      return list.add(make(now - MINUTE - ((age * MINUTE) % (Math.min(lookback, 8 * DAY) - 2 * MINUTE))))
+    const within = list.rows.filter((row) => timeOf(row) >= now - lookback + MINUTE)
+    const row = within[pick % Math.max(1, within.length)]
+    if (row === undefined) return
+    number++
+    if (op === 'remove') list.remove(row)
+    else if (op === 'twin') list.add(twin(row))
+    else list.replace(row, op === 'jump' ? jump(row, now - 30) : change(row))
+  }
+  return {
+    world,
+    mutate: (mutation, now) => {
+      const nick = `n${number}`
+      switch (mutation.list) {
+        case 'visitors':
+          return mutateList(channel.visitors, mutation, now, {
+            make: create.visitors,
+            timeOf: (row) => row.lastOnlineAt,
+            change: (row) => ({ ...row, nick, watchSeconds: row.watchSeconds + 7 }),
+            jump: (row, at) => ({ ...row, lastOnlineAt: at, visitTimes: row.visitTimes + 1 }),
+            twin: (row) => ({ ...row, userId: `v${number}` }),
+          })
+        case 'records':
+          return mutateList(channel.records, mutation, now, {
+            make: create.records,
+            timeOf: (row) => row.enteredAt,
+            change: (row) => ({ ...row, nick, watchSeconds: row.watchSeconds + 7 }),
+            jump: (row, at) => ({ ...row, leftAt: at }),
+            twin: (row) => ({ ...row, recordId: String(number) }),
+          })
+        case 'gifts':
+          return mutateList(channel.gifts, mutation, now, {
+            make: create.gifts,
+            timeOf: (row) => row.givenAt,
+            change: (row) => ({ ...row, phone: `1380000${number}` }),
+            jump: (row) => ({ ...row, phone: null }),
+            twin: (row) => ({ ...row, phone: number % 2 ? row.phone : `1390000${number}` }),
+          })
+        case 'signups':
+          return mutateList(questionnaire.signups, mutation, now, {
+            make: create.signups,
+            timeOf: (row) => row.signedUpAt,
+            change: (row) => ({ ...row, nick }),
+            jump: (row) => ({ ...row, answers: row.answers.with(0, nick) }),
+            twin: (row) => ({ ...row, nick: number % 2 ? row.nick : nick }),
+          })
+      }
+    },
+  }
+}
+
+/** How rows of one list come and change. */
+interface Ways<Row> {
+  readonly make: (at: WallTime) => Row
+  readonly timeOf: (row: Row) => WallTime
+  readonly change: (row: Row) => Row
+  readonly jump: (row: Row, at: WallTime) => Row
+  readonly twin: (row: Row) => Row
+}

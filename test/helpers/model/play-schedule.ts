@@ -1,0 +1,214 @@
+import { type Kysely, sql } from 'kysely'
+import type { Clock } from '../../../src/core/clock.ts'
+import { LivehouseError } from '../../../src/core/errors.ts'
+import { silentLog } from '../../../src/core/log.ts'
+import type { FetchPage } from '../../../src/core/page.ts'
+import { DAY, wallTimeAt } from '../../../src/core/wall-clock.ts'
+import type { Database } from '../../../src/db/database.ts'
+import { openDatabase } from '../../../src/db/pool.ts'
+import {
+  connectionReset,
+  cutBody,
+  emptyBody,
+  errcode,
+  html,
+  refusal,
+  status,
+} from '../../../src/emulator/fault-effects.ts'
+import { type Emulator, startEmulator } from '../../../src/emulator/server.ts'
+import { planAgain } from '../../../src/pipeline/plan-again.ts'
+import { planSync } from '../../../src/pipeline/plan-sync.ts'
+import { runStreams } from '../../../src/pipeline/run-streams.ts'
+import type { JobResult } from '../../../src/pipeline/tally.ts'
+import { PartitionLocks } from '../../../src/state/partition-locks.ts'
+import { startRun } from '../../../src/state/runs.ts'
+import { streams } from '../../../src/streams/registry.ts'
+import { itemReader } from '../../../src/transform/field.ts'
+import { registerChannels } from '../../../src/warehouse/channels.ts'
+import { connectClient } from '../connect-client.ts'
+import { FIXED_NOW } from '../emulated-service.ts'
+import { emptyTables } from '../empty-tables.ts'
+import type { TestDatabase } from '../postgres.ts'
+import { createModelWorld, LOOKBACK_DAYS, streamOf } from './model-world.ts'
+import { createModelProof } from './model-proof.ts'
+import { mortalPlugin } from './mortal-plugin.ts'
+import type { Mutation, Schedule, Trouble } from './schedule.ts'
+
+const TIME_ZONE = 'Asia/Shanghai'
+const HISTORY_DAYS = 9
+const faults = [
+  status(503),
+  html(502),
+  cutBody(),
+  connectionReset(),
+  refusal(429001),
+  emptyBody(),
+  errcode(5),
+  html(200),
+  refusal(500002),
+  status(408),
+]
+
+/**
+ * Plays a schedule over an emulator and an emptied database. Throws where a run that is ok left something else than the
+ * truth, where somebody was marked removed who was there, or where the tables do not become equal to the truth once the
+ * world rests.
+ */
+export async function playSchedule(database: TestDatabase, schedule: Schedule): Promise<void> {
+  const { db } = database
+  await emptyTables(db)
+  const time = { nowMs: FIXED_NOW }
+  const clock: Clock = { now: () => time.nowMs, sleep: async () => {} }
+  const now = () => wallTimeAt(time.nowMs, TIME_ZONE)
+  const { world, mutate } = createModelWorld(schedule.ages)
+  await using emulator = await startEmulator({ clock, world, switches: schedule.switches })
+  await using connection = connectClient(emulator.baseUrl, { apiToken: emulator.apiToken })
+  const proof = createModelProof(db, emulator, schedule.streams)
+  const list =
+    schedule.streams.length > 1
+      ? 'signups'
+      : (Object.entries(streamOf).find(([, name]) => name === schedule.streams[0])?.[0] ?? '')
+  const lookbackMs =
+    LOOKBACK_DAYS[
+      Object.keys(LOOKBACK_DAYS).find((name): name is keyof typeof LOOKBACK_DAYS => name === list) ?? 'visitors'
+    ] *
+    DAY *
+    1000
+
+  const change = (mutation: Mutation) => {
+    proof.beforeChange()
+    mutate(mutation, now())
+    proof.afterChange(mutation.op === 'remove' ? new Date(time.nowMs) : undefined)
+  }
+  const sync = async (trouble: Trouble): Promise<JobResult | undefined> => {
+    resetFaults(emulator, schedule.clamp)
+    await using run = await openRun(database, trouble)
+    let calls = 0
+    let hasMet = false
+    const fetchPage: FetchPage = async (request, context) => {
+      if (trouble.kind !== 'drift' || request.page > 1) calls++
+      if (calls === ('at' in trouble ? trouble.at : 0) && !hasMet) {
+        hasMet = true
+        if (trouble.kind === 'abort')
+          run.abort(new LivehouseError('run.interrupted', 'interrupted', { signal: 'SIGTERM' }))
+        if (trouble.kind === 'drift') change(trouble.mutation)
+        if (trouble.kind === 'terminate') await run.terminate()
+      }
+      return await run.track(connection.fetchPage(request, context))
+    }
+    if (trouble.kind === 'fault') {
+      const effect = faults[trouble.fault % faults.length]
+      if (effect)
+        emulator.faults.push({ effect, times: trouble.times, ...(trouble.page > 0 && { page: trouble.page }) })
+    }
+    try {
+      return await extract(run.db, { clock, emulator, fetchPage, schedule, signal: run.signal })
+    } catch (error) {
+      if (trouble.kind === 'kill' || trouble.kind === 'terminate') return undefined
+      throw error
+    }
+  }
+
+  for (const step of schedule.steps) {
+    if (step.kind === 'mutate') change(step.mutation)
+    else if (step.kind === 'advance') time.nowMs += step.minutes * 60_000
+    else {
+      const before = await proof.beforeRun()
+      const result = await sync(step.trouble)
+      await proof.afterRun(before, { isOk: result?.status === 'ok' })
+    }
+  }
+  // A row that is gone is marked by the second proven reading that misses it; where over a tenth is gone, the first is not
+  // believed until another an hour later agrees.
+  let result: JobResult | undefined
+  const since = new Date(time.nowMs)
+  for (let run = 0; run < (proof.hasRemovals() ? 3 : 1); run++) {
+    if (run === 1) time.nowMs += 61 * 60_000
+    result = await sync({ kind: 'none' })
+  }
+  if (result?.status !== 'ok') throw new Error(`the last sync is ${JSON.stringify(result)}`)
+  await proof.atRest(new Date(time.nowMs - lookbackMs), since)
+}
+
+function resetFaults({ faults: queue }: Emulator, clamp = Infinity): void {
+  queue.length = 0
+  if (clamp === Infinity) return
+  queue.push({
+    effect: { name: 'clamp', query: (query) => ({ ...query, pageSize: Math.min(query.pageSize, clamp) }) },
+  })
+}
+
+interface ModelRun extends AsyncDisposable {
+  readonly db: Kysely<Database>
+  readonly signal: AbortSignal
+  readonly abort: (reason: unknown) => void
+  /** Ends every connection of this run, as a server that stops does. */
+  readonly terminate: () => Promise<void>
+  /** A call that the run has made: none goes on after its end. */
+  readonly track: <T>(call: Promise<T>) => Promise<T>
+}
+
+async function openRun({ db, url }: TestDatabase, trouble: Trouble): Promise<ModelRun> {
+  const controller = new AbortController()
+  const { signal } = controller
+  const calls = new Set<Promise<unknown>>()
+  const isMortal = trouble.kind === 'kill' || trouble.kind === 'terminate'
+  const own = isMortal ? await openDatabase(`${url}?application_name=mortal`) : undefined
+  const killed =
+    trouble.kind === 'kill'
+      ? own?.withPlugin(mortalPlugin(trouble.at, () => controller.abort(new Error('killed'))))
+      : own
+  return {
+    db: killed ?? db,
+    signal,
+    abort: (reason) => controller.abort(reason),
+    terminate: async () => {
+      await sql`select pg_terminate_backend(pid) from pg_stat_activity
+        where application_name = 'mortal' and datname = current_database()`.execute(db)
+    },
+    track: async (call) => {
+      calls.add(call)
+      return await call
+    },
+    [Symbol.asyncDispose]: async () => {
+      if (own === undefined) return
+      controller.abort(new Error('killed'))
+      await Promise.allSettled(calls)
+      await own.destroy()
+    },
+  }
+}
+
+interface Extract {
+  readonly clock: Clock
+  readonly emulator: Emulator
+  readonly fetchPage: FetchPage
+  readonly schedule: Schedule
+  readonly signal: AbortSignal
+}
+
+async function extract(
+  db: Kysely<Database>,
+  { clock, emulator, fetchPage, schedule, signal }: Extract,
+): Promise<JobResult> {
+  const begunAt = new Date(clock.now())
+  const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: begunAt })
+  const channels = emulator.channelIds.map((channelId) => ({ channelId, label: null, group: null, isTest: false }))
+  await registerChannels(db, channels, runId)
+  const now = wallTimeAt(clock.now(), TIME_ZONE)
+  const plan = {
+    channels: channels.map(({ channelId }) => ({ channelId, from: undefined, until: undefined })),
+    historyFrom: wallTimeAt(FIXED_NOW, TIME_ZONE) - HISTORY_DAYS * DAY,
+    now,
+  }
+  const deps = { db, fetchPage, openItemReader: itemReader, clock, log: silentLog, signal, report: () => {}, runId }
+  await using locks = await PartitionLocks.open(db)
+  return await runStreams(
+    streams
+      .filter(({ name }) => schedule.streams.includes(name))
+      .map((stream) => ({ ...stream, pageSize: Math.min(schedule.pageSize, stream.pageSize) })),
+    (some, questionsOf) => planSync(db, { ...plan, streams: some, timeZone: TIME_ZONE }, questionsOf),
+    { ...deps, timeZone: TIME_ZONE, prefetch: 3, pagesPerSlice: schedule.pagesPerSlice },
+    { concurrency: 3, locks, planAgain: (partition) => planAgain(db, partition, begunAt) },
+  )
+}

@@ -1,0 +1,116 @@
+import * as fc from 'fast-check'
+import type { StreamName } from '../../../src/core/stream.ts'
+import { defaultSwitches, type Switches } from '../../../src/emulator/switches.ts'
+
+/** The lists of the world that change. */
+export type ListName = 'visitors' | 'records' | 'gifts' | 'signups'
+
+/** A change of the world. `pick` and `age` choose the row and the minutes by which a new one lies in the past. */
+export interface Mutation {
+  readonly op: 'add' | 'twin' | 'change' | 'jump' | 'remove'
+  readonly list: ListName
+  readonly pick: number
+  readonly age: number
+}
+
+/** What befalls a run; `at` counts calls, or statements of the database for a kill. */
+export type Trouble =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'fault'; readonly fault: number; readonly times: number; readonly page: number }
+  /** The world changes while the run reads it: before the `at`-th call for a page after the first. */
+  | { readonly kind: 'drift'; readonly at: number; readonly mutation: Mutation }
+  | { readonly kind: 'abort'; readonly at: number }
+  /** The process dies before its next statement. */
+  | { readonly kind: 'kill'; readonly at: number }
+  /** The server ends every connection. */
+  | { readonly kind: 'terminate'; readonly at: number }
+
+export type Step =
+  | { readonly kind: 'mutate'; readonly mutation: Mutation }
+  | { readonly kind: 'advance'; readonly minutes: number }
+  | { readonly kind: 'sync'; readonly trouble: Trouble }
+
+export interface Schedule {
+  readonly streams: readonly StreamName[]
+  readonly pageSize: number
+  readonly pagesPerSlice: number
+  /** The service serves no larger pages; undefined where it serves what it is asked for. */
+  readonly clamp: number | undefined
+  readonly switches: Switches
+  /** Of each list, minutes before the start. */
+  readonly ages: readonly number[]
+  readonly steps: readonly Step[]
+}
+
+const groups: readonly { readonly streams: readonly StreamName[]; readonly lists: readonly ListName[] }[] = [
+  { streams: ['visitors'], lists: ['visitors'] },
+  { streams: ['watch_records'], lists: ['records'] },
+  { streams: ['gifts'], lists: ['gifts'] },
+  { streams: ['questionnaires', 'signups'], lists: ['signups'] },
+]
+
+const order = fc.constantFrom('time-asc', 'time-desc', 'id-asc', 'id-desc', 'shuffled')
+const switches: fc.Arbitrary<Switches> = fc
+  .record({
+    filterEnds: fc.constantFrom('inclusive', 'exclusive', 'half-open'),
+    recordFilterTime: fc.constantFrom('entry', 'leave'),
+    recordOrder: order,
+    giftOrder: order,
+    signupOrder: order,
+    visitorOrder: fc.constantFrom('last-online', 'first-login', 'watch-time', 'user-id', 'shuffled'),
+    beyondLastPage: fc.constantFrom('empty', 'repeat-last', 'error'),
+    emptyLists: fc.constantFrom('array', 'null', 'missing'),
+  })
+  .map((chosen) => ({ ...defaultSwitches, ...chosen }))
+
+/** Minutes at which a history of nine days is cut in parts, and where the lookback ends. */
+const edges = [6480, 4320, 8640, 3240, 9720, 2592, 1440, 2160].map((minutes) => minutes - 1)
+
+/** Random schedules of one group of streams. */
+export const schedules: fc.Arbitrary<Schedule> = fc.constantFrom(...groups).chain(({ streams, lists }) => {
+  const mutation: fc.Arbitrary<Mutation> = fc.record({
+    op: fc.constantFrom('add', 'twin', 'change', 'jump', 'remove'),
+    list: fc.constantFrom(...lists),
+    pick: fc.nat(99),
+    age: fc.nat(10_000),
+  })
+  const at = fc.integer({ min: 1, max: 14 })
+  const trouble: fc.Arbitrary<Trouble> = fc.oneof(
+    fc.constant({ kind: 'none' } as const),
+    fc.record({
+      kind: fc.constant('fault' as const),
+      fault: fc.nat(9),
+      times: fc.integer({ min: 1, max: 9 }),
+      page: fc.nat(3),
+    }),
+    {
+      weight: 2,
+      arbitrary: fc.record({ kind: fc.constant('drift' as const), at: fc.integer({ min: 1, max: 4 }), mutation }),
+    },
+    fc.record({ kind: fc.constant('abort' as const), at }),
+    fc.record({ kind: fc.constant('kill' as const), at: fc.integer({ min: 1, max: 60 }) }),
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('terminate' as const), at }) },
+  )
+  const sync = fc.record({ kind: fc.constant('sync' as const), trouble })
+  const step: fc.Arbitrary<Step> = fc.oneof(
+    { weight: 5, arbitrary: fc.record({ kind: fc.constant('mutate' as const), mutation }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: fc.constant('advance' as const),
+        minutes: fc.constantFrom(1, 7, 61, 600, 1500, 3000),
+      }),
+    },
+    { weight: 4, arbitrary: sync },
+  )
+  return fc.record({
+    streams: fc.constant(streams),
+    pageSize: fc.integer({ min: 2, max: 6 }),
+    pagesPerSlice: fc.integer({ min: 1, max: 8 }),
+    clamp: fc.option(fc.integer({ min: 2, max: 5 }), { nil: undefined }),
+    // A full page that comes again may be the last one or an ignored page parameter: without a total nobody can tell.
+    switches: switches.filter(({ beyondLastPage }) => lists[0] !== 'gifts' || beyondLastPage !== 'repeat-last'),
+    ages: fc.array(fc.oneof(fc.nat(8000), fc.constantFrom(...edges)), { maxLength: 24 }),
+    steps: fc.array(step, { minLength: 1, maxLength: 7 }),
+  })
+})
