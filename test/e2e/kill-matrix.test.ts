@@ -1,0 +1,152 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Answer } from '../../src/emulator/answer.ts'
+import { expectTruth } from '../helpers/expect-truth.ts'
+import { type KillBench, startKillBench, type StopPoint } from '../helpers/kill-bench.ts'
+
+let bench: KillBench
+/** Of an undisturbed run. */
+let coverage: readonly unknown[]
+let points: { readonly request: number; readonly write: number; readonly commit: number }
+
+beforeAll(async () => {
+  bench = await startKillBench()
+  await bench.reset()
+  if ((await bench.syncHere()) !== 0) throw new Error('the undisturbed run is not ok')
+  coverage = await bench.readCoverage()
+  points = { ...(await bench.countPoints()), request: bench.emulator.calls.length }
+})
+afterAll(async () => await bench[Symbol.asyncDispose]())
+beforeEach(async () => await bench.reset())
+
+/** Does something at the n-th request from now on; what it returns is the answer. */
+function atRequest(number: number, act: (answer: Answer) => Answer): void {
+  let requests = 0
+  bench.emulator.faults.push({
+    effect: { name: 'at request', answer: (answer) => (++requests === number ? act(answer) : answer) },
+  })
+}
+
+const hang = (answer: Answer): Answer => ({ ...answer, delivery: { kind: 'hang' } })
+
+/** What a run that follows leaves is what an undisturbed one would have left. */
+async function expectMended(): Promise<void> {
+  bench.emulator.faults.length = 0
+  await bench.waitForSilence()
+  expect(await bench.syncHere()).toBe(0)
+  await expectTruth(bench)
+  expect(await bench.readCoverage()).toEqual(coverage)
+}
+
+/** Numbers from 1 to `last`, at most `most` of them, evenly. */
+function sample(last: number, most: number): readonly number[] {
+  const count = Math.min(last, most)
+  return [
+    ...new Set(
+      Array.from({ length: count }, (_, index) => 1 + Math.round((index * (last - 1)) / Math.max(1, count - 1))),
+    ),
+  ]
+}
+
+test.each(['before', 'after'] as const)(
+  'a process killed %s an answer: the next run leaves what an undisturbed one would',
+  async (moment) => {
+    for (const number of sample(points.request, 4)) {
+      await bench.reset()
+      const child = bench.startChild()
+      atRequest(number, (answer) => {
+        if (moment === 'before') child.process.kill('SIGKILL')
+        else setImmediate(() => child.process.kill('SIGKILL'))
+        return moment === 'before' ? hang(answer) : answer
+      })
+      expect(await child.ended, `request ${number} of ${points.request}`).toMatchObject({ signal: 'SIGKILL' })
+      await expectMended()
+    }
+  },
+)
+
+test.each(['write', 'commit'] as const)(
+  'a process killed in a %s: the next run leaves what an undisturbed one would',
+  async (at) => {
+    for (const number of sample(points[at], at === 'write' ? 8 : 5)) {
+      await bench.reset()
+      await killAt({ at, number })
+      await expectMended()
+    }
+  },
+)
+
+async function killAt(point: StopPoint): Promise<void> {
+  const gate = await bench.closeGate(point)
+  const child = bench.startChild()
+  await gate.reached()
+  child.process.kill('SIGKILL')
+  expect(await child.ended).toMatchObject({ signal: 'SIGKILL' })
+  await gate.open()
+}
+
+test.each([
+  ['SIGTERM', 143],
+  ['SIGINT', 130],
+] as const)(
+  '%s in the middle of a run ends it with %i within ten seconds, and the next run resumes',
+  async (signal, code) => {
+    const child = bench.startChild()
+    const asked = Promise.withResolvers<void>()
+    atRequest(Math.ceil(points.request / 2), (answer) => {
+      asked.resolve()
+      return hang(answer)
+    })
+    await asked.promise
+    const since = performance.now()
+    child.process.kill(signal)
+    expect(await child.ended).toMatchObject({ code, signal: null })
+    expect(performance.now() - since).toBeLessThan(10_000)
+    await expectMended()
+  },
+)
+
+test('the locks of a killed process are free again', async () => {
+  const { db } = bench.database
+  const countLocks = async () =>
+    (
+      await sql`select from pg_locks join pg_database on database = pg_database.oid
+        where datname = current_database() and locktype = 'advisory' and granted`.execute(db)
+    ).rows.length
+  const child = bench.startChild()
+  const asked = Promise.withResolvers<void>()
+  atRequest(2, (answer) => {
+    asked.resolve()
+    return hang(answer)
+  })
+  await asked.promise
+  expect(await countLocks()).toBeGreaterThan(0)
+  child.process.kill('SIGKILL')
+  await child.ended
+  await bench.waitForSilence()
+  expect(await countLocks()).toBe(0)
+  expect(await bench.syncHere()).toBe(0)
+})
+
+test('two processes at once share the work, and both end right', async () => {
+  // The third commit of a run or slice is the first slice of one of them: it waits until the other has landed something.
+  const gate = await bench.closeGate({ at: 'commit', number: 3 })
+  const children = [bench.startChild(), bench.startChild()]
+  await gate.reached()
+  const { db } = bench.database
+  const readSlices = async () =>
+    await db.selectFrom('livehouse_ops.slices').select(['run_id', 'stream', 'partition']).execute()
+  while (new Set((await readSlices()).map(({ run_id }) => run_id)).size < 2);
+  await gate.open()
+  for (const { ended } of children) expect(await ended).toMatchObject({ code: 0 })
+  await expectTruth(bench)
+  expect(await bench.readCoverage()).toEqual(coverage)
+  const names = (await readSlices()).map(({ stream, partition }) => `${stream} ${partition}`)
+  expect(names.length).toBeLessThan(2 * new Set(names).size)
+})
+
+test('two runs of one process at once share the work too', async () => {
+  expect(await Promise.all([bench.syncHere(), bench.syncHere()])).toEqual([0, 0])
+  await expectTruth(bench)
+  expect(await bench.readCoverage()).toEqual(coverage)
+})

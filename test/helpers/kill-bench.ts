@@ -1,0 +1,200 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Kysely, sql } from 'kysely'
+import { systemClock } from '../../src/core/clock.ts'
+import { DAY, floorToMinute, formatWallDate, wallTimeAt } from '../../src/core/wall-clock.ts'
+import { sync } from '../../src/cli/sync.ts'
+import type { Database } from '../../src/db/database.ts'
+import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
+import { createWorld } from '../../src/emulator/world/create-world.ts'
+import { emptyTables } from './empty-tables.ts'
+import { createTestDatabase, type TestDatabase } from './postgres.ts'
+import { environmentOf, runVerb } from './run-verb.ts'
+
+const launcher = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+const TIME_ZONE = 'Asia/Shanghai'
+/** An advisory lock that the test holds while a process is to wait at a point. */
+const GATE = 4242
+
+/** Where in the database a process stops: before its n-th write, or in its n-th commit of a run or slice. */
+export interface StopPoint {
+  readonly at: 'write' | 'commit'
+  readonly number: number
+}
+
+export interface Gate {
+  /** Resolves when somebody waits. */
+  readonly reached: () => Promise<void>
+  readonly open: () => Promise<void>
+}
+
+export interface KillBench extends AsyncDisposable {
+  readonly emulator: Emulator
+  readonly database: TestDatabase
+  /** Empties the tables, ends every fault and opens the gate. */
+  readonly reset: () => Promise<void>
+  /** `livehouse sync` as a process of its own. */
+  readonly startChild: () => Child
+  /** The same in this process. @returns its exit code */
+  readonly syncHere: () => Promise<number | undefined>
+  /** Whoever comes to the point waits there until the gate is opened. */
+  readonly closeGate: (point: StopPoint) => Promise<Gate>
+  /** Once every process but this one has left the database. */
+  readonly waitForSilence: () => Promise<void>
+  /** What is covered, by stream and partition. */
+  readonly readCoverage: () => Promise<readonly unknown[]>
+  /** How many writes and commits there have been since the last reset. */
+  readonly countPoints: () => Promise<{ readonly write: number; readonly commit: number }>
+}
+
+export interface Child {
+  readonly process: ChildProcess
+  readonly ended: Promise<{ readonly code: number | null; readonly signal: string | null; readonly error: string }>
+}
+
+/** A small account that has ended long ago, so that what is covered does not depend on when a run is. */
+export async function startKillBench(): Promise<KillBench> {
+  const now = floorToMinute(wallTimeAt(systemClock.now(), TIME_ZONE))
+  const endsAt = now - 4 * DAY
+  const world = createWorld({ seed: 3, channels: 1, viewers: 25, days: 3, endsAt, timeZone: TIME_ZONE })
+  const emulator = await startEmulator({ world })
+  const database = await createTestDatabase()
+  const { db } = database
+  const folder = await mkdtemp(join(tmpdir(), 'livehouse-channels-'))
+  const channels = join(folder, 'channels.csv')
+  await writeFile(channels, `channel_id,until\n${emulator.channelIds[0]},${formatWallDate(endsAt + 2 * DAY)}\n`)
+  const environment = {
+    ...environmentOf(emulator, database),
+    LIVEHOUSE_CHANNELS: `@${channels}`,
+    LIVEHOUSE_HISTORY_FROM: formatWallDate(endsAt - 6 * DAY),
+    LIVEHOUSE_MAX_CALLS_PER_SECOND: '0',
+    LOG_LEVEL: 'silent',
+  }
+  await installGates(db)
+  let openGate = async (): Promise<void> => {}
+
+  return {
+    emulator,
+    database,
+    reset: async () => {
+      await openGate()
+      emulator.faults.length = 0
+      await sql`update public.stop_at set point = 'none', number = 0`.execute(db)
+      await emptyTables(db)
+      await sql`select setval('public.writes', 1, false), setval('public.commits', 1, false)`.execute(db)
+    },
+    startChild: () => {
+      const child = spawn(process.execPath, [launcher, 'sync'], {
+        env: environment,
+        stdio: ['ignore', 'ignore', 'pipe'],
+      })
+      let error = ''
+      child.stderr.setEncoding('utf8').on('data', (chunk: string) => (error += chunk))
+      const ended = once(child, 'close').then(([code, signal]: unknown[]) => ({
+        code: typeof code === 'number' ? code : null,
+        signal: typeof signal === 'string' ? signal : null,
+        error,
+      }))
+      return { process: child, ended }
+    },
+    syncHere: async () => (await runVerb(sync, [], { environment, clock: systemClock })).code,
+    closeGate: async ({ at, number }) => {
+      const opened = Promise.withResolvers<void>()
+      const closed = Promise.withResolvers<void>()
+      const held = db.connection().execute(async (session) => {
+        await sql`select pg_advisory_lock(${sql.lit(GATE)})`.execute(session)
+        closed.resolve()
+        await opened.promise
+        await sql`select pg_advisory_unlock(${sql.lit(GATE)})`.execute(session)
+      })
+      await closed.promise
+      await sql`update public.stop_at set point = ${at}, number = ${number}`.execute(db)
+      openGate = async () => {
+        opened.resolve()
+        await held
+      }
+      return {
+        reached: async () =>
+          await until(
+            db,
+            sql`select 1 from pg_locks where locktype = 'advisory' and objid = ${sql.lit(GATE)} and not granted`,
+          ),
+        open: openGate,
+      }
+    },
+    waitForSilence: async () =>
+      await until(
+        db,
+        sql`select 1 where not exists (
+          select 1 from pg_locks join pg_stat_activity using (pid)
+          where datname = current_database() and pid <> pg_backend_pid() and locktype in ('advisory', 'transactionid'))`,
+      ),
+    readCoverage: async () => {
+      const { rows } = await sql`
+        select stream, partition, range_agg(covers)::text as ranges from livehouse_ops.slices
+        where status = 'landed' group by stream, partition order by stream, partition`.execute(db)
+      return rows
+    },
+    countPoints: async () => {
+      const { rows } = await sql<{ write: string; commit: string }>`
+        select nextval('public.writes') - 1 as write, nextval('public.commits') - 1 as commit`.execute(db)
+      return { write: Number(rows[0]?.write), commit: Number(rows[0]?.commit) }
+    },
+    [Symbol.asyncDispose]: async () => {
+      await openGate()
+      await rm(folder, { recursive: true })
+      await emulator[Symbol.asyncDispose]()
+      await database[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** Asks until there is an answer. */
+async function until(db: Kysely<Database>, question: ReturnType<typeof sql>): Promise<void> {
+  while ((await question.execute(db)).rows.length === 0) await sql`select pg_sleep(0.005)`.execute(db)
+}
+
+/** Triggers that count writes and commits, and wait for the gate at the chosen one. */
+async function installGates(db: Kysely<Database>): Promise<void> {
+  const gate = (point: string, sequence: string) => `
+    create function public.pass_${point}() returns trigger language plpgsql as $$
+    declare passing bigint := nextval('public.${sequence}');
+    begin
+      if exists (select from public.stop_at where point = '${point}' and number = passing) then
+        perform pg_advisory_lock(${GATE});
+        perform pg_advisory_unlock(${GATE});
+      end if;
+      return coalesce(new, old);
+    end $$`
+  const statements = [
+    'create table public.stop_at (point text, number integer)',
+    `insert into public.stop_at values ('none', 0)`,
+    'create sequence public.writes',
+    'create sequence public.commits',
+    gate('write', 'writes'),
+    gate('commit', 'commits'),
+  ]
+  for (const statement of statements) await sql.raw(statement).execute(db)
+  const { rows } = await sql<{ name: string }>`
+    select format('%I.%I', schemaname, tablename) as name from pg_tables
+    where schemaname in ('livehouse', 'livehouse_ops') and tablename not in ('migrations', 'migration_lock', 'source')`.execute(
+    db,
+  )
+  for (const { name } of rows) {
+    await sql
+      .raw(
+        `create trigger gate before insert or update on ${name} for each statement execute function public.pass_write()`,
+      )
+      .execute(db)
+  }
+  for (const table of ['slices', 'runs']) {
+    await sql
+      .raw(`create constraint trigger gate_commit after insert or update on livehouse_ops.${table}
+        deferrable initially deferred for each row execute function public.pass_commit()`)
+      .execute(db)
+  }
+}
