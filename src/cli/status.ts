@@ -20,7 +20,8 @@ Flags:
                   {"time_zone", "pending_migrations": [], "streams": {NAME: {"rows", "last_run_id", "last_landed_at",
                   "last_proof", "covered_until" (wall clock of time_zone), "least_covered_partition", "partitions":
                   {PROOF: count}}}, "runs": [{"run_id", "command", "status", "started_at", "finished_at"}],
-                  "quarantine": {NAME: {"rows", "most_common_reason"}}, "stale": [NAME] or null without --max-age}
+                  "quarantine": {NAME: {"rows", "most_common_reason"}}, "backfills":
+                  [{"started_at", "resume_with"}] (unfinished ones), "stale": [NAME] or null without --max-age}
 
 Exit codes: 0 shown, 1 the database cannot be read, 2 wrong use, 3 something is older than --max-age.
 

@@ -2,6 +2,7 @@ import type { Proof } from '../../core/slice.ts'
 import type { StreamName } from '../../core/stream.ts'
 import { countRows, readTableNames } from '../../db/run-query.ts'
 import { type QuarantineCount, readQuarantineCounts } from '../../state/read-quarantine-counts.ts'
+import { readOpenBackfills, type UnfinishedBackfill } from '../../state/read-open-backfills.ts'
 import { type RecordedRun, readRuns } from '../../state/read-runs.ts'
 import { readStreamStates, type StreamState } from '../../state/read-stream-states.ts'
 import { readSource } from '../../state/source.ts'
@@ -24,12 +25,13 @@ export interface Status {
   readonly streams: readonly StreamStatus[]
   readonly runs: readonly RecordedRun[]
   readonly quarantine: readonly QuarantineCount[]
+  readonly backfills: readonly UnfinishedBackfill[]
 }
 
 const LAST_RUNS = 5
 /** Ten calls a day: read only when it is named, so its age says nothing. */
 const NAMED_ONLY: StreamName = 'watch_records_v1'
-const nothing: Omit<Status, 'streams' | 'pending'> = { timeZone: null, runs: [], quarantine: [] }
+const nothing: Omit<Status, 'streams' | 'pending'> = { timeZone: null, runs: [], quarantine: [], backfills: [] }
 
 /** Reads what `status` shows. */
 export async function collectStatus({ db, isMigrated, pending }: DatabaseAsItIs): Promise<Status> {
@@ -51,6 +53,8 @@ export async function collectStatus({ db, isMigrated, pending }: DatabaseAsItIs)
     streams: streamStatuses,
     runs: await readRuns(db, LAST_RUNS),
     quarantine: await readQuarantineCounts(db),
+    // A database of an older livehouse has no table of them yet.
+    backfills: pending.length > 0 ? [] : await readOpenBackfills(db),
   }
 }
 

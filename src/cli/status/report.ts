@@ -1,5 +1,6 @@
 import { proofs } from '../../core/slice.ts'
 import { formatWallTime, wallTimeAt } from '../../core/wall-clock.ts'
+import type { UnfinishedBackfill } from '../../state/read-open-backfills.ts'
 import { formatAge, formatDuration } from '../ages.ts'
 import { formatTable } from '../table.ts'
 import { proofsOf, type Status, type StreamStatus } from './collect-status.ts'
@@ -37,8 +38,26 @@ export function describeStatus(status: Status, nowMs: number): string[] {
     ...formatTable(['run', 'command', 'status', 'started', 'took'], runRows),
     '',
     ...describeQuarantine(status),
+    ...status.backfills.map(
+      (each) => `unfinished backfill since ${minute(each.startedAt)}; to resume: ${resumeCommand(each)}`,
+    ),
     `Times are those of ${timeZone}.`,
   ]
+}
+
+function resumeCommand({ from, to, streams, channels, onlyGaps }: UnfinishedBackfill): string {
+  const time = (text: string) => text.slice(0, 16).replace(' ', 'T')
+  const flags = [
+    '--from',
+    time(from),
+    '--to',
+    time(to),
+    '--streams',
+    streams.join(','),
+    '--channels',
+    channels.join(','),
+  ]
+  return ['livehouse backfill', ...flags, ...(onlyGaps ? ['--only-gaps'] : [])].join(' ')
 }
 
 function coverageOf({ coveredUntil, leastCovered }: NonNullable<StreamStatus['state']>): string {
@@ -96,6 +115,10 @@ export function statusJson(status: Status, stale: readonly StreamStatus[] | unde
       finished_at: finishedAt?.toISOString() ?? null,
     })),
     quarantine: Object.fromEntries(quarantine),
+    backfills: status.backfills.map((each) => ({
+      started_at: each.startedAt.toISOString(),
+      resume_with: resumeCommand(each),
+    })),
     stale: stale?.map(({ stream }) => stream) ?? null,
   })
 }
