@@ -10,6 +10,8 @@ import { identityOf } from './model-world.ts'
 /** What the world held before a run, and who had been marked removed. */
 interface Before {
   readonly truth: ReadonlyMap<StreamName, ReadonlySet<string>>
+  /** What its rows are the same by. */
+  readonly ids: ReadonlyMap<StreamName, ReadonlySet<string>>
   readonly marked: ReadonlyMap<StreamName, ReadonlySet<string>>
 }
 
@@ -53,13 +55,14 @@ export function createModelProof(db: Kysely<Database>, emulator: Emulator, names
     hasRemovals: () => [...gone.values()].some(({ size }) => size > 0),
     beforeRun: async () => ({
       truth: new Map([...readTruth()].map(([name, rows]) => [name, keysOf(rows)])),
+      ids: new Map([...readTruth()].map(([name, rows]) => [name, new Set(rows.map((row) => identityOf(name, row)))])),
       marked: new Map(
         await Promise.all(
           names.map(async (name) => [name, new Set((await readMarked(name)).map(nameOf(name)))] as const),
         ),
       ),
     }),
-    afterRun: async ({ truth, marked }, { isOk }) => {
+    afterRun: async ({ truth, ids, marked }, { isOk }) => {
       for (const [name, rows] of readTruth()) {
         const there = rows.filter((row) => truth.get(name)?.has(textOf(row)))
         const markedNow = new Set((await readMarked(name)).map(nameOf(name)))
@@ -72,6 +75,13 @@ export function createModelProof(db: Kysely<Database>, emulator: Emulator, names
         const present = await readPresent(name)
         // Where the world changed meanwhile, what stood still.
         requireThere(name, there, present)
+        // A visitor who jumped meanwhile is there all the same, with what is known of the time before or after.
+        if (name === 'visitors')
+          requireIdentities(
+            name,
+            rows.filter((row) => ids.get(name)?.has(identityOf(name, row))),
+            present,
+          )
         const isStill = there.length === rows.length && truth.get(name)?.size === keysOf(rows).size
         if (isStill) requireNoMore(name, rows, present, (row) => gone.get(name)?.has(identityOf(name, row)) ?? false)
       }
@@ -116,6 +126,12 @@ function requireThere(name: StreamName, expected: readonly TruthRow[], present: 
   throw new Error(
     `${missing.length} rows of ${name} are missing: ${textOf(missing[0] ?? {})}; held: ${other.map(textOf).join()}`,
   )
+}
+
+function requireIdentities(name: StreamName, expected: readonly TruthRow[], present: readonly TruthRow[]): void {
+  const held = new Set(present.map((row) => identityOf(name, row)))
+  const missing = expected.find((row) => !held.has(identityOf(name, row)))
+  if (missing) throw new Error(`a row of ${name} is missing altogether: ${textOf(missing)}`)
 }
 
 function requireNoMore(
