@@ -11,6 +11,8 @@ import { warehouseDialect } from './warehouse-dialect.ts'
 const OLDEST_SERVER = 14
 const CONNECT_TIMEOUT_MS = 10_000
 const IDLE_TIMEOUT_MS = 30_000
+/** Sooner than routers forget a connection; some of ours are silent for hours. Without it systems wait for two hours. */
+const KEEP_ALIVE_MS = 60_000
 
 export interface PoolOptions {
   /** Ends the wait for the first connection. */
@@ -41,6 +43,7 @@ export async function openDatabase(url: string, options: PoolOptions = {}): Prom
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types: pgTypes,
     stream: () => remember(new Socket(), sockets),
   })

@@ -8,7 +8,7 @@ import {
   type PostgresPool,
   PostgresQueryCompiler,
 } from 'kysely'
-import { hasCode } from '../core/errors.ts'
+import { isConnectionLoss } from './is-connection-loss.ts'
 import { translateConnectError, translateStatementError } from './translate-error.ts'
 
 /**
@@ -41,7 +41,7 @@ function translatingDriver(inner: Driver, target: string): Driver {
       return await work
     } catch (error) {
       const translation = translateStatementError(error, target)
-      if (isLoss(translation)) lost.add(connection)
+      if (isConnectionLoss(translation)) lost.add(connection)
       throw translation
     }
   }
@@ -81,9 +81,4 @@ function translatingDriver(inner: Driver, target: string): Driver {
     },
     destroy: (options) => inner.destroy(options),
   }
-}
-
-/** Whether the server ends the connection after this error: class 57P is its shutdown. */
-function isLoss(error: unknown): boolean {
-  return hasCode(error, 'db.unreachable') || (hasCode(error, 'db.refused') && error.details.sqlState.startsWith('57P'))
 }
