@@ -18,6 +18,8 @@ export interface JobOptions {
   /** One runner a partition, over all processes. */
   readonly locks: {
     readonly tryTake: (stream: StreamName, partition: string) => Promise<boolean>
+    /** Makes sure that what was taken is still ours. @throws when it is not, or cannot be */
+    readonly keep: () => Promise<void>
     readonly release: (stream: StreamName, partition: string) => Promise<void>
     readonly startWaiting: (stream: StreamName, partition: string) => Promise<void>
     readonly stopWaiting: (stream: StreamName, partition: string) => Promise<void>
@@ -131,6 +133,11 @@ async function runPartitions(partitions: readonly OpenPartition[], job: Job): Pr
     partition.open -= queue.removeAll(partition).length
     blocked.add(partition)
   }
+  const own = async (partition: OpenPartition): Promise<boolean> => {
+    if (partition.lock !== undefined) await locks.keep()
+    partition.lock ??= locks.tryTake(...nameOf(partition))
+    return await partition.lock
+  }
   const runOne = async (slice: Slice, partition: OpenPartition): Promise<void> => {
     const result = await runSlice(slice, deps)
     if (result.kind === 'cut') {
@@ -153,20 +160,29 @@ async function runPartitions(partitions: readonly OpenPartition[], job: Job): Pr
     if (deps.signal.aborted || partition.isIgnored) tally.addNotBegun(slice)
     else if (isPastStop(job)) tally.addLeft()
     else {
-      partition.lock ??= locks.tryTake(...nameOf(partition))
-      if (await partition.lock) await runOne(slice, partition)
-      else putOff(partition)
+      const isOurs = await own(partition).catch((error: unknown) => {
+        // Without its locks a run may not go on: another may be at work on the same.
+        job.endRun(error)
+        tally.add(slice, failedBy(error), true)
+      })
+      if (isOurs) await runOne(slice, partition)
+      else if (isOurs === false) putOff(partition)
     }
     partition.open--
-    if (partition.open === 0 && (await partition.lock)) await locks.release(...nameOf(partition))
+    if (partition.open === 0 && (await isHeld(partition))) await locks.release(...nameOf(partition))
   }
   await inParallel(options.concurrency, () => {
     const next = queue.take()
-    return next && (() => work(next.slice, next.partition))
+    if (next === undefined) return undefined
+    return async () =>
+      await work(next.slice, next.partition).catch((error: unknown) => {
+        job.endRun(error)
+        throw error
+      })
   })
   for (const partition of partitions) {
     const isEmpty = partition.plan.slices.length === 0
-    if (isEmpty && (await partition.lock)) await locks.release(...nameOf(partition))
+    if (isEmpty && (await isHeld(partition))) await locks.release(...nameOf(partition))
   }
   return [...blocked]
 }
@@ -199,6 +215,10 @@ function nameOf({ plan }: OpenPartition): [StreamName, string] {
   return [plan.stream.name, partitionKey(plan.partition)]
 }
 
+async function isHeld({ lock }: OpenPartition): Promise<boolean> {
+  return (await lock?.catch(() => false)) ?? false
+}
+
 function isPastStop({ deps, options }: Job): boolean {
   return options.stopAtMs !== undefined && deps.clock.now() >= options.stopAtMs
 }
@@ -207,5 +227,9 @@ function lockedOut({ stream, partition }: Slice, waitedMs: number): EndedSlice {
   const name = { stream: stream.name, partition: partitionKey(partition) }
   const message = `${name.stream} ${name.partition}: another run has held it for ${Math.round(waitedMs / 60_000)} minutes; see \`livehouse status\``
   const error = new LivehouseError('slice.locked', message, { ...name, waitedMs })
+  return failedBy(error)
+}
+
+function failedBy(error: unknown): EndedSlice {
   return { kind: 'ended', proof: 'failed', counts: noCounts, error, found: undefined, hasNewHeaders: false }
 }
