@@ -1,5 +1,5 @@
 import { LivehouseError } from '../core/errors.ts'
-import type { RunProblem } from '../core/outcome.ts'
+import type { RunOutcome, RunProblem } from '../core/outcome.ts'
 import { outcomeJson } from './outcome-json.ts'
 
 interface Failure {
@@ -20,21 +20,27 @@ export function failureText({ command, error }: Failure): string {
 }
 
 /** What stopped a command, as the one JSON object that `--json` prints. */
-export function failureJson({ command, error, startedAt, finishedAt }: Failure): string {
+export function failureJson(failure: Failure): string {
+  return outcomeJson(failureOutcome(null, failure))
+}
+
+/** A run, or a command before it has become one, that was stopped before it could say what it did. */
+export function failureOutcome(
+  runId: string | null,
+  { command, error, startedAt, finishedAt }: Failure,
+): RunOutcome & { readonly status: 'failed' } {
   const code = error instanceof LivehouseError ? error.code : 'internal'
   const problems = problemsOf(error)
   const messages = problems.length > 0 ? problems : [messageOf(error)]
   const errors = messages.map((message): RunProblem => ({ stream: null, partition: null, code, message }))
-  return outcomeJson({
-    runId: null,
-    command,
-    status: 'failed',
-    startedAt,
-    finishedAt,
-    resumesAt: null,
-    streams: {},
-    errors,
-  })
+  return { runId, command, status: 'failed', startedAt, finishedAt, resumesAt: null, streams: {}, errors }
+}
+
+/** What went wrong first, where undoing the work (`await using`) then failed too. */
+export function causeBehind(error: unknown): unknown {
+  let cause = error
+  while (cause instanceof SuppressedError) cause = cause.suppressed
+  return cause
 }
 
 function problemsOf(error: unknown): readonly string[] {

@@ -5,7 +5,7 @@ import type { RedactingLog } from '../log.ts'
 import type { CliContext } from './command.ts'
 import type { CommandEntry } from './commands.ts'
 import { exitCodeOfError } from './exit.ts'
-import { failureJson, failureText } from './failure.ts'
+import { causeBehind, failureJson, failureText } from './failure.ts'
 import { overview } from './overview.ts'
 import { didYouMean } from './suggest.ts'
 import { createTerminal, type Terminal } from './terminal.ts'
@@ -48,12 +48,13 @@ export async function runCommandLine(line: CommandLine): Promise<number> {
     }
     const code = await Promise.race([command.run({ ...context, print }, argv), line.emergency])
     return line.signal.aborted ? exitCodeOfError(line.signal.reason) : code
-  } catch (error) {
+  } catch (thrown) {
+    const error = causeBehind(thrown)
     const redact = log?.redact ?? ((text: string) => text)
     const failure = { command: verb, error, startedAt, finishedAt: isoTime(line.clock) }
     if (isGiven(line.argv, '--json') && !hasPrinted) line.writeOut(`${redact(failureJson(failure))}\n`)
     terminal.write(`${redact(failureText(failure))}\n`)
-    log?.debug('command.failed', { err: error })
+    log?.debug('command.failed', { err: thrown })
     return exitCodeOfError(error)
   }
 }

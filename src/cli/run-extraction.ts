@@ -8,6 +8,7 @@ import { DAY, MINUTE, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
 import { planAgain } from '../pipeline/plan-again.ts'
 import { type PlanStreams, runStreams } from '../pipeline/run-streams.ts'
+import type { JobResult } from '../pipeline/tally.ts'
 import type { SliceOrder } from '../pipeline/work-queue.ts'
 import { readGoneChannels } from '../state/channel-states.ts'
 import { mergeSlices } from '../state/merge-slices.ts'
@@ -16,6 +17,7 @@ import { finishRun, startRun } from '../state/runs.ts'
 import { itemReader } from '../transform/field.ts'
 import { registerChannels } from '../warehouse/channels.ts'
 import type { CliContext } from './command.ts'
+import { causeBehind, failureOutcome } from './failure.ts'
 import { outcomeObject } from './outcome-json.ts'
 import { settleChannels } from './settle-channels.ts'
 
@@ -60,12 +62,47 @@ function secondsUntil(now: WallTime, time: string): number {
   return ahead > 0 ? ahead : ahead + DAY
 }
 
-/** Runs slices and writes the run down: the part that every verb that reads shares. */
+/** Runs slices and writes the run down, however it ends: the part that every verb that reads shares. */
 export async function runExtraction(context: CliContext, request: ExtractionRequest): Promise<RunOutcome> {
   const { clock, log, signal } = context
-  const { command, service, db, channels } = request
+  const { command, db } = request
   const startedAt = new Date(clock.now())
   const runId = await startRun(db, { command, settings: request.settings, startedAt })
+  const finish = async (outcome: RunOutcome): Promise<void> => {
+    const { status, finishedAt } = outcome
+    await finishRun(db, runId, {
+      status,
+      finishedAt: new Date(finishedAt),
+      resumesAt: null,
+      outcome: outcomeObject(outcome),
+    })
+    log.info('run.ended', { runId, command, status })
+  }
+  const times = () => ({ startedAt: startedAt.toISOString(), finishedAt: new Date(clock.now()).toISOString() })
+  let job: JobResult
+  try {
+    job = await extract(context, request, runId, startedAt)
+  } catch (thrown) {
+    const error = causeBehind(thrown)
+    // Where the database does not answer, what stopped the run says so; to say it again would hide the rest.
+    await finish(failureOutcome(runId, { command, error, ...times() })).catch(() => {})
+    throw error
+  }
+  const outcome: RunOutcome = { runId, command, ...job, ...times(), resumesAt: null }
+  await finish(outcome)
+  const now = new Date(outcome.finishedAt)
+  if (!signal.aborted) await mergeSlices(db, { streams: request.streams, timeZone: request.service.timeZone, now })
+  return outcome
+}
+
+async function extract(
+  context: CliContext,
+  request: ExtractionRequest,
+  runId: string,
+  startedAt: Date,
+): Promise<JobResult> {
+  const { clock, log, signal } = context
+  const { command, service, db, channels } = request
   // Without LIVEHOUSE_CHANNELS nothing is known of the channels: none is retired.
   if (channels.length > 0) await registerChannels(db, channels, runId)
   await using connection = connect({ ...service, clock, log, addSecret: context.addSecret })
@@ -98,18 +135,5 @@ export async function runExtraction(context: CliContext, request: ExtractionRequ
     stopAtMs: request.until === undefined ? undefined : startedAt.getTime() + secondsUntil(now, request.until) * 1000,
   })
   const errors = await settleChannels(db, log, runId, job.errors)
-  const finishedAt = new Date(clock.now())
-  const outcome: RunOutcome = {
-    runId,
-    command,
-    ...job,
-    errors,
-    startedAt: startedAt.toISOString(),
-    finishedAt: finishedAt.toISOString(),
-    resumesAt: null,
-  }
-  await finishRun(db, runId, { status: job.status, finishedAt, resumesAt: null, outcome: outcomeObject(outcome) })
-  if (!signal.aborted) await mergeSlices(db, { streams: request.streams, timeZone: service.timeZone, now: finishedAt })
-  log.info('run.ended', { runId, command, status: job.status })
-  return outcome
+  return { ...job, errors }
 }

@@ -114,8 +114,11 @@ describe('a failure', () => {
   const problems = ['LIVEHOUSE_BASE_URL is not set; …', 'DATABASE_URL is not set; …']
   const config = new LivehouseError('config.invalid', '2 settings are missing or wrong', { problems })
 
-  test('is one message, its problems one a line', async () => {
-    const { code, out, err } = await run(['sync'], failWith(config))
+  test.each([
+    ['', config],
+    [', whatever cleaning up ran into after it', new SuppressedError(new Error('cannot close'), config)],
+  ])('is one message, its problems one a line%s', async (_case, error) => {
+    const { code, out, err } = await run(['sync'], failWith(error))
     expect(code).toBe(2)
     expect(out).toBe('')
     expect(err).toBe(`livehouse sync: 2 settings are missing or wrong\n  ${problems.join('\n  ')}\n`)

@@ -1,0 +1,108 @@
+import { type Kysely, sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { sync } from '../../src/cli/sync.ts'
+import { type Clock, systemClock } from '../../src/core/clock.ts'
+import { silentLog } from '../../src/core/log.ts'
+import type { Database } from '../../src/db/database.ts'
+import { openDatabase } from '../../src/db/pool.ts'
+import { startEmulator } from '../../src/emulator/server.ts'
+import { expectTruth } from '../helpers/expect-truth.ts'
+import { createTestDatabase, onServer, type TestDatabase } from '../helpers/postgres.ts'
+import { environmentOf, runVerb } from '../helpers/run-verb.ts'
+
+const clock: Clock = { now: () => Date.UTC(2026, 10, 20, 6, 30), sleep: systemClock.sleep }
+
+/** A sync that takes a while; `meanwhile` begins when its first slice has ended. */
+async function runSync(database: TestDatabase, meanwhile: () => Promise<void>, argv: readonly string[] = []) {
+  const emulator = await startEmulator({ channels: 1, viewers: argv.length === 0 ? 1500 : 4000, clock, latencyMs: 10 })
+  let done: Promise<void> | undefined
+  const log = {
+    ...silentLog,
+    info: (event: string) => {
+      if (event === 'slice.ended') done ??= meanwhile()
+    },
+  }
+  const environment = { ...environmentOf(emulator, database), LIVEHOUSE_CONCURRENCY: '2' }
+  const run = await runVerb(sync, ['--json', ...argv], { environment, clock, log })
+  const calls = emulator.calls.length
+  await done
+  return { run, calls, emulator, [Symbol.asyncDispose]: async () => await emulator[Symbol.asyncDispose]() }
+}
+
+async function readRuns(db: Kysely<Database>) {
+  return await db.selectFrom('livehouse_ops.runs').select(['status', 'finished_at', 'outcome']).execute()
+}
+
+async function terminate({ name }: TestDatabase, which: 'lock session' | 'all') {
+  const locks = sql`pid in (select pid from pg_locks where locktype = 'advisory' and granted)`
+  await onServer(async (admin) => {
+    await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity
+      where datname = ${name} and ${which === 'all' ? sql`true` : locks}`.execute(admin)
+  })
+}
+
+test('a run whose idle lock session is ended by the server goes on, and is green', async () => {
+  await using database = await createTestDatabase()
+  await using world = await runSync(database, async () => await terminate(database, 'lock session'))
+  expect(world.run).toMatchObject({ code: 0, error: undefined })
+  expect(await readRuns(database.db)).toMatchObject([{ status: 'ok', finished_at: expect.any(Date) }])
+  await expectTruth({ ...world, database })
+})
+
+test('a run of which all connections are ended goes on or tells the database, and is written down', async () => {
+  await using database = await createTestDatabase()
+  await using world = await runSync(database, async () => await terminate(database, 'all'))
+  const { status, errors } = JSON.parse(world.run.printed[0] ?? '{}')
+  expect(errors.map(({ code }: { code: string }) => code).filter((code: string) => !code.startsWith('db.'))).toEqual([])
+  expect(await readRuns(database.db)).toMatchObject([{ status, finished_at: expect.any(Date) }])
+})
+
+test('a run whose database takes no more connections ends with that', async () => {
+  await using database = await createTestDatabase()
+  const allow = async (isAllowed: boolean) =>
+    await onServer(async (admin) => {
+      await sql`alter database ${sql.id(database.name)} allow_connections ${sql.lit(isAllowed)}`.execute(admin)
+    })
+  await using world = await runSync(database, async () => {
+    await allow(false)
+    await terminate(database, 'all')
+  })
+  const { errors } = JSON.parse(world.run.printed[0] ?? '{"errors":[]}')
+  const codes = [world.run.error ?? [], errors].flat().map(({ code }: { code: unknown }) => code)
+  expect(new Set(codes)).toEqual(new Set([expect.stringMatching(/^db\.(refused|unreachable)$/)]))
+})
+
+test('a run whose partition another takes with its lost lock session ends, and says so', async () => {
+  await using database = await createTestDatabase()
+  await using other = await openDatabase(database.url)
+  await other.connection().execute(async (session) => {
+    const takeOver = async () => {
+      // In line for it before it is lost: nobody can be faster.
+      const taken = sql`select pg_advisory_lock((classid::bigint << 32) | objid::bigint) from pg_locks
+        where locktype = 'advisory' and granted and database = (select oid from pg_database where datname = current_database())`
+      const turn = taken.execute(session)
+      const isInLine = sql<{ is: boolean }>`select exists (select from pg_locks where not granted) as is`
+      for (let n = 0; n < 1000 && !(await isInLine.execute(database.db)).rows[0]?.is; n++);
+      await terminate(database, 'lock session')
+      await turn
+    }
+    await using world = await runSync(database, takeOver, ['--streams', 'watch_records'])
+    const { errors } = JSON.parse(world.run.printed[0] ?? '{}')
+    expect(errors).toMatchObject([
+      { code: 'db.refused', message: expect.stringContaining('another run has taken watch_records channel=') },
+    ])
+    const [run] = await readRuns(database.db)
+    expect(run?.status).toBe('partial')
+  })
+})
+
+test('a run that fails before its first slice is written down as failed, with the reason', async () => {
+  await using database = await createTestDatabase()
+  await sql`alter table livehouse_ops.channel_states rename to elsewhere`.execute(database.db)
+  await using world = await runSync(database, async () => {})
+  expect(String(world.run.error)).toContain('channel_states')
+  const problem = { code: 'internal', message: expect.stringContaining('channel_states') }
+  expect(await readRuns(database.db)).toMatchObject([
+    { status: 'failed', finished_at: expect.any(Date), outcome: { status: 'failed', errors: [problem] } },
+  ])
+})
