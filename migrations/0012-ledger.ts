@@ -4,11 +4,14 @@ import { type Kysely, sql } from 'kysely'
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`ALTER TABLE livehouse_ops.slices
     ADD COLUMN reads tsrange CHECK (lower_inc(reads) AND NOT upper_inc(reads)),
+    ADD COLUMN settled tsrange CHECK (lower_inc(settled) AND NOT upper_inc(settled)),
     ADD COLUMN backfill_id bigint,
     DROP CONSTRAINT slices_status_check,
     ADD CONSTRAINT slices_status_check CHECK (status IN ('landed', 'moving', 'failed', 'forgotten'))`.execute(db)
-  await sql`CREATE INDEX slices_coverage ON livehouse_ops.slices (stream, partition) INCLUDE (covers, started_at)
+  await sql`CREATE INDEX slices_coverage ON livehouse_ops.slices (stream, partition) INCLUDE (covers)
     WHERE status = 'landed' AND covers IS NOT NULL`.execute(db)
+  await sql`CREATE INDEX slices_settled ON livehouse_ops.slices (stream, partition) INCLUDE (settled)
+    WHERE status = 'landed' AND settled IS NOT NULL`.execute(db)
   await sql`CREATE INDEX slices_backfill ON livehouse_ops.slices (backfill_id) WHERE backfill_id IS NOT NULL`.execute(
     db,
   )
@@ -45,9 +48,11 @@ export async function down(db: Kysely<unknown>): Promise<void> {
   await sql`DROP TABLE livehouse_ops.headers`.execute(db)
   await sql`DROP TABLE livehouse_ops.backfills`.execute(db)
   await sql`DROP INDEX livehouse_ops.slices_coverage`.execute(db)
+  await sql`DROP INDEX livehouse_ops.slices_settled`.execute(db)
   await sql`UPDATE livehouse_ops.slices SET status = 'failed' WHERE status IN ('moving', 'forgotten')`.execute(db)
   await sql`ALTER TABLE livehouse_ops.slices
     DROP COLUMN reads,
+    DROP COLUMN settled,
     DROP COLUMN backfill_id,
     DROP CONSTRAINT slices_status_check,
     ADD CONSTRAINT slices_status_check CHECK (status IN ('landed', 'failed'))`.execute(db)
@@ -65,6 +70,8 @@ const comments = {
     status:
       'landed: all its rows are committed; moving: the list moved, it is read again; failed: it did not get to its end; forgotten: an operator wants it read again',
     reads: 'The range of the wall clock that it read, half-open; NULL for a walk over a whole list',
+    settled:
+      'The part of what it covers whose rows no longer changed when it was read; the rest, the lookback, is read again; NULL for none',
     backfill_id: 'The backfill that it belongs to (livehouse_ops.backfills)',
   },
   backfills: {

@@ -126,19 +126,11 @@ interface BackfillRange {
 }
 
 /** Signups are asked for questionnaire by questionnaire: their list is read as a sync would. */
-function planner(
-  db: ReadDatabase,
-  { channels, historyFrom, service }: ExtractionSettings,
-  range: BackfillRange,
-): PlanStreams {
+function planner(db: ReadDatabase, { channels, historyFrom }: ExtractionSettings, range: BackfillRange): PlanStreams {
   return async (some, questionsOf) => {
     const [inTime, snapshots] = [true, false].map((is) => some.filter(({ isTimeFiltered }) => isTimeFiltered === is))
     return [
-      ...(await planSync(
-        db,
-        { streams: snapshots ?? [], channels, historyFrom, now: range.now, timeZone: service.timeZone },
-        questionsOf,
-      )),
+      ...(await planSync(db, { streams: snapshots ?? [], channels, historyFrom, now: range.now }, questionsOf)),
       ...(await planBackfill(db, { ...range, streams: inTime ?? [], channels }, questionsOf)),
     ]
   }

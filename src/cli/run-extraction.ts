@@ -91,7 +91,7 @@ export async function runExtraction(context: CliContext, request: ExtractionRequ
   const outcome: RunOutcome = { runId, command, ...job, ...times(), resumesAt: null }
   await finish(outcome)
   const now = new Date(outcome.finishedAt)
-  if (!signal.aborted) await mergeSlices(db, { streams: request.streams, timeZone: request.service.timeZone, now })
+  if (!signal.aborted) await mergeSlices(db, now)
   return outcome
 }
 

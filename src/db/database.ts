@@ -80,6 +80,8 @@ export interface SlicesTable {
   covers: string | null
   /** As `covers`: what was read. */
   reads: string | null
+  /** As `covers`: the part of it whose rows no longer changed. */
+  settled: ColumnType<string | null, string | null | undefined, string | null>
   backfill_id: OptionalBigInteger
   status: 'landed' | 'moving' | 'failed' | 'forgotten'
   proof: string

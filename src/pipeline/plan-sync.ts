@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { isEmptyWindow, partitionKey } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import { DAY, type WallTime } from '../core/wall-clock.ts'
+import type { WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
 import { readCoverage } from '../state/coverage.ts'
 import { clipToChannel, type PartitionPlan, partitionsOf, type PlannedChannel, type QuestionsOf } from './partitions.ts'
@@ -14,8 +14,6 @@ export interface SyncPlan {
   readonly historyFrom: WallTime
   /** The service's wall clock at the start of the run. */
   readonly now: WallTime
-  /** Of that clock. */
-  readonly timeZone: string
 }
 
 /**
@@ -35,7 +33,7 @@ export async function planSync(
 async function planStream(
   db: Kysely<Database> | undefined,
   stream: Stream,
-  { channels, historyFrom, now, timeZone }: SyncPlan,
+  { channels, historyFrom, now }: SyncPlan,
   questionsOf: QuestionsOf,
 ): Promise<readonly PartitionPlan[]> {
   const partitions = partitionsOf(stream, channels, questionsOf)
@@ -52,8 +50,7 @@ async function planStream(
       window: clipToChannel({ from: historyFrom, to: horizon.newest }, channel),
     }))
     .filter(({ window }) => !isEmptyWindow(window))
-  const settled = { lookbackSeconds: stream.lookbackDays * DAY, timeZone }
-  const coverage = await readCoverage(db, stream.name, wanted, { settled })
+  const coverage = await readCoverage(db, stream.name, wanted, { isSettled: true })
   return wanted.map(({ of, partition, window }) => {
     const windows = (coverage.get(partition)?.gaps ?? [window]).toReversed()
     const slices = windows.map((part) => ({ stream, partition: of, window: part, covers: coveredPart(part, horizon) }))

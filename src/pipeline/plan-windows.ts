@@ -1,5 +1,5 @@
 import { isEmptyWindow, type Window } from '../core/slice.ts'
-import { ceilToMinute, floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
+import { ceilToMinute, DAY, floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
 
 /** What the service may not show yet is not asked for. */
 const NEWEST_SECONDS = 2
@@ -21,6 +21,12 @@ export function horizonAt(now: WallTime): Horizon {
 export function coveredPart({ from, to }: Window, { settled }: Horizon): Window | undefined {
   const covered = { from, to: Math.min(to, settled) }
   return isEmptyWindow(covered) ? undefined : covered
+}
+
+/** The part of a window whose rows no longer changed when it was read; undefined for none. */
+export function settledPart({ from, to }: Window, readAt: WallTime, lookbackDays: number): Window | undefined {
+  const settled = { from, to: Math.min(to, floorToMinute(readAt) - lookbackDays * DAY) }
+  return isEmptyWindow(settled) ? undefined : settled
 }
 
 /** The union of windows, in order of time, touching ones joined. */

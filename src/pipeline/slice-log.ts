@@ -2,10 +2,12 @@ import { LivehouseError } from '../core/errors.ts'
 import type { LogFields } from '../core/log.ts'
 import type { Counts } from '../core/outcome.ts'
 import { isGreen, type Proof, type Window } from '../core/slice.ts'
+import { wallTimeAt } from '../core/wall-clock.ts'
 import type { SliceRecord } from '../state/slices.ts'
 import type { CallMeter } from './call-meter.ts'
 import type { Extraction } from './extraction.ts'
 import type { HeldVerdict } from './hold-against-earlier.ts'
+import { settledPart } from './plan-windows.ts'
 import { type RunDeps, type Slice, sliceName } from './slice-work.ts'
 
 /** What a slice tells while it goes on, and what the ledger keeps of it. */
@@ -16,9 +18,14 @@ export interface SliceLog {
 }
 
 /** Says that a slice has begun. */
-export function openSliceLog(slice: Slice, { clock, log, report, runId }: RunDeps, meter: CallMeter): SliceLog {
+export function openSliceLog(
+  slice: Slice,
+  { clock, log, report, runId, timeZone }: RunDeps,
+  meter: CallMeter,
+): SliceLog {
   const { stream, partition, window, backfillId } = slice
   const startedAt = new Date(clock.now())
+  const readAt = wallTimeAt(startedAt.getTime(), timeZone)
   const name = { stream: stream.name, slice: sliceName(slice) }
   report({ kind: 'slice.started', ...name })
   log.info('slice.started', name)
@@ -31,6 +38,7 @@ export function openSliceLog(slice: Slice, { clock, log, report, runId }: RunDep
         partition,
         window,
         covers,
+        settled: covers && settledPart(covers, readAt, stream.lookbackDays),
         backfillId,
         proof,
         isDrop,

@@ -1,4 +1,4 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
@@ -22,8 +22,8 @@ export interface Coverage {
 export interface CoverageFilter {
   readonly backfillId?: string
   readonly begunSince?: Date
-  /** Only what was read when its rows no longer changed: so long after their time, on the clock of this zone. */
-  readonly settled?: { readonly lookbackSeconds: number; readonly timeZone: string }
+  /** Only what was read when its rows no longer changed. */
+  readonly isSettled?: boolean
 }
 
 /**
@@ -34,12 +34,12 @@ export async function readCoverage(
   db: Kysely<Database> | undefined,
   stream: StreamName,
   wanted: readonly WantedRange[],
-  { backfillId, begunSince, settled }: CoverageFilter = {},
+  { backfillId, begunSince, isSettled = false }: CoverageFilter = {},
 ): Promise<ReadonlyMap<string, Coverage>> {
   if (db === undefined) return new Map()
   const ofBackfill = backfillId === undefined ? sql`` : sql` and backfill_id = ${backfillId}`
   const since = begunSince === undefined ? sql`` : sql` and started_at >= ${begunSince}`
-  const counts = settled === undefined ? sql`covers` : sql`covers * ${rangeSettled(settled)}`
+  const counts = isSettled ? sql`settled` : sql`covers`
   const { rows } = await sql<{ partition: string; lower: string | null; upper: string | null }>`
     with wanted as (
       select * from unnest(${wanted.map(({ partition }) => partition)}::text[],
@@ -47,7 +47,7 @@ export async function readCoverage(
     ),
     covered as (
       select partition, range_agg(${counts}) as ranges from livehouse_ops.slices
-      where stream = ${stream} and status = 'landed' and covers is not null${ofBackfill}${since}
+      where stream = ${stream} and status = 'landed' and ${counts} is not null${ofBackfill}${since}
       group by partition
     )
     select partition, lower(gap)::text as lower, upper(gap)::text as upper
@@ -61,12 +61,6 @@ export async function readCoverage(
       return [partition, { gaps }]
     }),
   )
-}
-
-/** All times whose rows no longer changed when a slice was read; in whole minutes, as every bound. */
-function rangeSettled({ lookbackSeconds, timeZone }: NonNullable<CoverageFilter['settled']>): RawBuilder<unknown> {
-  return sql`tsrange(null,
-    date_trunc('minute', started_at at time zone ${timeZone}) - make_interval(secs => ${lookbackSeconds}))`
 }
 
 /** A range that is to be read again, of all or some streams and partitions. */
@@ -109,14 +103,14 @@ export async function forgetCoverage(
         from met left join lateral unnest(rest) as piece on true
       ),
       further as (
-        insert into livehouse_ops.slices (run_id, stream, partition, covers, reads, backfill_id, status, proof, distinct_rows,
+        insert into livehouse_ops.slices (run_id, stream, partition, covers, settled, reads, backfill_id, status, proof, distinct_rows,
           quarantined_rows, calls, retries, started_at, finished_at)
-        select run_id, stream, partition, piece, reads, backfill_id, status, proof, 0, 0, 0, 0, started_at, finished_at
+        select run_id, stream, partition, piece, nullif(settled * piece, 'empty'), reads, backfill_id, status, proof, 0, 0, 0, 0, started_at, finished_at
         from pieces join livehouse_ops.slices using (slice_id) where number > 1
       ),
       kept as (
         update livehouse_ops.slices as slice
-        set covers = piece, status = case when piece is null then 'forgotten' else slice.status end
+        set covers = piece, settled = nullif(settled * piece, 'empty'), status = case when piece is null then 'forgotten' else slice.status end
         from pieces where pieces.slice_id = slice.slice_id and number = 1
         returning slice.stream, slice.partition
       )

@@ -1,5 +1,4 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely'
-import type { StreamName } from '../core/stream.ts'
+import { type Kysely, sql } from 'kysely'
 import { DAY } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
 import { lockLedger } from './ledger-lock.ts'
@@ -8,40 +7,27 @@ const OLD_DAYS = 7
 /** Partitions that one run looks at, by chance; the next goes on. */
 const MOST_PARTITIONS = 1000
 
-export interface MergeRequest {
-  readonly streams: readonly { readonly name: StreamName; readonly lookbackDays: number }[]
-  /** The service's. */
-  readonly timeZone: string
-  readonly now: Date
-}
-
 /**
  * Makes one row of old slices of one stream, partition and proof whose ranges touch or overlap: it covers what they covered,
  * and has their sums. Slices of an open backfill and those that found surprisingly few rows stay as they are, and nothing is
- * merged across a gap. It counts as read when the last of them was, and only where that says the same of rows that still
- * changed then: what a sync reads next is the same before and after. @returns how many rows are gone by it
+ * merged across a gap. What had settled must be one range too, so that what a sync reads next is the same before and after.
+ * @returns how many rows are gone by it
  */
-export async function mergeSlices(db: Kysely<Database>, { streams, timeZone, now }: MergeRequest): Promise<number> {
+export async function mergeSlices(db: Kysely<Database>, now: Date): Promise<number> {
   const before = new Date(now.getTime() - OLD_DAYS * DAY * 1000)
-  const settledAt = (startedAt: RawBuilder<unknown>) =>
-    sql`tsrange(null, date_trunc('minute', ${startedAt} at time zone ${timeZone}) - make_interval(secs => lookback))`
   return await db.transaction().execute(async (trx) => {
     await lockLedger(trx)
     const { rows } = await sql`
-      with lookbacks as (
-        select * from unnest(${streams.map(({ name }) => name)}::text[],
-          ${streams.map(({ lookbackDays }) => lookbackDays * DAY)}::float8[]) as l (stream, lookback)
-      ),
-      chosen as materialized (
+      with chosen as materialized (
         select stream, partition from livehouse_ops.slices
         where status = 'landed' and covers is not null and finished_at < ${before}
         group by stream, partition having count(*) > 1 order by random() limit ${MOST_PARTITIONS}
       ),
       old as (
-        select slices.*, lookback, max(upper(covers)) over (
+        select slices.*, max(upper(covers)) over (
             partition by stream, partition, proof order by lower(covers), slice_id
             rows between unbounded preceding and 1 preceding) as earlier_end
-        from chosen join livehouse_ops.slices using (stream, partition) join lookbacks using (stream)
+        from chosen join livehouse_ops.slices using (stream, partition)
         where status = 'landed' and covers is not null and not is_drop and finished_at < ${before} and not exists (
           select from livehouse_ops.backfills where backfills.backfill_id = slices.backfill_id and backfills.status = 'open')
       ),
@@ -53,18 +39,19 @@ export async function mergeSlices(db: Kysely<Database>, { streams, timeZone, now
       merged as materialized (
         select max(slice_id) as kept, array_agg(slice_id) as slice_ids, max(run_id) as run_id,
           range_merge(range_agg(covers)) as covers, range_merge(range_agg(reads)) as reads,
+          range_merge(range_agg(settled)) as settled,
           sum(first_total) as first_total, sum(last_total) as last_total,
           sum(smallest_total) as smallest_total, sum(largest_total) as largest_total,
           sum(distinct_rows) as distinct_rows, sum(quarantined_rows) as quarantined_rows,
           sum(calls) as calls, sum(retries) as retries,
           max(started_at) as started_at, max(finished_at) as finished_at
-        from islands group by stream, partition, proof, island, lookback
-        having count(*) > 1 and range_agg(covers * ${settledAt(sql`started_at`)})
-          = tsmultirange(range_merge(range_agg(covers)) * ${settledAt(sql`max(started_at)`)})
+        from islands group by stream, partition, proof, island
+        having count(*) > 1 and coalesce(range_agg(settled), '{}')
+          = tsmultirange(coalesce(range_merge(range_agg(settled)), 'empty'))
       ),
       updated as (
         update livehouse_ops.slices as slice
-        set run_id = merged.run_id, covers = merged.covers, reads = merged.reads, backfill_id = null,
+        set run_id = merged.run_id, covers = merged.covers, reads = merged.reads, settled = merged.settled, backfill_id = null,
           first_total = merged.first_total, last_total = merged.last_total,
           smallest_total = merged.smallest_total, largest_total = merged.largest_total,
           distinct_rows = merged.distinct_rows, quarantined_rows = merged.quarantined_rows,

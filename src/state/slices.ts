@@ -13,6 +13,8 @@ export interface SliceRecord {
   readonly window: Window | undefined
   /** What it covers once it has landed; undefined where nothing. */
   readonly covers: Window | undefined
+  /** The part of that whose rows no longer changed when it was read; undefined where nothing. */
+  readonly settled: Window | undefined
   readonly backfillId: string | undefined
   readonly proof: Proof
   readonly totals:
@@ -40,6 +42,7 @@ export async function recordSlice(db: Kysely<Database>, slice: SliceRecord): Pro
       partition: partitionKey(slice.partition),
       reads: slice.window ? formatRange(slice.window) : null,
       covers: slice.covers ? formatRange(slice.covers) : null,
+      settled: slice.settled ? formatRange(slice.settled) : null,
       backfill_id: slice.backfillId ?? null,
       status: statusOf(slice.proof),
       proof: slice.proof,

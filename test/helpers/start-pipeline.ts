@@ -65,14 +65,13 @@ export async function startPipeline(options: EmulatorOptions = {}): Promise<Test
         channels: channels.map(({ channelId }) => ({ channelId, from: undefined, until: undefined })),
         historyFrom: parseWallTime('2015-01-01') ?? 0,
         now: wallTimeAt(clock.now(), TIME_ZONE),
-        timeZone: TIME_ZONE,
       }
       await using locks = await PartitionLocks.open(db)
       return await runStreams(
         streams
           .filter(({ name }) => names === undefined || names.includes(name))
           .map((stream) => ({ ...stream, pageSize: Math.min(pageSize, stream.pageSize) })),
-        (some, questionsOf) => planSync(db, { ...plan, streams: some, timeZone: TIME_ZONE }, questionsOf),
+        (some, questionsOf) => planSync(db, { ...plan, streams: some }, questionsOf),
         { ...deps, timeZone: TIME_ZONE, prefetch: 4, pagesPerSlice: 50 },
         { concurrency: 4, locks, planAgain: (partition) => planAgain(db, partition, begunAt) },
       )

@@ -23,6 +23,7 @@ test.each([
     ...slice,
     runId,
     stream: watchRecords.name,
+    settled: undefined,
     backfillId: undefined,
     proof: 'verified',
     totals: undefined,

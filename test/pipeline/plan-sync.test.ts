@@ -27,6 +27,7 @@ test('what was read while its rows still changed is read again, also when later 
     partition: { channel: channel.id, type: gift.type },
     window,
     covers: window,
+    settled: undefined,
     backfillId: undefined,
     proof: 'unverifiable',
     totals: undefined,

@@ -207,7 +207,7 @@ async function extract(
     streams
       .filter(({ name }) => schedule.streams.includes(name))
       .map((stream) => ({ ...stream, pageSize: Math.min(schedule.pageSize, stream.pageSize) })),
-    (some, questionsOf) => planSync(db, { ...plan, streams: some, timeZone: TIME_ZONE }, questionsOf),
+    (some, questionsOf) => planSync(db, { ...plan, streams: some }, questionsOf),
     { ...deps, timeZone: TIME_ZONE, prefetch: 3, pagesPerSlice: schedule.pagesPerSlice },
     { concurrency: 3, locks, planAgain: (partition) => planAgain(db, partition, begunAt) },
   )
