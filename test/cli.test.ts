@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
+import { createTemporaryFolder } from './helpers/temporary-folder.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const launcher = join(root, 'src', 'cli.ts')
@@ -22,7 +22,7 @@ function findOldNode(): string | undefined {
 
 /** A checkout with the launcher alone. */
 function createBareCheckout() {
-  const folder = mkdtempSync(join(tmpdir(), 'livehouse-launcher-'))
+  const folder = createTemporaryFolder('launcher')
   mkdirSync(join(folder, 'src'))
   mkdirSync(join(folder, 'node_modules'))
   copyFileSync(launcher, join(folder, 'src', 'cli.ts'))

@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import {
@@ -16,11 +15,12 @@ import {
 } from '../src/config.ts'
 import { readChannels } from '../src/config/read-channels.ts'
 import { hasCode } from '../src/core/errors.ts'
+import { createTemporaryFolder } from './helpers/temporary-folder.ts'
 
 const service = { LIVEHOUSE_BASE_URL: 'https://api.example.com', LIVEHOUSE_API_TOKEN: 'tok-123' }
 
 function temporaryFile(name: string, content: string): string {
-  const path = join(mkdtempSync(join(tmpdir(), 'livehouse-config-')), name)
+  const path = join(createTemporaryFolder('config'), name)
   writeFileSync(path, content)
   return path
 }

@@ -1,19 +1,10 @@
 import { spawn } from 'node:child_process'
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { createTemporaryFolder } from './helpers/temporary-folder.ts'
 
 const script = fileURLToPath(new URL('../install.cjs', import.meta.url))
 
@@ -30,7 +21,7 @@ fs.writeFileSync('node_modules/.package-lock.json', '{}')
 
 /** A project folder with a lock file and nothing installed. */
 function createProject() {
-  const root = mkdtempSync(join(tmpdir(), 'livehouse-install-'))
+  const root = createTemporaryFolder('install')
   copyFileSync(script, join(root, 'install.cjs'))
   writeFileSync(join(root, 'package-lock.json'), '{"lockfileVersion": 3}')
   writeFileSync(join(root, 'npm.cjs'), fakeNpm)

@@ -1,12 +1,11 @@
-import { mkdtemp, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { writeFile } from 'node:fs/promises'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { channels } from '../../src/cli/channels.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { startPipeline } from '../helpers/start-pipeline.ts'
+import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
 async function run(environment: Readonly<Record<string, string>>, nowMs: number, ...argv: string[]) {
   const clock = { now: () => nowMs, sleep: async () => {} }
@@ -53,7 +52,7 @@ test('label, group and test flag are those of the configuration', async () => {
   await pipeline.sync()
   const { database, emulator } = pipeline
   const [first = ''] = emulator.channelIds
-  const folder = await mkdtemp(join(tmpdir(), 'livehouse-channels-'))
+  const folder = createTemporaryFolder('channels')
   await writeFile(`${folder}/channels.csv`, `channel_id,label,group,is_test\n${first},Town hall,Internal,yes\n`)
   const lines = await run({ DATABASE_URL: database.url, LIVEHOUSE_CHANNELS: `@${folder}/channels.csv` }, 0)
   expect(lines[0]).toMatch(/channel +name +label +group +state/)

@@ -1,15 +1,15 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { readSettings } from '../../src/config.ts'
 import { readChannels, readChannelsIfAny } from '../../src/config/read-channels.ts'
 import { hasCode } from '../../src/core/errors.ts'
+import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
 const plain = { label: null, group: null, from: null, until: null, isTest: false }
 
 function channelsFile(content: string | Uint8Array): string {
-  const path = join(mkdtempSync(join(tmpdir(), 'livehouse-channels-')), 'channels.csv')
+  const path = join(createTemporaryFolder('channels'), 'channels.csv')
   writeFileSync(path, content)
   return `@${path}`
 }

@@ -1,11 +1,11 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createSettingSource } from '../../src/config/setting-source.ts'
+import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
 function temporaryFile(content: string): string {
-  const path = join(mkdtempSync(join(tmpdir(), 'livehouse-setting-')), 'token')
+  const path = join(createTemporaryFolder('setting'), 'token')
   writeFileSync(path, content)
   return path
 }

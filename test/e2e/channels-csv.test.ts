@@ -1,17 +1,17 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
 import { startPipeline } from '../helpers/start-pipeline.ts'
+import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
 test('a CSV file of channels lands with labels, groups, dates and test flag; taken out they are retired, put back active', async () => {
   await using pipeline = await startPipeline({ viewers: 20 })
   const { database, emulator, clock } = pipeline
   const { db } = database
   const [first = '', second = ''] = emulator.channelIds
-  const path = join(mkdtempSync(join(tmpdir(), 'livehouse-csv-')), 'channels.csv')
+  const path = join(createTemporaryFolder('csv'), 'channels.csv')
   const environment = {
     DATABASE_URL: database.url,
     LIVEHOUSE_BASE_URL: emulator.baseUrl,
