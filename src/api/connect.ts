@@ -14,6 +14,7 @@ import { type Reached, reach } from './reach.ts'
 import { readAnswers } from './read-answer.ts'
 import { retry } from './retry.ts'
 import { createSecrets } from './secrets.ts'
+import type { Send } from './send.ts'
 import { token } from './token.ts'
 import { createMemoryTokenStore, type TokenStore } from './token-store.ts'
 import { fetchedTokens, fixedToken } from './tokens.ts'
@@ -61,9 +62,9 @@ export function connect(options: ConnectOptions): Connection {
   const { clock, log, concurrency, listParams, appId, appSecret, apiToken, random = Math.random } = options
   const secrets = createSecrets([appSecret, apiToken, ...passwordsOf(options.proxies)], options.addSecret ?? (() => {}))
   const http = createHttp({ ...options, timeoutMs: options.requestTimeoutMs, secrets })
-  const answers = readAnswers(http.exchange, clock, secrets)
   const permits = options.permits ?? createPermits(options)
   const closing = new AbortController()
+  const answers = whileOpen(readAnswers(http.exchange, clock, secrets), closing.signal)
 
   const credentials = appId !== null && appSecret !== null ? { appId, appSecret } : undefined
   const fetched = credentials && {
@@ -95,6 +96,19 @@ export function connect(options: ConnectOptions): Connection {
       closing.abort(new Error('the connection to the service was closed'))
       await http[Symbol.asyncDispose]()
     },
+  }
+}
+
+/** What fails because the connections have been closed is not repeated. */
+function whileOpen(next: Send, closed: AbortSignal): Send {
+  return async (call, context) => {
+    closed.throwIfAborted()
+    try {
+      return await next(call, context)
+    } catch (error) {
+      closed.throwIfAborted()
+      throw error
+    }
   }
 }
 
