@@ -38,7 +38,7 @@ export interface KillBench extends AsyncDisposable {
   /** Empties the tables, ends every fault and opens the gate. */
   readonly reset: () => Promise<void>
   /** `livehouse sync` as a process of its own. */
-  readonly startChild: () => Child
+  readonly startChild: (...flags: readonly string[]) => Child
   /** The same in this process. @returns its exit code */
   readonly syncHere: () => Promise<number | undefined>
   /** Whoever comes to the point waits there until the gate is opened. */
@@ -53,6 +53,8 @@ export interface KillBench extends AsyncDisposable {
 
 export interface Child {
   readonly process: ChildProcess
+  /** Resolves when it has logged that another run holds a partition that it wants. */
+  readonly waiting: Promise<void>
   readonly ended: Promise<{ readonly code: number | null; readonly signal: string | null; readonly error: string }>
 }
 
@@ -72,7 +74,7 @@ export async function startKillBench(): Promise<KillBench> {
     LIVEHOUSE_CHANNELS: `@${channels}`,
     LIVEHOUSE_HISTORY_FROM: formatWallDate(endsAt - 6 * DAY),
     LIVEHOUSE_MAX_CALLS_PER_SECOND: '0',
-    LOG_LEVEL: 'silent',
+    LOG_LEVEL: 'info',
   }
   await installGates(db)
   let openGate = async (): Promise<void> => {}
@@ -87,19 +89,23 @@ export async function startKillBench(): Promise<KillBench> {
       await emptyTables(db)
       await sql`select setval('public.writes', 1, false), setval('public.commits', 1, false)`.execute(db)
     },
-    startChild: () => {
-      const child = spawn(process.execPath, [launcher, 'sync'], {
+    startChild: (...flags) => {
+      const child = spawn(process.execPath, [launcher, 'sync', ...flags], {
         env: environment,
         stdio: ['ignore', 'ignore', 'pipe'],
       })
       let error = ''
-      child.stderr.setEncoding('utf8').on('data', (chunk: string) => (error += chunk))
+      const waiting = Promise.withResolvers<void>()
+      child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+        error += chunk
+        if (error.includes('partition.waiting')) waiting.resolve()
+      })
       const ended = once(child, 'close').then(([code, signal]: unknown[]) => ({
         code: typeof code === 'number' ? code : null,
         signal: typeof signal === 'string' ? signal : null,
         error,
       }))
-      return { process: child, ended }
+      return { process: child, ended, waiting: waiting.promise }
     },
     syncHere: async () => (await runVerb(sync, [], { environment, clock: systemClock })).code,
     closeGate: async ({ at, number }) => {
