@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { status } from '../../src/cli/status.ts'
-import { fieldValue, foreignRow, html } from '../../src/emulator/fault-effects.ts'
+import { parseWallTime } from '../../src/core/wall-clock.ts'
+import { fieldValue, foreignRow, html, missingRow } from '../../src/emulator/fault-effects.ts'
+import { forgetCoverage } from '../../src/state/coverage.ts'
 import { streams } from '../../src/streams/registry.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
@@ -112,4 +114,25 @@ test('--json is one object, with a list of what is late', async () => {
 test.each(['26', '26 h', '0h', '1.5h', 'h', '-1h'])('--max-age %j is wrong use', async (age) => {
   const { context } = createTestContext()
   await expect(status.run(context, [`--max-age=${age}`])).rejects.toMatchObject({ code: 'usage.invalid' })
+})
+
+test('a gap and a shortfall are named, with what is missing and how it is mended, until they are', async () => {
+  await using pipeline = await startPipeline()
+  await pipeline.sync()
+  const [first = '', second = ''] = pipeline.emulator.channelIds
+  const window = { from: parseWallTime('2026-11-01') ?? 0, to: parseWallTime('2026-11-03') ?? 0 }
+  await forgetCoverage(pipeline.database.db, { streams: ['watch_records'], channels: [first], window })
+  pipeline.emulator.faults.push({ effect: missingRow(0), endpoint: 'visitorList', channelId: second })
+  await pipeline.sync({ streams: ['visitors'] })
+
+  const { out } = await runOn(pipeline)
+  expect(out).toContain(`✗ watch_records channel=${first}: not covered from 2026-11-01 00:00 to 2026-11-03 00:00`)
+  expect(out).toMatch(new RegExp(`✗ visitors channel=${second}: short: the source says 60, but 59 distinct`))
+  expect(out).toContain('livehouse backfill --only-gaps')
+  const json = JSON.parse((await runOn(pipeline, '--json')).out)
+  expect(json).toMatchObject({ gap_count: 1, shortfall_count: 1, gaps: [{ partition: `channel=${first}` }] })
+
+  pipeline.emulator.faults.length = 0
+  await pipeline.sync()
+  expect((await runOn(pipeline)).out).not.toContain('✗')
 })

@@ -3,6 +3,7 @@ import type { StreamName } from '../../core/stream.ts'
 import { countRows, readTableNames } from '../../db/run-query.ts'
 import { type QuarantineCount, readQuarantineCounts } from '../../state/read-quarantine-counts.ts'
 import { readOpenBackfills, type UnfinishedBackfill } from '../../state/read-open-backfills.ts'
+import { type OpenPoints, readOpenPoints } from '../../state/read-open-points.ts'
 import { type RecordedRun, readRuns } from '../../state/read-runs.ts'
 import { readStreamStates, type StreamState } from '../../state/read-stream-states.ts'
 import { readSource } from '../../state/source.ts'
@@ -26,12 +27,22 @@ export interface Status {
   readonly runs: readonly RecordedRun[]
   readonly quarantine: readonly QuarantineCount[]
   readonly backfills: readonly UnfinishedBackfill[]
+  readonly open: OpenPoints
 }
 
 const LAST_RUNS = 5
+/** Gaps and shortfalls that are named one by one. */
+const MOST_OPEN = 10
+const noOpenPoints: OpenPoints = { gaps: [], gapCount: 0, shortfalls: [], shortfallCount: 0 }
 /** Ten calls a day: read only when it is named, so its age says nothing. */
 const NAMED_ONLY: StreamName = 'watch_records_v1'
-const nothing: Omit<Status, 'streams' | 'pending'> = { timeZone: null, runs: [], quarantine: [], backfills: [] }
+const nothing: Omit<Status, 'streams' | 'pending'> = {
+  timeZone: null,
+  runs: [],
+  quarantine: [],
+  backfills: [],
+  open: noOpenPoints,
+}
 
 /** Reads what `status` shows. */
 export async function collectStatus({ db, isMigrated, pending }: DatabaseAsItIs): Promise<Status> {
@@ -55,6 +66,7 @@ export async function collectStatus({ db, isMigrated, pending }: DatabaseAsItIs)
     quarantine: await readQuarantineCounts(db),
     // A database of an older livehouse has no table of them yet.
     backfills: pending.length > 0 ? [] : await readOpenBackfills(db),
+    open: pending.length > 0 ? noOpenPoints : await readOpenPoints(db, MOST_OPEN),
   }
 }
 

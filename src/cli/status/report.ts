@@ -3,6 +3,7 @@ import { formatWallTime, wallTimeAt } from '../../core/wall-clock.ts'
 import type { UnfinishedBackfill } from '../../state/read-open-backfills.ts'
 import { formatAge, formatDuration } from '../ages.ts'
 import { formatTable } from '../table.ts'
+import { describeOpenPoints } from './describe-open-points.ts'
 import { proofsOf, type Status, type StreamStatus } from './collect-status.ts'
 
 /** What is known, for a person. Times are those of the service's wall clock. */
@@ -37,6 +38,7 @@ export function describeStatus(status: Status, nowMs: number): string[] {
     '',
     ...formatTable(['run', 'command', 'status', 'started', 'took'], runRows),
     '',
+    ...describeOpenPoints(status.open),
     ...describeQuarantine(status),
     ...status.backfills.map(
       (each) => `unfinished backfill since ${minute(each.startedAt)}; to resume: ${resumeCommand(each)}`,
@@ -119,6 +121,15 @@ export function statusJson(status: Status, stale: readonly StreamStatus[] | unde
       started_at: each.startedAt.toISOString(),
       resume_with: resumeCommand(each),
     })),
+    gaps: status.open.gaps.map(({ stream, partition, window }) => ({
+      stream,
+      partition,
+      from: formatWallTime(window.from),
+      to: formatWallTime(window.to),
+    })),
+    gap_count: status.open.gapCount,
+    shortfalls: status.open.shortfalls,
+    shortfall_count: status.open.shortfallCount,
     stale: stale?.map(({ stream }) => stream) ?? null,
   })
 }

@@ -1,0 +1,55 @@
+import { type Kysely, sql } from 'kysely'
+import type { Window } from '../core/slice.ts'
+import type { Database } from '../db/database.ts'
+import { readBounds } from './wall-range.ts'
+
+/** A range inside what is covered that itself is not. */
+export interface Gap {
+  readonly stream: string
+  readonly partition: string
+  readonly window: Window
+}
+
+/** A partition whose latest slice did not land as proven. */
+export interface Shortfall {
+  readonly stream: string
+  readonly partition: string
+  readonly proof: string
+  /** What is missing, or what went wrong. */
+  readonly reason: string | null
+}
+
+/** What is open in the ledger: at most `most` of each, and how many there are in all. */
+export interface OpenPoints {
+  readonly gaps: readonly Gap[]
+  readonly gapCount: number
+  readonly shortfalls: readonly Shortfall[]
+  readonly shortfallCount: number
+}
+
+export async function readOpenPoints(db: Kysely<Database>, most: number): Promise<OpenPoints> {
+  const { rows: gaps } = await sql<{ stream: string; partition: string; lower: string; upper: string; count: string }>`
+    with covered as (
+      select stream, partition, range_agg(covers) as ranges from livehouse_ops.slices
+      where status = 'landed' and covers is not null group by stream, partition
+    )
+    select stream, partition, lower(gap)::text as lower, upper(gap)::text as upper, count(*) over () as count
+    from covered, unnest(tsmultirange(range_merge(ranges)) - ranges) as gap
+    order by upper(gap) desc, stream, partition limit ${most}`.execute(db)
+  const { rows: shortfalls } = await sql<Shortfall & { count: string }>`
+    with latest as (
+      select distinct on (stream, partition) stream, partition, status, proof, error from livehouse_ops.slices
+      where status <> 'forgotten' order by stream, partition, slice_id desc
+    )
+    select stream, partition, proof, error as reason, count(*) over () as count
+    from latest where status <> 'landed' order by stream, partition limit ${most}`.execute(db)
+  return {
+    gaps: gaps.flatMap(({ stream, partition, lower, upper }) => {
+      const window = readBounds(lower, upper)
+      return window === undefined ? [] : [{ stream, partition, window }]
+    }),
+    gapCount: Number(gaps[0]?.count ?? 0),
+    shortfalls: shortfalls.map(({ stream, partition, proof, reason }) => ({ stream, partition, proof, reason })),
+    shortfallCount: Number(shortfalls[0]?.count ?? 0),
+  }
+}
