@@ -20,9 +20,9 @@ const TIME_ZONE = 'Asia/Shanghai'
 /** An advisory lock that the test holds while a process is to wait at a point. */
 const GATE = 4242
 
-/** Where in the database a process stops: before its n-th write, or in its n-th commit of a run or slice. */
+/** Where in the database a process stops: before the n-th write, in the n-th commit of a run or slice, before the n-th landing. */
 export interface StopPoint {
-  readonly at: 'write' | 'commit'
+  readonly at: 'write' | 'commit' | 'landing'
   readonly number: number
 }
 
@@ -87,7 +87,8 @@ export async function startKillBench(): Promise<KillBench> {
       emulator.faults.length = 0
       await sql`update public.stop_at set point = 'none', number = 0`.execute(db)
       await emptyTables(db)
-      await sql`select setval('public.writes', 1, false), setval('public.commits', 1, false)`.execute(db)
+      await sql`select setval('public.writes', 1, false), setval('public.commits', 1, false),
+        setval('public.landings', 1, false)`.execute(db)
     },
     startChild: (...flags) => {
       const child = spawn(process.execPath, [launcher, 'sync', ...flags], {
@@ -182,7 +183,11 @@ async function installGates(db: Kysely<Database>): Promise<void> {
     'create sequence public.writes',
     'create sequence public.commits',
     gate('write', 'writes'),
+    'create sequence public.landings',
     gate('commit', 'commits'),
+    gate('landing', 'landings'),
+    `create trigger gate_landing before insert on livehouse_ops.slices
+      for each statement execute function public.pass_landing()`,
   ]
   for (const statement of statements) await sql.raw(statement).execute(db)
   const { rows } = await sql<{ name: string }>`
