@@ -38,7 +38,7 @@ export async function readCoverage(
 ): Promise<ReadonlyMap<string, Coverage>> {
   if (db === undefined) return new Map()
   const ofBackfill = backfillId === undefined ? sql`` : sql` and backfill_id = ${backfillId}`
-  const since = begunSince === undefined ? sql`` : sql` and started_at >= ${begunSince}`
+  const since = begunSince === undefined ? sql`` : sql` and started_at > ${begunSince}`
   const counts = isSettled ? sql`settled` : sql`covers`
   const { rows } = await sql<{ partition: string; lower: string | null; upper: string | null }>`
     with wanted as (

@@ -76,7 +76,7 @@ export async function hasLandedSince(
     .where('partition', '=', partition)
     .where('status', '=', 'landed')
     .where('reads', 'is', null)
-    .where('started_at', '>=', since)
+    .where('started_at', '>', since)
     .limit(1)
     .executeTakeFirst()
   return row !== undefined

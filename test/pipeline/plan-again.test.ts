@@ -11,6 +11,7 @@ const later = new Date('2026-11-20T06:10:00Z')
 
 test.each([
   ['that another run began after this one counts', later, 0],
+  ['that it had begun at this very instant is read again: nobody can say which came first', begunAt, 1],
   ['that it had begun before is read again: it may be older than this run', new Date('2026-11-20T05:59:59Z'), 1],
 ])('of a partition that another run held, what %s', async (_name, startedAt, left) => {
   await using database = await createTestDatabase()
