@@ -35,7 +35,8 @@ export async function readBareList(reading: PageReading, onPage: (page: Page) =>
   if (pages.length === 0 && (await fetchPastEnd(reading, 2))?.items.length) {
     return { pages, doubt: 'page 1 was empty, and page 2 was not' }
   }
-  if (pages.length < 2) return { pages, doubt: undefined }
+  // A short page held all there was when it was read; behind a full one a removed row may have drawn another into it.
+  if (pages.length < 2 && sizeOf(pages) < reading.pageSize) return { pages, doubt: undefined }
   return { pages, doubt: await findChange(reading, pages, [1, pages.length, ...pagesOfTwins(pages)]) }
 }
 

@@ -26,7 +26,7 @@ describe('a list that stands still', () => {
     [0, [1, 2]],
     [1, [1, 2]],
     [3, [1, 2]],
-    [4, [1, 2]],
+    [4, [1, 2, 1]],
     [5, [1, 2, 1, 2]],
     [8, [1, 2, 3, 1, 2]],
     [11, [1, 2, 3, 1, 3]],
@@ -147,6 +147,11 @@ describe('a list that moves while it is read', () => {
       return cut(items, page)
     })
     expect((await read(last.fetchPage)).doubt).toContain('page 3 changed')
+  })
+
+  test('a record that goes from a single full page, and so draws the last one into it, is told', async () => {
+    const { fetchPage } = scriptPages(({ page }, calls) => cut(numbered(5).slice(calls > 1 ? 1 : 0), page))
+    expect((await read(fetchPage)).doubt).toBe('page 1 changed while the list was read')
   })
 
   test('a record that says more than before on the page that is read again is told', async () => {
