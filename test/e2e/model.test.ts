@@ -5,15 +5,19 @@ import { playSchedule } from '../helpers/model/play-schedule.ts'
 import { schedules } from '../helpers/model/schedule.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 
-/** `MODEL_RUNS` and `MODEL_SEED` ask for others. */
+/**
+ * The same schedules each time, so that a red run says something about the change; `MODEL_SEED=random` looks for new ones (or
+ * names a seed), `MODEL_RUNS` asks for more.
+ */
 const RUNS = Number(process.env.MODEL_RUNS ?? 500)
+const SEED = process.env.MODEL_SEED ?? '20261120'
 const TIMEOUT_MS = 600_000
 
 test('whatever the schedule of changes, faults, kills and re-runs, the tables equal the truth', {
   timeout: TIMEOUT_MS,
 }, async () => {
   await using database = await createTestDatabase()
-  const seed = Number(process.env.MODEL_SEED ?? randomInt(2 ** 31 - 1))
+  const seed = SEED === 'random' ? randomInt(2 ** 31 - 1) : Number(SEED)
   process.stdout.write(`model: ${RUNS} schedules, seed ${seed}\n`)
   const property = fc.asyncProperty(schedules, async (schedule) => await playSchedule(database, schedule))
   await fc.assert(property, { numRuns: RUNS, seed })
