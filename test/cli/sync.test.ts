@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { sync } from '../../src/cli/sync.ts'
+import { startEmulator } from '../../src/emulator/server.ts'
+import { FIXED_NOW } from '../helpers/emulated-service.ts'
+import { expectTruth } from '../helpers/expect-truth.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
+import { createRecordingLog } from '../helpers/recording-log.ts'
+import { environmentOf, runVerb } from '../helpers/run-verb.ts'
+
+const HOUR_MS = 3_600_000
+
+test('--until begins nothing after that time: what has landed stays, the rest waits, and the next sync goes on', async () => {
+  await using database = await createTestDatabase()
+  const time = { nowMs: FIXED_NOW }
+  const clock = { now: () => time.nowMs, sleep: async () => {} }
+  await using emulator = await startEmulator({
+    channels: 2,
+    viewers: 60,
+    clock: { now: () => FIXED_NOW, sleep: async () => {} },
+  })
+  const environment = { ...environmentOf(emulator, database), LIVEHOUSE_CONCURRENCY: '1' }
+  // It is 14:30 in Shanghai; when the first slice has ended it is 15:30.
+  const { log } = createRecordingLog()
+  const watched = {
+    ...log,
+    info: (event: string) => void (event === 'slice.ended' && (time.nowMs = FIXED_NOW + HOUR_MS)),
+  }
+
+  const stopped = await runVerb(sync, ['--until', '15:00', '--json'], { environment, clock, log: watched })
+  expect(stopped.code).toBe(4)
+  const outcome: unknown = JSON.parse(stopped.printed.join(''))
+  expect(outcome).toMatchObject({ status: 'waiting', resumes_at: null, errors: [] })
+  expect(outcome).toMatchObject({ streams: { visitors: { slices: { verified: 1, failed: 0 } }, gifts: { calls: 0 } } })
+
+  time.nowMs = FIXED_NOW
+  expect(await runVerb(sync, ['--until', '15:00'], { environment, clock })).toMatchObject({ code: 0 })
+  await expectTruth({ emulator, database })
+})
+
+test.each(['6:00', '24:00', 'soon'])('--until %s is wrong use', async (until) => {
+  const run = await runVerb(sync, ['--until', until], { environment: {} })
+  expect(run.problems).toEqual([`--until is "${until}"; it should be a time of day, written 06:00`])
+})
