@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { formatWallDate, formatWallTime, parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
+import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
+import { expectTruth } from '../helpers/expect-truth.ts'
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { environmentOf } from '../helpers/run-verb.ts'
+
+const launcher = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+const DAYS = 31
+let database: TestDatabase
+let emulator: Emulator
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  emulator = await startEmulator({ channels: 1, viewers: 11_000, latencyMs: 4 })
+})
+
+afterAll(async () => {
+  await emulator[Symbol.asyncDispose]()
+  await database[Symbol.asyncDispose]()
+})
+
+/** Runs the backfill of the last month in a process of its own; SIGTERM when so many of its slices have ended. */
+async function backfill(stopAfter: number): Promise<number | null> {
+  const today = wallTimeAt(Date.now(), 'Asia/Shanghai')
+  const range = ['--from', formatWallDate(today - DAYS * 86_400), '--to', formatWallDate(today + 86_400)]
+  const env = { ...process.env, ...environmentOf(emulator, database), LIVEHOUSE_CONCURRENCY: '1', LOG_LEVEL: 'info' }
+  const child = spawn(process.execPath, [launcher, 'backfill', ...range, '--streams', 'watch_records'], {
+    env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let heard = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    heard += text
+    if (heard.split('"slice.ended"').length > stopAfter) child.kill('SIGTERM')
+  })
+  const [code] = await once(child, 'close')
+  return typeof code === 'number' ? code : null
+}
+
+test('a month that SIGTERM interrupts again and again is resumed, and no call of a landed slice is repeated', async () => {
+  // A process that ends after one slice, one after two, and one that may go on to the end.
+  const codes: (number | null)[] = []
+  const landedBefore: number[] = []
+  const repeated: unknown[] = []
+  for (const stopAfter of [1, 2, Infinity]) {
+    const { rows } = await sql<{ asked: string }>`select lower(reads)::text as asked from livehouse_ops.slices
+      where status = 'landed'`.execute(database.db)
+    // Each request asks for a minute more on both sides.
+    const landed = new Set(rows.map(({ asked }) => formatWallTime((parseWallTime(asked) ?? 0) - 60)))
+    landedBefore.push(landed.size)
+    const before = emulator.calls.length
+    codes.push(await backfill(stopAfter))
+    const calls = emulator.calls.slice(before)
+    repeated.push(...calls.filter(({ params }) => landed.has(String(params.start_time))))
+  }
+  expect(codes).toEqual([143, 143, 0])
+  expect(landedBefore.map((count) => count > 0)).toEqual([false, true, true])
+  expect(repeated).toEqual([])
+  await expectTruth({ emulator, database }, ['watch_records'])
+})
