@@ -28,8 +28,8 @@ export interface PoolOptions {
  * TLS is asked for in the URL: `?sslmode=verify-full`, `no-verify`, `disable`, with `sslrootcert`, `sslcert` and `sslkey`
  * naming files; `uselibpqcompat=true` gives `require` and `prefer` the meaning that they have in libpq.
  *
- * No state of a session is set or relied upon, so a pooler in transaction mode may stand in between: what a statement
- * needs is set by `set_config(…, true)` within its transaction.
+ * Its statements rely on no state of a session: what one needs is set by `set_config(…, true)` within its transaction. Only the
+ * locks of a run's partitions need a session that lasts (`state/partition-locks.ts`).
  * @throws db.unreachable, db.refused (also from every later statement), db.tooOld
  */
 export async function openDatabase(url: string, options: PoolOptions = {}): Promise<Kysely<Database>> {

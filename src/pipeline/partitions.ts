@@ -1,6 +1,7 @@
-import type { Partition, Window } from '../core/slice.ts'
+import { isEmptyWindow, type Partition, partitionKey, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
+import type { WantedRange } from '../state/coverage.ts'
 import type { Slice } from './slice-work.ts'
 
 /** A channel to read, and the part of history that the operator wants of it. */
@@ -49,4 +50,25 @@ export function partitionsOf(
 /** What the operator wants of a channel's history, within `window`. */
 export function clipToChannel({ from, to }: Window, channel: PlannedChannel | undefined): Window {
   return { from: Math.max(from, channel?.from ?? from), to: Math.min(to, channel?.until ?? to) }
+}
+
+/** A partition of a time-filtered stream and the part of its history that is wanted, by its name in the ledger. */
+export interface WantedPartition extends WantedRange {
+  readonly of: Partition
+}
+
+/** What is wanted of each partition, as far as the operator wants its channel; none where nothing is left of it. */
+export function wantedPartitions(
+  stream: Stream,
+  channels: readonly PlannedChannel[],
+  questionsOf: QuestionsOf,
+  window: Window,
+): readonly WantedPartition[] {
+  return partitionsOf(stream, channels, questionsOf)
+    .map(({ partition, channel }) => ({
+      of: partition,
+      partition: partitionKey(partition),
+      window: clipToChannel(window, channel),
+    }))
+    .filter((wanted) => !isEmptyWindow(wanted.window))
 }

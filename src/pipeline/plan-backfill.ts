@@ -1,10 +1,10 @@
 import type { Kysely } from 'kysely'
-import { isEmptyWindow, partitionKey, type Window } from '../core/slice.ts'
+import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
 import { readCoverage } from '../state/coverage.ts'
-import { clipToChannel, type PartitionPlan, partitionsOf, type PlannedChannel, type QuestionsOf } from './partitions.ts'
+import { type PartitionPlan, type PlannedChannel, type QuestionsOf, wantedPartitions } from './partitions.ts'
 import { coveredPart, horizonAt, mergeWindows } from './plan-windows.ts'
 
 export interface BackfillPlan {
@@ -41,13 +41,8 @@ async function planStream(
   questionsOf: QuestionsOf,
 ): Promise<readonly PartitionPlan[]> {
   const horizon = horizonAt(now)
-  const wanted = partitionsOf(stream, channels, questionsOf)
-    .map(({ partition, channel }) => ({
-      of: partition,
-      partition: partitionKey(partition),
-      window: clipToChannel({ from: window.from, to: Math.min(window.to, horizon.newest) }, channel),
-    }))
-    .filter((each) => !isEmptyWindow(each.window))
+  const past = { from: window.from, to: Math.min(window.to, horizon.newest) }
+  const wanted = wantedPartitions(stream, channels, questionsOf, past)
   const isFresh = backfillId === undefined && !onlyGaps
   const coverage = isFresh
     ? undefined

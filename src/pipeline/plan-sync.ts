@@ -1,10 +1,15 @@
 import type { Kysely } from 'kysely'
-import { isEmptyWindow, partitionKey } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
 import { readCoverage } from '../state/coverage.ts'
-import { clipToChannel, type PartitionPlan, partitionsOf, type PlannedChannel, type QuestionsOf } from './partitions.ts'
+import {
+  type PartitionPlan,
+  partitionsOf,
+  type PlannedChannel,
+  type QuestionsOf,
+  wantedPartitions,
+} from './partitions.ts'
 import { coveredPart, horizonAt } from './plan-windows.ts'
 
 export interface SyncPlan {
@@ -36,20 +41,13 @@ async function planStream(
   { channels, historyFrom, now }: SyncPlan,
   questionsOf: QuestionsOf,
 ): Promise<readonly PartitionPlan[]> {
-  const partitions = partitionsOf(stream, channels, questionsOf)
   if (!stream.isTimeFiltered) {
-    return partitions.map(({ partition }) => {
+    return partitionsOf(stream, channels, questionsOf).map(({ partition }) => {
       return { stream, partition, slices: [{ stream, partition, window: undefined, covers: undefined }] }
     })
   }
   const horizon = horizonAt(now)
-  const wanted = partitions
-    .map(({ partition, channel }) => ({
-      of: partition,
-      partition: partitionKey(partition),
-      window: clipToChannel({ from: historyFrom, to: horizon.newest }, channel),
-    }))
-    .filter(({ window }) => !isEmptyWindow(window))
+  const wanted = wantedPartitions(stream, channels, questionsOf, { from: historyFrom, to: horizon.newest })
   const coverage = await readCoverage(db, stream.name, wanted, { isSettled: true })
   return wanted.map(({ of, partition, window }) => {
     const windows = (coverage.get(partition)?.gaps ?? [window]).toReversed()

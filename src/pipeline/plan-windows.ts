@@ -41,20 +41,6 @@ export function mergeWindows(windows: readonly Window[]): readonly Window[] {
   return merged
 }
 
-/** What is left of windows without others. */
-export function subtractWindows(windows: readonly Window[], others: readonly Window[]): readonly Window[] {
-  return others.reduce<readonly Window[]>(
-    (rest, other) =>
-      rest
-        .flatMap(({ from, to }) => [
-          { from, to: Math.min(to, other.from) },
-          { from: Math.max(from, other.to), to },
-        ])
-        .filter((window) => !isEmptyWindow(window)),
-    windows,
-  )
-}
-
 /** Equal parts of whole minutes, newest first; fewer where there are not as many minutes. */
 export function cutWindow({ from, to }: Window, parts: number): readonly Window[] {
   const minutes = (to - from) / MINUTE
