@@ -15,6 +15,9 @@ Ctrl-C. The same seed and numbers give the same world for the same minute of the
   --viewers N         viewers per channel (default 1000)
   --days N            days of history before now (default 30)
   --latency MS        wait before each answer (default 0)
+  --jitter MS         by how much that differs from call to call (default 0)
+  --deep-page-cost MS by how much longer each page takes than the one before it, as services do that walk to it row by
+                      row (default 0)
   --rate-limit N      calls per second; more are answered with 429 (default: no limit)
   --retry-after S     seconds that such an answer asks to wait (default: it does not say)
   --app-id TEXT       app id that is accepted (default emulator-app)
@@ -40,6 +43,8 @@ const options = {
   viewers: text,
   days: text,
   latency: text,
+  jitter: text,
+  'deep-page-cost': text,
   'rate-limit': text,
   'retry-after': text,
   'app-id': text,
@@ -81,6 +86,8 @@ function readOptions(values: Values, refuse: Refuse): EmulatorOptions {
     viewers: whole('viewers', 0, 1_000_000),
     days: whole('days', 1, 3650),
     latencyMs: whole('latency', 0, 600_000),
+    jitterMs: whole('jitter', 0, 600_000),
+    deepPageMs: readCost('--deep-page-cost', values['deep-page-cost'], refuse),
     rateLimit: whole('rate-limit', 1, 1_000_000),
     retryAfterSeconds: whole('retry-after', 0, 86_400),
     appId: values['app-id'],
@@ -89,6 +96,14 @@ function readOptions(values: Values, refuse: Refuse): EmulatorOptions {
     tokenSeconds: whole('token-seconds', 1, 31_536_000),
     timeZone,
   }
+}
+
+/** Milliseconds with up to three decimals: a page of a real service costs parts of one. */
+function readCost(flag: string, given: string | undefined, refuse: Refuse): number | undefined {
+  if (given === undefined) return undefined
+  if (/^\d{1,5}(\.\d{1,3})?$/.test(given)) return Number(given)
+  refuse(`${flag} is ${JSON.stringify(given)}; it should be milliseconds, such as 2 or 0.25`)
+  return undefined
 }
 
 function readWhole(

@@ -114,7 +114,7 @@ function v1Scope({ channelId }: Endpoint, { switches }: Service): string {
   return switches.v1BudgetScope === 'account' ? 'account' : `channel=${channelId}`
 }
 
-function withRetryAfter(answer: Answer, { retryAfterSeconds }: Service): Answer {
+function withRetryAfter(answer: Answer, { conditions: { retryAfterSeconds } }: Service): Answer {
   if (retryAfterSeconds === undefined) return answer
   return { ...answer, headers: { ...answer.headers, 'retry-after': String(retryAfterSeconds) } }
 }

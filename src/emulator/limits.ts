@@ -1,15 +1,16 @@
 import type { Clock } from '../core/clock.ts'
 import { formatWallDate, wallTimeAt } from '../core/wall-clock.ts'
+import type { Conditions } from './conditions.ts'
 
 /** @returns whether one more call may pass: a bucket that holds one second's calls. Without a rate every call may. */
-export function createRateLimit(callsPerSecond: number | undefined, clock: Clock): () => boolean {
-  if (callsPerSecond === undefined) return () => true
-  const capacity = Math.max(1, callsPerSecond)
-  let tokens = capacity
+export function createRateLimit(conditions: Readonly<Pick<Conditions, 'callsPerSecond'>>, clock: Clock): () => boolean {
+  let tokens = Number.POSITIVE_INFINITY
   let filledAt = clock.now()
   return () => {
+    const { callsPerSecond } = conditions
+    if (callsPerSecond === undefined) return true
     const now = clock.now()
-    tokens = Math.min(capacity, tokens + ((now - filledAt) / 1000) * callsPerSecond)
+    tokens = Math.min(Math.max(1, callsPerSecond), tokens + ((now - filledAt) / 1000) * callsPerSecond)
     filledAt = now
     if (tokens < 1) return false
     tokens -= 1

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type Clock, systemClock } from '../core/clock.ts'
 import { floorToMinute, wallTimeAt } from '../core/wall-clock.ts'
 import { LivehouseError } from '../core/errors.ts'
+import { type Conditions, depthDelayOf, latencyOf } from './conditions.ts'
 import { createCredentials } from './credentials.ts'
 import { dispatch } from './dispatch.ts'
 import type { Fault } from './faults.ts'
@@ -16,6 +17,7 @@ import { defaultSwitches, type Switches } from './switches.ts'
 import { readTruth, type Truth } from './truth.ts'
 import { answerTruth } from './truth-endpoint.ts'
 import { createWorld } from './world/create-world.ts'
+import { createRandom, type Random } from './world/random.ts'
 import type { World } from './world/world.ts'
 
 export interface EmulatorOptions {
@@ -31,6 +33,10 @@ export interface EmulatorOptions {
   readonly days?: number | undefined
   /** Added to each answer, default 0. */
   readonly latencyMs?: number | undefined
+  /** By how much that differs at most from call to call, default 0. */
+  readonly jitterMs?: number | undefined
+  /** By how much longer each page takes than the one before it, default 0. */
+  readonly deepPageMs?: number | undefined
   /** Calls per second; more are refused with 429 and 429001. Default: no limit. */
   readonly rateLimit?: number | undefined
   /** Sent as `Retry-After` with such a refusal; without it the header is missing. */
@@ -63,6 +69,8 @@ export interface Emulator extends AsyncDisposable {
   readonly world: World
   /** May be changed at any time. */
   readonly switches: Switches
+  /** May be changed at any time. */
+  readonly conditions: Conditions
   /** A queue that may be changed at any time. */
   readonly faults: Fault[]
   readonly calls: readonly RecordedCall[]
@@ -99,6 +107,13 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
       endsAt: floorToMinute(wallTimeAt(clock.now(), timeZone)),
       timeZone,
     })
+  const conditions: Conditions = {
+    latencyMs: options.latencyMs ?? 0,
+    jitterMs: options.jitterMs ?? 0,
+    deepPageMs: options.deepPageMs ?? 0,
+    callsPerSecond: options.rateLimit,
+    retryAfterSeconds: options.retryAfterSeconds,
+  }
   const credentials = createCredentials({ appId, appSecret, apiToken, tokenSeconds }, switches, clock)
   const service: Service = {
     world,
@@ -106,16 +121,16 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     clock,
     appId,
     tokenSeconds,
-    latencyMs: options.latencyMs ?? 0,
-    retryAfterSeconds: options.retryAfterSeconds,
+    conditions,
     credentials,
-    admitsCall: createRateLimit(options.rateLimit, clock),
+    admitsCall: createRateLimit(conditions, clock),
     admitsV1Call: createDayBudget(V1_CALLS_PER_DAY, clock, timeZone),
     faults: [],
     calls: [],
     cache: createPageCache(options.cacheBytes ?? 256 * 1024 * 1024),
   }
   const ended = new AbortController()
+  const jitter = createRandom(options.seed ?? 1, 'jitter')
   const truth = () => readTruth(world, switches, wallTimeAt(clock.now(), timeZone))
   const server = createServer((request, response) => {
     const openSignal = () => {
@@ -123,7 +138,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
       response.once('close', () => gone.abort())
       return AbortSignal.any([gone.signal, ended.signal])
     }
-    void answerRequest(request, response, service, truth, openSignal).catch(() => response.destroy())
+    void answerRequest(request, response, { service, truth, jitter, openSignal }).catch(() => response.destroy())
   })
   server.keepAliveTimeout = KEEP_ALIVE_MS
   const baseUrl = await listen(server, options.port ?? 0)
@@ -136,6 +151,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     channelIds: [...world.channels.keys()],
     world,
     switches,
+    conditions,
     faults: service.faults,
     calls: service.calls,
     revokeTokens: credentials.revokeTokens,
@@ -151,19 +167,28 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   }
 }
 
+interface Means {
+  readonly service: Service
+  readonly truth: () => Truth
+  readonly jitter: Random
+  /** Opens what ends a wait: the client has gone or the emulator stops. */
+  readonly openSignal: () => AbortSignal
+}
+
 async function answerRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  service: Service,
-  truth: () => Truth,
-  openSignal: () => AbortSignal,
+  { service, truth, jitter, openSignal }: Means,
 ): Promise<void> {
-  const { clock, cache, latencyMs, calls } = service
+  const { clock, cache, conditions, calls } = service
   const incoming = await readRequest(request)
   const shown = answerTruth(incoming.path, service.world, truth)
   if (shown) return respond(response, shown, { clock, cache, openSignal })
+  const latencyMs = latencyOf(conditions, jitter)
   if (latencyMs > 0) await clock.sleep(latencyMs, openSignal())
   const { answer, call } = dispatch(incoming, service)
+  const depthMs = answer.body.kind === 'list' ? depthDelayOf(conditions, call.page) : 0
+  if (depthMs > 0) await clock.sleep(depthMs, openSignal())
   const isSilent = answer.delivery.kind === 'hang' || answer.delivery.kind === 'reset'
   calls.push({ ...call, status: isSilent ? 0 : answer.status, at: clock.now() })
   return respond(response, answer, { clock, cache, openSignal })

@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import type { Answer } from './answer.ts'
+import type { Conditions } from './conditions.ts'
 import type { Credentials } from './credentials.ts'
 import type { EndpointName, Source } from './endpoint.ts'
 import type { Fault } from './faults.ts'
@@ -24,8 +25,7 @@ export interface Service extends Source {
   readonly clock: Clock
   readonly appId: string
   readonly tokenSeconds: number
-  readonly latencyMs: number
-  readonly retryAfterSeconds: number | undefined
+  readonly conditions: Readonly<Conditions>
   readonly credentials: Credentials
   readonly admitsCall: () => boolean
   readonly admitsV1Call: (scope: string) => boolean

@@ -42,7 +42,18 @@ describe('livehouse emulate', () => {
 
   test('names every flag that is wrong at once', async () => {
     const { context } = createTestContext()
-    const argv = ['--port', '70000', '--viewers', 'many', '--time-zone', 'Mars/Olympus', '--app-id', '']
+    const argv = [
+      '--port',
+      '70000',
+      '--viewers',
+      'many',
+      '--time-zone',
+      'Mars/Olympus',
+      '--app-id',
+      '',
+      '--deep-page-cost',
+      'a lot',
+    ]
     await expect(emulate.run(context, argv)).rejects.toMatchObject({
       code: 'usage.invalid',
       details: {
@@ -51,6 +62,7 @@ describe('livehouse emulate', () => {
           expect.stringContaining('--app-id is empty'),
           expect.stringContaining('--port is "70000"'),
           expect.stringContaining('--viewers is "many"'),
+          expect.stringContaining('--deep-page-cost is "a lot"'),
         ],
       },
     })

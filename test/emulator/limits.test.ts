@@ -53,6 +53,24 @@ describe('the rate limit', () => {
     expect(await statuses()).toEqual([200, 429])
   })
 
+  test('may change while the service runs', async () => {
+    const clock = createFakeClock()
+    await using service = await startEmulatedService({ clock })
+    const { conditions } = service.emulator
+    const countAdmitted = async () => {
+      const answers = await Promise.all(Array.from({ length: 9 }, () => service.call('GET', '/v1/account/managers')))
+      return answers.filter(({ status }) => status === 200).length
+    }
+    expect(await countAdmitted()).toBe(9)
+    conditions.callsPerSecond = 4
+    expect(await countAdmitted()).toBe(4)
+    await clock.advance(1000)
+    conditions.callsPerSecond = 6
+    expect(await countAdmitted()).toBe(6)
+    conditions.callsPerSecond = undefined
+    expect(await countAdmitted()).toBe(9)
+  })
+
   test('without a rate there is none', async () => {
     await using service = await startEmulatedService()
     for (let call = 1; call <= 50; call += 1) {
