@@ -3,10 +3,12 @@ import { LivehouseError } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
 import type { CallContext, FetchPage } from '../core/page.ts'
 import { createTokenRequest } from './access-token.ts'
+import { type Ask, createAsk } from './ask.ts'
 import { budget, type Reserve } from './budget.ts'
 import { type Client, createClient } from './client.ts'
 import { createHttp } from './http.ts'
 import type { ListPlace } from './list-call.ts'
+import { type Exchange, observe } from './observe.ts'
 import { pace, rate } from './pace.ts'
 import { createFetchPage } from './paging.ts'
 import { createPermits, type Permits } from './permits.ts'
@@ -44,12 +46,15 @@ export interface ConnectOptions {
   readonly permits?: Permits
   /** Counts the calls of 4.6; without it 4.6 is never called. */
   readonly reserve?: Reserve
+  /** Sees every answered call of 4.3 to 4.12 as it came; the answers hold personal data. */
+  readonly onExchange?: (exchange: Exchange) => void
 }
 
 /** The client with everything behind it. Disposing ends its connections and what still waits for a token. */
 export interface Connection extends AsyncDisposable {
   readonly client: Client
   readonly fetchPage: FetchPage
+  readonly ask: Ask
   /** Asks a bare address once, without a token. @throws `api.unreachable`, `api.timeout` */
   readonly reach: (host: 'base' | 'auth', context: CallContext) => Promise<Reached>
 }
@@ -64,7 +69,10 @@ export function connect(options: ConnectOptions): Connection {
   const http = createHttp({ ...options, timeoutMs: options.requestTimeoutMs, secrets })
   const permits = options.permits ?? createPermits(options)
   const closing = new AbortController()
-  const answers = whileOpen(readAnswers(http.exchange, clock, secrets), closing.signal)
+  const answers = whileOpen(
+    readAnswers(observe(http.exchange, clock, options.onExchange), clock, secrets),
+    closing.signal,
+  )
 
   const credentials = appId !== null && appSecret !== null ? { appId, appSecret } : undefined
   const fetched = credentials && {
@@ -91,6 +99,7 @@ export function connect(options: ConnectOptions): Connection {
   return {
     client,
     fetchPage: createFetchPage(client),
+    ask: createAsk(send),
     reach: async (host, context) => await reach(http.exchange, host, context),
     [Symbol.asyncDispose]: async () => {
       closing.abort(new Error('the connection to the service was closed'))

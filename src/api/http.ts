@@ -34,6 +34,8 @@ export interface RawAnswer {
   readonly date: string | undefined
   readonly retryAfter: string | undefined
   readonly location: string | undefined
+  /** Every header, by its name in small letters. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
 }
 
 export interface Http extends AsyncDisposable {
@@ -113,6 +115,7 @@ async function exchange(
       date: headerText(headers.date),
       retryAfter: headerText(headers['retry-after']),
       location: headerText(headers.location),
+      headers,
     }
   } catch (error) {
     signal.throwIfAborted()

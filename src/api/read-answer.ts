@@ -1,13 +1,18 @@
 import { LivehouseError } from '../core/errors.ts'
 import type { Clock } from '../core/clock.ts'
+import type { CallContext } from '../core/page.ts'
 import { failureOf } from './failure.ts'
-import type { Http, RawAnswer } from './http.ts'
+import type { RawAnswer } from './http.ts'
 import { parseExact } from './json.ts'
 import type { Secrets } from './secrets.ts'
 import type { Call, Send } from './send.ts'
 
 /** Turns what came over the wire into JSON that reports no failure: the innermost `Send`. */
-export function readAnswers(exchange: Http['exchange'], clock: Clock, secrets: Secrets): Send {
+export function readAnswers(
+  exchange: (call: Call, context: CallContext) => Promise<RawAnswer>,
+  clock: Clock,
+  secrets: Secrets,
+): Send {
   return async (call, context) => {
     const raw = await exchange(call, context)
     const json = parse(raw.text)
