@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { LivehouseError } from '../core/errors.ts'
 import type { Send } from './send.ts'
+import type { ServiceClock } from './service-clock.ts'
 
 /** One call of the service day, taken before it is made (API 4.6). */
 export interface Reservation {
@@ -14,23 +15,25 @@ export interface Reservation {
 }
 
 /**
- * Takes one call of the day for this channel, for good, before the call is made.
- * @throws LivehouseError `api.budgetSpent` when none is left.
+ * Takes one call of the day for this channel, for good, before the call is made. `atMs`: what the service's own clock shows,
+ * milliseconds since 1970.
+ * @throws LivehouseError `api.budgetSpent` when none is left, or none may be made now.
  */
-export type Reserve = (channelId: string, signal: AbortSignal) => Promise<Reservation>
+export type Reserve = (channelId: string, atMs: number, signal: AbortSignal) => Promise<Reservation>
 
 /**
  * Charges every attempt of 4.6 to the day's budget; other calls pass. Without `reserve` 4.6 is not called at all. A 429 or
  * an error code from 4.6 means that the day is spent: someone else may share the account.
  */
-export function budget(next: Send, reserve: Reserve | undefined): Send {
+export function budget(next: Send, reserve: Reserve | undefined, serviceClock: ServiceClock): Send {
   return async (call, context) => {
     if (call.endpoint !== 'userRecords') return next(call, context)
     assert(
       reserve && call.channelId !== undefined,
       `${call.name} must not be made without a budget that counts its calls`,
     )
-    const reservation = await reserve(call.channelId, context.signal)
+    const { signal } = context
+    const reservation = await reserve(call.channelId, await serviceClock.now(signal), signal)
     try {
       return await next(call, context)
     } catch (error) {

@@ -17,6 +17,7 @@ import { readAnswers } from './read-answer.ts'
 import { retry } from './retry.ts'
 import { createSecrets } from './secrets.ts'
 import type { Send } from './send.ts'
+import { createServiceClock, type ServiceClock } from './service-clock.ts'
 import { token } from './token.ts'
 import { createMemoryTokenStore, type TokenStore } from './token-store.ts'
 import { fetchedTokens, fixedToken } from './tokens.ts'
@@ -69,10 +70,14 @@ export function connect(options: ConnectOptions): Connection {
   const http = createHttp({ ...options, timeoutMs: options.requestTimeoutMs, secrets })
   const permits = options.permits ?? createPermits(options)
   const closing = new AbortController()
-  const answers = whileOpen(
-    readAnswers(observe(http.exchange, clock, options.onExchange), clock, secrets),
-    closing.signal,
-  )
+  const serviceClock = createServiceClock(clock, async (signal) => {
+    const permit = await permits.take(signal)
+    const { serviceTimeMs } = await reach(http.exchange, 'base', { signal })
+    permit.admitted()
+    return serviceTimeMs
+  })
+  const read = readAnswers(observe(http.exchange, clock, options.onExchange), clock, secrets)
+  const answers = whileOpen(timed(read, serviceClock), closing.signal)
 
   const credentials = appId !== null && appSecret !== null ? { appId, appSecret } : undefined
   const fetched = credentials && {
@@ -88,7 +93,7 @@ export function connect(options: ConnectOptions): Connection {
   const bearer = apiToken === null ? fetched?.tokens : fixedToken(apiToken)
   if (!bearer) throw noCredentials()
 
-  const authorized = budget(token(answers, { bearer, ticket: fetched }), options.reserve)
+  const authorized = budget(token(answers, { bearer, ticket: fetched }), options.reserve, serviceClock)
   const send = retry(pace(authorized, { concurrency, permits }), { clock, log, random })
   const client = createClient(send, {
     listParams,
@@ -105,6 +110,15 @@ export function connect(options: ConnectOptions): Connection {
       closing.abort(new Error('the connection to the service was closed'))
       await http[Symbol.asyncDispose]()
     },
+  }
+}
+
+/** Every answer tells what the service's clock shows. */
+function timed(next: Send, serviceClock: ServiceClock): Send {
+  return async (call, context) => {
+    const answer = await next(call, context)
+    serviceClock.observe(answer.serviceTimeMs)
+    return answer
   }
 }
 

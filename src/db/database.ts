@@ -16,6 +16,8 @@ export interface Database {
   'livehouse_ops.missed_rows': MissedRowsTable
   'livehouse_ops.unknown_fields': UnknownFieldsTable
   'livehouse_ops.channel_states': ChannelStatesTable
+  'livehouse_ops.call_budget': CallBudgetTable
+  'livehouse_ops.open_slices': OpenSlicesTable
 }
 
 /** Decimal text on reading; numbers are accepted where they are small counts. */
@@ -143,6 +145,39 @@ export interface BackfillsTable {
   status: 'open' | 'finished' | 'abandoned'
   started_at: Instant
   finished_at: OptionalInstant
+}
+
+/** A row a scope and day of the service. */
+export interface CallBudgetTable {
+  scope: string
+  service_day: string
+  calls: number
+  first_call_at: Instant
+  last_call_at: Instant
+  spent_at: OptionalInstant
+}
+
+/** Slices that are read over several days; at most one a partition. */
+export interface OpenSlicesTable {
+  stream: string
+  partition: string
+  /** As in `SlicesTable`. */
+  reads: string
+  covers: string | null
+  backfill_id: OptionalBigInteger
+  pages_read: number
+  page_size: number
+  keys: string[]
+  last_page_keys: string[]
+  received_rows: BigInteger
+  found_rows: BigInteger
+  quarantined_rows: BigInteger
+  calls: BigInteger
+  retries: BigInteger
+  moved: string | null
+  run_id: BigInteger
+  started_at: Instant
+  read_at: Instant
 }
 
 export interface HeadersTable {

@@ -6,16 +6,22 @@ import { type ScriptedAnswer, startScriptedService } from '../helpers/scripted-s
 
 const query = { channelId: '9', filterWatchTime: 0 } as const
 const paging = { page: 1, pageSize: 100 }
+/** What the service's clock shows, far from this machine's. */
+const DATE = 'Sat, 02 Jan 2027 03:04:05 GMT'
 const resumesAt = '2026-11-20T16:00:00.000Z'
 
 /** One call of 4.6 against a budget of `left` calls; the service answers each attempt in turn. */
 async function ask(answers: readonly ScriptedAnswer[], left = 10) {
   const journal: string[] = []
-  await using service = await startScriptedService((_request, index) => {
+  const clockTimes: number[] = []
+  let calls = 0
+  await using service = await startScriptedService(({ path }) => {
+    if (path === '/') return { status: 404, headers: { date: DATE }, text: '' }
     journal.push('call')
-    return answers[index] ?? { json: [] }
+    return answers[calls++] ?? { json: [] }
   })
-  const reserve = async (channelId: string): Promise<Reservation> => {
+  const reserve = async (channelId: string, atMs: number): Promise<Reservation> => {
+    clockTimes.push(atMs)
     const details = { scope: 'account', serviceDay: '2026-11-20', resumesAt }
     if (journal.filter((entry) => entry.startsWith('reserve')).length >= left) {
       throw new LivehouseError('api.budgetSpent', 'none left', details)
@@ -25,7 +31,7 @@ async function ask(answers: readonly ScriptedAnswer[], left = 10) {
   }
   await using connection = connectClient(service.url, { reserve })
   const outcome = await connection.client.watchRecordsV1(query, paging, openContext()).catch((error: unknown) => error)
-  return { outcome, journal }
+  return { outcome, journal, clockTimes }
 }
 
 describe('the ten calls a day of 4.6', () => {
@@ -33,6 +39,11 @@ describe('the ten calls a day of 4.6', () => {
     const { journal, outcome } = await ask([{ json: [{ record_id: 1 }] }])
     expect(outcome).toMatchObject({ items: [{ record_id: 1 }] })
     expect(journal).toEqual(['reserve 9', 'call'])
+  })
+
+  test("is charged by the service's clock, which is asked before the first", async () => {
+    const { clockTimes } = await ask([])
+    expect(clockTimes).toEqual([Date.parse(DATE)])
   })
 
   test.each<[string, ScriptedAnswer]>([

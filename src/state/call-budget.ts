@@ -1,0 +1,118 @@
+import { type Kysely, sql } from 'kysely'
+import { LivehouseError } from '../core/errors.ts'
+import { formatWallDate, wallTimeAt } from '../core/wall-clock.ts'
+import type { Database } from '../db/database.ts'
+
+/** The settings of the same names, and the zone of the service's day. */
+export interface BudgetSettings {
+  readonly v1Budget: number
+  readonly v1BudgetScope: 'account' | 'channel'
+  readonly timeZone: string
+}
+
+/** One call of the service day that has been taken. */
+export interface TakenCall {
+  readonly scope: string
+  readonly serviceDay: string
+  /** ISO instant of the next day's first call. */
+  readonly resumesAt: string
+  /** Nothing more is taken of this day, whatever the count says. */
+  readonly spendDay: () => Promise<void>
+}
+
+/** No call is made within so long of the service's midnight: clocks differ a little, and an answer takes its time. */
+const DISTANCE_SECONDS = 300
+
+/** Whom a call for this channel is charged to: `account`, or `channel=9`. */
+export function budgetScope(scope: BudgetSettings['v1BudgetScope'], channelId: string): string {
+  return scope === 'account' ? 'account' : `channel=${channelId}`
+}
+
+/**
+ * Takes calls of 4.6 before they are made, each in one statement of its own: no failure, crash or other process can overspend a
+ * day, and nothing is ever given back. `atMs` is what the service's clock shows. A clock that has gone back gets no fresh day:
+ * what is taken belongs to the latest day on record.
+ * @throws LivehouseError `api.budgetSpent`
+ */
+export function callBudget(
+  db: Kysely<Database>,
+  settings: BudgetSettings,
+): (channelId: string, atMs: number, signal: AbortSignal) => Promise<TakenCall> {
+  return async (channelId, atMs, signal) => {
+    signal.throwIfAborted()
+    const scope = budgetScope(settings.v1BudgetScope, channelId)
+    const day = serviceDayAt(atMs, settings.timeZone)
+    const { isTaken, serviceDay, resumesAt } = await takeCall(db, { ...settings, scope, at: new Date(atMs), ...day })
+    if (isTaken) return { scope, serviceDay, resumesAt, spendDay: async () => await spendDay(db, scope, serviceDay) }
+    const reason =
+      day.atMidnight !== undefined
+        ? `no call is made within ${DISTANCE_SECONDS / 60} minutes of the service's midnight`
+        : `the ${settings.v1Budget} calls of ${serviceDay} are spent (${scope})${day.serviceDay < serviceDay ? cameEarlier(day.serviceDay, serviceDay) : ''}`
+    const message = `userRecords channel ${channelId}: ${reason}; livehouse goes on at ${resumesAt}`
+    throw new LivehouseError('api.budgetSpent', message, { scope, serviceDay, resumesAt })
+  }
+}
+
+interface ServiceDay {
+  readonly serviceDay: string
+  /** On which side of the service's midnight, where it is near. */
+  readonly atMidnight: 'before' | 'after' | undefined
+}
+
+function serviceDayAt(atMs: number, timeZone: string): ServiceDay {
+  const dayAt = (ms: number) => formatWallDate(wallTimeAt(ms, timeZone))
+  const serviceDay = dayAt(atMs)
+  // By the days on either side and not by the time of day: where daylight saving begins at 0:00, a day has no midnight.
+  if (dayAt(atMs + DISTANCE_SECONDS * 1000) !== serviceDay) return { serviceDay, atMidnight: 'before' }
+  const isAfter = dayAt(atMs - DISTANCE_SECONDS * 1000) !== serviceDay
+  return { serviceDay, atMidnight: isAfter ? 'after' : undefined }
+}
+
+interface Taking extends BudgetSettings, ServiceDay {
+  readonly scope: string
+  readonly at: Date
+}
+
+interface Taken {
+  readonly isTaken: boolean
+  readonly serviceDay: string
+  readonly resumesAt: string
+}
+
+/** Counted and committed durably before it returns, also where the database is told to be quick about commits. */
+async function takeCall(db: Kysely<Database>, taking: Taking): Promise<Taken> {
+  const { scope, serviceDay, at, v1Budget, timeZone, atMidnight } = taking
+  const { rows } = await sql<{ is_taken: boolean; service_day: string; resumes_at: Date }>`
+    with charged as materialized (
+      select greatest(max(service_day), ${serviceDay}::date) as day,
+        case current_setting('synchronous_commit') when 'off' then set_config('synchronous_commit', 'on', true) end as durable
+      from livehouse_ops.call_budget where scope = ${scope}
+    ),
+    taken as (
+      insert into livehouse_ops.call_budget as budget (scope, service_day, calls, first_call_at, last_call_at)
+      select ${scope}, day, 1, ${at}, ${at} from charged where ${v1Budget} > 0 and ${atMidnight === undefined}
+      on conflict (scope, service_day) do update set calls = budget.calls + 1, last_call_at = excluded.last_call_at
+      where budget.calls < ${v1Budget} and budget.spent_at is null
+      returning service_day
+    )
+    select exists (select from taken) as is_taken, day::text as service_day, durable,
+      (case when ${atMidnight === 'after'} and day = ${serviceDay}::date then day else day + 1 end
+        + make_interval(secs => ${DISTANCE_SECONDS})) at time zone ${timeZone} as resumes_at
+    from charged`.execute(db)
+  const [row] = rows
+  return {
+    isTaken: row?.is_taken ?? false,
+    serviceDay: row?.service_day ?? serviceDay,
+    resumesAt: row?.resumes_at.toISOString() ?? '',
+  }
+}
+
+async function spendDay(db: Kysely<Database>, scope: string, serviceDay: string): Promise<void> {
+  await sql`
+    update livehouse_ops.call_budget set spent_at = coalesce(spent_at, last_call_at)
+    where scope = ${scope} and service_day = ${serviceDay}::date`.execute(db)
+}
+
+function cameEarlier(shown: string, onRecord: string): string {
+  return `, although the clock shows ${shown}: a day on record is never taken twice. If a clock was ahead when ${onRecord} was written, delete that row of livehouse_ops.call_budget`
+}
