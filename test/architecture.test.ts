@@ -50,6 +50,7 @@ const rules: Rules = {
     'node-cron': ['scheduler'],
     'p-limit': ['api', 'pipeline'],
     pg: ['db'],
+    'pg-copy-streams': ['db'],
     pino: ['log.ts'],
     'prom-client': ['scheduler'],
     'string-width': ['api', 'cli'],

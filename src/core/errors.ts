@@ -55,12 +55,16 @@ export interface ErrorDetails {
   'db.refused': { readonly reason: string; readonly sqlState: string }
   /** A server older than PostgreSQL 14. */
   'db.tooOld': { readonly version: string }
+  /** The database cannot hold every text: it is not in UTF-8. */
+  'db.encoding': { readonly encoding: string }
   /** Migrations are pending and `LIVEHOUSE_AUTO_MIGRATE` is 0. */
   'db.pendingMigrations': { readonly pending: readonly string[] }
   /** The database was migrated by a newer livehouse. */
   'db.newer': { readonly unknown: readonly string[] }
   /** The database belongs to another source. */
   'db.otherSource': { readonly differences: readonly string[] }
+  /** The database to copy to is in use, or came out different. */
+  'db.copyRefused': { readonly reason: string }
   /** The embedded PostgreSQL does not start, or has no binaries for this platform. */
   'db.embedded': { readonly reason: string }
   /** SIGINT or SIGTERM. */
@@ -97,9 +101,11 @@ export const recoveryOf: Readonly<Record<ErrorCode, Recovery>> = {
   'db.unreachable': 'abort',
   'db.refused': 'abort',
   'db.tooOld': 'abort',
+  'db.encoding': 'abort',
   'db.pendingMigrations': 'abort',
   'db.newer': 'abort',
   'db.otherSource': 'abort',
+  'db.copyRefused': 'abort',
   'db.embedded': 'abort',
   'run.interrupted': 'abort',
 }

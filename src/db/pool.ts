@@ -30,7 +30,7 @@ export interface PoolOptions {
  *
  * Its statements rely on no state of a session: what one needs is set by `set_config(…, true)` within its transaction. Only the
  * locks of a run's partitions need a session that lasts (`state/partition-locks.ts`).
- * @throws db.unreachable, db.refused (also from every later statement), db.tooOld
+ * @throws db.unreachable, db.refused (also from every later statement), db.tooOld, db.encoding
  */
 export async function openDatabase(url: string, options: PoolOptions = {}): Promise<Kysely<Database>> {
   const { signal, maxConnections = 10 } = options
@@ -55,8 +55,10 @@ export async function openDatabase(url: string, options: PoolOptions = {}): Prom
   signal?.addEventListener('abort', hangUp, { once: true })
   const db = new Kysely<Database>({ dialect: warehouseDialect(pool, describeTarget(url)) })
   try {
-    const answer = await sql<{ server_version: string }>`show server_version`.execute(db)
-    requireServerVersion(answer.rows[0]?.server_version ?? '')
+    const { rows } = await sql<{ version: string; encoding: string }>`
+      select current_setting('server_version') as version, current_setting('server_encoding') as encoding`.execute(db)
+    requireServerVersion(rows[0]?.version ?? '')
+    requireUtf8(rows[0]?.encoding ?? '', describeTarget(url))
     return db
   } catch (error) {
     await db.destroy()
@@ -81,5 +83,16 @@ export function requireServerVersion(version: string): void {
     'db.tooOld',
     `The database server is PostgreSQL ${version}; livehouse needs ${OLDEST_SERVER} or newer. Upgrade it, or use DATABASE_URL=embedded.`,
     { version },
+  )
+}
+
+/** The service's texts are of any script. @throws db.encoding */
+function requireUtf8(encoding: string, target: string): void {
+  if (encoding === 'UTF8') return
+  throw new LivehouseError(
+    'db.encoding',
+    `Database ${target} has the encoding ${encoding}, which cannot hold every text; livehouse needs UTF8. Create another with ` +
+      "CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'.",
+    { encoding },
   )
 }

@@ -146,3 +146,18 @@ test('a server older than 14 is refused by its version', () => {
     expect(() => requireServerVersion(version)).toThrow(expect.objectContaining({ code: 'db.tooOld' }))
   }
 })
+
+test('a database that cannot hold every text is refused', async () => {
+  const name = `livehouse_latin_${process.pid}`
+  await onServer(async (admin) => {
+    await sql`create database ${sql.id(name)} template template0 encoding 'LATIN1' locale 'C'`.execute(admin)
+  })
+  try {
+    const error = await failureOf(databaseUrl(name))
+    expect(error).toMatchObject({ code: 'db.encoding', message: expect.stringMatching(/LATIN1.*needs UTF8/) })
+  } finally {
+    await onServer(async (admin) => {
+      await sql`drop database ${sql.id(name)} with (force)`.execute(admin)
+    })
+  }
+})

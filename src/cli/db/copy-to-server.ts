@@ -1,0 +1,69 @@
+import type { Kysely } from 'kysely'
+import { readDatabaseSettings, readSettings } from '../../config.ts'
+import { LivehouseError } from '../../core/errors.ts'
+import { copyDatabase } from '../../db/copy-database.ts'
+import type { Database } from '../../db/database.ts'
+import { describeTarget } from '../../db/database-url.ts'
+import { migrateUp, readMigrationStatus, requireMigrated } from '../../db/migrate.ts'
+import { openDatabase } from '../../db/pool.ts'
+import type { Refuse } from '../arguments.ts'
+import type { CliContext } from '../command.ts'
+import { formatTable } from '../table.ts'
+
+const EXPECTED = 'a Postgres URL such as postgres://USER@HOST:5432/NAME'
+
+/** The URL behind `--to`, which `copy` needs and nothing else takes; empty for the other actions. It is never shown. */
+export function readCopyTarget(action: string, given: string | undefined, refuse: Refuse): string {
+  if (action !== 'copy') {
+    if (given !== undefined) refuse(`--to goes with copy, not with ${action}`)
+    return ''
+  }
+  const protocol = URL.parse(given ?? '')?.protocol
+  if (given === undefined) refuse(`copy needs --to, ${EXPECTED}`)
+  else if (protocol !== 'postgres:' && protocol !== 'postgresql:') refuse(`--to (not shown) should be ${EXPECTED}`)
+  return given ?? ''
+}
+
+/**
+ * `livehouse db copy`: the embedded database into a server's.
+ * @throws db.copyRefused, db.… codes
+ */
+export async function copyToServer(context: CliContext, from: string, to: string): Promise<number> {
+  const { signal, print, remark } = context
+  context.addSecret(decodeURIComponent(new URL(to).password))
+  const isAutoMigrated = readSettings(
+    { ...context.environment, DATABASE_URL: to },
+    (source) => readDatabaseSettings(source).isAutoMigrated,
+  )
+  const migrate = async (db: Kysely<Database>): Promise<void> => {
+    if (isAutoMigrated) await migrateUp(db, { signal })
+    else await requireMigrated(db, { signal })
+  }
+  {
+    await using source = await openDatabase(from, { signal, maxConnections: 1 })
+    const migrations = await readMigrationStatus(source, { signal })
+    if (migrations.every(({ appliedAt }) => appliedAt === null)) throw nothingToCopy(from)
+    await migrate(source)
+    await using target = await openDatabase(to, { signal, maxConnections: 1 })
+    await migrate(target)
+  }
+  const onTable = ({ name, rows }: { name: string; rows: number }) => remark(`copied ${name}: ${rows} rows`)
+  const copied = await copyDatabase({ from, to, signal, onTable })
+  const filled = copied.filter(({ rows }) => rows > 0)
+  formatTable(
+    ['table', 'rows'],
+    filled.map(({ name, rows }) => [name, rows]),
+  ).forEach(print)
+  print(`copied to ${describeTarget(to)}: every table has the rows of its original, by count and content.`)
+  print('Set DATABASE_URL to it: the next sync goes on there. Runs that still write to the old one are not followed.')
+  return 0
+}
+
+function nothingToCopy(from: string): LivehouseError<'db.copyRefused'> {
+  const reason = `${describeTarget(from)} holds nothing yet`
+  return new LivehouseError(
+    'db.copyRefused',
+    `There is nothing to copy: ${reason}. Run livehouse sync with DATABASE_URL=embedded first, or name another with --database.`,
+    { reason },
+  )
+}

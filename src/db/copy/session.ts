@@ -1,0 +1,62 @@
+import { Socket } from 'node:net'
+import { Client, type QueryResultRow } from 'pg'
+import { describeTarget } from '../database-url.ts'
+import { translateConnectError, translateStatementError } from '../translate-error.ts'
+
+const CONNECT_TIMEOUT_MS = 10_000
+
+/** One connection, for what a pool cannot do: COPY as a stream, within a transaction. */
+export interface Session extends AsyncDisposable {
+  /** The driver's own connection, which takes COPY streams. */
+  readonly client: Client
+  readonly query: <Row extends QueryResultRow>(text: string, values?: readonly unknown[]) => Promise<readonly Row[]>
+  /** An error that a COPY stream of this connection ended with, as every other statement would tell it. */
+  readonly translate: (error: unknown) => unknown
+}
+
+/**
+ * Connects; every value is spelled the same way on both sides of a copy, whatever the servers are set to.
+ * @throws db.unreachable, db.refused, also from each statement
+ */
+export async function openSession(url: string, signal: AbortSignal): Promise<Session> {
+  signal.throwIfAborted()
+  const target = describeTarget(url)
+  const socket = new Socket()
+  const client = new Client({
+    connectionString: url,
+    application_name: 'livehouse',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    stream: () => socket,
+  })
+  client.on('error', () => {})
+  const hangUp = () => socket.destroy()
+  signal.addEventListener('abort', hangUp, { once: true })
+  const translate = (error: unknown): unknown =>
+    signal.aborted ? signal.reason : translateStatementError(error, target)
+  const close = async (): Promise<void> => {
+    signal.removeEventListener('abort', hangUp)
+    await client.end().catch(() => {})
+  }
+  try {
+    await client.connect()
+    await client.query(
+      "set timezone to 'UTC'; set datestyle to iso, ymd; set extra_float_digits to 1; set bytea_output to hex",
+    )
+  } catch (error) {
+    await close()
+    throw signal.aborted ? signal.reason : translateConnectError(error, target)
+  }
+  return {
+    client,
+    query: async <Row extends QueryResultRow>(text: string, values: readonly unknown[] = []) => {
+      try {
+        return (await client.query<Row>(text, [...values])).rows
+      } catch (error) {
+        throw translate(error)
+      }
+    },
+    translate,
+    [Symbol.asyncDispose]: close,
+  }
+}
