@@ -18,6 +18,10 @@ export interface Database {
   'livehouse_ops.channel_states': ChannelStatesTable
   'livehouse_ops.call_budget': CallBudgetTable
   'livehouse_ops.open_slices': OpenSlicesTable
+  'livehouse_ops.jobs': JobsTable
+  'livehouse_ops.job_runs': JobRunsTable
+  'livehouse_ops.schedulers': SchedulersTable
+  'livehouse_ops.walk_marks': WalkMarksTable
 }
 
 /** Decimal text on reading; numbers are accepted where they are small counts. */
@@ -85,7 +89,7 @@ export interface SlicesTable {
   /** As `covers`: the part of it whose rows no longer changed. */
   settled: ColumnType<string | null, string | null | undefined, string | null>
   backfill_id: OptionalBigInteger
-  status: 'landed' | 'moving' | 'failed' | 'forgotten'
+  status: 'landed' | 'moving' | 'failed' | 'forgotten' | 'assumed'
   proof: string
   first_total: OptionalBigInteger
   last_total: OptionalBigInteger
@@ -184,5 +188,49 @@ export interface HeadersTable {
   partition: string
   title: Json
   seen_at: Instant
+  run_id: BigInteger
+}
+
+export interface JobsTable {
+  job: string
+  cron: string
+  time_zone: string
+  is_enabled: boolean
+  since: Instant
+  seen_at: Instant
+}
+
+export interface JobRunsTable {
+  job_run_id: GeneratedAlways<string>
+  job: string
+  /** Wall clock of the job's zone, `2026-11-20 02:15:00`; null for a run by hand. */
+  local_time: string | null
+  is_repeat: boolean
+  due_at: OptionalInstant
+  status: 'running' | 'interrupted' | 'ended' | 'skipped'
+  outcome: 'ok' | 'partial' | 'waiting' | 'failed' | null
+  attempts: number
+  worker: string
+  run_id: OptionalBigInteger
+  error: string | null
+  started_at: Instant
+  finished_at: OptionalInstant
+}
+
+export interface SchedulersTable {
+  scheduler_id: string
+  worker: string
+  /** Digest by job. */
+  jobs: Json
+  started_at: Instant
+  seen_at: Instant
+}
+
+export interface WalkMarksTable {
+  stream: string
+  partition: string
+  total: BigInteger
+  first_page: string
+  walked_at: Instant
   run_id: BigInteger
 }
