@@ -69,12 +69,16 @@ export function ceilToMinute(wallTime: WallTime): WallTime {
 
 /** What the wall clock of `timeZone` (an IANA name) shows at an instant, in whole seconds. */
 export function wallTimeAt(instantMs: number, timeZone: string): WallTime {
-  const parts = Object.fromEntries(
-    formatterOf(timeZone)
-      .formatToParts(instantMs)
-      .map(({ type, value }) => [type, Number(value)]),
-  )
-  return Date.UTC(parts.year ?? 0, (parts.month ?? 1) - 1, parts.day, parts.hour, parts.minute, parts.second) / 1000
+  return openWallClock(timeZone)(instantMs)
+}
+
+/** The same for many instants of one zone: to know a zone takes longer than to ask it. */
+export function openWallClock(timeZone: string): (instantMs: number) => WallTime {
+  const formatter = formatterOf(timeZone)
+  return (instantMs) => {
+    const parts = Object.fromEntries(formatter.formatToParts(instantMs).map(({ type, value }) => [type, Number(value)]))
+    return Date.UTC(parts.year ?? 0, (parts.month ?? 1) - 1, parts.day, parts.hour, parts.minute, parts.second) / 1000
+  }
 }
 
 /** Whether the runtime knows this IANA zone. */

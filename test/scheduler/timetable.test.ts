@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest'
+import { formatWallTime } from '../../src/core/wall-clock.ts'
+import { openTimetable, type Tick } from '../../src/scheduler/timetable.ts'
+
+function ticksBetween(cron: string, timeZone: string, from: string, to: string): Tick[] {
+  const timetable = openTimetable(cron, timeZone)
+  const ticks: Tick[] = []
+  let tick = timetable.next(Date.parse(from))
+  while (tick && tick.dueAtMs <= Date.parse(to)) {
+    ticks.push(tick)
+    tick = timetable.next(tick.dueAtMs)
+  }
+  return ticks
+}
+
+function describe({ localTime, isRepeat, dueAtMs }: Tick): string {
+  return `${formatWallTime(localTime).slice(5, 16)}${isRepeat ? ' again' : ''} = ${new Date(dueAtMs).toISOString().slice(11, 16)}Z`
+}
+
+const changes = [
+  ['forward', 'America/New_York', '15 2 * * *', '2026-03-08T01:00Z', ['03-08 02:15 = 07:00Z', '03-09 02:15 = 06:15Z']],
+  ['back', 'America/New_York', '15 1 * * *', '2026-11-01T01:00Z', ['11-01 01:15 = 05:15Z', '11-02 01:15 = 06:15Z']],
+  ['forward', 'Europe/Berlin', '30 2 * * *', '2026-03-28T12:00Z', ['03-29 02:30 = 01:00Z', '03-30 02:30 = 00:30Z']],
+  ['back', 'Europe/Berlin', '30 2 * * *', '2026-10-24T12:00Z', ['10-25 02:30 = 00:30Z', '10-26 02:30 = 01:30Z']],
+  [
+    'forward by half an hour',
+    'Australia/Lord_Howe',
+    '15 2 * * *',
+    '2026-10-02T12:00Z',
+    ['10-03 02:15 = 15:45Z', '10-04 02:15 = 15:30Z', '10-05 02:15 = 15:15Z'],
+  ],
+  [
+    'back by half an hour',
+    'Australia/Lord_Howe',
+    '45 1 * * *',
+    '2026-04-04T12:00Z',
+    ['04-05 01:45 = 14:45Z', '04-06 01:45 = 15:15Z'],
+  ],
+  ['not at all', 'Asia/Shanghai', '15 2 * * *', '2026-03-28T12:00Z', ['03-29 02:15 = 18:15Z', '03-30 02:15 = 18:15Z']],
+  [
+    'forward by a whole day',
+    'Pacific/Apia',
+    '15 2 * * *',
+    '2011-12-29T12:00Z',
+    ['12-29 02:15 = 12:15Z', '12-30 02:15 = 10:00Z', '12-31 02:15 = 12:15Z', '01-01 02:15 = 12:15Z'],
+  ],
+  [
+    'back over midnight',
+    'America/Asuncion',
+    '30 23 * * *',
+    '2024-03-23T12:00Z',
+    ['03-23 23:30 = 02:30Z', '03-24 23:30 = 03:30Z'],
+  ],
+  [
+    'forward at midnight',
+    'Africa/Cairo',
+    '@daily',
+    '2026-04-23T12:00Z',
+    ['04-24 00:00 = 22:00Z', '04-25 00:00 = 21:00Z'],
+  ],
+] as const
+
+test.each(changes)('clocks go %s in %s: %s after %s', (_, timeZone, cron, from, expected) => {
+  const until = new Date(Date.parse(from) + expected.length * 86_400_000).toISOString()
+  expect(ticksBetween(cron, timeZone, from, until).slice(0, expected.length).map(describe)).toEqual(expected)
+})
+
+const zones = ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Shanghai', 'Pacific/Apia', 'UTC']
+
+test.each(zones)('in %s each night of two years is due once, and none between', (timeZone) => {
+  const ticks = ticksBetween('15 2 * * *', timeZone, '2025-01-03T00:00Z', '2027-01-01T00:00Z')
+  const days = ticks.map(({ localTime }) => Math.floor(localTime / 86_400))
+  expect(days).toEqual(days.map((_, index) => (days[0] ?? 0) + index))
+  expect(ticks.some(({ isRepeat }) => isRepeat)).toBe(false)
+})
+
+test.each(zones)('in %s a quarter of an hour stays one when clocks change', (timeZone) => {
+  for (const month of [
+    '2026-03-07',
+    '2026-03-28',
+    '2026-04-04',
+    '2026-10-03',
+    '2026-10-24',
+    '2026-10-31',
+    '2011-12-29',
+  ]) {
+    const from = Date.parse(`${month}T00:00Z`)
+    const until = new Date(from + 3 * 86_400_000).toISOString()
+    const ticks = ticksBetween('*/15 * * * *', timeZone, new Date(from).toISOString(), until)
+    expect(ticks.map(({ dueAtMs }) => (dueAtMs - from) / 900_000)).toEqual(ticks.map((_, index) => index + 1))
+    expect(new Set(ticks.map(describe)).size).toBe(ticks.length)
+  }
+})
+
+test('of many missed times the last one is found, however long ago it was', () => {
+  const now = Date.parse('2026-11-20T06:00Z')
+  const last = (cron: string, after: string) => {
+    const tick = openTimetable(cron, 'Asia/Shanghai').last(Date.parse(after), now)
+    return tick && describe(tick)
+  }
+  expect(last('15 2 * * *', '2026-10-01T00:00Z')).toBe('11-20 02:15 = 18:15Z')
+  expect(last('*/15 * * * *', '2020-01-01T00:00Z')).toBe('11-20 14:00 = 06:00Z')
+  expect(last('0 0 29 2 *', '2020-01-01T00:00Z')).toBe('02-29 00:00 = 16:00Z')
+  expect(last('15 2 * * *', '2026-11-19T18:15Z')).toBeUndefined()
+})
