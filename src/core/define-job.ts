@@ -1,0 +1,68 @@
+import type { StreamName } from './stream.ts'
+
+/** By stream; those that are not named keep their own. */
+export type PerStream = Readonly<Partial<Record<StreamName, number>>>
+
+/** Which of the configured channels: all of them, those of a group, or these. */
+export type JobChannels = 'all' | { readonly group: string } | readonly string[]
+
+/** Dates of the service's calendar, `YYYY-MM-DD`, `to` exclusive; or the last days, today's among them. */
+export type JobRange = { readonly from?: string; readonly to?: string } | { readonly lastDays: number }
+
+interface AnyJob {
+  /** Five fields (minute, hour, day of month, month, day of week), or `@daily` and the like. */
+  readonly cron: string
+  /** An IANA zone, in which `cron` is read; the service's when not given. */
+  readonly timezone?: string
+  /** Whether `livehouse serve` runs it; `livehouse run` does in any case. True when not given. */
+  readonly enabled?: boolean
+  /** Those of the command of its kind when not given. */
+  readonly streams?: readonly StreamName[]
+  /** All when not given. */
+  readonly channels?: JobChannels
+  /** Whether a time that was missed is made up for, once; `never` waits for the next one. `once` when not given. */
+  readonly catchUp?: 'once' | 'never'
+}
+
+/** Brings streams up to now. */
+export interface SyncJob extends AnyJob {
+  readonly kind?: 'sync'
+  /** `HH:MM` of the service's clock: from then on nothing is begun; what is left is for the next run. */
+  readonly until?: string
+  /** How long rows still change and are read again, in days. */
+  readonly lookbackDays?: PerStream
+  /** How old rows must be to count as covered, in minutes. */
+  readonly settleMinutes?: PerStream
+  /** Reads all of the history again within so many days, a part of it each day. */
+  readonly rereadDays?: number
+  readonly visitorWalk?: VisitorWalk
+}
+
+export interface VisitorWalk {
+  /** A channel whose list still begins as at its last verified walk is not read, and is `assumed` to be the same. */
+  readonly skipUnchanged: boolean
+  /** All the same, each channel is read in full after so many days. */
+  readonly atLeastEveryDays: number
+}
+
+/** Reads a range of time-filtered streams again. */
+export interface BackfillJob extends AnyJob {
+  readonly kind: 'backfill'
+  readonly range: JobRange
+  /** Reads only what is not covered. */
+  readonly onlyGaps?: boolean
+}
+
+/** Asks the service for its totals and holds them against the warehouse. */
+export interface AuditJob extends AnyJob {
+  readonly kind: 'audit'
+  readonly range?: JobRange
+}
+
+/** What a file of `jobs/` holds. */
+export type JobDefinition = SyncJob | BackfillJob | AuditJob
+
+/** Makes a job file's value: typed, and frozen. What it says is checked when it is loaded. */
+export function defineJob<const Definition extends JobDefinition>(definition: Definition): Definition {
+  return Object.freeze(definition)
+}
