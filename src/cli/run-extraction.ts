@@ -10,6 +10,7 @@ import { planAgain } from '../pipeline/plan-again.ts'
 import { type PlanStreams, runStreams } from '../pipeline/run-streams.ts'
 import type { JobResult } from '../pipeline/tally.ts'
 import type { SliceOrder } from '../pipeline/work-queue.ts'
+import { endAcceptances } from '../state/acceptances.ts'
 import { readGoneChannels } from '../state/channel-states.ts'
 import { mergeSlices } from '../state/merge-slices.ts'
 import { PartitionLocks } from '../state/partition-locks.ts'
@@ -105,6 +106,7 @@ async function extract(
   const { command, service, db, channels } = request
   // Without LIVEHOUSE_CHANNELS nothing is known of the channels: none is retired.
   if (channels.length > 0) await registerChannels(db, channels, runId)
+  await endAcceptances(db, startedAt)
   await using connection = connect({ ...service, clock, log, addSecret: context.addSecret })
   using progress = await context.openProgress()
   log.info('run.started', { runId, command })

@@ -1,4 +1,6 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
+import type { AcceptancesTable, AcceptanceUsesTable } from './acceptance-tables.ts'
+import type { BigInteger, OptionalBigInteger, Instant, OptionalInstant, Json, OptionalJson } from './column-types.ts'
 
 /**
  * Every table of the warehouse, by its qualified name. `bigint` and `numeric` are exact decimal text, `timestamptz` is a
@@ -22,20 +24,9 @@ export interface Database {
   'livehouse_ops.job_runs': JobRunsTable
   'livehouse_ops.schedulers': SchedulersTable
   'livehouse_ops.walk_marks': WalkMarksTable
+  'livehouse_ops.acceptances': AcceptancesTable
+  'livehouse_ops.acceptance_uses': AcceptanceUsesTable
 }
-
-/** Decimal text on reading; numbers are accepted where they are small counts. */
-type BigInteger = ColumnType<string, string | number | bigint, string | number | bigint>
-type OptionalBigInteger = ColumnType<
-  string | null,
-  string | number | bigint | null | undefined,
-  string | number | bigint | null
->
-type Instant = ColumnType<Date, Date | string, Date | string>
-type OptionalInstant = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>
-/** Written as JSON text. */
-type Json = ColumnType<unknown, string, string>
-type OptionalJson = ColumnType<unknown, string | null | undefined, string | null>
 
 export interface ChannelsTable {
   channel_id: string
@@ -100,6 +91,8 @@ export interface SlicesTable {
   calls: BigInteger
   retries: BigInteger
   is_drop: Generated<boolean>
+  missing_rows: OptionalBigInteger
+  acceptance_id: OptionalBigInteger
   error: string | null
   started_at: Instant
   finished_at: Instant

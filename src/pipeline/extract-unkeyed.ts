@@ -43,11 +43,13 @@ export async function extractUnkeyed(
     if (!isSettled(verdict) && attempt < MOST_READINGS) continue
 
     const kept = rows.filter((row) => window === undefined || isInWindow(row[identity.timeColumn], window, timeZone))
-    const identified = isSettled(verdict) ? identifyRows(stream, identity, kept) : []
-    await loader.add(identified)
-    const title = isSettled(verdict) ? pages.find(({ items }) => items.length > 0)?.title : undefined
+    const isWhole = isSettled(verdict) || (verdict.proof === 'short' && doubt === undefined)
+    const identified = isWhole ? identifyRows(stream, identity, kept) : []
+    if (isSettled(verdict)) await loader.add(identified)
+    const unproven = isSettled(verdict) ? [] : identified
+    const title = isWhole ? pages.find(({ items }) => items.length > 0)?.title : undefined
     const found = foundOf(kept, identified, identity, timeZone)
-    return { summary, verdict, found, channelFacts: undefined, title: title && headersText(title) }
+    return { summary, verdict, found, unproven, channelFacts: undefined, title: title && headersText(title) }
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Row } from '../core/column.ts'
 import type { ChannelFacts } from '../core/stream.ts'
 import type { Verdict } from './judge-walk.ts'
 import type { WalkSummary } from './walk.ts'
@@ -15,6 +16,11 @@ export interface Extraction {
   readonly verdict: Verdict
   /** Rows of the slice's window, or of the walk. */
   readonly found: FoundRows
+  /**
+   * Rows without an id of a reading that came to its end and fell short: they are written only where the shortfall is accepted.
+   * None of any other reading.
+   */
+  readonly unproven?: readonly Row[]
   readonly channelFacts: ChannelFacts | undefined
   /** Column headers as JSON text (API 4.11); undefined where no row came or there are none. */
   readonly title: string | undefined

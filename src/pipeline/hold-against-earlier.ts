@@ -7,10 +7,14 @@ import type { Verdict } from './judge-walk.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 
 export interface HeldVerdict {
-  readonly proof: Verdict['proof'] | 'failed'
+  readonly proof: Verdict['proof'] | 'accepted' | 'failed'
   readonly reason: string | undefined
   /** Whether surprisingly few rows were found, believed or not. */
   readonly isDrop: boolean
+  /** How many rows are missing; undefined where none is known to be. */
+  readonly missingRows?: number
+  /** The acceptance by which a shortfall is accepted. */
+  readonly acceptanceId?: string
 }
 
 /**
@@ -19,17 +23,20 @@ export interface HeldVerdict {
  */
 export async function holdAgainstEarlier(
   { stream, partition, window }: Slice,
-  { verdict, found }: Extraction,
+  { verdict, found, summary }: Extraction,
   { db, clock, timeZone }: RunDeps,
 ): Promise<HeldVerdict> {
-  if (verdict.proof === 'short') return { ...verdict, isDrop: false }
+  if (verdict.proof === 'short') {
+    const { totals, distinct, rejected } = summary
+    return { ...verdict, isDrop: false, missingRows: (totals?.largest ?? 0) - distinct - rejected.length }
+  }
   const held = await countEarlier(db, { stream, partition, window, timeZone })
   const { count } = found
   const now = new Date(clock.now())
   const answer = await judgeDrop(db, { stream: stream.name, partition, window, held, found: count, now })
   if (answer !== 'surprise') return { ...verdict, isDrop: answer === 'agreed' }
   const reason = `only ${count} rows came where there were ${held}; it is believed when a reading at least an hour later agrees`
-  return { proof: 'short', reason, isDrop: true }
+  return { proof: 'short', reason, isDrop: true, missingRows: held - count }
 }
 
 async function countEarlier(db: Kysely<Database>, part: Parameters<typeof countHeld>[1]): Promise<number> {

@@ -40,11 +40,14 @@ export async function landSlice(
     await loadRows(trx, stream, latestOfEach(stream.key, summary.repeated), runId, { onlyNewer: true })
     if (channelFacts && partition.channel) await describeChannel(trx, partition.channel, channelFacts, runId)
     const name = { stream: stream.name, partition: partitionKey(partition) }
+    // Of a reading that fell short no row is written that has no id, so none has these headers.
+    const isWritten = verdict.proof !== 'short' || verdict.isDrop
     landing = {
       removed: mayMarkRemoved(slice, extraction, verdict)
         ? await markRemoved(trx, { ...slice, timeZone }, found, runId, at)
         : 0,
-      hasNewHeaders: title !== undefined && (await rememberHeaders(trx, { ...name, title, runId, seenAt: at })),
+      hasNewHeaders:
+        isWritten && title !== undefined && (await rememberHeaders(trx, { ...name, title, runId, seenAt: at })),
     }
     if (slice.window === undefined && isProven(extraction, verdict)) {
       const origin = { ...name, runId, seenAt: at, timeZone }

@@ -2,6 +2,7 @@ import { LivehouseError } from '../core/errors.ts'
 import type { Counts } from '../core/outcome.ts'
 import { isGreen, partitionKey, type Proof } from '../core/slice.ts'
 import { recordSlice } from '../state/slices.ts'
+import { acceptShortfall } from './accept-shortfall.ts'
 import { createBatchLoader } from './batch-loader.ts'
 import { createCallMeter } from './call-meter.ts'
 import { cutSlice } from './cut-slice.ts'
@@ -64,7 +65,8 @@ export async function runSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice 
       : await extractKeyed(slice, reading, deps, loader)
     await keepRejected(slice, extraction.summary, deps)
     requireReadable(extraction.summary)
-    const verdict = await holdAgainstEarlier(slice, extraction, deps)
+    const verdict = await acceptShortfall(slice, await holdAgainstEarlier(slice, extraction, deps), deps)
+    if (verdict.proof === 'accepted') await loader.add(extraction.unproven ?? [])
     const record = log.record(verdict, extraction, reading.covers())
     const landing = await landSlice(slice, extraction, verdict, deps, loader, record)
     removed = landing.removed

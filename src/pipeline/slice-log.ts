@@ -30,7 +30,7 @@ export function openSliceLog(
   report({ kind: 'slice.started', ...name })
   log.info('slice.started', name)
   return {
-    record: ({ proof, reason, isDrop }, extraction, covers) => {
+    record: ({ proof, reason, isDrop, missingRows, acceptanceId }, extraction, covers) => {
       const { totals, distinct = 0, rejected = [] } = extraction?.summary ?? {}
       return {
         runId,
@@ -42,6 +42,8 @@ export function openSliceLog(
         backfillId,
         proof,
         isDrop,
+        missingRows,
+        acceptanceId,
         totals,
         distinctRows: distinct,
         quarantinedRows: rejected.length,

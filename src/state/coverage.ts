@@ -104,8 +104,8 @@ export async function forgetCoverage(
       ),
       further as (
         insert into livehouse_ops.slices (run_id, stream, partition, covers, settled, reads, backfill_id, status, proof, distinct_rows,
-          quarantined_rows, calls, retries, started_at, finished_at)
-        select run_id, stream, partition, piece, nullif(settled * piece, 'empty'), reads, backfill_id, status, proof, 0, 0, 0, 0, started_at, finished_at
+          quarantined_rows, calls, retries, acceptance_id, started_at, finished_at)
+        select run_id, stream, partition, piece, nullif(settled * piece, 'empty'), reads, backfill_id, status, proof, 0, 0, 0, 0, acceptance_id, started_at, finished_at
         from pieces join livehouse_ops.slices using (slice_id) where number > 1
       ),
       kept as (

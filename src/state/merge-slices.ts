@@ -9,8 +9,8 @@ const MOST_PARTITIONS = 1000
 
 /**
  * Makes one row of old slices of one stream, partition and proof whose ranges touch or overlap: it covers what they covered,
- * and has their sums. Slices of an open backfill and those that found surprisingly few rows stay as they are, and nothing is
- * merged across a gap. What had settled must be one range too, so that what a sync reads next is the same before and after.
+ * and has their sums. Slices of an open backfill, accepted ones and those that found surprisingly few rows stay as they are,
+ * and nothing is merged across a gap. What had settled must be one range too, so that what a sync reads next is the same before and after.
  * @returns how many rows are gone by it
  */
 export async function mergeSlices(db: Kysely<Database>, now: Date): Promise<number> {
@@ -28,7 +28,7 @@ export async function mergeSlices(db: Kysely<Database>, now: Date): Promise<numb
             partition by stream, partition, proof order by lower(covers), slice_id
             rows between unbounded preceding and 1 preceding) as earlier_end
         from chosen join livehouse_ops.slices using (stream, partition)
-        where status = 'landed' and covers is not null and not is_drop and finished_at < ${before} and not exists (
+        where status = 'landed' and covers is not null and not is_drop and acceptance_id is null and finished_at < ${before} and not exists (
           select from livehouse_ops.backfills where backfills.backfill_id = slices.backfill_id and backfills.status = 'open')
       ),
       islands as (

@@ -14,6 +14,18 @@ export interface OpenProblem {
   readonly at: Date
 }
 
+/** A reading that fell short and was accepted; it counts as covered, and is not proven. */
+export interface AcceptedPart {
+  /** What it read; undefined for a walk over the whole list. */
+  readonly window: Window | undefined
+  /** The number of the acceptance. */
+  readonly acceptanceId: string
+  readonly missingRows: number
+  /** The operator's. */
+  readonly reason: string
+  readonly expiresAt: Date
+}
+
 /** What the ledger holds of one partition, within what is wanted of it. */
 export interface LedgerEntry {
   /** Within the wanted range, oldest first; none for a snapshot. */
@@ -23,6 +35,8 @@ export interface LedgerEntry {
   readonly lastLanded: { readonly at: Date; readonly proof: Proof } | undefined
   /** The newest first. */
   readonly problems: readonly OpenProblem[]
+  /** The newest first. */
+  readonly accepted: readonly AcceptedPart[]
 }
 
 /** A partition, and what is wanted of it; undefined for a walk over the whole list. */
@@ -38,10 +52,11 @@ export async function readLedger(
   questions: readonly LedgerQuestion[],
 ): Promise<ReadonlyMap<string, LedgerEntry>> {
   const wanted = questions.flatMap(({ partition, window }) => (window === undefined ? [] : [{ partition, window }]))
-  const [covered, landed, problems] = [
+  const [covered, landed, problems, accepted] = [
     await readRanges(db, stream, wanted),
     await readLastLanded(db, stream),
     await readProblems(db, stream, questions),
+    await readAccepted(db, stream, questions),
   ]
   return new Map(
     questions.map(({ partition, window }) => [
@@ -51,6 +66,7 @@ export async function readLedger(
         gaps: covered.get(partition)?.gaps ?? (window === undefined ? [] : [window]),
         lastLanded: landed.get(partition),
         problems: problems.get(partition) ?? [],
+        accepted: accepted.get(partition) ?? [],
       },
     ]),
   )
@@ -102,7 +118,7 @@ async function readProblems(db: Kysely<Database>, stream: StreamName, questions:
     bad as (
       select distinct on (partition, reads) partition, reads, proof, error, finished_at as at, slice_id
       from livehouse_ops.slices join wanted using (partition)
-      where stream = ${stream} and status = 'failed' and (reads is null or reads && range)
+      where stream = ${stream} and status = 'failed' and proof <> 'accepted' and (reads is null or reads && range)
       order by partition, reads, slice_id desc
     )
     select partition, lower(reads)::text as lower, upper(reads)::text as upper, proof, error, at from bad
@@ -129,4 +145,44 @@ interface ProblemRow {
 
 function problemOf({ lower, upper, proof, error, at }: ProblemRow): OpenProblem {
   return { window: readBounds(lower, upper), proof, reason: error, at }
+}
+
+/** Of each window or walk only the last reading counts. */
+async function readAccepted(db: Kysely<Database>, stream: StreamName, questions: readonly LedgerQuestion[]) {
+  const ranges = questions.map(({ window }) => (window === undefined ? null : formatRange(window)))
+  const { rows } = await sql<AcceptedRow>`
+    with wanted as (
+      select * from unnest(${questions.map(({ partition }) => partition)}::text[], ${ranges}::tsrange[]) as w (partition, range)
+    )
+    select partition, lower(reads)::text as lower, upper(reads)::text as upper, acceptance_id,
+      coalesce(slice.missing_rows, acceptance.missing_rows) as missing_rows, reason, expires_at
+    from livehouse_ops.slices as slice join wanted using (partition) join livehouse_ops.acceptances as acceptance
+      using (acceptance_id)
+    where slice.stream = ${stream} and proof = 'accepted' and (reads is null or reads && range) and not exists (
+      select from livehouse_ops.slices as later where later.stream = ${stream} and later.partition = slice.partition
+        and later.status in ('landed', 'moving') and later.slice_id > slice.slice_id
+        and (slice.reads is null or later.reads @> slice.reads))
+    order by partition, slice_id desc`.execute(db)
+  return new Map(
+    [...Map.groupBy(rows, ({ partition }) => partition)].map(([partition, group]) => [
+      partition,
+      group.map((row) => ({
+        window: readBounds(row.lower, row.upper),
+        acceptanceId: row.acceptance_id,
+        missingRows: Number(row.missing_rows),
+        reason: row.reason,
+        expiresAt: row.expires_at,
+      })),
+    ]),
+  )
+}
+
+interface AcceptedRow {
+  readonly partition: string
+  readonly lower: string | null
+  readonly upper: string | null
+  readonly acceptance_id: string
+  readonly missing_rows: string
+  readonly reason: string
+  readonly expires_at: Date
 }

@@ -10,7 +10,7 @@ export interface Gap {
   readonly window: Window
 }
 
-/** A partition whose latest slice did not land as proven. */
+/** A partition whose latest slice did not land as proven, accepted ones left out. */
 export interface Shortfall {
   readonly stream: string
   readonly partition: string
@@ -42,7 +42,7 @@ export async function readOpenPoints(db: Kysely<Database>, most: number): Promis
       where status <> 'forgotten' order by stream, partition, slice_id desc
     )
     select stream, partition, proof, error as reason, count(*) over () as count
-    from latest where status <> 'landed' order by stream, partition limit ${most}`.execute(db)
+    from latest where status <> 'landed' and proof <> 'accepted' order by stream, partition limit ${most}`.execute(db)
   return {
     gaps: gaps.flatMap(({ stream, partition, lower, upper }) => {
       const window = readBounds(lower, upper)

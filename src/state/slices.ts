@@ -26,6 +26,10 @@ export interface SliceRecord {
   readonly retries: number
   /** Whether it found surprisingly few rows. */
   readonly isDrop: boolean
+  /** How many rows it lacks; undefined where none is known to be missing. */
+  readonly missingRows?: number | undefined
+  /** The acceptance by which its shortfall counts as accepted. */
+  readonly acceptanceId?: string | undefined
   /** Why it is not proven; undefined where it is. */
   readonly error: string | undefined
   readonly startedAt: Date
@@ -55,6 +59,8 @@ export async function recordSlice(db: Kysely<Database>, slice: SliceRecord): Pro
       calls: slice.calls,
       retries: slice.retries,
       is_drop: slice.isDrop,
+      missing_rows: slice.missingRows ?? null,
+      acceptance_id: slice.acceptanceId ?? null,
       error: slice.error ?? null,
       started_at: slice.startedAt,
       finished_at: slice.finishedAt,
