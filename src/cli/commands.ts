@@ -34,6 +34,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'what has been read and what has not: show, forget',
     load: async () => (await import('./ledger.ts')).ledger,
   },
+  accept: {
+    summary: 'acknowledges a shortfall, up to its size and for some days: accept, list, withdraw',
+    load: async () => (await import('./accept.ts')).accept,
+  },
   channels: {
     summary: 'the configured channels, their state and what is known of them',
     load: async () => (await import('./channels.ts')).channels,

@@ -21,7 +21,8 @@ Flags:
                   "last_proof", "covered_until" (wall clock of time_zone), "least_covered_partition", "partitions":
                   {PROOF: count}}}, "runs": [{"run_id", "command", "status", "started_at", "finished_at"}],
                   "quarantine": {NAME: {"rows", "most_common_reason"}}, "backfills":
-                  [{"started_at", "resume_with"}] (unfinished ones), "stale": [NAME] or null without --max-age}
+                  [{"started_at", "resume_with"}] (unfinished ones), "acceptances": [ACCEPTANCE] (see accept --help),
+                  "stale": [NAME] or null without --max-age}
 
 Exit codes: 0 shown, 1 the database cannot be read, 2 wrong use, 3 something is older than --max-age.
 
@@ -41,7 +42,7 @@ export const status: Command = {
     const found = await collectStatus(database)
     const nowMs = context.clock.now()
     const stale = maxAgeMs === undefined ? undefined : findStale(found, maxAgeMs, nowMs)
-    if (values.json === true) context.print(statusJson(found, stale))
+    if (values.json === true) context.print(statusJson(found, stale, nowMs))
     else {
       for (const line of describeStatus(found, nowMs)) context.print(line)
       for (const line of describeStale(stale ?? [], maxAge, nowMs)) context.print(line)

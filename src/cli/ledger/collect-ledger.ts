@@ -55,5 +55,5 @@ export async function collectLedger(
 }
 
 function nothingRead(window: Window | undefined): LedgerEntry {
-  return { covered: [], gaps: window === undefined ? [] : [window], lastLanded: undefined, problems: [] }
+  return { covered: [], gaps: window === undefined ? [] : [window], lastLanded: undefined, problems: [], accepted: [] }
 }

@@ -1,6 +1,6 @@
 import type { Window } from '../../core/slice.ts'
 import { formatWallMinute, formatWallTime, wallTimeAt } from '../../core/wall-clock.ts'
-import type { OpenProblem } from '../../state/read-ledger.ts'
+import type { AcceptedPart, OpenProblem } from '../../state/read-ledger.ts'
 import { formatTable } from '../table.ts'
 import type { PartitionLedger, StreamLedger } from './collect-ledger.ts'
 
@@ -59,7 +59,7 @@ function leastCovered(partitions: readonly PartitionLedger[]): string {
 }
 
 function detail(stream: string, ledger: PartitionLedger, minute: (at: Date) => string): string[] {
-  const { partition, wanted, covered, gaps, lastLanded, problems } = ledger
+  const { partition, wanted, covered, gaps, lastLanded, problems, accepted } = ledger
   const landed = lastLanded === undefined ? 'never read' : `last landed ${minute(lastLanded.at)}, ${lastLanded.proof}`
   return [
     '',
@@ -67,12 +67,20 @@ function detail(stream: string, ledger: PartitionLedger, minute: (at: Date) => s
     ...atMost(covered, (window) => `  covered  ${formatWindowText(window)}`),
     ...(wanted === undefined ? [] : atMost(gaps, (window) => `  gap      ${formatWindowText(window)}`)),
     ...atMost(problems, describeProblem),
+    ...atMost(accepted, (part) => describeAccepted(part, minute)),
   ]
 }
 
 function describeProblem({ window, proof, reason }: OpenProblem): string {
   const where = window === undefined ? 'whole list' : formatWindowText(window)
   return `  ${proof.padEnd(7)}  ${where}: ${reason ?? 'no reason was kept'}`
+}
+
+function describeAccepted(part: AcceptedPart, minute: (at: Date) => string): string {
+  const { window, acceptanceId, missingRows, reason, expiresAt } = part
+  const where = window === undefined ? 'whole list' : formatWindowText(window)
+  const rows = `${missingRows} ${missingRows === 1 ? 'row' : 'rows'} missing`
+  return `  accepted ${where}: ${rows}, accepted (${acceptanceId}) until ${minute(expiresAt)}: ${reason}`
 }
 
 /** The newest are at the end of ranges and at the head of problems; either way the first ones are shown. */
@@ -91,7 +99,7 @@ export function ledgerJson({ ledgers, window, timeZone }: ShownLedger): string {
   const streams = ledgers.map(({ stream, partitions }) => [
     stream.name,
     Object.fromEntries(
-      partitions.map(({ partition, covered, gaps, lastLanded, problems }) => [
+      partitions.map(({ partition, covered, gaps, lastLanded, problems, accepted }) => [
         partition,
         {
           covered: covered.map(range),
@@ -104,6 +112,14 @@ export function ledgerJson({ ledgers, window, timeZone }: ShownLedger): string {
             proof: problem.proof,
             reason: problem.reason,
             at: problem.at.toISOString(),
+          })),
+          accepted: accepted.map((part) => ({
+            from: part.window ? formatWallTime(part.window.from) : null,
+            to: part.window ? formatWallTime(part.window.to) : null,
+            number: part.acceptanceId,
+            missing_rows: part.missingRows,
+            reason: part.reason,
+            expires_at: part.expiresAt.toISOString(),
           })),
         },
       ]),

@@ -3,6 +3,7 @@ import type { StreamName } from '../../core/stream.ts'
 import { countRows, readTableNames } from '../../db/run-query.ts'
 import { type QuarantineCount, readQuarantineCounts } from '../../state/read-quarantine-counts.ts'
 import { readOpenBackfills, type UnfinishedBackfill } from '../../state/read-open-backfills.ts'
+import { type Acceptance, readAcceptances } from '../../state/read-acceptances.ts'
 import { type OpenPoints, readOpenPoints } from '../../state/read-open-points.ts'
 import { type RecordedRun, readRuns } from '../../state/read-runs.ts'
 import { readStreamStates, type StreamState } from '../../state/read-stream-states.ts'
@@ -28,6 +29,8 @@ export interface Status {
   readonly quarantine: readonly QuarantineCount[]
   readonly backfills: readonly UnfinishedBackfill[]
   readonly open: OpenPoints
+  /** Those that were not withdrawn. */
+  readonly acceptances: readonly Acceptance[]
 }
 
 const LAST_RUNS = 5
@@ -42,6 +45,7 @@ const nothing: Omit<Status, 'streams' | 'pending'> = {
   quarantine: [],
   backfills: [],
   open: noOpenPoints,
+  acceptances: [],
 }
 
 /** Reads what `status` shows. */
@@ -67,6 +71,8 @@ export async function collectStatus({ db, isMigrated, pending }: DatabaseAsItIs)
     // A database of an older livehouse has no table of them yet.
     backfills: pending.length > 0 ? [] : await readOpenBackfills(db),
     open: pending.length > 0 ? noOpenPoints : await readOpenPoints(db, MOST_OPEN),
+    acceptances:
+      pending.length > 0 ? [] : (await readAcceptances(db)).filter(({ withdrawnAt }) => withdrawnAt === null),
   }
 }
 

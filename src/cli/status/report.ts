@@ -1,8 +1,10 @@
 import { proofs } from '../../core/slice.ts'
 import { formatWallTime, wallTimeAt } from '../../core/wall-clock.ts'
 import type { UnfinishedBackfill } from '../../state/read-open-backfills.ts'
+import { type Acceptance, isStanding } from '../../state/read-acceptances.ts'
 import { formatAge, formatDuration } from '../ages.ts'
 import { formatTable } from '../table.ts'
+import { acceptanceObject, describeAcceptance } from '../accept/report.ts'
 import { describeOpenPoints } from './describe-open-points.ts'
 import { proofsOf, type Status, type StreamStatus } from './collect-status.ts'
 
@@ -39,6 +41,7 @@ export function describeStatus(status: Status, nowMs: number): string[] {
     ...formatTable(['run', 'command', 'status', 'started', 'took'], runRows),
     '',
     ...describeOpenPoints(status.open),
+    ...describeAccepted(status, nowMs),
     ...describeQuarantine(status),
     ...status.backfills.map(
       (each) => `unfinished backfill since ${minute(each.startedAt)}; to resume: ${resumeCommand(each)}`,
@@ -73,6 +76,21 @@ function describeQuarantine({ quarantine }: Status): string[] {
   return [...formatTable(['quarantine', 'rows', 'most common reason'], rows), '']
 }
 
+/** What is accepted is no matter of mending, but never passes for proven. */
+function describeAccepted(status: Status, nowMs: number): string[] {
+  const time = { nowMs, timeZone: status.timeZone ?? 'UTC' }
+  const lines = shownAcceptances(status, nowMs).map((each) => {
+    const [state, then] = isStanding(each, nowMs) ? ['accepted', ''] : ['expired', '; the next sync reads it again']
+    return `~ ${state} (${each.acceptanceId}): ${describeAcceptance(each, time)}${then}`
+  })
+  return lines.length === 0 ? [] : [...lines, '']
+}
+
+/** Those that stand, and those that have expired while something still counts by them. */
+function shownAcceptances({ acceptances }: Status, nowMs: number): readonly Acceptance[] {
+  return acceptances.filter((each) => isStanding(each, nowMs) || each.isInUse)
+}
+
 function shorten(reason: string): string {
   return reason.length > 70 ? `${reason.slice(0, 69)}…` : reason
 }
@@ -87,7 +105,7 @@ export function describeStale(stale: readonly StreamStatus[], maxAge: string, no
 }
 
 /** The same for programs, on one line. */
-export function statusJson(status: Status, stale: readonly StreamStatus[] | undefined): string {
+export function statusJson(status: Status, stale: readonly StreamStatus[] | undefined, nowMs: number): string {
   const streams = status.streams.map(({ stream, rows, state }) => {
     const partitions = Object.fromEntries(proofs.map((proof) => [proof, state?.partitions[proof] ?? 0]))
     const facts = {
@@ -130,6 +148,7 @@ export function statusJson(status: Status, stale: readonly StreamStatus[] | unde
     gap_count: status.open.gapCount,
     shortfalls: status.open.shortfalls,
     shortfall_count: status.open.shortfallCount,
+    acceptances: shownAcceptances(status, nowMs).map((each) => acceptanceObject(each, nowMs)),
     stale: stale?.map(({ stream }) => stream) ?? null,
   })
 }

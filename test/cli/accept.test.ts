@@ -1,0 +1,169 @@
+import { expect, test } from 'vitest'
+import { accept } from '../../src/cli/accept.ts'
+import { ledger } from '../../src/cli/ledger.ts'
+import { status } from '../../src/cli/status.ts'
+import { sync } from '../../src/cli/sync.ts'
+import { missingRow, noRows } from '../../src/emulator/fault-effects.ts'
+import type { EndpointName } from '../../src/emulator/endpoint.ts'
+import { expectTruth } from '../helpers/expect-truth.ts'
+import { readStreamTable } from '../helpers/read-table.ts'
+import { runVerb } from '../helpers/run-verb.ts'
+import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+
+const DAY_MS = 86_400_000
+const REASON = ['--reason', 'two ghosts']
+
+/** From now on this many rows of each answer do not come, and the total counts them. */
+function withhold({ emulator }: TestAccount, endpoint: EndpointName, rows: number): void {
+  const [channelId = ''] = emulator.channelIds
+  emulator.faults.length = 0
+  for (let row = 0; row < rows; row++) emulator.faults.push({ effect: missingRow(0), endpoint, channelId })
+}
+
+async function syncStream({ run }: TestAccount, stream: string) {
+  const { code, printed } = await run(sync, ['--json', '--streams', stream])
+  const { streams } = JSON.parse(printed.join())
+  return { code, slices: streams[stream].slices }
+}
+
+async function startShort(stream: string, endpoint: EndpointName, rows = 1) {
+  const account = await startAccount()
+  withhold(account, endpoint, rows)
+  const [channel = ''] = account.emulator.channelIds
+  const place = ['--stream', stream, '--channel', channel]
+  return Object.assign(account, { channel, place })
+}
+
+test('an accepted shortfall makes no run partial, and is shown as accepted everywhere, never as verified', async () => {
+  await using account = await startShort('visitors', 'visitorList')
+  const { run, channel, place } = account
+  expect(await syncStream(account, 'visitors')).toMatchObject({ code: 3, slices: { short: 1, verified: 1 } })
+
+  const accepted = await run(accept, [...place, ...REASON])
+  expect(accepted.printed).toEqual([
+    `accepted (1): visitors channel=${channel}: 1 row may be missing until 2026-12-20 14:30: two ghosts`,
+  ])
+  expect(await syncStream(account, 'visitors')).toEqual({
+    code: 0,
+    slices: { verified: 1, unverifiable: 0, moving: 0, short: 0, accepted: 1, failed: 0 },
+  })
+  const shown = (await run(status)).printed.join('\n')
+  expect(shown).toMatch(/^visitors .* 1 verified, 1 accepted +2$/m)
+  expect(shown).toContain(`~ accepted (1): visitors channel=${channel}: 1 row may be missing`)
+  expect(shown).not.toContain('✗')
+  const json = JSON.parse((await run(status, ['--json'])).printed.join())
+  expect(json).toMatchObject({
+    shortfall_count: 0,
+    streams: { visitors: { partitions: { accepted: 1, verified: 1 } } },
+    acceptances: [{ number: '1', missing_rows: 1, last_taken_rows: 1, state: 'standing', reason: 'two ghosts' }],
+  })
+  const parts = (await run(ledger, ['--streams', 'visitors'])).printed.join('\n')
+  expect(parts).toContain(`visitors channel=${channel}: last landed 2026-11-20 14:30, accepted
+  accepted whole list: 1 row missing, accepted (1) until 2026-12-20 14:30: two ghosts`)
+})
+
+test('a shortfall that grows beyond what was accepted is short again, until that is accepted too', async () => {
+  await using account = await startShort('visitors', 'visitorList')
+  const { run, place } = account
+  await syncStream(account, 'visitors')
+  await run(accept, [...place, ...REASON])
+  withhold(account, 'visitorList', 2)
+  expect(await syncStream(account, 'visitors')).toMatchObject({ code: 3, slices: { short: 1, accepted: 0 } })
+  await run(accept, [...place, ...REASON])
+  expect(await syncStream(account, 'visitors')).toMatchObject({ code: 0, slices: { accepted: 1 } })
+  const { acceptances } = JSON.parse((await run(accept, ['list', '--json'])).printed.join())
+  expect(acceptances).toMatchObject([
+    { number: '2', missing_rows: 2, state: 'standing' },
+    { number: '1', missing_rows: 1, state: 'withdrawn' },
+  ])
+  withhold(account, 'visitorList', 0)
+  expect(await syncStream(account, 'visitors')).toMatchObject({ code: 0, slices: { verified: 2 } })
+  await expectTruth(account, ['visitors'])
+})
+
+test('an acceptance ends after its days: the range is read again, and is short', async () => {
+  await using account = await startShort('watch_records', 'userRecordList')
+  const { run, place, clock } = account
+  expect(await syncStream(account, 'watch_records')).toMatchObject({ code: 3, slices: { short: 1 } })
+  expect(await run(accept, [...place, ...REASON, '--days', '7'])).toMatchObject({ code: 0 })
+  // Covered at once: what came has been written.
+  const shown = (await run(ledger, ['--streams', 'watch_records'])).printed.join('\n')
+  expect(shown).toContain('  covered  2015-01-01 to 2026-11-20 14:25')
+  expect(shown).toContain('  accepted 2015-01-01 to 2026-11-20 14:30: 2 rows missing')
+  expect(await syncStream(account, 'watch_records')).toMatchObject({ code: 0, slices: { short: 0 } })
+
+  clock.nowMs += 7 * DAY_MS
+  expect((await run(status)).printed.join('\n')).toContain('; the next sync reads it again')
+  expect(await syncStream(account, 'watch_records')).toMatchObject({ code: 3, slices: { short: 1 } })
+  withhold(account, 'userRecordList', 0)
+  expect(await syncStream(account, 'watch_records')).toMatchObject({ code: 0, slices: { accepted: 0 } })
+  await expectTruth(account, ['watch_records'])
+})
+
+test('signups that did come land with the next sync, and what was accepted for one stream is not for another', async () => {
+  await using account = await startShort('signups', 'signupRecord')
+  const { run, place, database, emulator, channel } = account
+  expect(await syncStream(account, 'signups')).toMatchObject({ code: 3 })
+  const { printed } = await run(accept, [...place, ...REASON])
+  expect(printed[1]).toBe('The rows that did come land with the next livehouse sync.')
+  expect(await syncStream(account, 'signups')).toMatchObject({ code: 0, slices: { short: 0 } })
+  const rows = await readStreamTable(database.db, 'signups')
+  const forms = new Set(
+    emulator
+      .truth()
+      .signups.filter((row) => row.channel_id === channel)
+      .map((row) => row.question_id),
+  )
+  expect(rows.length).toBeGreaterThanOrEqual(emulator.truth().signups.length - forms.size)
+  expect(rows.filter((row) => row.channel_id === channel).length).toBeGreaterThan(0)
+
+  account.emulator.faults.push({ effect: missingRow(0), endpoint: 'visitorList', channelId: channel })
+  expect(await syncStream(account, 'visitors')).toMatchObject({ code: 3, slices: { short: 1 } })
+})
+
+test('a surprise drop can be accepted at once, and one that is taken back is short again', async () => {
+  await using account = await startShort('visitors', 'visitorList', 0)
+  const { run, place, emulator, channel } = account
+  await syncStream(account, 'visitors')
+  emulator.faults.push({ effect: noRows(), endpoint: 'visitorList', channelId: channel })
+  expect(await syncStream(account, 'visitors')).toMatchObject({ code: 3, slices: { short: 1 } })
+  const { printed } = await run(accept, [...place, ...REASON, '--json'])
+  expect(JSON.parse(printed.join())).toMatchObject({ accepted: { missing_rows: 60, ranges: [] } })
+  expect(await syncStream(account, 'visitors')).toMatchObject({ code: 0, slices: { short: 0 } })
+
+  expect((await run(accept, ['withdraw', '1'])).printed).toEqual([
+    'withdrawn (1): the next livehouse sync reads it again',
+  ])
+  expect(await run(accept, ['withdraw', '1'])).toMatchObject({ problems: [expect.stringContaining('no acceptance 1')] })
+  expect((await run(accept, ['list'])).printed.join('\n')).toMatch(/^ *1 +visitors +\d+ +whole list +60 .*withdrawn/m)
+})
+
+test('where nothing is short, and for wrong use, nothing is accepted', async () => {
+  await using account = await startAccount()
+  const { run, emulator } = account
+  const [channel = ''] = emulator.channelIds
+  await run(sync, ['--streams', 'visitors,managers'])
+  const problems = async (...argv: string[]) => (await run(accept, argv)).problems.join('\n')
+  expect(await problems('--stream', 'visitors', '--channel', channel, ...REASON)).toContain(
+    'has no shortfall to accept',
+  )
+  expect(await problems('--stream', 'managers', ...REASON)).toContain('managers has no shortfall to accept')
+  expect((await run(accept, ['list'])).printed).toEqual(['nothing has been accepted'])
+})
+
+test.each([
+  [['--channel', '9', '--reason', 'x'], '--stream should be one stream'],
+  [['--stream', 'visitors,gifts', '--channel', '9', '--reason', 'x'], '--stream should be one stream'],
+  [['--stream', 'visitors', '--reason', 'x'], '--channel is missing'],
+  [['--stream', 'managers', '--channel', '9', '--reason', 'x'], 'belongs to the account'],
+  [['--stream', 'visitors', '--channel', '9'], '--reason is missing'],
+  [['--stream', 'visitors', '--channel', '9', '--reason', ' '], '--reason is missing'],
+  [['--stream', 'visitors', '--channel', '9', '--reason', 'x', '--days', '0'], '--days is "0"'],
+  [['list', '--reason', 'x'], '--reason does not belong to list'],
+  [['list', '3'], 'there is no place for "3"'],
+  [['withdraw'], 'withdraw needs the number'],
+  [['forget'], 'there is no action "forget"'],
+])('wrong use %j is refused', async (argv, problem) => {
+  const environment = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
+  expect((await runVerb(accept, argv, { environment })).problems.join('\n')).toContain(problem)
+})
