@@ -1,7 +1,7 @@
 /** A double holds any number of 15 digits (IEEE 754). */
 const LONG = 16
-/** Exponents that can lead beyond the range of a double. */
-const farExponent = /\d[eE][+-]?\d{3}/
+/** Exponents that can lead beyond the range of a double. Hexadecimal ids hold such digits too, but not where a number begins. */
+const farExponent = /(?:^|[\s:,[-])\d[\d.]*[eE][+-]?\d{3}/
 
 /**
  * Parses JSON without losing digits: integers beyond 2^53 become `bigint`, decimals that a double would change become their
@@ -14,9 +14,9 @@ export function parseExact(text: string): unknown {
 }
 
 /**
- * Whether 16 digits (a decimal point counts) stand in a row; texts can look like that too, then the page is only parsed more
- * slowly. Such a run covers one of every 16 places, so only those are looked at: a regular expression takes longer than the
- * parser itself.
+ * Whether a number of 16 digits (a decimal point counts) may stand in the text; where a text only looks like that, the page is
+ * parsed more slowly and just as well. Such a run covers one of every 16 places, so only those are looked at: a regular
+ * expression takes longer than the parser itself.
  */
 function hasLongNumber(text: string): boolean {
   for (let place = LONG - 1; place < text.length; place += LONG) {
@@ -25,9 +25,26 @@ function hasLongNumber(text: string): boolean {
     while (isDigit(text, start - 1)) start -= 1
     let end = place + 1
     while (isDigit(text, end)) end += 1
-    if (end - start >= LONG) return true
+    if (end - start >= LONG && mayBeginNumber(text, start)) return true
   }
   return false
+}
+
+/** A number stands behind a colon, a comma, a bracket, white space, its sign, or nothing; ids stand in quotes. */
+function mayBeginNumber(text: string, place: number): boolean {
+  switch (text.charCodeAt(place - 1)) {
+    case 0x3a:
+    case 0x2c:
+    case 0x5b:
+    case 0x2d:
+    case 0x20:
+    case 0x0a:
+    case 0x0d:
+    case 0x09:
+      return true
+    default:
+      return place === 0
+  }
 }
 
 function isDigit(text: string, place: number): boolean {

@@ -36,6 +36,20 @@ describe('numbers keep every digit', () => {
     }
   })
 
+  test.each(['9007199254740993', '-9007199254740993', '1e400', '-1.5E+400'])(
+    '%s is found behind everything that a number may stand behind',
+    (source) => {
+      const found = source.includes('9') ? BigInt(source) : source
+      for (const space of ['', ' ', '\n', '\r', '\t']) {
+        for (const prefix of ['', '[', '[0,', '{"a":', '["a",']) {
+          const end = prefix.startsWith('[') ? ']' : prefix === '' ? '' : '}'
+          const parsed = parseExact(`${space}${prefix}${space}${source}${end}`)
+          expect(prefix === '' ? parsed : Object.values(Object(parsed)).at(-1)).toBe(found)
+        }
+      }
+    },
+  )
+
   test('any other JSON reads as the plain parser reads it', () => {
     assert(
       property(jsonValue(), (value) => {
