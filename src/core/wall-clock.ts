@@ -22,34 +22,66 @@ export function formatWallMinute(wallTime: WallTime): string {
   return formatWallTime(wallTime).slice(0, wallTime % DAY === 0 ? 10 : 16)
 }
 
-const WALL_TIME = /^(\d{4})-(\d{2})-(\d{2})(?:[ T](\d{2}):(\d{2})(?::(\d{2}))?)?$/
-
 /**
  * Reads `YYYY-MM-DD`, `YYYY-MM-DD HH:MM` or `YYYY-MM-DD HH:MM:SS` (also with a `T`); undefined for anything else, for
  * dates that do not exist and for years before 1000.
  */
 export function parseWallTime(text: string): WallTime | undefined {
-  const parts = WALL_TIME.exec(text)
-  if (!parts || !isReal(parts) || text < '1000') return undefined
-  const [year, month, day, hour, minute, second] = numbersOf(parts)
-  return Date.UTC(year, month - 1, day, hour, minute, second) / 1000
+  if (!isWallTime(text) || text < '1000') return undefined
+  const at = (place: number) => (place < text.length ? twoDigits(text, place) : 0)
+  return Date.UTC(yearOf(text), twoDigits(text, 5) - 1, twoDigits(text, 8), at(11), at(14), at(17)) / 1000
 }
 
-/** Whether the text has one of these forms and names a time that exists, from the year 1 on. */
+/** Whether the text has one of these forms and names a time that exists, from the year 1 on. Digit by digit: no text is looked at more often. */
 export function isWallTime(text: string): boolean {
-  const parts = WALL_TIME.exec(text)
-  return parts !== null && isReal(parts)
+  switch (text.length) {
+    case 10:
+      return isDate(text)
+    case 16:
+      return isDate(text) && isMinute(text)
+    case 19:
+      return isDate(text) && isMinute(text) && text.charCodeAt(16) === COLON && isBelow(twoDigits(text, 17), 60)
+    default:
+      return false
+  }
 }
 
-function isReal(parts: RegExpExecArray): boolean {
-  const [year, month, day, hour, minute, second] = numbersOf(parts)
-  const isDate = year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month)
-  return isDate && hour < 24 && minute < 60 && second < 60
+const COLON = 58
+const DASH = 45
+
+/** `YYYY-MM-DD` at the beginning. */
+function isDate(text: string): boolean {
+  if (text.charCodeAt(4) !== DASH || text.charCodeAt(7) !== DASH) return false
+  const year = yearOf(text)
+  const month = twoDigits(text, 5)
+  const day = twoDigits(text, 8)
+  return year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month)
 }
 
-function numbersOf(parts: RegExpExecArray): [number, number, number, number, number, number] {
-  const [, year, month, day, hour = 0, minute = 0, second = 0] = parts
-  return [Number(year), Number(month), Number(day), Number(hour), Number(minute), Number(second)]
+/** ` HH:MM` or `THH:MM` behind a date. */
+function isMinute(text: string): boolean {
+  const isApart = text.charCodeAt(10) === 32 || text.charCodeAt(10) === 84
+  return (
+    isApart && text.charCodeAt(13) === COLON && isBelow(twoDigits(text, 11), 24) && isBelow(twoDigits(text, 14), 60)
+  )
+}
+
+function isBelow(number: number, end: number): boolean {
+  return number >= 0 && number < end
+}
+
+/** -1 or less where there are not four digits. */
+function yearOf(text: string): number {
+  const century = twoDigits(text, 0)
+  const year = twoDigits(text, 2)
+  return century < 0 || year < 0 ? -1 : century * 100 + year
+}
+
+/** The number that two digits are; -1 where there are no two. */
+export function twoDigits(text: string, place: number): number {
+  const tens = text.charCodeAt(place) - 48
+  const ones = text.charCodeAt(place + 1) - 48
+  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : -1
 }
 
 function daysIn(year: number, month: number): number {

@@ -65,7 +65,8 @@ export const visitors = defineStream({
   otherFields: ['id', 'uin', 'name', 'ad_watch_time'],
   request: ({ channel = '' }) => ({ endpoint: 'visitorList', channelId: channel, filter: '0', direction: 'desc' }),
   checkItem: ({ id }, { channel = '' }) => {
-    const isOther = /^\d+$/.test(channel) && text(id) !== null && text(id) !== channel
+    const named = text(id)
+    const isOther = named !== channel && named !== null && /^\d+$/.test(channel)
     return isOther
       ? rejection('id', `id is ${shown(id)}, and the visitors of channel ${channel} were asked for`)
       : undefined

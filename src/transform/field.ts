@@ -1,5 +1,5 @@
 import { cleanText } from '../core/clean-text.ts'
-import { type Cell, type Column, type Columns, unreadable } from '../core/column.ts'
+import { type Cell, type Column, type Columns, type FieldParser, unreadable } from '../core/column.ts'
 import type { ItemContext, ItemReader, RejectedItem } from '../core/item.ts'
 import type { Page } from '../core/page.ts'
 import type { ItemFields, Rejection, Stream } from '../core/stream.ts'
@@ -7,10 +7,19 @@ import { exactJson } from './exact-json.ts'
 
 const noFields: readonly string[] = []
 
+/** A column that is read from the item. */
+interface ReadColumn {
+  readonly name: string
+  readonly field: string
+  readonly parse: FieldParser<Cell>
+  readonly isRequired: boolean
+}
+
 /** Compiles a stream's declaration into the function that reads its items (architecture, rows). */
 export function itemReader(stream: Stream, context: ItemContext): ItemReader {
-  const columns = Object.entries(stream.columns)
-  const known = new Set([...stream.otherFields, ...fieldNames(stream.columns)])
+  const columns = columnsToRead(stream.columns)
+  const blank = blankRow(stream.columns, context)
+  const unknownOf = unknownFinder(new Set([...stream.otherFields, ...fieldNames(stream.columns)]))
   const toFields = stream.readItem ?? asObject
 
   return (item, page) => {
@@ -20,23 +29,36 @@ export function itemReader(stream: Stream, context: ItemContext): ItemReader {
     const objection = stream.checkItem?.(fields, context.partition)
     if (objection) return withRaw(objection, item, page)
 
-    const row: Record<string, Cell> = {}
+    // A copy has its columns in place: to add them one by one takes several times as long.
+    const row: Record<string, Cell> = { ...blank }
     let unread: string[] | undefined
-    for (const [name, column] of columns) {
-      const value = readColumn(column, fields, context)
-      if (value === unreadable || (value === null && isRequired(column))) {
-        const field = fieldOf(column)
-        if (isRequired(column)) {
+    for (const { name, field, parse, isRequired } of columns) {
+      const value = parse(fields[field])
+      if (value === null || value === unreadable) {
+        if (isRequired) {
           return withRaw(rejection(field, `${field} is ${shown(fields[field])}, and a row needs it`), item, page)
         }
-        ;(unread ??= []).push(field)
-      }
-      row[name] = value === unreadable ? null : value
+        if (value === unreadable) (unread ??= []).push(field)
+      } else row[name] = value
     }
-    const unknown = unknownOf(fields, known)
-    row.extra = extraOf(fields, unread, unknown)
+    const unknown = unknownOf(fields)
+    if (unread !== undefined || unknown !== undefined) row.extra = extraOf(fields, unread, unknown)
     return { kind: 'row', row, unreadFields: unread ?? noFields, unknownFields: unknown?.map(cleanText) ?? noFields }
   }
+}
+
+function columnsToRead(columns: Columns): readonly ReadColumn[] {
+  return Object.entries(columns).flatMap(([name, { source }]) => {
+    if (source.kind !== 'field') return []
+    const { field, parse, isRequired } = source
+    return [{ name, field, parse, isRequired }]
+  })
+}
+
+/** What every row of a slice begins with: the values that no item gives, and none for all others. */
+function blankRow(columns: Columns, context: ItemContext): Readonly<Record<string, Cell>> {
+  const values = Object.entries(columns).map(([name, column]) => [name, givenValue(column, context)] as const)
+  return { ...Object.fromEntries<Cell>(values), extra: null }
 }
 
 /** The names of the source fields that have a column. */
@@ -66,33 +88,41 @@ export function isObject(item: unknown): item is Readonly<Record<string, unknown
   return typeof item === 'object' && item !== null && !Array.isArray(item)
 }
 
-function readColumn({ source }: Column, fields: Readonly<Record<string, unknown>>, context: ItemContext) {
+function givenValue({ source }: Column, context: ItemContext): Cell {
   switch (source.kind) {
-    case 'field':
-      return source.parse(fields[source.field])
     case 'partition':
       return context.partition[source.part] ?? null
     case 'serviceDay':
       return context.serviceDay
     case 'constant':
       return source.value
+    case 'field':
     case 'computed':
       return null
   }
 }
 
-function isRequired({ source }: Column): boolean {
-  return source.kind === 'field' && source.isRequired
+/** Finds the fields of an item that are not known. Items mostly have the same fields in the same order: then nothing is looked up. */
+function unknownFinder(
+  known: ReadonlySet<string>,
+): (fields: Readonly<Record<string, unknown>>) => string[] | undefined {
+  let lastNames: readonly string[] = []
+  let lastUnknown: string[] | undefined
+  return (fields) => {
+    const names = Object.keys(fields)
+    if (!isSameList(names, lastNames)) {
+      const unknown = names.filter((name) => !known.has(name))
+      lastNames = names
+      lastUnknown = unknown.length === 0 ? undefined : unknown
+    }
+    return lastUnknown
+  }
 }
 
-function fieldOf({ source }: Column): string {
-  return source.kind === 'field' ? source.field : ''
-}
-
-function unknownOf(fields: Readonly<Record<string, unknown>>, known: ReadonlySet<string>): string[] | undefined {
-  let unknown: string[] | undefined
-  for (const name of Object.keys(fields)) if (!known.has(name)) (unknown ??= []).push(name)
-  return unknown
+function isSameList(a: readonly string[], b: readonly string[]): boolean {
+  if (a.length !== b.length) return false
+  for (let index = 0; index < a.length; index += 1) if (a[index] !== b[index]) return false
+  return true
 }
 
 function extraOf(

@@ -20,6 +20,7 @@ export const bigint: FieldParser<string> = (raw) => {
 }
 
 function within(raw: unknown, max: number): number | null | typeof unreadable {
+  if (typeof raw === 'number') return Number.isInteger(raw) && Math.abs(raw) <= max ? raw + 0 : unreadable
   if (isNone(raw)) return null
   const value = typeof raw === 'string' && INTEGER_TEXT.test(raw) ? Number(raw) : raw
   return typeof value === 'number' && Number.isInteger(value) && Math.abs(value) <= max ? value + 0 : unreadable

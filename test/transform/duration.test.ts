@@ -1,6 +1,8 @@
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { unreadable } from '../../src/core/column.ts'
 import { durationSeconds, durationText } from '../../src/transform/duration.ts'
+import { checkProperty } from '../helpers/check-property.ts'
 
 describe('durationText', () => {
   test.each([
@@ -33,6 +35,17 @@ describe('durationText', () => {
   ])('cannot read %j', (raw) => {
     expect(durationText(raw)).toBe(unreadable)
   })
+})
+
+test('a duration is read exactly where it has the pattern', () => {
+  const digits = fc.stringMatching(/^[0-9]{0,3}$/)
+  const likely = fc.tuple(digits, digits, digits).map((parts) => parts.join(':'))
+  const law = fc.property(fc.oneof(likely, fc.stringMatching(/^[0-9:.x/]{8}$/)), (raw) => {
+    const parts = /^(\d{1,7}):([0-5]\d):([0-5]\d)$/.exec(raw)
+    const seconds = parts ? Number(parts[1]) * 3600 + Number(parts[2]) * 60 + Number(parts[3]) : unreadable
+    expect(durationText(raw)).toBe(seconds)
+  })
+  checkProperty('durations', law, { runs: 3000 })
 })
 
 describe('durationSeconds', () => {

@@ -1,3 +1,5 @@
+import { isIP } from 'node:net'
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { unreadable } from '../../src/core/column.ts'
 import { exactJson } from '../../src/transform/exact-json.ts'
@@ -5,6 +7,7 @@ import { flag } from '../../src/transform/flag.ts'
 import { bigint, integer, smallint } from '../../src/transform/integer.ts'
 import { ipAddress } from '../../src/transform/ip-address.ts'
 import { text } from '../../src/transform/text.ts'
+import { checkProperty } from '../helpers/check-property.ts'
 
 describe('text', () => {
   test.each([
@@ -108,4 +111,25 @@ describe('exactJson', () => {
     expect(exactJson([10n ** 200_000n])).toBe(`["1${'0'.repeat(200_000)}"]`)
     expect(exactJson([10n ** 900n])).toBe(`[1${'0'.repeat(900)}]`)
   })
+})
+
+test('an address is read exactly where the runtime takes it for one', () => {
+  const part = fc.oneof(fc.nat(300).map(String), fc.constantFrom('', '00', '01', '0', '255', '256', 'x', '1 '))
+  const address = fc.array(part, { minLength: 1, maxLength: 5 }).map((parts) => parts.join('.') || '.')
+  const law = fc.property(fc.oneof(address, fc.ipV4(), fc.ipV6(), fc.string({ minLength: 1 })), (raw) => {
+    expect(ipAddress(raw)).toBe(isIP(raw) !== 0 && !raw.includes('%') ? raw : unreadable)
+  })
+  checkProperty('addresses', law, { runs: 2000 })
+})
+
+test('text keeps everything but U+0000 and lone surrogates, however long it is', () => {
+  const unit = fc.oneof(
+    fc.string({ unit: 'grapheme', minLength: 1 }),
+    fc.constantFrom('\u0000', '\ud800', '\udc00', '\ud83d\udc4d', '\ud7ff', '\ue000'),
+  )
+  const law = fc.property(fc.array(unit, { maxLength: 90 }), (units) => {
+    const raw = units.join('')
+    expect(text(raw)).toBe(raw.replaceAll('\u0000', '').toWellFormed() || null)
+  })
+  checkProperty('texts', law, { runs: 500 })
 })
