@@ -3,6 +3,7 @@ import type { ItemReader, RejectedItem } from '../core/item.ts'
 import type { Page } from '../core/page.ts'
 import type { Stream } from '../core/stream.ts'
 import { jsonText } from '../core/json-text.ts'
+import { createKeySet } from './key-set.ts'
 import { rowKey } from './row-key.ts'
 
 /** The source's own counts, over every answer of a walk. */
@@ -56,7 +57,7 @@ export function startWalk(stream: Stream, readItem: ItemReader, suspects: Readon
   const keyOf = rowKey(stream)
   const isKeyed = stream.identity === undefined
   const held = new Map<string, HeldRow[]>()
-  const keys = new Set<string>()
+  const keys = createKeySet()
   const rejected: RejectedItem[] = []
   const repeated: Row[] = []
   const unknownFields = new Set<string>()
@@ -69,6 +70,7 @@ export function startWalk(stream: Stream, readItem: ItemReader, suspects: Readon
     add: (page) => {
       totals = addTotal(totals, page.total)
       received += page.items.length
+      if (isKeyed) keys.reserve(page.total ?? 0)
       const fresh: Row[] = []
       for (const item of page.items) {
         const read = readItem(item, page)
@@ -78,7 +80,7 @@ export function startWalk(stream: Stream, readItem: ItemReader, suspects: Readon
         }
         for (const field of read.unknownFields) unknownFields.add(field)
         const key = keyOf(read.row)
-        if (suspects.has(key)) {
+        if (suspects.size > 0 && suspects.has(key)) {
           const rows = held.get(key) ?? []
           held.set(key, rows)
           rows.push({ row: read.row, raw: jsonText(item) })
@@ -87,11 +89,10 @@ export function startWalk(stream: Stream, readItem: ItemReader, suspects: Readon
           distinct++
           continue
         }
-        if (isKeyed && keys.has(key)) {
+        if (isKeyed && !keys.add(key)) {
           repeated.push(read.row)
           continue
         }
-        if (isKeyed) keys.add(key)
         distinct++
         if (read.unreadFields.length > 0) degraded++
         fresh.push(read.row)
