@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Database } from '../db/database.ts'
 import { judgeDrop, readLastWalk } from '../state/surprise-drop.ts'
-import { countHeld } from '../warehouse/history.ts'
+import { countHeld } from '../warehouse/table-part.ts'
 import type { Extraction } from './extraction.ts'
 import type { Verdict } from './judge-walk.ts'
 import type { RunDeps, Slice } from './slice-work.ts'

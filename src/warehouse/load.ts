@@ -1,8 +1,8 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely'
-import type { Cell, ColumnType, Row } from '../core/column.ts'
+import type { Row } from '../core/column.ts'
 import type { LoadTable } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
-import { arrayLiteral } from './array-literal.ts'
+import { inputColumns, inputRows, keysMatch, qualified, refs } from './input-rows.ts'
 
 export interface LoadCounts {
   readonly inserted: number
@@ -20,22 +20,6 @@ export interface LoadOptions {
   readonly isLate?: boolean
 }
 
-interface InputColumn {
-  readonly name: string
-  readonly type: ColumnType
-  /** The same value in every row of a slice: sent once. */
-  readonly isShared: boolean
-}
-
-const UNQUOTED: ReadonlySet<ColumnType> = new Set([
-  'bigint',
-  'integer',
-  'smallint',
-  'boolean',
-  'numeric',
-  'numeric(14,2)',
-])
-
 /**
  * Upserts rows of one slice in one statement: inserts new ones, updates those whose content differs and does not touch
  * equal ones, so that a quiet night writes nothing. Idempotent. The rows' keys must be distinct.
@@ -50,9 +34,8 @@ export async function loadRows(
   runId: string,
   options: LoadOptions = {},
 ): Promise<LoadCounts> {
-  const first = rows[0]
-  if (first === undefined) return { inserted: 0, updated: 0, unchanged: 0 }
-  const result = await upsert(into, rows, first, runId, options).execute(trx)
+  if (rows.length === 0) return { inserted: 0, updated: 0, unchanged: 0 }
+  const result = await upsert(into, rows, runId, options).execute(trx)
   const { inserted = '0', updated = '0' } = result.rows[0] ?? {}
   const written = Number(inserted) + Number(updated)
   return { inserted: Number(inserted), updated: Number(updated), unchanged: rows.length - written }
@@ -67,7 +50,7 @@ export async function prepareToLoad(trx: Transaction<Database>, timeZone: string
     set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`.execute(trx)
 }
 
-function upsert(into: LoadTable, rows: readonly Row[], first: Row, runId: string, options: LoadOptions) {
+function upsert(into: LoadTable, rows: readonly Row[], runId: string, options: LoadOptions) {
   const columns = inputColumns(into)
   const names = columns.map(({ name }) => name)
   const content = names.filter((name) => !into.key.includes(name))
@@ -77,7 +60,7 @@ function upsert(into: LoadTable, rows: readonly Row[], first: Row, runId: string
   const isBack = into.marksRemoved ? sql`, removed_at = null` : sql``
 
   return sql<{ inserted: string; updated: string }>`
-    with input as materialized (${inputRows(columns, rows, first)}),
+    with input as materialized (${inputRows(columns, rows)}),
     changed as (
       select input.* from input left join ${table} as target on ${keysMatch(into)}
       where target.${sql.ref(firstKey(into))} is null
@@ -95,32 +78,6 @@ function upsert(into: LoadTable, rows: readonly Row[], first: Row, runId: string
     select count(*) filter (where is_new) as inserted, count(*) filter (where not is_new) as updated from written`
 }
 
-function inputColumns(into: LoadTable): readonly InputColumn[] {
-  const declared = Object.entries(into.columns).map(([name, { type, source }]) => ({
-    name,
-    type,
-    isShared: source.kind === 'partition' || source.kind === 'serviceDay' || source.kind === 'constant',
-  }))
-  return [...declared, { name: 'extra', type: 'jsonb', isShared: false }]
-}
-
-/** The rows as a table: shared values once, every other column as one array. */
-function inputRows(columns: readonly InputColumn[], rows: readonly Row[], first: Row): RawBuilder<unknown> {
-  const arrays = columns.filter(({ isShared }) => !isShared)
-  const literals = arrays.map(
-    ({ name, type }) => sql`${arrayLiteral(cellsOf(rows, name), !UNQUOTED.has(type))}::${sql.raw(type)}[]`,
-  )
-  const outputs = columns.map(({ name, type, isShared }) =>
-    isShared ? sql`${first[name]}::${sql.raw(type)} as ${sql.ref(name)}` : sql`item.${sql.ref(name)}`,
-  )
-  const names = arrays.map(({ name }) => name)
-  return sql`select ${sql.join(outputs)} from unnest(${sql.join(literals)}) as item (${refs(names)})`
-}
-
-function* cellsOf(rows: readonly Row[], name: string): Iterable<Cell> {
-  for (const row of rows) yield row[name] ?? null
-}
-
 function mayOverwrite({ freshnessColumn }: LoadTable, { onlyNewer, isLate }: LoadOptions): RawBuilder<unknown> {
   const earlier = isLate ? sql` and target.run_id < excluded.run_id` : sql``
   if (freshnessColumn === undefined || !(onlyNewer || isLate)) return earlier
@@ -129,22 +86,7 @@ function mayOverwrite({ freshnessColumn }: LoadTable, { onlyNewer, isLate }: Loa
   return sql` and (target.${name} is null or ${fresher})${earlier}`
 }
 
-function keysMatch(into: LoadTable): RawBuilder<unknown> {
-  return sql.join(
-    into.key.map((name) => sql`target.${sql.ref(name)} = input.${sql.ref(name)}`),
-    sql` and `,
-  )
-}
-
 function firstKey(into: LoadTable): string {
   const [name = ''] = into.key
   return name
-}
-
-function refs(names: readonly string[]): RawBuilder<unknown> {
-  return sql.join(names.map((name) => sql.ref(name)))
-}
-
-function qualified(alias: string, names: readonly string[]): RawBuilder<unknown> {
-  return sql`(${sql.join(names.map((name) => sql`${sql.raw(alias)}.${sql.ref(name)}`))})`
 }
