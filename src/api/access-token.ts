@@ -30,6 +30,8 @@ export interface AccessTokenOptions {
 const NAME = 'GET token'
 /** API 3.1, where the answer's own `expire_time` cannot be read. */
 const USUAL_VALIDITY_SECONDS = 7200
+/** Ten years, for ever: dates beyond the calendar fit into no column. */
+const LONGEST_VALIDITY_SECONDS = 315_576_000
 
 const tokenEnvelope = z.object({ access_token: z.string().trim().min(1), expire_time: z.unknown().optional() })
 
@@ -54,7 +56,7 @@ export function createTokenRequest(
       throw new LivehouseError('api.badShape', `${NAME}: ${reason}`, { call: NAME, reason })
     }
     options.secrets.add(read.data.access_token)
-    const validSeconds = readValidity(read.data.expire_time, answer, options)
+    const validSeconds = Math.min(readValidity(read.data.expire_time, answer, options), LONGEST_VALIDITY_SECONDS)
     return { value: read.data.access_token, issuedAtMs, expiresAtMs: issuedAtMs + validSeconds * 1000 }
   }
 }

@@ -6,6 +6,7 @@ import { createTokenRequest } from './access-token.ts'
 import { type Ask, createAsk } from './ask.ts'
 import { budget, type Reserve } from './budget.ts'
 import { type Client, createClient } from './client.ts'
+import { hideTokens } from './hide-tokens.ts'
 import { createHttp } from './http.ts'
 import type { ListPlace } from './list-call.ts'
 import { type Exchange, observe } from './observe.ts'
@@ -18,7 +19,7 @@ import { retry } from './retry.ts'
 import { createSecrets } from './secrets.ts'
 import type { Send } from './send.ts'
 import { createServiceClock, type ServiceClock } from './service-clock.ts'
-import { token } from './token.ts'
+import { awaitToken, token } from './token.ts'
 import { createMemoryTokenStore, type TokenStore } from './token-store.ts'
 import { fetchedTokens, fixedToken } from './tokens.ts'
 
@@ -85,7 +86,7 @@ export function connect(options: ConnectOptions): Connection {
     tokens: fetchedTokens({
       // Paced but not repeated by itself: the call that waits for the token is.
       requestToken: createTokenRequest(rate(answers, permits), { ...options, credentials, secrets }),
-      store: options.tokenStore ?? createMemoryTokenStore(),
+      store: hideTokens(options.tokenStore ?? createMemoryTokenStore(), secrets),
       clock,
       closed: closing.signal,
     }),
@@ -93,13 +94,16 @@ export function connect(options: ConnectOptions): Connection {
   const bearer = apiToken === null ? fetched?.tokens : fixedToken(apiToken)
   if (!bearer) throw noCredentials()
 
-  const authorized = budget(token(answers, { bearer, ticket: fetched }), options.reserve, serviceClock)
-  const send = retry(pace(authorized, { concurrency, permits }), { clock, log, random })
+  const tokens = { bearer, ticket: fetched }
+  const authorized = budget(token(answers, tokens), options.reserve, serviceClock)
+  const send = retry(pace(authorized, { concurrency, permits, prepare: awaitToken(tokens) }), { clock, log, random })
+  const request = credentials && createTokenRequest(send, { ...options, credentials, secrets })
   const client = createClient(send, {
     listParams,
-    requestToken: credentials
-      ? createTokenRequest(send, { ...options, credentials, secrets })
-      : () => Promise.reject(noCredentials()),
+    requestToken: async (context) => {
+      if (!fetched || !request) throw noCredentials()
+      return await fetched.tokens.renew(request, context)
+    },
   })
   return {
     client,

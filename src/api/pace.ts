@@ -1,8 +1,9 @@
 import pLimit from 'p-limit'
 import { hasCode } from '../core/errors.ts'
+import type { CallContext } from '../core/page.ts'
 import { createFairQueue } from './fair-queue.ts'
 import type { Permits } from './permits.ts'
-import type { Answer, Send } from './send.ts'
+import type { Answer, Call, Send } from './send.ts'
 
 /** Lets a call out when the permit source allows it, and tells that source how the service took it. */
 export function rate(next: Send, permits: Permits): Send {
@@ -19,8 +20,15 @@ export function rate(next: Send, permits: Permits): Send {
   }
 }
 
+export interface PaceOptions {
+  readonly concurrency: number
+  readonly permits: Permits
+  /** What a call has to wait for before it may ask for leave to go. */
+  readonly prepare?: (call: Call, context: CallContext) => Promise<void>
+}
+
 /** At most `concurrency` calls at once, at the rate of `permits`, and the channels in turn where more are waiting. */
-export function pace(next: Send, { concurrency, permits }: { concurrency: number; permits: Permits }): Send {
+export function pace(next: Send, { concurrency, permits, prepare = async () => {} }: PaceOptions): Send {
   const limit = pLimit(concurrency)
   const queue = createFairQueue<() => Promise<void>>()
   const rated = rate(next, permits)
@@ -30,7 +38,9 @@ export function pace(next: Send, { concurrency, permits }: { concurrency: number
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
     const remove = queue.add(call.channelId ?? '', async () => {
       signal.removeEventListener('abort', giveUp)
-      await rated(call, context).then(resolve, reject)
+      await prepare(call, context)
+        .then(() => rated(call, context))
+        .then(resolve, reject)
     })
     const giveUp = () => {
       remove()

@@ -1,21 +1,25 @@
 import type { AccessToken } from './access-token.ts'
 
-/** Where a fetched token is kept for all who share it. */
-export interface TokenStore {
+/** The token that is shared; `undefined` before the first. */
+export interface TokenShelf {
   readonly read: (signal: AbortSignal) => Promise<AccessToken | undefined>
   readonly write: (token: AccessToken, signal: AbortSignal) => Promise<void>
-  /** Runs `work` for one caller at a time among all who share the store; it reads again before it fetches. */
-  readonly exclusively: <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T>
+}
+
+/** Where a fetched token is kept for all who share it. */
+export interface TokenStore extends TokenShelf {
+  /** Runs `work` for one caller at a time among all who share the store; `work` uses the shelf that it is given. */
+  readonly exclusively: <T>(work: (shelf: TokenShelf) => Promise<T>, signal: AbortSignal) => Promise<T>
 }
 
 /** Keeps the token in this process, which is alone with it. */
 export function createMemoryTokenStore(): TokenStore {
   let kept: AccessToken | undefined
-  return {
+  const shelf: TokenShelf = {
     read: async () => kept,
     write: async (token) => {
       kept = token
     },
-    exclusively: (work) => work(),
   }
+  return { ...shelf, exclusively: (work) => work(shelf) }
 }

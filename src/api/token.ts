@@ -1,4 +1,5 @@
 import { hasCode, LivehouseError } from '../core/errors.ts'
+import type { CallContext } from '../core/page.ts'
 import type { Call, Send } from './send.ts'
 import type { Tokens } from './tokens.ts'
 
@@ -13,11 +14,11 @@ export interface TokenOptions {
  * Gives every attempt a token. On a 401 a fetched token is given up, and the error says that the next attempt carries
  * another: that attempt is again paced and charged.
  */
-export function token(next: Send, { bearer, ticket }: TokenOptions): Send {
+export function token(next: Send, options: TokenOptions): Send {
+  const { ticket } = options
   return async (call, context) => {
-    if (call.authorization === 'none') return next(call, context)
-    if (call.authorization === 'query' && !ticket) throw noCredentials(call)
-    const tokens = call.authorization === 'query' && ticket ? ticket.tokens : bearer
+    const tokens = tokensOf(call, options)
+    if (!tokens) return next(call, context)
     const issued = await tokens.current(context.signal)
     const authorized =
       call.authorization === 'query' && ticket
@@ -30,6 +31,20 @@ export function token(next: Send, { bearer, ticket }: TokenOptions): Send {
       throw notAccepted(error, tokens.reject(issued))
     }
   }
+}
+
+/** Waits until a call can have its token: else those that have leave to go would wait for it and then go all at once. */
+export function awaitToken(options: TokenOptions): (call: Call, context: CallContext) => Promise<void> {
+  return async (call, { signal }) => {
+    await tokensOf(call, options)?.ready(signal)
+  }
+}
+
+function tokensOf(call: Call, { bearer, ticket }: TokenOptions): Tokens | undefined {
+  if (call.authorization === 'none') return undefined
+  if (call.authorization === 'bearer') return bearer
+  if (!ticket) throw noCredentials(call)
+  return ticket.tokens
 }
 
 function notAccepted(error: LivehouseError<'api.unauthorized'>, isRenewable: boolean): LivehouseError {

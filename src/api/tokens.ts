@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import type { CallContext } from '../core/page.ts'
 import type { AccessToken } from './access-token.ts'
+import { orAborted } from './or-aborted.ts'
 import type { TokenStore } from './token-store.ts'
 
 /** Renewed when less than a quarter of its validity is left, or this, whichever is less. */
@@ -11,7 +12,9 @@ export type IssuedToken = Pick<AccessToken, 'value'>
 
 /** Where calls get their bearer token from. */
 export interface Tokens {
-  /** A token that should be accepted; waits for the one fetch in flight where it is due. */
+  /** Waits for the one fetch in flight where one is due: `current` will hardly have to. */
+  readonly ready: (signal: AbortSignal) => Promise<void>
+  /** A token that should be accepted, for one call. */
   readonly current: (signal: AbortSignal) => Promise<IssuedToken>
   /** The service did not accept this token. @returns whether `current` can give another one. */
   readonly reject: (token: IssuedToken) => boolean
@@ -19,11 +22,19 @@ export interface Tokens {
 
 /** The token that the operator configured; there is no other. */
 export function fixedToken(value: string): Tokens {
-  return { current: async () => ({ value }), reject: () => false }
+  return { ready: async () => {}, current: async () => ({ value }), reject: () => false }
 }
 
+/** Tokens that can be asked for. */
+export interface FetchedTokens extends Tokens {
+  /** Asks for a new token by `requestToken`, whatever is there, and shares it. */
+  readonly renew: (requestToken: RequestToken, context: CallContext) => Promise<AccessToken>
+}
+
+export type RequestToken = (context: CallContext) => Promise<AccessToken>
+
 export interface FetchedTokensOptions {
-  readonly requestToken: (context: CallContext) => Promise<AccessToken>
+  readonly requestToken: RequestToken
   readonly store: TokenStore
   readonly clock: Clock
   /** Ends a fetch in flight. Not a caller's own signal: several callers wait for one fetch. */
@@ -31,8 +42,10 @@ export interface FetchedTokensOptions {
 }
 
 /** Tokens of 4.1: fetched when needed, once for all who wait, renewed before they expire. */
-export function fetchedTokens({ requestToken, store, clock, closed }: FetchedTokensOptions): Tokens {
+export function fetchedTokens({ requestToken, store, clock, closed }: FetchedTokensOptions): FetchedTokens {
   let held: AccessToken | undefined
+  /** However short its validity: it is good for the call that asked. */
+  let unused: AccessToken | undefined
   let rejected: AccessToken | undefined
   let flight: Promise<AccessToken> | undefined
 
@@ -45,49 +58,55 @@ export function fetchedTokens({ requestToken, store, clock, closed }: FetchedTok
     return clock.now() < token.expiresAtMs - early
   }
 
-  const renew = async (): Promise<AccessToken> => {
+  const readOrFetch = async (): Promise<AccessToken> => {
     const shared = await store.read(closed)
     if (isUsable(shared)) return shared
-    return store.exclusively(async () => {
-      const renewed = await store.read(closed)
+    return store.exclusively(async (shelf) => {
+      const renewed = await shelf.read(closed)
       if (isUsable(renewed)) return renewed
       const token = await requestToken({ signal: closed })
-      await store.write(token, closed)
+      await shelf.write(token, closed)
       return token
     }, closed)
   }
 
+  const hold = (token: AccessToken): AccessToken => {
+    held = token
+    unused = token
+    rejected = undefined
+    return token
+  }
+
+  const obtain = async (signal: AbortSignal): Promise<AccessToken> => {
+    if (held && (isUsable(held) || (held === unused && !isRejected(held)))) return held
+    flight ??= readOrFetch()
+      .then(hold)
+      .finally(() => {
+        flight = undefined
+      })
+    return await orAborted(flight, signal)
+  }
+
   return {
+    ready: async (signal) => void (await obtain(signal)),
     current: async (signal) => {
-      if (isUsable(held)) return held
-      flight ??= renew()
-        .then((token) => {
-          held = token
-          rejected = undefined
-          return token
-        })
-        .finally(() => {
-          flight = undefined
-        })
-      return await orAborted(flight, signal)
+      const token = await obtain(signal)
+      unused = undefined
+      return token
+    },
+    renew: async (request, context) => {
+      const signal = AbortSignal.any([closed, context.signal])
+      const renewed = await store.exclusively(async (shelf) => {
+        const token = await request({ ...context, signal })
+        await shelf.write(token, signal)
+        return token
+      }, signal)
+      return hold(renewed)
     },
     reject: (token) => {
       // A late answer to an older token says nothing about the one held now.
       if (token === held) rejected = held
       return true
     },
-  }
-}
-
-/** Waits for `promise` no longer than `signal` allows; the work itself goes on for the others. */
-async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted()
-  const { promise: aborted, reject } = Promise.withResolvers<never>()
-  const onAbort = () => reject(signal.reason)
-  signal.addEventListener('abort', onAbort)
-  try {
-    return await Promise.race([promise, aborted])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
   }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ConnectOptions } from '../../src/api/connect.ts'
+import type { TokenShelf, TokenStore } from '../../src/api/token-store.ts'
 import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
 import { createFakeClock, type FakeClock } from '../helpers/fake-clock.ts'
 import { type ScriptedAnswer, type SeenRequest, startScriptedService } from '../helpers/scripted-service.ts'
@@ -13,7 +14,9 @@ const isTokenCall = ({ path }: SeenRequest) => path === '/v2/oauth2/token'
 /** A service that hands out token-1, token-2 … and accepts what `accepts` says. */
 async function setUp(
   {
-    token = (n: number): ScriptedAnswer => ({ json: { errcode: 1000, access_token: `token-${n}`, expire_time: 7200 } }),
+    token = (n: number): ScriptedAnswer => ({
+      json: { errcode: 1000, access_token: `token-${n}`, expire_time: 7200 },
+    }),
     accepts = (_bearer: string): boolean => true,
   } = {},
   overrides: Partial<ConnectOptions> = {},
@@ -216,11 +219,8 @@ describe('4.1 that fails', () => {
 test('a shared store is read before a token is asked for, and gets what was fetched', async () => {
   const kept = { value: 'token-of-another-process', issuedAtMs: 0, expiresAtMs: Number.MAX_SAFE_INTEGER }
   const written: string[] = []
-  const tokenStore = {
-    read: async () => kept,
-    write: async ({ value }: { readonly value: string }) => void written.push(value),
-    exclusively: <T>(work: () => Promise<T>) => work(),
-  }
+  const shelf: TokenShelf = { read: async () => kept, write: async ({ value }) => void written.push(value) }
+  const tokenStore: TokenStore = { ...shelf, exclusively: (work) => work(shelf) }
   await using given = await setUp({ accepts: (bearer) => bearer !== 'token-2' }, { tokenStore })
   await given.ask()
   expect(given.bearers()).toEqual(['Bearer token-of-another-process'])
