@@ -20,6 +20,7 @@ export interface Database {
   'livehouse_ops.channel_states': ChannelStatesTable
   'livehouse_ops.call_budget': CallBudgetTable
   'livehouse_ops.open_slices': OpenSlicesTable
+  'livehouse_ops.access_tokens': AccessTokensTable
   'livehouse_ops.jobs': JobsTable
   'livehouse_ops.job_runs': JobRunsTable
   'livehouse_ops.schedulers': SchedulersTable
@@ -226,4 +227,11 @@ export interface WalkMarksTable {
   first_page: string
   walked_at: Instant
   run_id: BigInteger
+}
+
+export interface AccessTokensTable {
+  auth_url: string
+  app_id: string
+  sealed: Buffer
+  expires_at: Instant
 }
