@@ -1,12 +1,13 @@
 import type { Client } from '../api/client.ts'
-import { connect } from '../api/connect.ts'
 import { ticketScopes, ticketTitles } from '../api/login-ticket.ts'
 import type { SavedMenu } from '../api/menu.ts'
-import { readServiceSettings, readSettings, type ServiceSettings } from '../config.ts'
+import { readDatabaseSettings, readServiceSettings, readSettings, type ServiceSettings } from '../config.ts'
 import { LivehouseError } from '../core/errors.ts'
 import { checkUsage, parseArguments } from './arguments.ts'
 import type { CliContext, Command } from './command.ts'
 import { readPositiveInteger } from './flags.ts'
+import { openConnection } from './open-connection.ts'
+import { openSharedDatabase } from './open-shared-database.ts'
 
 const help = `livehouse api token [--show] [--json]
 livehouse api ticket --scope S --outerid ID --hash-act-id ID --client-ip IP [--username NAME] [--nickname NAME]
@@ -14,7 +15,8 @@ livehouse api ticket --scope S --outerid ID --hash-act-id ID --client-ip IP [--u
 livehouse api menu create --channel ID [--name TEXT] [--type N] [--rich-text HTML] [--vid N]… [--json]
 livehouse api menu update --channel ID --menu-id N [--name TEXT] [--type N] [--rich-text HTML] [--vid N]… [--json]
 
-The service's calls that read no records (API 4.1 to 4.4). Values are checked before anything is sent.
+The service's calls that read no records (API 4.1 to 4.4). Values are checked before anything is sent. Where DATABASE_URL is
+set, a fetched token is shared with the runs that use that database.
 
 token    asks for an access token with LIVEHOUSE_APP_ID and LIVEHOUSE_APP_SECRET, and shows its ends and its validity
   --show          the whole token
@@ -182,10 +184,13 @@ async function withClient(
   context: CliContext,
   work: (client: Client, settings: ServiceSettings) => Promise<void>,
 ): Promise<void> {
-  const settings = readSettings(context.environment, readServiceSettings)
-  const { clock, log, addSecret } = context
-  await using connection = connect({ ...settings, clock, log, addSecret })
-  await work(connection.client, settings)
+  const { service, database } = readSettings(context.environment, (source) => ({
+    service: readServiceSettings(source),
+    database: source.isSet('DATABASE_URL') ? readDatabaseSettings(source) : undefined,
+  }))
+  await using shared = await openSharedDatabase(context, service, database)
+  await using connection = openConnection(context, service, shared.db)
+  await work(connection.client, service)
 }
 
 function printResult(

@@ -40,7 +40,7 @@ export const doctor: Command = {
     }
     const { service, database, channels, ...settings } = checkSettings(context.environment)
     for (const check of settings.checks) report(check)
-    if (service !== undefined) await checkService(context, service, channels, report)
+    if (service !== undefined) await checkService(context, { service, database, channels }, report)
     if (database !== undefined) await checkDatabase(context, database, service, report)
     const status = checks.some(({ result }) => result === 'failed') ? 'failed' : 'ok'
     if (values.json === true) context.print(JSON.stringify({ status, checks }))

@@ -1,5 +1,4 @@
 import type { Kysely } from 'kysely'
-import { connect } from '../api/connect.ts'
 import type { DatabaseSettings, ServiceSettings } from '../config.ts'
 import { LivehouseError } from '../core/errors.ts'
 import type { Stream } from '../core/stream.ts'
@@ -9,9 +8,11 @@ import { estimateCalls, type StreamEstimate } from '../pipeline/estimate-calls.t
 import type { PlanStreams } from '../pipeline/run-streams.ts'
 import { readGoneChannels } from '../state/channel-states.ts'
 import { readQuestions } from '../state/questionnaires.ts'
+import { mayShareCalls } from '../state/may-share-calls.ts'
 import { checkSource } from '../state/source.ts'
 import type { CliContext } from './command.ts'
 import { openAsItIs } from './open-as-it-is.ts'
+import { openConnection } from './open-connection.ts'
 import { formatTable } from './table.ts'
 
 /** A database that is only read; undefined for one without a schema. */
@@ -34,7 +35,7 @@ export interface DryRunRequest {
  * @returns the exit code
  */
 export async function dryRun(context: CliContext, request: DryRunRequest): Promise<number> {
-  const { clock, log, signal, addSecret, print } = context
+  const { clock, signal, print } = context
   const { service, streams } = request
   await using database = await openAsItIs(context, request.database)
   if (database.isMigrated && database.pending.length > 0) throw pendingMigrations(database.pending)
@@ -48,7 +49,8 @@ export async function dryRun(context: CliContext, request: DryRunRequest): Promi
   const plans = (await planStreams(streams, questionsOf)).filter(
     ({ partition: { channel } }) => channel === undefined || !gone.has(channel),
   )
-  await using connection = connect({ ...service, clock, log, addSecret })
+  const shared = db !== undefined && (await mayShareCalls(db)) ? db : undefined
+  await using connection = openConnection(context, service, shared)
   let asked = 0
   const estimates = await estimateCalls(streams, plans, {
     db,

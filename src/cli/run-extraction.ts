@@ -1,5 +1,4 @@
 import type { Kysely } from 'kysely'
-import { connect } from '../api/connect.ts'
 import type { ChannelSetting } from '../config/channel-setting.ts'
 import type { ServiceSettings } from '../config.ts'
 import type { RunOutcome } from '../core/outcome.ts'
@@ -20,6 +19,7 @@ import { registerChannels } from '../warehouse/channels.ts'
 import type { CliContext } from './command.ts'
 import { causeBehind, failureOutcome } from './failure.ts'
 import { outcomeObject } from './outcome-json.ts'
+import { openConnection } from './open-connection.ts'
 import { settleChannels } from './settle-channels.ts'
 
 export interface ExtractionRequest {
@@ -107,7 +107,7 @@ async function extract(
   // Without LIVEHOUSE_CHANNELS nothing is known of the channels: none is retired.
   if (channels.length > 0) await registerChannels(db, channels, runId)
   await endAcceptances(db, startedAt)
-  await using connection = connect({ ...service, clock, log, addSecret: context.addSecret })
+  await using connection = openConnection(context, service, db)
   using progress = await context.openProgress()
   log.info('run.started', { runId, command })
 

@@ -1,8 +1,10 @@
-import { type Connection, connect } from '../../api/connect.ts'
+import type { Connection } from '../../api/connect.ts'
 import type { ChannelSetting } from '../../config/channel-setting.ts'
-import type { ServiceSettings } from '../../config.ts'
+import type { DatabaseSettings, ServiceSettings } from '../../config.ts'
 import { hasCode } from '../../core/errors.ts'
 import type { CliContext } from '../command.ts'
+import { openConnection } from '../open-connection.ts'
+import { openSharedDatabase } from '../open-shared-database.ts'
 import { type Check, failed, passed, skipped } from './check.ts'
 import { checkClock } from './check-clock.ts'
 import { checkEndpoints } from './check-endpoints.ts'
@@ -10,16 +12,24 @@ import { checkEndpoints } from './check-endpoints.ts'
 /** Takes each check as soon as it is done. */
 export type ReportCheck = (check: Check) => void
 
+/** What of the settings is there. */
+export interface ServiceChecks {
+  readonly service: ServiceSettings
+  readonly database: DatabaseSettings | undefined
+  readonly channels: readonly ChannelSetting[]
+}
+
 /** The two addresses, the token, each endpoint that reads, and the clock. */
 export async function checkService(
   context: CliContext,
-  settings: ServiceSettings,
-  channels: readonly ChannelSetting[],
+  { service: settings, database, channels }: ServiceChecks,
   report: ReportCheck,
 ): Promise<void> {
-  const { clock, log, addSecret, signal } = context
+  const { signal } = context
+  // A token that is asked for here may end the one that a run uses. What is wrong with the database is said later.
+  await using shared = await openSharedDatabase({ ...context, remark: () => {} }, settings, database)
   // Somebody watches: what is asked again is asked at once.
-  await using connection = connect({ ...settings, clock, log, addSecret, random: () => 0 })
+  await using connection = openConnection(context, settings, shared.db, { random: () => 0 })
   const base = await checkAddress(connection, 'base', settings.baseUrl, context)
   report(base.check)
   const hasCredentials = settings.appId !== null && settings.authUrl !== null

@@ -1,0 +1,92 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { api } from '../../src/cli/api.ts'
+import { doctor } from '../../src/cli/doctor.ts'
+import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
+import { claimSource } from '../../src/state/source.ts'
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { runVerb } from '../helpers/run-verb.ts'
+import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
+
+let emulator: Emulator
+let database: TestDatabase
+
+beforeAll(async () => {
+  emulator = await startEmulator({ channels: 1, viewers: 5, days: 1, switches: { newTokenEndsOld: true } })
+  database = await createTestDatabase()
+})
+
+afterAll(async () => {
+  await emulator[Symbol.asyncDispose]()
+  await database[Symbol.asyncDispose]()
+})
+
+const ticket = () => {
+  const [channel] = emulator.world.channels.values()
+  const flags = ['--scope', 'guest', '--outerid', 'u1', '--client-ip', '203.0.113.7', '--username', 'u']
+  return ['ticket', ...flags, '--hash-act-id', channel?.hashId ?? '']
+}
+
+/** Asks for a ticket. @returns how many tokens that took, and what was remarked */
+async function askForTicket(settings: Readonly<Record<string, string>>) {
+  const before = countTokens()
+  const environment = {
+    LIVEHOUSE_BASE_URL: emulator.baseUrl,
+    LIVEHOUSE_AUTH_URL: emulator.authUrl,
+    LIVEHOUSE_APP_ID: emulator.appId,
+    LIVEHOUSE_APP_SECRET: emulator.appSecret,
+    ...settings,
+  }
+  const { code, remarked, error } = await runVerb(api, ticket(), { environment })
+  expect({ code, error }).toEqual({ code: 0, error: undefined })
+  return { fetched: countTokens() - before, remarks: remarked.join('\n') }
+}
+
+const countTokens = () => emulator.calls.filter(({ endpoint }) => endpoint === 'token').length
+
+test('with a database one token serves one process after the other, also the one that the doctor asked for', async () => {
+  const settings = { DATABASE_URL: database.url }
+  const first = await askForTicket(settings)
+  expect(first.fetched).toBe(1)
+  expect(first.remarks).toContain(`database: 127.0.0.1`)
+  expect((await askForTicket(settings)).fetched).toBe(0)
+  const environment = {
+    ...settings,
+    LIVEHOUSE_BASE_URL: emulator.baseUrl,
+    LIVEHOUSE_AUTH_URL: emulator.authUrl,
+    LIVEHOUSE_APP_ID: emulator.appId,
+    LIVEHOUSE_APP_SECRET: emulator.appSecret,
+  }
+  expect((await runVerb(doctor, [], { environment })).code).toBe(0)
+  expect((await askForTicket(settings)).fetched).toBe(0)
+})
+
+test('without one, or where it has no schema yet, each process fetches its own', async () => {
+  await using empty = await createTestDatabase({ isMigrated: false })
+  for (const settings of [{}, { DATABASE_URL: empty.url }]) {
+    expect((await askForTicket(settings)).fetched).toBe(1)
+    expect((await askForTicket(settings)).fetched).toBe(1)
+  }
+})
+
+test('a database out of reach is said, and does not stop who needs none', async () => {
+  const { fetched, remarks } = await askForTicket({ DATABASE_URL: 'postgres://nobody:hush@127.0.0.1:1/none' })
+  expect(fetched).toBe(1)
+  expect(remarks).toContain('the token is not shared with other processes: Database 127.0.0.1:1')
+  expect(remarks).not.toContain('hush')
+})
+
+test('the database of another account is left alone', async () => {
+  await using other = await createTestDatabase()
+  await claimSource(other.db, { baseUrl: 'https://other.example', appId: 'other', timeZone: 'Asia/Shanghai' })
+  expect((await askForTicket({ DATABASE_URL: other.url })).remarks).toContain('the records of another source')
+  expect(await other.db.selectFrom('livehouse_ops.access_tokens').selectAll().execute()).toEqual([])
+})
+
+test('the embedded PostgreSQL is not started for it', async () => {
+  const folder = createTemporaryFolder('shared')
+  const { fetched } = await askForTicket({ DATABASE_URL: 'embedded', LIVEHOUSE_DATA_DIR: join(folder, 'data') })
+  expect(fetched).toBe(1)
+  expect(existsSync(join(folder, 'data'))).toBe(false)
+})
