@@ -15,6 +15,7 @@ export interface Database {
   'livehouse_ops.quarantine': QuarantineTable
   'livehouse_ops.backfills': BackfillsTable
   'livehouse_ops.headers': HeadersTable
+  'livehouse_ops.source_facts': SourceFactsTable
   'livehouse_ops.missed_rows': MissedRowsTable
   'livehouse_ops.unknown_fields': UnknownFieldsTable
   'livehouse_ops.channel_states': ChannelStatesTable
@@ -234,4 +235,14 @@ export interface AccessTokensTable {
   app_id: string
   sealed: Buffer
   expires_at: Instant
+}
+
+/** What a probe found out about the service. */
+export interface SourceFactsTable {
+  topic: string
+  subject: string
+  answer: string | null
+  evidence: string
+  found_at: Instant
+  run_id: BigInteger
 }

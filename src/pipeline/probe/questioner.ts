@@ -1,0 +1,97 @@
+import { hasCode, LivehouseError, recoveryFrom } from '../../core/errors.ts'
+import type { CallContext, ListEndpoint, ListRequest, Page, PageRequest } from '../../core/page.ts'
+
+/** Asks the service exactly as told, without judging what it says. */
+export type AskPage = (request: PageRequest, context: CallContext, place?: 'query' | 'body') => Promise<Page>
+
+/** What came of one question. */
+export type Reply =
+  | { readonly kind: 'page'; readonly page: Page }
+  /** The service says no to what was asked; half a sentence. */
+  | { readonly kind: 'refused'; readonly reason: string }
+  /** No answer, one that says nothing of what was asked, or not asked at all; half a sentence. */
+  | { readonly kind: 'none'; readonly reason: string }
+
+export interface Question {
+  readonly list: ListRequest
+  /** 1 where it is not given. */
+  readonly page?: number
+  readonly pageSize: number
+  readonly place?: 'query' | 'body'
+}
+
+export interface EndpointCalls {
+  readonly calls: number
+  readonly retries: number
+}
+
+/** Asks question after question, within a number of calls. */
+export interface Questioner {
+  readonly ask: (question: Question) => Promise<Reply>
+  readonly calls: () => ReadonlyMap<ListEndpoint, EndpointCalls>
+  /** The first failure of each endpoint that gave no answer. */
+  readonly failures: () => ReadonlyMap<ListEndpoint, LivehouseError>
+}
+
+export interface QuestionerOptions {
+  readonly ask: AskPage
+  readonly signal: AbortSignal
+  /** Attempts; beyond them nothing more is asked. */
+  readonly mostCalls: number
+}
+
+/** @throws from `ask`: what ends a run, such as `api.unauthorized`, and what shows that the service is out of reach. */
+export function createQuestioner({ ask, signal, mostCalls }: QuestionerOptions): Questioner {
+  const calls = new Map<ListEndpoint, EndpointCalls>()
+  const failures = new Map<ListEndpoint, LivehouseError>()
+  let left = mostCalls
+  let isReached = false
+
+  const count = (endpoint: ListEndpoint, attempt: number): void => {
+    left -= 1
+    const { calls: before, retries } = calls.get(endpoint) ?? { calls: 0, retries: 0 }
+    calls.set(endpoint, { calls: before + 1, retries: retries + Number(attempt > 1) })
+  }
+  return {
+    ask: async ({ list, page = 1, pageSize, place }) => {
+      const { endpoint } = list
+      const earlier = failures.get(endpoint)
+      if (hasCode(earlier, 'api.forbidden')) return { kind: 'none', reason: unanswered(earlier) }
+      if (left <= 0) return { kind: 'none', reason: `not asked: all ${mostCalls} calls had been made` }
+      const onAttempt = (attempt: number): void => count(endpoint, attempt)
+      try {
+        const answer = await ask({ list, page, pageSize }, { signal, onAttempt }, place)
+        isReached = true
+        return { kind: 'page', page: answer }
+      } catch (error) {
+        if (isRefusal(error)) {
+          isReached = true
+          return { kind: 'refused', reason: `refused with ${codeOf(error)}` }
+        }
+        const recovery = recoveryFrom(error)
+        const isFinal = !(error instanceof LivehouseError) || (recovery === 'retry' && !isReached)
+        if (isFinal || (recovery !== 'retry' && recovery !== 'skip')) throw error
+        if (!failures.has(endpoint)) failures.set(endpoint, error)
+        return { kind: 'none', reason: unanswered(error) }
+      }
+    },
+    calls: () => calls,
+    failures: () => failures,
+  }
+}
+
+/** Without the service's own words: nobody knows what they hold. */
+function unanswered(error: LivehouseError): string {
+  return `no answer came (${hasCode(error, 'api.status') ? codeOf(error) : error.code})`
+}
+
+function codeOf(error: LivehouseError): string {
+  if (hasCode(error, 'api.status')) return `HTTP status ${error.details.status}`
+  return hasCode(error, 'api.refused') ? `code ${error.details.code}` : error.code
+}
+
+/** The request itself is what the service does not take: 4xx, or an error code. */
+function isRefusal(error: unknown): error is LivehouseError {
+  if (hasCode(error, 'api.status')) return error.details.status >= 400 && error.details.status < 500
+  return hasCode(error, 'api.refused')
+}
