@@ -1,0 +1,73 @@
+import { type BiColumn, type BiType, type PersonalData, withSource } from '../view.ts'
+import { city, province } from './places.ts'
+
+/** What is masked unless `LIVEHOUSE_MASK` says otherwise; the company's own ids stay clear. */
+export const maskedByDefault: readonly PersonalData[] = ['phone', 'ip', 'open_id', 'nickname', 'address', 'answers']
+
+/** Everything that `LIVEHOUSE_MASK` may name. */
+export const maskable: readonly PersonalData[] = [...maskedByDefault, 'assign_id', 'outer_id']
+
+/** What stands for a text that is hidden whole. */
+export const HIDDEN = '***'
+
+/**
+ * Whether the reader sees this kind in clear: it is not on the list, or the reader has the role `livehouse_pii`. Asked once
+ * a query, as the view's owner; without a row of settings nothing is clear.
+ */
+export function sees(kind: PersonalData): string {
+  return (
+    `(select not '${kind}' = any (s.masked) or pg_has_role(to_regrole('livehouse_pii')::oid, 'usage') is true ` +
+    'from livehouse_ops.bi_settings s)'
+  )
+}
+
+/** Whether this kind is on the list, whoever reads: for keys, which have to be the same for every reader. */
+export function isMasked(kind: PersonalData): string {
+  return `(select '${kind}' = any (s.masked) from livehouse_ops.bi_settings s)`
+}
+
+/** HMAC-SHA256 under the key of this database, cut to 128 bits: equal values stay equal and can be counted and joined. */
+export function hashed(sql: string): string {
+  const pad = (which: string) => `(select k.${which}_pad from livehouse_ops.hash_key k)`
+  return `left(encode(sha256(${pad('outer')} || sha256(${pad('inner')} || convert_to(${sql}, 'UTF8'))), 'hex'), 32)`
+}
+
+/** How each kind looks to a reader who does not see it. Only built-in functions, none of which can fail with the value in its message. */
+export const maskOf: Readonly<Record<PersonalData, (sql: string) => string>> = {
+  phone: (sql) =>
+    `case when ${sql} ~ '^[+]?[0-9]{11,15}$' then left(${sql}, -8) || '****' || right(${sql}, 4) when ${sql} is not null then '****' end`,
+  ip: (sql) => `network(set_masklen(${sql}, case family(${sql}) when 4 then 24 else 48 end))::inet`,
+  open_id: hashed,
+  nickname: (sql) => `left(${sql}, 1) || '**'`,
+  address: (sql) =>
+    `case when ${sql} is null then null when ${province(sql)} is null then '${HIDDEN}' ` +
+    `else ${province(sql)} || coalesce(nullif(${city(sql)}, ${province(sql)}), '') end`,
+  answers: (sql) => `case when ${sql} is not null then '${HIDDEN}' end`,
+  assign_id: hashed,
+  outer_id: hashed,
+}
+
+const types: Readonly<Partial<Record<PersonalData, BiType>>> = { ip: 'inet' }
+
+/** The value as this reader may see it. @param unless a condition under which everybody sees it */
+export function masked(kind: PersonalData, sql: string, unless?: string): string {
+  const condition = unless === undefined ? sees(kind) : `${unless} or ${sees(kind)}`
+  return `case when ${condition} then ${sql} else ${maskOf[kind](sql)} end`
+}
+
+/** A column of personal data. */
+export function personal(kind: PersonalData, sql: string, en: string, zh: string, source?: string): BiColumn {
+  const words = withSource({ en, zh }, source)
+  const isOwnKey = kind === 'assign_id' || kind === 'outer_id'
+  return {
+    type: types[kind] ?? 'text',
+    sql: masked(kind, sql),
+    personal: kind,
+    words: isOwnKey
+      ? words
+      : {
+          en: `${words.en}; masked unless the reader has the role livehouse_pii`,
+          zh: `${words.zh}；没有 livehouse_pii 角色时脱敏`,
+        },
+  }
+}

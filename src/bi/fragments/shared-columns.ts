@@ -1,0 +1,58 @@
+import { type BiColumn, text } from '../view.ts'
+import { personKey, personOf, viewerKey } from './identity.ts'
+
+type Columns = Readonly<Record<string, BiColumn>>
+
+const channelWords = ['Channel id; joins dim_channel', '频道 ID，关联 dim_channel'] as const
+
+export function channelId(sql: string): Columns {
+  return { channel_id: text(sql, ...channelWords) }
+}
+
+function keys(viewer: string, person: string): Columns {
+  return {
+    viewer_key: text(
+      viewer,
+      'Viewer of this channel, channel_id:user_id; joins dim_viewer; NULL where it cannot be known',
+      '该频道的观众（channel_id:user_id），关联 dim_viewer；无法得知时为 NULL',
+    ),
+    person_key: text(
+      person,
+      'Person across channels; joins dim_person; NULL where it cannot be known',
+      '跨频道的人，关联 dim_person；无法得知时为 NULL',
+    ),
+  }
+}
+
+/** Who a record belongs to that names its viewer or nobody. @param fact alias; the visitor is joined as `v` */
+export function namedViewer(fact: string): Columns {
+  const [channel, user] = [`${fact}.channel_id`, `${fact}.user_id`]
+  return {
+    ...keys(viewerKey(channel, user), `case when ${user} is not null then ${personOf('v', channel, user)} end`),
+    match_basis: text(
+      `case when ${user} is null then 'none' else 'viewer_id' end`,
+      'How the viewer is known: viewer_id (the record names it) or none',
+      '观众的识别依据：viewer_id（记录自带观众 ID）或 none',
+    ),
+  }
+}
+
+/** Who a record belongs to that may name a viewer or only a phone; goes with `joinViewer`. */
+export function matchedViewer(fact: string, id: string): Columns {
+  const user = `coalesce(${fact}.${id}, by_phone.user_id)`
+  const channel = `${fact}.channel_id`
+  const own = `case when ${user} is not null then ${viewerKey(channel, user)} end`
+  const person =
+    `case when ${fact}.${id} is not null then ${personOf('v', channel, `${fact}.${id}`)} ` +
+    `when by_phone.user_id is not null then ${personKey('v')} else somebody.person_key end`
+  return {
+    ...keys(own, person),
+    match_basis: text(
+      `case when ${fact}.${id} is not null then 'viewer_id' when by_phone.user_id is not null then 'phone' ` +
+        `when somebody.person_key is not null then 'phone_person' else 'none' end`,
+      'How the viewer is known: viewer_id (the record names it), phone (one viewer of the channel has this phone), phone_person ' +
+        '(only the person is known: the phone belongs to one person, elsewhere or more than once), none',
+      '观众的识别依据：viewer_id（记录自带）、phone（该频道只有一位观众用此手机号）、phone_person（仅能确定到人）、none',
+    ),
+  }
+}

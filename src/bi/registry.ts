@@ -1,0 +1,41 @@
+import type { BiView } from './view.ts'
+import { dailyChannel } from './views/daily-channel.ts'
+import { dimChannel } from './views/dim-channel.ts'
+import { dimDate } from './views/dim-date.ts'
+import { dimGift } from './views/dim-gift.ts'
+import { dimPerson } from './views/dim-person.ts'
+import { dimQuestionnaire } from './views/dim-questionnaire.ts'
+import { dimViewer } from './views/dim-viewer.ts'
+import { fctAudienceMinute } from './views/fct-audience-minute.ts'
+import { fctGift } from './views/fct-gift.ts'
+import { fctManagerUsage } from './views/fct-manager-usage.ts'
+import { fctSignup } from './views/fct-signup.ts'
+import { fctSignupAnswer } from './views/fct-signup-answer.ts'
+import { fctSignupChoice } from './views/fct-signup-choice.ts'
+import { fctViewerDay } from './views/fct-viewer-day.ts'
+import { fctWatch } from './views/fct-watch.ts'
+import { freshness } from './views/freshness.ts'
+import { reconciliation } from './views/reconciliation.ts'
+import { viewerFunnel } from './views/viewer-funnel.ts'
+
+/** Every view of `livehouse_bi`, in an order in which they can be made. */
+export const biViews: readonly BiView[] = [
+  dimChannel,
+  dimViewer,
+  dimPerson,
+  dimDate,
+  dimQuestionnaire,
+  dimGift,
+  fctWatch,
+  fctViewerDay,
+  fctGift,
+  fctSignup,
+  fctSignupAnswer,
+  fctSignupChoice,
+  fctManagerUsage,
+  fctAudienceMinute,
+  dailyChannel,
+  viewerFunnel,
+  freshness,
+  reconciliation,
+]

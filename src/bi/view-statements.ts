@@ -1,0 +1,79 @@
+import type { BiView } from './view.ts'
+
+/** In which language the database describes its views. */
+export type Language = 'en' | 'zh'
+
+export const SCHEMA = 'livehouse_bi'
+
+/** The roles that the views are granted to; the second sees personal data in clear. */
+export const roles = {
+  livehouse_analyst: {
+    en: 'Reads livehouse_bi, personal data masked',
+    zh: '可读 livehouse_bi，个人信息脱敏',
+  },
+  livehouse_pii: {
+    en: 'Reads livehouse_bi with personal data in clear',
+    zh: '可读 livehouse_bi，个人信息为明文',
+  },
+} as const
+
+const schemaWords = {
+  en: 'For analysts: dimensions, facts and daily figures of the live-streaming account; personal data masked',
+  zh: '面向分析师：直播账号的维度、事实与每日指标；个人信息已脱敏',
+}
+
+/** Makes a view, or gives one that has the same columns, or fewer at the end, its new definition. */
+export function createView(view: BiView, timeZone: string): string {
+  const columns = Object.entries(view.columns).map(([name, { sql }]) => `${sql} as ${name}`)
+  const text = `create or replace view ${SCHEMA}.${view.name} with (security_barrier) as
+  select ${columns.join(',\n    ')}
+  ${view.from}`
+  return text.replaceAll('{zone}', timeZone.replaceAll("'", "''"))
+}
+
+/** `COMMENT ON` the schema, a view and each of its columns. */
+export function commentOnSchema(language: Language): string {
+  return `comment on schema ${SCHEMA} is ${quote(schemaWords[language])}`
+}
+
+export function commentOnView(view: BiView, language: Language): readonly string[] {
+  const { name, grain, remarks, columns } = view
+  const parts =
+    language === 'en' ? [`A row is: ${lowerFirst(grain.en)}.`, remarks.en] : [`每行：${grain.zh}。`, remarks.zh]
+  const text = parts.filter((part) => part !== '').join(language === 'en' ? ' ' : '')
+  return [
+    `comment on view ${SCHEMA}.${name} is ${quote(text)}`,
+    ...Object.entries(columns).map(
+      ([column, { words }]) => `comment on column ${SCHEMA}.${name}.${column} is ${quote(words[language])}`,
+    ),
+  ]
+}
+
+/** Roles belong to the whole server, and several databases may make them at once. */
+export function createRoles(language: Language): readonly string[] {
+  return Object.entries(roles).map(
+    ([role, words]) => `do $$ begin
+  if to_regrole('${role}') is null then
+    create role ${role} nologin;
+    comment on role ${role} is ${quote(words[language])};
+  end if;
+exception when duplicate_object or unique_violation then null;
+end $$`,
+  )
+}
+
+/** What analysts get: these views, and nothing else. @param present the roles that are there */
+export function grantTo(present: readonly string[], views: readonly BiView[]): readonly string[] {
+  if (present.length === 0) return []
+  const to = present.join(', ')
+  const names = views.map(({ name }) => `${SCHEMA}.${name}`).join(', ')
+  return [`grant usage on schema ${SCHEMA} to ${to}`, `grant select on ${names} to ${to}`]
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1)
+}

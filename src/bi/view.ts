@@ -1,0 +1,70 @@
+/** The same text in the two languages of comments. */
+export interface Words {
+  readonly en: string
+  readonly zh: string
+}
+
+/** What counts as personal, or may be declared so: a reader without the role `livehouse_pii` sees it masked. */
+export type PersonalData = 'phone' | 'ip' | 'open_id' | 'nickname' | 'address' | 'answers' | 'assign_id' | 'outer_id'
+
+/** As Postgres writes the types of the columns. */
+export type BiType =
+  | 'text'
+  | 'boolean'
+  | 'smallint'
+  | 'integer'
+  | 'bigint'
+  | 'numeric'
+  | 'double precision'
+  | 'date'
+  | 'timestamp with time zone'
+  | 'timestamp without time zone'
+  | 'inet'
+
+/** A column of a view: its type, what it is made of, and what it is. */
+export interface BiColumn {
+  readonly type: BiType
+  /** An expression over the relations of `from`; `{zone}` stands for the service's zone. */
+  readonly sql: string
+  /** What it is, its unit, and the source field with the section of the spec. */
+  readonly words: Words
+  /** Which personal data it shows. */
+  readonly personal?: PersonalData
+}
+
+/** A view of `livehouse_bi`, declared once: SQL, comments in both languages and docs follow from it. */
+export interface BiView {
+  readonly name: string
+  /** What a row is. */
+  readonly grain: Words
+  /** What else a reader has to know; empty for nothing. */
+  readonly remarks: Words
+  /** The columns that tell rows apart. */
+  readonly key: readonly string[]
+  readonly columns: Readonly<Record<string, BiColumn>>
+  /** Everything after the select list: `from …`, and what follows. */
+  readonly from: string
+}
+
+type ColumnOf = (sql: string, en: string, zh: string, source?: string) => BiColumn
+
+/** @param source section and field of the spec, such as `2.5 phone` */
+function columnOf(type: BiType): ColumnOf {
+  return (sql, en, zh, source) => ({ type, sql, words: withSource({ en, zh }, source) })
+}
+
+/** Both texts with the place in the spec behind them. */
+export function withSource({ en, zh }: Words, source: string | undefined): Words {
+  return source === undefined ? { en, zh } : { en: `${en} (API ${source})`, zh: `${zh}（API ${source}）` }
+}
+
+export const text = columnOf('text')
+export const bool = columnOf('boolean')
+export const smallint = columnOf('smallint')
+export const integer = columnOf('integer')
+export const bigint = columnOf('bigint')
+export const numeric = columnOf('numeric')
+export const double = columnOf('double precision')
+export const date = columnOf('date')
+export const instant = columnOf('timestamp with time zone')
+export const localTime = columnOf('timestamp without time zone')

@@ -1,0 +1,29 @@
+import { channelId } from '../fragments/shared-columns.ts'
+import { bigint, type BiView, bool, text } from '../view.ts'
+
+export const dimChannel: BiView = {
+  name: 'dim_channel',
+  grain: { en: 'A configured channel', zh: '一个已配置的频道' },
+  remarks: { en: '', zh: '' },
+  key: ['channel_id'],
+  columns: {
+    ...channelId('c.channel_id'),
+    channel_title: text(
+      'coalesce(c.label, c.name, c.channel_id)',
+      'What to call the channel: the label of the operator, else its name, else its id',
+      '频道的显示名称：运营者的标签，否则频道名，否则频道 ID',
+    ),
+    channel_name: text('c.name', 'Name of the channel', '频道名称', '2.5 name'),
+    channel_label: text('c.label', 'Label that the operator gave the channel', '运营者给频道的标签'),
+    channel_group: text('c.channel_group', 'Group that the operator put the channel in', '运营者给频道的分组'),
+    channel_state: text(
+      'c.state',
+      'active: configured; retired: no longer configured; gone: the service no longer knows it',
+      'active：已配置；retired：不再配置；gone：服务端已不存在',
+    ),
+    admin_id: bigint('c.admin_id', 'Administrator id', '管理员 ID', '2.5 uin'),
+    is_test: bool('c.is_test', 'Whether the operator marked the channel as a test', '是否为测试频道'),
+    is_active: bool(`c.state = 'active'`, 'Whether the channel is configured and known', '频道是否处于启用状态'),
+  },
+  from: 'from livehouse.channels c',
+}

@@ -1,0 +1,72 @@
+import { totalDuration } from '../fragments/duration.ts'
+import { identityBasis, personKey, unlistedViewers, viewerKey } from '../fragments/identity.ts'
+import { moment } from '../fragments/local-time.ts'
+import { personal } from '../fragments/masks.ts'
+import { bigint, type BiView, bool, text } from '../view.ts'
+
+const latest = (column: string) =>
+  `(array_agg(v.${column} order by v.last_online_at desc nulls last, v.channel_id, v.user_id) filter (where v.${column} is not null))[1]`
+
+export const dimPerson: BiView = {
+  name: 'dim_person',
+  grain: { en: 'A person across channels', zh: '跨频道的一个人' },
+  remarks: {
+    en:
+      'Viewers with the same external account id are one person; where there is none, those with the same assigned id; where there is ' +
+      'neither, those with the same phone number. A viewer with none of these is a person of its own.',
+    zh: '外部账号 ID 相同的观众是同一个人；没有时按分配 ID；都没有时按手机号。三者皆无的观众单独算一人。',
+  },
+  key: ['person_key'],
+  columns: {
+    person_key: text('p.person_key', 'Key; opaque', '主键（不透明）'),
+    identity_basis: text(
+      'p.identity_basis',
+      'What the person is known by: outer_id, assign_id, phone or none',
+      '识别依据：outer_id、assign_id、phone 或 none',
+    ),
+    outer_id: personal('outer_id', 'p.outer_id', 'External account id', '外部账号 ID', '2.5 outer_id'),
+    assign_id: personal(
+      'assign_id',
+      'p.assign_id',
+      'Third-party id, the last seen',
+      '第三方 ID（最近一次）',
+      '2.5 assign_id',
+    ),
+    nickname: personal('nickname', 'p.nickname', 'Nickname, the last seen', '昵称（最近一次）', '2.5 nick'),
+    phone: personal('phone', 'p.phone', 'Mobile phone number, the last seen', '手机号（最近一次）', '2.5 phone'),
+    is_identified: bool(
+      `p.identity_basis <> 'none'`,
+      'Whether anything but the viewer id tells who it is',
+      '是否有观众 ID 之外的身份',
+    ),
+    viewer_count: bigint(
+      'p.viewer_count',
+      'Number of viewers (channel and user id) that are this person',
+      '此人对应的观众数',
+    ),
+    channel_count: bigint('p.channel_count', 'Number of channels', '涉及的频道数'),
+    visit_count: bigint('p.visit_count', 'Number of visits in all channels', '全部频道的访问次数', '2.5 visit_times'),
+    ...totalDuration('watch', 'p.watch_seconds', 'Watched in all channels', '全部频道的观看时长'),
+    ...totalDuration('live', 'p.live_seconds', 'Watched live in all channels', '全部频道的直播观看时长'),
+    ...totalDuration('replay', 'p.replay_seconds', 'Watched on demand in all channels', '全部频道的点播观看时长'),
+    ...moment('first_login', 'p.first_login_at', 'First entry anywhere', '首次进入任一频道'),
+    ...moment('last_online', 'p.last_online_at', 'Last time online anywhere', '最后在线（任一频道）'),
+  },
+  from: `from (
+    select v.person_key, min(v.identity_basis) as identity_basis, max(v.outer_id) as outer_id, ${latest('assign_id')} as assign_id,
+      ${latest('nickname')} as nickname, ${latest('phone')} as phone, count(*) as viewer_count,
+      count(distinct v.channel_id) as channel_count, sum(v.visit_count) as visit_count, sum(v.watch_seconds) as watch_seconds,
+      sum(v.live_seconds) as live_seconds, sum(v.vod_seconds) as replay_seconds, min(v.first_login_at) as first_login_at,
+      max(v.last_online_at) as last_online_at
+    from (
+      select ${personKey('l')} as person_key, ${identityBasis('l')} as identity_basis, l.channel_id, l.user_id, l.outer_id, l.assign_id,
+        l.nickname, l.phone, l.visit_count, l.watch_seconds, l.live_seconds, l.vod_seconds, l.first_login_at, l.last_online_at
+      from livehouse.visitors l
+      union all
+      select 'viewer:' || ${viewerKey('u.channel_id', 'u.user_id')}, 'none', u.channel_id, u.user_id, null, null, null, null, null, null, null,
+        null, null, null
+      from (${unlistedViewers}) u
+    ) v
+    group by v.person_key
+  ) p`,
+}

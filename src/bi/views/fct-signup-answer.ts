@@ -1,0 +1,74 @@
+import { eventKey } from '../fragments/event-key.ts'
+import { joinViewer } from '../fragments/identity.ts'
+import { localDay } from '../fragments/local-time.ts'
+import { HIDDEN, masked } from '../fragments/masks.ts'
+import { channelId, matchedViewer } from '../fragments/shared-columns.ts'
+import { type BiColumn, type BiView, bool, date, smallint, text } from '../view.ts'
+
+/** The columns that name the question of an answer. */
+export const questionColumns: Readonly<Record<string, BiColumn>> = {
+  ...channelId('a.channel_id'),
+  question_id: text('a.question_id', 'Questionnaire hash id', '问卷 ID', '2.8 question_id'),
+  questionnaire_key: text(
+    `a.channel_id || ':' || a.question_id`,
+    'Questionnaire; joins dim_questionnaire',
+    '问卷，关联 dim_questionnaire',
+  ),
+  signup_key: text(eventKey('a.signup_key', 'u.signed_up_at'), 'The signup; joins fct_signup', '报名，关联 fct_signup'),
+  question_no: smallint('a.question_no', 'Number of the question, from 1', '题号（从 1 起）'),
+  question: text('a.question', 'Header of the question, free text of the operator', '题目（运营者填写）', '2.9 title'),
+}
+
+/** Who answered, and when. */
+export const answererColumns: Readonly<Record<string, BiColumn>> = {
+  ...matchedViewer('u', 'user_id'),
+  day: date(localDay('u.signed_up_at'), 'Day of the signup; joins dim_date', '报名日期，关联 dim_date'),
+}
+
+/** An answer's text as the reader may see it: free, unless the question has been cleared. */
+export function answerText(sql: string, en: string, zh: string): BiColumn {
+  return {
+    ...text(
+      masked('answers', sql, 'c.question is not null'),
+      `${en}; ${HIDDEN} unless the question has been cleared or the reader has the role livehouse_pii`,
+      `${zh}；题目未公开且没有 livehouse_pii 角色时为 ${HIDDEN}`,
+      '2.9 data',
+    ),
+    personal: 'answers',
+  }
+}
+
+/** A question is cleared by its header: when the operator changes it, its answers are hidden again. */
+export const answersFrom = `from livehouse.signup_answers a
+  join livehouse.signups u on u.channel_id = a.channel_id and u.question_id = a.question_id and u.signup_key = a.signup_key
+  left join livehouse_ops.cleared_questions c on c.channel_id = a.channel_id and c.question_id = a.question_id
+    and c.question = coalesce(a.question, '')
+  ${joinViewer('u', 'user_id')}`
+
+export const fctSignupAnswer: BiView = {
+  name: 'fct_signup_answer',
+  grain: { en: 'A question of a signup, answered or not', zh: '一次报名中的一道题（无论是否作答）' },
+  remarks: {
+    en: 'Several choices of one question stand joined by || here, and one by one in fct_signup_choice.',
+    zh: '多选题的选项以 || 连接；逐项见 fct_signup_choice。',
+  },
+  key: ['questionnaire_key', 'signup_key', 'question_no'],
+  columns: {
+    ...questionColumns,
+    ...answererColumns,
+    answer: answerText('a.answer', 'Answer as it came', '答案原文'),
+    is_answered: bool('a.answer is not null', 'Whether the question was answered', '是否作答'),
+    is_multiple: bool(
+      `coalesce(position('||' in a.answer) > 0, false)`,
+      'Whether several choices were given',
+      '是否选择了多项',
+    ),
+    is_cleared: bool(
+      'c.question is not null',
+      'Whether the operator cleared the question: everybody sees its answers',
+      '题目是否已公开',
+    ),
+  },
+  from: `${answersFrom}
+  where u.removed_at is null`,
+}

@@ -1,0 +1,35 @@
+import { type BiView, bool, smallint } from '../view.ts'
+import { answererColumns, answersFrom, answerText, questionColumns } from './fct-signup-answer.ts'
+
+export const fctSignupChoice: BiView = {
+  name: 'fct_signup_choice',
+  grain: { en: 'A chosen option of an answered question', zh: '已作答题目的一个选项' },
+  remarks: {
+    en: 'An answer without || is one option; what stands between || are several, empty ones left out.',
+    zh: '不含 || 的答案为一个选项；含 || 时逐项拆分，忽略空项。',
+  },
+  key: ['questionnaire_key', 'signup_key', 'question_no', 'option_no'],
+  columns: {
+    ...questionColumns,
+    option_no: smallint(
+      'o.number::smallint',
+      'Number of the option within the answer, from 1',
+      '选项在答案中的序号（从 1 起）',
+    ),
+    ...answererColumns,
+    option: answerText('o.option', 'The option', '选项'),
+    option_count: smallint(
+      `cardinality(array_remove(string_to_array(a.answer, '||'), ''))::smallint`,
+      'How many options the answer has',
+      '该答案的选项数',
+    ),
+    is_cleared: bool(
+      'c.question is not null',
+      'Whether the operator cleared the question: everybody sees its answers',
+      '题目是否已公开',
+    ),
+  },
+  from: `${answersFrom}
+  cross join lateral unnest(array_remove(string_to_array(a.answer, '||'), '')) with ordinality o (option, number)
+  where u.removed_at is null and a.answer is not null`,
+}

@@ -1,0 +1,60 @@
+import { eventKey } from '../fragments/event-key.ts'
+import { joinViewer } from '../fragments/identity.ts'
+import { local, localDay } from '../fragments/local-time.ts'
+import { personal } from '../fragments/masks.ts'
+import { channelId, matchedViewer } from '../fragments/shared-columns.ts'
+import { type BiView, date, instant, integer, localTime, text } from '../view.ts'
+
+export const fctSignup: BiView = {
+  name: 'fct_signup',
+  grain: { en: 'A signup: a filled-in questionnaire', zh: '一次报名（一份已填写的问卷）' },
+  remarks: {
+    en: 'Signups that the service no longer has are left out.',
+    zh: '服务端已不存在的报名不计入。',
+  },
+  key: ['questionnaire_key', 'signup_key'],
+  columns: {
+    ...channelId('u.channel_id'),
+    question_id: text('u.question_id', 'Questionnaire hash id', '问卷 ID', '2.8 question_id'),
+    questionnaire_key: text(
+      `u.channel_id || ':' || u.question_id`,
+      'Questionnaire; joins dim_questionnaire',
+      '问卷，关联 dim_questionnaire',
+    ),
+    signup_key: text(
+      eventKey('u.signup_key', 'u.signed_up_at'),
+      'Identity of the signup, made by livehouse: the service gives none',
+      '报名标识（服务端没有，由 livehouse 生成）',
+    ),
+    ...matchedViewer('u', 'user_id'),
+    day: date(localDay('u.signed_up_at'), 'Day of the signup; joins dim_date', '报名日期，关联 dim_date'),
+    signed_up_at: instant('u.signed_up_at', 'When the viewer signed up, an instant', '报名时刻', '2.9 last column'),
+    signed_up_at_local: localTime(
+      local('u.signed_up_at'),
+      'When the viewer signed up, wall clock of the service',
+      '报名时间（服务所在时区）',
+    ),
+    question_count: integer('jsonb_array_length(u.answers)', 'Number of questions', '题目数'),
+    answer_count: integer(
+      `(select count(*) from jsonb_array_elements(u.answers) a where a ->> 'answer' is not null)::integer`,
+      'Number of questions that were answered',
+      '已回答的题目数',
+    ),
+    nickname: personal(
+      'nickname',
+      'u.nickname',
+      'Nickname or name that was given',
+      '昵称或填写的姓名',
+      '2.9 second column',
+    ),
+    phone: personal('phone', 'u.phone', 'Phone number that was given', '填写的手机号', '2.9 third column'),
+    occurrence: integer(
+      'u.occurrence',
+      '1, 2 … among signups of one viewer and second',
+      '同一观众同一秒报名的序号（1、2 …）',
+    ),
+  },
+  from: `from livehouse.signups u
+  ${joinViewer('u', 'user_id')}
+  where u.removed_at is null`,
+}

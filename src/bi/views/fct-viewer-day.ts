@@ -1,0 +1,68 @@
+import { totalDuration } from '../fragments/duration.ts'
+import { channelCoverage, holdsDay } from '../fragments/coverage.ts'
+import { localDay, moment } from '../fragments/local-time.ts'
+import { channelId, namedViewer } from '../fragments/shared-columns.ts'
+import { bigint, type BiView, bool, date } from '../view.ts'
+
+const firstDay = localDay('v.first_login_at')
+
+export const fctViewerDay: BiView = {
+  name: 'fct_viewer_day',
+  grain: {
+    en: 'A viewer of a channel on a day; visits that name no viewer are one row a channel and day with viewer_key NULL',
+    zh: '频道 × 观众 × 日期；不含观众 ID 的访问按频道和日期合为一行，viewer_key 为 NULL',
+  },
+  remarks: {
+    en: 'The base for distinct counts over any period: count(distinct viewer_key), or person_key across channels.',
+    zh: '任意时段去重统计的基础：count(distinct viewer_key)，跨频道用 person_key。',
+  },
+  key: ['day', 'channel_id', 'viewer_key'],
+  columns: {
+    day: date('w.day', 'Day of entry; joins dim_date', '进入日期，关联 dim_date'),
+    ...channelId('w.channel_id'),
+    ...namedViewer('w'),
+    session_count: bigint('w.session_count', 'Visits', '访问次数'),
+    watched_session_count: bigint(
+      'w.watched_session_count',
+      'Visits in which anything was watched',
+      '有观看的访问次数',
+    ),
+    ...totalDuration('online', 'w.online_seconds', 'Online', '在线时长'),
+    ...totalDuration('watch', 'w.watch_seconds', 'Watched', '观看时长'),
+    ...totalDuration('live', 'w.live_seconds', 'Watched live', '直播观看时长'),
+    ...totalDuration('replay', 'w.replay_seconds', 'Watched on demand', '点播观看时长'),
+    ...moment('first_entered', 'w.first_entered_at', 'First entry of the day', '当日首次进入'),
+    ...moment('last_left', 'w.last_left_at', 'Last leave of a visit that began on the day', '当日访问的最后离开'),
+    is_watched: bool('coalesce(w.watch_seconds > 0, false)', 'Whether anything was watched', '是否有观看'),
+    is_over_one_minute: bool(
+      'coalesce(w.watch_seconds >= 60, false)',
+      'Whether a minute or more was watched in all',
+      '当日累计观看是否满一分钟',
+    ),
+    is_live: bool('coalesce(w.live_seconds > 0, false)', 'Whether anything was watched live', '是否观看直播'),
+    is_new: bool(
+      `coalesce(${firstDay} = w.day, false)`,
+      'Whether it is the day of the first entry that the visitor list tells',
+      '是否为访客列表记录的首次进入日',
+    ),
+    is_complete: bool(
+      holdsDay('c.watch_covers', 'w.day'),
+      'Whether the watch records of the whole day have been read',
+      '当日观看记录是否已完整读取',
+    ),
+    is_final: bool(
+      holdsDay('c.watch_settled', 'w.day'),
+      'Whether they were read when they no longer changed (older than the lookback)',
+      '是否已过回看期、不再变化',
+    ),
+  },
+  from: `from (
+    select ${localDay('entered_at')} as day, channel_id, user_id, count(*) as session_count,
+      count(*) filter (where watch_seconds > 0) as watched_session_count, sum(online_seconds) as online_seconds,
+      sum(watch_seconds) as watch_seconds, sum(live_seconds) as live_seconds, sum(vod_seconds) as replay_seconds,
+      min(entered_at) as first_entered_at, max(left_at) as last_left_at
+    from livehouse.watch_records where entered_at is not null group by 1, 2, 3
+  ) w
+  left join livehouse.visitors v on v.channel_id = w.channel_id and v.user_id = w.user_id
+  left join ${channelCoverage} c on c.channel_id = w.channel_id`,
+}

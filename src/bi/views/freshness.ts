@@ -1,0 +1,80 @@
+import { bigint, type BiView, bool, date, instant, localTime, text } from '../view.ts'
+
+export const freshness: BiView = {
+  name: 'freshness',
+  grain: { en: 'A stream of a channel, or of the account', zh: '一个频道（或账号）的一个数据流' },
+  remarks: {
+    en:
+      'How far what the service has has been read. Streams that are filtered by time cover ranges; of the others the whole list is read each ' +
+      'time. Where a channel has several parts (types of gifts, questionnaires), the one that is covered least counts.',
+    zh: '各数据流读取到哪里。按时间过滤的数据流按区间覆盖；其余每次整表读取。一个频道有多个部分（礼物类型、问卷）时，以覆盖最少者为准。',
+  },
+  key: ['stream', 'channel_id'],
+  columns: {
+    stream: text(
+      'f.stream',
+      'Name of the stream, as in livehouse sync --streams',
+      '数据流名称（同 livehouse sync --streams）',
+    ),
+    channel_id: text('f.channel_id', 'Channel id; NULL for streams of the account', '频道 ID；账号级数据流为 NULL'),
+    covered_from: localTime(
+      'f.covered_from',
+      'Beginning of what is covered, wall clock of the service; NULL for whole lists, and where a part is not covered at all',
+      '覆盖范围的开始（服务所在时区）；整表读取或有部分从未覆盖时为 NULL',
+    ),
+    covered_until: localTime(
+      'f.covered_until',
+      'End of what is covered, wall clock of the service; for whole lists, when the last proven reading began',
+      '覆盖范围的结束（服务所在时区）；整表读取时为最近一次成功读取的开始',
+    ),
+    complete_through: date(
+      'f.complete_through',
+      'The last day up to which, from covered_from on, nothing is missing',
+      '自 covered_from 起无缺口的最后一天',
+    ),
+    gap_count: bigint(
+      'f.gap_count',
+      'Gaps between covered_from and covered_until; livehouse status names them',
+      '覆盖范围内的缺口数（livehouse status 可列出）',
+    ),
+    last_landed_at: instant('f.last_landed_at', 'When something last landed', '最近一次成功写入的时刻'),
+    last_read_at: instant(
+      'f.last_read_at',
+      'When it was last read, landed or not',
+      '最近一次读取的时刻（无论成功与否）',
+    ),
+    last_proof: text(
+      'f.last_proof',
+      'How the last reading was proven: verified, unverifiable, moving, short, accepted or failed; the worst of the parts',
+      '最近一次读取的证明：verified、unverifiable、moving、short、accepted 或 failed（取各部分中最差者）',
+    ),
+    is_proven: bool(
+      `f.last_proof in ('verified', 'unverifiable', 'accepted')`,
+      'Whether the last reading of every part landed as proven',
+      '各部分最近一次读取是否均通过证明',
+    ),
+  },
+  from: `from (
+    select p.stream, p.channel_id,
+      case when bool_and(p.covers is not null) then max(lower(p.covers)) end as covered_from,
+      case when not bool_or(p.is_filtered) then min(p.walked_at) at time zone '{zone}'
+        when bool_and(p.covers is not null) then min(upper(p.covers)) end as covered_until,
+      case when not bool_or(p.is_filtered) then (min(p.walked_at) at time zone '{zone}')::date - 1
+        when bool_and(p.covers is not null) then min(p.first_end)::date - 1 end as complete_through,
+      coalesce(sum(p.gaps), 0)::bigint as gap_count, max(p.last_landed_at) as last_landed_at, max(p.last_read_at) as last_read_at,
+      (array_agg(p.proof order by array_position(array['failed', 'short', 'moving', 'accepted', 'unverifiable', 'verified'], p.proof)))[1] as last_proof
+    from (
+      select s.stream, substring(s.partition from '^channel=([^/]+)') as channel_id, s.is_filtered, s.covers, s.walked_at,
+        s.last_landed_at, s.last_read_at, s.proof, r.first_end, r.gaps
+      from (
+        select stream, partition, bool_or(reads is not null or covers is not null) as is_filtered,
+          range_agg(covers) filter (where status = 'landed') as covers,
+          max(started_at) filter (where status = 'landed' and reads is null and covers is null) as walked_at,
+          max(finished_at) filter (where status = 'landed') as last_landed_at, max(finished_at) as last_read_at,
+          (array_agg(proof order by slice_id desc) filter (where status <> 'forgotten'))[1] as proof
+        from livehouse_ops.slices group by stream, partition
+      ) s
+      left join lateral (select min(upper(x)) as first_end, count(*) - 1 as gaps from unnest(s.covers) x) r on s.covers is not null
+    ) p group by p.stream, p.channel_id
+  ) f`,
+}
