@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseEnv } from 'node:util'
+import type { BiSettings } from './bi/bi-settings.ts'
+import { readBi } from './config/read-bi.ts'
 import { readCredentials } from './config/read-credentials.ts'
 import { type DatabaseTarget, readTarget } from './config/read-target.ts'
 import { readProxyUrl, readServiceUrl } from './config/read-url.ts'
@@ -36,6 +38,8 @@ export interface DatabaseSettings {
   readonly target: DatabaseTarget
   readonly dataDir: string
   readonly isAutoMigrated: boolean
+  /** What the analysts' views show; what is not given stays as the database has it. */
+  readonly bi?: BiSettings | undefined
 }
 
 /** Reads a group of settings from a source, which collects what is wrong with them. */
@@ -129,6 +133,7 @@ export function readDatabaseSettings(source: SettingSource): DatabaseSettings {
     target: readTarget(source),
     dataDir: readDataDir(source),
     isAutoMigrated: readFlag(source, 'LIVEHOUSE_AUTO_MIGRATE', '1'),
+    bi: readBi(source),
   }
 }
 

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { type Migration, type MigrationResultSet, Migrator } from 'kysely/migration'
 import { hasCode, LivehouseError } from '../core/errors.ts'
+import { withdrawBi } from './bi/withdraw-bi.ts'
 import type { Database } from './database.ts'
 import { withMigrationLock } from './migration-lock.ts'
 import { createMigrationTables, MIGRATION_LOCK_TABLE, MIGRATION_SCHEMA, MIGRATION_TABLE } from './migration-tables.ts'
@@ -35,10 +36,13 @@ export async function migrateUp(db: Kysely<Database>, options: MigrateOptions = 
   return runMigrator(db, options, (migrator) => migrator.migrateToLatest())
 }
 
-/** Takes the last migration back. @returns its name, or none when there is none. @throws as `migrateUp` */
+/** Takes the last migration back, and the views of `livehouse_bi` with it. @returns its name, or none when there is none. @throws as `migrateUp` */
 export async function migrateDown(db: Kysely<Database>, options: MigrateOptions = {}): Promise<readonly string[]> {
   if ((await readMigrationStatus(db, options)).every(({ appliedAt }) => appliedAt === null)) return []
-  return runMigrator(db, options, (migrator) => migrator.migrateDown())
+  return runMigrator(db, options, async (migrator, transaction) => {
+    await withdrawBi(transaction)
+    return migrator.migrateDown()
+  })
 }
 
 /** Names of the migrations that the database has not had. @throws db.newer */
@@ -94,7 +98,7 @@ async function readApplied(
 async function runMigrator(
   db: Kysely<Database>,
   { signal, migrations }: MigrateOptions,
-  run: (migrator: Migrator) => Promise<MigrationResultSet>,
+  run: (migrator: Migrator, transaction: Kysely<Database>) => Promise<MigrationResultSet>,
 ): Promise<readonly string[]> {
   const provided = { ...(migrations ?? (await loadMigrations())) }
   return withMigrationLock(db, signal, async (transaction) => {
@@ -108,7 +112,7 @@ async function runMigrator(
       migrationTableName: MIGRATION_TABLE,
       migrationLockTableName: MIGRATION_LOCK_TABLE,
     })
-    const { error, results = [] } = await run(migrator)
+    const { error, results = [] } = await run(migrator, transaction)
     if (error instanceof Error) throw error
     signal?.throwIfAborted()
     return results.map(({ migrationName }) => migrationName)

@@ -22,8 +22,12 @@ const grants = `
  * The SQL of migrations as one script and transaction for a DBA, who runs it with psql as a user that may; afterwards
  * the database counts as migrated. Nothing is executed here.
  * @param migrations by name, in their order. They may only write: what they read would be missing.
+ * @param views statements that follow them
  */
-export async function migrationSql(migrations: Readonly<Record<string, Migration>>): Promise<string> {
+export async function migrationSql(
+  migrations: Readonly<Record<string, Migration>>,
+  views: readonly string[] = [],
+): Promise<string> {
   const parts = ['begin', takeMigrationLock, ...createMigrationTables]
   for (const [name, migration] of Object.entries(migrations)) {
     assert(/^[\w-]+$/.test(name), `a migration's name: ${name}`)
@@ -33,6 +37,7 @@ export async function migrationSql(migrations: Readonly<Record<string, Migration
     const now = `to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
     parts.push(`insert into ${MIGRATION_SCHEMA}.${MIGRATION_TABLE} (name, timestamp) values ('${name}', ${now})`)
   }
+  if (views.length > 0) parts.push(`-- the views of livehouse_bi, and who reads them\n${views[0]}`, ...views.slice(1))
   parts.push('commit')
   return `${parts.join(';\n')};\n${grants}`
 }

@@ -1,0 +1,34 @@
+import type { BiSettings } from '../bi/bi-settings.ts'
+import { maskable } from '../bi/fragments/masks.ts'
+import type { PersonalData } from '../bi/view.ts'
+import type { SettingSource } from './setting-source.ts'
+import { show } from './values.ts'
+
+/** The currency of gifts and the list of what is masked; undefined where neither is set. */
+export function readBi(source: SettingSource): BiSettings | undefined {
+  const currency = readCurrency(source)
+  const masked = readMask(source)
+  return currency === undefined && masked === undefined ? undefined : { currency, masked }
+}
+
+function readCurrency(source: SettingSource): string | undefined {
+  const given = source.value('LIVEHOUSE_CURRENCY')
+  if (given === undefined || /^[A-Z]{3}$/.test(given)) return given
+  source.refuse(`LIVEHOUSE_CURRENCY is ${show(given)}; it should be three capital letters (ISO 4217), such as CNY`)
+  return undefined
+}
+
+function readMask(source: SettingSource): readonly PersonalData[] | undefined {
+  const given = source.value('LIVEHOUSE_MASK')
+  if (given === undefined) return undefined
+  if (given === 'none') return []
+  const names = given.split(',').map((name) => name.trim())
+  const known = maskable.filter((kind) => names.includes(kind))
+  const unknown = names.filter((name) => !maskable.some((kind) => kind === name))
+  for (const name of unknown) {
+    source.refuse(
+      `LIVEHOUSE_MASK names ${show(name)}; it should be none, or of ${maskable.join(', ')}, separated by commas`,
+    )
+  }
+  return known
+}

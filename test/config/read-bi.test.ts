@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import { readBi } from '../../src/config/read-bi.ts'
+import { createSettingSource } from '../../src/config/setting-source.ts'
+
+test.each([
+  [{}, undefined],
+  [
+    { LIVEHOUSE_CURRENCY: 'CNY', LIVEHOUSE_MASK: 'none' },
+    { currency: 'CNY', masked: [] },
+  ],
+  [{ LIVEHOUSE_MASK: ' outer_id, phone' }, { currency: undefined, masked: ['phone', 'outer_id'] }],
+])('%j is read', (values, expected) => {
+  const source = createSettingSource(values)
+  expect(readBi(source)).toEqual(expected)
+  expect(source.problems()).toEqual([])
+})
+
+test('what is wrong is named with what it should be', () => {
+  const source = createSettingSource({ LIVEHOUSE_CURRENCY: 'yuan', LIVEHOUSE_MASK: 'phone,mail,' })
+  readBi(source)
+  expect(source.problems()).toEqual([
+    expect.stringMatching(/^LIVEHOUSE_CURRENCY is "yuan"; it should be .* such as CNY$/),
+    expect.stringMatching(/^LIVEHOUSE_MASK names "mail"; it should be none, or of phone, ip, .*, outer_id/),
+    expect.stringMatching(/^LIVEHOUSE_MASK names ""; /),
+  ])
+})
