@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import { readDataDir, readSettings } from '../config.ts'
 import type { Database } from '../db/database.ts'
+import { publishBi } from '../db/bi/publish-bi.ts'
 import { describeTarget } from '../db/database-url.ts'
 import { startEmbedded } from '../db/embedded.ts'
 import { migrateUp } from '../db/migrate.ts'
@@ -70,6 +71,7 @@ export const demo: Command = {
         await recreateDatabase(server.url('postgres'), DATABASE, signal)
         await using db = await openDatabase(url, { signal })
         await migrateUp(db, { signal })
+        await publishBi(db, { signal })
         return await show(context, await fillDemo(context, db, size), {
           db,
           url,

@@ -1,4 +1,6 @@
-import { readDatabaseSettings, readSettings } from '../config.ts'
+import { readDatabaseSettings, readServiceTimeZone, readSettings } from '../config.ts'
+import { planForDba } from '../db/bi/plan-for-dba.ts'
+import { type BiOutcome, publishBi } from '../db/bi/publish-bi.ts'
 import { migrateDown, migrateUp, readMigrationStatus } from '../db/migrate.ts'
 import { migrationSql } from '../db/migration-sql.ts'
 import { loadMigrations } from '../db/migrations-folder.ts'
@@ -12,11 +14,13 @@ const help = `livehouse migrate up | down | status | sql
 The schema of the database in DATABASE_URL. Commands apply pending migrations by themselves, unless
 LIVEHOUSE_AUTO_MIGRATE is 0.
 
-  up       applies what is pending, all or nothing; several at once wait for each other
-  down     takes the last migration back, and with it the tables that it made and their rows
+  up       applies what is pending, all or nothing, and brings the views of livehouse_bi and the roles that read them up to
+           date; several at once wait for each other
+  down     takes the last migration back, and with it the tables that it made and their rows; the views of livehouse_bi go
+           until the next up
   status   lists every migration and when it was applied
-  sql      prints the SQL of what is pending, as one transaction, and executes nothing: for a DBA, who runs it with
-           psql as a user that may
+  sql      prints the SQL of what is pending, views and roles included, as one transaction, and executes nothing: for a
+           DBA, who runs it with psql as a user that may
 
 Flags:
   --json   status: one JSON object
@@ -37,8 +41,9 @@ export const migrate: Command = {
     const options = { json: { type: 'boolean' }, all: { type: 'boolean' } } as const
     const { values, positionals } = parseArguments('migrate', argv, options, 1)
     const action = chooseAction('migrate', positionals[0], actions)
+    const timeZone = readSettings(context.environment, readServiceTimeZone)
     if (action === 'sql' && values.all === true) {
-      context.print((await migrationSql(await loadMigrations())).trimEnd())
+      context.print((await migrationSql(await loadMigrations(), await planForDba(undefined, timeZone))).trimEnd())
       return 0
     }
     const settings = readSettings(context.environment, readDatabaseSettings)
@@ -46,15 +51,22 @@ export const migrate: Command = {
     const { signal } = context
     switch (action) {
       case 'up':
-        return report(context, 'applied', await migrateUp(db, { signal }))
+        report(context, 'applied', await migrateUp(db, { signal }))
+        return reportBi(context, await publishBi(db, { signal, settings: settings.bi }))
       case 'down':
         return report(context, 'taken back', await migrateDown(db, { signal }))
       case 'status':
         return showStatus(context, await readMigrationStatus(db, { signal }), values.json === true)
       case 'sql':
-        return showPendingSql(context, await readMigrationStatus(db, { signal }))
+        return showPendingSql(context, await readMigrationStatus(db, { signal }), await planForDba(db, timeZone))
     }
   },
+}
+
+function reportBi({ remark }: CliContext, { status, notice }: BiOutcome): number {
+  if (status === 'published') remark('published: the views of livehouse_bi')
+  if (notice !== undefined) remark(notice)
+  return status === 'blocked' ? 1 : 0
 }
 
 function report({ print }: CliContext, done: string, names: readonly string[]): number {
@@ -75,14 +87,12 @@ function showStatus({ print }: CliContext, status: Status, isJson: boolean): num
   return 0
 }
 
-async function showPendingSql({ print }: CliContext, status: Status): Promise<number> {
+async function showPendingSql({ print }: CliContext, status: Status, publication: readonly string[]): Promise<number> {
   const pending = namesOfPending(status)
-  if (pending.length === 0) {
-    print('-- nothing is pending')
-    return 0
-  }
-  const migrations = Object.entries(await loadMigrations()).filter(([name]) => pending.includes(name))
-  print((await migrationSql(Object.fromEntries(migrations))).trimEnd())
+  const all = await loadMigrations()
+  const migrations = Object.fromEntries(Object.entries(all).filter(([name]) => pending.includes(name)))
+  if (pending.length === 0 && publication.length === 0) print('-- nothing is pending')
+  else print((await migrationSql(migrations, publication)).trimEnd())
   return 0
 }
 

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { DatabaseSettings } from '../config.ts'
+import { publishBi } from '../db/bi/publish-bi.ts'
 import type { Database } from '../db/database.ts'
 import { migrateUp, requireMigrated } from '../db/migrate.ts'
 import { claimSource, type Source } from '../state/source.ts'
@@ -15,8 +16,8 @@ export interface WarehouseRequest {
 }
 
 /**
- * Opens the warehouse for a verb: says which database it is, applies pending migrations or refuses them, and makes sure
- * that it belongs to the source. Use it with `await using`.
+ * Opens the warehouse for a verb: says which database it is, applies pending migrations or refuses them, makes sure that it
+ * belongs to the source, and brings the analysts' views up to date. Use it with `await using`.
  * @throws db.… codes
  */
 export async function openWarehouse(
@@ -33,6 +34,11 @@ export async function openWarehouse(
       await requireMigrated(db, { signal })
     }
     if (source !== undefined) await claimSource(db, source)
+    // After the claim: the views show the days of the source's zone.
+    if (settings.isAutoMigrated) {
+      const { notice } = await publishBi(db, { signal, settings: settings.bi })
+      if (notice !== undefined) remark(notice)
+    }
     return db
   } catch (error) {
     await db.destroy()

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import { readDatabaseSettings, readSettings } from '../../config.ts'
 import { LivehouseError } from '../../core/errors.ts'
+import { publishBi } from '../../db/bi/publish-bi.ts'
 import { copyDatabase } from '../../db/copy-database.ts'
 import type { Database } from '../../db/database.ts'
 import { describeTarget } from '../../db/database-url.ts'
@@ -49,6 +50,12 @@ export async function copyToServer(context: CliContext, from: string, to: string
   }
   const onTable = ({ name, rows }: { name: string; rows: number }) => remark(`copied ${name}: ${rows} rows`)
   const copied = await copyDatabase({ from, to, signal, onTable })
+  if (isAutoMigrated) {
+    // With the rows came the zone and the settings that the views show.
+    await using target = await openDatabase(to, { signal, maxConnections: 1 })
+    const { notice } = await publishBi(target, { signal })
+    if (notice !== undefined) remark(notice)
+  }
   const filled = copied.filter(({ rows }) => rows > 0)
   formatTable(
     ['table', 'rows'],
