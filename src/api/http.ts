@@ -1,6 +1,6 @@
 import { EnvHttpProxyAgent, request } from 'undici'
 import type { Dispatcher } from 'undici'
-import { systemClock } from '../core/clock.ts'
+import { callIfStillRunning } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
 import type { CallContext } from '../core/page.ts'
 import type { Secrets } from './secrets.ts'
@@ -77,12 +77,11 @@ async function exchange(
   signal.throwIfAborted()
   const url = new URL((call.host === 'auth' ? (options.authUrl ?? '') : options.baseUrl) + call.path)
   for (const [name, value] of Object.entries(call.query ?? {})) url.searchParams.set(name, value)
-  const ended = new AbortController()
   const limit = new AbortController()
   const onAbort = () => limit.abort()
   signal.addEventListener('abort', onAbort)
   // undici's limits see only pauses; an answer that drips is caught here. Always on the real clock: a socket knows no other.
-  void systemClock.sleep(options.timeoutMs, ended.signal).then(onAbort, () => {})
+  const callOff = callIfStillRunning(options.timeoutMs, onAbort)
   const received = { bytes: 0, hasHeaders: false }
   try {
     context.onAttempt?.(1)
@@ -122,7 +121,7 @@ async function exchange(
     if (error instanceof LivehouseError) throw error
     throw translate(options, call, error, { ...received, isLate: limit.signal.aborted, url })
   } finally {
-    ended.abort()
+    callOff()
     signal.removeEventListener('abort', onAbort)
   }
 }
@@ -139,17 +138,37 @@ async function readBody(
     const reason = `the body came in an encoding (${named}), although it was asked for unencoded; livehouse does not unpack it`
     throw new LivehouseError('api.bodyRefused', `${call.name}: ${reason}`, { call: call.name, reason })
   }
+  const bytes = await readBytes(response.body, received, () => {
+    const reason = `the body is larger than ${maxBytes} bytes`
+    return received.bytes > maxBytes
+      ? new LivehouseError('api.bodyRefused', `${call.name}: ${reason}`, { call: call.name, reason })
+      : undefined
+  })
+  return new TextDecoder().decode(bytes)
+}
+
+/** By events: an async iterator costs as much as all else that a page needs. */
+function readBytes(
+  body: Dispatcher.ResponseData['body'],
+  received: { bytes: number },
+  objection: () => Error | undefined,
+): Promise<Uint8Array> {
+  const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>()
   const chunks: Uint8Array[] = []
-  const body: AsyncIterable<Uint8Array> = response.body
-  for await (const bytes of body) {
-    received.bytes += bytes.byteLength
-    if (received.bytes > maxBytes) {
-      const reason = `the body is larger than ${maxBytes} bytes`
-      throw new LivehouseError('api.bodyRefused', `${call.name}: ${reason}`, { call: call.name, reason })
-    }
-    chunks.push(bytes)
-  }
-  return new TextDecoder().decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))
+  body.on('data', (chunk: Uint8Array) => {
+    received.bytes += chunk.byteLength
+    chunks.push(chunk)
+    const refused = objection()
+    if (refused) reject(refused)
+  })
+  body.on('end', () => {
+    const [only, ...more] = chunks
+    resolve(only !== undefined && more.length === 0 ? only : Buffer.concat(chunks))
+  })
+  body.on('error', reject)
+  // A body that was destroyed without an error ends in this alone.
+  body.on('close', () => reject(new Error('the connection was closed')))
+  return promise
 }
 
 interface Circumstances {

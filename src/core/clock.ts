@@ -20,7 +20,11 @@ export const systemClock: Clock = {
   },
 }
 
-/** Calls `action` after `ms` of real time, if the process is still there then: it is not kept alive for it. */
-export function callIfStillRunning(ms: number, action: () => void): void {
-  setTimeout(action, ms).unref()
+/**
+ * Calls `action` after `ms` of real time, if the process is still there then: it is not kept alive for it.
+ * @returns calls it off
+ */
+export function callIfStillRunning(ms: number, action: () => void): () => void {
+  const timer = setTimeout(action, ms).unref()
+  return () => clearTimeout(timer)
 }
