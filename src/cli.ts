@@ -15,6 +15,9 @@ else runWithPinnedNode()
 
 function runHere() {
   const module = require('node:module')
+  // Stripping types and compiling take most of a start: the next one finds both done. Not in the common folder for temporary
+  // files, where somebody else could leave code for us to run. Where the folder cannot be written to, nothing is kept.
+  module.enableCompileCache(join(root, 'node_modules', '.cache', 'livehouse'))
   // Every .ts file is an ES module. Without a "type" Node would parse each one twice to find that out, and warn.
   module.registerHooks({
     load: (url, context, nextLoad) =>

@@ -50,6 +50,16 @@ test('the launcher is valid for a Node that knows no TypeScript', () => {
   expect(spawnSync(process.execPath, ['--check', copy], { encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' })
 })
 
+test('a start finds compiled what an earlier one has compiled, in a folder of the checkout', () => {
+  const start = () => {
+    const env = { ...process.env, NODE_DEBUG_NATIVE: 'COMPILE_CACHE', NODE_COMPILE_CACHE: undefined }
+    return spawnSync(process.execPath, [launcher, '--version'], { encoding: 'utf8', env })
+  }
+  const cache = join(root, 'node_modules', '.cache', 'livehouse')
+  expect(start().stderr).toContain(`resolved path ${cache}`)
+  expect(start().stderr).toMatch(/retrieving transpile cache for StrippedTypeScript \S+main\.ts\.\.\.success/)
+})
+
 describe.runIf(oldNode !== undefined)('an old Node', () => {
   const node = oldNode ?? ''
 
