@@ -1,5 +1,6 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
-import type { Database, JobRunsTable } from '../db/database.ts'
+import type { Database } from '../db/database.ts'
+import type { JobRunsTable } from '../db/tables/schedule-tables.ts'
 
 /** A run of a job, as the record has it. */
 export interface JobRun {

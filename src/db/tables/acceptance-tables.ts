@@ -1,5 +1,5 @@
 import type { GeneratedAlways } from 'kysely'
-import type { BigInteger, Instant, OptionalInstant } from './column-types.ts'
+import type { BigInteger, Instant, OptionalInstant } from '../column-types.ts'
 
 /** Shortfalls that an operator has acknowledged. */
 export interface AcceptancesTable {

@@ -1,0 +1,128 @@
+import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
+import type { BigInteger, Instant, Json, OptionalBigInteger, OptionalInstant, OptionalJson } from '../column-types.ts'
+
+/** At most one row: whose records this database holds. */
+export interface SourceTable {
+  base_url: string
+  app_id: string | null
+  time_zone: string
+  remembered_at: Generated<Date>
+}
+
+export interface RunsTable {
+  run_id: GeneratedAlways<string>
+  command: string
+  /** `running`, or how it ended. */
+  status: 'running' | 'ok' | 'partial' | 'waiting' | 'failed'
+  settings: Json
+  started_at: Instant
+  finished_at: OptionalInstant
+  resumes_at: OptionalInstant
+  outcome: OptionalJson
+}
+
+export interface SlicesTable {
+  slice_id: GeneratedAlways<string>
+  run_id: BigInteger
+  stream: string
+  partition: string
+  /** A `tsrange` as text, `[2026-11-20 14:03:00,2026-11-20 15:00:00)`; null for a snapshot walk. */
+  covers: string | null
+  /** As `covers`: what was read. */
+  reads: string | null
+  /** As `covers`: the part of it whose rows no longer changed. */
+  settled: ColumnType<string | null, string | null | undefined, string | null>
+  backfill_id: OptionalBigInteger
+  status: 'landed' | 'moving' | 'failed' | 'forgotten' | 'assumed'
+  proof: string
+  first_total: OptionalBigInteger
+  last_total: OptionalBigInteger
+  smallest_total: OptionalBigInteger
+  largest_total: OptionalBigInteger
+  distinct_rows: BigInteger
+  quarantined_rows: BigInteger
+  calls: BigInteger
+  retries: BigInteger
+  is_drop: Generated<boolean>
+  missing_rows: OptionalBigInteger
+  acceptance_id: OptionalBigInteger
+  error: string | null
+  started_at: Instant
+  finished_at: Instant
+}
+
+export interface QuarantineTable {
+  stream: string
+  partition: string
+  item_hash: string
+  ordinal: number
+  raw: string
+  reason: string
+  path: string
+  headers: string | null
+  slice_id: OptionalBigInteger
+  run_id: BigInteger
+  first_seen_at: Instant
+  last_seen_at: Instant
+  resolved_at: OptionalInstant
+}
+
+export interface MissedRowsTable {
+  stream: string
+  partition: string
+  row_key: string
+  missed_at: Instant
+  run_id: BigInteger
+}
+
+export interface UnknownFieldsTable {
+  stream: string
+  field: string
+  first_seen_at: Instant
+  run_id: BigInteger
+}
+
+/** Channels that the service did not know in the last run that asked for them. */
+export interface ChannelStatesTable {
+  channel_id: string
+  unknown_runs: number
+  run_id: BigInteger
+}
+
+export interface BackfillsTable {
+  backfill_id: GeneratedAlways<string>
+  arguments: Json
+  status: 'open' | 'finished' | 'abandoned'
+  started_at: Instant
+  finished_at: OptionalInstant
+}
+
+export interface HeadersTable {
+  partition: string
+  title: Json
+  seen_at: Instant
+  run_id: BigInteger
+}
+
+/** Slices that are read over several days; at most one a partition. */
+export interface OpenSlicesTable {
+  stream: string
+  partition: string
+  /** As in `SlicesTable`. */
+  reads: string
+  covers: string | null
+  backfill_id: OptionalBigInteger
+  pages_read: number
+  page_size: number
+  keys: string[]
+  last_page_keys: string[]
+  received_rows: BigInteger
+  found_rows: BigInteger
+  quarantined_rows: BigInteger
+  calls: BigInteger
+  retries: BigInteger
+  moved: string | null
+  run_id: BigInteger
+  started_at: Instant
+  read_at: Instant
+}

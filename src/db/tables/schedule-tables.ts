@@ -1,0 +1,46 @@
+import type { GeneratedAlways } from 'kysely'
+import type { BigInteger, Instant, Json, OptionalBigInteger, OptionalInstant } from '../column-types.ts'
+
+export interface JobsTable {
+  job: string
+  cron: string
+  time_zone: string
+  is_enabled: boolean
+  since: Instant
+  seen_at: Instant
+}
+
+export interface JobRunsTable {
+  job_run_id: GeneratedAlways<string>
+  job: string
+  /** Wall clock of the job's zone, `2026-11-20 02:15:00`; null for a run by hand. */
+  local_time: string | null
+  is_repeat: boolean
+  due_at: OptionalInstant
+  status: 'running' | 'interrupted' | 'ended' | 'skipped'
+  outcome: 'ok' | 'partial' | 'waiting' | 'failed' | null
+  attempts: number
+  worker: string
+  run_id: OptionalBigInteger
+  error: string | null
+  started_at: Instant
+  finished_at: OptionalInstant
+}
+
+export interface SchedulersTable {
+  scheduler_id: string
+  worker: string
+  /** Digest by job. */
+  jobs: Json
+  started_at: Instant
+  seen_at: Instant
+}
+
+export interface WalkMarksTable {
+  stream: string
+  partition: string
+  total: BigInteger
+  first_page: string
+  walked_at: Instant
+  run_id: BigInteger
+}
