@@ -42,6 +42,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'the configured channels, their state and what is known of them',
     load: async () => (await import('./channels.ts')).channels,
   },
+  probe: {
+    summary: 'finds out with few calls what the interface leaves open',
+    load: async () => (await import('./probe.ts')).probe,
+  },
   doctor: {
     summary: 'checks settings, service, token, endpoints and database, and says how to mend each',
     load: async () => (await import('./doctor.ts')).doctor,

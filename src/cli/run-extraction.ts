@@ -21,6 +21,7 @@ import { causeBehind, failureOutcome } from './failure.ts'
 import { outcomeObject } from './outcome-json.ts'
 import { openConnection } from './open-connection.ts'
 import { settleChannels } from './settle-channels.ts'
+import { withKnownListParams } from './with-known-list-params.ts'
 
 export interface ExtractionRequest {
   /** The verb. */
@@ -107,7 +108,7 @@ async function extract(
   // Without LIVEHOUSE_CHANNELS nothing is known of the channels: none is retired.
   if (channels.length > 0) await registerChannels(db, channels, runId)
   await endAcceptances(db, startedAt)
-  await using connection = openConnection(context, service, db)
+  await using connection = openConnection(context, await withKnownListParams(service, db), db)
   using progress = await context.openProgress()
   log.info('run.started', { runId, command })
 

@@ -5,6 +5,7 @@ import { findEndsByHalving } from './probe/find-ends-by-halving.ts'
 import { findListParams } from './probe/find-list-params.ts'
 import { findRecordFilter } from './probe/find-record-filter.ts'
 import { findRecurringIds, type HeldChannels } from './probe/find-recurring-ids.ts'
+import { findV1History } from './probe/find-v1-history.ts'
 import { findZone } from './probe/find-zone.ts'
 import { probeChannel } from './probe/probe-channel.ts'
 import { type AskPage, createQuestioner, type Questioner } from './probe/questioner.ts'
@@ -21,6 +22,8 @@ export interface ProbeDeps {
   readonly held: HeldChannels
   /** The calls that were answered so far, as they were on the wire. */
   readonly answered: () => readonly AnsweredCall[]
+  /** Whether one call on 4.6 is made too, out of the day's ten. */
+  readonly asksV1?: boolean
   readonly mostCalls?: number
 }
 
@@ -36,7 +39,7 @@ const MOST_CALLS = 36
 
 /**
  * Finds out what the spec leaves open, with few calls that change nothing. What an answer does not show is unknown, and
- * the evidence says why. Never calls 4.6.
+ * the evidence says why. Calls 4.6 once, where `asksV1` says so.
  * @throws LivehouseError what ends a run, such as `api.unauthorized`
  */
 export async function probe(deps: ProbeDeps): Promise<ProbeResult> {
@@ -44,8 +47,10 @@ export async function probe(deps: ProbeDeps): Promise<ProbeResult> {
   const questioner = createQuestioner({ ask, signal, mostCalls })
   const params = await findListParams(questioner)
   const ofChannels = await probeChannels(questioner, deps)
+  const [channelId] = deps.channels
+  const v1 = deps.asksV1 && channelId !== undefined ? [await findV1History(questioner, channelId)] : []
   return {
-    facts: [...ofChannels, ...params, ...factsOfCalls(deps.answered())],
+    facts: [...ofChannels, ...params, ...v1, ...factsOfCalls(deps.answered())],
     calls: questioner.calls(),
     failures: questioner.failures(),
   }

@@ -70,7 +70,7 @@ export function createQuestioner({ ask, signal, mostCalls }: QuestionerOptions):
         }
         const recovery = recoveryFrom(error)
         const isFinal = !(error instanceof LivehouseError) || (recovery === 'retry' && !isReached)
-        if (isFinal || (recovery !== 'retry' && recovery !== 'skip')) throw error
+        if (isFinal || recovery === undefined || recovery === 'abort') throw error
         if (!failures.has(endpoint)) failures.set(endpoint, error)
         return { kind: 'none', reason: unanswered(error) }
       }

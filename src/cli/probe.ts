@@ -1,0 +1,73 @@
+import { readChannelsIfAny } from '../config/read-channels.ts'
+import { readDatabaseSettings, readServiceSettings, readSettings } from '../config.ts'
+import { readGoneChannels } from '../state/channel-states.ts'
+import { readSourceFacts } from '../state/source-facts.ts'
+import { checkUsage, parseArguments } from './arguments.ts'
+import type { Command } from './command.ts'
+import { exitCodeOfStatus } from './exit.ts'
+import { readChosenChannels } from './flags.ts'
+import { outcomeObject } from './outcome-json.ts'
+import { describeFacts, factObject } from './probe/report.ts'
+import { runProbe } from './probe/run-probe.ts'
+import { openWarehouse } from './warehouse.ts'
+
+const help = `livehouse probe [--channels x,y] [--v1] [--json]
+
+Finds out what the service's documents leave open: which time the filter of the watch records looks at and whether its ends belong
+to it, the order of the visitor list, what comes past the last page and above the largest page size, whether gifts carry
+visitor_id, whether the newest record fits LIVEHOUSE_TIMEZONE, whether ids recur across channels, where the manager lists
+read their parameters, Retry-After and response times.
+
+Makes about 30 calls, 36 at most, all of them reading; none on version 1 of the watch records without --v1. What the answers do
+not show is unknown, and the reason is given. The findings are kept in livehouse_ops.source_facts with what was asked and
+what came (no personal data), and livehouse doctor shows them. Nothing that is read depends on them.
+
+It needs the service's settings, a database for the findings and, for all but the manager lists, LIVEHOUSE_CHANNELS: it asks the
+first of up to three channels that has watch records, and another one for the ids. A channel with many viewers and a recent broadcast tells most.
+
+Flags:
+  --channels x,y   only these channels of LIVEHOUSE_CHANNELS
+  --v1             makes one call on version 1 of the watch records too, out of the ten of the day
+  --json           prints one JSON object, that of a run with "facts": [{"topic", "subject", "answer" or null, "evidence",
+                   "found_at"}] besides
+
+Exit codes: 0 asked, 1 nothing could be done, 2 a flag or a setting is wrong, 3 an endpoint gave no answer.
+
+Examples:
+  livehouse probe
+  livehouse probe --channels 10001589
+  livehouse probe --json | jq -r '.facts[] | select(.answer == null) | .topic'`
+
+/** `livehouse probe`: what the spec leaves open. */
+export const probe: Command = {
+  help,
+  run: async (context, argv) => {
+    const { values } = parseArguments('probe', argv, {
+      channels: { type: 'string' },
+      v1: { type: 'boolean' },
+      json: { type: 'boolean' },
+    })
+    const { service, database, configured } = readSettings(context.environment, (source) => ({
+      service: readServiceSettings(source),
+      database: readDatabaseSettings(source),
+      configured: readChannelsIfAny(source),
+    }))
+    const chosen = checkUsage('probe', (refuse) => readChosenChannels(values.channels, configured, refuse))
+    await using db = await openWarehouse(context, { settings: database, source: service })
+    const gone = values.channels === undefined ? await readGoneChannels(db) : new Set<string>()
+    const channels = chosen.map(({ channelId }) => channelId).filter((channelId) => !gone.has(channelId))
+    if (channels.length === 0)
+      context.remark('no channel is configured (LIVEHOUSE_CHANNELS): only the manager lists are asked')
+    const outcome = await runProbe(context, { service, db, channels, asksV1: values.v1 ?? false })
+    const facts = await readSourceFacts(db)
+    if (values.json) {
+      context.print(JSON.stringify({ ...outcomeObject(outcome), facts: facts.map(factObject) }))
+    } else {
+      for (const line of describeFacts(facts, new Date(outcome.startedAt))) context.print(line)
+      for (const { message } of outcome.errors) context.print(`✗ ${message}`)
+      const calls = Object.values(outcome.streams).reduce((sum, { counts }) => sum + counts.calls, 0)
+      context.print(`${outcome.status}: ${calls} calls; kept in livehouse_ops.source_facts`)
+    }
+    return exitCodeOfStatus(outcome.status)
+  },
+}

@@ -1,0 +1,15 @@
+import type { Kysely } from 'kysely'
+import type { ServiceSettings } from '../config.ts'
+import type { Database } from '../db/database.ts'
+import { readSourceFacts } from '../state/source-facts.ts'
+
+/**
+ * The settings with the place of list parameters that a probe has found, which is then tried first. Were it wrong, that
+ * would cost a call and no row: what has no effect is tried in the other place.
+ */
+export async function withKnownListParams(service: ServiceSettings, db: Kysely<Database>): Promise<ServiceSettings> {
+  const facts = await readSourceFacts(db)
+  const places = new Set(facts.filter(({ topic }) => topic === 'list_params').map(({ answer }) => answer))
+  const [place] = places
+  return places.size === 1 && (place === 'query' || place === 'body') ? { ...service, listParams: place } : service
+}
