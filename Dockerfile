@@ -9,6 +9,7 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && npm cache clean -
 
 COPY src ./src
 COPY migrations ./migrations
+COPY jobs ./jobs
 
 # The embedded PostgreSQL keeps its data here; with DATABASE_URL set to a server, nothing is written.
 ENV LIVEHOUSE_DATA_DIR=/data

@@ -48,7 +48,7 @@ function importBreaches(path: string, each: Import, rules: Rules): string[] {
   const [top = ''] = path.split('/')
   const breach = [`may not import ${each.target}`]
   if (top === 'migrations') return each.isRelative || !['kysely'].includes(each.target) ? breach : []
-  if (top === 'jobs') return each.isRelative && each.isTypeOnly ? [] : breach
+  if (top === 'jobs') return each.target === 'livehouse' || (each.isRelative && each.isTypeOnly) ? [] : breach
   if (top !== 'src') return []
   const place = placeOf(path)
   const rule = rules.folders[place]

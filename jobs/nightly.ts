@@ -1,0 +1,6 @@
+import { defineJob } from 'livehouse'
+
+/** Brings every stream up to now, every night. */
+export default defineJob({
+  cron: '15 2 * * *',
+})

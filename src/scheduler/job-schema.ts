@@ -1,0 +1,116 @@
+import { z } from 'zod'
+import type { JobDefinition } from '../core/define-job.ts'
+import { streamNames } from '../core/stream.ts'
+import { isTimeZone, parseWallTime } from '../core/wall-clock.ts'
+import { findCronProblem } from './cron.ts'
+
+/** What a field should be: the end of its problem's sentence. */
+const should = {
+  cron: 'it should be five fields such as "15 2 * * *" (minute, hour, day of month, month, day of week)',
+  timezone: 'it should be an IANA time zone such as Asia/Shanghai, or left out for the zone of the service',
+  flag: 'it should be true or false',
+  streams: `it should be a list of ${streamNames.join(', ')}`,
+  channels: `it should be 'all', a list of channel ids such as ['1001'], or { group: 'name' }`,
+  catchUp: `it should be 'once' or 'never'`,
+  until: `it should be a time of day such as '06:00'`,
+  days: 'it should be a whole number of days from 1 to 3650',
+  lookback: 'it should be numbers of days from 0 to 365 by stream, such as { watch_records: 7 }',
+  settle: 'it should be numbers of minutes from 1 to 1440 by stream, such as { gifts: 10 }',
+  date: `it should be a date that exists, such as '2026-01-31'`,
+  range: `it should be { from: '2026-01-01', to: '2026-02-01' } or { lastDays: 30 }`,
+  kind: `it should be 'sync', 'backfill' or 'audit', or left out for a sync`,
+  visitorWalk: 'it should be { skipUnchanged: true, atLeastEveryDays: 7 }',
+}
+
+const wholeNumber = (min: number, max: number, error: string) =>
+  z.int({ error }).min(min, { error }).max(max, { error })
+const days = wholeNumber(1, 3650, should.days)
+const perStream = (min: number, max: number, error: string) =>
+  z.partialRecord(z.enum(streamNames, { error }), wholeNumber(min, max, error), { error })
+const text = (isRight: (given: string) => boolean, error: string) => z.string({ error }).refine(isRight, { error })
+const date = text((given) => given.length === 10 && parseWallTime(given) !== undefined, should.date)
+
+const cron = z.string({ error: should.cron }).superRefine((given, context) => {
+  const problem = findCronProblem(given)
+  if (problem !== undefined) context.addIssue({ code: 'custom', message: `${problem}; ${should.cron}` })
+})
+const channelIds = z.array(z.string({ error: should.channels }).min(1), { error: should.channels }).min(1)
+const group = z.strictObject({ group: z.string({ error: should.channels }).min(1) })
+const dates = z
+  .strictObject({ from: date.optional(), to: date.optional() })
+  .refine(({ from, to }) => from === undefined || to === undefined || from < to, {
+    error: 'from should lie before to, which is exclusive',
+  })
+const range = z.union([z.strictObject({ lastDays: days }), dates], { error: should.range })
+
+const common = {
+  cron,
+  timezone: text(isTimeZone, should.timezone).optional(),
+  enabled: z.boolean({ error: should.flag }).optional(),
+  streams: z
+    .array(z.enum(streamNames, { error: should.streams }), { error: should.streams })
+    .min(1, { error: should.streams })
+    .optional(),
+  channels: z.union([z.literal('all'), channelIds, group], { error: should.channels }).optional(),
+  catchUp: z.enum(['once', 'never'], { error: should.catchUp }).optional(),
+}
+
+const sync = z.strictObject({
+  ...common,
+  kind: z.literal('sync').optional(),
+  until: text((given) => /^([01]\d|2[0-3]):[0-5]\d$/.test(given), should.until).optional(),
+  lookbackDays: perStream(0, 365, should.lookback).optional(),
+  settleMinutes: perStream(1, 1440, should.settle).optional(),
+  rereadDays: days.optional(),
+  visitorWalk: z
+    .strictObject(
+      { skipUnchanged: z.boolean({ error: should.flag }), atLeastEveryDays: days },
+      { error: should.visitorWalk },
+    )
+    .optional(),
+})
+const backfill = z.strictObject({
+  ...common,
+  kind: z.literal('backfill'),
+  range,
+  onlyGaps: z.boolean({ error: should.flag }).optional(),
+})
+const audit = z.strictObject({ ...common, kind: z.literal('audit'), range: range.optional() })
+
+const byKind = { sync, backfill, audit } as const
+
+/** What a job file says, or all that is wrong with it, a sentence each. */
+export type CheckedDefinition =
+  | { readonly definition: JobDefinition; readonly problems?: undefined }
+  | { readonly definition?: undefined; readonly problems: readonly string[] }
+
+/** Checks what a job file exports. */
+export function checkDefinition(given: unknown): CheckedDefinition {
+  const kind: unknown = Object(given).kind ?? 'sync'
+  if (kind !== 'sync' && kind !== 'backfill' && kind !== 'audit') {
+    return { problems: [`kind is ${shown(kind)}; ${should.kind}`] }
+  }
+  const schema = byKind[kind]
+  const result = schema.safeParse(given)
+  // Absent and undefined are the same in a job file; the type only knows the first.
+  if (result.success) return { definition: JSON.parse(JSON.stringify(result.data)) }
+  const known = Object.keys(schema.shape)
+  const problems = result.error.issues.flatMap((issue) => problemsOf(issue, given, kind, known))
+  return { problems: [...new Set(problems)] }
+}
+
+function problemsOf(issue: z.core.$ZodIssue, given: unknown, kind: string, known: readonly string[]): string[] {
+  const path = issue.path.map(String).join('.')
+  if (issue.code === 'unrecognized_keys') {
+    const place = path === '' ? `a job of kind ${kind} has ${known.join(', ')}` : `${path} is too much here`
+    return issue.keys.map((key) => `there is no field ${[path, key].filter(Boolean).join('.')}; ${place}`)
+  }
+  if (path === '') return [`it exports ${shown(given)} by default; it should be defineJob({ cron: …, … })`]
+  const value = issue.path.reduce<unknown>((inner, key) => Object(inner)[key], given)
+  return [value === undefined ? `${path} is missing; ${issue.message}` : `${path} is ${shown(value)}: ${issue.message}`]
+}
+
+function shown(value: unknown): string {
+  const json = JSON.stringify(value) ?? String(value)
+  return json.length > 80 ? `${json.slice(0, 79)}…` : json
+}

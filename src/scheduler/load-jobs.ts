@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
+import { registerHooks } from 'node:module'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { LivehouseError } from '../core/errors.ts'
+import type { Job } from './job.ts'
+import { checkDefinition } from './job-schema.ts'
+
+const JOB_FILE = /^(.+)\.ts$/
+const JOB_NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/
+/** What a job file imports `defineJob` from, wherever it lies. */
+const PACKAGE = 'livehouse'
+const packageUrl = new URL('../core/define-job.ts', import.meta.url).href
+
+export interface LoadOptions {
+  /** The folder of job files, an absolute path. */
+  readonly folder: string
+  /** The service's zone: that of jobs that name none. */
+  readonly timeZone: string
+}
+
+/** The names of the job files in a folder, sorted. @throws config.invalid when it cannot be read */
+export async function listJobs({ folder }: Pick<LoadOptions, 'folder'>): Promise<readonly string[]> {
+  try {
+    const files = await readdir(folder)
+    return files.flatMap((file) => (file.endsWith('.d.ts') ? [] : (JOB_FILE.exec(file)?.[1] ?? []))).toSorted()
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    const problem = `${folder} cannot be read (${reason}); LIVEHOUSE_JOBS_DIR should be a folder of job files`
+    throw new LivehouseError('config.invalid', 'there are no jobs', { problems: [problem] }, { cause })
+  }
+}
+
+/**
+ * Loads job files, all of the folder or those of the names. Each is read as it is now: there is no build.
+ * @throws config.invalid with every problem of every file
+ */
+export async function loadJobs(options: LoadOptions, names?: readonly string[]): Promise<readonly Job[]> {
+  const hooks = registerHooks({
+    resolve: (specifier, context, nextResolve) =>
+      specifier === PACKAGE ? { url: packageUrl, shortCircuit: true } : nextResolve(specifier, context),
+  })
+  try {
+    const wanted = names ?? (await listJobs(options))
+    if (wanted.length === 0) throw refused([`${options.folder} holds no job file; it should hold NAME.ts, one a job`])
+    const loaded = await Promise.all(wanted.map((name) => loadJob(name, options)))
+    const problems = loaded.flatMap((each) => each.problems ?? [])
+    if (problems.length > 0) throw refused(problems)
+    return loaded.flatMap(({ job }) => (job === undefined ? [] : [job]))
+  } finally {
+    hooks.deregister()
+  }
+}
+
+function refused(problems: readonly string[]): LivehouseError<'config.invalid'> {
+  const title = problems.length === 1 ? 'a job file is wrong' : `job files are wrong in ${problems.length} places`
+  return new LivehouseError('config.invalid', title, { problems })
+}
+
+interface LoadedJob {
+  readonly job?: Job
+  readonly problems?: readonly string[]
+}
+
+async function loadJob(name: string, { folder, timeZone }: LoadOptions): Promise<LoadedJob> {
+  const file = join(folder, `${name}.ts`)
+  const refuse = (problems: readonly string[]): LoadedJob => ({ problems: problems.map((each) => `${file}: ${each}`) })
+  if (!JOB_NAME.test(name)) return refuse(['its name is that of the job: it should be of a-z, 0-9 and single hyphens'])
+  let exported: unknown
+  try {
+    exported = await import(pathToFileURL(file).href)
+  } catch (error) {
+    return refuse([`it does not load: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`])
+  }
+  if (!Object.hasOwn(Object(exported), 'default')) {
+    return refuse(['it has no default export; it should say export default defineJob({ cron: …, … })'])
+  }
+  const { definition, problems } = checkDefinition(Object(exported).default)
+  if (problems !== undefined) return refuse(problems)
+  const { kind = 'sync', cron, enabled = true, catchUp = 'once' } = definition
+  return {
+    job: Object.freeze({
+      name,
+      kind,
+      cron,
+      timeZone: definition.timezone ?? timeZone,
+      isEnabled: enabled,
+      catchUp,
+      definition,
+      digest: createHash('sha256')
+        .update(JSON.stringify(sorted(definition)))
+        .digest('hex')
+        .slice(0, 16),
+    }),
+  }
+}
+
+/** The same whatever the order of the fields. */
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, inner]) => [name, sorted(inner)]),
+  )
+}

@@ -1,0 +1,161 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { LivehouseError } from '../../src/core/errors.ts'
+import { listJobs, loadJobs } from '../../src/scheduler/load-jobs.ts'
+import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
+
+const shipped = fileURLToPath(new URL('../../jobs', import.meta.url))
+const timeZone = 'Asia/Shanghai'
+
+/** A folder with these files. */
+function folderOf(files: Readonly<Record<string, string>>): string {
+  const folder = createTemporaryFolder('jobs')
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+  return folder
+}
+
+async function problemsOf(files: Readonly<Record<string, string>>): Promise<readonly string[]> {
+  const folder = folderOf(files)
+  const error: unknown = await loadJobs({ folder, timeZone }).catch((thrown: unknown) => thrown)
+  if (!(error instanceof LivehouseError) || error.code !== 'config.invalid') throw error
+  const { problems } = Object(error.details)
+  return problems.map((each: string) => each.replace(`${folder}/`, ''))
+}
+
+test('the shipped jobs load; only what is harmless is enabled', async () => {
+  const jobs = await loadJobs({ folder: shipped, timeZone })
+  expect(jobs.map(({ name, cron, isEnabled, timeZone }) => [name, cron, isEnabled, timeZone])).toEqual([
+    ['intraday', '*/15 * * * *', false, 'Asia/Shanghai'],
+    ['nightly', '15 2 * * *', true, 'Asia/Shanghai'],
+  ])
+  for (const job of jobs) expect(Object.isFrozen(job)).toBe(true)
+})
+
+test('a job says everything that it can', async () => {
+  const folder = folderOf({
+    'all-of-it.ts': `const job: { cron: string } & object = {
+      kind: 'sync', cron: '0 3 * * 1-5', timezone: 'Europe/Berlin', enabled: false, streams: ['visitors', 'watch_records'],
+      channels: { group: 'training' }, catchUp: 'never', until: '06:00', lookbackDays: { watch_records: 7 },
+      settleMinutes: { watch_records: 10 }, rereadDays: 30, visitorWalk: { skipUnchanged: true, atLeastEveryDays: 7 },
+    }
+    export default job`,
+    'again.ts': `export default { kind: 'backfill', cron: '@monthly', range: { lastDays: 30 }, channels: ['1001'] }`,
+    'notes.md': 'no job',
+    'types.d.ts': 'export type A = 1',
+  })
+  mkdirSync(join(folder, 'folder'))
+  const [again, all] = await loadJobs({ folder, timeZone })
+  expect(all).toMatchObject({
+    name: 'all-of-it',
+    kind: 'sync',
+    timeZone: 'Europe/Berlin',
+    isEnabled: false,
+    catchUp: 'never',
+  })
+  expect(all?.definition).toMatchObject({ lookbackDays: { watch_records: 7 }, rereadDays: 30 })
+  expect(again).toMatchObject({ name: 'again', kind: 'backfill', timeZone, isEnabled: true, catchUp: 'once' })
+})
+
+test('the digest tells definitions apart, and not their order', async () => {
+  const digestOf = async (definition: string) => {
+    const [job] = await loadJobs({ folder: folderOf({ 'a.ts': `export default ${definition}` }), timeZone })
+    return job?.digest
+  }
+  const first = await digestOf(`{ cron: '0 1 * * *', rereadDays: 3 }`)
+  expect(await digestOf(`{ rereadDays: 3, cron: '0 1 * * *' }`)).toBe(first)
+  expect(await digestOf(`{ rereadDays: 4, cron: '0 1 * * *' }`)).not.toBe(first)
+})
+
+test.each([
+  [`{}`, /^cron is missing; it should be five fields/],
+  [`{ cron: '61 * * * *' }`, /^cron is "61 \* \* \* \*": its minute "61" is not possible; it should be five fields/],
+  [`{ cron: '0 0 30 2 *' }`, /^cron is "0 0 30 2 \*": its day of month "30" is not possible/],
+  [`{ cron: '* * * * * *' }`, /^cron is "\* \* \* \* \* \*": it has 6 fields instead of five/],
+  [`{ cron: 15 }`, /^cron is 15: it should be five fields/],
+  [`{ cron: '@daily', timezone: 'Asia/Shangai' }`, /^timezone is "Asia\/Shangai": it should be an IANA time zone/],
+  [`{ cron: '@daily', timezone: '' }`, /^timezone is "": it should be an IANA time zone/],
+  [
+    `{ cron: '@daily', streams: ['watchers'] }`,
+    /^streams\.0 is "watchers": it should be a list of visitors, watch_records/,
+  ],
+  [`{ cron: '@daily', streams: [] }`, /^streams is \[\]: it should be a list of visitors/],
+  [`{ cron: '@daily', streams: 'visitors' }`, /^streams is "visitors": it should be a list/],
+  [`{ cron: '@daily', channels: [1001] }`, /^channels is \[1001\]: it should be 'all', a list of channel ids/],
+  [`{ cron: '@daily', channels: { label: 'x' } }`, /^channels is \{"label":"x"\}: it should be 'all'/],
+  [`{ cron: '@daily', enabled: 'yes' }`, /^enabled is "yes": it should be true or false/],
+  [`{ cron: '@daily', catchUp: true }`, /^catchUp is true: it should be 'once' or 'never'/],
+  [`{ cron: '@daily', until: '6:00' }`, /^until is "6:00": it should be a time of day/],
+  [
+    `{ cron: '@daily', lookbackDays: { watch_records: -1 } }`,
+    /^lookbackDays\.watch_records is -1: it should be numbers of days/,
+  ],
+  [
+    `{ cron: '@daily', lookbackDays: { watchers: 1 } }`,
+    /^lookbackDays\.watchers is 1: |^there is no field lookbackDays\.watchers/,
+  ],
+  [`{ cron: '@daily', settleMinutes: { gifts: 0 } }`, /^settleMinutes\.gifts is 0: it should be numbers of minutes/],
+  [`{ cron: '@daily', rereadDays: 0 }`, /^rereadDays is 0: it should be a whole number of days/],
+  [`{ cron: '@daily', visitorWalk: { skipUnchanged: true } }`, /^visitorWalk\.atLeastEveryDays is missing; /],
+  [`{ cron: '@daily', crom: 1 }`, /^there is no field crom; a job of kind sync has cron, timezone, /],
+  [`{ cron: '@daily', kind: 'sinc' }`, /^kind is "sinc"; it should be 'sync', 'backfill' or 'audit'/],
+  [`{ cron: '@daily', kind: 'backfill' }`, /^range is missing; it should be \{ from/],
+  [
+    `{ cron: '@daily', kind: 'backfill', range: { lastDays: 3 }, until: '06:00' }`,
+    /^there is no field until; a job of kind backfill/,
+  ],
+  [
+    `{ cron: '@daily', kind: 'backfill', range: { from: '2026-02-30' } }`,
+    /^range\.from is "2026-02-30": it should be a date that exists/,
+  ],
+  [
+    `{ cron: '@daily', kind: 'backfill', range: { from: '2026-02-01', to: '2026-02-01' } }`,
+    /^range is .*: from should lie before to, which is exclusive/,
+  ],
+  [`'0 1 * * *'`, /^it exports "0 1 \* \* \*" by default; it should be defineJob/],
+  [`null`, /^it exports null by default; it should be defineJob/],
+])('a job file that exports %s is refused with its name, field, value and mend', async (exported, problem) => {
+  const problems = await problemsOf({ 'broken.ts': `export default ${exported}` })
+  expect(problems).toHaveLength(1)
+  expect(problems[0]).toMatch(/^broken\.ts: /)
+  expect(problems[0]?.slice('broken.ts: '.length)).toMatch(problem)
+})
+
+test.each([
+  ['export const job = {}', /^broken\.ts: it has no default export; it should say export default/],
+  ['export default {', /^broken\.ts: it does not load: /],
+  [`throw new Error('no such luck')`, /^broken\.ts: it does not load: no such luck$/],
+])('a file that holds %j does not load', async (text, problem) => {
+  const [first, ...rest] = await problemsOf({ 'broken.ts': text })
+  expect(first).toMatch(problem)
+  expect(rest).toEqual([])
+})
+
+test('all that is wrong with all files is told at once', async () => {
+  const problems = await problemsOf({
+    'a.ts': `export default { cron: 'x', until: 7 }`,
+    'Not a name.ts': `export default { cron: '@daily' }`,
+    'fine.ts': `export default { cron: '@daily' }`,
+  })
+  expect(problems.map((each) => each.slice(0, 25))).toEqual([
+    'Not a name.ts: its name i',
+    'a.ts: cron is "x": it has',
+    'a.ts: until is 7: it shou',
+  ])
+})
+
+test('one job loads beside a broken one', async () => {
+  const folder = folderOf({ 'a.ts': `export default { cron: '@daily' }`, 'b.ts': 'nonsense!' })
+  expect(await loadJobs({ folder, timeZone }, ['a'])).toMatchObject([{ name: 'a' }])
+  expect(await listJobs({ folder })).toEqual(['a', 'b'])
+})
+
+test('a folder without a job file, or none at all, is a wrong setting', async () => {
+  expect(await problemsOf({ 'notes.md': 'no job' })).toEqual([expect.stringContaining('holds no job file')])
+  const folder = join(createTemporaryFolder('jobs'), 'none')
+  await expect(loadJobs({ folder, timeZone })).rejects.toMatchObject({
+    code: 'config.invalid',
+    details: { problems: [expect.stringContaining(`${folder} cannot be read`)] },
+  })
+})
