@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Database } from '../db/database.ts'
+import { readHeldJobs } from '../state/job-lock.ts'
 import { type JobRun, readLastJobRuns } from '../state/job-runs.ts'
 import type { Job } from './job.ts'
 import { openTimetable } from './timetable.ts'
@@ -11,6 +12,8 @@ export interface JobState {
   readonly next: Date | undefined
   /** Undefined before the first run. */
   readonly last: JobRun | undefined
+  /** Whether a living process is at work on it. */
+  readonly isRunning: boolean
 }
 
 /** `db`: undefined for a database without a schema. */
@@ -21,8 +24,10 @@ export async function readJobStates(
 ): Promise<readonly JobState[]> {
   const names = jobs.map(({ name }) => name)
   const runs = db === undefined ? new Map<string, JobRun>() : await readLastJobRuns(db, names)
+  const held = db === undefined ? new Set<string>() : await readHeldJobs(db, names)
   return jobs.map((job) => {
     const tick = job.isEnabled ? openTimetable(job.cron, job.timeZone).next(nowMs) : undefined
-    return { job, next: tick && new Date(tick.dueAtMs), last: runs.get(job.name) }
+    const next = tick && new Date(tick.dueAtMs)
+    return { job, next, last: runs.get(job.name), isRunning: held.has(job.name) }
   })
 }

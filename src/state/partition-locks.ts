@@ -3,6 +3,7 @@ import { LivehouseError } from '../core/errors.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
 import { isConnectionLoss } from '../db/is-connection-loss.ts'
+import { type LockSession, openLockSession } from './lock-session.ts'
 
 /**
  * One runner a stream and partition: advisory locks of a session of its own, which end with it, also when the process is
@@ -17,17 +18,17 @@ export class PartitionLocks implements AsyncDisposable {
   readonly #held = new Map<string, Key>()
   readonly #waits = new Map<string, Key>()
   /** Undefined from its loss to its renewal. */
-  #session: Session | undefined
-  #renewal: Promise<Session> | undefined
+  #session: LockSession | undefined
+  #renewal: Promise<LockSession> | undefined
 
-  private constructor(db: Kysely<Database>, session: Session) {
+  private constructor(db: Kysely<Database>, session: LockSession) {
     this.#db = db
     this.#session = session
   }
 
   /** Takes one connection of the pool until it is disposed of. */
   static async open(db: Kysely<Database>): Promise<PartitionLocks> {
-    return new PartitionLocks(db, await openSession(db))
+    return new PartitionLocks(db, await openLockSession(db))
   }
 
   /** Does not wait. @returns whether it is ours now */
@@ -101,15 +102,15 @@ export class PartitionLocks implements AsyncDisposable {
   }
 
   /** @throws the error, where it is none of a lost session */
-  async #lose(session: Session, error: unknown): Promise<void> {
+  async #lose(session: LockSession, error: unknown): Promise<void> {
     if (!isConnectionLoss(error)) throw error
     if (session === this.#session) this.#session = undefined
     await session.close()
   }
 
-  async #renew(): Promise<Session> {
+  async #renew(): Promise<LockSession> {
     if (this.#session) return this.#session
-    const session = await openSession(this.#db)
+    const session = await openLockSession(this.#db)
     try {
       for (const key of this.#held.values()) {
         if (!(await tryLock(session.connection, key))) throw takenByAnother(key)
@@ -122,29 +123,6 @@ export class PartitionLocks implements AsyncDisposable {
     this.#session = session
     return session
   }
-}
-
-/** A connection that is taken out of the pool until it is closed; closing never throws. */
-interface Session {
-  readonly connection: Kysely<Database>
-  readonly close: () => Promise<void>
-}
-
-async function openSession(db: Kysely<Database>): Promise<Session> {
-  const opened = Promise.withResolvers<Kysely<Database>>()
-  const closing = Promise.withResolvers<void>()
-  const ended = db.connection().execute(async (connection) => {
-    opened.resolve(connection)
-    await closing.promise
-    await sql`select pg_advisory_unlock_all()`.execute(connection)
-  })
-  ended.catch(opened.reject)
-  const connection = await opened.promise
-  const close = async () => {
-    closing.resolve()
-    await ended.catch(() => {})
-  }
-  return { connection, close }
 }
 
 interface Key {

@@ -1,0 +1,74 @@
+import type { Kysely } from 'kysely'
+import type { Clock } from '../core/clock.ts'
+import type { Log } from '../core/log.ts'
+import { formatWallTime } from '../core/wall-clock.ts'
+import type { Database } from '../db/database.ts'
+import { JobLock } from '../state/job-lock.ts'
+import { beginJobRun, endJobRun, resumeJobRun } from '../state/record-job-runs.ts'
+import { type Decision, decide, type JobHistory } from './decide.ts'
+import type { Job } from './job.ts'
+import type { Timetable } from './timetable.ts'
+
+/** A run that is ours to perform; whoever has performed it disposes of the lock. */
+export interface ClaimedRun {
+  readonly jobRunId: string
+  readonly lock: JobLock
+}
+
+export interface ClaimDeps {
+  readonly db: Kysely<Database>
+  readonly clock: Clock
+  readonly log: Log
+  /** Host and process. */
+  readonly worker: string
+  /** What is on record of the job now. */
+  readonly readHistory: () => Promise<JobHistory | undefined>
+}
+
+/**
+ * Claims what a job asks for. @returns undefined where another process is at work on the job, or has done it by now, or where
+ * nothing is to be run @throws db.… codes
+ */
+export async function claimTick(job: Job, timetable: Timetable, deps: ClaimDeps): Promise<ClaimedRun | undefined> {
+  const lock = await JobLock.tryTake(deps.db, job.name)
+  if (lock === undefined) return undefined
+  let jobRunId: string | undefined
+  try {
+    const history = await deps.readHistory()
+    if (history) jobRunId = await begin(job, decide(job, timetable, history, deps.clock.now()), deps)
+  } finally {
+    if (jobRunId === undefined) await lock[Symbol.asyncDispose]()
+  }
+  return jobRunId === undefined ? undefined : { jobRunId, lock }
+}
+
+/** Writes down what was decided. @returns the run that is to be performed */
+async function begin(job: Job, decision: Decision, { db, clock, log, worker }: ClaimDeps): Promise<string | undefined> {
+  const at = new Date(clock.now())
+  const giveUp = async (jobRunId: string, reason: string): Promise<void> => {
+    await endJobRun(db, jobRunId, { status: 'skipped', outcome: null, runId: null, error: reason, finishedAt: at })
+    log.warn('job.skipped', { job: job.name, reason })
+  }
+  switch (decision.kind) {
+    case 'none':
+      return undefined
+    case 'give up':
+      await giveUp(decision.run.jobRunId, decision.reason)
+      return undefined
+    case 'resume':
+      await resumeJobRun(db, decision.run.jobRunId, { worker, startedAt: at })
+      return decision.run.jobRunId
+    case 'begin':
+    case 'miss': {
+      const { tick, unfinished } = decision
+      const localTime = formatWallTime(tick.localTime)
+      if (unfinished)
+        await giveUp(unfinished.jobRunId, `it had not come to its end when it was due again, ${localTime}`)
+      const due = { localTime, isRepeat: tick.isRepeat, dueAt: new Date(tick.dueAtMs) }
+      const jobRunId = await beginJobRun(db, { job: job.name, due, worker, startedAt: at })
+      if (decision.kind === 'begin' || jobRunId === undefined) return jobRunId
+      await giveUp(jobRunId, 'it was missed, and is not to be made up for')
+      return undefined
+    }
+  }
+}

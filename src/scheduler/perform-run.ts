@@ -1,0 +1,94 @@
+import type { Kysely } from 'kysely'
+import type { Clock } from '../core/clock.ts'
+import { LivehouseError } from '../core/errors.ts'
+import type { Log } from '../core/log.ts'
+import type { RunOutcome } from '../core/outcome.ts'
+import type { ReportProgress } from '../core/progress.ts'
+import type { Database } from '../db/database.ts'
+import type { JobLock } from '../state/job-lock.ts'
+import { endJobRun } from '../state/record-job-runs.ts'
+import type { Job } from './job.ts'
+import type { ProgressFeed } from './progress-feed.ts'
+
+/** What a run of a job has to tell. */
+export type JobOutcome = Pick<RunOutcome, 'runId' | 'status' | 'errors'>
+
+/** Does what a job is for. @throws what stops it before it can say what it did */
+export type RunJob = (
+  job: Job,
+  run: { readonly signal: AbortSignal; readonly report: ReportProgress },
+) => Promise<JobOutcome>
+
+export interface PerformDeps {
+  readonly db: Kysely<Database>
+  readonly clock: Clock
+  readonly log: Log
+  readonly signal: AbortSignal
+  readonly feed: ProgressFeed
+  readonly runJob: RunJob
+}
+
+/** How often it is made sure that the job is still ours. */
+const KEEP_MS = 10_000
+
+/**
+ * Performs a run that has been begun, and writes down how it ended. One that a signal interrupts, or whose database goes, is not
+ * over: it is taken up again. @throws what `runJob` throws, and db.… codes
+ */
+export async function performRun(
+  jobRunId: string,
+  job: Job,
+  lock: JobLock,
+  { db, clock, log, signal, feed, runJob }: PerformDeps,
+): Promise<JobOutcome> {
+  const lost = new AbortController()
+  const over = new AbortController()
+  const keeping = keepLock(lock, clock, over.signal).catch((error: unknown) => lost.abort(error))
+  const report = feed.start(job.name, clock.now())
+  log.info('job.started', { job: job.name })
+
+  let status: JobOutcome['status'] = 'failed'
+  const end = async ({ runId, errors, ...outcome }: JobOutcome): Promise<void> => {
+    status = outcome.status
+    const isOver = status === 'ok' || !(signal.aborted || lost.signal.aborted || errors.some(isOfDatabase))
+    await endJobRun(db, jobRunId, {
+      status: isOver ? 'ended' : 'interrupted',
+      outcome: isOver ? status : null,
+      runId,
+      error: errors[0]?.message ?? null,
+      finishedAt: new Date(clock.now()),
+    })
+  }
+  try {
+    const outcome = await runJob(job, { signal: AbortSignal.any([signal, lost.signal]), report })
+    await end(outcome)
+    return outcome
+  } catch (error) {
+    // Where the database does not answer, what stopped the run says so; the run is taken up again.
+    await end({ runId: null, status: 'failed', errors: [problemOf(error)] }).catch(() => {})
+    throw error
+  } finally {
+    over.abort()
+    await keeping
+    feed.end(job.name, clock.now(), status)
+    log.info('job.ended', { job: job.name, status })
+  }
+}
+
+async function keepLock(lock: JobLock, clock: Clock, over: AbortSignal): Promise<void> {
+  for (;;) {
+    await clock.sleep(KEEP_MS, over).catch(() => {})
+    if (over.aborted) return
+    await lock.keep()
+  }
+}
+
+function isOfDatabase({ code }: JobOutcome['errors'][number]): boolean {
+  return code.startsWith('db.')
+}
+
+function problemOf(error: unknown): JobOutcome['errors'][number] {
+  const code = error instanceof LivehouseError ? error.code : 'internal'
+  const message = error instanceof Error ? error.message : String(error)
+  return { stream: null, partition: null, code, message }
+}

@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict'
+import { JobLock } from '../state/job-lock.ts'
+import { beginJobRun } from '../state/record-job-runs.ts'
+import type { Job } from './job.ts'
+import { type JobOutcome, type PerformDeps, performRun } from './perform-run.ts'
+
+/**
+ * Runs a job now, whether it is due or not. @param worker host and process
+ * @returns undefined where another process is at work on it @throws what the run throws, and db.… codes
+ */
+export async function runByHand(job: Job, worker: string, deps: PerformDeps): Promise<JobOutcome | undefined> {
+  const { db, clock } = deps
+  await using lock = await JobLock.tryTake(db, job.name)
+  if (lock === undefined) return undefined
+  const startedAt = new Date(clock.now())
+  const jobRunId = await beginJobRun(db, { job: job.name, due: undefined, worker, startedAt })
+  assert(jobRunId !== undefined, 'a run by hand is due at no time')
+  return await performRun(jobRunId, job, lock, deps)
+}

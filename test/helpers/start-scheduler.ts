@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto'
+import type { Kysely } from 'kysely'
+import type { Clock } from '../../src/core/clock.ts'
+import type { JobDefinition } from '../../src/core/define-job.ts'
+import type { Database } from '../../src/db/database.ts'
+import { createHealth, type Health } from '../../src/scheduler/health.ts'
+import type { Job } from '../../src/scheduler/job.ts'
+import type { JobOutcome, RunJob } from '../../src/scheduler/perform-run.ts'
+import { createProgressFeed, type ProgressFeed } from '../../src/scheduler/progress-feed.ts'
+import { serveJobs } from '../../src/scheduler/serve-jobs.ts'
+import { createRecordingLog } from './recording-log.ts'
+
+/** A scheduler in this process, and what it tells. */
+export interface TestScheduler {
+  readonly feed: ProgressFeed
+  readonly health: Health
+  /** Names of events that were logged. */
+  readonly events: () => readonly string[]
+  /** Ends it as a signal would. */
+  readonly stop: () => Promise<void>
+}
+
+export const doneWell: JobOutcome = { runId: null, status: 'ok', errors: [] }
+
+export function jobOf(name: string, definition: JobDefinition): Job {
+  const { kind = 'sync', cron, timezone = 'Asia/Shanghai', enabled = true, catchUp = 'once' } = definition
+  const digest = JSON.stringify(definition)
+  return { name, kind, cron, timeZone: timezone, isEnabled: enabled, catchUp, definition, digest }
+}
+
+export function startScheduler(
+  db: Kysely<Database>,
+  clock: Clock,
+  jobs: readonly Job[],
+  runJob: RunJob,
+  worker = 'test',
+): TestScheduler {
+  const { log, lines } = createRecordingLog()
+  const controller = new AbortController()
+  const feed = createProgressFeed()
+  const health = createHealth(clock, log)
+  const digests = Object.fromEntries(jobs.map(({ name, digest }) => [name, digest]))
+  const startedAt = new Date(clock.now())
+  const scheduler = { schedulerId: randomUUID(), worker, jobs: digests, startedAt }
+  const ended = serveJobs({ db, clock, log, signal: controller.signal, feed, runJob, jobs, scheduler, health })
+  ended.catch(() => {})
+  return {
+    feed,
+    health,
+    events: () => lines.map(({ event }) => event),
+    stop: async () => {
+      controller.abort()
+      await ended
+    },
+  }
+}
