@@ -9,6 +9,7 @@ import { readProxyUrl, readServiceUrl } from './config/read-url.ts'
 import { createSettingSource, reasonOf, type SettingSource } from './config/setting-source.ts'
 import { readChoice, readDate, readFlag, readNumber, readTimeZone } from './config/values.ts'
 import { LivehouseError } from './core/errors.ts'
+import { type Language, languages } from './core/language.ts'
 
 /** The process environment with `.env` filled in. The readers below also follow `NAME_FILE`. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -147,6 +148,11 @@ export function readHistoryFrom(source: SettingSource): string {
   return readDate(source, 'LIVEHOUSE_HISTORY_FROM', '2015-01-01')
 }
 
+/** In which language people are spoken to; undefined leaves it to whoever asks. */
+export function readLanguage(source: SettingSource): Language | undefined {
+  return source.isSet('LIVEHOUSE_LANG') ? readChoice(source, 'LIVEHOUSE_LANG', languages) : undefined
+}
+
 /** One of pino's levels. */
 export function readLogLevel(source: SettingSource): LogLevel {
   return readChoice(source, 'LOG_LEVEL', ['info', 'trace', 'debug', 'warn', 'error', 'fatal', 'silent'])
@@ -154,10 +160,15 @@ export function readLogLevel(source: SettingSource): LogLevel {
 
 /** Every secret among the settings, for the logger; problems with them are for the readers above to report. */
 export function readSecrets(source: SettingSource): readonly string[] {
-  const plain = ['LIVEHOUSE_APP_SECRET', 'LIVEHOUSE_API_TOKEN'].map((name) => source.value(name))
+  const plain = ['LIVEHOUSE_APP_SECRET', 'LIVEHOUSE_API_TOKEN', 'LIVEHOUSE_ALERT_SECRET'].map((name) =>
+    source.value(name),
+  )
+  const addresses = ['LIVEHOUSE_ALERT_WEBHOOK', 'LIVEHOUSE_HEARTBEAT_URL'].map((name) => source.value(name))
   const urls = ['DATABASE_URL', 'HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy']
   const passwords = urls.map((name) => URL.parse(source.value(name) ?? '')?.password)
-  return [...plain, ...passwords.map((password) => decode(password ?? ''))].filter((secret) => secret !== undefined)
+  return [...plain, ...addresses, ...passwords.map((password) => decode(password ?? ''))].filter(
+    (secret) => secret !== undefined,
+  )
 }
 
 function decode(text: string): string {
