@@ -9,7 +9,6 @@ import { readProxyUrl, readServiceUrl } from './config/read-url.ts'
 import { createSettingSource, reasonOf, type SettingSource } from './config/setting-source.ts'
 import { readChoice, readDate, readFlag, readNumber, readTimeZone } from './config/values.ts'
 import { LivehouseError } from './core/errors.ts'
-import { type Language, languages } from './core/language.ts'
 
 /** The process environment with `.env` filled in. The readers below also follow `NAME_FILE`. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -146,11 +145,6 @@ export function readDataDir(source: SettingSource): string {
 /** The earliest date that a first sync asks for, `YYYY-MM-DD` of the service's calendar. */
 export function readHistoryFrom(source: SettingSource): string {
   return readDate(source, 'LIVEHOUSE_HISTORY_FROM', '2015-01-01')
-}
-
-/** In which language people are spoken to; undefined leaves it to whoever asks. */
-export function readLanguage(source: SettingSource): Language | undefined {
-  return source.isSet('LIVEHOUSE_LANG') ? readChoice(source, 'LIVEHOUSE_LANG', languages) : undefined
 }
 
 /** One of pino's levels. */

@@ -57,7 +57,7 @@ const rules: Rules = {
     pino: ['log.ts'],
     'prom-client': ['scheduler'],
     'string-width': ['api', 'cli'],
-    undici: ['api/http.ts'],
+    undici: ['api/http.ts', 'api/webhook.ts'],
     zod: ['api', 'config', 'db', 'pipeline', 'scheduler', 'state'],
   },
   packageTypes: { kysely: ['cli', 'pipeline', 'scheduler'], undici: ['api'] },

@@ -229,8 +229,19 @@ test('every secret is known to the logger, whatever else is wrong', () => {
     LIVEHOUSE_API_TOKEN: 's token',
     DATABASE_URL: 'postgres://me:s%40db@db/x',
     HTTPS_PROXY: 'http://me:s-proxy@proxy:1',
+    LIVEHOUSE_ALERT_SECRET: 's-alert',
+    LIVEHOUSE_ALERT_WEBHOOK: 'https://robot/s-key',
+    LIVEHOUSE_HEARTBEAT_URL: 'https://beat/s-uuid',
   }
   expect(readSettings(environment, readSecrets)).toEqual(
-    expect.arrayContaining(['s-app', 's token', 's@db', 's-proxy']),
+    expect.arrayContaining([
+      's-app',
+      's token',
+      's@db',
+      's-proxy',
+      's-alert',
+      'https://robot/s-key',
+      'https://beat/s-uuid',
+    ]),
   )
 })

@@ -61,7 +61,7 @@ export const backfill: Command = {
       window: readWindow(values.from, values.to, refuse),
     }))
     const settings = readExtractionSettings(context, 'backfill', chosen, values.channels)
-    const { service, database, configured, channels } = settings
+    const { service, database, configured, channels, alerts } = settings
     const startedAt = new Date(context.clock.now())
     checkUsage('backfill', (refuse) => refuseFuture(window, wallTimeAt(startedAt.getTime(), service.timeZone), refuse))
 
@@ -109,6 +109,7 @@ export const backfill: Command = {
       planStreams,
       isPatient: true,
       order: values['newest-first'] ? 'newest-first' : 'oldest-first',
+      alerts,
     })
     const hasMoved = Object.values(outcome.streams).some(({ slices }) => slices.moving > 0)
     if (outcome.status === 'ok' && !hasMoved) await finishBackfill(db, backfillId, new Date(context.clock.now()))

@@ -1,4 +1,5 @@
 import type { ChannelSetting } from '../config/channel-setting.ts'
+import { type AlertSettings, readAlertSettings } from '../config/read-alerts.ts'
 import { readChannels, readChannelsIfAny } from '../config/read-channels.ts'
 import {
   type DatabaseSettings,
@@ -25,6 +26,7 @@ export interface ExtractionSettings {
   /** Those that `--channels` names; all without it. */
   readonly channels: readonly PlannedChannel[]
   readonly historyFrom: WallTime
+  readonly alerts: AlertSettings
 }
 
 /**
@@ -43,6 +45,7 @@ export function readExtractionSettings(
     database: readDatabaseSettings(source),
     configured: needsChannels ? readChannels(source) : readChannelsIfAny(source),
     historyFrom: readHistoryFrom(source),
+    alerts: readAlertSettings(source),
   }))
   const channels = checkUsage(verb, (refuse) => readChosenChannels(chosenChannels, settings.configured, refuse))
   return {

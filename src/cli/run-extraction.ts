@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import type { AlertSettings } from '../config/read-alerts.ts'
 import type { ChannelSetting } from '../config/channel-setting.ts'
 import type { ServiceSettings } from '../config.ts'
 import type { RunOutcome } from '../core/outcome.ts'
@@ -22,6 +23,7 @@ import { outcomeObject } from './outcome-json.ts'
 import { openConnection } from './open-connection.ts'
 import { settleChannels } from './settle-channels.ts'
 import { withKnownListParams } from './with-known-list-params.ts'
+import { tellOfCauses } from './tell-of-causes.ts'
 
 export interface ExtractionRequest {
   /** The verb. */
@@ -43,6 +45,8 @@ export interface ExtractionRequest {
   readonly isPatient?: boolean
   /** `HH:MM` of the service's clock: from then on nothing is begun. */
   readonly until?: string | undefined
+  /** Whom to tell when it is not green; nobody when not given. */
+  readonly alerts?: AlertSettings
 }
 
 /** Slices side by side. Each waits for calls or for the database most of the time; calls have a ceiling of their own. */
@@ -79,6 +83,7 @@ export async function runExtraction(context: CliContext, request: ExtractionRequ
       outcome: outcomeObject(outcome),
     })
     log.info('run.ended', { runId, command, status })
+    if (request.alerts !== undefined) await tellOfCauses(context, db, request.alerts, request.service.proxies)
   }
   const times = () => ({ startedAt: startedAt.toISOString(), finishedAt: new Date(clock.now()).toISOString() })
   let job: JobResult

@@ -58,7 +58,7 @@ export const sync: Command = {
         until: readTimeOfDay('--until', values.until, refuse),
       }
     })
-    const { service, database, configured, channels, historyFrom } = readExtractionSettings(
+    const { service, database, configured, channels, historyFrom, alerts } = readExtractionSettings(
       context,
       'sync',
       chosen,
@@ -97,6 +97,7 @@ export const sync: Command = {
       streams: chosen,
       planStreams: (now) => planner(db, now),
       until,
+      alerts,
     })
     if (values.json) context.print(outcomeJson(outcome))
     else for (const line of summarize(outcome)) context.print(line)

@@ -44,6 +44,7 @@ function notAUrl(given: string): string {
   return `${shown} is not an http or https URL; it should be one such as https://api.example.com`
 }
 
-function isLoopback(hostname: string): boolean {
+/** Whether a URL's host name is this machine. */
+export function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || (isIPv4(hostname) && hostname.startsWith('127.'))
 }

@@ -44,3 +44,14 @@ export interface WalkMarksTable {
   walked_at: Instant
   run_id: BigInteger
 }
+
+export interface AlertsTable {
+  alert_id: GeneratedAlways<string>
+  cause: string
+  facts: Json
+  raised_at: Instant
+  raised_sent_at: OptionalInstant
+  cleared_at: OptionalInstant
+  cleared_sent_at: OptionalInstant
+  claimed_until: OptionalInstant
+}

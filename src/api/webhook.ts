@@ -1,0 +1,63 @@
+import { EnvHttpProxyAgent, request } from 'undici'
+
+export interface WebhookOptions {
+  readonly proxies: { readonly http: string | null; readonly https: string | null; readonly none: string | null }
+  /** For the whole exchange. */
+  readonly timeoutMs: number
+}
+
+export interface WebhookRequest {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Posted as JSON; a GET without one. */
+  readonly body?: string
+}
+
+/** What came back, or why nothing did. A failure names no address: that may carry a key. */
+export type WebhookAnswer =
+  | { readonly status: number; readonly text: string }
+  | { readonly status: undefined; readonly failure: string }
+
+/** Asks addresses of others than the service: robots, heartbeats. */
+export interface Webhook extends AsyncDisposable {
+  readonly ask: (request: WebhookRequest, signal: AbortSignal) => Promise<WebhookAnswer>
+}
+
+const MAX_BODY_BYTES = 64 * 1024
+
+/** Owns the connections. Redirects are not followed. */
+export function createWebhook({ proxies, timeoutMs }: WebhookOptions): Webhook {
+  const dispatcher = new EnvHttpProxyAgent({
+    // Empty text, not undefined: undici would read the environment.
+    httpProxy: proxies.http ?? '',
+    httpsProxy: proxies.https ?? '',
+    noProxy: proxies.none ?? '',
+    connect: { timeout: timeoutMs },
+    maxResponseSize: MAX_BODY_BYTES,
+  })
+  return {
+    ask: async ({ url, headers, body }, signal) => {
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+      try {
+        const response = await request(url, {
+          dispatcher,
+          method: body === undefined ? 'GET' : 'POST',
+          signal: limit,
+          headers: {
+            'user-agent': 'livehouse',
+            ...(body === undefined ? {} : { 'content-type': 'application/json; charset=utf-8' }),
+            ...headers,
+          },
+          ...(body === undefined ? {} : { body }),
+        })
+        return { status: response.statusCode, text: await response.body.text() }
+      } catch (error) {
+        signal.throwIfAborted()
+        const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
+        const failure = limit.aborted ? `no answer within ${timeoutMs / 1000} s` : `no connection${code}`
+        return { status: undefined, failure }
+      }
+    },
+    [Symbol.asyncDispose]: () => dispatcher.destroy(),
+  }
+}

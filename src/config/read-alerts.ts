@@ -1,0 +1,63 @@
+import type { Language } from '../core/language.ts'
+import { readLanguage } from './read-language.ts'
+import { isLoopback } from './read-url.ts'
+import type { SettingSource } from './setting-source.ts'
+import { readChoice, readFlag, show } from './values.ts'
+
+const WEBHOOK = 'LIVEHOUSE_ALERT_WEBHOOK'
+const SECRET = 'LIVEHOUSE_ALERT_SECRET'
+
+/** Where to tell of what goes wrong, and in which shape. */
+export interface AlertSettings {
+  /** The whole address, which may carry a key: never shown. Null: nobody is told. */
+  readonly webhook: string | null
+  readonly format: 'json' | 'dingtalk' | 'wecom' | 'feishu' | 'slack'
+  readonly secret: string | null
+  readonly keyword: string | null
+  readonly language: Language
+  /** Asked after each green job; never shown. */
+  readonly heartbeatUrl: string | null
+}
+
+/** `LIVEHOUSE_ALERT_…` and `LIVEHOUSE_HEARTBEAT_URL`. */
+export function readAlertSettings(source: SettingSource): AlertSettings {
+  const format = readChoice(source, 'LIVEHOUSE_ALERT_FORMAT', ['json', 'dingtalk', 'wecom', 'feishu', 'slack'])
+  const secret = source.value(SECRET) ?? null
+  const keyword = source.value('LIVEHOUSE_ALERT_KEYWORD') ?? null
+  if (!source.isSet(WEBHOOK)) {
+    for (const name of ['LIVEHOUSE_ALERT_FORMAT', SECRET, 'LIVEHOUSE_ALERT_KEYWORD']) {
+      if (source.isSet(name)) source.refuse(`${name} is set, but ${WEBHOOK} is not; it should be the address to tell`)
+    }
+  }
+  if (secret !== null && (format === 'wecom' || format === 'slack')) {
+    source.refuse(`${SECRET} is set, but ${format} has no signature; it should not be set`)
+  }
+  if (keyword !== null && keyword.length > 50) {
+    source.refuse(`LIVEHOUSE_ALERT_KEYWORD is ${show(keyword)}; it should be a word of at most 50 characters`)
+  }
+  return {
+    webhook: readSecretUrl(source, WEBHOOK),
+    format,
+    secret,
+    keyword,
+    language: readLanguage(source) ?? 'en',
+    heartbeatUrl: readSecretUrl(source, 'LIVEHOUSE_HEARTBEAT_URL'),
+  }
+}
+
+/** An address with a key in it, as robots have them. */
+function readSecretUrl(source: SettingSource, name: string): string | null {
+  const given = source.value(name)
+  if (given === undefined) return null
+  const url = URL.parse(given)
+  const isHttp = url?.protocol === 'http:'
+  if (
+    url?.protocol === 'https:' ||
+    (isHttp && (isLoopback(url.hostname) || readFlag(source, 'LIVEHOUSE_ALLOW_HTTP', '0')))
+  ) {
+    return given
+  }
+  const what = isHttp ? 'is plain http to another host' : 'is not an https URL'
+  source.refuse(`${name} (not shown) ${what}; it should be an https URL (LIVEHOUSE_ALLOW_HTTP=1 allows plain http)`)
+  return null
+}

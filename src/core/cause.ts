@@ -1,0 +1,51 @@
+/** Something an operator should hear of without asking. Holds ids and counts, never personal data or a text of the service. */
+export type Cause =
+  /** The last run of a job or a command is not green. `problems`: how many of each code, by stream. */
+  | {
+      readonly kind: 'run'
+      readonly name: string
+      readonly status: 'partial' | 'failed'
+      /** Null where it failed before a run began. */
+      readonly runId: string | null
+      readonly problems: readonly { readonly stream: string | null; readonly code: string; readonly count: number }[]
+    }
+  /** Nothing of a stream was proven on the service's day by `provenBy` (`HH:MM`). `provenAt`: ISO instant of the last proof. */
+  | { readonly kind: 'stale'; readonly stream: string; readonly provenBy: string; readonly provenAt: string | null }
+  /** A field that the service's documents do not name. */
+  | { readonly kind: 'unknownField'; readonly stream: string; readonly field: string }
+  /** A configured channel that the service no longer knows. */
+  | { readonly kind: 'channelGone'; readonly channel: string }
+  /** A job that had to end before it was done, so many times in a row. */
+  | { readonly kind: 'unfinished'; readonly job: string; readonly runs: number }
+  /** The ten calls a day of version 1 will not do by the date that the job names. Both are dates. */
+  | { readonly kind: 'budget'; readonly job: string; readonly finishBy: string; readonly finishesOn: string }
+  /** The database does not answer. */
+  | { readonly kind: 'database' }
+
+/** The same text for the same cause, however its facts change. */
+export function keyOfCause(cause: Cause): string {
+  switch (cause.kind) {
+    case 'run':
+      return `run=${cause.name}`
+    case 'stale':
+      return `stale=${cause.stream}`
+    case 'unknownField':
+      return `field=${cause.stream}/${cause.field}`
+    case 'channelGone':
+      return `channel=${cause.channel}`
+    case 'unfinished':
+      return `unfinished=${cause.job}`
+    case 'budget':
+      return `budget=${cause.job}`
+    case 'database':
+      return 'database'
+  }
+}
+
+/** A message that is due: that a cause has arisen, or that it is over. */
+export interface Notice {
+  readonly event: 'raised' | 'cleared'
+  readonly cause: Cause
+  /** When the cause arose, or was over. */
+  readonly at: Date
+}

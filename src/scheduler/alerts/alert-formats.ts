@@ -1,0 +1,106 @@
+import { createHmac } from 'node:crypto'
+import { keyOfCause, type Notice } from '../../core/cause.ts'
+import type { Language } from '../../core/language.ts'
+import { describeNotice } from './describe-cause.ts'
+
+export const alertFormats = ['json', 'dingtalk', 'wecom', 'feishu', 'slack'] as const
+export type AlertFormat = (typeof alertFormats)[number]
+
+export interface AlertStyle {
+  readonly format: AlertFormat
+  readonly language: Language
+  /** Signs what is sent, where the format knows a signature: DingTalk and Feishu robots, and plain JSON. */
+  readonly secret: string | null
+  /** A word that the robot insists on. */
+  readonly keyword: string | null
+}
+
+/** One POST of JSON. */
+export interface AlertRequest {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** What robots take in one message, with room to spare. */
+const MOST_LINES = 20
+
+/** The request that tells of these notices, in the shape that the receiver wants. */
+export function formatAlert(notices: readonly Notice[], url: string, style: AlertStyle, nowMs: number): AlertRequest {
+  const { format, secret } = style
+  const lines = linesOf(notices, style)
+  const title = lines[0] ?? ''
+  switch (format) {
+    case 'json': {
+      const body = JSON.stringify({
+        source: 'livehouse',
+        text: lines.join('\n'),
+        events: notices.map((each) => eventOf(each, style)),
+      })
+      const signature = secret === null ? {} : { 'x-livehouse-signature': `sha256=${hmac(secret, body, 'hex')}` }
+      return post(url, body, signature)
+    }
+    case 'dingtalk': {
+      const signed = new URL(url)
+      if (secret !== null) {
+        signed.searchParams.set('timestamp', String(nowMs))
+        signed.searchParams.set('sign', hmac(secret, `${nowMs}\n${secret}`, 'base64'))
+      }
+      return post(signed.href, { msgtype: 'markdown', markdown: { title, text: lines.join('\n\n') } })
+    }
+    case 'wecom':
+      return post(url, { msgtype: 'markdown', markdown: { content: lines.join('\n') } })
+    case 'feishu': {
+      const timestamp = String(Math.floor(nowMs / 1000))
+      // Signed with an empty message under a key that holds the time.
+      const signature = secret === null ? {} : { timestamp, sign: hmac(`${timestamp}\n${secret}`, '', 'base64') }
+      return post(url, { ...signature, msg_type: 'text', content: { text: lines.join('\n') } })
+    }
+    case 'slack':
+      return post(url, { text: lines.join('\n') })
+  }
+}
+
+/**
+ * Why the receiver did not take it; undefined when it did. The robots answer 200 whatever happens: their body decides
+ * (`errcode`, `code`, `StatusCode`).
+ */
+export function refusalIn(format: AlertFormat, status: number, text: string): string | undefined {
+  if (status < 200 || status > 299) return `status ${status}`
+  if (format === 'json' || format === 'slack') return undefined
+  const answer = parse(text)
+  const code: unknown = answer.errcode ?? answer.code ?? answer.StatusCode
+  return code === 0 ? undefined : `status ${status}, code ${JSON.stringify(code) ?? 'missing'}`
+}
+
+function linesOf(notices: readonly Notice[], { language, keyword }: AlertStyle): readonly string[] {
+  const told = notices
+    .slice(0, MOST_LINES)
+    .map((notice) => `${notice.event === 'raised' ? '⚠' : '✓'} ${describeNotice(notice, language)}`)
+  const rest = notices.length - told.length
+  const title = notices.length === 1 ? 'livehouse' : `livehouse: ${notices.length}`
+  const named = keyword === null ? title : `${title} ${keyword}`
+  return [named, ...told, ...(rest > 0 ? [language === 'en' ? `and ${rest} more` : `另有 ${rest} 条`] : [])]
+}
+
+function eventOf(notice: Notice, { language }: AlertStyle): Readonly<Record<string, unknown>> {
+  const { kind, ...facts } = notice.cause
+  const text = describeNotice(notice, language)
+  return { event: notice.event, cause: keyOfCause(notice.cause), kind, at: notice.at.toISOString(), text, facts }
+}
+
+function post(url: string, body: string | object, headers: Readonly<Record<string, string>> = {}): AlertRequest {
+  return { url, headers, body: typeof body === 'string' ? body : JSON.stringify(body) }
+}
+
+function hmac(key: string, message: string, encoding: 'hex' | 'base64'): string {
+  return createHmac('sha256', key).update(message).digest(encoding)
+}
+
+function parse(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return Object(JSON.parse(text))
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,71 @@
+import type { Kysely } from 'kysely'
+import type { Clock } from '../../core/clock.ts'
+import type { Log } from '../../core/log.ts'
+import type { Notice } from '../../core/cause.ts'
+import type { Database } from '../../db/database.ts'
+import { claimNotices, markSent, releaseNotices } from '../../state/alerts.ts'
+import { type AlertRequest, type AlertStyle, formatAlert, refusalIn } from './alert-formats.ts'
+
+/** Sends a request and gives what came back, or why nothing did (without the address: that may carry a key). */
+export type Post = (
+  request: AlertRequest,
+  signal: AbortSignal,
+) => Promise<
+  { readonly status: number; readonly text: string } | { readonly status: undefined; readonly failure: string }
+>
+
+/** How alerts go out. */
+export interface AlertChannel extends AlertStyle {
+  readonly url: string
+  readonly post: Post
+  readonly clock: Clock
+  readonly log: Log
+}
+
+const WAITS_MS = [1000, 5000]
+/** Longer than all attempts together can take. */
+const HOLD_MS = 5 * 60_000
+
+/**
+ * Sends what is due. What the receiver does not take after three attempts stays due, for this process or another one to
+ * try again later.
+ * @returns whether everything went out
+ */
+export async function deliverNotices(
+  db: Kysely<Database>,
+  channel: AlertChannel,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { clock } = channel
+  const notices = await claimNotices(db, new Date(clock.now()), HOLD_MS)
+  if (notices.length === 0) return true
+  let isSent = false
+  try {
+    isSent = await sendNotices(notices, channel, signal)
+  } finally {
+    if (!isSent) await releaseNotices(db, notices)
+  }
+  if (isSent) await markSent(db, notices, new Date(clock.now()))
+  return isSent
+}
+
+/** Three attempts. @returns whether the receiver took it; why not is logged */
+export async function sendNotices(
+  notices: readonly Notice[],
+  channel: AlertChannel,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { clock, log, url, post } = channel
+  for (let attempt = 0; ; attempt += 1) {
+    const answer = await post(formatAlert(notices, url, channel, clock.now()), signal)
+    const refusal = answer.status === undefined ? answer.failure : refusalIn(channel.format, answer.status, answer.text)
+    signal.throwIfAborted()
+    if (refusal === undefined) return true
+    const waitMs = WAITS_MS[attempt]
+    if (waitMs === undefined) {
+      log.warn('alert.unsent', { notices: notices.length, format: channel.format, reason: refusal })
+      return false
+    }
+    await clock.sleep(waitMs, signal)
+  }
+}

@@ -1,0 +1,119 @@
+import type { Cause, Notice } from '../../core/cause.ts'
+import type { Language } from '../../core/language.ts'
+
+/** Names that come from the service (fields, ids) could be of any length. */
+const LONGEST_NAME = 60
+const MOST_PROBLEMS = 5
+
+/** One line for a person: what has happened and, where something can be done, what. */
+export function describeNotice({ event, cause }: Notice, language: Language): string {
+  const says = language === 'en' ? english : chinese
+  return event === 'raised' ? says.raised(cause) : says.cleared(cause)
+}
+
+interface Words {
+  readonly raised: (cause: Cause) => string
+  readonly cleared: (cause: Cause) => string
+}
+
+const english: Words = {
+  raised: (cause) => {
+    switch (cause.kind) {
+      case 'run':
+        return `${named(cause.name)} ended ${cause.status}${runOf(cause, ' (run ', ')')}${problemsOf(cause, ': ')}. See livehouse status.`
+      case 'stale':
+        return cause.provenAt === null
+          ? `Nothing of ${cause.stream} was ever proven, by ${cause.provenBy} today.`
+          : `Nothing of ${cause.stream} was proven by ${cause.provenBy} today; the last proof is of ${cause.provenAt}.`
+      case 'unknownField':
+        return `A new field in ${cause.stream}: ${named(cause.field)}. Its values are kept in the column extra.`
+      case 'channelGone':
+        return `Channel ${named(cause.channel)} is gone: the service did not know it in three runs in a row. livehouse sync --channels tries it again.`
+      case 'unfinished':
+        return `Job ${cause.job} had to end before it was done, ${cause.runs} times in a row. Give it more time (until), or raise the call rate.`
+      case 'budget':
+        return `Job ${cause.job} will not be done by ${cause.finishBy}: its ten calls a day last until about ${cause.finishesOn}.`
+      case 'database':
+        return 'The database does not answer; livehouse waits for it.'
+    }
+  },
+  cleared: (cause) => {
+    switch (cause.kind) {
+      case 'run':
+        return `${named(cause.name)} ended well again.`
+      case 'stale':
+        return `${cause.stream} is proven again.`
+      case 'unknownField':
+        return `The field ${named(cause.field)} of ${cause.stream} is known now.`
+      case 'channelGone':
+        return `Channel ${named(cause.channel)} is back, or no longer configured.`
+      case 'unfinished':
+        return `Job ${cause.job} was done in time again.`
+      case 'budget':
+        return `Job ${cause.job} will be done in time.`
+      case 'database':
+        return 'The database answers again.'
+    }
+  },
+}
+
+const chinese: Words = {
+  raised: (cause) => {
+    switch (cause.kind) {
+      case 'run':
+        return `${named(cause.name)} ${cause.status === 'failed' ? '运行失败' : '只完成了一部分'}${runOf(cause, '（运行 ', '）')}${problemsOf(cause, '：')}。详见 livehouse status。`
+      case 'stale':
+        return cause.provenAt === null
+          ? `截至今日 ${cause.provenBy}，${cause.stream} 从未得到验证。`
+          : `截至今日 ${cause.provenBy}，${cause.stream} 尚未得到验证；上次验证于 ${cause.provenAt}。`
+      case 'unknownField':
+        return `${cause.stream} 出现新字段：${named(cause.field)}。其值保存在 extra 列。`
+      case 'channelGone':
+        return `频道 ${named(cause.channel)} 已消失：连续三次运行中服务都不认识它。可用 livehouse sync --channels 重试。`
+      case 'unfinished':
+        return `任务 ${cause.job} 连续 ${cause.runs} 次未能按时完成。请延长时间（until）或提高调用速率。`
+      case 'budget':
+        return `任务 ${cause.job} 无法在 ${cause.finishBy} 前完成：按每天十次调用，大约要到 ${cause.finishesOn}。`
+      case 'database':
+        return '数据库没有响应；livehouse 正在等待。'
+    }
+  },
+  cleared: (cause) => {
+    switch (cause.kind) {
+      case 'run':
+        return `${named(cause.name)} 已恢复正常。`
+      case 'stale':
+        return `${cause.stream} 已重新得到验证。`
+      case 'unknownField':
+        return `${cause.stream} 的字段 ${named(cause.field)} 已知。`
+      case 'channelGone':
+        return `频道 ${named(cause.channel)} 已恢复，或不再配置。`
+      case 'unfinished':
+        return `任务 ${cause.job} 已能按时完成。`
+      case 'budget':
+        return `任务 ${cause.job} 可以按时完成。`
+      case 'database':
+        return '数据库已恢复响应。'
+    }
+  },
+}
+
+/** Without what the robots would read as markup, and no longer than a name should be. */
+function named(name: string): string {
+  // oxlint-disable-next-line no-control-regex
+  const plain = name.replace(/[\u0000-\u001f\u007f-\u009f<>&*_`~[\]()#@|\\!]+/g, ' ').trim()
+  return plain.length > LONGEST_NAME ? `${plain.slice(0, LONGEST_NAME)}…` : plain
+}
+
+function runOf({ runId }: Extract<Cause, { kind: 'run' }>, before: string, after: string): string {
+  return runId === null ? '' : `${before}${runId}${after}`
+}
+
+function problemsOf({ problems }: Extract<Cause, { kind: 'run' }>, before: string): string {
+  if (problems.length === 0) return ''
+  const told = problems
+    .slice(0, MOST_PROBLEMS)
+    .map(({ stream, code, count }) => `${stream === null ? '' : `${stream} `}${code} × ${count}`)
+  const rest = problems.length - told.length
+  return `${before}${told.join(', ')}${rest > 0 ? `, +${rest}` : ''}`
+}

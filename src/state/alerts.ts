@@ -1,0 +1,87 @@
+import { type Kysely, sql } from 'kysely'
+import { type Cause, keyOfCause, type Notice } from '../core/cause.ts'
+import type { Database } from '../db/database.ts'
+
+/** A notice that this process, and no other until the claim ends, is to send. */
+export interface ClaimedNotice extends Notice {
+  /** Decimal text. */
+  readonly alertId: string
+}
+
+/**
+ * Writes down which causes of these kinds there are now: new ones are raised, those that are no longer there are cleared. A
+ * field that was discovered stays raised: there is no end to tell of.
+ */
+export async function recordCauses(
+  db: Kysely<Database>,
+  kinds: readonly Cause['kind'][],
+  causes: readonly Cause[],
+  now: Date,
+): Promise<void> {
+  const keys = causes.map(keyOfCause)
+  await db.transaction().execute(async (trx) => {
+    await sql`
+      insert into livehouse_ops.alerts (cause, facts, raised_at)
+      select cause, facts::jsonb, ${now} from unnest(${keys}::text[], ${causes.map((cause) => JSON.stringify(cause))}::text[])
+        as given (cause, facts)
+      on conflict (cause) where cleared_at is null do update set facts = excluded.facts
+        where alerts.facts is distinct from excluded.facts`.execute(trx)
+    await sql`
+      update livehouse_ops.alerts set cleared_at = ${now}
+      where cleared_at is null and cause <> all(${keys}::text[])
+        and facts ->> 'kind' = any(${kinds.filter((kind) => kind !== 'unknownField')}::text[])`.execute(trx)
+  })
+}
+
+/** Takes what is due for `holdMs`, oldest first; a process that dies meanwhile leaves it to another one. */
+export async function claimNotices(db: Kysely<Database>, now: Date, holdMs: number): Promise<readonly ClaimedNotice[]> {
+  const { rows } = await sql<NoticeRow>`
+    update livehouse_ops.alerts set claimed_until = ${new Date(now.getTime() + holdMs)}
+    where alert_id in (
+      select alert_id from livehouse_ops.alerts
+      where ${isDue} and (claimed_until is null or claimed_until <= ${now})
+      order by alert_id for update skip locked)
+    returning alert_id, facts, raised_at, cleared_at`.execute(db)
+  return rows
+    .toSorted((a, b) => Number(a.alert_id) - Number(b.alert_id))
+    .map(({ alert_id: alertId, facts, raised_at: raisedAt, cleared_at: clearedAt }) =>
+      clearedAt === null
+        ? { alertId, event: 'raised', cause: facts, at: raisedAt }
+        : { alertId, event: 'cleared', cause: facts, at: clearedAt },
+    )
+}
+
+/** What went out is not sent again. */
+export async function markSent(db: Kysely<Database>, notices: readonly ClaimedNotice[], now: Date): Promise<void> {
+  for (const event of ['raised', 'cleared'] as const) {
+    const column = sql.ref(`${event}_sent_at`)
+    const ids = notices.filter((notice) => notice.event === event).map(({ alertId }) => alertId)
+    await sql`update livehouse_ops.alerts set ${column} = ${now}, claimed_until = null
+      where alert_id = any(${ids}::bigint[])`.execute(db)
+  }
+}
+
+/** What did not go out is due again at once. */
+export async function releaseNotices(db: Kysely<Database>, notices: readonly ClaimedNotice[]): Promise<void> {
+  await db
+    .updateTable('livehouse_ops.alerts')
+    .set({ claimed_until: null })
+    .where(
+      'alert_id',
+      'in',
+      notices.map(({ alertId }) => alertId),
+    )
+    .execute()
+}
+
+/** Over before anybody heard of it: then there is nothing to tell. */
+const isDue = sql`(
+  (cleared_at is null and raised_sent_at is null)
+  or (cleared_at is not null and raised_sent_at is not null and cleared_sent_at is null))`
+
+interface NoticeRow {
+  readonly alert_id: string
+  readonly facts: Cause
+  readonly raised_at: Date
+  readonly cleared_at: Date | null
+}

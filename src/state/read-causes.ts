@@ -1,0 +1,61 @@
+import { type Kysely, sql } from 'kysely'
+import type { Cause } from '../core/cause.ts'
+import type { Database } from '../db/database.ts'
+import { readGoneChannels } from './channel-states.ts'
+
+/** A field that was met longer ago is no news. */
+const NEWS_MS = 86_400_000
+
+/** The kinds that the state alone tells of, whoever ran what. */
+export const STATE_CAUSES = ['run', 'unknownField', 'channelGone', 'database'] as const
+
+/** What the state tells that an operator should hear of; that it can be asked shows that the database is there. */
+export async function readCauses(db: Kysely<Database>, now: Date): Promise<readonly Cause[]> {
+  const gone = [...(await readGoneChannels(db))].toSorted()
+  return [
+    ...(await readRunCauses(db)),
+    ...(await readUnknownFields(db, now)),
+    ...gone.map((channel) => ({ kind: 'channelGone', channel }) as const),
+  ]
+}
+
+/** The last run of each job and of each command; those of `running` processes say nothing yet. */
+async function readRunCauses(db: Kysely<Database>): Promise<readonly Cause[]> {
+  const { rows } = await sql<RunRow>`
+    with named as (
+      select coalesce(j.job, r.command) as name, r.run_id, r.status, r.outcome, r.finished_at
+      from livehouse_ops.runs r left join livehouse_ops.job_runs j using (run_id)
+      where r.status <> 'running' and r.command <> 'demo'
+      union all
+      -- Failed before a run began, such as for want of a setting.
+      select job, null, outcome, null, finished_at from livehouse_ops.job_runs
+      where run_id is null and status = 'ended'
+    ), last as (
+      select distinct on (name) * from named order by name, finished_at desc nulls last, run_id desc nulls last
+    )
+    select name, run_id, status, coalesce((
+      select jsonb_agg(jsonb_build_object('stream', stream, 'code', code, 'count', count) order by stream, code)
+      from (select e ->> 'stream' as stream, e ->> 'code' as code, count(*)
+        from jsonb_array_elements(last.outcome -> 'errors') as e group by 1, 2) as counted
+    ), '[]') as problems
+    from last where status in ('partial', 'failed') order by name`.execute(db)
+  return rows.map(({ name, run_id: runId, status, problems }) => ({ kind: 'run', name, runId, status, problems }))
+}
+
+async function readUnknownFields(db: Kysely<Database>, now: Date): Promise<readonly Cause[]> {
+  const fields = await db
+    .selectFrom('livehouse_ops.unknown_fields')
+    .select(['stream', 'field'])
+    .where('first_seen_at', '>', new Date(now.getTime() - NEWS_MS))
+    .orderBy('stream')
+    .orderBy('field')
+    .execute()
+  return fields.map(({ stream, field }) => ({ kind: 'unknownField', stream, field }))
+}
+
+interface RunRow {
+  readonly name: string
+  readonly run_id: string | null
+  readonly status: 'partial' | 'failed'
+  readonly problems: Extract<Cause, { kind: 'run' }>['problems']
+}

@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest'
+import { readAlertSettings } from '../../src/config/read-alerts.ts'
+import { createSettingSource } from '../../src/config/setting-source.ts'
+
+function read(environment: Readonly<Record<string, string>>) {
+  const source = createSettingSource(environment)
+  return { settings: readAlertSettings(source), problems: source.problems() }
+}
+
+test('nobody is told unless somebody is named', () => {
+  const { settings, problems } = read({})
+  expect(settings).toEqual({
+    webhook: null,
+    format: 'json',
+    secret: null,
+    keyword: null,
+    language: 'en',
+    heartbeatUrl: null,
+  })
+  expect(problems).toEqual([])
+})
+
+test('a robot with a signature and a keyword is read', () => {
+  const { settings, problems } = read({
+    LIVEHOUSE_ALERT_WEBHOOK: 'https://robot.example.com/send?access_token=abc',
+    LIVEHOUSE_ALERT_FORMAT: 'dingtalk',
+    LIVEHOUSE_ALERT_SECRET: 'SEC1',
+    LIVEHOUSE_ALERT_KEYWORD: '直播',
+    LIVEHOUSE_LANG: 'zh-CN',
+    LIVEHOUSE_HEARTBEAT_URL: 'http://127.0.0.1:9/beat',
+  })
+  expect(problems).toEqual([])
+  expect(settings).toEqual({
+    webhook: 'https://robot.example.com/send?access_token=abc',
+    format: 'dingtalk',
+    secret: 'SEC1',
+    keyword: '直播',
+    language: 'zh-CN',
+    heartbeatUrl: 'http://127.0.0.1:9/beat',
+  })
+})
+
+describe('what cannot work is refused, without showing the address', () => {
+  test.each([
+    [{ LIVEHOUSE_ALERT_WEBHOOK: 'ftp://h/hidden' }, 'is not an https URL'],
+    [{ LIVEHOUSE_ALERT_WEBHOOK: 'http://h/hidden' }, 'is plain http to another host'],
+    [{ LIVEHOUSE_HEARTBEAT_URL: 'hidden' }, 'is not an https URL'],
+    [{ LIVEHOUSE_ALERT_WEBHOOK: 'https://h', LIVEHOUSE_ALERT_FORMAT: 'sms' }, 'LIVEHOUSE_ALERT_FORMAT is "sms"'],
+    [
+      { LIVEHOUSE_ALERT_WEBHOOK: 'https://h', LIVEHOUSE_ALERT_FORMAT: 'slack', LIVEHOUSE_ALERT_SECRET: 'hidden' },
+      'slack has no signature',
+    ],
+    [{ LIVEHOUSE_LANG: 'fr' }, 'LIVEHOUSE_LANG is "fr"'],
+    [{ LIVEHOUSE_ALERT_KEYWORD: 'word' }, 'LIVEHOUSE_ALERT_WEBHOOK is not'],
+  ])('%j', (environment, problem) => {
+    const { problems } = read(environment)
+    expect(problems).toEqual([expect.stringContaining(problem)])
+    expect(problems.join('')).not.toContain('hidden')
+  })
+})

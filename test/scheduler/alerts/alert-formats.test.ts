@@ -1,0 +1,135 @@
+import { createHmac } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import type { Cause, Notice } from '../../../src/core/cause.ts'
+import { languages } from '../../../src/core/language.ts'
+import {
+  type AlertFormat,
+  alertFormats,
+  type AlertStyle,
+  formatAlert,
+  refusalIn,
+} from '../../../src/scheduler/alerts/alert-formats.ts'
+import { describeNotice } from '../../../src/scheduler/alerts/describe-cause.ts'
+
+const at = new Date('2026-11-20T06:30:00Z')
+const NOW_MS = 1_700_000_000_123
+const URL_WITH_KEY = 'https://robot.example.com/send?access_token=abc'
+const raised: Notice = { event: 'raised', cause: { kind: 'channelGone', channel: '9' }, at }
+
+const causes: readonly Cause[] = [
+  {
+    kind: 'run',
+    name: 'nightly',
+    runId: '7',
+    status: 'partial',
+    problems: [{ stream: 'gifts', code: 'slice.short', count: 2 }],
+  },
+  { kind: 'run', name: 'sync', runId: null, status: 'failed', problems: [] },
+  { kind: 'stale', stream: 'gifts', provenBy: '07:00', provenAt: '2026-11-19T18:15:00.000Z' },
+  { kind: 'stale', stream: 'gifts', provenBy: '07:00', provenAt: null },
+  { kind: 'unknownField', stream: 'visitors', field: 'vip' },
+  { kind: 'channelGone', channel: '9' },
+  { kind: 'unfinished', job: 'nightly', runs: 3 },
+  { kind: 'budget', job: 'v1-history', finishBy: '2027-01-01', finishesOn: '2027-03-01' },
+  { kind: 'database' },
+]
+
+function style(format: AlertFormat, more: Partial<AlertStyle> = {}): AlertStyle {
+  return { format, language: 'en', secret: null, keyword: null, ...more }
+}
+
+function request(format: AlertFormat, more: Partial<AlertStyle> = {}, notices: readonly Notice[] = [raised]) {
+  const { url, headers, body } = formatAlert(notices, URL_WITH_KEY, style(format, more), NOW_MS)
+  return { url: new URL(url), headers, body, json: Object(JSON.parse(body)) }
+}
+
+describe('every cause has its own sentence in each language, for its beginning and its end', () => {
+  test.each(languages)('%s', (language) => {
+    const texts = causes.flatMap((cause) =>
+      (['raised', 'cleared'] as const).map((event) => describeNotice({ event, cause, at }, language)),
+    )
+    expect(texts.every((text) => text.length > 5)).toBe(true)
+    // The two runs and the two late streams end with the same words but for their names.
+    expect(new Set(texts).size).toBe(texts.length - 1)
+  })
+})
+
+test('names from strangers cannot break out of a message', () => {
+  const field = `a](http://evil)<at id=all>@all *x* \n# ${'y'.repeat(200)}`
+  const text = describeNotice({ event: 'raised', cause: { kind: 'unknownField', stream: 'gifts', field }, at }, 'en')
+  expect(text).not.toMatch(/[<>[\]()*#@\n]/)
+  expect(text.length).toBeLessThan(160)
+})
+
+test('plain JSON names the events and is signed where a secret is given', () => {
+  const { json, headers, body } = request('json', { secret: 'S' })
+  expect(json).toMatchObject({
+    source: 'livehouse',
+    events: [
+      { event: 'raised', cause: 'channel=9', kind: 'channelGone', at: at.toISOString(), facts: { channel: '9' } },
+    ],
+  })
+  const signature = createHmac('sha256', 'S').update(body).digest('hex')
+  expect(headers).toEqual({ 'x-livehouse-signature': `sha256=${signature}` })
+  expect(request('json').headers).toEqual({})
+})
+
+test('DingTalk gets markdown, and time and signature in the address', () => {
+  const { url, json } = request('dingtalk', { secret: 'SEC' })
+  expect(json).toMatchObject({
+    msgtype: 'markdown',
+    markdown: { title: expect.any(String), text: expect.stringMatching(/Channel 9/) },
+  })
+  expect(url.searchParams.get('access_token')).toBe('abc')
+  expect(url.searchParams.get('timestamp')).toBe('1700000000123')
+  // Computed with `printf '1700000000123\nSEC' | openssl dgst -sha256 -hmac SEC -binary | base64`.
+  expect(url.searchParams.get('sign')).toBe(createHmac('sha256', 'SEC').update('1700000000123\nSEC').digest('base64'))
+  expect(request('dingtalk').url.searchParams.has('sign')).toBe(false)
+})
+
+test('WeCom gets markdown content', () => {
+  expect(request('wecom').json).toMatchObject({
+    msgtype: 'markdown',
+    markdown: { content: expect.stringMatching(/9/) },
+  })
+})
+
+test('Feishu gets text, with seconds and a signature of nothing under a key of both', () => {
+  const { json } = request('feishu', { secret: 'SEC' })
+  expect(json).toMatchObject({
+    msg_type: 'text',
+    content: { text: expect.stringMatching(/9/) },
+    timestamp: '1700000000',
+  })
+  expect(json.sign).toBe(createHmac('sha256', '1700000000\nSEC').update('').digest('base64'))
+  expect(request('feishu').json).not.toHaveProperty('sign')
+})
+
+test('Slack gets text', () => {
+  expect(Object.keys(request('slack').json)).toEqual(['text'])
+})
+
+test.each(alertFormats)('%s: the keyword stands in it, and a flood is one message', (format) => {
+  const many = Array.from(
+    { length: 300 },
+    (_, n): Notice => ({ event: 'raised', cause: { kind: 'channelGone', channel: `${n}` }, at }),
+  )
+  const { body } = request(format, { keyword: '直播' }, many)
+  expect(body).toContain('直播')
+  expect(body).toContain('and 280 more')
+})
+
+test.each<[AlertFormat, number, string, RegExp]>([
+  ['json', 204, '', /taken/],
+  ['slack', 200, 'ok', /taken/],
+  ['slack', 403, 'invalid_token', /403/],
+  ['dingtalk', 200, '{"errcode":0,"errmsg":"ok"}', /taken/],
+  ['dingtalk', 200, '{"errcode":310000,"errmsg":"sign not match"}', /310000/],
+  ['wecom', 200, '{"errcode":93000}', /93000/],
+  ['feishu', 200, '{"code":0,"msg":"success"}', /taken/],
+  ['feishu', 200, '{"StatusCode":0}', /taken/],
+  ['feishu', 200, '{"code":19021}', /19021/],
+  ['wecom', 200, '<html>', /missing/],
+])('%s: %i %s is %s', (format, status, text, refusal) => {
+  expect(refusalIn(format, status, text) ?? 'taken').toMatch(refusal)
+})

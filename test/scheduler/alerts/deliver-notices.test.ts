@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Cause } from '../../../src/core/cause.ts'
+import { type AlertChannel, deliverNotices, type Post } from '../../../src/scheduler/alerts/deliver-notices.ts'
+import { recordCauses } from '../../../src/state/alerts.ts'
+import { createFakeClock } from '../../helpers/fake-clock.ts'
+import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
+import { createRecordingLog } from '../../helpers/recording-log.ts'
+
+const gone: Cause = { kind: 'channelGone', channel: '9' }
+const KEY = 'https://robot.example.com/key-abc'
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(async () => {
+  await database[Symbol.asyncDispose]()
+})
+beforeEach(async () => {
+  await database.db.deleteFrom('livehouse_ops.alerts').execute()
+  await recordCauses(database.db, ['channelGone'], [gone], new Date(0))
+})
+
+function channel(answers: readonly Awaited<ReturnType<Post>>[]) {
+  const { log, lines } = createRecordingLog()
+  let sent = 0
+  const post: Post = async () => answers[Math.min(sent++, answers.length - 1)] ?? { status: undefined, failure: 'none' }
+  const made: AlertChannel = {
+    url: KEY,
+    format: 'dingtalk',
+    language: 'en',
+    secret: null,
+    keyword: null,
+    post,
+    clock: createFakeClock({ isAutomatic: true }),
+    log,
+  }
+  return { channel: made, sent: () => sent, lines }
+}
+
+const ok = { status: 200, text: '{"errcode":0}' }
+const signal = new AbortController().signal
+
+test('what fails at first is sent in the end, once', async () => {
+  const robot = channel([{ status: undefined, failure: 'no connection' }, { status: 500, text: '' }, ok])
+  expect(await deliverNotices(database.db, robot.channel, signal)).toBe(true)
+  expect(robot.sent()).toBe(3)
+  expect(await deliverNotices(database.db, robot.channel, signal)).toBe(true)
+  expect(robot.sent()).toBe(3)
+})
+
+test('after three attempts it is left for later, and said without the address', async () => {
+  const robot = channel([{ status: 200, text: '{"errcode":310000}' }])
+  expect(await deliverNotices(database.db, robot.channel, signal)).toBe(false)
+  expect(robot.sent()).toBe(3)
+  expect(JSON.stringify(robot.lines)).toContain('310000')
+  expect(JSON.stringify(robot.lines)).not.toContain('key-abc')
+  const later = channel([ok])
+  expect(await deliverNotices(database.db, later.channel, signal)).toBe(true)
+  expect(later.sent()).toBe(1)
+})

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Cause } from '../../src/core/cause.ts'
+import { type ClaimedNotice, claimNotices, markSent, recordCauses, releaseNotices } from '../../src/state/alerts.ts'
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+
+const gone: Cause = { kind: 'channelGone', channel: '9' }
+const field: Cause = { kind: 'unknownField', stream: 'visitors', field: 'vip' }
+const stale: Cause = { kind: 'stale', stream: 'gifts', provenBy: '07:00', provenAt: null }
+const kinds = ['channelGone', 'unknownField', 'run'] as const
+const HOLD_MS = 60_000
+let database: TestDatabase
+let nowMs = 0
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(async () => {
+  await database[Symbol.asyncDispose]()
+})
+beforeEach(async () => {
+  nowMs = Date.UTC(2026, 10, 20)
+  await database.db.deleteFrom('livehouse_ops.alerts').execute()
+})
+
+const now = () => new Date(nowMs)
+const record = (...causes: Cause[]) => recordCauses(database.db, kinds, causes, now())
+const claim = () => claimNotices(database.db, now(), HOLD_MS)
+const told = (notices: readonly ClaimedNotice[]) =>
+  notices.map(({ event, cause }) => [event, cause.kind === 'channelGone' ? cause.channel : cause.kind].join(' '))
+
+/** Takes what is due and sends it. */
+async function send(): Promise<readonly string[]> {
+  const notices = await claim()
+  await markSent(database.db, notices, now())
+  return told(notices)
+}
+
+test('a cause is told once, and once more when it is over', async () => {
+  await record(gone)
+  expect(await send()).toEqual(['raised 9'])
+  await record(gone)
+  expect(await send()).toEqual([])
+  await record()
+  expect(await send()).toEqual(['cleared 9'])
+  await record()
+  expect(await send()).toEqual([])
+  await record(gone)
+  expect(await send()).toEqual(['raised 9'])
+})
+
+test('what is over before anybody heard of it is not told', async () => {
+  await record(gone)
+  await record()
+  expect(await send()).toEqual([])
+})
+
+test('a discovered field is told once and never over', async () => {
+  await record(field)
+  expect(await send()).toEqual(['raised unknownField'])
+  await record()
+  expect(await send()).toEqual([])
+  await record(field)
+  expect(await send()).toEqual([])
+})
+
+test('causes of kinds that were not looked at stay', async () => {
+  await recordCauses(database.db, ['stale'], [stale], now())
+  await send()
+  await record()
+  expect(await send()).toEqual([])
+  await recordCauses(database.db, ['stale'], [], now())
+  expect(await send()).toEqual(['cleared stale'])
+})
+
+test('of two that send at once each takes something else, and what a dead one held is due again', async () => {
+  await record(gone, field)
+  const claims = await Promise.all([claim(), claim(), claim()])
+  expect(claims.flatMap(told).toSorted()).toEqual(['raised 9', 'raised unknownField'])
+  expect(await claim()).toEqual([])
+  nowMs += HOLD_MS
+  expect(told(await claim())).toEqual(['raised 9', 'raised unknownField'])
+})
+
+test('what could not be sent is due again', async () => {
+  await record(gone)
+  await releaseNotices(database.db, await claim())
+  expect(await send()).toEqual(['raised 9'])
+})
+
+test('the message has the facts of now', async () => {
+  const run = (status: 'partial' | 'failed'): Cause => ({ kind: 'run', name: 'sync', runId: '1', status, problems: [] })
+  await record(run('partial'))
+  await record(run('failed'))
+  expect(await claim()).toMatchObject([{ cause: { status: 'failed' }, at: now() }])
+})

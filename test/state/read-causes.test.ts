@@ -1,0 +1,108 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { readCauses } from '../../src/state/read-causes.ts'
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+
+const NOW = new Date('2026-11-20T06:30:00Z')
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(async () => {
+  await database[Symbol.asyncDispose]()
+})
+beforeEach(async () => {
+  await sql`truncate livehouse_ops.runs, livehouse_ops.job_runs, livehouse_ops.unknown_fields, livehouse.channels cascade`.execute(
+    database.db,
+  )
+})
+
+interface RunRow {
+  readonly command?: string
+  readonly status: string
+  readonly minute: number
+  readonly errors?: readonly unknown[]
+}
+
+async function addRun({ command = 'sync', status, minute, errors = [] }: RunRow): Promise<string> {
+  const { rows } = await sql<{ run_id: string }>`
+    insert into livehouse_ops.runs (command, status, settings, started_at, finished_at, outcome)
+    values (${command}, ${status}, '{}', ${NOW}, ${new Date(NOW.getTime() + minute * 60_000)}, ${JSON.stringify({ errors })})
+    returning run_id`.execute(database.db)
+  return rows[0]?.run_id ?? ''
+}
+
+async function addJobRun(job: string, runId: string | null, outcome: string): Promise<void> {
+  await sql`insert into livehouse_ops.job_runs (job, is_repeat, status, outcome, attempts, worker, run_id, started_at, finished_at)
+    values (${job}, false, 'ended', ${outcome}, 1, 'host:1', ${runId}::bigint, ${NOW}, ${NOW})`.execute(database.db)
+}
+
+test('the last run of each command counts, and only when it is not green', async () => {
+  await addRun({ status: 'failed', minute: 1 })
+  await addRun({ status: 'ok', minute: 2 })
+  await addRun({ command: 'backfill', status: 'ok', minute: 1 })
+  const runId = await addRun({
+    command: 'backfill',
+    status: 'partial',
+    minute: 2,
+    errors: [
+      { stream: 'gifts', code: 'api.badBody', partition: 'a', message: 'phone 13800001234' },
+      { stream: 'gifts', code: 'api.badBody', partition: 'b', message: '' },
+      { stream: null, code: 'internal', partition: null, message: '' },
+    ],
+  })
+  await addRun({ command: 'audit', status: 'waiting', minute: 1 })
+  const causes = await readCauses(database.db, NOW)
+  expect(causes).toEqual([
+    {
+      kind: 'run',
+      name: 'backfill',
+      runId,
+      status: 'partial',
+      problems: [
+        { stream: 'gifts', code: 'api.badBody', count: 2 },
+        { stream: null, code: 'internal', count: 1 },
+      ],
+    },
+  ])
+  expect(JSON.stringify(causes)).not.toContain('13800001234')
+})
+
+test('a run of a job counts for the job, and not for its command', async () => {
+  await addJobRun('nightly', await addRun({ status: 'partial', minute: 1 }), 'partial')
+  await addRun({ status: 'ok', minute: 2 })
+  expect(await readCauses(database.db, NOW)).toMatchObject([{ kind: 'run', name: 'nightly', status: 'partial' }])
+})
+
+test('a job that failed before a run began counts as well', async () => {
+  await addJobRun('nightly', null, 'failed')
+  expect(await readCauses(database.db, NOW)).toEqual([
+    { kind: 'run', name: 'nightly', runId: null, status: 'failed', problems: [] },
+  ])
+})
+
+test('fields met within a day are news, channels that are gone are told by their id', async () => {
+  for (const [field, at] of [
+    ['vip', '2026-11-20T00:00:00Z'],
+    ['old', '2026-11-01T00:00:00Z'],
+  ] as const) {
+    await sql`insert into livehouse_ops.unknown_fields (stream, field, first_seen_at, run_id) values ('visitors', ${field}, ${at}, 1)`.execute(
+      database.db,
+    )
+  }
+  for (const [id, state] of [
+    ['9', 'gone'],
+    ['10', 'active'],
+    ['11', 'gone'],
+  ] as const) {
+    await sql`insert into livehouse.channels (channel_id, name, state, run_id) values (${id}, '某人的频道', ${state}, 1)`.execute(
+      database.db,
+    )
+  }
+  expect(await readCauses(database.db, NOW)).toEqual([
+    { kind: 'unknownField', stream: 'visitors', field: 'vip' },
+    { kind: 'channelGone', channel: '11' },
+    { kind: 'channelGone', channel: '9' },
+  ])
+})
