@@ -1,0 +1,128 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { JobLock } from '../../src/state/job-lock.ts'
+import { onServer } from '../helpers/postgres.ts'
+import { HOUR, nightly, type SchedulerBench, START, startSchedulerBench } from '../helpers/scheduler-bench.ts'
+import { doneWell } from '../helpers/start-scheduler.ts'
+
+let bench: SchedulerBench
+
+beforeAll(async () => {
+  bench = await startSchedulerBench()
+})
+beforeEach(async () => await bench.reset())
+afterAll(async () => await bench[Symbol.asyncDispose]())
+
+test('of two on one database each time is run by one', async () => {
+  bench.gridMs = 15 * 60_000
+  bench.start({ cron: '*/15 * * * *' }, 'a')
+  bench.start({ cron: '*/15 * * * *' }, 'b')
+  await bench.clock.runTo(START + 10 * HOUR)
+  expect(bench.times()).toHaveLength(40)
+  expect(new Set(bench.times()).size).toBe(40)
+})
+
+test('a run that a signal interrupts is taken up again by whoever is there next', async () => {
+  bench.work = async (signal) => {
+    await bench.withTime(new Promise((resolve) => signal.addEventListener('abort', resolve)))
+    return { ...doneWell, status: 'partial' }
+  }
+  const scheduler = bench.start()
+  await bench.clock.runTo(START + 17 * HOUR)
+  await bench.stop(scheduler)
+  expect(await bench.readRuns()).toMatchObject([
+    { local_time: '2026-11-21 02:00:00', status: 'interrupted', outcome: null },
+  ])
+  bench.work = async () => doneWell
+  bench.start()
+  await bench.clock.runTo(START + 18 * HOUR)
+  expect(bench.times()).toEqual(['2026-11-20T18:00', '2026-11-20T19:00'])
+  expect(await bench.readRuns()).toMatchObject([{ status: 'ended', outcome: 'ok', attempts: 2 }])
+})
+
+test('a run whose process died is taken up again, but not for ever', async () => {
+  await bench.stop(bench.start())
+  await bench.database.db
+    .insertInto('livehouse_ops.job_runs')
+    .values({
+      job: 'nightly',
+      local_time: '2026-11-20 02:00:00',
+      is_repeat: false,
+      due_at: new Date('2026-11-19T18:00:00Z'),
+      status: 'running',
+      outcome: null,
+      attempts: 3,
+      worker: 'gone',
+      error: null,
+      started_at: new Date('2026-11-19T18:00:00Z'),
+    })
+    .execute()
+  const runs: unknown[] = []
+  for (let round = 0; round < 3; round++) {
+    const scheduler = bench.start()
+    await bench.clock.runTo(bench.clock.now() + 60_000)
+    await bench.stop(scheduler)
+    runs.push(...(await bench.readRuns()))
+    // As a process leaves it that dies.
+    await sql`update livehouse_ops.job_runs set status = 'running' where status = 'ended'`.execute(bench.database.db)
+  }
+  expect(bench.times()).toHaveLength(2)
+  expect(runs).toMatchObject([
+    { status: 'ended', attempts: 4 },
+    { status: 'ended', attempts: 5 },
+    { status: 'skipped', attempts: 5, error: 'it was begun 5 times and never ended' },
+  ])
+})
+
+test('while another process is at work on the job it is not begun', async () => {
+  const lock = await JobLock.tryTake(bench.database.db, 'nightly')
+  bench.start()
+  await bench.clock.runTo(START + 17 * HOUR)
+  expect(bench.times()).toEqual([])
+  await lock?.[Symbol.asyncDispose]()
+  await bench.clock.runTo(START + 18 * HOUR)
+  expect(bench.times()).toHaveLength(1)
+})
+
+test('a database that goes is waited for, and the run that it interrupted is taken up again', async () => {
+  const allow = async (isAllowed: boolean) =>
+    await onServer(async (admin) => {
+      const name = sql.id(bench.database.name)
+      await sql`alter database ${name} with allow_connections ${sql.raw(String(isAllowed))}`.execute(admin)
+      if (!isAllowed) {
+        await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${bench.database.name}`.execute(
+          admin,
+        )
+      }
+    })
+  bench.work = async () => {
+    await allow(false)
+    return await sql`select 1`.execute(bench.database.db).then(() => doneWell)
+  }
+  const scheduler = bench.start()
+  await bench.clock.runTo(START + 17 * HOUR)
+  expect(scheduler.health.database()).toMatchObject({ isUp: false, problem: expect.stringContaining('Database') })
+  bench.work = async () => doneWell
+  await allow(true)
+  await bench.clock.runTo(START + 18 * HOUR)
+  expect(scheduler.health.database()).toMatchObject({ isUp: true, problem: undefined })
+  expect(await bench.readRuns()).toMatchObject([{ status: 'ended', outcome: 'ok', attempts: 2 }])
+  expect(scheduler.events().filter((event) => event.startsWith('database.'))).toEqual([
+    'database.lost',
+    'database.back',
+  ])
+})
+
+test('two with different job files are told of each other once', async () => {
+  const first = bench.start(nightly, 'a')
+  await bench.clock.runTo(START + 60_000)
+  const second = bench.start({ ...nightly, rereadDays: 30 }, 'b')
+  await bench.clock.runTo(START + HOUR)
+  for (const scheduler of [first, second]) {
+    expect(scheduler.events().filter((event) => event === 'jobs.differ')).toHaveLength(1)
+  }
+  await bench.stop(second)
+  const third = bench.start(nightly, 'c')
+  await bench.clock.runTo(START + 2 * HOUR)
+  expect(third.events()).not.toContain('jobs.differ')
+})
