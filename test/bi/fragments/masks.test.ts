@@ -1,0 +1,35 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { maskOf } from '../../../src/bi/fragments/masks.ts'
+import { onServer } from '../../helpers/postgres.ts'
+
+test.each([
+  ['phone', '13812341234', '138****1234'],
+  ['phone', '+8613812341234', '+86138****1234'],
+  ['phone', '1381234', '****'],
+  ['phone', '138 1234 1234', '****'],
+  ['phone', 'call me on 13812341234', '****'],
+  ['phone', '13812341234567890', '****'],
+  ['phone', null, null],
+  ['ip', '115.236.12.34', '115.236.12.0/24'],
+  ['ip', '2408:8409:1a2b:3c4d::1', '2408:8409:1a2b::/48'],
+  ['ip', null, null],
+  ['nickname', '王小明', '王**'],
+  ['nickname', '👨‍👩‍👧', '👨**'],
+  ['nickname', null, null],
+  ['address', '浙江省杭州市西湖区文三路1号', '浙江杭州'],
+  ['address', '上海浦东', '上海'],
+  ['address', '美国加利福尼亚', '***'],
+  ['address', null, null],
+  ['answers', '示例科技', '***'],
+  ['answers', null, null],
+] as const)('%s: %s is shown as %s', async (kind, value, expected) => {
+  await onServer(async (db) => {
+    const type = sql.raw(kind === 'ip' ? 'inet' : 'text')
+    const { rows } = await sql<{ masked: string | null }>`
+      select (${sql.raw(maskOf[kind]('x.value'))})::text as masked from (select ${value}::${type} as value) x`.execute(
+      db,
+    )
+    expect(rows).toEqual([{ masked: expected }])
+  })
+})

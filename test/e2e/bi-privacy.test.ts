@@ -1,0 +1,235 @@
+import { createHmac } from 'node:crypto'
+import { type Kysely, sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { biViews } from '../../src/bi/registry.ts'
+import { publishBi } from '../../src/db/bi/publish-bi.ts'
+import type { Database } from '../../src/db/database.ts'
+import type { TruthRow } from '../../src/emulator/truth.ts'
+import { textIn } from '../helpers/bi-questions/truth-facts.ts'
+import { openAs, type Reader } from '../helpers/open-as.ts'
+import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
+
+const CLEAR_PHONE = '13800138000'
+
+let pipeline: TestPipeline
+let analyst: Reader
+let pii: Reader
+
+beforeAll(async () => {
+  pipeline = await startPipeline({ viewers: 80 })
+  await pipeline.sync()
+  await publishBi(pipeline.database.db)
+  const [first] = pipeline.emulator.truth().visitors
+  await sql`update livehouse.visitors set phone = ${CLEAR_PHONE} where user_id = ${first?.user_id}`.execute(
+    pipeline.database.db,
+  )
+  analyst = await openAs('livehouse_analyst', pipeline.database)
+  pii = await openAs('livehouse_pii', pipeline.database)
+})
+
+afterAll(async () => {
+  await analyst[Symbol.asyncDispose]()
+  await pii[Symbol.asyncDispose]()
+  await pipeline[Symbol.asyncDispose]()
+})
+
+/** Every text that a view shows to this reader. */
+async function textsOf(db: Kysely<Database>, view: string): Promise<ReadonlySet<string>> {
+  const { rows } = await sql<{ text: string }>`
+    select distinct value as text from ${sql.table(`livehouse_bi.${view}`)} v, jsonb_each_text(to_jsonb(v))
+    where value is not null`.execute(db)
+  return new Set(rows.map(({ text }) => text))
+}
+
+/** What the service tells of people that has to be masked; addresses that are no more than province and city are not. */
+function secrets(): ReadonlyMap<string, ReadonlySet<string>> {
+  const truth = pipeline.emulator.truth()
+  const of = (rows: readonly TruthRow[], ...names: readonly string[]) =>
+    new Set(
+      rows
+        .flatMap((row) => names.map((name) => row[name]))
+        .filter((value) => typeof value === 'string' && value.length > 1)
+        .map(String),
+    )
+  const people = [...truth.visitors, ...truth.watch_records, ...truth.gifts, ...truth.signups]
+  return new Map([
+    ['phones', new Set([...of(people, 'phone'), CLEAR_PHONE])],
+    ['addresses', new Set([...of(people, 'address')].filter((address) => address.startsWith('美国')))],
+    ['nicknames', of(people, 'nickname', 'visitor_name')],
+    ['addresses of machines', of(people, 'last_ip')],
+    ['open ids', of(people, 'wx_openid')],
+    ['answers', new Set([...of(truth.signup_answers, 'answer')].flatMap((answer) => [answer, ...answer.split('||')]))],
+  ])
+}
+
+test('no view shows an analyst a clear value, and together they show them all to livehouse_pii', async () => {
+  const shown = new Map(
+    secrets()
+      .keys()
+      .map((kind) => [kind, new Set<string>()]),
+  )
+  for (const { name } of biViews) {
+    const masked = await textsOf(analyst.db, name)
+    const clear = await textsOf(pii.db, name)
+    for (const [kind, values] of secrets()) {
+      expect([...masked.intersection(values)], `${kind} in ${name}`).toEqual([])
+      for (const value of clear.intersection(values)) shown.get(kind)?.add(value)
+    }
+    const phones = [...(secrets().get('phones') ?? [])]
+    expect(
+      [...masked].filter((text) => phones.some((phone) => text.includes(phone))),
+      name,
+    ).toEqual([])
+  }
+  for (const [kind, values] of shown) expect(values.size, kind).toBeGreaterThan(0)
+  expect(shown.get('open ids')).toEqual(secrets().get('open ids'))
+})
+
+describe('an analyst is refused', () => {
+  test.each([
+    'select * from livehouse.visitors',
+    'select phone from livehouse.signups',
+    'select * from livehouse_ops.hash_key',
+    'select * from livehouse_ops.bi_settings',
+    'select * from livehouse_ops.quarantine',
+    'select * from pg_statistic',
+    'select * from pg_authid',
+    `update livehouse_bi.dim_channel set channel_label = 'x'`,
+    'delete from livehouse_bi.dim_viewer',
+    `insert into livehouse_bi.dim_channel (channel_id) values ('x')`,
+    'create table livehouse_bi.mine (id int)',
+    'create view livehouse_bi.mine as select 1',
+    'create schema mine',
+    'alter view livehouse_bi.dim_viewer set (security_barrier = false)',
+    'create or replace view livehouse_bi.dim_date as select 1 as day',
+    'drop view livehouse_bi.dim_viewer',
+    'set role livehouse_pii',
+    'set session authorization livehouse_pii',
+    'grant livehouse_pii to current_user',
+    'alter role livehouse_analyst superuser',
+    'grant select on livehouse.visitors to livehouse_analyst',
+    'do $$ begin lock table livehouse.visitors; end $$',
+    'create temp table mine as select * from livehouse.visitors',
+    'create temp view mine as select * from livehouse_ops.hash_key',
+    'copy livehouse.visitors to stdout',
+    `copy (select 1) to '/tmp/x'`,
+    `copy (select 1) to program 'cat'`,
+    `select pg_read_file('PG_VERSION')`,
+    `select * from query_to_xml('select * from livehouse.visitors', true, true, '')`,
+    `create statistics livehouse_bi.mine on phone, nickname from livehouse.visitors`,
+    `select livehouse_ops.bi_settings from livehouse_ops.bi_settings`,
+  ])('%s', async (statement) => {
+    await expect(analyst.session.query(statement)).rejects.toMatchObject({
+      code: expect.stringMatching(/^(42501|55000|0A000|2BP01)$/),
+    })
+  })
+})
+
+test('statistics of the tables cannot be read', async () => {
+  await sql`analyze livehouse.visitors`.execute(pipeline.database.db)
+  for (const view of ['pg_stats', 'pg_stats_ext', 'pg_stats_ext_exprs']) {
+    const { rows } = await analyst.session.query(`select * from ${view} where schemaname like 'livehouse%'`)
+    expect(rows, view).toEqual([])
+  }
+})
+
+test('a function of the reader in a filter, however cheap, sees the mask alone', async () => {
+  await analyst.session.query(`create function pg_temp.leak(text) returns boolean language plpgsql cost 0.0000001 as
+    $$ begin raise notice '%', $1; return true; end $$`)
+  for (const column of ['phone', 'nickname', 'open_id', 'address', 'last_ip::text']) {
+    await analyst.session.query(
+      `select 1 from livehouse_bi.dim_viewer where pg_temp.leak(${column}) and channel_id <> 'x'`,
+    )
+  }
+  await analyst.session.query('select 1 from livehouse_bi.fct_signup_answer where pg_temp.leak(answer)')
+  await analyst.session.query('select 1 from livehouse_bi.fct_signup_choice where pg_temp.leak(option)')
+  expect(analyst.notices.length).toBeGreaterThan(100)
+  const told = new Set(analyst.notices)
+  for (const [kind, values] of secrets()) expect([...told.intersection(values)], kind).toEqual([])
+})
+
+test('functions and operators of the reader do not take the place of those in a mask', async () => {
+  await sql`grant create on schema public to ${sql.id(analyst.name)}`.execute(pipeline.database.db)
+  await analyst.session.query(`create function public.left(text, integer) returns text language sql as $$ select $1 $$;
+    create function public.sha256(bytea) returns bytea language sql as $$ select $1 $$;
+    create function public.concat_clear(text, text) returns text language sql as $$ select 'shadow' || $1 $$;
+    create operator public.|| (leftarg = text, rightarg = text, function = public.concat_clear);
+    set search_path = public, pg_catalog`)
+  const { rows } = await analyst.session.query<{ phone: string }>(
+    'select distinct phone from livehouse_bi.dim_viewer where phone is not null',
+  )
+  await analyst.session.query('reset search_path')
+  expect(rows.length).toBeGreaterThan(10)
+  for (const { phone } of rows) expect(phone).toMatch(/^1\d\d\*{4}\d{4}$/)
+})
+
+test('a filter, an error and a plan tell nothing of a clear value', async () => {
+  const { session } = analyst
+  const divide = (phone: string) =>
+    session.query(`select count(1 / (case when phone = '${phone}' then 0 else 1 end)) from livehouse_bi.dim_viewer`)
+  await divide(CLEAR_PHONE)
+  await expect(divide('138****8000')).rejects.toMatchObject({ code: '22012' })
+  const failed = session.query(`select phone::bigint from livehouse_bi.dim_viewer where user_id is not null`)
+  await expect(failed).rejects.toMatchObject({ message: expect.stringMatching(/"1\d\d\*{4}\d{4}"/) })
+  const plan = async (phone: string) =>
+    JSON.stringify(
+      (await session.query(`explain verbose select * from livehouse_bi.dim_viewer where phone = '${phone}'`)).rows,
+    )
+  const present = await plan(CLEAR_PHONE)
+  expect((await plan('13900139000')).replaceAll('13900139000', CLEAR_PHONE)).toBe(present)
+})
+
+test('hashes of open ids are HMAC-SHA256 under the key in livehouse_ops, equal for equal ids', async () => {
+  const { rows: keys } = await sql<{ pad: Buffer }>`select inner_pad as pad from livehouse_ops.hash_key`.execute(
+    pipeline.database.db,
+  )
+  const key = keys[0]?.pad.map((byte) => byte ^ 0x36) ?? Buffer.alloc(0)
+  const hashOf = (text: string) => createHmac('sha256', key).update(text).digest('hex').slice(0, 32)
+  const { rows } = await sql<{ viewer_key: string; open_id: string }>`
+    select viewer_key, open_id from livehouse_bi.dim_viewer where open_id is not null order by 1`.execute(analyst.db)
+  const known = pipeline.emulator.truth().visitors.filter(({ wx_openid }) => wx_openid !== null)
+  const expected = known.map((row) => ({
+    viewer_key: `${textIn(row, 'channel_id')}:${textIn(row, 'user_id')}`,
+    open_id: hashOf(textIn(row, 'wx_openid') ?? ''),
+  }))
+  expect(rows).toEqual(expected.toSorted((a, b) => (a.viewer_key < b.viewer_key ? -1 : 1)))
+})
+
+test('people have the same key for every reader', async () => {
+  const keys = async ({ db }: Reader) =>
+    (await sql`select viewer_key, person_key from livehouse_bi.dim_viewer order by 1`.execute(db)).rows
+  expect(await keys(analyst)).toEqual(await keys(pii))
+})
+
+test('an operator changes what is masked, also to ids that are clear otherwise', async () => {
+  const { db } = pipeline.database
+  const outerIds = new Set(pipeline.emulator.truth().visitors.flatMap((row) => textIn(row, 'outer_id') ?? []))
+  const before = await textsOf(analyst.db, 'dim_person')
+  expect(before.intersection(outerIds).size).toBeGreaterThan(0)
+  await publishBi(db, { settings: { currency: undefined, masked: ['outer_id'] } })
+  const after = await textsOf(analyst.db, 'dim_person')
+  const phones = secrets().get('phones') ?? new Set()
+  expect([...after].filter((text) => [...outerIds].some((id) => text.includes(id)))).toEqual([])
+  expect(after.intersection(phones).size).toBeGreaterThan(0)
+  await publishBi(db, {
+    settings: { currency: undefined, masked: ['phone', 'ip', 'open_id', 'nickname', 'address', 'answers'] },
+  })
+})
+
+test('answers of a cleared question are shown, until the operator gives it another header', async () => {
+  const { db } = pipeline.database
+  const shown = async () => {
+    const { rows } = await sql<{ question_no: number }>`
+      select distinct question_no from livehouse_bi.fct_signup_answer where answer <> '***' order by 1`.execute(
+      analyst.db,
+    )
+    return rows
+  }
+  expect(await shown()).toEqual([])
+  const where = sql`question_no = 3 and question is not null and answer is not null`
+  await sql`insert into livehouse_ops.cleared_questions (channel_id, question_id, question)
+    select channel_id, question_id, question from livehouse.signup_answers where ${where} limit 1`.execute(db)
+  expect(await shown()).toEqual([{ question_no: 3 }])
+  await sql`update livehouse.signup_answers set question = 'another' where ${where}`.execute(db)
+  expect(await shown()).toEqual([])
+})

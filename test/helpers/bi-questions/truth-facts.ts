@@ -1,0 +1,149 @@
+import type { Truth, TruthRow } from '../../../src/emulator/truth.ts'
+
+const ZONE_MS = 8 * 3_600_000
+const DAY_MS = 86_400_000
+
+/** A visit as the service tells it, with what follows from it on the wall clock of Asia/Shanghai. */
+export interface Visit {
+  readonly channel: string
+  readonly viewer: string
+  readonly person: string
+  readonly enteredMs: number
+  readonly leftMs: number
+  readonly day: string
+  readonly hour: number
+  readonly online: number
+  readonly watch: number
+  readonly live: number
+  readonly replay: number
+  readonly source: string | null
+  readonly device: string | null
+}
+
+export interface Viewer {
+  readonly channel: string
+  readonly viewer: string
+  readonly person: string
+  readonly basis: string
+  readonly phone: string | null
+  readonly address: string | null
+  readonly firstDay: string
+  readonly visits: number
+  readonly watch: number
+  readonly comments: number
+}
+
+/** A gift or signup and whom it belongs to, by its viewer id or by a phone that one viewer of the channel has. */
+export interface Owned {
+  readonly channel: string
+  readonly viewer: string | null
+  readonly match: string
+  readonly day: string
+  readonly row: TruthRow
+}
+
+/** The world of the emulator in plain numbers, from which the answers are computed without SQL. */
+export interface TruthFacts {
+  readonly visits: readonly Visit[]
+  readonly viewers: readonly Viewer[]
+  readonly gifts: readonly Owned[]
+  readonly signups: readonly Owned[]
+  readonly truth: Truth
+}
+
+export function readTruthFacts(truth: Truth): TruthFacts {
+  const viewers = truth.visitors.map(viewerOf)
+  const byKey = new Map(viewers.map((viewer) => [viewer.viewer, viewer]))
+  return {
+    viewers,
+    visits: truth.watch_records.map((row) => visitOf(row, byKey)),
+    gifts: truth.gifts.map((row) => ownedOf(row, 'visitor_id', 'given_at', viewers)),
+    signups: truth.signups.map((row) => ownedOf(row, 'user_id', 'signed_up_at', viewers)),
+    truth,
+  }
+}
+
+function viewerOf(row: TruthRow): Viewer {
+  const channel = textIn(row, 'channel_id') ?? ''
+  const viewer = `${channel}:${textIn(row, 'user_id')}`
+  const phone = textIn(row, 'phone')
+  const [outer, assigned] = [textIn(row, 'outer_id'), textIn(row, 'assign_id')]
+  const [basis, id] =
+    outer !== null
+      ? ['outer_id', outer]
+      : assigned !== null
+        ? ['assign_id', assigned]
+        : phone !== null
+          ? ['phone', phone]
+          : ['none', viewer]
+  return {
+    channel,
+    viewer,
+    person: `${basis}:${id}`,
+    basis,
+    phone,
+    address: textIn(row, 'address'),
+    firstDay: dayOf(msIn(row, 'first_login_at')),
+    visits: numberIn(row, 'visit_count'),
+    watch: numberIn(row, 'watch_seconds'),
+    comments: numberIn(row, 'comment_count'),
+  }
+}
+
+function visitOf(row: TruthRow, viewers: ReadonlyMap<string, Viewer>): Visit {
+  const channel = textIn(row, 'channel_id') ?? ''
+  const viewer = `${channel}:${textIn(row, 'user_id')}`
+  const enteredMs = msIn(row, 'entered_at')
+  return {
+    channel,
+    viewer,
+    person: viewers.get(viewer)?.person ?? '',
+    enteredMs,
+    leftMs: msIn(row, 'left_at'),
+    day: dayOf(enteredMs),
+    hour: new Date(enteredMs + ZONE_MS).getUTCHours(),
+    online: numberIn(row, 'online_seconds'),
+    watch: numberIn(row, 'watch_seconds'),
+    live: numberIn(row, 'live_seconds'),
+    replay: numberIn(row, 'vod_seconds'),
+    source: textIn(row, 'access_source'),
+    device: textIn(row, 'device'),
+  }
+}
+
+function ownedOf(row: TruthRow, id: string, time: string, viewers: readonly Viewer[]): Owned {
+  const channel = textIn(row, 'channel_id') ?? ''
+  const [user, phone] = [textIn(row, id), textIn(row, 'phone')]
+  const day = dayOf(msIn(row, time))
+  if (user !== null) return { channel, viewer: `${channel}:${user}`, match: 'viewer_id', day, row }
+  const same = phone === null ? [] : viewers.filter((viewer) => viewer.phone === phone)
+  const here = same.filter((viewer) => viewer.channel === channel)
+  const [only] = here
+  if (here.length === 1 && only !== undefined) return { channel, viewer: only.viewer, match: 'phone', day, row }
+  const isOnePerson = new Set(same.map(({ person }) => person)).size === 1
+  return { channel, viewer: null, match: isOnePerson ? 'phone_person' : 'none', day, row }
+}
+
+/** `YYYY-MM-DD` in Asia/Shanghai. */
+export function dayOf(ms: number): string {
+  return new Date(ms + ZONE_MS).toISOString().slice(0, 10)
+}
+
+/** The Monday of a day's week. */
+export function weekOf(day: string): string {
+  const ms = Date.parse(`${day}T00:00:00Z`)
+  return new Date(ms - ((new Date(ms).getUTCDay() + 6) % 7) * DAY_MS).toISOString().slice(0, 10)
+}
+
+export function textIn(row: TruthRow, name: string): string | null {
+  const value = row[name]
+  return typeof value === 'string' ? value : null
+}
+
+export function numberIn(row: TruthRow, name: string): number {
+  return Number(row[name])
+}
+
+export function msIn(row: TruthRow, name: string): number {
+  return Date.parse(textIn(row, name) ?? '')
+}
