@@ -1,0 +1,53 @@
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { publishBi } from '../../src/db/bi/publish-bi.ts'
+import { runQuery } from '../../src/db/run-query.ts'
+import { audienceQuestions } from '../helpers/bi-questions/audience-questions.ts'
+import { CLEARED, moneyQuestions } from '../helpers/bi-questions/money-questions.ts'
+import { peopleQuestions } from '../helpers/bi-questions/people-questions.ts'
+import { readTruthFacts } from '../helpers/bi-questions/truth-facts.ts'
+import { openAs } from '../helpers/open-as.ts'
+import { startPipeline } from '../helpers/start-pipeline.ts'
+
+const questions = [...audienceQuestions, ...peopleQuestions, ...moneyQuestions]
+
+const introduction = `# Questions and queries
+
+What managers ask, and how \`livehouse_bi\` answers it; the answers are those of a small made-up world. Each query is run in the tests as
+\`livehouse_analyst\`, and its answer is held against one that is computed from the service's records without SQL. docs/bi.md describes the
+views.
+`
+
+test('each question of a manager has the answer that the truth of the service gives', async () => {
+  await using pipeline = await startPipeline({ channels: 3, viewers: 150 })
+  const { db } = pipeline.database
+  expect(await pipeline.sync()).toMatchObject({ status: 'ok' })
+  await publishBi(db, { settings: { currency: 'CNY', masked: undefined } })
+  await sql`insert into livehouse_ops.cleared_questions (channel_id, question_id, question)
+    select distinct channel_id, question_id, question from livehouse.signup_answers where question = ${CLEARED}`.execute(
+    db,
+  )
+  const facts = readTruthFacts(pipeline.emulator.truth())
+  await using analyst = await openAs('livehouse_analyst', pipeline.database)
+  const sections: string[] = []
+  for (const [index, { title, sql: text, answer }] of questions.entries()) {
+    const rows = await runQuery(analyst.db, text)
+    const cells = rows.map((row) => Object.values(row).map(cellText))
+    const expected = answer(facts).map((row) => row.map((cell) => (cell === null ? null : `${cell}`)))
+    expect(cells, title).toEqual(expected)
+    expect(cells.length, title).toBeGreaterThan(0)
+    const columns = Object.keys(rows[0] ?? {})
+    const lines = [columns, columns.map(() => '---'), ...cells.map((row) => row.map((cell) => cell ?? 'NULL'))]
+    const table = lines.map((line) => `| ${line.join(' | ').replaceAll('\n', ' ')} |`).join('\n')
+    sections.push(`## ${index + 1}. ${title}\n\n\`\`\`sql\n${text}\n\`\`\`\n\n${table}\n`)
+  }
+  await expect([introduction, ...sections].join('\n')).toMatchFileSnapshot(
+    join(import.meta.dirname, '../../docs/queries.md'),
+  )
+})
+
+function cellText(cell: unknown): string | null {
+  if (cell === null) return null
+  return typeof cell === 'string' ? cell : JSON.stringify(cell)
+}

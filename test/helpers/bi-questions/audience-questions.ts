@@ -1,0 +1,173 @@
+import { descending, distinct, groupBy, hours, type Question, rounded, sum } from './question.ts'
+import { dayOf, textIn, type TruthFacts, type Visit, weekOf } from './truth-facts.ts'
+
+const MINUTE_MS = 60_000
+
+/** How many records are online in each minute of a channel, counted minute by minute. */
+function minutesOf(visits: readonly Visit[]): ReadonlyMap<number, number> {
+  const counts = new Map<number, number>()
+  for (const { enteredMs, leftMs, online } of visits.filter((visit) => visit.online > 0)) {
+    const last = Math.min(enteredMs + (online - 1) * 1000, leftMs)
+    for (let minute = Math.floor(enteredMs / MINUTE_MS); minute <= Math.floor(last / MINUTE_MS); minute++) {
+      counts.set(minute, (counts.get(minute) ?? 0) + 1)
+    }
+  }
+  return counts
+}
+
+function peakOf(visits: readonly Visit[], day: string): number {
+  const ofDay = [...minutesOf(visits)].filter(([minute]) => dayOf(minute * MINUTE_MS) === day)
+  return Math.max(0, ...ofDay.map(([, count]) => count))
+}
+
+const isLive = (visit: Visit) => visit.live > 0
+const titleOf = ({ truth }: TruthFacts, channel: string) =>
+  textIn(truth.channels.find((row) => row.channel_id === channel) ?? {}, 'name') ?? channel
+
+/** Who watched, when, and for how long. */
+export const audienceQuestions: readonly Question[] = [
+  {
+    title: 'What happened on each channel on 19 November?',
+    sql: `select c.channel_title, d.viewers, d.new_viewers, d.sessions, d.viewers_over_one_minute,
+  round(d.watch_seconds / 3600.0, 1) as watch_hours, d.estimated_peak_viewers as peak, d.is_complete
+from livehouse_bi.daily_channel d join livehouse_bi.dim_channel c using (channel_id)
+where d.day = '2026-11-19'
+order by d.channel_id`,
+    answer: (facts) =>
+      groupBy(facts.visits, ({ channel }) => channel).map(({ key, rows }) => {
+        const visits = rows.filter(({ day }) => day === '2026-11-19')
+        const perViewer = groupBy(visits, ({ viewer }) => viewer)
+        return [
+          titleOf(facts, key),
+          perViewer.length,
+          facts.viewers.filter(({ channel, firstDay }) => channel === key && firstDay === '2026-11-19').length,
+          visits.length,
+          perViewer.filter((viewer) => sum(viewer.rows, ({ watch }) => watch) >= 60).length,
+          hours(sum(visits, ({ watch }) => watch)),
+          peakOf(rows, '2026-11-19'),
+          'true',
+        ]
+      }),
+  },
+  {
+    title: 'How many viewers did we reach this month, and how many people are they?',
+    sql: `select count(distinct viewer_key) as viewers, count(distinct person_key) as people
+from livehouse_bi.fct_viewer_day
+where day >= '2026-11-01'`,
+    answer: ({ visits }) => {
+      const month = visits.filter(({ day }) => day >= '2026-11-01')
+      return [[distinct(month, ({ viewer }) => viewer), distinct(month, ({ person }) => person)]]
+    },
+  },
+  {
+    title: 'Which channel holds its viewers the longest?',
+    sql: `select c.channel_title, count(distinct f.viewer_key) as viewers,
+  round(sum(f.watch_seconds) / 60.0 / count(distinct f.viewer_key), 1) as minutes_a_viewer
+from livehouse_bi.fct_viewer_day f join livehouse_bi.dim_channel c using (channel_id)
+group by c.channel_title
+order by minutes_a_viewer desc`,
+    answer: (facts) =>
+      descending(
+        groupBy(facts.visits, ({ channel }) => titleOf(facts, channel)).map(({ key, rows }) => {
+          const viewers = distinct(rows, ({ viewer }) => viewer)
+          return [key, viewers, rounded(sum(rows, ({ watch }) => watch) / 6 / viewers)]
+        }),
+        2,
+      ),
+  },
+  {
+    title: 'How much is watched live, and how much as a replay?',
+    sql: `select c.channel_title, round(sum(d.live_seconds) / 3600.0, 1) as live_hours,
+  round(sum(d.replay_seconds) / 3600.0, 1) as replay_hours
+from livehouse_bi.daily_channel d join livehouse_bi.dim_channel c using (channel_id)
+group by d.channel_id, c.channel_title order by d.channel_id`,
+    answer: (facts) =>
+      groupBy(facts.visits, ({ channel }) => channel).map(({ key, rows }) => [
+        titleOf(facts, key),
+        hours(sum(rows, ({ live }) => live)),
+        hours(sum(rows, ({ replay }) => replay)),
+      ]),
+  },
+  {
+    title: 'How many were in the fullest live minute of each channel, and when was it?',
+    sql: `select distinct on (a.channel_id) c.channel_title, a.estimated_live_viewers as live_viewers, a.minute_at_local::text as minute
+from livehouse_bi.fct_audience_minute a join livehouse_bi.dim_channel c using (channel_id)
+order by a.channel_id, a.estimated_live_viewers desc, a.minute_at`,
+    answer: (facts) =>
+      groupBy(facts.visits.filter(isLive), ({ channel }) => channel).map(({ key, rows }) => {
+        const [minute = 0, count = 0] = [...minutesOf(rows)].sort((a, b) => b[1] - a[1] || a[0] - b[0])[0] ?? []
+        return [
+          titleOf(facts, key),
+          count,
+          new Date(minute * MINUTE_MS + 8 * 3_600_000).toISOString().slice(0, 19).replace('T', ' '),
+        ]
+      }),
+  },
+  {
+    title: 'At what hours do viewers come?',
+    sql: `select entered_hour, count(*) as sessions
+from livehouse_bi.fct_watch
+group by entered_hour order by sessions desc, entered_hour::text limit 5`,
+    answer: ({ visits }) =>
+      descending(
+        groupBy(visits, ({ hour }) => String(hour)).map(({ key, rows }) => [key, rows.length]),
+        1,
+      ).slice(0, 5),
+  },
+  {
+    title: 'Which days of the week are the strongest?',
+    sql: `select d.weekday, count(*) as sessions, round(sum(f.watch_seconds) / 3600.0, 1) as watch_hours
+from livehouse_bi.fct_watch f join livehouse_bi.dim_date d using (day)
+group by d.weekday order by d.weekday`,
+    answer: ({ visits }) =>
+      groupBy(visits, ({ day }) => String(new Date(`${day}T00:00:00Z`).getUTCDay() || 7)).map(({ key, rows }) => [
+        key,
+        rows.length,
+        hours(sum(rows, ({ watch }) => watch)),
+      ]),
+  },
+  {
+    title: 'Through which links do viewers come?',
+    sql: `select access_source, count(*) as sessions, count(distinct viewer_key) as viewers
+from livehouse_bi.fct_watch
+group by access_source order by sessions desc, access_source collate "C"`,
+    answer: ({ visits }) =>
+      descending(
+        groupBy(visits, ({ source }) => source ?? '').map(({ key, rows }) => [
+          key,
+          rows.length,
+          distinct(rows, ({ viewer }) => viewer),
+        ]),
+        1,
+      ),
+  },
+  {
+    title: 'On which devices do they watch?',
+    sql: `select device, round(sum(watch_seconds) / 3600.0, 1) as watch_hours
+from livehouse_bi.fct_watch
+group by device order by sum(watch_seconds) desc`,
+    answer: ({ visits }) =>
+      groupBy(visits, ({ device }) => device ?? '')
+        .map(({ key, rows }) => ({ key, seconds: sum(rows, ({ watch }) => watch) }))
+        .sort((a, b) => b.seconds - a.seconds)
+        .map(({ key, seconds }) => [key, hours(seconds)]),
+  },
+  {
+    title: 'How many viewers were new each week, and how many came back?',
+    sql: `select d.week_start, count(distinct f.viewer_key) as viewers,
+  count(distinct f.viewer_key) filter (where f.is_new) as new_viewers
+from livehouse_bi.fct_viewer_day f join livehouse_bi.dim_date d using (day)
+group by d.week_start order by d.week_start`,
+    answer: ({ visits, viewers }) => {
+      const firstDay = new Map(viewers.map((viewer) => [viewer.viewer, viewer.firstDay]))
+      return groupBy(visits, ({ day }) => weekOf(day)).map(({ key, rows }) => [
+        key,
+        distinct(rows, ({ viewer }) => viewer),
+        distinct(
+          rows.filter(({ viewer, day }) => firstDay.get(viewer) === day),
+          ({ viewer }) => viewer,
+        ),
+      ])
+    },
+  },
+]

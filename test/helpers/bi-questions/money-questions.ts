@@ -1,0 +1,145 @@
+import { descending, distinct, groupBy, type Question, sum } from './question.ts'
+import { numberIn, type Owned, textIn } from './truth-facts.ts'
+
+const cents = ({ row }: Owned) => Math.round(Number(row.amount) * 100)
+const ofType = (gifts: readonly Owned[], type: string) => gifts.filter(({ row }) => row.gift_type === type)
+
+/** The one question whose answers the operator has cleared. */
+export const CLEARED = '感兴趣的话题'
+
+/** Gifts, signups and the account. */
+export const moneyQuestions: readonly Question[] = [
+  {
+    title: 'What was given to each channel?',
+    sql: `select channel_id, sum(cash_gifts) as cash_gifts, sum(cash_amount) as cash, sum(prop_gifts) as props,
+  sum(prop_amount) as prop_amount, min(currency) as currency
+from livehouse_bi.daily_channel
+group by channel_id order by channel_id`,
+    answer: ({ gifts }) =>
+      groupBy(gifts, ({ channel }) => channel).map(({ key, rows }) => {
+        const of = (type: string) =>
+          [ofType(rows, type).length, (sum(ofType(rows, type), cents) / 100).toFixed(2)] as const
+        return [key, ...of('cash'), ...of('prop'), 'CNY']
+      }),
+  },
+  {
+    title: 'Which gifts are given most?',
+    sql: `select d.gift_title, count(*) as gifts
+from livehouse_bi.fct_gift f join livehouse_bi.dim_gift d using (gift_key)
+group by d.gift_title order by gifts desc, d.gift_title limit 3`,
+    answer: ({ gifts }) =>
+      descending(
+        groupBy(gifts, ({ row }) => `${textIn(row, 'gift_type')} ${textIn(row, 'gift_id')}`).map(({ key, rows }) => [
+          key,
+          rows.length,
+        ]),
+        1,
+      ).slice(0, 3),
+  },
+  {
+    title: 'For how many gifts do we know who gave them?',
+    sql: `select match_basis, count(*) as gifts, count(distinct viewer_key) as viewers
+from livehouse_bi.fct_gift
+group by match_basis order by match_basis`,
+    answer: ({ gifts }) =>
+      groupBy(gifts, ({ match }) => match).map(({ key, rows }) => [
+        key,
+        rows.length,
+        distinct(rows, ({ viewer }) => viewer),
+      ]),
+  },
+  {
+    title: 'How many signed up with each questionnaire, and how many of them watched a minute or more?',
+    sql: `select q.channel_id, q.questionnaire_name, count(*) as signups, count(distinct s.viewer_key) as viewers,
+  count(distinct s.viewer_key) filter (where v.watch_seconds >= 60) as watched
+from livehouse_bi.fct_signup s join livehouse_bi.dim_questionnaire q using (questionnaire_key)
+  left join livehouse_bi.dim_viewer v using (viewer_key)
+group by q.channel_id, q.questionnaire_name order by q.channel_id, signups desc`,
+    answer: ({ signups, viewers, truth }) => {
+      const watched = new Set(viewers.filter(({ watch }) => watch >= 60).map(({ viewer }) => viewer))
+      const nameOf = ({ row }: Owned) =>
+        textIn(truth.questionnaires.find(({ question_id }) => question_id === row.question_id) ?? {}, 'name') ?? ''
+      const perForm = groupBy(signups, (signup) => JSON.stringify([signup.channel, nameOf(signup)])).map(({ rows }) => {
+        const [first] = rows
+        const people = [...new Set(rows.map(({ viewer }) => viewer ?? ''))]
+        return [
+          first?.channel ?? '',
+          first ? nameOf(first) : '',
+          rows.length,
+          people.length,
+          people.filter((viewer) => watched.has(viewer)).length,
+        ] as const
+      })
+      return perForm.toSorted((a, b) => Number(a[0]) - Number(b[0]) || b[2] - a[2])
+    },
+  },
+  {
+    title: 'What do people choose in a question that has been cleared for analysts?',
+    sql: `select option, count(*) as times
+from livehouse_bi.fct_signup_choice
+where question = '${CLEARED}'
+group by option order by times desc, option collate "C" limit 5`,
+    answer: ({ truth }) => {
+      const options = truth.signup_answers
+        .filter(({ question }) => question === CLEARED)
+        .flatMap((row) => textIn(row, 'answer')?.split('||') ?? [])
+      return descending(
+        groupBy(options, (option) => option).map(({ key, rows }) => [key, rows.length]),
+        1,
+      ).slice(0, 5)
+    },
+  },
+  {
+    title: 'Which manager accounts consume the most, and what is their limit?',
+    sql: `select username, watch_minutes, traffic_gb, case when is_unlimited then 'none' else cost_limit || ' ' || limit_unit end as "limit"
+from livehouse_bi.fct_manager_usage
+where day = (select max(day) from livehouse_bi.fct_manager_usage)
+order by watch_minutes desc, username limit 3`,
+    answer: ({ truth }) =>
+      truth.manager_usage
+        .toSorted((a, b) => numberIn(b, 'cost_total_watch') - numberIn(a, 'cost_total_watch'))
+        .slice(0, 3)
+        .map((row) => [
+          textIn(row, 'username'),
+          textIn(row, 'cost_total_watch'),
+          textIn(row, 'cost_transfer'),
+          textIn(row, 'cost_limit') === '0'
+            ? 'none'
+            : `${textIn(row, 'cost_limit')} ${row.limit_type === 1 ? 'minutes' : 'GB'}`,
+        ]),
+  },
+  {
+    title: 'Up to which day is everything there?',
+    sql: `select stream, min(complete_through) as complete_through, sum(gap_count) as gaps, bool_and(is_proven) as is_proven
+from livehouse_bi.freshness
+group by stream order by stream collate "C"`,
+    answer: () =>
+      ['gifts', 'manager_usage', 'managers', 'questionnaires', 'signups', 'visitors', 'watch_records'].map((stream) => [
+        stream,
+        '2026-11-19',
+        0,
+        'true',
+      ]),
+  },
+  {
+    title: "Do the service's own totals agree with its records?",
+    sql: `select check_name, count(*) filter (where is_equal) as channels_equal, count(*) as channels
+from livehouse_bi.reconciliation
+where channel_id is not null
+group by check_name order by check_name collate "C"`,
+    answer: ({ truth }) =>
+      [
+        'text_live',
+        'text_replay',
+        'viewer_live',
+        'viewer_online',
+        'viewer_replay',
+        'viewer_visits',
+        'viewer_watch',
+      ].map((check) => [
+        check === 'viewer_visits' ? check : `${check}_seconds`,
+        truth.channels.length,
+        truth.channels.length,
+      ]),
+  },
+]

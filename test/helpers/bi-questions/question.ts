@@ -1,0 +1,46 @@
+import type { TruthFacts } from './truth-facts.ts'
+
+export type Answer = readonly (readonly (string | number | null)[])[]
+
+/** A question of a manager: the SQL that answers it, and the answer computed from the service's truth without SQL. */
+export interface Question {
+  readonly title: string
+  readonly sql: string
+  readonly answer: (facts: TruthFacts) => Answer
+}
+
+/** `{ key, rows }` for each group, in the order of the keys. */
+export function groupBy<Row>(
+  rows: readonly Row[],
+  keyOf: (row: Row) => string,
+): readonly { readonly key: string; readonly rows: readonly Row[] }[] {
+  return [...Map.groupBy(rows, keyOf)]
+    .map(([key, group]) => ({ key, rows: group }))
+    .sort((a, b) => (a.key < b.key ? -1 : 1))
+}
+
+export function sum<Row>(rows: readonly Row[], valueOf: (row: Row) => number): number {
+  return rows.reduce((total, row) => total + valueOf(row), 0)
+}
+
+export function distinct<Row>(rows: readonly Row[], valueOf: (row: Row) => string | null): number {
+  return new Set(rows.map(valueOf).filter((value) => value !== null)).size
+}
+
+/** As `round(seconds / 3600.0, 1)` writes it. */
+export function hours(seconds: number): string {
+  return rounded(seconds / 360)
+}
+
+/** As `round(x, 1)` writes it. @param tenths ten times x */
+export function rounded(tenths: number): string {
+  return (Math.round(tenths) / 10).toFixed(1)
+}
+
+/** The largest first, equal ones by their text. */
+export function descending<Row extends readonly (string | number | null)[]>(
+  rows: readonly Row[],
+  column: number,
+): readonly Row[] {
+  return rows.toSorted((a, b) => Number(b[column]) - Number(a[column]) || (String(a[0]) < String(b[0]) ? -1 : 1))
+}
