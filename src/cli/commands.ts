@@ -46,6 +46,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'finds out with few calls what the interface leaves open',
     load: async () => (await import('./probe.ts')).probe,
   },
+  capture: {
+    summary: 'writes real answers without personal data to files, for bug reports and tests',
+    load: async () => (await import('./capture.ts')).capture,
+  },
   doctor: {
     summary: 'checks settings, service, token, endpoints and database, and says how to mend each',
     load: async () => (await import('./doctor.ts')).doctor,

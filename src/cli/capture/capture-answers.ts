@@ -1,0 +1,100 @@
+import type { Exchange } from '../../api/observe.ts'
+import type { DatabaseSettings, ServiceSettings } from '../../config.ts'
+import { LivehouseError, recoveryFrom } from '../../core/errors.ts'
+import type { Page } from '../../core/page.ts'
+import type { Partition } from '../../core/slice.ts'
+import type { Stream } from '../../core/stream.ts'
+import { questionnaires } from '../../streams/questionnaires.ts'
+import { isObject } from '../../transform/field.ts'
+import type { CliContext } from '../command.ts'
+import { openConnection } from '../open-connection.ts'
+import { openSharedDatabase } from '../open-shared-database.ts'
+
+export interface CaptureRequest {
+  readonly service: ServiceSettings
+  readonly database: DatabaseSettings | undefined
+  readonly streams: readonly Stream[]
+  readonly channels: readonly string[]
+}
+
+export interface Captured {
+  readonly answers: readonly { readonly file: string; readonly exchange: Exchange }[]
+  /** Why an endpoint gave no answer. */
+  readonly failures: readonly string[]
+}
+
+/** Enough to see what rows look like, few enough to look through. */
+const ROWS = 20
+/** Questionnaires that are tried for signups. */
+const MOST_QUESTIONS = 3
+
+/** Asks each list for a small first page and keeps what came on the wire, errors of the service too. */
+export async function captureAnswers(context: CliContext, request: CaptureRequest): Promise<Captured> {
+  const { service, database, streams, channels } = request
+  let last: Exchange | undefined
+  const answers: Captured['answers'][number][] = []
+  const failures: string[] = []
+  await using shared = await openSharedDatabase(context, service, database)
+  const onExchange = (exchange: Exchange): void => void (last = exchange)
+  await using connection = openConnection(context, service, shared.db, { onExchange })
+
+  const ask: Ask = async (stream, partition) => {
+    last = undefined
+    try {
+      const paging = { page: 1, pageSize: Math.min(ROWS, stream.pageSize) }
+      const list = stream.request(partition, undefined)
+      return { page: await connection.fetchPage({ list, ...paging }, context), exchange: last }
+    } catch (error) {
+      const isFinal = !(error instanceof LivehouseError) || recoveryFrom(error) === 'abort'
+      if (isFinal || (last === undefined && answers.length === 0)) throw error
+      if (last === undefined) failures.push(error.message)
+      return { page: undefined, exchange: last }
+    }
+  }
+  const keep = (file: string, { exchange }: Asked): void => {
+    if (exchange !== undefined) answers.push({ file: `${file}.json`, exchange })
+  }
+  for (const stream of streams) {
+    if (stream.partitionedBy === 'account') keep(nameOf(stream), await ask(stream, {}))
+  }
+  for (const [index, channel] of channels.entries()) {
+    const suffix = index === 0 ? '' : `-${index + 1}`
+    for (const stream of streams) {
+      if (stream.partitionedBy === 'channel') keep(nameOf(stream) + suffix, await ask(stream, { channel }))
+      if (stream.partitionedBy === 'channel/type') {
+        for (const type of ['cash', 'prop'])
+          keep(`${nameOf(stream)}-${type}${suffix}`, await ask(stream, { channel, type }))
+      }
+      if (stream.partitionedBy === 'channel/question') {
+        const asked = await askForRows(ask, stream, channel)
+        if (asked !== undefined) keep(nameOf(stream) + suffix, asked)
+      }
+    }
+  }
+  return { answers, failures }
+}
+
+interface Asked {
+  readonly page: Page | undefined
+  readonly exchange: Exchange | undefined
+}
+
+type Ask = (stream: Stream, partition: Partition) => Promise<Asked>
+
+/** Signups of the first questionnaire that has some, or of the first one; undefined without any questionnaire. */
+async function askForRows(ask: Ask, stream: Stream, channel: string): Promise<Asked | undefined> {
+  const { page } = await ask(questionnaires, { channel })
+  const ids = (page?.items ?? []).map((item) => (isObject(item) ? item.question_id : undefined))
+  let first: Asked | undefined
+  for (const question of ids.filter((id) => typeof id === 'string').slice(0, MOST_QUESTIONS)) {
+    const asked = await ask(stream, { channel, question })
+    if ((asked.page?.items.length ?? 0) > 0) return asked
+    first ??= asked
+  }
+  return first
+}
+
+/** `4.7-visitors`. */
+function nameOf({ section, name }: Stream): string {
+  return `${section}-${name}`
+}

@@ -1,0 +1,79 @@
+import type { Disguise } from './disguise.ts'
+
+/** JSON with every number as the text that it was written as, so that `JSON.stringify` writes it again just so. */
+export function parseAsWritten(text: string): unknown {
+  return JSON.parse(text, (_key, value: unknown, context?: { readonly source?: string }) =>
+    typeof value === 'number' && context?.source !== undefined ? JSON.rawJSON(context.source) : value,
+  )
+}
+
+/**
+ * An answer in which everything is disguised but what is known to tell nothing about a person: what the documents call
+ * counts, times, durations, kinds and amounts. Fields that the documents do not know are disguised too.
+ */
+export function disguiseBody(body: unknown, disguise: Disguise): unknown {
+  return disguiseValue(body, '', disguise)
+}
+
+function disguiseValue(value: unknown, field: string, disguise: Disguise): unknown {
+  if (typeof value === 'string') {
+    if (messages.has(field)) return value.replace(codes, disguise)
+    return isHarmless(field, value) ? value : disguise(value)
+  }
+  if (JSON.isRawJSON(value)) return disguiseNumber(value.rawJSON, field, disguise)
+  if (Array.isArray(value)) return disguiseArray(value, field, disguise)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([name, inner]) => {
+    const isName = /^[A-Za-z_]\w{0,40}$/.test(name)
+    return [isName ? name : disguise(name), disguiseValue(inner, name, disguise)] as const
+  })
+  return Object.fromEntries(entries)
+}
+
+function disguiseNumber(text: string, field: string, disguise: Disguise): unknown {
+  // Flags are 0 and 1 throughout.
+  if (isHarmless(field, text) || /^[01]$/.test(text)) return JSON.rawJSON(text)
+  return JSON.rawJSON(text.replace(/\d+/, (digits) => disguise(digits)))
+}
+
+function disguiseArray(values: readonly unknown[], field: string, disguise: Disguise): unknown[] {
+  return values.map((value, index) => {
+    const isLast = index === values.length - 1
+    // Headers of signups (API 2.9): the fixed columns are the interface's, the others are an operator's words.
+    if (field === 'title') return index < 3 || isLast ? value : disguiseValue(value, '', disguise)
+    // Cells of a signup: behind the answers stands its time.
+    if (isLast && typeof value === 'string' && isTime(value)) return value
+    return disguiseValue(value, Array.isArray(value) ? '' : field, disguise)
+  })
+}
+
+function isHarmless(field: string, text: string): boolean {
+  if (text === '') return true
+  if (numbers.has(field)) return /^-?[\d.:,]{1,12}$/.test(text) && !/^1\d{10}$/.test(text)
+  if (times.has(field)) return isTime(text) || /^[\d:.]{1,12}$/.test(text)
+  return kinds.has(field) && text.length <= 40
+}
+
+function isTime(text: string): boolean {
+  return /^\d{1,4}[-/]\d{1,2}[-/]\d{1,4}([ T][\d:.]+)?([+-][\d:]+|Z)?$/.test(text)
+}
+
+const numbers = namesOf(`total_num total_page page_num page_size page_index size total p perPage count
+  errcode code status flag type position gift_id money
+  online_time watch_time live_time vod_time live_watch_time vod_watch_time ad_watch_time
+  visit_times share_times comment_count act_num limit_type transfer_limit time_limit pay_type
+  cost_limit_notification costLimit costTotalWatchTime costVodWatchTime costLiveWatchTime costTransfer`)
+
+const times = namesOf(`first_login_time last_online_time uptime created_at create_date last_login_time
+  last_push_stream_time`)
+
+/** Display text of the service. */
+const kinds = namesOf('device browser costType')
+
+/** The service's own words; what looks like an id or a token in them is not. */
+const messages = namesOf('msg message')
+const codes = /[\w-]*\d[\w-]{3,}|[\w-]{20,}/g
+
+function namesOf(text: string): ReadonlySet<string> {
+  return new Set(text.split(/\s+/))
+}

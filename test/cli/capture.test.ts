@@ -1,0 +1,156 @@
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { parseExact } from '../../src/api/json.ts'
+import { readListPage } from '../../src/api/list-page.ts'
+import { capture } from '../../src/cli/capture.ts'
+import { html, refusal } from '../../src/emulator/fault-effects.ts'
+import type { Emulator } from '../../src/emulator/server.ts'
+import { streams } from '../../src/streams/registry.ts'
+import { itemReader } from '../../src/transform/field.ts'
+import { createTestContext } from '../helpers/cli-context.ts'
+import { createFakeClock } from '../helpers/fake-clock.ts'
+import { startEmulatedService } from '../helpers/emulated-service.ts'
+
+const capturedSchema = z.object({
+  request: z.object({ path: z.string(), body: z.object({ question_id: z.string().optional() }).optional() }),
+  answer: z.looseObject({ status: z.number(), body: z.unknown().optional() }),
+})
+
+const files = [
+  '4.10-questionnaires.json',
+  '4.11-signups.json',
+  '4.12-gifts-cash.json',
+  '4.12-gifts-prop.json',
+  '4.5-watch_records.json',
+  '4.7-visitors.json',
+  '4.8-manager_usage.json',
+  '4.9-managers.json',
+]
+
+async function captureOf({ baseUrl, apiToken, channelIds }: Emulator, ...flags: readonly string[]) {
+  const out = join(mkdtempSync(join(tmpdir(), 'livehouse-capture-')), 'out')
+  const environment = {
+    LIVEHOUSE_BASE_URL: baseUrl,
+    LIVEHOUSE_API_TOKEN: apiToken,
+    LIVEHOUSE_CHANNELS: channelIds.join(','),
+  }
+  const { context, printed, remarked } = createTestContext({ environment })
+  const run = async (...more: readonly string[]) => await capture.run(context, ['--out', out, ...flags, ...more])
+  const code = await run()
+  const texts = readdirSync(out)
+    .sort()
+    .map((file) => [file, readFileSync(join(out, file), 'utf8')] as const)
+  return { code, out, printed, remarked, texts, run }
+}
+
+/** Everything in the world that belongs to a person or to the company. */
+function personalValues({ world, apiToken }: Emulator): readonly string[] {
+  const ofChannels = [...world.channels.values()].flatMap((channel) => [
+    channel.id,
+    channel.name,
+    ...channel.visitors.rows.flatMap((row) => [row.userId, row.nick, row.addr, row.phone, row.lastIp, row.wxOpenid]),
+    ...channel.visitors.rows.flatMap((row) => [row.assignId, row.outerId]),
+    ...channel.records.rows.flatMap((row) => [row.recordId, row.nick, row.addr, row.phone]),
+    ...channel.gifts.rows.flatMap((row) => [row.visitorId, row.visitorName, row.phone]),
+    ...channel.questionnaires.rows.flatMap((form) => [form.questionId, form.name, ...form.questions]),
+    ...channel.questionnaires.rows.flatMap(({ signups }) =>
+      signups.rows.flatMap((row) => [row.userId, row.nick, row.phone, ...row.answers]),
+    ),
+  ])
+  const ofManagers = world.managers.rows.flatMap((row) => [row.id, row.username, row.belongTo, row.outerId])
+  const values = [apiToken, ...ofChannels, ...ofManagers].filter((value) => typeof value === 'string')
+  // One of the questions is called like a fixed column.
+  return [...new Set(values)].filter((value) => value.length > 2 && value !== '手机号')
+}
+
+test('no value of a person or of the company is in any file', async () => {
+  await using service = await startEmulatedService({ viewers: 200 })
+  const { code, texts } = await captureOf(service.emulator)
+  expect(code).toBe(0)
+  expect(texts.map(([file]) => file)).toEqual(files)
+  const values = personalValues(service.emulator)
+  expect(values.length).toBeGreaterThan(500)
+  // In JSON as a value of its own, and longer ones anywhere.
+  const isIn = (text: string, value: string): boolean =>
+    value.length > 5 ? text.includes(JSON.stringify(value).slice(1, -1)) : text.includes(JSON.stringify(value))
+  for (const [file, text] of texts) {
+    expect([file, values.filter((value) => isIn(text, value))]).toEqual([file, []])
+  }
+})
+
+test('the transformers read a captured answer as they read the real one', async () => {
+  await using service = await startEmulatedService({ viewers: 200 })
+  const { texts } = await captureOf(service.emulator)
+  for (const [file, text] of texts) {
+    const stream = streams.find(({ section, name }) => file.startsWith(`${section}-${name}`))
+    if (stream === undefined) throw new Error(`no stream reads ${file}`)
+    const { request, answer } = capturedSchema.parse(parseExact(text))
+    expect(answer.status).toBe(200)
+    const partition = {
+      channel: /activities\/(\w+)\//.exec(request.path)?.[1] ?? '',
+      type: 'cash',
+      question: request.body?.question_id ?? 'q',
+    }
+    const list = stream.request(partition, undefined)
+    const read = itemReader(stream, { partition, serviceDay: '2026-11-20' })
+    const page = readListPage({ list, page: 1, pageSize: 20 }, file, {
+      json: answer.body,
+      serviceTimeMs: undefined,
+    })
+    const rows = page.items.map((item) => read(item, page))
+    expect(rows.length).toBeGreaterThan(2)
+    expect(rows.map((row) => (row.kind === 'row' ? row.unreadFields : row.reason))).toEqual(rows.map(() => []))
+  }
+})
+
+test('a folder with anything in it is refused, and so is version 1', async () => {
+  await using service = await startEmulatedService()
+  const { run, texts, out } = await captureOf(service.emulator, '--streams', 'managers')
+  expect(texts.map(([file]) => file)).toEqual(['4.9-managers.json'])
+  await expect(run()).rejects.toMatchObject({
+    code: 'usage.invalid',
+    details: { problems: [expect.stringContaining('is not empty, and nothing is overwritten')] },
+  })
+  expect(readFileSync(join(out, '4.9-managers.json'), 'utf8')).toBe(texts[0]?.[1])
+  const { context } = createTestContext()
+  await expect(capture.run(context, ['--out', out, '--streams', 'watch_records_v1'])).rejects.toMatchObject({
+    details: { problems: ['--streams: watch_records_v1 allows ten calls a day, none is spent on this'] },
+  })
+})
+
+test('an error of the service is captured too, and what is no JSON is only described', async () => {
+  await using service = await startEmulatedService()
+  const { emulator } = service
+  emulator.faults.push(
+    { effect: refusal(403002), endpoint: 'visitorList' },
+    { effect: html(200), endpoint: 'managers' },
+  )
+  const { code, texts, printed } = await captureOf(emulator, '--streams', 'visitors,managers')
+  expect(code).toBe(0)
+  const [visitors, managers] = texts.map(([, text]) => capturedSchema.parse(parseExact(text)))
+  expect(visitors).toMatchObject({ answer: { status: 403, body: { errors: { code: 403002 } } } })
+  expect(managers).toMatchObject({ answer: { body_withheld: expect.stringContaining('no JSON') } })
+  expect(managers?.answer).not.toHaveProperty('body')
+  expect(printed).toHaveLength(2)
+})
+
+test('several channels have files each; a service out of reach is an error', async () => {
+  await using service = await startEmulatedService()
+  const { texts } = await captureOf(
+    service.emulator,
+    '--streams',
+    'visitors',
+    '--channels',
+    service.emulator.channelIds.join(','),
+  )
+  expect(texts.map(([file]) => file)).toEqual(['4.7-visitors-2.json', '4.7-visitors.json'])
+  const dead = { LIVEHOUSE_BASE_URL: 'http://127.0.0.1:1', LIVEHOUSE_API_TOKEN: 'a' }
+  const { context } = createTestContext({ environment: dead, clock: createFakeClock({ isAutomatic: true }) })
+  const out = mkdtempSync(join(tmpdir(), 'livehouse-capture-'))
+  await expect(capture.run(context, ['--out', out, '--streams', 'managers'])).rejects.toMatchObject({
+    code: 'api.unreachable',
+  })
+})
