@@ -2,7 +2,7 @@ import { parseExact } from '../api/json.ts'
 import { readDatabaseSettings, readSettings } from '../config.ts'
 import { retryQuarantine } from '../pipeline/retry-quarantine.ts'
 import { readQuarantine } from '../state/read-quarantine.ts'
-import { streams } from '../streams/registry.ts'
+import { allStreams } from '../streams/registry.ts'
 import { itemReader } from '../transform/field.ts'
 import { checkUsage, parseArguments } from './arguments.ts'
 import { chooseAction } from './choose-action.ts'
@@ -80,7 +80,14 @@ export const quarantine: Command = {
     // Before the first sync there is nothing in quarantine, and no zone.
     const source = await db.selectFrom('livehouse_ops.source').select('time_zone').executeTakeFirst()
     const { clock, signal } = context
-    const deps = { db, streams, openItemReader: itemReader, parse: parseExact, now: () => clock.now(), signal }
+    const deps = {
+      db,
+      streams: allStreams,
+      openItemReader: itemReader,
+      parse: parseExact,
+      now: () => clock.now(),
+      signal,
+    }
     const result = await retryQuarantine({ ...deps, timeZone: source?.time_zone ?? 'UTC' }, names)
     for (const line of isJson ? [retryJson(result)] : describeRetry(result)) context.print(line)
     return 0

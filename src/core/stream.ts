@@ -41,6 +41,19 @@ export interface RowIdentity {
   readonly timeColumn: string
 }
 
+/**
+ * Two streams that write one table, each with its version of a row. The higher version takes a row over entirely; the lower
+ * inserts, and updates only rows of its own.
+ */
+export interface TableVersions {
+  /** Says whose a row is. */
+  readonly column: string
+  readonly own: number
+  readonly rival: { readonly stream: StreamName; readonly version: number }
+  /** Columns that are equal (times to the minute) where one key means one record; what is NULL contradicts nothing. */
+  readonly sameIn: readonly string[]
+}
+
 /** A table that is written: a stream's own, or that of its children. */
 export interface LoadTable {
   /** Of schema `livehouse`. */
@@ -53,6 +66,8 @@ export interface LoadTable {
   readonly marksRemoved: boolean
   /** The column by which the latest of several rows with one key is told (a real duplicate in the source's list). */
   readonly freshnessColumn?: string
+  /** Only where another stream writes the same table. */
+  readonly versions?: TableVersions
 }
 
 /** Rows of a second table that belong to a row and are replaced with it. */
@@ -90,6 +105,8 @@ export interface Stream extends LoadTable {
   readonly timeColumns: readonly string[]
   /** Whether the service filters by time; without a filter a slice is a walk over the whole list. */
   readonly isTimeFiltered: boolean
+  /** Whether the service allows only some calls a day: read page by page, over days where need be, and only when named. */
+  readonly isBudgeted?: boolean
   /** How long before the covered end rows still change, and are read again; 0 for snapshots. */
   readonly lookbackDays: number
   /** Every parameter explicit: the service's defaults differ. `window` as it goes on the wire, already widened. */

@@ -4,8 +4,9 @@ import { addCounts, type Counts, noCounts } from '../core/outcome.ts'
 import type { Stream } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
 import { replaceChildren } from '../warehouse/children.ts'
-import { loadRows, prepareToLoad } from '../warehouse/load.ts'
-import type { RunDeps } from './slice-work.ts'
+import { type LoadCounts, loadRows, prepareToLoad } from '../warehouse/load.ts'
+import { keepConflicts } from './keep-conflicts.ts'
+import type { RunDeps, Slice } from './slice-work.ts'
 
 /** Rows a statement; measured: more gains nothing. */
 const BATCH = 1000
@@ -25,7 +26,7 @@ export interface BatchLoader {
  * Writes rows of one slice: batch by batch in transactions of their own where the rows have a key, all of them in the last
  * transaction where they have none. Keys must be distinct.
  */
-export function createBatchLoader(stream: Stream, { db, timeZone, runId }: RunDeps): BatchLoader {
+export function createBatchLoader({ stream, partition }: Slice, { db, clock, timeZone, runId }: RunDeps): BatchLoader {
   const isWhole = stream.identity !== undefined
   let pending: Row[] = []
   let counts = noCounts
@@ -36,7 +37,10 @@ export function createBatchLoader(stream: Stream, { db, timeZone, runId }: RunDe
       let sum = noCounts
       for (let start = 0; start < rows.length; start += BATCH) {
         const batch = rows.slice(start, start + BATCH)
-        sum = addCounts(sum, await loadRows(trx, stream, batch, runId))
+        const finder = { runId, seenAt: new Date(clock.now()), timeZone }
+        const conflicts = await keepConflicts(trx, stream, partition, batch, finder)
+        const loaded = await loadRows(trx, stream, batch, runId)
+        sum = addCounts(sum, yieldsTo(stream) ? withConflicts(loaded, conflicts) : loaded)
         if (stream.children) await replaceChildren(trx, stream.children, batch, runId)
       }
       await land?.(trx)
@@ -67,4 +71,14 @@ export function createBatchLoader(stream: Stream, { db, timeZone, runId }: RunDe
     finish: async (land) => await commit(takePending(), land),
     counts: () => counts,
   }
+}
+
+/** Whether the rows of another stream stay where both have the same key. */
+function yieldsTo({ versions }: Stream): boolean {
+  return versions !== undefined && versions.own < versions.rival.version
+}
+
+/** Rows that yielded to another record. */
+function withConflicts(loaded: LoadCounts, conflicts: number): Partial<Counts> {
+  return { ...loaded, unchanged: loaded.unchanged - conflicts, quarantined: conflicts }
 }

@@ -7,8 +7,10 @@ import { DAY, formatWallDate, MINUTE, parseWallTime, wallTimeAt } from '../core/
 import type { Database } from '../db/database.ts'
 import { forgetCoverage } from '../state/coverage.ts'
 import { type KeptItem, readKeptItems, resolveItems } from '../state/kept-items.ts'
+import { isConflict } from '../state/known-conflicts.ts'
 import { isDuplicate } from '../state/known-duplicates.ts'
 import { loadRows, prepareToLoad } from '../warehouse/load.ts'
+import { keepConflicts } from './keep-conflicts.ts'
 import { minuteOf } from './row-window.ts'
 
 /** No history begins before it. */
@@ -57,7 +59,7 @@ export const noRetryCounts: RetryCounts = {
  *
  * A row with a key is loaded as of the run that last received it: it never overwrites what that run or a later one has
  * written, nor, where a column says which of two rows is fresher, a row that is as fresh. The loser of a known duplicate is
- * never loaded, and stays: by it the next reading knows the key. A row
+ * never loaded, and stays: by it the next reading knows the key. So does a record whose key a higher version has for another. A row
  * without an id cannot be loaded alone, as its identity takes its whole slice: its minute is taken out of what is covered, so
  * that the next sync reads it again.
  */
@@ -71,9 +73,9 @@ export async function retryQuarantine(deps: RetryDeps, names: readonly StreamNam
 
   for await (const page of readKeptItems(db, names)) {
     signal.throwIfAborted()
-    const duplicates = page.filter(isDuplicate)
-    for (const { stream } of duplicates) count(stream, { items: 1, superseded: 1 })
-    const unread = page.filter((item) => !isDuplicate(item))
+    const superseded = page.filter(isSuperseded)
+    for (const { stream } of superseded) count(stream, { items: 1, superseded: 1 })
+    const unread = page.filter((item) => !isSuperseded(item))
     const groups = Map.groupBy(unread, (item) =>
       JSON.stringify([item.stream, item.partition, item.runId, dayOf(item, timeZone)]),
     )
@@ -97,15 +99,22 @@ export async function retryQuarantine(deps: RetryDeps, names: readonly StreamNam
     }
     await db.transaction().execute(async (trx) => {
       await prepareToLoad(trx, timeZone)
-      for (const { stream, items, rows, runId } of readings) {
-        await resolveItems(trx, items, new Date(now()))
+      for (const { stream, partition, items, rows, runId } of readings) {
+        const seenAt = new Date(now())
+        await resolveItems(trx, items, seenAt)
         if (stream.identity) continue
+        await keepConflicts(trx, stream, partition, rows, { runId, seenAt, timeZone })
         const { inserted, updated } = await loadRows(trx, stream, freshestOfEach(stream, rows), runId, { isLate: true })
         count(stream.name, { inserted, updated, superseded: rows.length - inserted - updated })
       }
     })
   }
   return { streams, readAgain: [...readAgain.values()] }
+}
+
+/** What another row stands for in the table: a fresher one of a duplicate, or that of a higher version. */
+function isSuperseded(item: KeptItem): boolean {
+  return isDuplicate(item) || isConflict(item)
 }
 
 /** The items of one run, partition and day that can be read now, with their rows. */

@@ -44,7 +44,7 @@ export interface CutSlice {
  */
 export async function runSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice | CutSlice> {
   const meter = createCallMeter()
-  const loader = createBatchLoader(slice.stream, deps)
+  const loader = createBatchLoader(slice, deps)
   const log = openSliceLog(slice, deps, meter)
   let extraction: Extraction | undefined
   let removed = 0

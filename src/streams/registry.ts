@@ -6,8 +6,9 @@ import { questionnaires } from './questionnaires.ts'
 import { signups } from './signups.ts'
 import { visitors } from './visitors.ts'
 import { watchRecords } from './watch-records.ts'
+import { watchRecordsV1 } from './watch-records-v1.ts'
 
-/** Every stream, in the order in which a run reports them. */
+/** What a run reads when no stream is named, in the order in which it reports them. */
 export const streams: readonly Stream[] = [
   visitors,
   watchRecords,
@@ -18,6 +19,11 @@ export const streams: readonly Stream[] = [
   managerUsage,
 ]
 
+/** Also those that are read only when they are named. */
+export const allStreams: readonly Stream[] = streams.flatMap((stream) =>
+  stream === watchRecords ? [stream, watchRecordsV1] : [stream],
+)
+
 export function findStream(name: StreamName): Stream | undefined {
-  return streams.find((stream) => stream.name === name)
+  return allStreams.find((stream) => stream.name === name)
 }

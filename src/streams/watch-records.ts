@@ -45,6 +45,12 @@ export const watchRecords = defineStream({
   lookbackDays: 3,
   marksRemoved: false,
   freshnessColumn: 'left_at',
+  versions: {
+    column: 'api_version',
+    own: 2,
+    rival: { stream: 'watch_records_v1', version: 1 },
+    sameIn: ['user_id', 'entered_at'],
+  },
   otherFields: [],
   request: ({ channel = '' }, window) => ({
     endpoint: 'userRecordList',

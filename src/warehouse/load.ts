@@ -78,7 +78,16 @@ function upsert(into: LoadTable, rows: readonly Row[], runId: string, options: L
     select count(*) filter (where is_new) as inserted, count(*) filter (where not is_new) as updated from written`
 }
 
-function mayOverwrite({ freshnessColumn }: LoadTable, { onlyNewer, isLate }: LoadOptions): RawBuilder<unknown> {
+/** A row of the lower version is always taken over, and one of the higher never. */
+function mayOverwrite(into: LoadTable, options: LoadOptions): RawBuilder<unknown> {
+  const newer = sql`true${isNewer(into, options)}`
+  if (into.versions === undefined) return sql` and ${newer}`
+  const column = sql.ref(into.versions.column)
+  const [held, given] = [sql`target.${column}`, sql`excluded.${column}`]
+  return sql` and (${held} < ${given} or (${held} = ${given} and ${newer}))`
+}
+
+function isNewer({ freshnessColumn }: LoadTable, { onlyNewer, isLate }: LoadOptions): RawBuilder<unknown> {
   const earlier = isLate ? sql` and target.run_id < excluded.run_id` : sql``
   if (freshnessColumn === undefined || !(onlyNewer || isLate)) return earlier
   const name = sql.ref(freshnessColumn)

@@ -6,10 +6,11 @@ import { parseWallTime } from '../../src/core/wall-clock.ts'
 import type { Database } from '../../src/db/database.ts'
 import { retryQuarantine } from '../../src/pipeline/retry-quarantine.ts'
 import { readCoverage } from '../../src/state/coverage.ts'
+import { conflictItem } from '../../src/state/known-conflicts.ts'
 import { duplicateItem } from '../../src/state/known-duplicates.ts'
 import { quarantineItems } from '../../src/state/quarantine.ts'
 import { startRun } from '../../src/state/runs.ts'
-import { streams } from '../../src/streams/registry.ts'
+import { allStreams } from '../../src/streams/registry.ts'
 import { itemReader } from '../../src/transform/field.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 
@@ -56,7 +57,7 @@ const retry = async (names?: readonly StreamName[]) =>
   await retryQuarantine(
     {
       db,
-      streams,
+      streams: allStreams,
       openItemReader: itemReader,
       parse: parseExact,
       timeZone,
@@ -215,4 +216,32 @@ test('where loading fails nothing is resolved', async () => {
     await sql`drop function refuse cascade`.execute(db)
   }
   expect(await countUnresolved()).toBe(1)
+})
+
+test('a record whose id version 2 has for another stays, and one that turns out to be such becomes one', async () => {
+  const record = (fields: object) => JSON.stringify({ record_id: 5, user_id: 'u1', ...fields })
+  await keep('watch_records', 'channel=9', [record({})])
+  await retry()
+  const unread = {
+    stream: 'watch_records_v1' as const,
+    partition: 'channel=9',
+    runId: await newRun(),
+    seenAt,
+    timeZone,
+  }
+  await quarantineItems(db, unread, [conflictItem(record({ user_id: 'u2' }), 'record_id', ['user_id'])])
+  await keep('watch_records_v1', 'channel=9', [record({ user_id: 'u3' }), record({ nick: 'A' })])
+  expect((await retry()).streams.get('watch_records_v1')).toMatchObject({ items: 3, updated: 0, superseded: 3 })
+  const { rows } = await sql<{ raw: string }>`
+    select raw from livehouse_ops.quarantine where resolved_at is null order by raw`.execute(db)
+  expect(rows.map(({ raw }) => JSON.parse(raw).user_id)).toEqual(['u2', 'u3'])
+})
+
+test('what version 2 brought takes over what a later run had from version 1', async () => {
+  await keep('watch_records', 'channel=9', [JSON.stringify({ record_id: 5, nick: 'two' })])
+  await keep('watch_records_v1', 'channel=9', [JSON.stringify({ record_id: 5, nick: 'one' })])
+  await retry(['watch_records_v1'])
+  await retry()
+  const { rows } = await sql`select nickname, api_version from livehouse.watch_records`.execute(db)
+  expect(rows).toEqual([{ nickname: 'two', api_version: 2 }])
 })

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Page } from '../../src/core/page.ts'
-import { streams } from '../../src/streams/registry.ts'
+import { allStreams } from '../../src/streams/registry.ts'
 import { visitors } from '../../src/streams/visitors.ts'
 import { fieldNames, itemReader } from '../../src/transform/field.ts'
 
@@ -57,7 +57,7 @@ const extremes = fc.oneof(
   fc.double(),
 )
 
-describe.each(streams.map((stream) => [stream.name, stream] as const))('%s', (_name, stream) => {
+describe.each(allStreams.map((stream) => [stream.name, stream] as const))('%s', (_name, stream) => {
   const fields = fieldNames(stream.columns)
   const read = itemReader(stream, context)
 

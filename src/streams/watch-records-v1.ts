@@ -1,0 +1,34 @@
+import { defineStream } from '../core/stream.ts'
+import { formatWallTime } from '../core/wall-clock.ts'
+import { constantColumn } from './columns.ts'
+import { watchRecords } from './watch-records.ts'
+
+/**
+ * Watch records as version 1 delivers them: without assign_id, outer_id, live_time and vod_time, or with them. It allows ten
+ * calls a day. API 4.6, fields 2.4.
+ */
+export const watchRecordsV1 = defineStream({
+  ...watchRecords,
+  name: 'watch_records_v1',
+  section: '4.6',
+  columns: {
+    ...watchRecords.columns,
+    api_version: constantColumn('smallint', 1, watchRecords.columns.api_version.comment),
+  },
+  key: ['channel_id', 'record_id'],
+  freshnessColumn: 'left_at',
+  isCounted: false,
+  isBudgeted: true,
+  versions: {
+    column: 'api_version',
+    own: 1,
+    rival: { stream: 'watch_records', version: 2 },
+    sameIn: ['user_id', 'entered_at'],
+  },
+  request: ({ channel = '' }, window) => ({
+    endpoint: 'userRecords',
+    channelId: channel,
+    ...(window && { startTime: formatWallTime(window.from), endTime: formatWallTime(window.to) }),
+    filterWatchTime: 0,
+  }),
+})
