@@ -1,4 +1,4 @@
-import { hasCode } from '../core/errors.ts'
+import { hasCode, LivehouseError } from '../core/errors.ts'
 import type { CallContext, FetchPage, ListRequest, Page } from '../core/page.ts'
 
 /** What reading the pages of one list takes. */
@@ -36,6 +36,18 @@ export async function fetchPastEnd(reading: PageReading, number: number): Promis
 /** `visitorList channel 9`, for messages. */
 export function describeList(list: ListRequest): string {
   return `${list.endpoint}${'channelId' in list ? ` channel ${list.channelId}` : ''}`
+}
+
+/** Page 2 is page 1 again. */
+export function pageIgnored({ list }: PageReading, { items, echoedPage }: Page): LivehouseError {
+  const call = describeList(list)
+  const echo = echoedPage === undefined ? '' : `, and names it page ${echoedPage}`
+  const evidence = `page 2 holds the same ${items.length} items as page 1${echo}`
+  return new LivehouseError(
+    'paging.ignored',
+    `${call}: the service ignores the page parameter: ${evidence}. Nothing beyond page 1 can be read; ask the service's support.`,
+    { call, parameter: 'page', evidence },
+  )
 }
 
 /** An errcode need not tell what it means (API 7.2): only where errcodes are the way to refuse may it be this. */

@@ -1,8 +1,7 @@
-import { LivehouseError } from '../core/errors.ts'
 import { isSameJson } from '../core/is-same-json.ts'
 import { jsonText } from '../core/json-text.ts'
 import type { Page } from '../core/page.ts'
-import { describeList, fetchNumbered, fetchPastEnd, type PageReading } from './page-reading.ts'
+import { fetchNumbered, fetchPastEnd, pageIgnored, type PageReading } from './page-reading.ts'
 
 /** What reading a list into memory brought. */
 export interface ListReading {
@@ -46,17 +45,11 @@ function sizeOf(pages: readonly Page[]): number {
 }
 
 /** Past the end some services give the last page again. A full page 2 that is page 1 again means something else. */
-function isRepeated({ list, pageSize }: PageReading, page: Page, pages: readonly Page[]): boolean {
+function isRepeated(reading: PageReading, page: Page, pages: readonly Page[]): boolean {
   const previous = pages.at(-1)
   if (previous === undefined || !isSameJson(page.items, previous.items)) return false
-  if (pages.length > 1 || page.items.length < pageSize) return true
-  const call = describeList(list)
-  const evidence = `page 2 holds the same ${page.items.length} items as page 1`
-  throw new LivehouseError(
-    'paging.ignored',
-    `${call}: the service ignores the page parameter: ${evidence}. Nothing beyond page 1 can be read; ask the service's support.`,
-    { call, parameter: 'page', evidence },
-  )
+  if (pages.length > 1 || page.items.length < reading.pageSize) return true
+  throw pageIgnored(reading, page)
 }
 
 /** Reads pages again; what came the first time is doubtful when one of them has changed. */

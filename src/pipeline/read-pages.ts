@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import { LivehouseError } from '../core/errors.ts'
 import { isSameJson } from '../core/is-same-json.ts'
 import type { Page } from '../core/page.ts'
-import { describeList, fetchNumbered, fetchPastEnd, type PageReading } from './page-reading.ts'
+import { fetchNumbered, fetchPastEnd, pageIgnored, type PageReading } from './page-reading.ts'
 
 /** A page and its number from 1. */
 export interface NumberedPage {
@@ -72,17 +71,6 @@ function lastPageOf(total: number, size: number): number {
 
 function isSamePage(a: Page, b: Page): boolean {
   return a.items.length > 0 && isSameJson(a.items, b.items)
-}
-
-function pageIgnored({ list }: PageReading, { items, echoedPage }: Page): LivehouseError {
-  const call = describeList(list)
-  const echo = echoedPage === undefined ? '' : `, and names it page ${echoedPage}`
-  const evidence = `page 2 holds the same ${items.length} items as page 1${echo}`
-  return new LivehouseError(
-    'paging.ignored',
-    `${call}: the service ignores the page parameter: ${evidence}. Nothing beyond page 1 can be read; ask the service's support.`,
-    { call, parameter: 'page', evidence },
-  )
 }
 
 interface Prefetcher {

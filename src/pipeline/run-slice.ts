@@ -1,6 +1,5 @@
-import { LivehouseError } from '../core/errors.ts'
 import type { Counts } from '../core/outcome.ts'
-import { isGreen, partitionKey, type Proof } from '../core/slice.ts'
+import { isGreen, type Proof } from '../core/slice.ts'
 import { recordSlice } from '../state/slices.ts'
 import { acceptShortfall } from './accept-shortfall.ts'
 import { createBatchLoader } from './batch-loader.ts'
@@ -14,8 +13,9 @@ import { keepRejected } from './keep-rejected.ts'
 import { landSlice } from './land-slice.ts'
 import { openReading } from './open-reading.ts'
 import { requireReadable } from './require-readable.ts'
+import { isDatabaseError, messageOf, shortfall } from './slice-errors.ts'
 import { openSliceLog } from './slice-log.ts'
-import { type RunDeps, type Slice, sliceName } from './slice-work.ts'
+import type { RunDeps, Slice } from './slice-work.ts'
 
 export interface EndedSlice {
   readonly kind: 'ended'
@@ -96,18 +96,4 @@ function countsOf(extraction: Extraction | undefined, { inserted, updated, uncha
     calls: 0,
     retries: 0,
   }
-}
-
-function shortfall(slice: Slice, reason = ''): LivehouseError {
-  const { stream, partition } = slice
-  const message = `${stream.name} ${sliceName(slice)} is short: ${reason}. The next sync reads it again.`
-  return new LivehouseError('slice.short', message, { stream: stream.name, partition: partitionKey(partition), reason })
-}
-
-function isDatabaseError(error: unknown): boolean {
-  return error instanceof LivehouseError && error.code.startsWith('db.')
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
