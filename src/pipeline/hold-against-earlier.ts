@@ -17,13 +17,20 @@ export interface HeldVerdict {
   readonly acceptanceId?: string
 }
 
+/** What a reading came to. */
+interface Finding {
+  readonly verdict: Verdict
+  readonly found: Pick<Extraction['found'], 'count'>
+  readonly summary: Pick<Extraction['summary'], 'totals' | 'distinct' | 'rejected'>
+}
+
 /**
  * Holds what a reading found against what was there before: a walk against the last one, a window against the warehouse. A
  * surprise drop is never green at once, whatever the source's total says.
  */
 export async function holdAgainstEarlier(
   { stream, partition, window }: Slice,
-  { verdict, found, summary }: Extraction,
+  { verdict, found, summary }: Finding,
   { db, clock, timeZone }: RunDeps,
 ): Promise<HeldVerdict> {
   if (verdict.proof === 'short') {

@@ -7,7 +7,7 @@ import type { WalkSummary } from './walk.ts'
 /** Keeps what could not become a row, whatever becomes of the slice, and tells of fields that nobody has seen before. */
 export async function keepRejected(
   { stream, partition }: Slice,
-  { rejected, unknownFields }: WalkSummary,
+  { rejected, unknownFields }: Pick<WalkSummary, 'rejected' | 'unknownFields'>,
   { db, clock, log, runId, timeZone }: RunDeps,
 ): Promise<void> {
   const seenAt = new Date(clock.now())

@@ -22,8 +22,12 @@ export async function planAgain(db: Kysely<Database>, plan: PartitionPlan, begun
     }
     const { backfillId } = slice
     const landed = backfillId === undefined ? { begunSince: begunAt } : { backfillId }
-    const coverage = await readCoverage(db, stream.name, [{ partition, window }], landed)
-    const gaps = coverage.get(partition)?.gaps ?? [window]
+    const readGaps = async (part: Window, question: Parameters<typeof readCoverage>[3]) =>
+      (await readCoverage(db, stream.name, [{ partition, window: part }], question)).get(partition)?.gaps ?? [part]
+    let gaps = await readGaps(window, landed)
+    // Such a slice may have begun days before this run: it counts where its rows no longer changed.
+    if (stream.isBudgeted && backfillId === undefined)
+      gaps = (await Promise.all(gaps.map(async (gap) => await readGaps(gap, { isSettled: true })))).flat()
     rest.push(...gaps.toReversed().map((gap) => partOf(slice, gap)))
   }
   return rest

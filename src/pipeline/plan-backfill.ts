@@ -5,7 +5,7 @@ import type { WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
 import { readCoverage } from '../state/coverage.ts'
 import { type PartitionPlan, type PlannedChannel, type QuestionsOf, wantedPartitions } from './partitions.ts'
-import { coveredPart, horizonAt, mergeWindows } from './plan-windows.ts'
+import { coveredPart, horizonAt, mergeWindows, restingApart } from './plan-windows.ts'
 
 export interface BackfillPlan {
   /** Time-filtered ones. */
@@ -48,7 +48,8 @@ async function planStream(
     ? undefined
     : await readCoverage(db, stream.name, wanted, onlyGaps || backfillId === undefined ? {} : { backfillId })
   return wanted.map(({ of, partition, window: whole }) => {
-    const windows = mergeWindows(coverage?.get(partition)?.gaps ?? [whole]).toReversed()
+    const gaps = mergeWindows(coverage?.get(partition)?.gaps ?? [whole]).toReversed()
+    const windows = gaps.flatMap((gap) => restingApart(gap, stream, now))
     const slices = windows.map((part) => {
       const slice = { stream, partition: of, window: part, covers: coveredPart(part, horizon) }
       return backfillId === undefined ? slice : { ...slice, backfillId }

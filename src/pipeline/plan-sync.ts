@@ -10,7 +10,7 @@ import {
   type QuestionsOf,
   wantedPartitions,
 } from './partitions.ts'
-import { coveredPart, horizonAt } from './plan-windows.ts'
+import { coveredPart, horizonAt, restingApart } from './plan-windows.ts'
 
 export interface SyncPlan {
   readonly streams: readonly Stream[]
@@ -50,7 +50,8 @@ async function planStream(
   const wanted = wantedPartitions(stream, channels, questionsOf, { from: historyFrom, to: horizon.newest })
   const coverage = await readCoverage(db, stream.name, wanted, { isSettled: true })
   return wanted.map(({ of, partition, window }) => {
-    const windows = (coverage.get(partition)?.gaps ?? [window]).toReversed()
+    const gaps = (coverage.get(partition)?.gaps ?? [window]).toReversed()
+    const windows = gaps.flatMap((gap) => restingApart(gap, stream, now))
     const slices = windows.map((part) => ({ stream, partition: of, window: part, covers: coveredPart(part, horizon) }))
     return { stream, partition: of, slices }
   })

@@ -1,4 +1,5 @@
 import { isEmptyWindow, type Window } from '../core/slice.ts'
+import type { Stream } from '../core/stream.ts'
 import { ceilToMinute, DAY, floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
 
 /** What the service may not show yet is not asked for. */
@@ -39,6 +40,29 @@ export function mergeWindows(windows: readonly Window[]): readonly Window[] {
     else merged.push(window)
   }
   return merged
+}
+
+/** What is left of a window without another, oldest first. */
+export function subtractWindow(window: Window, other: Window): readonly Window[] {
+  const parts = [
+    { from: window.from, to: Math.min(window.to, other.from) },
+    { from: Math.max(window.from, other.to), to: window.to },
+  ]
+  return parts.filter((part) => !isEmptyWindow(part))
+}
+
+/**
+ * A window as the slices that it is read in, newest first. What is read over several days is cut where rows no longer change:
+ * a list that moves meanwhile would have to be read anew.
+ */
+export function restingApart(
+  window: Window,
+  { isBudgeted, lookbackDays }: Pick<Stream, 'isBudgeted' | 'lookbackDays'>,
+  now: WallTime,
+): readonly Window[] {
+  if (!isBudgeted) return [window]
+  const at = floorToMinute(now) - lookbackDays * DAY
+  return subtractWindow(window, { from: at, to: at }).toReversed()
 }
 
 /** Equal parts of whole minutes, newest first; fewer where there are not as many minutes. */

@@ -10,7 +10,7 @@ const LARGEST_SHARE = 0.1
  * Refuses a slice of which too much could not be read: that is a changed interface, not bad rows.
  * @throws LivehouseError `rows.unreadable`, with three sample reasons.
  */
-export function requireReadable({ received, rejected: quarantined }: WalkSummary): void {
+export function requireReadable({ received, rejected: quarantined }: Pick<WalkSummary, 'received' | 'rejected'>): void {
   const rejected = quarantined.filter((item) => !isDuplicate(item))
   if (received < SMALLEST_SAMPLE || rejected.length <= received * LARGEST_SHARE) return
   const samples = [...new Set(rejected.map(({ reason }) => reason))].slice(0, 3)

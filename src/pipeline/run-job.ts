@@ -4,6 +4,9 @@ import { partitionKey } from '../core/slice.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
 import type { PartitionPlan } from './partitions.ts'
 import { type Reachability, watchReachability } from './reachability.ts'
+import { begunFirst } from './begun-first.ts'
+import { inParallel } from './in-parallel.ts'
+import { runPagedSlice } from './run-paged-slice.ts'
 import { type EndedSlice, runSlice } from './run-slice.ts'
 import { type RunDeps, type Slice, sliceName } from './slice-work.ts'
 import { createTally, type JobResult, type Tally } from './tally.ts'
@@ -60,10 +63,11 @@ export async function runJob(
     tally: createTally(streams),
     reach,
     endRun: (error) => fatal.abort(error),
+    spent: new Set(),
   }
   for (const phase of phases) {
     if (signal.aborted) break
-    await runPhase(await phase(), job)
+    await runPhase(await begunFirst(deps.db, await phase()), job)
   }
   return job.tally.result(signal.reason)
 }
@@ -74,6 +78,8 @@ interface Job {
   readonly tally: Tally
   readonly reach: Reachability
   readonly endRun: (error: unknown) => void
+  /** Streams whose calls of the day are spent, whatever the partition. */
+  readonly spent: Set<StreamName>
 }
 
 async function runPhase(plans: readonly PartitionPlan[], job: Job): Promise<void> {
@@ -118,8 +124,9 @@ async function takeAgain(partition: OpenPartition, { options }: Job): Promise<bo
   return await options.locks.tryTake(...name)
 }
 
-async function planRest(plan: PartitionPlan, { options }: Job): Promise<PartitionPlan> {
-  return { ...plan, slices: await options.planAgain(plan) }
+async function planRest(plan: PartitionPlan, { options, deps }: Job): Promise<PartitionPlan> {
+  const [rest] = await begunFirst(deps.db, [{ ...plan, slices: await options.planAgain(plan) }])
+  return rest ?? plan
 }
 
 /** Runs partitions to their end. @returns those that another run holds, or that have made way for one */
@@ -139,8 +146,13 @@ async function runPartitions(partitions: readonly OpenPartition[], job: Job): Pr
     return await partition.lock
   }
   const runOne = async (slice: Slice, partition: OpenPartition): Promise<void> => {
-    const result = await runSlice(slice, deps)
-    if (result.kind === 'cut') {
+    const { isBudgeted } = slice.stream
+    const result = isBudgeted ? await runPagedSlice(slice, deps) : await runSlice(slice, deps)
+    if (result.kind === 'waiting') {
+      tally.addWaiting(slice, result)
+      partition.isWaiting = true
+      if (result.scope === 'account') job.spent.add(slice.stream.name)
+    } else if (result.kind === 'cut') {
       const { parts } = result
       tally.addCut(slice, result.counts)
       partition.open += parts.length
@@ -149,7 +161,8 @@ async function runPartitions(partitions: readonly OpenPartition[], job: Job): Pr
       deps.report({ kind: 'slice.cut', stream: name, slice: sliceName(slice), parts: parts.length })
     } else {
       if (recoveryFrom(result.error) === 'abort' || reach.isLost(result.error)) job.endRun(result.error)
-      if (hasCode(result.error, 'paging.ignored')) partition.isIgnored = true
+      const isStuck = isBudgeted === true && result.proof === 'failed'
+      if (isStuck || hasCode(result.error, 'paging.ignored')) partition.isGivenUp = true
       options.onEnd?.(slice, result)
       tally.add(slice, result, deps.signal.aborted)
     }
@@ -157,8 +170,8 @@ async function runPartitions(partitions: readonly OpenPartition[], job: Job): Pr
     if (isMore && options.isPatient && (await locks.isWaitedFor(...nameOf(partition)))) putOff(partition)
   }
   const work = async (slice: Slice, partition: OpenPartition): Promise<void> => {
-    if (deps.signal.aborted || partition.isIgnored) tally.addNotBegun(slice)
-    else if (isPastStop(job)) tally.addLeft()
+    if (deps.signal.aborted || partition.isGivenUp) tally.addNotBegun(slice)
+    else if (isPastStop(job) || partition.isWaiting || job.spent.has(slice.stream.name)) tally.addLeft()
     else {
       const isOurs = await own(partition).catch((error: unknown) => {
         // Without its locks a run may not go on: another may be at work on the same.
@@ -171,7 +184,9 @@ async function runPartitions(partitions: readonly OpenPartition[], job: Job): Pr
     partition.open--
     if (partition.open === 0 && (await isHeld(partition))) await locks.release(...nameOf(partition))
   }
-  await inParallel(options.concurrency, () => {
+  // With few calls a day, one slice is ended before the next is begun.
+  const isScarce = partitions.some(({ plan }) => plan.stream.isBudgeted)
+  await inParallel(isScarce ? 1 : options.concurrency, () => {
     const next = queue.take()
     if (next === undefined) return undefined
     return async () =>
@@ -187,28 +202,14 @@ async function runPartitions(partitions: readonly OpenPartition[], job: Job): Pr
   return [...blocked]
 }
 
-/**
- * Keeps `limit` tasks going until `take` has none left and all have ended; a task may make more. After a task has failed none
- * is begun; when all have ended, its error is thrown.
- */
-async function inParallel(limit: number, take: () => (() => Promise<void>) | undefined): Promise<void> {
-  const running = new Set<Promise<void>>()
-  const errors: unknown[] = []
-  for (;;) {
-    const task = running.size < limit && errors.length === 0 ? take() : undefined
-    if (task) {
-      const run: Promise<void> = task()
-        .catch((error: unknown) => void errors.push(error))
-        .finally(() => running.delete(run))
-      running.add(run)
-    } else if (running.size === 0) break
-    else await Promise.race(running)
-  }
-  if (errors.length > 0) throw errors[0]
-}
-
 function openPartition(plan: PartitionPlan, isLocked = false): OpenPartition {
-  return { plan, open: plan.slices.length, isIgnored: false, lock: isLocked ? Promise.resolve(true) : undefined }
+  return {
+    plan,
+    open: plan.slices.length,
+    isGivenUp: false,
+    isWaiting: false,
+    lock: isLocked ? Promise.resolve(true) : undefined,
+  }
 }
 
 function nameOf({ plan }: OpenPartition): [StreamName, string] {

@@ -13,7 +13,7 @@ export type PlanStreams = (streams: readonly Stream[], questionsOf: QuestionsOf)
 
 /**
  * Runs streams in their order: first those that stand on their own, then those that are read questionnaire by questionnaire,
- * then again those questionnaires whose headers have changed.
+ * then again those questionnaires whose headers have changed, and last those with few calls a day.
  */
 export async function runStreams(
   streams: readonly Stream[],
@@ -25,6 +25,7 @@ export async function runStreams(
   const changed = new Set<string>()
   const isDependent = ({ partitionedBy }: Stream) => partitionedBy === 'channel/question'
   const dependent = streams.filter(isDependent)
+  const isBudgeted = (stream: Stream) => stream.isBudgeted === true
 
   /**
    * A questionnaire that a proven list no longer has is not asked for. Where the list could not be read, or was suddenly empty,
@@ -43,7 +44,7 @@ export async function runStreams(
   const phases = [
     async () =>
       await planStreams(
-        streams.filter((stream) => !isDependent(stream)),
+        streams.filter((stream) => !isDependent(stream) && !isBudgeted(stream)),
         () => [],
       ),
     async () => await planStreams(dependent, await readQuestionsOf()),
@@ -52,6 +53,7 @@ export async function runStreams(
       const plans = await planStreams(dependent, await readQuestionsOf())
       return plans.filter(({ partition }) => changed.has(partitionKey(partition)))
     },
+    async () => await planStreams(streams.filter(isBudgeted), () => []),
   ]
   return await runJob(streams, phases, deps, {
     ...options,

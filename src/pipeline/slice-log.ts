@@ -15,6 +15,8 @@ export interface SliceLog {
   /** `covers`: what it claims to cover. */
   readonly record: (verdict: HeldVerdict, extraction: Extraction | undefined, covers: Window | undefined) => SliceRecord
   readonly end: (proof: Proof, counts: Counts, error: unknown) => void
+  /** Another day goes on with it. */
+  readonly wait: (counts: Counts, facts: LogFields) => void
 }
 
 /** Says that a slice has begun. */
@@ -53,6 +55,7 @@ export function openSliceLog(
         finishedAt: new Date(clock.now()),
       }
     },
+    wait: (counts, facts) => log.info('slice.waiting', { ...name, ...counts, ...facts }),
     end: (proof, counts, error) => {
       report({ kind: 'slice.ended', ...name, proof })
       if (isGreen(proof)) log.info('slice.ended', { ...name, proof, ...counts })

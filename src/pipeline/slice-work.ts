@@ -18,6 +18,8 @@ export interface Slice {
   readonly covers: Window | undefined
   /** The backfill that it belongs to. */
   readonly backfillId?: string
+  /** Some of its pages have landed: it goes before all others. */
+  readonly isBegun?: boolean
 }
 
 /** `channel=9 [2026-11-20 00:00:00, 2026-11-21 00:00:00)`: a slice in messages and progress. */

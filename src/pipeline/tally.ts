@@ -10,6 +10,7 @@ import {
 } from '../core/outcome.ts'
 import { isGreen, partitionKey, type Proof } from '../core/slice.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
+import type { WaitingSlice } from './run-paged-slice.ts'
 import type { EndedSlice } from './run-slice.ts'
 import type { Slice } from './slice-work.ts'
 
@@ -18,6 +19,8 @@ export interface JobResult {
   readonly status: RunStatus
   readonly streams: Readonly<Partial<Record<StreamName, StreamOutcome>>>
   readonly errors: readonly RunProblem[]
+  /** ISO instant from which on what waits can go on; null where nothing waits for a time. */
+  readonly resumesAt: string | null
 }
 
 export interface Tally {
@@ -29,6 +32,8 @@ export interface Tally {
   readonly addNotBegun: (slice: Slice) => void
   /** A slice that is left for the next run, since this one was to stop by now. */
   readonly addLeft: () => void
+  /** A slice of which a part is left for another day. */
+  readonly addWaiting: (slice: Slice, waiting: WaitingSlice) => void
   /** `stopped`: why the run ended early; undefined when it did not. */
   readonly result: (stopped: unknown) => JobResult
 }
@@ -42,6 +47,7 @@ export function createTally(names: readonly Stream[]): Tally {
   let isLanded = false
   let unfinished = 0
   let left = 0
+  let resumesAt: string | null = null
 
   const count = ({ stream }: Slice, proof: Proof | undefined, counts: Partial<Counts>): void => {
     const { counts: before, slices } = streams[stream.name] ?? { counts: noCounts, slices: noSlices }
@@ -56,6 +62,11 @@ export function createTally(names: readonly Stream[]): Tally {
     addNotBegun: (slice) => count(slice, 'failed', noCounts),
     addLeft: () => {
       left++
+    },
+    addWaiting: (slice, waiting) => {
+      count(slice, undefined, waiting.counts)
+      left++
+      if (resumesAt === null || waiting.resumesAt < resumesAt) resumesAt = waiting.resumesAt
     },
     add: (slice, { proof, counts, error }, isEnding) => {
       count(slice, proof, counts)
@@ -73,7 +84,7 @@ export function createTally(names: readonly Stream[]): Tally {
       const isFailed = stopped !== undefined && !isInterrupted && !isLanded
       const isWhole = unfinished === 0 && stopped === undefined
       const status = isFailed ? 'failed' : !isWhole ? 'partial' : left > 0 ? 'waiting' : 'ok'
-      return { status, streams, errors: [...problems.values()] }
+      return { status, streams, errors: [...problems.values()], resumesAt }
     },
   }
 }

@@ -6,8 +6,10 @@ export interface OpenPartition {
   readonly plan: PartitionPlan
   /** Slices that are waiting or in flight. */
   open: number
-  /** Whether the service ignores what is asked of it: then nothing more is asked. */
-  isIgnored: boolean
+  /** Whether nothing more is asked of it in this run: the service ignores what is asked, or what was begun cannot be ended. */
+  isGivenUp: boolean
+  /** Whether the rest of it is for another day. */
+  isWaiting: boolean
   /** Whether it is ours; undefined until that has been asked for. */
   lock: Promise<boolean> | undefined
 }
@@ -31,7 +33,8 @@ export function createWorkQueue(partitions: readonly OpenPartition[], order: Sli
     readonly partition: OpenPartition
   }
   const sign = order === 'newest-first' ? 1 : -1
-  const rankOf = ({ slice }: Entry) => (slice.window === undefined ? Number.POSITIVE_INFINITY : sign * slice.window.to)
+  const rankOf = ({ slice: { window, isBegun } }: Entry) =>
+    window === undefined || isBegun ? Number.POSITIVE_INFINITY : sign * window.to
   // Sorted so that the next one is the last: taking it is cheap.
   const entries = partitions
     .flatMap((partition) => partition.plan.slices.map((slice) => ({ slice, partition })))

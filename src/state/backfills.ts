@@ -31,6 +31,16 @@ export async function openBackfill(
   return await db.transaction().execute(async (trx) => {
     if (restart) {
       await trx
+        .deleteFrom('livehouse_ops.open_slices')
+        .where('backfill_id', 'in', (open) =>
+          open
+            .selectFrom('livehouse_ops.backfills')
+            .select('backfill_id')
+            .where('arguments', '=', asked)
+            .where('status', '=', 'open'),
+        )
+        .execute()
+      await trx
         .updateTable('livehouse_ops.backfills')
         .set({ status: 'abandoned', finished_at: startedAt })
         .where('arguments', '=', asked)

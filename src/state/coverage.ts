@@ -92,6 +92,9 @@ export async function forgetCoverage(
     channels === undefined ? sql`` : sql` and substring(partition from 'channel=([^/]*)') = any(${channels}::text[])`
   return await db.transaction().execute(async (trx) => {
     await lockLedger(trx)
+    // What is half read is begun anew.
+    await sql`delete from livehouse_ops.open_slices
+      where stream = any(${streams}::text[]) and reads && ${range}${ofChannels}`.execute(trx)
     const { rows } = await sql<{ stream: string; partition: string; slices: string }>`
       with met as (
         select slice_id, tsmultirange(covers) - tsmultirange(${range}) as rest from livehouse_ops.slices

@@ -16,9 +16,14 @@ export async function readStreamTable(
   const columns = Object.entries(stream.columns)
     .filter(([column]) => !column.endsWith('_key'))
     .map(([column, { type }]) => sql`${asTruth(column, type)} as ${sql.ref(column)}`)
-  const which = isRemoved === undefined ? sql`true` : sql`(removed_at is not null) = ${isRemoved}`
+  const which = [
+    ...(isRemoved === undefined ? [] : [sql`(removed_at is not null) = ${isRemoved}`]),
+    ...(stream.versions ? [sql`${sql.ref(stream.versions.column)} = ${stream.versions.own}`] : []),
+    sql`true`,
+  ]
   const table = sql.table(`livehouse.${stream.table}`)
-  const { rows } = await sql<TruthRow>`select ${sql.join(columns)} from ${table} where ${which}`.execute(db)
+  const { rows } =
+    await sql<TruthRow>`select ${sql.join(columns)} from ${table} where ${sql.join(which, sql` and `)}`.execute(db)
   return rows
 }
 

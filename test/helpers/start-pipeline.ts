@@ -8,9 +8,10 @@ import { planAgain } from '../../src/pipeline/plan-again.ts'
 import { planSync } from '../../src/pipeline/plan-sync.ts'
 import { runStreams } from '../../src/pipeline/run-streams.ts'
 import type { JobResult } from '../../src/pipeline/tally.ts'
+import { type BudgetSettings, callBudget } from '../../src/state/call-budget.ts'
 import { PartitionLocks } from '../../src/state/partition-locks.ts'
 import { startRun } from '../../src/state/runs.ts'
-import { streams } from '../../src/streams/registry.ts'
+import { allStreams, streams } from '../../src/streams/registry.ts'
 import { itemReader } from '../../src/transform/field.ts'
 import { registerChannels } from '../../src/warehouse/channels.ts'
 import { connectClient } from './connect-client.ts'
@@ -26,6 +27,8 @@ export interface SyncOptions {
   readonly signal?: AbortSignal
   readonly report?: (event: ProgressEvent) => void
   readonly log?: Log
+  /** Calls a day on 4.6, 10 by default, and whom they belong to. */
+  readonly budget?: Partial<Pick<BudgetSettings, 'v1Budget' | 'v1BudgetScope'>>
 }
 
 /** An emulator, a fresh warehouse and the pipeline between them, at a clock that stands until it is moved. */
@@ -41,8 +44,14 @@ export async function startPipeline(options: EmulatorOptions = {}): Promise<Test
   const clock: Clock = { now: () => time.nowMs, sleep: async () => {} }
   const database = await createTestDatabase()
   const emulator = await startEmulator({ channels: 2, viewers: 60, clock, ...options })
-  const connection = connectClient(emulator.baseUrl, { apiToken: emulator.apiToken })
   const { db } = database
+  let budget: BudgetSettings = { v1Budget: 10, v1BudgetScope: 'account', timeZone: TIME_ZONE }
+  let waitedMs = 0
+  const connection = connectClient(emulator.baseUrl, {
+    apiToken: emulator.apiToken,
+    clock: { now: () => time.nowMs + waitedMs, sleep: async (ms) => void (waitedMs += ms) },
+    reserve: async (...call) => await callBudget(db, budget)(...call),
+  })
 
   return {
     emulator,
@@ -54,7 +63,9 @@ export async function startPipeline(options: EmulatorOptions = {}): Promise<Test
       signal = new AbortController().signal,
       report = () => {},
       log = silentLog,
+      budget: given = {},
     } = {}) => {
+      budget = { v1Budget: 10, v1BudgetScope: 'account', timeZone: TIME_ZONE, ...given }
       const begunAt = new Date(clock.now())
       const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: begunAt })
       const channels = emulator.channelIds.map((channelId) => ({ channelId, label: null, group: null, isTest: false }))
@@ -68,9 +79,10 @@ export async function startPipeline(options: EmulatorOptions = {}): Promise<Test
       }
       await using locks = await PartitionLocks.open(db)
       return await runStreams(
-        streams
-          .filter(({ name }) => names === undefined || names.includes(name))
-          .map((stream) => ({ ...stream, pageSize: Math.min(pageSize, stream.pageSize) })),
+        (names === undefined ? streams : allStreams.filter(({ name }) => names.includes(name))).map((stream) => ({
+          ...stream,
+          pageSize: Math.min(pageSize, stream.pageSize),
+        })),
         (some, questionsOf) => planSync(db, { ...plan, streams: some }, questionsOf),
         { ...deps, timeZone: TIME_ZONE, prefetch: 4, pagesPerSlice: 50 },
         { concurrency: 4, locks, planAgain: (partition) => planAgain(db, partition, begunAt) },

@@ -1,0 +1,189 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { FaultEffect } from '../../src/emulator/faults.ts'
+import { connectionReset, errcode, foreignRow, noRows, refusal, status } from '../../src/emulator/fault-effects.ts'
+import { forgetCoverage } from '../../src/state/coverage.ts'
+import { expectTruth } from '../helpers/expect-truth.ts'
+import { autumn, DAY_MS, type OldRecords, startOldRecords } from '../helpers/old-records.ts'
+import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
+
+let records: OldRecords
+let pipeline: TestPipeline
+beforeEach(async () => {
+  records = await startOldRecords()
+  pipeline = records.pipeline
+})
+afterEach(async () => await records[Symbol.asyncDispose]())
+
+const readOpen = async () =>
+  await pipeline.database.db.selectFrom('livehouse_ops.open_slices').selectAll().executeTakeFirst()
+/** Runs day after day until nothing waits. @returns how each day ended */
+async function syncForDays(): Promise<readonly string[]> {
+  const ends: string[] = []
+  for (let day = 1; day <= 10; day++) {
+    const { status } = await records.sync()
+    ends.push(status)
+    if (status !== 'waiting') return ends
+    pipeline.clock.nowMs += DAY_MS
+  }
+  return ends
+}
+
+test('a slice goes on where it was the day before, and its entry in the ledger is that of all days', async () => {
+  records.set(23)
+  const first = await records.sync()
+  // One of the three calls was for the youngest days.
+  expect(first).toMatchObject({ status: 'waiting', errors: [], resumesAt: '2026-11-20T16:05:00.000Z' })
+  expect(first.streams.watch_records_v1).toMatchObject({
+    counts: { calls: 3, inserted: 10, extracted: 10 },
+    slices: { unverifiable: 1, failed: 0 },
+  })
+  expect(await readOpen()).toMatchObject({ pages_read: 2, page_size: 5, received_rows: '10', calls: '2' })
+  expect(await records.sync()).toMatchObject({
+    status: 'waiting',
+    streams: { watch_records_v1: { counts: { calls: 0 } } },
+  })
+  pipeline.clock.nowMs += DAY_MS
+  expect(await syncForDays()).toEqual(['waiting', 'waiting', 'ok'])
+  // The range ends in the last year: each day begins with another look at the last page.
+  expect(records.pagesAsked()).toEqual([1, 2, 2, 3, 4, 4, 5])
+  expect(await readOpen()).toBeUndefined()
+  expect((await records.readSlices()).filter(({ distinct_rows: rows }) => rows !== '0')).toEqual([
+    { proof: 'unverifiable', status: 'landed', distinct_rows: '23', calls: '7', retries: '0', error: null },
+  ])
+  await expectTruth(pipeline, ['watch_records_v1'])
+})
+
+test('a full last page is followed by an empty one, by itself again, or by a refusal', async () => {
+  for (const beyond of ['empty', 'repeat-last', 'error'] as const) {
+    pipeline.emulator.switches.beyondLastPage = beyond
+    records.set(15)
+    await forgetCoverage(pipeline.database.db, {
+      streams: ['watch_records_v1'],
+      channels: undefined,
+      window: { from: 0, to: autumn * 2 },
+    })
+    const before = records.pagesAsked().length
+    expect(await records.sync(100), beyond).toMatchObject({ status: 'ok' })
+    expect(records.pagesAsked().slice(before), beyond).toEqual([1, 2, 3, 4])
+    pipeline.clock.nowMs += DAY_MS
+  }
+  await expectTruth(pipeline, ['watch_records_v1'])
+})
+
+test('a service that cuts pages to its default size is read by that size', async () => {
+  records.set(45)
+  const clamp: FaultEffect = { name: 'clamp', query: (query) => ({ ...query, pageSize: Math.min(query.pageSize, 20) }) }
+  pipeline.emulator.faults.push({ effect: clamp, endpoint: 'userRecords' })
+  expect(await records.sync(10, { pageSize: 100 })).toMatchObject({ status: 'ok' })
+  expect(records.pagesAsked()).toEqual([1, 2, 3])
+  await expectTruth(pipeline, ['watch_records_v1'])
+})
+
+test('a service that ignores the page parameter is an error, and no call is spent on further pages', async () => {
+  records.set(23)
+  const ignored: FaultEffect = { name: 'ignored page', query: (query) => ({ ...query, page: 1 }) }
+  pipeline.emulator.faults.push({ effect: ignored, endpoint: 'userRecords' })
+  expect(await records.sync(10)).toMatchObject({ status: 'partial', errors: [{ code: 'paging.ignored' }] })
+  expect(records.pagesAsked()).toEqual([1, 2])
+})
+
+describe('what goes wrong', () => {
+  test('a lost connection costs two calls and is made good by the second', async () => {
+    records.set(3)
+    pipeline.emulator.faults.push({ effect: connectionReset(), endpoint: 'userRecords', times: 1 })
+    expect(await records.sync(4)).toMatchObject({
+      status: 'ok',
+      streams: { watch_records_v1: { counts: { calls: 3, retries: 1 } } },
+    })
+  })
+
+  test('twice in a row it fails the slice, which goes on from the page that it had; nothing new is begun before', async () => {
+    records.set(23)
+    await records.sync(3)
+    pipeline.emulator.faults.push({ effect: status(503), endpoint: 'userRecords', times: 2 })
+    const failed = await records.sync(6)
+    expect(failed).toMatchObject({ status: 'partial', resumesAt: null, errors: [{ code: 'api.status' }] })
+    expect(failed.streams.watch_records_v1?.counts).toMatchObject({ calls: 2, retries: 1 })
+    expect(await records.sync(6)).toMatchObject({ status: 'waiting' })
+    pipeline.clock.nowMs += DAY_MS
+    await records.sync(10)
+    expect(records.pagesAsked().slice(2)).toEqual([3, 3, 3, 3, 4, 5])
+    await expectTruth(pipeline, ['watch_records_v1'])
+  })
+
+  test.each<[string, FaultEffect]>([
+    ['429', refusal(429_001)],
+    ['an errcode', errcode(1)],
+  ])('%s means that somebody else has spent the day: nothing more is asked until the next', async (_what, effect) => {
+    records.set(23)
+    pipeline.emulator.faults.push({ effect, endpoint: 'userRecords', page: 2, times: 1 })
+    expect(await records.sync(10)).toMatchObject({
+      status: 'waiting',
+      errors: [],
+      resumesAt: '2026-11-20T16:05:00.000Z',
+    })
+    expect(await records.sync(10)).toMatchObject({ status: 'waiting' })
+    expect(records.pagesAsked()).toEqual([1, 2])
+    pipeline.clock.nowMs += DAY_MS
+    expect(await records.sync(10)).toMatchObject({ status: 'ok' })
+    await expectTruth(pipeline, ['watch_records_v1'])
+  })
+
+  test('an item that cannot be read goes to quarantine with its page, and counts in the ledger', async () => {
+    records.set(13)
+    pipeline.emulator.faults.push({
+      effect: foreignRow({ nick: 'nobody' }),
+      endpoint: 'userRecords',
+      page: 2,
+      times: 1,
+    })
+    const result = await records.sync(10)
+    expect(result.streams.watch_records_v1?.counts).toMatchObject({ quarantined: 1, inserted: 12, extracted: 13 })
+    const { rows } = { rows: await pipeline.database.db.selectFrom('livehouse_ops.slices').selectAll().execute() }
+    expect(rows.at(-1)).toMatchObject({ distinct_rows: '12', quarantined_rows: '1' })
+  })
+
+  test('a range that is suddenly empty is short, not covered', async () => {
+    records.set(30)
+    await records.sync(100)
+    await forgetCoverage(pipeline.database.db, {
+      streams: ['watch_records_v1'],
+      channels: undefined,
+      window: { from: 0, to: autumn * 2 },
+    })
+    pipeline.emulator.faults.push({ effect: noRows(), endpoint: 'userRecords' })
+    expect(await records.sync(100)).toMatchObject({ status: 'partial', errors: [{ code: 'slice.short' }] })
+    expect((await records.readSlices()).at(-1)).toMatchObject({ proof: 'short', status: 'failed' })
+  })
+})
+
+test('by channel each has its own calls: one that waits does not stop the other', async () => {
+  await using two = await startPipeline({ channels: 2, viewers: 5, days: 1 })
+  two.emulator.switches.v1BudgetScope = 'channel'
+  const options = {
+    streams: ['watch_records_v1'],
+    pageSize: 10,
+    budget: { v1Budget: 3, v1BudgetScope: 'channel' },
+  } as const
+  const first = await two.sync(options)
+  expect(first).toMatchObject({ status: 'waiting', streams: { watch_records_v1: { counts: { calls: 6 } } } })
+  const budgets = await two.database.db.selectFrom('livehouse_ops.call_budget').select(['scope', 'calls']).execute()
+  expect(budgets.map(({ calls }) => calls)).toEqual([3, 3])
+  for (let day = 0; day < 5 && (await two.sync(options)).status === 'waiting'; day++) two.clock.nowMs += DAY_MS
+  await expectTruth(two, ['watch_records_v1'])
+})
+
+test('for the account no channel is begun before the one before it has ended', async () => {
+  await using two = await startPipeline({ channels: 2, viewers: 5, days: 1 })
+  const options = { streams: ['watch_records_v1'], pageSize: 10, budget: { v1Budget: 4 } } as const
+  expect(await two.sync(options)).toMatchObject({ status: 'waiting' })
+  expect(await two.database.db.selectFrom('livehouse_ops.open_slices').select('partition').execute()).toHaveLength(1)
+  for (let day = 0; day < 9; day++) {
+    two.clock.nowMs += DAY_MS
+    if ((await two.sync(options)).status !== 'waiting') break
+    expect(
+      (await two.database.db.selectFrom('livehouse_ops.open_slices').select('partition').execute()).length,
+    ).toBeLessThanOrEqual(1)
+  }
+  await expectTruth(two, ['watch_records_v1'])
+})
