@@ -8,12 +8,12 @@ import { recordAcceptance, withdrawAcceptance } from '../state/acceptances.ts'
 import { readAcceptances } from '../state/read-acceptances.ts'
 import { readShortfalls } from '../state/shortfalls.ts'
 import { readSource } from '../state/source.ts'
-import { findStream, streams } from '../streams/registry.ts'
+import { allStreams, findStream } from '../streams/registry.ts'
 import { acceptanceObject, describeAcceptance, describeAcceptances } from './accept/report.ts'
 import { checkUsage, parseArguments, type Refuse } from './arguments.ts'
 import { chooseAction } from './choose-action.ts'
 import type { CliContext, Command } from './command.ts'
-import { notReadYet, readPositiveInteger, readStreams } from './flags.ts'
+import { readPositiveInteger, readStreams } from './flags.ts'
 import { openWarehouse } from './warehouse.ts'
 
 /** Long enough to ask the service's support, short enough not to be forgotten. */
@@ -36,7 +36,7 @@ list      every acceptance: range, size, what the last run has taken of it, unti
 withdraw  takes one back: the next sync reads it again, and says what is missing
 
 Flags:
-  --stream S      the stream; one of ${streams.map(({ name }) => name).join(', ')}
+  --stream S      the stream; one of ${allStreams.map(({ name }) => name).join(', ')}
   --channel C     the channel; not for managers and manager_usage, which belong to the account
   --reason TEXT   why, for those who read it later
   --days N        for how long, ${MOST_DAYS} at most (default: ${DEFAULT_DAYS})
@@ -109,7 +109,6 @@ function readStream(given: string | undefined, refuse: Refuse): Stream | undefin
   if (names === undefined || names.length > 1) refuse('--stream should be one stream')
   const [name] = names ?? []
   const stream = name && findStream(name)
-  if (name && stream === undefined) refuse(notReadYet(name))
   return stream || undefined
 }
 

@@ -27,11 +27,6 @@ export function readStreams(
   })
 }
 
-/** A stream that is known by name and that this version does not read. */
-export function notReadYet(name: StreamName): string {
-  return `--streams: ${name} is not read by this version of livehouse`
-}
-
 /** `--channels x,y` among the configured ones; all of them when it is not given. */
 export function readChosenChannels(
   given: string | undefined,

@@ -4,7 +4,7 @@ import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { floorToMinute, formatWallMinute, parseWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 import { type ForgottenPartition, forgetCoverage } from '../state/coverage.ts'
-import { streams } from '../streams/registry.ts'
+import { allStreams, streams } from '../streams/registry.ts'
 import { checkUsage, parseArguments, type Refuse } from './arguments.ts'
 import { chooseAction } from './choose-action.ts'
 import type { CliContext, Command } from './command.ts'
@@ -26,7 +26,7 @@ show    for each stream and partition: covered ranges, gaps, the last slice that
 forget  takes a range out of what is covered: the next sync reads it again. Nothing is deleted from the tables
 
 Flags:
-  --streams a,b    only these streams (default: all)
+  --streams a,b    only these streams (default: all but watch_records_v1)
   --channels x,y   only these channels of LIVEHOUSE_CHANNELS (default: all of them)
   --from DATE      a day of the service's calendar, or a time in whole minutes (2026-01-31T06:00);
                    show begins at LIVEHOUSE_HISTORY_FROM without it
@@ -75,7 +75,7 @@ export const ledger: Command = {
       const { from, to } = { from: time('--from', values.from), to: time('--to', values.to) }
       refuseBackwards(from, to, refuse)
       return {
-        streams: streams.filter(({ name }) => names === undefined || names.includes(name)),
+        streams: names === undefined ? streams : allStreams.filter(({ name }) => names.includes(name)),
         namesStreams: names !== undefined,
         channels: values.channels,
         from,

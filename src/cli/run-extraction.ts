@@ -11,6 +11,7 @@ import { type PlanStreams, runStreams } from '../pipeline/run-streams.ts'
 import type { JobResult } from '../pipeline/tally.ts'
 import type { SliceOrder } from '../pipeline/work-queue.ts'
 import { endAcceptances } from '../state/acceptances.ts'
+import { callBudget } from '../state/call-budget.ts'
 import { readGoneChannels } from '../state/channel-states.ts'
 import { mergeSlices } from '../state/merge-slices.ts'
 import { PartitionLocks } from '../state/partition-locks.ts'
@@ -79,7 +80,7 @@ export async function runExtraction(context: CliContext, request: ExtractionRequ
     await finishRun(db, runId, {
       status,
       finishedAt: new Date(finishedAt),
-      resumesAt: null,
+      resumesAt: outcome.resumesAt === null ? null : new Date(outcome.resumesAt),
       outcome: outcomeObject(outcome),
     })
     log.info('run.ended', { runId, command, status })
@@ -95,7 +96,7 @@ export async function runExtraction(context: CliContext, request: ExtractionRequ
     await finish(failureOutcome(runId, { command, error, ...times() })).catch(() => {})
     throw error
   }
-  const outcome: RunOutcome = { runId, command, ...job, ...times(), resumesAt: null }
+  const outcome: RunOutcome = { runId, command, ...job, ...times() }
   await finish(outcome)
   const now = new Date(outcome.finishedAt)
   if (!signal.aborted) await mergeSlices(db, now)
@@ -113,7 +114,8 @@ async function extract(
   // Without LIVEHOUSE_CHANNELS nothing is known of the channels: none is retired.
   if (channels.length > 0) await registerChannels(db, channels, runId)
   await endAcceptances(db, startedAt)
-  await using connection = openConnection(context, await withKnownListParams(service, db), db)
+  const reserve = callBudget(db, service)
+  await using connection = openConnection(context, await withKnownListParams(service, db), db, { reserve })
   using progress = await context.openProgress()
   log.info('run.started', { runId, command })
 

@@ -90,10 +90,3 @@ test('a sync of the account alone, without LIVEHOUSE_CHANNELS, retires no channe
   const states = await pipeline.database.db.selectFrom('livehouse.channels').select('state').execute()
   expect(states.map(({ state }) => state)).toEqual(['active', 'active'])
 })
-
-test('a stream that this version does not read is wrong use, not an empty success', async () => {
-  await using pipeline = await startPipeline()
-  const environment = environmentOf(pipeline.emulator, pipeline.database)
-  const run = await runVerb(sync, ['--streams', 'watch_records_v1'], { environment })
-  expect(run.problems).toEqual(['--streams: watch_records_v1 is not read by this version of livehouse'])
-})

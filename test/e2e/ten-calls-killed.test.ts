@@ -1,0 +1,112 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { sql } from 'kysely'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Answer } from '../../src/emulator/answer.ts'
+import { expectTruth } from '../helpers/expect-truth.ts'
+import { startV1Account, V1_BACKFILL, type V1Account } from '../helpers/v1-account.ts'
+
+const launcher = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+
+let account: V1Account
+beforeEach(async () => {
+  account = await startV1Account()
+})
+afterEach(async () => await account[Symbol.asyncDispose]())
+
+interface Child {
+  readonly process: ChildProcess
+  readonly ended: Promise<{ readonly code: number | null; readonly signal: string | null; readonly error: string }>
+}
+
+/**
+ * `livehouse backfill` as a process of its own, whose clock is the real one: of the service's day it learns from the service. With
+ * `--only-gaps`, as one that begins when all has landed would read the range once more.
+ */
+function startChild(): Child {
+  const child = spawn(process.execPath, [launcher, 'backfill', ...V1_BACKFILL, '--only-gaps'], {
+    env: account.environment(),
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let error = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => void (error += text))
+  const ended = once(child, 'close').then(([code, signal]: unknown[]) => ({
+    code: typeof code === 'number' ? code : null,
+    signal: typeof signal === 'string' ? signal : null,
+    error,
+  }))
+  return { process: child, ended }
+}
+
+async function until(question: ReturnType<typeof sql>): Promise<void> {
+  const { db } = account.database
+  while ((await question.execute(db)).rows.length === 0) await sql`select pg_sleep(0.005)`.execute(db)
+}
+
+/** Kills a process that has taken a call and has not made it: while its database commits. */
+async function killBeforeCall(): Promise<void> {
+  const { db } = account.database
+  await sql`create function public.hold() returns trigger language plpgsql as
+    $$ begin perform pg_advisory_xact_lock_shared(4242); return null; end $$`.execute(db)
+  await sql`create constraint trigger hold after insert on livehouse_ops.call_budget deferrable initially deferred
+    for each row execute function public.hold()`.execute(db)
+  await db.transaction().execute(async (trx) => {
+    await sql`select pg_advisory_xact_lock(4242)`.execute(trx)
+    const child = startChild()
+    await until(sql`select 1 from pg_locks where locktype = 'advisory' and objid = 4242 and not granted`)
+    child.process.kill('SIGKILL')
+    expect(await child.ended).toMatchObject({ signal: 'SIGKILL' })
+  })
+  await until(sql`select 1 from livehouse_ops.call_budget`)
+  await sql`drop trigger hold on livehouse_ops.call_budget`.execute(db)
+}
+
+/** Kills a process at its next call, which the service counts and does not answer. */
+async function killInCall(): Promise<void> {
+  const child = startChild()
+  const kill = (answer: Answer): Answer => {
+    child.process.kill('SIGKILL')
+    return { ...answer, delivery: { kind: 'hang' } }
+  }
+  account.emulator.faults.push({ effect: { name: 'kill', answer: kill }, endpoint: 'userRecords', times: 1 })
+  expect(await child.ended).toMatchObject({ signal: 'SIGKILL' })
+}
+
+/** Kills a process that has a page, and has not committed it. */
+async function killBeforeCommit(): Promise<void> {
+  const child = startChild()
+  await account.database.db.transaction().execute(async (trx) => {
+    await sql`lock table livehouse_ops.open_slices in share mode`.execute(trx)
+    await until(sql`select 1 from pg_locks where relation = 'livehouse_ops.open_slices'::regclass and not granted`)
+    child.process.kill('SIGKILL')
+    expect(await child.ended).toMatchObject({ signal: 'SIGKILL' })
+  })
+}
+
+test('killed between taking a call and making it, in the call, and before the commit, two at once: ten a day, and all rows', async () => {
+  account.setRecords(1210, 320)
+  await killBeforeCall()
+  await killInCall()
+  await killBeforeCommit()
+  expect(account.callsByDay()).toEqual([2])
+  const taken = await account.database.db.selectFrom('livehouse_ops.call_budget').select('calls').execute()
+  expect(taken).toEqual([{ calls: 3 }])
+
+  for (let day = 1; ; day++) {
+    const ends = await Promise.all([startChild().ended, startChild().ended])
+    expect(Math.max(...account.callsByDay())).toBeLessThanOrEqual(10)
+    if (ends.every(({ code }) => code === 0)) break
+    expect(ends.map(({ code }) => code).filter((code) => code !== 0 && code !== 4)).toEqual([])
+    expect(day).toBeLessThan(4)
+    account.nextDay()
+  }
+  // The killed ones have cost three calls: one that was never made, and two whose page was lost.
+  expect(account.callsOn46()).toHaveLength(17 + 2)
+  await expectTruth(account, ['watch_records_v1'])
+  const slices = await account.database.db
+    .selectFrom('livehouse_ops.slices')
+    .select(['proof', 'distinct_rows'])
+    .execute()
+  expect(slices.map(({ distinct_rows: rows }) => rows).sort()).toEqual(['1210', '320'])
+})

@@ -1,0 +1,109 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { backfill } from '../../src/cli/backfill.ts'
+import type { Command } from '../../src/cli/command.ts'
+import { ledger } from '../../src/cli/ledger.ts'
+import { sync } from '../../src/cli/sync.ts'
+import { refusal } from '../../src/emulator/fault-effects.ts'
+import { expectTruth } from '../helpers/expect-truth.ts'
+import { startV1Account, V1_BACKFILL, type V1Account } from '../helpers/v1-account.ts'
+
+let account: V1Account
+beforeEach(async () => {
+  account = await startV1Account()
+})
+afterEach(async () => await account[Symbol.asyncDispose]())
+
+async function run(verb: Command, argv: readonly string[], settings: Readonly<Record<string, string>> = {}) {
+  const { code, printed, error } = await account.run(verb, [...argv, '--json'], settings)
+  expect(error).toBeUndefined()
+  return { code, json: JSON.parse(printed.join('')) }
+}
+
+test('25 pages take three days of the service, ten calls each at most, and nothing is read twice', async () => {
+  account.setRecords(2420)
+  const first = await run(backfill, V1_BACKFILL)
+  expect(first).toMatchObject({
+    code: 4,
+    json: { status: 'waiting', errors: [], resumes_at: '2026-11-20T16:05:00.000Z' },
+  })
+  expect(first.json.streams.watch_records_v1).toMatchObject({ calls: 10, inserted: 1000, slices: { failed: 0 } })
+  const runs = await account.database.db.selectFrom('livehouse_ops.runs').select(['status', 'resumes_at']).execute()
+  expect(runs).toEqual([{ status: 'waiting', resumes_at: new Date('2026-11-20T16:05:00Z') }])
+  expect(await run(backfill, V1_BACKFILL)).toMatchObject({
+    code: 4,
+    json: { streams: { watch_records_v1: { calls: 0 } } },
+  })
+
+  // Midnight, four minutes after it, and the first moment that is far enough from it.
+  for (const [at, calls] of [
+    ['2026-11-20T16:00:00Z', 0],
+    ['2026-11-20T16:04:00Z', 0],
+    ['2026-11-20T16:05:00Z', 10],
+  ] as const) {
+    account.clock.nowMs = Date.parse(at)
+    const { json } = await run(backfill, V1_BACKFILL)
+    expect(json.streams.watch_records_v1.calls, at).toBe(calls)
+  }
+  account.nextDay()
+  const last = await run(backfill, V1_BACKFILL)
+  expect(last).toMatchObject({ code: 0, json: { status: 'ok', resumes_at: null } })
+  expect(last.json.streams.watch_records_v1).toMatchObject({ calls: 6, inserted: 420, slices: { unverifiable: 2 } })
+  expect(account.callsByDay()).toEqual([10, 10, 6])
+  const [channelId] = account.emulator.channelIds
+  expect(account.callsOn46().flatMap((call) => (call.channelId === channelId ? [call.page] : []))).toEqual(
+    Array.from({ length: 25 }, (_, index) => index + 1),
+  )
+  expect(account.callsOn46()[0]?.params).toMatchObject({
+    start_time: '2018-08-31 23:59:00',
+    end_time: '2018-12-01 00:01:00',
+    filter_watch_time: 0,
+    perPage: 100,
+  })
+  await expectTruth(account, ['watch_records_v1'])
+  const backfills = await account.database.db.selectFrom('livehouse_ops.backfills').select('status').execute()
+  expect(backfills).toEqual([{ status: 'finished' }])
+})
+
+test('by channel the ten calls are ten for each', async () => {
+  account.emulator.switches.v1BudgetScope = 'channel'
+  account.setRecords(1210, 320)
+  const settings = { LIVEHOUSE_V1_BUDGET_SCOPE: 'channel' }
+  expect(await run(backfill, V1_BACKFILL, settings)).toMatchObject({
+    code: 4,
+    json: { streams: { watch_records_v1: { calls: 14, slices: { unverifiable: 1 } } } },
+  })
+  account.nextDay()
+  expect(await run(backfill, V1_BACKFILL, settings)).toMatchObject({ code: 0 })
+  expect(account.callsByDay()).toEqual([14, 3])
+  await expectTruth(account, ['watch_records_v1'])
+})
+
+test('a run in which another stream fails is partial, and says all the same when the rest goes on', async () => {
+  account.setRecords(1210)
+  account.emulator.faults.push({ effect: refusal(403_001), endpoint: 'visitorList' })
+  const { code, json } = await run(sync, ['--streams', 'visitors,watch_records_v1'])
+  expect(code).toBe(3)
+  expect(json).toMatchObject({ status: 'partial', resumes_at: '2026-11-20T16:05:00.000Z' })
+  expect(json.errors).toMatchObject([{ stream: 'visitors' }, { stream: 'visitors' }])
+})
+
+test('a slice that was begun is ended before another one begins, unless it is forgotten or begun anew', async () => {
+  account.setRecords(1210)
+  const other = ['--from', '2018-06-01', '--to', '2018-07-01', '--streams', 'watch_records_v1']
+  await run(backfill, V1_BACKFILL)
+  account.nextDay()
+  expect(await run(backfill, other)).toMatchObject({ code: 0 })
+  const [channelId] = account.emulator.channelIds
+  const pages = () => account.callsOn46().flatMap((call) => (call.channelId === channelId ? [call.page] : []))
+  expect(pages().slice(10)).toEqual([11, 12, 13, 1])
+  await expectTruth(account, ['watch_records_v1'])
+
+  for (let attempt = 0; attempt < 2; attempt++) {
+    account.nextDay()
+    await run(backfill, [...V1_BACKFILL, '--restart'])
+  }
+  const tenPages = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+  expect(pages().slice(14)).toEqual([...tenPages, ...tenPages])
+  await run(ledger, ['forget', '--from', '2018-10-01', '--to', '2018-10-02', '--streams', 'watch_records_v1'])
+  expect(await account.database.db.selectFrom('livehouse_ops.open_slices').selectAll().execute()).toEqual([])
+})
