@@ -2,14 +2,14 @@ import type { Clock } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Progress } from './command.ts'
-import { createTally, isOver } from './progress-tally.ts'
+import { createProgressTally, isOver } from '../pipeline/progress-tally.ts'
 
 /** Between two lines of one stream. */
 const QUIET_MS = 30_000
 
 /** Progress as log lines: one when a stream starts, one when its last slice has ended, one every half minute between. */
 export function createPlainProgress(log: Log, clock: Clock): Progress {
-  const tally = createTally()
+  const tally = createProgressTally()
   const loggedAt = new Map<StreamName, number>()
   return {
     report: (event) => {

@@ -2,7 +2,7 @@ import { MultiBar, type SingleBar } from 'cli-progress'
 import type { Clock } from '../core/clock.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Progress } from './command.ts'
-import { createTally, isOver, type StreamTally } from './progress-tally.ts'
+import { createProgressTally, isOver, type StreamTally } from '../pipeline/progress-tally.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Progress on a terminal: a bar a stream with rows, pages of total, rate and time left. */
@@ -18,7 +18,7 @@ export function createProgressBars(terminal: Terminal, clock: Clock): Progress {
     clearOnComplete: false,
     noTTYOutput: false,
   })
-  const tally = createTally()
+  const tally = createProgressTally()
   const bars = new Map<StreamName, { readonly bar: SingleBar; readonly startedAt: number }>()
   const release = terminal.divert((text) => display.log(text))
   return {

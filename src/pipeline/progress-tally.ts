@@ -32,13 +32,13 @@ export function isOver({ slices, endedSlices }: StreamTally): boolean {
 }
 
 /** Adds up progress events by stream. */
-interface Tally {
+export interface ProgressTally {
   readonly add: (event: ProgressEvent) => StreamTally
   readonly of: (stream: StreamName) => StreamTally | undefined
 }
 
 /** Starts from nothing. */
-export function createTally(): Tally {
+export function createProgressTally(): ProgressTally {
   const streams = new Map<StreamName, Counters>()
   return {
     add: (event) => {

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { createTally, isOver } from '../../src/cli/progress-tally.ts'
+import { createProgressTally, isOver } from '../../src/pipeline/progress-tally.ts'
 
 const stream = 'visitors'
 const slice = { stream, slice: 'channel=9' } as const
 
 test('rows and pages add up over slices, and slices that have not begun are taken to be like the others', () => {
-  const tally = createTally()
+  const tally = createProgressTally()
   expect(tally.of(stream)).toBeUndefined()
   tally.add({ kind: 'stream.planned', stream, slices: 4 })
   tally.add({ kind: 'slice.started', ...slice })
@@ -16,7 +16,7 @@ test('rows and pages add up over slices, and slices that have not begun are take
 })
 
 test('an ended slice counts the pages that it had, and the next one of its partition starts anew', () => {
-  const tally = createTally()
+  const tally = createProgressTally()
   for (const rows of [100, 30]) {
     tally.add({ kind: 'slice.started', ...slice })
     tally.add({ kind: 'page', ...slice, rows, totalPages: 5 })
@@ -28,6 +28,6 @@ test('an ended slice counts the pages that it had, and the next one of its parti
 })
 
 test('a plan without slices is not over before it began', () => {
-  const state = createTally().add({ kind: 'stream.planned', stream, slices: 0 })
+  const state = createProgressTally().add({ kind: 'stream.planned', stream, slices: 0 })
   expect(isOver(state)).toBe(false)
 })
