@@ -9,6 +9,7 @@ import { type Client, createClient } from './client.ts'
 import { hideTokens } from './hide-tokens.ts'
 import { createHttp } from './http.ts'
 import type { ListPlace } from './list-call.ts'
+import { measure, type OnCall } from './measure.ts'
 import { type Exchange, observe } from './observe.ts'
 import { pace, rate } from './pace.ts'
 import { createFetchPage } from './paging.ts'
@@ -50,6 +51,8 @@ export interface ConnectOptions {
   readonly reserve?: Reserve
   /** Sees every answered call of 4.3 to 4.12 as it came; the answers hold personal data. */
   readonly onExchange?: (exchange: Exchange) => void
+  /** Hears of every attempt: what it was, how it ended, how long it took; nothing of what it said. */
+  readonly onCall?: OnCall | undefined
 }
 
 /** The client with everything behind it. Disposing ends its connections and what still waits for a token. */
@@ -78,7 +81,7 @@ export function connect(options: ConnectOptions): Connection {
     return serviceTimeMs
   })
   const read = readAnswers(observe(http.exchange, clock, options.onExchange), clock, secrets)
-  const answers = whileOpen(timed(read, serviceClock), closing.signal)
+  const answers = whileOpen(timed(measure(read, clock, options.onCall), serviceClock), closing.signal)
 
   const credentials = appId !== null && appSecret !== null ? { appId, appSecret } : undefined
   const fetched = credentials && {
