@@ -9,6 +9,7 @@ const mendings: Readonly<Record<string, string>> = {
   '53100': 'Its disk is full: make room there, then run again; nothing half-written was kept',
   '53200': 'It is out of memory: give it more, then run again',
   '53300': 'It has no connection left: raise max_connections, or connect through a pooler',
+  '57014': 'It ended the statement: raise statement_timeout for this user, or run again',
   '57P01': 'It was stopped by an administrator: start it, then run again',
   '57P02': 'It crashed: see its log, then run again',
   '57P03': 'It is starting or stopping: wait a moment, then run again',

@@ -1,0 +1,139 @@
+import { type Kysely, sql } from 'kysely'
+import { z } from 'zod'
+import type { Counts, RunStatus } from '../core/outcome.ts'
+import { noCounts } from '../core/outcome.ts'
+import { type Proof, proofs } from '../core/slice.ts'
+import type { Database } from '../db/database.ts'
+
+/** What a run did to one stream. */
+export interface StreamReport {
+  readonly stream: string
+  readonly counts: Counts
+  readonly slices: Readonly<Partial<Record<Proof, number>>>
+}
+
+/** A run as its record tells it. */
+export interface RunReport {
+  readonly runId: string
+  readonly command: string
+  /** `running` also where the process was killed. */
+  readonly status: RunStatus | 'running'
+  readonly startedAt: Date
+  readonly finishedAt: Date | null
+  readonly resumesAt: Date | null
+  /** Of a run that has not ended, what has landed so far: rows and calls, not yet what became of them. */
+  readonly streams: readonly StreamReport[]
+  readonly errorCount: number
+}
+
+/** Something that went wrong in a run. `message` may quote what the service said. */
+export interface RunError {
+  readonly stream: string | null
+  readonly partition: string | null
+  readonly code: string
+  readonly message: string
+}
+
+/** Which runs: the last ones, one, or those that ended since others were seen. */
+export type RunQuestion =
+  | { readonly kind: 'last'; readonly count: number }
+  | { readonly kind: 'one'; readonly runId: string }
+  | { readonly kind: 'since'; readonly runId: string; readonly open: readonly string[]; readonly count: number }
+
+/** The newest first. The errors of a run are only counted: there may be thousands. */
+export async function readRunReports(db: Kysely<Database>, question: RunQuestion): Promise<readonly RunReport[]> {
+  const { rows } = await sql<RunRow>`
+    select run_id, command, status, started_at, finished_at, resumes_at, outcome->'streams' as streams,
+      case when jsonb_typeof(outcome->'errors') = 'array' then jsonb_array_length(outcome->'errors') else 0 end as errors
+    from livehouse_ops.runs where ${conditionOf(question)}
+    order by run_id desc limit ${question.kind === 'one' ? 1 : question.count}`.execute(db)
+  const running = rows.flatMap(({ run_id, status }) => (status === 'running' ? [run_id] : []))
+  const landed = running.length === 0 ? new Map<string, StreamReport[]>() : await readLanded(db, running)
+  return rows.map((row) => ({
+    runId: row.run_id,
+    command: row.command,
+    status: row.status,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    resumesAt: row.resumes_at,
+    streams: landed.get(row.run_id) ?? readStreams(row.streams),
+    errorCount: row.errors,
+  }))
+}
+
+/** The first `most` errors of a run. */
+export async function readRunErrors(db: Kysely<Database>, runId: string, most: number): Promise<readonly RunError[]> {
+  const { rows } = await sql<RunError>`
+    select error->>'stream' as stream, error->>'partition' as partition, error->>'code' as code,
+      left(error->>'message', 2000) as message
+    from livehouse_ops.runs, jsonb_array_elements(
+      case when jsonb_typeof(outcome->'errors') = 'array' then outcome->'errors' else '[]' end) with ordinality as e (error, n)
+    where run_id = ${runId}::bigint order by n limit ${most}`.execute(db)
+  return rows
+}
+
+function conditionOf(question: RunQuestion) {
+  if (question.kind === 'last') return sql`true`
+  if (question.kind === 'one') return sql`run_id = ${question.runId}::bigint`
+  return sql`run_id > ${question.runId}::bigint or run_id = any(${question.open}::bigint[])`
+}
+
+async function readLanded(db: Kysely<Database>, runIds: readonly string[]) {
+  const { rows } = await sql<LandedRow>`
+    select run_id, stream, sum(distinct_rows) as extracted, sum(quarantined_rows) as quarantined, sum(calls) as calls,
+      sum(retries) as retries, jsonb_object_agg(proof, slices) as slices
+    from (
+      select run_id, stream, proof, count(*) as slices, sum(distinct_rows) as distinct_rows,
+        sum(quarantined_rows) as quarantined_rows, sum(calls) as calls, sum(retries) as retries
+      from livehouse_ops.slices where run_id = any(${runIds}::bigint[]) group by run_id, stream, proof
+    ) as counted group by run_id, stream order by stream`.execute(db)
+  return Map.groupBy(
+    rows.map((row) => ({ runId: row.run_id, ...reportOf(row.stream, row, row.slices) })),
+    ({ runId }) => runId,
+  )
+}
+
+const count = z.coerce.number().catch(0)
+const slicesSchema = z.record(z.string(), count).catch({})
+const streamsSchema = z
+  .record(z.string(), z.looseObject({ slices: slicesSchema }))
+  .nullable()
+  .catch(null)
+
+/** The outcome of a run may be of an older livehouse: what is not there counts as nothing. */
+function readStreams(outcome: unknown): StreamReport[] {
+  return Object.entries(streamsSchema.parse(outcome) ?? {}).map(([stream, facts]) =>
+    reportOf(stream, facts, facts.slices),
+  )
+}
+
+function reportOf(stream: string, facts: object, slices: Readonly<Record<string, number>>): StreamReport {
+  const given = new Map<string, unknown>(Object.entries(facts))
+  const counts = Object.keys(noCounts).map((name) => [name, count.parse(given.get(name) ?? 0)])
+  return {
+    stream,
+    counts: { ...noCounts, ...Object.fromEntries(counts) },
+    slices: Object.fromEntries(proofs.flatMap((proof) => (slices[proof] ? [[proof, slices[proof]]] : []))),
+  }
+}
+
+interface RunRow {
+  readonly run_id: string
+  readonly command: string
+  readonly status: RunReport['status']
+  readonly started_at: Date
+  readonly finished_at: Date | null
+  readonly resumes_at: Date | null
+  readonly streams: unknown
+  readonly errors: number
+}
+
+interface LandedRow {
+  readonly run_id: string
+  readonly stream: string
+  readonly extracted: string
+  readonly quarantined: string
+  readonly calls: string
+  readonly retries: string
+  readonly slices: Readonly<Record<string, number>>
+}
