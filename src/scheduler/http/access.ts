@@ -1,0 +1,59 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { isIPv4 } from 'node:net'
+
+/** Who may see the page. */
+export interface Access {
+  /** False for a name that only a browser under somebody else's control would use for this machine. */
+  readonly isHostKnown: (host: string | undefined) => boolean
+  /** Whether a request carries the token or the cookie; true where there is no token. */
+  readonly isAllowed: (authorization: string | undefined, cookies: ReadonlyMap<string, string>) => boolean
+  readonly isToken: (given: string) => boolean
+  /** What a browser keeps in place of the token. */
+  readonly session: string | undefined
+}
+
+/** Of the cookie that signing in sets. */
+export const SESSION_COOKIE = 'livehouse_session'
+
+/** `token`: of `LIVEHOUSE_HTTP_TOKEN`; undefined for a page that listens to this machine alone and asks nobody. */
+export function createAccess(token: string | undefined): Access {
+  // The cookie opens the page and does not tell the token; with another token it opens nothing any more.
+  const session =
+    token === undefined ? undefined : createHmac('sha256', token).update('livehouse session').digest('hex')
+  return {
+    // With a token a foreign name gains nothing, and reverse proxies pass on names of their own.
+    isHostKnown: (host) => token !== undefined || isLoopbackHost(host ?? ''),
+    isAllowed: (authorization, cookies) =>
+      token === undefined ||
+      isEqual(/^Bearer +(\S+)\s*$/i.exec(authorization ?? '')?.[1] ?? '', token) ||
+      isEqual(cookies.get(SESSION_COOKIE) ?? '', session ?? ''),
+    isToken: (given) => token !== undefined && isEqual(given, token),
+    session,
+  }
+}
+
+/** Takes as long for any wrong text. */
+function isEqual(given: string, wanted: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(given), digest(wanted)) && wanted !== ''
+}
+
+/** `localhost:8787`, `127.0.0.1`, `[::1]:8787`. */
+function isLoopbackHost(host: string): boolean {
+  const name = host.replace(/:\d+$/, '').toLowerCase()
+  return isLoopback(name === '[::1]' ? '::1' : name)
+}
+
+/** Whether a host name or an address is this machine's own, out of reach of others. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
+}
+
+/** Cookies by name, as a browser sends them (RFC 6265, 4.2.1). */
+export function readCookies(header: string | undefined): ReadonlyMap<string, string> {
+  const pairs = (header ?? '').split(';').flatMap((pair) => {
+    const [, name, value] = /^\s*([^=\s]+)=(.*?)\s*$/.exec(pair) ?? []
+    return name === undefined || value === undefined ? [] : [[name, value] as const]
+  })
+  return new Map(pairs)
+}

@@ -1,0 +1,143 @@
+// What the page does beyond its markup: draws the charts from their tables, shows running jobs as they go, and renews itself.
+// Without it everything can be read all the same.
+;(() => {
+  const charts = new Map()
+
+  const numberOf = (cell) => Number(cell.dataset.value)
+  const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
+
+  /** The numbers of a table: the names of its rows, and of each further column its head and its values. */
+  function readTable(table) {
+    const heads = [...table.tHead.rows[0].cells].slice(1).map((cell) => cell.textContent)
+    const rows = [...table.tBodies[0].rows]
+    return {
+      labels: rows.map((row) => row.cells[0].textContent),
+      series: heads.map((label, index) => ({ label, data: rows.map((row) => numberOf(row.cells[index + 1])) })),
+    }
+  }
+
+  function drawChart(figure) {
+    const table = figure.querySelector('table')
+    const place = figure.querySelector('.canvas')
+    if (!table || !place || !globalThis.Chart) return
+    const { labels, series } = readTable(table)
+    const colors = [style('--chart-1'), style('--chart-2'), style('--chart-3')]
+    const [ink, line] = [style('--muted'), style('--line')]
+    const canvas = document.createElement('canvas')
+    canvas.setAttribute('role', 'img')
+    canvas.setAttribute('aria-label', figure.querySelector('figcaption').textContent)
+    place.replaceChildren(canvas)
+    place.hidden = false
+    const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches || charts.has(figure.id)
+    charts.get(figure.id)?.destroy()
+    const number = new Intl.NumberFormat(document.documentElement.lang, { notation: 'compact' })
+    charts.set(
+      figure.id,
+      new globalThis.Chart(canvas, {
+        type: 'bar',
+        data: {
+          labels,
+          datasets: series.map((each, index) => ({ ...each, backgroundColor: colors[index], borderRadius: 2 })),
+        },
+        options: {
+          animation: isCalm ? false : { duration: 300 },
+          maintainAspectRatio: false,
+          locale: document.documentElement.lang,
+          interaction: { mode: 'index', intersect: false },
+          plugins: {
+            legend: {
+              display: series.length > 1,
+              align: 'end',
+              labels: { color: ink, boxWidth: 10, boxHeight: 10 },
+            },
+          },
+          scales: {
+            x: {
+              stacked: true,
+              grid: { display: false },
+              border: { color: line },
+              ticks: { color: ink, maxRotation: 0, autoSkipPadding: 16 },
+            },
+            y: {
+              stacked: true,
+              beginAtZero: true,
+              border: { display: false },
+              grid: { color: line },
+              ticks: { color: ink, maxTicksLimit: 5, callback: (value) => number.format(value) },
+            },
+          },
+        },
+      }),
+    )
+  }
+
+  function drawCharts() {
+    for (const figure of document.querySelectorAll('figure.chart')) drawChart(figure)
+  }
+
+  /** Puts a part of a new page in the place of the old one. @returns whether it has charts; undefined where someone is at work in it */
+  function renewPart(fresh) {
+    const old = document.getElementById(fresh.id)
+    if (!old || old.contains(document.activeElement)) return undefined
+    const opened = [...old.querySelectorAll('details[open]')].map((each) => each.closest('[id]').id)
+    const part = document.importNode(fresh, true)
+    for (const id of opened) part.querySelector(`#${CSS.escape(id)} details`)?.setAttribute('open', '')
+    old.replaceWith(part)
+    return part.querySelector('figure.chart') !== null
+  }
+
+  function parse(markup) {
+    return new DOMParser().parseFromString(markup, 'text/html')
+  }
+
+  let isRenewing = false
+  const known = new Map()
+
+  /** Asks for the page again and renews the parts that are different now. */
+  async function renew() {
+    if (isRenewing || document.hidden) return
+    isRenewing = true
+    try {
+      const answer = await fetch(location.href, { headers: { accept: 'text/html' } })
+      if (answer.status === 401) return location.reload()
+      const page = parse(await answer.text())
+      let hasCharts = false
+      for (const part of page.querySelectorAll('[data-renew]')) {
+        const markup = part.outerHTML
+        if (known.get(part.id) === markup) continue
+        const renewed = renewPart(part)
+        if (renewed === undefined) continue
+        known.set(part.id, markup)
+        hasCharts ||= renewed
+      }
+      if (hasCharts) drawCharts()
+      document.body.dataset.renewSeconds = page.body.dataset.renewSeconds
+    } catch {
+      // The server is away; the next time may do.
+    } finally {
+      isRenewing = false
+    }
+  }
+
+  function plan() {
+    const seconds = Number(document.body.dataset.renewSeconds)
+    if (seconds > 0) setTimeout(() => void renew().finally(plan), seconds * 1000)
+  }
+
+  function follow() {
+    if (!document.getElementById('progress')) return
+    const events = new EventSource('/events')
+    events.addEventListener('progress', (event) => {
+      const part = parse(JSON.parse(event.data)).querySelector('[data-renew]')
+      if (part) renewPart(part)
+    })
+    events.addEventListener('turn', () => setTimeout(() => void renew(), 700))
+  }
+
+  for (const part of document.querySelectorAll('[data-renew]')) known.set(part.id, part.outerHTML)
+  drawCharts()
+  plan()
+  follow()
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawCharts)
+  document.addEventListener('visibilitychange', () => void renew())
+})()

@@ -1,0 +1,79 @@
+import type { Kysely } from 'kysely'
+import type { Clock } from '../../core/clock.ts'
+import { hasCode } from '../../core/errors.ts'
+import type { Database } from '../../db/database.ts'
+import { readRuns } from '../../state/read-runs.ts'
+
+/** What `/readyz` tells: facts of the process and the database, nothing of anybody. */
+export interface Readiness {
+  readonly status: 'ready' | 'not ready'
+  readonly database: 'ok' | 'unreachable' | 'newer' | 'pending migrations'
+  readonly pending_migrations: readonly string[]
+  readonly last_run: {
+    readonly run_id: string
+    readonly command: string
+    readonly status: string
+    readonly started_at: string
+    readonly finished_at: string | null
+  } | null
+}
+
+/** How readiness is found out. */
+export interface ReadinessDeps {
+  readonly db: Kysely<Database>
+  readonly clock: Clock
+  /** Names of migrations that the database has not had. @throws db.… codes */
+  readonly readPending: () => Promise<readonly string[]>
+}
+
+/** Whoever asks more often gets the same answer: the path is open to all. */
+const KEPT_MS = 1000
+const LONGEST_MS = 3000
+const RUNS = 20
+
+/** Asks the database each time, but no more than once a second, and gives it 3 seconds. Never throws. */
+export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
+  let last: { readonly answer: Promise<Readiness>; readonly atMs: number } | undefined
+  return async () => {
+    const now = deps.clock.now()
+    if (last === undefined || now - last.atMs >= KEPT_MS) last = { answer: withinTime(deps), atMs: now }
+    return await last.answer
+  }
+}
+
+const away: Readiness = { status: 'not ready', database: 'unreachable', pending_migrations: [], last_run: null }
+
+async function withinTime(deps: ReadinessDeps): Promise<Readiness> {
+  const enough = new AbortController()
+  const tooLate = deps.clock.sleep(LONGEST_MS, enough.signal).then(
+    () => away,
+    () => away,
+  )
+  const answer = await Promise.race([ask(deps), tooLate])
+  enough.abort()
+  return answer
+}
+
+async function ask({ db, readPending }: ReadinessDeps): Promise<Readiness> {
+  try {
+    const pending = await readPending()
+    if (pending.length > 0) return { ...away, database: 'pending migrations', pending_migrations: pending }
+    const last = (await readRuns(db, RUNS)).find(({ status }) => status !== 'running')
+    return {
+      status: 'ready',
+      database: 'ok',
+      pending_migrations: [],
+      last_run: last
+        ? {
+            run_id: last.runId,
+            command: last.command,
+            status: last.status,
+            started_at: last.startedAt.toISOString(),
+            finished_at: last.finishedAt?.toISOString() ?? null,
+          }
+        : null,
+    }
+  } catch (error) {
+    return hasCode(error, 'db.newer') ? { ...away, database: 'newer' } : away
+  }
+}

@@ -1,0 +1,67 @@
+/** Markup that is safe to send. Only the `html` tag makes it: there is no way to pass text for markup. */
+export class Html {
+  readonly #markup: string
+
+  private constructor(markup: string) {
+    this.#markup = markup
+  }
+
+  /** The tag behind `html`. */
+  static of(strings: TemplateStringsArray, ...values: readonly Content[]): Html {
+    const parts = strings.map((fixed, index) => (index === 0 ? fixed : markupOf(values[index - 1]) + fixed))
+    return new Html(parts.join(''))
+  }
+
+  toString(): string {
+    return this.#markup
+  }
+}
+
+/** What may stand in a template: text is escaped, markup goes in as it is, nothing and `false` leave no trace. */
+export type Content = Html | string | number | false | null | undefined | readonly Content[]
+
+/**
+ * A template whose values cannot become markup: whatever strangers have put into a name arrives as text. In tags, values
+ * stand only inside double quotes: `` html`<a href="${path}">${name}</a>` ``.
+ */
+export function html(strings: TemplateStringsArray, ...values: readonly Content[]): Html {
+  return Html.of(strings, ...values)
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+function markupOf(value: Content): string {
+  if (value === null || value === undefined || value === false) return ''
+  if (value instanceof Html) return value.toString()
+  if (typeof value === 'object') return value.map(markupOf).join('')
+  return escape(String(value))
+}
+
+/** Embeddings, overrides and isolates: they would let a name turn round what stands beside it. */
+const TURNING = /[\u202a-\u202e\u2066-\u2069]/g
+
+/** Control characters, which HTML forbids, and marks that turn letters round go; what it reads becomes entities. */
+function escape(text: string): string {
+  // oxlint-disable-next-line eslint/no-control-regex
+  const plain = text.toWellFormed().replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, '\ufffd')
+  return plain.replaceAll(TURNING, '').replaceAll(/[&<>"']/g, (mark) => entities[mark] ?? '')
+}
+
+const LONGEST = 120
+
+/** Text of strangers (names, labels, errors), set apart so that right-to-left letters in it turn nothing beside it round. */
+export function foreign(text: string, longest: number = LONGEST): Html {
+  return html`<bdi>${plainForeign(text, longest)}</bdi>`
+}
+
+/** The same where no markup is possible: cut to a readable length. */
+export function plainForeign(text: string, longest: number = LONGEST): string {
+  // Not in the middle of a character that takes two.
+  return text.length > longest ? `${text.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, '')}…` : text
+}

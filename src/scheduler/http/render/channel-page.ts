@@ -1,0 +1,116 @@
+import { formatWallMinute } from '../../../core/wall-clock.ts'
+import type { LedgerUnit } from '../../../state/read-ledger-overview.ts'
+import type { ListedChannel } from '../../../state/read-channel-list.ts'
+import type { OpenReading } from '../../../state/read-open-readings.ts'
+import type { WalkDay } from '../../../state/read-walk-days.ts'
+import { foreign, type Html, html } from '../html.ts'
+import { maskValues } from '../mask-values.ts'
+import { timelineOf } from '../timeline.ts'
+import { dataTable } from './data-table.ts'
+import { mark, proofMarks } from './mark.ts'
+import { section } from './section.ts'
+import { lastRead, signedReach, streamsOf } from './streams-section.ts'
+import { describeDays, timelineAxis, timelineLegend, timelinePatterns, timelineStrip } from './timeline-strip.ts'
+import { streamName, type View } from './view.ts'
+
+/** One channel: each of its streams, and what of them is open. `walkDays`: of this channel alone. */
+export function channelPage(view: View, channel: ListedChannel, walkDays: readonly WalkDay[]): Html {
+  const { messages, facts } = view
+  const { channelId } = channel
+  const units = streamsOf(view).flatMap(({ units }) => units.filter((unit) => unit.channelId === channelId))
+  const open = facts.open.filter((reading) => reading.channelId === channelId)
+  const facets = [channelId, channel.name, channel.group, channel.isTest ? messages.channel.test : null]
+  const state = messages.channelStates[channel.state]
+  return html`<h1>${foreign(channel.label ?? channel.name ?? channelId, 60)}</h1>
+<p class="facets">${mark(channel.state === 'active' ? 'good' : 'calm', state)} ${facets.map((each) => each !== null && html`· ${foreign(each)} `)}</p>
+${streams(view, units)}
+${coverage(view, units, open, walkDays)}
+${openPoints(view, open)}`
+}
+
+function streams(view: View, units: readonly LedgerUnit[]): Html {
+  const { messages } = view
+  const { columns } = messages
+  const table = dataTable<LedgerUnit>({
+    caption: messages.sections.streams,
+    columns: [
+      { head: columns.stream, cell: ({ stream }) => streamName(view, stream) },
+      { head: columns.lastRead, cell: (unit) => lastRead(view, [unit]) },
+      { head: columns.coveredUntil, cell: (unit) => signedReach(view, [unit]) },
+      { head: columns.proof, cell: ({ proofs }) => proofMarks(messages, proofs) },
+    ],
+    rows: units,
+    empty: messages.empty.streams,
+  })
+  return section(messages, 'streams', table, '')
+}
+
+function coverage(
+  view: View,
+  units: readonly LedgerUnit[],
+  open: readonly OpenReading[],
+  walkDays: readonly WalkDay[],
+): Html {
+  const { messages, facts } = view
+  const { now, timeZone } = facts
+  const lanes = units.map((unit) => {
+    const days = timelineOf({
+      now,
+      timeZone,
+      units: [unit],
+      open: open.filter(({ stream }) => stream === unit.stream),
+      walkDays: walkDays.filter(({ stream }) => stream === unit.stream),
+    })
+    return { days, name: streamName(view, unit.stream) }
+  })
+  const [first] = lanes
+  if (first === undefined) return html``
+  const rows = lanes.map(
+    ({
+      name,
+      days,
+    }) => html`<tr><th scope="row">${name}</th><td>${timelineStrip(messages, days)}<p class="days">${describeDays(messages, days)}</p></td></tr>
+`,
+  )
+  return section(
+    messages,
+    'coverage',
+    html`${timelinePatterns}<table class="timeline"><caption class="unseen">${messages.sections.coverage}</caption>
+<thead class="unseen"><tr><th scope="col">${messages.columns.stream}</th><th scope="col">${messages.columns.timeline}</th></tr></thead>
+<tbody>
+${rows}</tbody></table>${timelineAxis(messages, first.days)}${timelineLegend(messages)}`,
+  )
+}
+
+function openPoints(view: View, open: readonly OpenReading[]): Html {
+  const { messages } = view
+  const { columns } = messages
+  const table = dataTable<OpenReading>({
+    caption: messages.sections.open,
+    columns: [
+      { head: columns.stream, cell: ({ stream }) => streamName(view, stream) },
+      { head: columns.kind, cell: (reading) => kindOf(view, reading) },
+      {
+        head: columns.range,
+        cell: ({ window }) =>
+          window === undefined
+            ? messages.open.wholeList
+            : `${formatWallMinute(window.from)} – ${formatWallMinute(window.to)}`,
+      },
+      { head: columns.partition, cell: ({ partition }) => foreign(partition, 60) },
+      {
+        head: columns.reason,
+        cell: ({ reason }) =>
+          reason === null ? messages.notKnown : html`<span lang="en">${foreign(maskValues(reason), 300)}</span>`,
+      },
+    ],
+    rows: open,
+    empty: messages.empty.open,
+  })
+  return section(messages, 'open', table)
+}
+
+function kindOf({ messages }: View, { kind, proof }: OpenReading): Html {
+  if (kind === 'problem') return mark('bad', proof === null ? messages.open.problem : messages.proofs[proof])
+  return kind === 'gap' ? mark('bad', messages.open.gap) : mark('warn', messages.open.accepted)
+}

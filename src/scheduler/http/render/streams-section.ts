@@ -1,0 +1,71 @@
+import { streamNames } from '../../../core/stream.ts'
+import { wallTimeAt } from '../../../core/wall-clock.ts'
+import type { LedgerUnit } from '../../../state/read-ledger-overview.ts'
+import { addProofs } from '../add-proofs.ts'
+import { type Content, type Html, html } from '../html.ts'
+import { dataTable } from './data-table.ts'
+import { isLate } from '../verdict.ts'
+import { icon, proofMarks } from './mark.ts'
+import { section } from './section.ts'
+import { moment, rowCount, streamName, type View, wallMoment } from './view.ts'
+
+interface StreamRow {
+  readonly stream: string
+  readonly units: readonly LedgerUnit[]
+}
+
+/** The streams that have been read, in the order of the contract. */
+export function streamsOf({ facts }: View): readonly StreamRow[] {
+  const groups = Map.groupBy(facts.units, ({ stream }) => stream)
+  return streamNames.flatMap((stream) => {
+    const units = groups.get(stream)
+    return units === undefined ? [] : [{ stream, units }]
+  })
+}
+
+/** How fresh and how proven each stream is. */
+export function streamsSection(view: View): Html {
+  const { messages } = view
+  const { columns, empty } = messages
+  const table = dataTable<StreamRow>({
+    caption: messages.sections.streams,
+    columns: [
+      { head: columns.stream, cell: ({ stream }) => html`${streamName(view, stream)} <code>${stream}</code>` },
+      { head: columns.rows, cell: ({ stream }) => rowCount(view, stream) ?? messages.notKnown, isNumber: true },
+      { head: columns.lastRead, cell: ({ units }) => lastRead(view, units) },
+      { head: columns.coveredUntil, cell: ({ units }) => signedReach(view, units) },
+      { head: columns.proof, cell: ({ units }) => proofMarks(messages, addProofs(units)) },
+    ],
+    rows: streamsOf(view),
+    empty: empty.streams,
+  })
+  return section(messages, 'streams', table)
+}
+
+/** When a part of it was last read to its end: of its units the latest. */
+export function lastRead(view: View, units: readonly LedgerUnit[]): Content {
+  const times = units.flatMap(({ landedAt }) => landedAt?.getTime() ?? [])
+  return times.length === 0 ? view.messages.never : moment(view, new Date(Math.max(...times)))
+}
+
+/** The same with a sign where it is longer ago than it should be. */
+export function signedReach(view: View, units: readonly LedgerUnit[]): Content {
+  const isOld = units.some((unit) => isLate(view.facts, unit, view.endsOf))
+  const reach = reachOf(view, units)
+  return isOld ? html`<span class="late">${icon('bad')}${reach}</span>` : reach
+}
+
+/** Until when the least of its units is there. */
+export function reachOf(view: View, units: readonly LedgerUnit[]): Content {
+  const { messages } = view
+  const windowed = units.filter(({ isWindowed }) => isWindowed)
+  if (windowed.length > 0) {
+    const reaches = windowed.map(({ until }) => until)
+    return reaches.includes(null)
+      ? messages.notKnown
+      : wallMoment(view, Math.min(...reaches.map((reach) => reach ?? Infinity)))
+  }
+  const times = units.map(({ landedAt }) => landedAt?.getTime() ?? null)
+  if (times.includes(null) || times.length === 0) return messages.notKnown
+  return wallMoment(view, wallTimeAt(Math.min(...times.map((time) => time ?? Infinity)), view.facts.timeZone))
+}

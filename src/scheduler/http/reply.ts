@@ -1,0 +1,46 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+
+/** Every answer has these. Nothing is loaded, sent or framed but what comes from here. */
+export const safeHeaders: OutgoingHttpHeaders = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+}
+
+/** An answer with its body. */
+export interface Reply {
+  readonly status: number
+  readonly contentType: string
+  readonly body: string | Buffer
+  readonly headers?: OutgoingHttpHeaders
+}
+
+export function textReply(status: number, text: string, headers: OutgoingHttpHeaders = {}): Reply {
+  return { status, contentType: 'text/plain; charset=utf-8', body: `${text}\n`, headers }
+}
+
+export function jsonReply(status: number, value: unknown): Reply {
+  return { status, contentType: 'application/json; charset=utf-8', body: `${JSON.stringify(value)}\n` }
+}
+
+/** To another page of ours. */
+export function redirectReply(location: string, headers: OutgoingHttpHeaders = {}): Reply {
+  return textReply(303, location, { ...headers, location })
+}
+
+/** Sends it; without the body where only the head was asked for. */
+export function send(response: ServerResponse, { status, contentType, body, headers }: Reply, isHead: boolean): void {
+  const bytes = Buffer.from(body)
+  response.writeHead(status, {
+    ...safeHeaders,
+    'cache-control': 'no-store',
+    'content-type': contentType,
+    'content-length': bytes.byteLength,
+    ...headers,
+  })
+  response.end(isHead ? undefined : bytes)
+}

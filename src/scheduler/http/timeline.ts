@@ -1,0 +1,86 @@
+import { DAY, formatWallDate, type WallTime, wallTimeAt } from '../../core/wall-clock.ts'
+import type { LedgerUnit } from '../../state/read-ledger-overview.ts'
+import type { OpenReading } from '../../state/read-open-readings.ts'
+import type { WalkDay } from '../../state/read-walk-days.ts'
+
+export const TIMELINE_DAYS = 30
+
+/**
+ * A day of a stream at a glance, the gravest first: `problem` (short or failed), `gap`, `accepted`, `partial` (some of it is
+ * not read yet), `complete`, `none`.
+ */
+export type DayState = 'problem' | 'gap' | 'accepted' | 'partial' | 'complete' | 'none'
+
+export interface TimelineDay {
+  readonly day: WallTime
+  readonly state: DayState
+  /** From 0 to 1: how much of the day, over all channels, has been read. */
+  readonly share: number
+}
+
+/** What the days of a timeline are made from. */
+export interface TimelineFacts {
+  readonly now: WallTime
+  readonly timeZone: string
+  readonly units: readonly LedgerUnit[]
+  readonly open: readonly OpenReading[]
+  /** Only of walks over whole lists. */
+  readonly walkDays: readonly WalkDay[]
+}
+
+/** The last days of what is given, today's last. All of it belongs to one stream, or to one channel. */
+export function timelineOf({ now, timeZone, units, open, walkDays }: TimelineFacts): readonly TimelineDay[] {
+  const windowed = units.filter(({ isWindowed }) => isWindowed)
+  const walked = units.filter(({ isWindowed }) => !isWindowed)
+  const partitions = walked.reduce((sum, unit) => sum + unit.partitions, 0)
+  const walks = Map.groupBy(walkDays, ({ day }) => day)
+  return daysUntil(now).map((day) => {
+    const span = { from: day, to: Math.min(day + DAY, now) }
+    const marks = open.filter((reading) => touches(reading, span, timeZone))
+    const ofDay = walks.get(formatWallDate(day)) ?? []
+    const landed = ofDay.reduce((sum, { landed }) => sum + landed, 0)
+    const failed = ofDay.reduce((sum, { failed }) => sum + failed, 0)
+    const read = windowed.reduce((sum, unit) => sum + overlap(unit.since, unit.until, span), 0)
+    const missing = marks.reduce((sum, { kind, window }) => {
+      return kind === 'gap' && window ? sum + overlap(window.from, window.to, span) : sum
+    }, 0)
+    const length = Math.max(span.to - span.from, 1)
+    const whole = windowed.length > 0 ? windowed.length * length : partitions
+    const share = whole === 0 ? 0 : clamp((windowed.length > 0 ? read - missing : landed) / whole)
+    return { day, share, state: stateOf(marks, share, failed) }
+  })
+}
+
+function daysUntil(now: WallTime): readonly WallTime[] {
+  const today = Math.floor(now / DAY) * DAY
+  return Array.from({ length: TIMELINE_DAYS }, (_, index) => today - (TIMELINE_DAYS - 1 - index) * DAY)
+}
+
+interface Span {
+  readonly from: WallTime
+  readonly to: WallTime
+}
+
+function overlap(from: WallTime | null, to: WallTime | null, span: Span): number {
+  if (from === null || to === null) return 0
+  return Math.max(0, Math.min(to, span.to) - Math.max(from, span.from))
+}
+
+/** A walk has no range: it counts on the day on which it was made. */
+function touches({ window, at }: OpenReading, span: Span, timeZone: string): boolean {
+  if (window !== undefined) return overlap(window.from, window.to, span) > 0
+  const moment = at === null ? -Infinity : wallTimeAt(at.getTime(), timeZone)
+  return moment >= span.from && moment < span.from + DAY
+}
+
+function stateOf(marks: readonly OpenReading[], share: number, failed: number): DayState {
+  if (failed > 0 || marks.some(({ kind }) => kind === 'problem')) return 'problem'
+  if (marks.some(({ kind }) => kind === 'gap')) return 'gap'
+  if (share === 0) return 'none'
+  if (marks.some(({ kind }) => kind === 'accepted')) return 'accepted'
+  return share > 0.999 ? 'complete' : 'partial'
+}
+
+function clamp(share: number): number {
+  return Math.min(1, Math.max(0, share))
+}

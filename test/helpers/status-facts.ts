@@ -1,0 +1,98 @@
+import type { Language } from '../../src/core/language.ts'
+import { DAY, wallTimeAt } from '../../src/core/wall-clock.ts'
+import type { Facts } from '../../src/scheduler/http/facts.ts'
+import { messagesOf } from '../../src/scheduler/http/messages/messages-of.ts'
+import type { View } from '../../src/scheduler/http/render/view.ts'
+import type { ListedChannel } from '../../src/state/read-channel-list.ts'
+import type { LedgerUnit } from '../../src/state/read-ledger-overview.ts'
+import type { OpenReading } from '../../src/state/read-open-readings.ts'
+import type { RunReport } from '../../src/state/read-run-reports.ts'
+
+export const TIME_ZONE = 'Asia/Shanghai'
+/** 2026-11-20 14:30 in Shanghai. */
+export const NOW_MS = Date.UTC(2026, 10, 20, 6, 30)
+export const NOW = wallTimeAt(NOW_MS, TIME_ZONE)
+/** 02:15 of that day. */
+export const THIS_NIGHT = NOW - 12.25 * 3600
+
+/** Watch records of one channel, read from a month ago until this night. */
+export function makeUnit(overrides: Partial<LedgerUnit> = {}): LedgerUnit {
+  return {
+    stream: 'watch_records',
+    channelId: '9',
+    partitions: 1,
+    proofs: { verified: 1 },
+    isWindowed: true,
+    since: NOW - 40 * DAY,
+    until: THIS_NIGHT,
+    gaps: 0,
+    landedAt: new Date(NOW_MS - 12 * 3_600_000),
+    verifiedAt: new Date(NOW_MS - 12 * 3_600_000),
+    hasAccepted: false,
+    lastRunId: '7',
+    ...overrides,
+  }
+}
+
+export function makeChannel(overrides: Partial<ListedChannel> = {}): ListedChannel {
+  return { channelId: '9', name: '频道', label: null, group: null, isTest: false, state: 'active', ...overrides }
+}
+
+export function makeReading(overrides: Partial<OpenReading> = {}): OpenReading {
+  return {
+    kind: 'problem',
+    stream: 'watch_records',
+    partition: 'channel=9',
+    channelId: '9',
+    window: { from: NOW - 3 * DAY, to: NOW - 2 * DAY },
+    proof: 'short',
+    reason: '9 of 10 rows came',
+    at: new Date(NOW_MS - 3_600_000),
+    ...overrides,
+  }
+}
+
+export function makeRun(overrides: Partial<RunReport> = {}): RunReport {
+  return {
+    runId: '7',
+    command: 'sync',
+    status: 'ok',
+    startedAt: new Date(NOW_MS - 12.5 * 3_600_000),
+    finishedAt: new Date(NOW_MS - 12 * 3_600_000),
+    resumesAt: null,
+    streams: [],
+    errorCount: 0,
+    ...overrides,
+  }
+}
+
+/** One channel whose streams are all read this night. */
+export function makeFacts(overrides: Partial<Facts> = {}): Facts {
+  const walk = { isWindowed: false, since: null, until: null }
+  return {
+    readAtMs: NOW_MS,
+    timeZone: TIME_ZONE,
+    now: NOW,
+    channels: [makeChannel()],
+    units: [
+      makeUnit(),
+      makeUnit({ stream: 'gifts', partitions: 2, proofs: { unverifiable: 2 }, verifiedAt: null }),
+      makeUnit({ stream: 'visitors', ...walk }),
+      makeUnit({ stream: 'questionnaires', ...walk }),
+    ],
+    open: [],
+    walkDays: [{ stream: 'visitors', day: '2026-11-20', landed: 1, failed: 0 }],
+    runs: [makeRun()],
+    activity: [{ day: '2026-11-20', inserted: 120, updated: 3, calls: 40, retries: 2 }],
+    watched: [{ day: '2026-11-19', hours: 12.5, visits: 30 }],
+    quarantine: { reasons: [], isMore: false },
+    sizes: new Map([['watch_records', { rows: 1234, isExact: true }]]),
+    jobs: [],
+    budget: { calls: 10, left: 7, isPerChannel: false },
+    ...overrides,
+  }
+}
+
+export function makeView(facts: Facts = makeFacts(), language: Language = 'en'): View {
+  return { messages: messagesOf(language), facts, nowMs: facts.readAtMs, endsOf: () => undefined }
+}

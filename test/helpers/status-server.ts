@@ -1,0 +1,66 @@
+import { type Clock, systemClock } from '../../src/core/clock.ts'
+import { silentLog } from '../../src/core/log.ts'
+import { readMigrationStatus } from '../../src/db/migrate.ts'
+import type { ProgressNews } from '../../src/scheduler/http/progress-board.ts'
+import {
+  startStatusServer,
+  type StatusServer,
+  type StatusServerOptions,
+} from '../../src/scheduler/http/start-status-server.ts'
+import type { TestDatabase } from './postgres.ts'
+
+/** A status server on a free port, and jobs that a test makes up. */
+export interface TestStatusServer extends AsyncDisposable {
+  readonly server: StatusServer
+  /** Asks for a path; `headers` add to those of a browser without wishes. Redirects are not followed. */
+  readonly get: (path: string, headers?: Readonly<Record<string, string>>, method?: string) => Promise<Response>
+  readonly text: (path: string, headers?: Readonly<Record<string, string>>) => Promise<string>
+  /** Tells of a running job. */
+  readonly tell: (news: ProgressNews) => void
+}
+
+export async function startTestStatusServer(
+  { db }: Pick<TestDatabase, 'db'>,
+  overrides: Partial<StatusServerOptions> = {},
+): Promise<TestStatusServer> {
+  const listeners = new Set<(news: ProgressNews) => void>()
+  const server = await startStatusServer({
+    db,
+    clock: systemClock,
+    log: silentLog,
+    listen: { host: '127.0.0.1', port: 0 },
+    token: undefined,
+    language: undefined,
+    version: '1.2.3',
+    budget: { v1Budget: 10, v1BudgetScope: 'account' },
+    commands: ['sync'],
+    readJobs: async () => [],
+    progress: {
+      running: () => [],
+      listen: (listener) => {
+        listeners.add(listener)
+        return () => void listeners.delete(listener)
+      },
+    },
+    readPending: async () =>
+      (await readMigrationStatus(db)).flatMap(({ name, appliedAt }) => (appliedAt === null ? [name] : [])),
+    ...overrides,
+  })
+  const get: TestStatusServer['get'] = async (path, headers = {}, method = 'GET') =>
+    await fetch(server.url + path, { method, headers, redirect: 'manual' })
+  return {
+    server,
+    get,
+    text: async (path, headers) => await (await get(path, headers)).text(),
+    tell: (news) => {
+      for (const listener of listeners) listener(news)
+    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  }
+}
+
+/** A clock that a test moves, for what is kept for some seconds; who sleeps on it goes on at once. */
+export function movableClock(): Clock & { nowMs: number } {
+  const clock = { nowMs: Date.UTC(2026, 10, 20, 6, 30), now: () => clock.nowMs, sleep: systemClock.sleep }
+  return clock
+}

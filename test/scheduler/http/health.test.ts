@@ -1,0 +1,65 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { openDatabase } from '../../../src/db/pool.ts'
+import { finishRun, startRun } from '../../../src/state/runs.ts'
+import { createTestDatabase, onServer } from '../../helpers/postgres.ts'
+import { movableClock, startTestStatusServer } from '../../helpers/status-server.ts'
+
+test('the process is alive, and ready with its last outcome', async () => {
+  await using database = await createTestDatabase()
+  const { db } = database
+  await using open = await startTestStatusServer(database)
+  expect(await (await open.get('/healthz')).json()).toEqual({ status: 'alive' })
+  const ready = { status: 'ready', database: 'ok', pending_migrations: [] }
+  expect(await (await open.get('/readyz')).json()).toEqual({ ...ready, last_run: null })
+
+  const at = new Date('2026-11-20T06:00:00Z')
+  const ended = await startRun(db, { command: 'sync', settings: {}, startedAt: at })
+  await finishRun(db, ended, { status: 'partial', finishedAt: at, resumesAt: null, outcome: {} })
+  await startRun(db, { command: 'sync', settings: {}, startedAt: at })
+  // It asks the database no more than once a second.
+  await using later = await startTestStatusServer(database)
+  const started_at = at.toISOString()
+  const last_run = { run_id: ended, command: 'sync', status: 'partial', started_at, finished_at: started_at }
+  expect(await (await later.get('/readyz')).json()).toEqual({ ...ready, last_run })
+})
+
+test('pending migrations make it not ready', async () => {
+  await using bare = await createTestDatabase({ isMigrated: false })
+  await using status = await startTestStatusServer(bare)
+  const answer = await status.get('/readyz')
+  expect(answer.status).toBe(503)
+  expect(await answer.json()).toMatchObject({ status: 'not ready', database: 'pending migrations' })
+})
+
+test('a database that goes away is told of by page, readiness and metrics, and all recover when it is back', async () => {
+  await using own = await createTestDatabase()
+  await using db = await openDatabase(own.url)
+  const clock = movableClock()
+  await using status = await startTestStatusServer({ db }, { clock })
+  await startRun(db, { command: 'sync', settings: {}, startedAt: new Date(clock.nowMs) })
+  expect(await status.text('/')).toContain('The first sync is under way')
+
+  const setDoor = async (isOpen: boolean) =>
+    await onServer(async (admin) => {
+      await sql`alter database ${sql.id(own.name)} allow_connections ${sql.raw(String(isOpen))}`.execute(admin)
+      await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${own.name}`.execute(admin)
+    })
+  await setDoor(false)
+  clock.nowMs += 400_000
+  const page = await status.get('/')
+  expect(page.status).toBe(503)
+  const text = await page.text()
+  expect(text).toContain('The database cannot be read')
+  // What was known stays, with its time.
+  expect(text).toContain('What follows is as of 20 Nov 2026, 06:30')
+  expect((await status.get('/healthz')).status).toBe(200)
+  expect((await status.get('/readyz')).status).toBe(503)
+  expect(await status.text('/metrics')).toContain('livehouse_database_up 0')
+
+  await setDoor(true)
+  clock.nowMs += 400_000
+  expect((await status.get('/')).status).toBe(200)
+  expect((await status.get('/readyz')).status).toBe(200)
+  expect(await status.text('/metrics')).toContain('livehouse_database_up 1')
+})

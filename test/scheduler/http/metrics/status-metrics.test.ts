@@ -1,0 +1,145 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createStatusMetrics, type StatusMetrics } from '../../../../src/scheduler/http/metrics/status-metrics.ts'
+import { judge } from '../../../../src/scheduler/http/verdict.ts'
+import { finishRun, startRun } from '../../../../src/state/runs.ts'
+import { createTestDatabase, type TestDatabase } from '../../../helpers/postgres.ts'
+import { makeChannel, makeFacts, makeReading, makeUnit, NOW_MS } from '../../../helpers/status-facts.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database[Symbol.asyncDispose]())
+
+const create = (): StatusMetrics => createStatusMetrics({ db: database.db, version: '1.2.3', commands: ['sync'] })
+
+async function render(metrics: StatusMetrics, facts = makeFacts()): Promise<string> {
+  return await metrics.render({ facts, error: undefined }, judge(facts), NOW_MS)
+}
+
+/** The value of a series, as it is written. */
+function valueOf(text: string, series: string): string | undefined {
+  return text
+    .split('\n')
+    .find((line) => line.startsWith(`${series} `))
+    ?.slice(series.length + 1)
+}
+
+const outcome = (inserted: number) => {
+  const counts = { extracted: 9, inserted, updated: 1, unchanged: 3, quarantined: 2, calls: 12, retries: 4 }
+  return { streams: { gifts: { ...counts, slices: { unverifiable: 3, failed: 1 } } }, errors: [] }
+}
+
+async function run(command: string, inserted: number, end: 'ok' | 'partial' = 'ok'): Promise<void> {
+  const startedAt = new Date(NOW_MS)
+  const runId = await startRun(database.db, { command, settings: {}, startedAt })
+  await finishRun(database.db, runId, {
+    status: end,
+    finishedAt: startedAt,
+    resumesAt: null,
+    outcome: outcome(inserted),
+  })
+}
+
+test('the calls of this process are counted by endpoint and outcome, refusals and times too', async () => {
+  const metrics = create()
+  metrics.onCall({ endpoint: 'visitorList', outcome: 'ok', elapsedMs: 40 })
+  metrics.onCall({ endpoint: 'visitorList', outcome: 'ok', elapsedMs: 300 })
+  metrics.onCall({ endpoint: 'visitorList', outcome: 'api.rateLimited', elapsedMs: 5 })
+  const text = await render(metrics)
+  expect(valueOf(text, 'livehouse_calls_total{endpoint="visitorList",outcome="ok"}')).toBe('2')
+  expect(valueOf(text, 'livehouse_refusals_total{endpoint="visitorList"}')).toBe('1')
+  expect(valueOf(text, 'livehouse_call_duration_seconds_bucket{le="0.05",endpoint="visitorList"}')).toBe('1')
+  expect(valueOf(text, 'livehouse_call_duration_seconds_count{endpoint="visitorList"}')).toBe('2')
+})
+
+test('runs of any process are counted once each, from when this one began', async () => {
+  await run('sync', 100)
+  const metrics = create()
+  expect(await render(metrics)).not.toContain('livehouse_rows_total{')
+  const open = await startRun(database.db, { command: 'sync', settings: {}, startedAt: new Date(NOW_MS) })
+  await run('sync', 5)
+  await run("made'up", 2, 'partial')
+  // Two who ask at once count nothing twice.
+  await Promise.all([render(metrics), render(metrics)])
+  await finishRun(database.db, open, {
+    status: 'ok',
+    finishedAt: new Date(NOW_MS),
+    resumesAt: null,
+    outcome: outcome(70),
+  })
+  const text = await render(metrics)
+  expect(valueOf(text, 'livehouse_rows_total{stream="gifts",outcome="inserted"}')).toBe('77')
+  expect(valueOf(text, 'livehouse_rows_total{stream="gifts",outcome="quarantined"}')).toBe('6')
+  expect(valueOf(text, 'livehouse_slices_total{stream="gifts",proof="failed"}')).toBe('3')
+  expect(valueOf(text, 'livehouse_run_calls_total{stream="gifts"}')).toBe('36')
+  expect(valueOf(text, 'livehouse_run_retries_total{stream="gifts"}')).toBe('12')
+  expect(valueOf(text, 'livehouse_runs_total{command="sync",status="ok"}')).toBe('2')
+  expect(valueOf(text, 'livehouse_runs_total{command="other",status="partial"}')).toBe('1')
+})
+
+test('the gauges tell how fresh and how proven each stream is', async () => {
+  const units = [
+    makeUnit(),
+    makeUnit({ channelId: '10', verifiedAt: new Date(NOW_MS - 60_000), gaps: 2, proofs: { short: 1 } }),
+    makeUnit({ stream: 'gifts', verifiedAt: null, landedAt: null, proofs: { unverifiable: 2 } }),
+  ]
+  const open = [makeReading(), makeReading({ kind: 'gap' })]
+  const text = await render(create(), makeFacts({ units, open }))
+  expect(valueOf(text, 'livehouse_seconds_since_last_verified_slice{stream="watch_records"}')).toBe('60')
+  expect(text).not.toContain('livehouse_seconds_since_last_verified_slice{stream="gifts"}')
+  expect(valueOf(text, 'livehouse_seconds_since_last_complete_read{stream="watch_records"}')).toBe('43200')
+  expect(text).not.toContain('livehouse_seconds_since_last_complete_read{stream="gifts"}')
+  expect(valueOf(text, 'livehouse_seconds_behind{stream="watch_records"}')).toBe('44100')
+  expect(valueOf(text, 'livehouse_gaps{stream="watch_records"}')).toBe('2')
+  expect(valueOf(text, 'livehouse_open_problems{stream="watch_records"}')).toBe('1')
+  expect(valueOf(text, 'livehouse_partitions{stream="watch_records",proof="short"}')).toBe('1')
+  expect(valueOf(text, 'livehouse_v1_budget_left')).toBe('7')
+  expect(valueOf(text, 'livehouse_is_complete')).toBe('0')
+  expect(valueOf(text, 'livehouse_last_run_status{status="ok"}')).toBe('1')
+})
+
+test('what is not known is not said to be zero', async () => {
+  const text = await create().render({ facts: undefined, error: new Error('away') }, undefined, NOW_MS)
+  expect(valueOf(text, 'livehouse_database_up')).toBe('0')
+  for (const name of ['v1_budget_left', 'is_complete', 'last_run_end_timestamp_seconds', 'facts_age_seconds']) {
+    expect(text).not.toMatch(new RegExp(`^livehouse_${name} `, 'm'))
+  }
+})
+
+test('a thousand channels make no more series than one, and no name of anybody is a label', async () => {
+  const series = (text: string) => text.split('\n').filter((line) => line.startsWith('livehouse_')).length
+  const channels = Array.from({ length: 1000 }, (_, index) => makeChannel({ channelId: `secret-${index}` }))
+  const units = channels.flatMap(({ channelId }) => makeFacts().units.map((unit) => ({ ...unit, channelId })))
+  const large = await render(create(), makeFacts({ channels, units }))
+  expect(series(large)).toBe(series(await render(create())))
+  expect(large).not.toMatch(/secret|频道/)
+})
+
+describe('docs', () => {
+  const read = (name: string) => readFileSync(join(import.meta.dirname, '../../../../docs/examples', name), 'utf8')
+  test.each(['grafana-dashboard.json', 'prometheus-rules.yaml'])(
+    '%s uses no metric that there is not',
+    async (name) => {
+      const metrics = create()
+      metrics.onCall({ endpoint: 'visitorList', outcome: 'api.rateLimited', elapsedMs: 1 })
+      const text = await render(metrics)
+      const known = new Set(
+        [...text.matchAll(/^# TYPE (\S+) (\S+)/gm)].flatMap(([, metric = '', type]) =>
+          type === 'histogram' ? [`${metric}_bucket`, `${metric}_sum`, `${metric}_count`] : [metric],
+        ),
+      )
+      const used = new Set(read(name).match(/\b(?:livehouse|process|nodejs)_[a-z0-9_]+/g))
+      expect(used.size).toBeGreaterThan(5)
+      for (const metric of used) expect(known, metric).toContain(metric)
+    },
+  )
+
+  test('the dashboard is JSON whose panels do not share a number', () => {
+    const { panels } = Object(JSON.parse(read('grafana-dashboard.json')))
+    const ids = panels.map(({ id }: { readonly id: number }) => id)
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+})
