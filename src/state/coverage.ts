@@ -68,6 +68,8 @@ export interface Forgotten {
   readonly streams: readonly StreamName[]
   /** Undefined for every channel. */
   readonly channels: readonly string[] | undefined
+  /** Only this one; every one when not given. */
+  readonly partition?: string
   readonly window: Window
 }
 
@@ -85,11 +87,12 @@ export interface ForgottenPartition {
  */
 export async function forgetCoverage(
   db: Kysely<Database>,
-  { streams, channels, window }: Forgotten,
+  { streams, channels, partition, window }: Forgotten,
 ): Promise<readonly ForgottenPartition[]> {
   const range = sql`${formatRange(window)}::tsrange`
   const ofChannels =
     channels === undefined ? sql`` : sql` and substring(partition from 'channel=([^/]*)') = any(${channels}::text[])`
+  const ofPartition = partition === undefined ? sql`` : sql` and partition = ${partition}`
   return await db.transaction().execute(async (trx) => {
     await lockLedger(trx)
     // What is half read is begun anew.
@@ -98,7 +101,7 @@ export async function forgetCoverage(
     const { rows } = await sql<{ stream: string; partition: string; slices: string }>`
       with met as (
         select slice_id, tsmultirange(covers) - tsmultirange(${range}) as rest from livehouse_ops.slices
-        where stream = any(${streams}::text[]) and status = 'landed' and covers && ${range}${ofChannels}
+        where stream = any(${streams}::text[]) and status = 'landed' and covers && ${range}${ofChannels}${ofPartition}
         for update
       ),
       pieces as (

@@ -93,10 +93,15 @@ export async function resolveAbsent(
     .execute()
 }
 
+/** By which equal items are told, of JSON text. */
+export function hashItem(raw: string): string {
+  return createHash('sha256').update(raw).digest('hex')
+}
+
 function numbered(items: readonly QuarantinedItem[]) {
   const seen = new Map<string, number>()
   return items.map((item) => {
-    const item_hash = createHash('sha256').update(item.raw).digest('hex')
+    const item_hash = hashItem(item.raw)
     const ordinal = (seen.get(item_hash) ?? 0) + 1
     seen.set(item_hash, ordinal)
     return { ...item, item_hash, ordinal }

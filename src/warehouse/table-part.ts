@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Partition, Window } from '../core/slice.ts'
-import type { Stream } from '../core/stream.ts'
+import type { LoadTable, Stream } from '../core/stream.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
 
@@ -51,9 +51,15 @@ export function tableOf({ stream }: TablePart): RawBuilder<unknown> {
   return sql.table(`livehouse.${stream.table}`)
 }
 
-/** What is left of the key beside the partition. */
-export function keyColumnOf({ stream }: TablePart): RawBuilder<unknown> {
-  return sql.ref(stream.key.at(-1) ?? '')
+/** What is left of the key beside the partition and the day. */
+export function keyColumnOf({ stream }: Pick<TablePart, 'stream'>): RawBuilder<unknown> {
+  return sql.ref(rowKeyColumn(stream))
+}
+
+/** The column that tells the rows of one partition and day apart. */
+export function rowKeyColumn({ key, columns }: LoadTable): string {
+  const isOfRow = (name: string) => ['field', 'computed'].includes(columns[name]?.source.kind ?? '')
+  return key.findLast(isOfRow) ?? ''
 }
 
 /** Rows of the partition (of watch records those that the stream's own version delivered) that lie in the window. */
