@@ -47,6 +47,8 @@ export interface ErrorDetails {
   'rows.unreadable': { readonly rejected: number; readonly received: number; readonly samples: readonly string[] }
   /** Fewer rows came than the source says there are, after reading again. */
   'slice.short': { readonly stream: string; readonly partition: string; readonly reason: string }
+  /** The warehouse does not hold what the source has. */
+  'audit.difference': { readonly stream: string; readonly partition: string; readonly rows: number }
   /** Another run has held the partition for too long. */
   'slice.locked': { readonly stream: string; readonly partition: string; readonly waitedMs: number }
   /** The database cannot be connected to. */
@@ -97,6 +99,7 @@ export const recoveryOf: Readonly<Record<ErrorCode, Recovery>> = {
   'paging.ignored': 'skip',
   'rows.unreadable': 'skip',
   'slice.short': 'skip',
+  'audit.difference': 'skip',
   'slice.locked': 'skip',
   'db.unreachable': 'abort',
   'db.refused': 'abort',

@@ -1,0 +1,65 @@
+import type { Window } from '../../core/slice.ts'
+import type { CallMeter } from '../call-meter.ts'
+import type { RunDeps } from '../slice-work.ts'
+import { auditList, type ListComparison } from './audit-list.ts'
+import { auditRanges } from './audit-ranges.ts'
+import { compareRange } from './compare-range.ts'
+import { openHoldings } from './holdings.ts'
+import type { Comparison } from './partition-audit.ts'
+import type { AuditTask } from './plan-audit.ts'
+
+/** Compares one partition in the cheapest way that its stream allows. */
+export async function auditPartition(
+  task: AuditTask,
+  learnColumn: () => Promise<string | undefined>,
+  deps: RunDeps,
+  meter: CallMeter,
+): Promise<ListComparison> {
+  const { stream, partition, covered } = task
+  if (covered === undefined) return await auditList(stream, partition, deps, meter)
+  if (stream.isCounted) return await auditRanges({ stream, partition, covered, learnColumn }, deps, meter)
+  if (!task.hasRange) return { ...nothing, verdict: 'unverifiable', notes: [NO_TOTAL] }
+  return await auditByReading(task, covered, deps, meter)
+}
+
+const NO_TOTAL = 'the source tells no total; --from and --to read a range again and compare it'
+
+const nothing: Comparison = {
+  verdict: 'unread',
+  window: undefined,
+  sourceRows: undefined,
+  warehouseRows: undefined,
+  quarantinedRows: 0,
+  differences: [],
+  notes: [],
+}
+
+/** A list without a total: every row of what is covered is read again. */
+async function auditByReading(
+  { stream, partition }: AuditTask,
+  covered: readonly Window[],
+  deps: RunDeps,
+  meter: CallMeter,
+): Promise<Comparison> {
+  const [first, last] = [covered[0], covered.at(-1)]
+  if (first === undefined || last === undefined) return nothing
+  const { quarantined, within } = await openHoldings(deps.db, stream, partition, deps.timeZone)
+  const column = stream.timeColumns[0] ?? ''
+  const found = []
+  let warehouseRows = 0
+  for (const window of covered) {
+    found.push(await compareRange({ stream, partition, window, column, quarantined }, deps, meter))
+    warehouseRows += await within(column, window)
+  }
+  const differences = found.flatMap((each) => each.differences)
+  const moved = found.some(({ hasMoved }) => hasMoved) ? 'moving' : 'equal'
+  return {
+    ...nothing,
+    verdict: differences.length > 0 ? 'different' : moved,
+    window: { from: first.from, to: last.to },
+    warehouseRows,
+    quarantinedRows: quarantined.size,
+    differences,
+    notes: [...new Set(found.flatMap(({ notes }) => notes))],
+  }
+}

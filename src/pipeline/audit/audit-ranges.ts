@@ -1,0 +1,172 @@
+import { isEmptyWindow, type Partition, type Window } from '../../core/slice.ts'
+import type { Stream } from '../../core/stream.ts'
+import { MINUTE, type WallTime } from '../../core/wall-clock.ts'
+import type { CallMeter } from '../call-meter.ts'
+import type { RunDeps } from '../slice-work.ts'
+import { compareRange } from './compare-range.ts'
+import { openHoldings, type Holdings } from './holdings.ts'
+import { differenceOf, narrowDifference, type Suspect } from './narrow-difference.ts'
+import type { Comparison, Difference } from './partition-audit.ts'
+import { openSourceCounts, type SourceCounts } from './source-counts.ts'
+
+export interface RangesAudit {
+  readonly stream: Stream
+  readonly partition: Partition
+  /** What is covered of what was asked for, oldest first. */
+  readonly covered: readonly Window[]
+  /** By which of its times the service counts a row, asked for only where it makes a difference; undefined where that does not show. */
+  readonly learnColumn: () => Promise<string | undefined>
+}
+
+/** Ranges with a gap between them that are compared; the newest ones. */
+const MOST_RANGES = 10
+/** Boundaries that are asked for while a difference is narrowed. */
+const MOST_BOUNDARIES = 40
+/** So many rows are read to name those that differ. */
+const SMALL_ROWS = 300
+/** Narrowed ranges that are read. */
+const MOST_READ = 20
+
+/**
+ * Compares a time-filtered list that tells its total: what is covered, counted at the source and here. Where the counts differ, the
+ * difference is narrowed down, and what is left is read and compared row by row.
+ */
+export async function auditRanges(audit: RangesAudit, deps: RunDeps, meter: CallMeter): Promise<Comparison> {
+  const { stream, partition, covered } = audit
+  const ranges = covered.slice(-MOST_RANGES)
+  const [first, last] = [ranges[0], ranges.at(-1)]
+  if (first === undefined || last === undefined) return nothingRead
+  const holdings = await openHoldings(deps.db, stream, partition, deps.timeZone)
+  const counts = openSourceCounts(stream, partition, first.from - MINUTE, deps, meter)
+  const sides: Sides = { audit, holdings, counts, deps, meter }
+  const window = { from: first.from, to: last.to }
+  const skipped = covered.length - ranges.length
+  const notes = [
+    ...(covered.length === 1
+      ? []
+      : [`${covered.length - 1} gaps between are not covered, so nothing is claimed of them`]),
+    ...(skipped === 0 ? [] : [`${skipped} older ranges between gaps were not compared`]),
+  ]
+
+  const quick = ranges.length === 1 ? await compareOnce(window, sides) : undefined
+  if (quick !== undefined) return { ...equal(quick, holdings), window, notes }
+  const column = (await audit.learnColumn()) ?? stream.timeColumns[0] ?? ''
+  const parts: Comparison[] = []
+  for (const range of ranges) parts.push(await comparePrecisely(range, column, sides))
+  return merge(parts, window, notes)
+}
+
+interface Sides {
+  readonly audit: RangesAudit
+  readonly holdings: Holdings
+  readonly counts: SourceCounts
+  readonly deps: RunDeps
+  readonly meter: CallMeter
+}
+
+const nothingRead: Comparison = {
+  verdict: 'unread',
+  window: undefined,
+  sourceRows: undefined,
+  warehouseRows: undefined,
+  quarantinedRows: 0,
+  differences: [],
+  notes: [],
+}
+
+function equal(rows: number, { quarantined }: Holdings): Comparison {
+  return { ...nothingRead, verdict: 'equal', sourceRows: rows, warehouseRows: rows, quarantinedRows: quarantined.size }
+}
+
+/** One call, where it settles the matter. @returns the rows of both sides where they are equal, else undefined */
+async function compareOnce({ from, to }: Window, { audit, holdings, counts }: Sides): Promise<number | undefined> {
+  // As the first slice asked: a minute before, so that what lies at the very beginning counts on both sides.
+  const wide = { from: from - MINUTE, to }
+  const total = await counts.total(wide)
+  if (total === undefined) return undefined
+  const columns = audit.stream.timeColumns
+  const held: number[] = []
+  for (const column of columns) held.push(await heldIn(column, wide, total, holdings))
+  if (!held.includes(total)) return undefined
+  if (held.every((rows) => rows === total)) return total
+  const column = await audit.learnColumn()
+  return column === undefined || held[columns.indexOf(column)] === total ? total : undefined
+}
+
+/** What has no time that could be read is counted where the total has room for it. */
+async function heldIn(column: string, window: Window, total: number, holdings: Holdings): Promise<number> {
+  const timed = await holdings.within(column, window)
+  if (timed >= total) return timed
+  return Math.min(total, timed + (await holdings.untimed(column)))
+}
+
+async function comparePrecisely(range: Window, column: string, sides: Sides): Promise<Comparison> {
+  const { holdings, counts } = sides
+  // Where a count is not exact at an edge, it is taken some minutes within, and those minutes are read: none is added that is not covered.
+  const [from, to] = [await counts.before(range.from, 'later'), await counts.before(range.to, 'earlier')]
+  const window = { from: from.at, to: to.at }
+  const warehouseRows = await heldIn(column, window, to.most - from.fewest, holdings)
+  const isWhole = (part: Window) => part.from === window.from && part.to === window.to
+  const bothSides = {
+    before: async (at: WallTime) => await counts.before(at, 'earlier'),
+    held: async (part: Window) => (isWhole(part) ? warehouseRows : await holdings.within(column, part)),
+    middle: async (part: Window, rows: number) => await holdings.minuteAt(column, part, Math.floor(rows / 2)),
+  }
+  const limits = { smallRows: SMALL_ROWS, mostBoundaries: MOST_BOUNDARIES }
+  const suspects = await narrowDifference(from, to, bothSides, limits)
+  const sourceRows = warehouseRows + differenceOf(from, to, warehouseRows)
+  const whole = { ...nothingRead, window, sourceRows, warehouseRows, quarantinedRows: holdings.quarantined.size }
+  const edges = [
+    { from: range.from, to: from.at },
+    { from: to.at, to: range.to },
+  ].flatMap((edge) => (isEmptyWindow(edge) ? [] : [{ window: edge, sourceRows: 0, rows: 0 }]))
+  const found = await examine([...suspects, ...edges], column, sides)
+  const slack = to.most - to.fewest + from.most - from.fewest
+  const blur = `counted to within ${slack} rows: it is not known whether the service's filter includes its end`
+  return { ...whole, window: range, ...found, notes: [...found.notes, ...(slack > 0 ? [blur] : [])] }
+}
+
+/** Reads what is small enough, and names the rest by its count. */
+async function examine(
+  suspects: readonly Suspect[],
+  column: string,
+  { audit, holdings, deps, meter }: Sides,
+): Promise<Pick<Comparison, 'verdict' | 'differences' | 'notes'>> {
+  const { stream, partition } = audit
+  const differences: Difference[] = []
+  const notes = new Set<string>()
+  let hasMoved = false
+  let left = MOST_READ
+  for (const { window, sourceRows, rows } of suspects.toReversed()) {
+    if (sourceRows > SMALL_ROWS || left === 0) {
+      differences.push({ kind: 'count', rows, window })
+      continue
+    }
+    left--
+    const range = { stream, partition, window, column, quarantined: holdings.quarantined }
+    const found = await compareRange(range, deps, meter)
+    differences.push(...found.differences)
+    for (const note of found.notes) notes.add(note)
+    if (found.hasMoved) hasMoved = true
+    if (rows !== 0 && found.differences.length + found.notes.length === 0 && !found.hasMoved)
+      notes.add(
+        `counts differ by ${Math.abs(rows)} where every row agrees: unreadable items that the source has mended, or a list that moved`,
+      )
+  }
+  const verdict = differences.length > 0 ? 'different' : hasMoved ? 'moving' : 'equal'
+  return { verdict, differences: differences.toReversed(), notes: [...notes] }
+}
+
+function merge(parts: readonly Comparison[], window: Window, notes: readonly string[]): Comparison {
+  const sum = (rows: readonly (number | undefined)[]) => rows.reduce<number>((total, each) => total + (each ?? 0), 0)
+  const verdict = (['different', 'moving'] as const).find((each) => parts.some((part) => part.verdict === each))
+  return {
+    verdict: verdict ?? 'equal',
+    window,
+    sourceRows: sum(parts.map(({ sourceRows }) => sourceRows)),
+    warehouseRows: sum(parts.map(({ warehouseRows }) => warehouseRows)),
+    quarantinedRows: parts[0]?.quarantinedRows ?? 0,
+    differences: parts.flatMap(({ differences }) => differences),
+    notes: [...new Set([...notes, ...parts.flatMap((part) => part.notes)])],
+  }
+}

@@ -1,0 +1,51 @@
+import type { Kysely } from 'kysely'
+import type { Partition, Window } from '../../core/slice.ts'
+import { partitionKey } from '../../core/slice.ts'
+import type { Stream } from '../../core/stream.ts'
+import type { WallTime } from '../../core/wall-clock.ts'
+import type { Database } from '../../db/database.ts'
+import { readQuarantined } from '../../state/read-quarantined.ts'
+import { countUntimed, findMinute } from '../../warehouse/row-times.ts'
+import { countHeld, type TablePart } from '../../warehouse/table-part.ts'
+import { minuteOfItem } from './minute-of-item.ts'
+
+/** What the warehouse holds of one partition of a time-filtered stream: rows, and what came and could not be read. */
+export interface Holdings {
+  /** Whose time of this column lies in a range. */
+  readonly within: (column: string, window: Window) => Promise<number>
+  /** That have no time in this column which could be read: they may lie anywhere. */
+  readonly untimed: (column: string) => Promise<number>
+  /** The minute of the row at this place in the order of a column. */
+  readonly minuteAt: (column: string, window: Window, place: number) => Promise<WallTime | undefined>
+  /** Hashes of what is in quarantine. */
+  readonly quarantined: ReadonlySet<string>
+}
+
+export async function openHoldings(
+  db: Kysely<Database>,
+  stream: Stream,
+  partition: Partition,
+  timeZone: string,
+): Promise<Holdings> {
+  const items = await readQuarantined(db, stream.name, partitionKey(partition))
+  const partOf = (column: string, window: Window | undefined): TablePart => ({
+    stream: { ...stream, timeColumns: [column] },
+    partition,
+    window,
+    timeZone,
+  })
+  const minutesOf = (column: string) => items.map(({ raw }) => minuteOfItem(raw, stream, column, timeZone))
+  return {
+    within: async (column, window) => {
+      const isWithin = (minute: WallTime | undefined) =>
+        minute !== undefined && minute >= window.from && minute < window.to
+      return (await countHeld(db, partOf(column, window))) + minutesOf(column).filter(isWithin).length
+    },
+    untimed: async (column) => {
+      const unreadable = minutesOf(column).filter((minute) => minute === undefined).length
+      return (await countUntimed(db, partOf(column, undefined), column)) + unreadable
+    },
+    minuteAt: async (column, window, place) => await findMinute(db, partOf(column, window), column, place),
+    quarantined: new Set(items.map(({ hash }) => hash)),
+  }
+}

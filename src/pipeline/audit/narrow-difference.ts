@@ -1,0 +1,85 @@
+import type { Window } from '../../core/slice.ts'
+import { MINUTE, type WallTime } from '../../core/wall-clock.ts'
+
+/**
+ * How many rows the source has before a minute. Whether its filter includes its end is not known, nor always to be told from its
+ * answers: then a lower and an upper bound.
+ */
+export interface Boundary {
+  readonly at: WallTime
+  readonly fewest: number
+  readonly most: number
+}
+
+/** A range in which both sides do not hold the same number of rows. */
+export interface Suspect {
+  readonly window: Window
+  /** At the source, at most. */
+  readonly sourceRows: number
+  /** So many more at the source than in the warehouse, fewer where negative. */
+  readonly rows: number
+}
+
+export interface BothSides {
+  /** Asks the source. The boundary may lie some minutes before `at`, where its count is exact. */
+  readonly before: (at: WallTime) => Promise<Boundary>
+  /** Rows of the warehouse in a range. */
+  readonly held: (window: Window) => Promise<number>
+  /** The minute of the row in the middle; undefined where there is none. */
+  readonly middle: (window: Window, held: number) => Promise<WallTime | undefined>
+}
+
+export interface NarrowLimits {
+  /** A range in which the source has no more rows is small enough to be read. */
+  readonly smallRows: number
+  /** Boundaries that are asked for at most; what is left then is named as it is. */
+  readonly mostBoundaries: number
+}
+
+/**
+ * Names a difference to small ranges: halves what differs, by the rows where the warehouse has any, else by time. A range of which
+ * the warehouse holds nothing is named as a whole. What cancels out within a half is not seen. @returns oldest first
+ */
+export async function narrowDifference(
+  from: Boundary,
+  to: Boundary,
+  sides: BothSides,
+  limits: NarrowLimits,
+): Promise<readonly Suspect[]> {
+  let asked = 0
+  const narrow = async (start: Boundary, end: Boundary): Promise<readonly Suspect[]> => {
+    const window = { from: start.at, to: end.at }
+    const held = await sides.held(window)
+    const rows = differenceOf(start, end, held)
+    if (rows === 0) return []
+    const sourceRows = end.most - start.fewest
+    const suspect = { window, sourceRows, rows }
+    const isSmall = sourceRows <= limits.smallRows && held <= limits.smallRows
+    if (isSmall || held === 0 || window.to - window.from <= MINUTE || asked >= limits.mostBoundaries) return [suspect]
+    const middle = await boundaryBetween(start, end, held)
+    if (middle === undefined) return [suspect]
+    const [older, newer] = [await narrow(start, middle), await narrow(middle, end)]
+    // The lists move: what was different as a whole may be equal in its halves by now.
+    return [...older, ...newer]
+  }
+  const boundaryBetween = async (start: Boundary, end: Boundary, held: number): Promise<Boundary | undefined> => {
+    const window = { from: start.at, to: end.at }
+    const halfTime = start.at + Math.floor((end.at - start.at) / 2 / MINUTE) * MINUTE
+    for (const at of [await sides.middle(window, held), halfTime]) {
+      if (at === undefined || at <= start.at || at >= end.at) continue
+      asked++
+      const boundary = await sides.before(at)
+      if (boundary.at > start.at && boundary.at < end.at) return boundary
+    }
+    return undefined
+  }
+  return await narrow(from, to)
+}
+
+/** So many rows more at the source, at least; 0 where both may hold the same. */
+export function differenceOf(from: Boundary, to: Boundary, held: number): number {
+  const fewest = to.fewest - from.most - held
+  const most = to.most - from.fewest - held
+  if (fewest > 0) return fewest
+  return most < 0 ? most : 0
+}

@@ -1,0 +1,46 @@
+import type { Row } from '../../core/column.ts'
+import { noCounts } from '../../core/outcome.ts'
+import type { BatchLoader } from '../batch-loader.ts'
+import type { CallMeter } from '../call-meter.ts'
+import { cutSlice } from '../cut-slice.ts'
+import { extractKeyed } from '../extract-keyed.ts'
+import { extractUnkeyed } from '../extract-unkeyed.ts'
+import type { Extraction } from '../extraction.ts'
+import { openReading } from '../open-reading.ts'
+import type { RunDeps, Slice } from '../slice-work.ts'
+
+/** A part of what was read, as a sync would have read it. */
+export interface RangeReading {
+  readonly slice: Slice
+  readonly extraction: Extraction
+}
+
+/**
+ * Reads a slice as a sync does, cut into parts where it is large, and lands nothing: its rows go to `take`, where a walk is
+ * repeated more than once. @returns the readings of its parts
+ */
+export async function readRange(
+  whole: Slice,
+  deps: RunDeps,
+  meter: CallMeter,
+  take: (rows: readonly Row[]) => Promise<void>,
+): Promise<readonly RangeReading[]> {
+  const loader: BatchLoader = { add: take, flush: async () => {}, finish: async () => {}, counts: () => noCounts }
+  const left = [whole]
+  const readings: RangeReading[] = []
+  for (let slice = left.pop(); slice !== undefined; slice = left.pop()) {
+    const reading = openReading(slice, deps, meter)
+    const parts = await cutSlice(slice, reading, deps)
+    if (parts) {
+      left.push(...parts)
+      continue
+    }
+    const { identity } = slice.stream
+    const extraction = identity
+      ? await extractUnkeyed(slice, identity, reading, deps, loader)
+      : await extractKeyed(slice, reading, deps, loader)
+    await take(extraction.unproven ?? [])
+    readings.push({ slice, extraction })
+  }
+  return readings
+}
