@@ -22,6 +22,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'reads a date range again, covered or not',
     load: async () => (await import('./backfill.ts')).backfill,
   },
+  audit: {
+    summary: "holds the service's totals against the warehouse, and names what differs",
+    load: async () => (await import('./audit.ts')).audit,
+  },
   status: {
     summary: 'freshness, coverage and proof of every stream, the last runs, quarantine',
     load: async () => (await import('./status.ts')).status,

@@ -1,0 +1,113 @@
+import { randomInt } from 'node:crypto'
+import type { Kysely } from 'kysely'
+import type { RunOutcome } from '../../core/outcome.ts'
+import type { Window } from '../../core/slice.ts'
+import type { Stream, StreamName } from '../../core/stream.ts'
+import type { Database } from '../../db/database.ts'
+import { type AuditResult, runAudit } from '../../pipeline/audit/run-audit.ts'
+import { endAcceptances } from '../../state/acceptances.ts'
+import { readGoneChannels } from '../../state/channel-states.ts'
+import { readQuestions } from '../../state/questionnaires.ts'
+import { readAcceptances } from '../../state/read-acceptances.ts'
+import { finishRun, startRun } from '../../state/runs.ts'
+import { itemReader } from '../../transform/field.ts'
+import type { CliContext } from '../command.ts'
+import type { ExtractionSettings } from '../extraction-settings.ts'
+import { causeBehind, failureOutcome } from '../failure.ts'
+import { outcomeObject } from '../outcome-json.ts'
+import { openConnection } from '../open-connection.ts'
+import { tellOfCauses } from '../tell-of-causes.ts'
+import { withKnownListParams } from '../with-known-list-params.ts'
+import type { AuditOutcome } from './audit-outcome.ts'
+import { auditObject } from './report.ts'
+
+export interface AuditVerbRequest {
+  readonly settings: ExtractionSettings
+  readonly db: Kysely<Database>
+  readonly streams: readonly Stream[]
+  /** Streams that were named and cannot be compared. */
+  readonly unaudited: readonly StreamName[]
+  /** Whether the channels were asked for by name: then those that are gone are tried again. */
+  readonly namesChannels: boolean
+  /** Undefined for all that is covered. */
+  readonly window: Window | undefined
+  readonly pages: number
+  /** Undefined for one that is drawn. */
+  readonly seed: number | undefined
+  readonly reopens: boolean
+}
+
+const CONCURRENT_PARTITIONS = 8
+const PAGES_PER_SLICE = 50
+const LARGEST_SEED = 1_000_000
+
+/** Compares the warehouse with the service; a run like any other, written down however it ends. */
+export async function executeAudit(context: CliContext, request: AuditVerbRequest): Promise<AuditOutcome> {
+  const { clock, log } = context
+  const { db, settings, streams, unaudited, window, pages, reopens } = request
+  const command = 'audit'
+  const startedAt = new Date(clock.now())
+  const channels = settings.channels.map(({ channelId }) => channelId)
+  const asked = { streams: streams.map(({ name }) => name), channels, window: window ?? null, pages, reopens }
+  const runId = await startRun(db, { command, settings: asked, startedAt })
+  const finish = async (outcome: RunOutcome, record: unknown): Promise<void> => {
+    const { status, finishedAt } = outcome
+    await finishRun(db, runId, { status, finishedAt: new Date(finishedAt), resumesAt: null, outcome: record })
+    log.info('run.ended', { runId, command, status })
+    await tellOfCauses(context, db, settings.alerts, settings.service.proxies)
+  }
+  const times = () => ({ startedAt: startedAt.toISOString(), finishedAt: new Date(clock.now()).toISOString() })
+  try {
+    const result = await compare(context, request, runId, startedAt)
+    const outcome = { runId, command, ...result, ...times(), resumesAt: null, unaudited }
+    // Values of rows are for the terminal: the record of the run holds no personal data.
+    await finish(outcome, auditObject(outcome, { withValues: false }))
+    return outcome
+  } catch (thrown) {
+    const error = causeBehind(thrown)
+    const outcome = failureOutcome(runId, { command, error, ...times() })
+    // Where the database does not answer, what stopped the run says so; to say it again would hide the rest.
+    await finish(outcome, outcomeObject(outcome)).catch(() => {})
+    throw error
+  }
+}
+
+async function compare(
+  context: CliContext,
+  { settings, db, streams, namesChannels, window, pages, seed, reopens }: AuditVerbRequest,
+  runId: string,
+  startedAt: Date,
+): Promise<AuditResult> {
+  const { clock, log, signal } = context
+  const { service, channels } = settings
+  await endAcceptances(db, startedAt)
+  await using connection = openConnection(context, await withKnownListParams(service, db), db)
+  using progress = await context.openProgress()
+  log.info('run.started', { runId, command: 'audit' })
+  const gone = namesChannels ? new Set<string>() : await readGoneChannels(db)
+  const questions = await readQuestions(db)
+  const request = {
+    streams,
+    channels: channels.filter(({ channelId }) => !gone.has(channelId)),
+    window,
+    questionsOf: (channelId: string) => questions.get(channelId) ?? [],
+    acceptances: await readAcceptances(db),
+    pages,
+    seed: seed ?? randomInt(1, LARGEST_SEED),
+    reopens,
+    concurrency: Math.min(CONCURRENT_PARTITIONS, service.concurrency),
+  }
+  return await runAudit(request, {
+    db,
+    fetchPage: connection.fetchPage,
+    openItemReader: itemReader,
+    clock,
+    log,
+    signal,
+    report: progress.report,
+    timeZone: service.timeZone,
+    runId,
+    prefetch: service.concurrency,
+    pagesPerSlice: PAGES_PER_SLICE,
+  })
+}

@@ -1,0 +1,163 @@
+import type { Window } from '../../core/slice.ts'
+import { formatWallMinute, formatWallTime } from '../../core/wall-clock.ts'
+import { describeDifference } from '../../pipeline/audit/describe-difference.ts'
+import { type AuditVerdict, type Difference, type PartitionAudit } from '../../pipeline/audit/partition-audit.ts'
+import { findStream } from '../../streams/registry.ts'
+import { rowKeyColumn } from '../../warehouse/table-part.ts'
+import { outcomeObject } from '../outcome-json.ts'
+import { formatTable, type TableCell } from '../table.ts'
+import type { AuditOutcome } from './audit-outcome.ts'
+
+/** More partitions than this are summed up by stream, but for those that are not equal. */
+const MOST_PARTITIONS = 40
+/** Longer values are cut. */
+const LONGEST_VALUE = 60
+
+const NOT_BY_TOTAL = 'not audited by total: version 1 tells none, and allows ten calls a day'
+
+const words: Readonly<Record<AuditVerdict, string>> = {
+  equal: 'equal',
+  different: 'different',
+  accepted: 'accepted',
+  moving: 'moving',
+  unverifiable: 'unverifiable',
+  unread: 'not read yet',
+  failed: 'failed',
+}
+
+/** What was compared, for a person: a line a partition, then what differs and what was done about it. */
+export function describeAudit(outcome: AuditOutcome): string[] {
+  const { partitions, unaudited, pages, errors, status } = outcome
+  const isOk = ({ verdict }: PartitionAudit) => verdict === 'equal' || verdict === 'unverifiable'
+  const isShort = partitions.length <= MOST_PARTITIONS
+  const shown = isShort ? partitions : partitions.filter((each) => !isOk(each))
+  const calls = Object.values(outcome.streams).reduce((sum, { counts }) => sum + counts.calls, 0)
+  const different = partitions.filter(({ verdict }) => verdict === 'different').length
+  return [
+    ...(isShort ? [] : [...describeStreams(partitions), '']),
+    ...(shown.length === 0 ? [] : [...formatTable(header, shown.map(rowOf)), '']),
+    ...partitions.flatMap(describePartition),
+    ...unaudited.map((stream) => `– ${stream}: ${NOT_BY_TOTAL}`),
+    ...errors.flatMap(({ code, message }) => (code === 'audit.difference' ? [] : [`✗ ${message}`])),
+    ...(pages === undefined
+      ? []
+      : [`${pages.pages} of ${pages.of} pages compared field by field, ${pages.rows} rows, --seed ${pages.seed}`]),
+    `${status}: ${summaryOf(status, different)}; ${calls} calls`,
+  ]
+}
+
+const header = ['stream', 'partition', 'compared', 'at the source', 'in the warehouse', 'quarantined', 'verdict']
+
+function rowOf({
+  stream,
+  partition,
+  window,
+  sourceRows,
+  warehouseRows,
+  quarantinedRows,
+  verdict,
+}: PartitionAudit): TableCell[] {
+  const range = window === undefined ? '–' : rangeText(window)
+  const whole = findStream(stream)?.isTimeFiltered === false && verdict !== 'unread' ? 'whole list' : range
+  const rows = warehouseRows === undefined ? undefined : warehouseRows - quarantinedRows
+  return [stream, partition, whole, sourceRows ?? '–', rows ?? '–', quarantinedRows, words[verdict]]
+}
+
+function describeStreams(partitions: readonly PartitionAudit[]): string[] {
+  const groups = [...Map.groupBy(partitions, ({ stream }) => stream)]
+  const rows = groups.map(([stream, group]) => {
+    const verdicts = [...Map.groupBy(group, ({ verdict }) => verdict)]
+    const sum = (of: (each: PartitionAudit) => number | undefined) =>
+      group.reduce((total, each) => total + (of(each) ?? 0), 0)
+    return [
+      stream,
+      group.length,
+      sum(({ sourceRows }) => sourceRows),
+      sum(({ warehouseRows, quarantinedRows }) => (warehouseRows === undefined ? 0 : warehouseRows - quarantinedRows)),
+      sum(({ quarantinedRows }) => quarantinedRows),
+      verdicts.map(([verdict, each]) => `${each.length} ${words[verdict]}`).join(', '),
+    ]
+  })
+  return formatTable(['stream', 'partitions', 'at the source', 'in the warehouse', 'quarantined', 'verdicts'], rows)
+}
+
+function describePartition({ stream, partition, differences, notes, reopened, verdict }: PartitionAudit): string[] {
+  const known = findStream(stream)
+  const keyColumn = known === undefined ? '' : rowKeyColumn(known)
+  const mark = verdict === 'accepted' ? '~ accepted:' : '✗'
+  const place = `${stream} ${partition}`
+  return [
+    ...differences.flatMap((each) => [
+      `${mark} ${place}: ${describeDifference(each, keyColumn)}`,
+      ...(each.kind === 'changed' ? each.cells.map(cellText) : []),
+    ]),
+    ...(verdict === 'unverifiable' && differences.length === 0 ? [] : notes.map((note) => `– ${place}: ${note}`)),
+    ...reopened.map((window) => `  ${rangeText(window)} is no longer covered: the next livehouse sync reads it again`),
+    ...(verdict === 'different' && known?.isTimeFiltered === false
+      ? ['  the next livehouse sync reads the whole list again']
+      : []),
+  ]
+}
+
+function cellText({ column, warehouse, source }: Extract<Difference, { kind: 'changed' }>['cells'][number]): string {
+  return `    ${column}: warehouse ${valueText(warehouse)}, source ${valueText(source)}`
+}
+
+/** Controls would move the cursor: as JSON none is left. */
+function valueText(value: string | null): string {
+  if (value === null) return '–'
+  return JSON.stringify(value.length > LONGEST_VALUE ? `${value.slice(0, LONGEST_VALUE - 1)}…` : value)
+}
+
+function rangeText({ from, to }: Window): string {
+  return `${formatWallMinute(from)} to ${formatWallMinute(to)}`
+}
+
+function summaryOf(status: AuditOutcome['status'], different: number): string {
+  if (status === 'ok') return 'no difference was found'
+  if (status === 'failed') return 'nothing could be compared'
+  return different === 0
+    ? 'some of it could not be compared'
+    : `${different} ${different === 1 ? 'partition differs' : 'partitions differ'}`
+}
+
+/** The same for programs: the object of a run, and `audit`. `withValues`: with the values that differ, which may be personal data. */
+export function auditObject(
+  outcome: AuditOutcome,
+  { withValues }: { readonly withValues: boolean },
+): Readonly<Record<string, unknown>> {
+  const { pages } = outcome
+  return {
+    ...outcomeObject(outcome),
+    audit: {
+      partitions: outcome.partitions.map((each) => ({
+        stream: each.stream,
+        partition: each.partition,
+        verdict: each.verdict,
+        ...bounds(each.window),
+        source_rows: each.sourceRows ?? null,
+        warehouse_rows: each.warehouseRows === undefined ? null : each.warehouseRows - each.quarantinedRows,
+        quarantined_rows: each.quarantinedRows,
+        differences: each.differences.map((difference) => differenceObject(difference, withValues)),
+        reopened: each.reopened.map(bounds),
+        notes: each.notes,
+      })),
+      not_audited: outcome.unaudited.map((stream) => ({ stream, reason: NOT_BY_TOTAL })),
+      values: pages === undefined ? null : { seed: pages.seed, pages: pages.pages, of: pages.of, rows: pages.rows },
+    },
+  }
+}
+
+function differenceObject(difference: Difference, withValues: boolean): Readonly<Record<string, unknown>> {
+  const { kind, window } = difference
+  if (difference.kind === 'changed') {
+    const { cells } = difference
+    const columns = cells.map((cell) => (withValues ? cell : { column: cell.column }))
+    return { kind, ...bounds(window), key: difference.key, columns }
+  }
+  return { kind, ...bounds(window), rows: difference.rows, ...('keys' in difference && { keys: difference.keys }) }
+}
+
+function bounds(window: Window | undefined): { readonly from: string | null; readonly to: string | null } {
+  return { from: window ? formatWallTime(window.from) : null, to: window ? formatWallTime(window.to) : null }
+}

@@ -1,0 +1,143 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { audit } from '../../src/cli/audit.ts'
+import { sync } from '../../src/cli/sync.ts'
+import { parseWallTime } from '../../src/core/wall-clock.ts'
+import { defaultSwitches, type Switches } from '../../src/emulator/switches.ts'
+import { runVerb } from '../helpers/run-verb.ts'
+import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+
+// One warehouse, filled once: whatever the spec leaves open, it is equal, and a row that is taken out is found.
+let account: TestAccount
+
+beforeAll(async () => {
+  account = await startAccount()
+  const [channel] = account.emulator.world.channels.values()
+  const record = channel?.records.rows[0]
+  if (!channel || !record) throw new Error('the world is empty')
+  const at = (time: string) => parseWallTime(`2026-11-20 ${time}`) ?? 0
+  // The end of what is covered, 14:25, falls into one visit; others begin and end in its very first second or just before.
+  for (const [place, [from, to]] of edges.entries())
+    channel.records.add({ ...record, recordId: `${900_000_000 + place}`, enteredAt: at(from), leftAt: at(to) })
+  await account.run(sync)
+})
+
+afterAll(async () => {
+  await account[Symbol.asyncDispose]()
+})
+
+const edges = [
+  ['13:10:20', '14:27:40'],
+  ['14:25:00', '14:26:00'],
+  ['14:10:00', '14:25:00'],
+  ['14:20:00', '14:24:59'],
+] as const
+
+interface AuditedPartition {
+  readonly stream: string
+  readonly verdict: string
+  readonly differences: readonly { readonly kind: string; readonly keys?: readonly string[] }[]
+  readonly reopened: readonly unknown[]
+}
+
+async function runAudit(...argv: string[]) {
+  const { code, printed } = await account.run(audit, ['--json', ...argv])
+  const { audit: found, ...run } = JSON.parse(printed.join())
+  const partitions: readonly AuditedPartition[] = found.partitions
+  return { code, run, partitions, found, different: partitions.filter(({ verdict }) => verdict === 'different') }
+}
+
+/** Takes a row out of the warehouse while `work` goes on. */
+async function without(table: string, key: string, value: string, work: () => Promise<void>): Promise<void> {
+  const { db } = account.database
+  const name = sql.table(`livehouse.${table}`)
+  const { rows } = await sql<{ row: unknown }>`
+    delete from ${name} as t where ${sql.ref(key)}::text = ${value} returning to_jsonb(t) as row`.execute(db)
+  expect(rows.length).toBeGreaterThan(0)
+  try {
+    await work()
+  } finally {
+    for (const { row } of rows)
+      await sql`insert into ${name} select * from jsonb_populate_record(null::${name}, ${JSON.stringify(row)}::jsonb)`.execute(
+        db,
+      )
+  }
+}
+
+/** The first, the last and the longest of those that lie within what is covered. */
+async function telltaleRecords(): Promise<readonly string[]> {
+  const { rows } = await sql<{ record_id: string }>`
+    with told as (
+      select record_id, entered_at, left_at from livehouse.watch_records where left_at < '2026-11-20 14:25+08'
+    )
+    (select record_id from told order by entered_at limit 1)
+    union (select record_id from told order by left_at desc limit 1)
+    union (select record_id from told order by left_at - entered_at desc limit 1)`.execute(account.database.db)
+  return rows.map(({ record_id }) => record_id)
+}
+
+const filters = (['inclusive', 'exclusive', 'half-open'] as const).flatMap((filterEnds) =>
+  (['entry', 'leave'] as const).map((recordFilterTime) => ({ filterEnds, recordFilterTime })),
+)
+
+describe('whatever the spec leaves open', () => {
+  test.each<Partial<Switches>>([
+    ...filters,
+    { recordOrder: 'time-asc', signupOrder: 'id-asc', visitorOrder: 'user-id', giftOrder: 'shuffled' },
+    { recordOrder: 'shuffled', signupOrder: 'shuffled', visitorOrder: 'shuffled', managerOrder: 'shuffled' },
+    { beyondLastPage: 'repeat-last' },
+    { beyondLastPage: 'error', errcodeStatus: 'matching' },
+    { aboveMaximum: 'error', listParams: 'body' },
+    { emptyLists: 'null', totals: 'text' },
+    { emptyLists: 'missing', questionnaireStatus: 'boolean' },
+  ])('a clean warehouse is green, by counts and row by row, with %j', async (switches) => {
+    Object.assign(account.emulator.switches, defaultSwitches, switches)
+    const { code, run, partitions, found } = await runAudit('--values', '1000')
+    expect(partitions.filter(({ verdict }) => verdict !== 'equal' && verdict !== 'unverifiable')).toEqual([])
+    expect({ code, status: run.status, errors: run.errors }).toEqual({ code: 0, status: 'ok', errors: [] })
+    expect(found.values.rows).toBeGreaterThan(300)
+  })
+
+  test.each(filters)('a record that is taken out is found by its count, with %j', async (switches) => {
+    Object.assign(account.emulator.switches, defaultSwitches, switches)
+    for (const recordId of await telltaleRecords()) {
+      await without('watch_records', 'record_id', recordId, async () => {
+        const { code, different } = await runAudit('--streams', 'watch_records', '--no-reopen')
+        expect({ code, recordId }).toEqual({ code: 3, recordId })
+        expect(different).toMatchObject([{ differences: [{ kind: 'missing', keys: [recordId] }], reopened: [] }])
+      })
+    }
+  })
+})
+
+test('version 1 is never called, an empty warehouse claims nothing, and a service out of reach is a failure', async () => {
+  await using empty = await startAccount()
+  const { emulator, run } = empty
+  const { code, printed } = await run(audit, ['--streams', 'watch_records_v1,watch_records', '--from', '2018-01-01'])
+  expect(code).toBe(0)
+  expect(printed.join('\n')).toContain('– watch_records_v1: not audited by total')
+  expect(printed.join('\n')).toMatch(/^watch_records .*not read yet$/m)
+  expect(emulator.calls).toEqual([])
+  await run(sync, ['--streams', 'managers'])
+  await emulator[Symbol.asyncDispose]()
+  const away = await run(audit, ['--streams', 'managers', '--json'])
+  expect(away.code).toBe(1)
+  expect(JSON.parse(away.printed.join())).toMatchObject({ status: 'failed', errors: [{ code: 'api.unreachable' }] })
+})
+
+test.each([
+  [['--from', '2026-01-02', '--to', '2026-01-01'], 'is not before'],
+  [['--from', 'yesterday'], '--from is "yesterday"'],
+  [['--values', '0'], '--values is "0"'],
+  [['--seed', '3'], '--seed belongs to --values'],
+  [['--streams', 'views'], 'there is no stream "views"'],
+  [['--channels', '77'], '"77" is not among LIVEHOUSE_CHANNELS'],
+])('wrong use %j is refused', async (argv, problem) => {
+  const environment = {
+    DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
+    LIVEHOUSE_CHANNELS: '1001',
+    LIVEHOUSE_BASE_URL: 'http://127.0.0.1:9',
+    LIVEHOUSE_API_TOKEN: 'token',
+  }
+  expect((await runVerb(audit, argv, { environment })).problems.join('\n')).toContain(problem)
+})
