@@ -64,6 +64,7 @@ export const noSlices: StreamOutcome['slices'] = {
   short: 0,
   accepted: 0,
   failed: 0,
+  assumed: 0,
 }
 
 /** What a run did; `--json` prints it in snake_case (contract, section 2). */

@@ -50,10 +50,11 @@ export function formatWindow({ from, to }: Window): string {
  * `short`: fewer rows came than the source says, after re-reading.
  * `accepted`: a shortfall that an operator acknowledged.
  * `failed`: did not get to its end.
+ * `assumed`: not read, since the list began as at its last verified walk; a job asked for that.
  */
-export type Proof = 'verified' | 'unverifiable' | 'moving' | 'short' | 'accepted' | 'failed'
+export type Proof = 'verified' | 'unverifiable' | 'moving' | 'short' | 'accepted' | 'failed' | 'assumed'
 
-export const proofs: readonly Proof[] = ['verified', 'unverifiable', 'moving', 'short', 'accepted', 'failed']
+export const proofs: readonly Proof[] = ['verified', 'unverifiable', 'moving', 'short', 'accepted', 'failed', 'assumed']
 
 /** A run that contains one of these is partial. */
 export function isGreen(proof: Proof): boolean {

@@ -3,6 +3,7 @@ import type { ItemReader } from '../core/item.ts'
 import type { Page } from '../core/page.ts'
 import type { ChannelFacts, Stream } from '../core/stream.ts'
 import { readDuplicates } from '../state/known-duplicates.ts'
+import { ASSUMABLE, digestPage } from './assume-unchanged.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import { type Extraction, isSettled, MOST_READINGS } from './extraction.ts'
 import type { SliceReading } from './open-reading.ts'
@@ -32,11 +33,13 @@ export async function extractKeyed(
   const suspects = await readSuspects(slice, deps)
   let channelFacts: ChannelFacts | undefined
   let previous: WalkSummary | undefined
+  let firstPage: string | undefined
 
   for (let attempt = 1; ; attempt++) {
     const walk = startWalk(stream, readItem, new Set(suspects))
     let count = 0
-    for await (const { page, lastPage } of readPages(pages)) {
+    for await (const { page, number, lastPage } of readPages(pages)) {
+      if (number === 1 && stream.name === ASSUMABLE) firstPage = digestPage(page)
       const rows = walk.add(page)
       if (asked) requireFiltered(describeList(pages.list), stream, rows, asked, deps.timeZone)
       await loader.add(rows)
@@ -54,7 +57,8 @@ export async function extractKeyed(
     if (isLast) {
       const duplicates = isSettled(verdict) ? losersOf(stream, walked.held) : []
       const summary = { ...walked, rejected: [...walked.rejected, ...duplicates] }
-      return { summary, verdict, channelFacts, title: undefined, found: { count, has: walk.hasKey } }
+      const found = { count, has: walk.hasKey }
+      return { summary, verdict, channelFacts, title: undefined, found, ...(firstPage && { firstPage }) }
     }
     await loader.flush()
     for (const row of walked.repeated) suspects.add(keyOf(row))

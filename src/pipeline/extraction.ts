@@ -22,6 +22,8 @@ export interface Extraction {
    */
   readonly unproven?: readonly Row[]
   readonly channelFacts: ChannelFacts | undefined
+  /** Hash of the first page of a list that may be left out where it has not changed. */
+  readonly firstPage?: string
   /** Column headers as JSON text (API 4.11); undefined where no row came or there are none. */
   readonly title: string | undefined
 }

@@ -3,7 +3,7 @@ import type { WalkSummary } from './walk.ts'
 
 /** What a walk proves, and one sentence that says why where it is neither `verified` nor `unverifiable`. */
 export interface Verdict {
-  readonly proof: Exclude<Proof, 'accepted' | 'failed'>
+  readonly proof: Exclude<Proof, 'accepted' | 'failed' | 'assumed'>
   readonly reason: string | undefined
 }
 

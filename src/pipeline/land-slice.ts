@@ -4,6 +4,7 @@ import type { Stream } from '../core/stream.ts'
 import { rememberHeaders } from '../state/headers.ts'
 import { resolveAbsent } from '../state/quarantine.ts'
 import { recordSlice, type SliceRecord } from '../state/slices.ts'
+import { markWalk } from '../state/walk-marks.ts'
 import { describeChannel } from '../warehouse/channels.ts'
 import { markRemoved } from '../warehouse/history.ts'
 import { loadRows } from '../warehouse/load.ts'
@@ -52,6 +53,10 @@ export async function landSlice(
     if (slice.window === undefined && isProven(extraction, verdict)) {
       const origin = { ...name, runId, seenAt: at, timeZone }
       await resolveAbsent(trx, origin, summary.rejected, { isDaily: isDaily(stream) })
+    }
+    if (extraction.firstPage !== undefined && verdict.proof === 'verified') {
+      const mark = { total: summary.totals?.first ?? 0, firstPage: extraction.firstPage, walkedAt: record.startedAt }
+      await markWalk(trx, { ...name, ...mark, runId })
     }
     await recordSlice(trx, record)
   })

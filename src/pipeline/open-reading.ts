@@ -51,7 +51,7 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter): Slic
     asked,
     covers: () => {
       if (slice.covers === undefined || servedAtMs === undefined) return slice.covers
-      return coveredPart(slice.covers, horizonAt(wallTimeAt(servedAtMs, deps.timeZone)))
+      return coveredPart(slice.covers, horizonAt(wallTimeAt(servedAtMs, deps.timeZone), slice.settleSeconds))
     },
     firstPage: async () => {
       first = await fetchNumbered(pages, 1)

@@ -2,6 +2,7 @@ import type { Counts } from '../core/outcome.ts'
 import { isGreen, type Proof } from '../core/slice.ts'
 import { recordSlice } from '../state/slices.ts'
 import { acceptShortfall } from './accept-shortfall.ts'
+import { assumeUnchanged } from './assume-unchanged.ts'
 import { createBatchLoader } from './batch-loader.ts'
 import { createCallMeter } from './call-meter.ts'
 import { cutSlice } from './cut-slice.ts'
@@ -58,6 +59,11 @@ export async function runSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice 
     const reading = openReading(slice, deps, meter)
     const parts = await cutSlice(slice, reading, deps)
     if (parts) return { kind: 'cut', parts, counts: meter.counts() }
+    const assumed = await assumeUnchanged(slice, reading, deps)
+    if (assumed !== undefined) {
+      await recordSlice(deps.db, log.record({ proof: 'assumed', ...assumed }, undefined, undefined))
+      return end('assumed', undefined)
+    }
 
     const { identity } = slice.stream
     extraction = identity

@@ -7,6 +7,7 @@ import type { ReportProgress } from '../core/progress.ts'
 import { formatWindow, type Partition, partitionKey, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
+import type { WalkMark } from '../state/walk-marks.ts'
 
 /** A piece of extraction. */
 export interface Slice {
@@ -20,6 +21,10 @@ export interface Slice {
   readonly backfillId?: string
   /** Some of its pages have landed: it goes before all others. */
   readonly isBegun?: boolean
+  /** How old rows must be to be covered; as everywhere when not given. */
+  readonly settleSeconds?: number
+  /** The last verified walk over the same list: where it still begins so, it need not be read. */
+  readonly sameAs?: WalkMark
 }
 
 /** `channel=9 [2026-11-20 00:00:00, 2026-11-21 00:00:00)`: a slice in messages and progress. */

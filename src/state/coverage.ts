@@ -24,6 +24,8 @@ export interface CoverageFilter {
   readonly begunSince?: Date
   /** Only what was read when its rows no longer changed. */
   readonly isSettled?: boolean
+  /** The same for another lookback than that which was in force when it was read. `timeZone`: the service's. */
+  readonly settledFor?: { readonly lookbackDays: number; readonly timeZone: string }
 }
 
 /**
@@ -34,12 +36,12 @@ export async function readCoverage(
   db: Kysely<Database> | undefined,
   stream: StreamName,
   wanted: readonly WantedRange[],
-  { backfillId, begunSince, isSettled = false }: CoverageFilter = {},
+  { backfillId, begunSince, isSettled = false, settledFor }: CoverageFilter = {},
 ): Promise<ReadonlyMap<string, Coverage>> {
   if (db === undefined) return new Map()
   const ofBackfill = backfillId === undefined ? sql`` : sql` and backfill_id = ${backfillId}`
   const since = begunSince === undefined ? sql`` : sql` and started_at > ${begunSince}`
-  const counts = isSettled ? sql`settled` : sql`covers`
+  const counts = settledFor ? coversFor(settledFor) : isSettled ? sql`settled` : sql`covers`
   const { rows } = await sql<{ partition: string; lower: string | null; upper: string | null }>`
     with wanted as (
       select * from unnest(${wanted.map(({ partition }) => partition)}::text[],
@@ -61,6 +63,11 @@ export async function readCoverage(
       return [partition, { gaps }]
     }),
   )
+}
+
+function coversFor({ lookbackDays, timeZone }: NonNullable<CoverageFilter['settledFor']>) {
+  const until = sql`date_trunc('minute', started_at at time zone ${timeZone}) - make_interval(days => ${lookbackDays})`
+  return sql`nullif(covers * tsrange(null, ${until}), 'empty')`
 }
 
 /** A range that is to be read again, of all or some streams and partitions. */

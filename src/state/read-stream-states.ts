@@ -7,7 +7,7 @@ export interface StreamState {
   readonly stream: string
   /** The last run that read it, landed or not. */
   readonly lastRunId: string
-  /** Undefined where no slice has landed yet. */
+  /** Also what is assumed to be as it was, which its proof says; undefined where no slice has landed yet. */
   readonly lastLanded: { readonly at: Date; readonly proof: Proof } | undefined
   /** Of the partition that is covered least far: wall clock of the service, `YYYY-MM-DD HH:MM:SS`; null for walks over whole lists. */
   readonly coveredUntil: string | null
@@ -32,7 +32,7 @@ export async function readStreamStates(db: Kysely<Database>): Promise<ReadonlyMa
       from (select stream, proof, count(*) from latest group by stream, proof) as counted group by stream
     ), landed as (
       select distinct on (stream) stream, finished_at, proof
-      from live where status = 'landed' order by stream, finished_at desc, slice_id desc
+      from live where status in ('landed', 'assumed') order by stream, finished_at desc, slice_id desc
     ), coverage as (
       select stream, partition, max(upper(covers)) filter (where status = 'landed') as until
       from live group by stream, partition having bool_or(covers is not null)

@@ -109,7 +109,7 @@ export async function readWalkBefore(
 }
 
 /** Only what is settled counts as covered. A list that moved has been read, but is read again. */
-function statusOf(proof: Proof): 'landed' | 'moving' | 'failed' {
-  if (proof === 'moving') return 'moving'
+function statusOf(proof: Proof): 'landed' | 'moving' | 'failed' | 'assumed' {
+  if (proof === 'moving' || proof === 'assumed') return proof
   return isGreen(proof) ? 'landed' : 'failed'
 }
