@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import type { BiSettings } from './bi/bi-settings.ts'
 import { readBi } from './config/read-bi.ts'
@@ -140,6 +140,11 @@ export function readDatabaseSettings(source: SettingSource): DatabaseSettings {
 /** Where the embedded PostgreSQL keeps its data; an absolute path. */
 export function readDataDir(source: SettingSource): string {
   return resolve(source.value('LIVEHOUSE_DATA_DIR') ?? '.livehouse')
+}
+
+/** Where job files are: an absolute path; those that livehouse brings along when not set. */
+export function readJobsDir(source: SettingSource): string {
+  return resolve(source.value('LIVEHOUSE_JOBS_DIR') ?? join(import.meta.dirname, '..', 'jobs'))
 }
 
 /** The earliest date that a first sync asks for, `YYYY-MM-DD` of the service's calendar. */

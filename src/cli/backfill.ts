@@ -1,15 +1,13 @@
 import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { DAY, formatWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
-import { planBackfill } from '../pipeline/plan-backfill.ts'
-import { planSync } from '../pipeline/plan-sync.ts'
-import type { PlanStreams } from '../pipeline/run-streams.ts'
 import { findOpenBackfill, finishBackfill, openBackfill } from '../state/backfills.ts'
 import { allStreams, findStream, streams } from '../streams/registry.ts'
 import { checkUsage, parseArguments, type Refuse } from './arguments.ts'
+import { planRange } from './backfill/plan-range.ts'
 import type { Command } from './command.ts'
 import { dryRun, type ReadDatabase } from './dry-run.ts'
-import { type ExtractionSettings, readExtractionSettings } from './extraction-settings.ts'
+import { readExtractionSettings } from './extraction-settings.ts'
 import { exitCodeOfStatus } from './exit.ts'
 import { readStreams, readWallTimeFlag } from './flags.ts'
 import { outcomeJson } from './outcome-json.ts'
@@ -83,7 +81,7 @@ export const backfill: Command = {
     if (values['dry-run']) {
       const planStreams = async (opened: ReadDatabase, now: WallTime) => {
         const backfillId = opened === undefined || restart ? undefined : await findOpenBackfill(opened, wanted)
-        return planner(opened, settings, { window, now, backfillId, onlyGaps })
+        return planRange(opened, settings, { window, now, backfillId, onlyGaps })
       }
       const isJson = values.json ?? false
       return await dryRun(context, {
@@ -100,7 +98,7 @@ export const backfill: Command = {
     const { backfillId, isResumed, startedAt: openedAt } = await openBackfill(db, wanted, startedAt, restart)
     if (isResumed) context.remark(`resumes the backfill that was begun at ${openedAt.toISOString()}`)
 
-    const planStreams = (now: WallTime) => planner(db, settings, { window, now, backfillId, onlyGaps })
+    const planStreams = (now: WallTime) => planRange(db, settings, { window, now, backfillId, onlyGaps })
     const outcome = await runExtraction(context, {
       command: 'backfill',
       settings: wanted,
@@ -120,24 +118,6 @@ export const backfill: Command = {
     else for (const line of summarize(outcome)) context.print(line)
     return exitCodeOfStatus(outcome.status)
   },
-}
-
-interface BackfillRange {
-  readonly window: Window
-  readonly now: WallTime
-  readonly backfillId: string | undefined
-  readonly onlyGaps: boolean
-}
-
-/** Signups are asked for questionnaire by questionnaire: their list is read as a sync would. */
-function planner(db: ReadDatabase, { channels, historyFrom }: ExtractionSettings, range: BackfillRange): PlanStreams {
-  return async (some, questionsOf) => {
-    const [inTime, snapshots] = [true, false].map((is) => some.filter(({ isTimeFiltered }) => isTimeFiltered === is))
-    return [
-      ...(await planSync(db, { streams: snapshots ?? [], channels, historyFrom, now: range.now }, questionsOf)),
-      ...(await planBackfill(db, { ...range, streams: inTime ?? [], channels }, questionsOf)),
-    ]
-  }
 }
 
 function chooseStreams(given: string | undefined, refuse: Refuse): readonly Stream[] {

@@ -26,6 +26,18 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: "holds the service's totals against the warehouse, and names what differs",
     load: async () => (await import('./audit.ts')).audit,
   },
+  run: {
+    summary: 'runs one job of jobs/ now: for cron, systemd and Kubernetes',
+    load: async () => (await import('./run.ts')).run,
+  },
+  jobs: {
+    summary: 'the jobs: when they are due, when they ran last and what came of it',
+    load: async () => (await import('./jobs.ts')).jobs,
+  },
+  serve: {
+    summary: 'runs the jobs when they are due',
+    load: async () => (await import('./serve.ts')).serve,
+  },
   status: {
     summary: 'freshness, coverage and proof of every stream, the last runs, quarantine',
     load: async () => (await import('./status.ts')).status,

@@ -18,9 +18,10 @@ export async function openConfiguredDatabase(
   context: OpeningContext,
   { target, dataDir }: DatabaseSettings,
   embeddedDatabase?: string,
+  maxConnections?: number,
 ): Promise<Kysely<Database>> {
   const url = target.kind === 'url' ? target.url : await embeddedUrl(context, dataDir, embeddedDatabase)
   const kind = target.kind === 'url' ? 'DATABASE_URL' : `the embedded PostgreSQL in ${dataDir}`
   context.remark(`database: ${describeTarget(url)} (${kind})`)
-  return openDatabase(url, { signal: context.signal })
+  return openDatabase(url, { signal: context.signal, ...(maxConnections && { maxConnections }) })
 }

@@ -1,9 +1,11 @@
+import assert from 'node:assert/strict'
 import type { Kysely } from 'kysely'
+import type { Connection } from '../api/connect.ts'
 import type { AlertSettings } from '../config/read-alerts.ts'
 import type { ChannelSetting } from '../config/channel-setting.ts'
 import type { ServiceSettings } from '../config.ts'
 import type { RunOutcome } from '../core/outcome.ts'
-import type { Stream } from '../core/stream.ts'
+import type { Stream, StreamName } from '../core/stream.ts'
 import { DAY, MINUTE, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
 import { planAgain } from '../pipeline/plan-again.ts'
@@ -11,7 +13,6 @@ import { type PlanStreams, runStreams } from '../pipeline/run-streams.ts'
 import type { JobResult } from '../pipeline/tally.ts'
 import type { SliceOrder } from '../pipeline/work-queue.ts'
 import { endAcceptances } from '../state/acceptances.ts'
-import { callBudget } from '../state/call-budget.ts'
 import { readGoneChannels } from '../state/channel-states.ts'
 import { mergeSlices } from '../state/merge-slices.ts'
 import { PartitionLocks } from '../state/partition-locks.ts'
@@ -21,9 +22,8 @@ import { registerChannels } from '../warehouse/channels.ts'
 import type { CliContext } from './command.ts'
 import { causeBehind, failureOutcome } from './failure.ts'
 import { outcomeObject } from './outcome-json.ts'
-import { openConnection } from './open-connection.ts'
+import { openRunConnection } from './open-run-connection.ts'
 import { settleChannels } from './settle-channels.ts'
-import { withKnownListParams } from './with-known-list-params.ts'
 import { tellOfCauses } from './tell-of-causes.ts'
 
 export interface ExtractionRequest {
@@ -46,6 +46,10 @@ export interface ExtractionRequest {
   readonly isPatient?: boolean
   /** `HH:MM` of the service's clock: from then on nothing is begun. */
   readonly until?: string | undefined
+  /** Streams that are read when the others have been. */
+  readonly readsLast?: ReadonlySet<StreamName>
+  /** A connection that several runs share; one of its own when not given. */
+  readonly connection?: Pick<Connection, 'fetchPage'>
   /** Whom to tell when it is not green; nobody when not given. */
   readonly alerts?: AlertSettings
 }
@@ -114,14 +118,14 @@ async function extract(
   // Without LIVEHOUSE_CHANNELS nothing is known of the channels: none is retired.
   if (channels.length > 0) await registerChannels(db, channels, runId)
   await endAcceptances(db, startedAt)
-  const reserve = callBudget(db, service)
-  await using connection = openConnection(context, await withKnownListParams(service, db), db, { reserve })
+  await using own = request.connection ? undefined : await openRunConnection(context, service, db)
+  const { fetchPage } = request.connection ?? own ?? assert.fail('there is no connection')
   using progress = await context.openProgress()
   log.info('run.started', { runId, command })
 
   const deps = {
     db,
-    fetchPage: connection.fetchPage,
+    fetchPage,
     openItemReader: itemReader,
     clock,
     log,
@@ -142,6 +146,7 @@ async function extract(
     planAgain: (partition) => planAgain(db, partition, startedAt),
     order: request.order ?? 'newest-first',
     isPatient: request.isPatient ?? false,
+    readsLast: request.readsLast ?? new Set(),
     stopAtMs: request.until === undefined ? undefined : startedAt.getTime() + secondsUntil(now, request.until) * 1000,
   })
   const errors = await settleChannels(db, log, runId, job.errors)

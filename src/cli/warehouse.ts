@@ -13,6 +13,8 @@ export interface WarehouseRequest {
   readonly source: Source | undefined
   /** Which database of the embedded PostgreSQL; `livehouse` when not given. */
   readonly embeddedDatabase?: string
+  /** The largest number of connections. */
+  readonly maxConnections?: number
 }
 
 /**
@@ -22,10 +24,10 @@ export interface WarehouseRequest {
  */
 export async function openWarehouse(
   context: OpeningContext,
-  { settings, source, embeddedDatabase }: WarehouseRequest,
+  { settings, source, embeddedDatabase, maxConnections }: WarehouseRequest,
 ): Promise<Kysely<Database>> {
   const { signal, remark } = context
-  const db = await openConfiguredDatabase(context, settings, embeddedDatabase)
+  const db = await openConfiguredDatabase(context, settings, embeddedDatabase, maxConnections)
   try {
     if (settings.isAutoMigrated) {
       const applied = await migrateUp(db, { signal })

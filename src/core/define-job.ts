@@ -53,14 +53,8 @@ export interface BackfillJob extends AnyJob {
   readonly onlyGaps?: boolean
 }
 
-/** Asks the service for its totals and holds them against the warehouse. */
-export interface AuditJob extends AnyJob {
-  readonly kind: 'audit'
-  readonly range?: JobRange
-}
-
 /** What a file of `jobs/` holds. */
-export type JobDefinition = SyncJob | BackfillJob | AuditJob
+export type JobDefinition = SyncJob | BackfillJob
 
 /** Makes a job file's value: typed, and frozen. What it says is checked when it is loaded. */
 export function defineJob<const Definition extends JobDefinition>(definition: Definition): Definition {

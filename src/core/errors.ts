@@ -69,6 +69,8 @@ export interface ErrorDetails {
   'db.copyRefused': { readonly reason: string }
   /** The embedded PostgreSQL does not start, or has no binaries for this platform. */
   'db.embedded': { readonly reason: string }
+  /** Another process is at work on the job. */
+  'job.running': { readonly job: string }
   /** SIGINT or SIGTERM. */
   'run.interrupted': { readonly signal: 'SIGINT' | 'SIGTERM' }
 }
@@ -110,6 +112,7 @@ export const recoveryOf: Readonly<Record<ErrorCode, Recovery>> = {
   'db.otherSource': 'abort',
   'db.copyRefused': 'abort',
   'db.embedded': 'abort',
+  'job.running': 'wait',
   'run.interrupted': 'abort',
 }
 

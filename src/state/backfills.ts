@@ -88,3 +88,13 @@ export async function finishBackfill(db: Kysely<Database>, backfillId: string, f
     .where('status', '=', 'open')
     .execute()
 }
+
+/** It is not to be resumed. */
+export async function abandonBackfill(db: Kysely<Database>, backfillId: string, at: Date): Promise<void> {
+  await db
+    .updateTable('livehouse_ops.backfills')
+    .set({ status: 'abandoned', finished_at: at })
+    .where('backfill_id', '=', backfillId)
+    .where('status', '=', 'open')
+    .execute()
+}

@@ -99,7 +99,7 @@ test.each([
   [`{ cron: '@daily', rereadDays: 0 }`, /^rereadDays is 0: it should be a whole number of days/],
   [`{ cron: '@daily', visitorWalk: { skipUnchanged: true } }`, /^visitorWalk\.atLeastEveryDays is missing; /],
   [`{ cron: '@daily', crom: 1 }`, /^there is no field crom; a job of kind sync has cron, timezone, /],
-  [`{ cron: '@daily', kind: 'sinc' }`, /^kind is "sinc"; it should be 'sync', 'backfill' or 'audit'/],
+  [`{ cron: '@daily', kind: 'sinc' }`, /^kind is "sinc"; it should be 'sync' or 'backfill'/],
   [`{ cron: '@daily', kind: 'backfill' }`, /^range is missing; it should be \{ from/],
   [
     `{ cron: '@daily', kind: 'backfill', range: { lastDays: 3 }, until: '06:00' }`,

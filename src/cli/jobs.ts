@@ -1,0 +1,84 @@
+import { formatWallTime, wallTimeAt } from '../core/wall-clock.ts'
+import type { JobRun } from '../state/job-runs.ts'
+import { type JobState, readJobStates } from '../scheduler/read-job-states.ts'
+import { formatAge } from './ages.ts'
+import { parseArguments } from './arguments.ts'
+import type { Command } from './command.ts'
+import { loadConfiguredJobs } from './jobs/load-configured-jobs.ts'
+import { openAsItIs } from './open-as-it-is.ts'
+import { formatTable } from './table.ts'
+
+const help = `livehouse jobs [--json]
+
+Lists the jobs of jobs/, or of LIVEHOUSE_JOBS_DIR: when each is due, when it ran last and what came of it. livehouse serve runs
+those that are on; livehouse run JOB runs any of them now. Asks the files and the database alone, and changes nothing.
+
+Flags:
+  --json    prints one JSON object instead of a table
+
+Examples:
+  livehouse jobs
+  livehouse jobs --json | jq '.jobs[] | select(.last_outcome != "ok") | .job'`
+
+/** `livehouse jobs`: the jobs, when they are due and how they ended. */
+export const jobs: Command = {
+  help,
+  run: async (context, argv) => {
+    const { values } = parseArguments('jobs', argv, { json: { type: 'boolean' } })
+    const loaded = await loadConfiguredJobs(context)
+    await using database = await openAsItIs(context)
+    const now = context.clock.now()
+    // A database of an older livehouse has no table of them yet.
+    const db = database.isMigrated && database.pending.length === 0 ? database.db : undefined
+    const states = await readJobStates(db, loaded, now)
+    if (values.json) context.print(jobsJson(states))
+    else for (const line of describeJobs(states, now)) context.print(line)
+    return 0
+  },
+}
+
+/** Times are those of each job's zone. */
+function describeJobs(states: readonly JobState[], nowMs: number): string[] {
+  const rows = states.map((state) => {
+    const { job, next, last } = state
+    const minute = (at: Date) => formatWallTime(wallTimeAt(at.getTime(), job.timeZone)).slice(0, 16)
+    return [
+      job.name,
+      job.kind,
+      job.cron,
+      job.timeZone,
+      next === undefined ? 'off' : minute(next),
+      last === undefined ? 'never' : `${minute(last.startedAt)} (${formatAge(nowMs - last.startedAt.getTime())} ago)`,
+      outcomeOf(state) ?? '–',
+    ]
+  })
+  const problems = states.flatMap(({ job, last }) => (last?.error ? [`✗ ${job.name}: ${last.error}`] : []))
+  return [...formatTable(['job', 'kind', 'cron', 'zone', 'next', 'last', 'outcome'], rows), ...problems]
+}
+
+/** How the last run ended, or what it is doing. */
+function outcomeOf({ last, isRunning }: JobState): JobRun['outcome'] | 'running' | 'interrupted' | undefined {
+  if (isRunning) return 'running'
+  if (last === undefined) return undefined
+  // Its process has died: livehouse serve takes it up again.
+  return last.status === 'running' ? 'interrupted' : (last.outcome ?? 'interrupted')
+}
+
+function jobsJson(states: readonly JobState[]): string {
+  return JSON.stringify({
+    jobs: states.map((state) => ({
+      job: state.job.name,
+      kind: state.job.kind,
+      cron: state.job.cron,
+      time_zone: state.job.timeZone,
+      enabled: state.job.isEnabled,
+      next_at: state.next?.toISOString() ?? null,
+      running: state.isRunning,
+      last_started_at: state.last?.startedAt.toISOString() ?? null,
+      last_finished_at: state.last?.finishedAt?.toISOString() ?? null,
+      last_outcome: outcomeOf(state) ?? null,
+      last_run_id: state.last?.runId ?? null,
+      last_error: state.last?.error ?? null,
+    })),
+  })
+}

@@ -1,0 +1,69 @@
+import type { BackfillJob, JobRange } from '../../core/define-job.ts'
+import type { RunOutcome } from '../../core/outcome.ts'
+import type { Window } from '../../core/slice.ts'
+import { DAY, formatWallTime, parseWallTime, type WallTime, wallTimeAt } from '../../core/wall-clock.ts'
+import type { Job } from '../../scheduler/job.ts'
+import { abandonBackfill, finishBackfill, openBackfill } from '../../state/backfills.ts'
+import { planRange } from '../backfill/plan-range.ts'
+import type { CliContext } from '../command.ts'
+import { runExtraction } from '../run-extraction.ts'
+import type { JobDeps } from './create-run-job.ts'
+import { readJobSettings } from './job-settings.ts'
+import { jobStreams } from './job-streams.ts'
+
+/** Reads the range of a job again. What is left of one with fixed dates is gone on with when it is due again. */
+export async function runBackfillJob(
+  context: CliContext,
+  job: Job,
+  { range, onlyGaps = false }: BackfillJob,
+  { db, connection }: JobDeps,
+): Promise<RunOutcome> {
+  const { clock, signal } = context
+  const { service, configured, channels, historyFrom, alerts } = readJobSettings(context, job)
+  const startedAt = new Date(clock.now())
+  const window = windowOf(range, historyFrom, wallTimeAt(startedAt.getTime(), service.timeZone))
+  const streams = jobStreams(job)
+  const wanted = {
+    from: formatWallTime(window.from),
+    to: formatWallTime(window.to),
+    streams: streams.filter(({ isTimeFiltered }) => isTimeFiltered).map(({ name }) => name),
+    channels: channels.map(({ channelId }) => channelId),
+    onlyGaps,
+  }
+  const { backfillId } = await openBackfill(db, wanted, startedAt, false)
+  const outcome = await runExtraction(context, {
+    command: `run ${job.name}`,
+    settings: { job: job.name, ...wanted },
+    service,
+    db,
+    channels: configured,
+    namesChannels: false,
+    streams,
+    planStreams: (now) => planRange(db, { channels, historyFrom }, { window, now, backfillId, onlyGaps }),
+    isPatient: true,
+    order: 'oldest-first',
+    ...(connection && { connection }),
+    alerts,
+  })
+  const endedAt = new Date(clock.now())
+  const hasMoved = Object.values(outcome.streams).some(({ slices }) => slices.moving > 0)
+  if (outcome.status === 'ok' && !hasMoved) await finishBackfill(db, backfillId, endedAt)
+  // Tomorrow the range is another one: nobody comes back to this.
+  else if (!isFixed(range) && !signal.aborted) await abandonBackfill(db, backfillId, endedAt)
+  return outcome
+}
+
+/** Of the service's wall clock; without an end, up to the end of today. */
+function windowOf(range: JobRange, historyFrom: WallTime, now: WallTime): Window {
+  const tomorrow = (Math.floor(now / DAY) + 1) * DAY
+  if ('lastDays' in range) return { from: tomorrow - range.lastDays * DAY, to: tomorrow }
+  const { from, to } = range
+  return {
+    from: from === undefined ? historyFrom : (parseWallTime(from) ?? historyFrom),
+    to: to === undefined ? tomorrow : Math.min(tomorrow, parseWallTime(to) ?? tomorrow),
+  }
+}
+
+function isFixed(range: JobRange): boolean {
+  return !('lastDays' in range) && range.to !== undefined
+}

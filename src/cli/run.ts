@@ -1,0 +1,75 @@
+import type { RunOutcome } from '../core/outcome.ts'
+import { createProgressFeed } from '../scheduler/progress-feed.ts'
+import { runByHand } from '../scheduler/run-by-hand.ts'
+import { checkUsage, parseArguments } from './arguments.ts'
+import type { CliContext, Command } from './command.ts'
+import { exitCodeOfStatus } from './exit.ts'
+import { createRunJob } from './jobs/create-run-job.ts'
+import { readJobSettings } from './jobs/job-settings.ts'
+import { loadConfiguredJob } from './jobs/load-configured-jobs.ts'
+import { workerName } from './jobs/worker-name.ts'
+import { outcomeObject } from './outcome-json.ts'
+import { summarize } from './summary.ts'
+import { openWarehouse } from './warehouse.ts'
+
+const help = `livehouse run JOB [--json]
+
+Runs one job now and ends with it: the way for cron, systemd and Kubernetes. A job is a file of jobs/, or of LIVEHOUSE_JOBS_DIR;
+its name is the file's. A job that livehouse serve does not run by itself (enabled: false) can be run like this too. Where
+another process is at work on the job, nothing is done.
+
+Flags:
+  --json    prints one JSON object with what was done instead of a table
+
+Exit codes: 0 everything has landed, 1 nothing could be done, 2 a flag, a setting or the job file is wrong, 3 a part failed or
+fell short of the source's total (the next run goes on from there), 4 work is left that has to wait, or another process is at
+work on the job, 130 and 143 interrupted.
+
+Examples:
+  livehouse run nightly
+  livehouse run v1-history --json | jq .resumes_at
+  15 2 * * *  cd /srv/livehouse && npx livehouse run nightly     in a crontab`
+
+/** `livehouse run`: one job, now. */
+export const run: Command = {
+  help,
+  run: async (context, argv) => {
+    const { values, positionals } = parseArguments('run', argv, { json: { type: 'boolean' } }, 1)
+    const name = checkUsage('run', (refuse) => {
+      const [given = ''] = positionals
+      if (given === '') refuse('which job? livehouse jobs lists them')
+      return given
+    })
+    const outcome = await runNamed(context, name)
+    if (values.json) context.print(JSON.stringify({ ...outcomeObject({ ...outcome, command: 'run' }), job: name }))
+    else for (const line of summarize(outcome)) context.print(line)
+    return exitCodeOfStatus(outcome.status)
+  },
+}
+
+async function runNamed(context: CliContext, name: string): Promise<RunOutcome> {
+  const { clock, log, signal } = context
+  const startedAt = new Date(clock.now()).toISOString()
+  const job = await loadConfiguredJob(context, 'run', name)
+  const { service, database } = readJobSettings(context, job)
+  await using db = await openWarehouse(context, { settings: database, source: service })
+  let outcome: RunOutcome | undefined
+  const runJob = createRunJob(context, { db, onOutcome: (brought) => (outcome = brought) })
+  await runByHand(job, workerName(), { db, clock, log, signal, feed: createProgressFeed(), runJob })
+  return outcome ?? heldBy(name, startedAt, new Date(clock.now()).toISOString())
+}
+
+function heldBy(job: string, startedAt: string, finishedAt: string): RunOutcome {
+  const message = `another process is at work on the job ${job}: nothing was done; livehouse jobs shows since when`
+  const errors = [{ stream: null, partition: null, code: 'job.running', message }] as const
+  return {
+    runId: null,
+    command: `run ${job}`,
+    status: 'waiting',
+    startedAt,
+    finishedAt,
+    resumesAt: null,
+    streams: {},
+    errors,
+  }
+}

@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto'
+import { readDatabaseSettings, readServiceSettings, readSettings } from '../config.ts'
+import { formatWallTime } from '../core/wall-clock.ts'
+import { createHealth } from '../scheduler/health.ts'
+import type { Job } from '../scheduler/job.ts'
+import { createProgressFeed } from '../scheduler/progress-feed.ts'
+import { serveJobs } from '../scheduler/serve-jobs.ts'
+import { openTimetable } from '../scheduler/timetable.ts'
+import { parseArguments } from './arguments.ts'
+import type { Command } from './command.ts'
+import { createRunJob } from './jobs/create-run-job.ts'
+import { readJobSettings } from './jobs/job-settings.ts'
+import { loadConfiguredJobs } from './jobs/load-configured-jobs.ts'
+import { workerName } from './jobs/worker-name.ts'
+import { openRunConnection } from './open-run-connection.ts'
+import { createPlainProgress } from './plain-progress.ts'
+import { openWarehouse } from './warehouse.ts'
+
+const help = `livehouse serve
+
+Runs the jobs of jobs/, or of LIVEHOUSE_JOBS_DIR, when they are due, until Ctrl-C or SIGTERM. What was missed while nothing
+served is made up for once. No job overlaps with itself, and any number of processes may serve one database: each time at which
+a job is due is run by one of them. A run that is interrupted, or whose process dies, is taken up again by who is there next. A
+database that goes is waited for. Job files are read at the start.
+
+SIGTERM and Ctrl-C end it within 10 s, with what was in flight finished or rolled back.
+
+Examples:
+  livehouse serve
+  LIVEHOUSE_JOBS_DIR=/etc/livehouse/jobs livehouse serve`
+
+/** Of the pool, besides those that each running job holds for its locks. */
+const SHARED_CONNECTIONS = 10
+const CONNECTIONS_PER_JOB = 3
+
+/** `livehouse serve`: the jobs, by their schedule. */
+export const serve: Command = {
+  help,
+  run: async (context, argv) => {
+    parseArguments('serve', argv, {})
+    const { clock, log, signal, environment } = context
+    const jobs = await loadConfiguredJobs(context)
+    const enabled = jobs.filter(({ isEnabled }) => isEnabled)
+    // What is wrong with one is told now, not when it is due.
+    for (const job of enabled) readJobSettings(context, job)
+    const { service, database } = readSettings(environment, (source) => ({
+      service: readServiceSettings(source),
+      database: readDatabaseSettings(source),
+    }))
+    const maxConnections = SHARED_CONNECTIONS + CONNECTIONS_PER_JOB * enabled.length
+    await using db = await openWarehouse(context, { settings: database, source: service, maxConnections })
+    // One for all jobs: the ceiling of calls holds for all of them together.
+    await using connection = await openRunConnection(context, service, db)
+    const runContext = { ...context, openProgress: async () => createPlainProgress(log, clock) }
+    const feed = createProgressFeed()
+    const health = createHealth(clock, log)
+    const worker = workerName()
+
+    for (const line of describeNext(enabled, clock.now())) context.remark(line)
+    log.info('serve.started', { worker, jobs: enabled.map(({ name }) => name) })
+    await serveJobs({
+      db,
+      clock,
+      log,
+      signal,
+      feed,
+      health,
+      jobs,
+      runJob: createRunJob(runContext, { db, connection }),
+      scheduler: {
+        schedulerId: randomUUID(),
+        worker,
+        jobs: Object.fromEntries(jobs.map(({ name, digest }) => [name, digest])),
+        startedAt: new Date(clock.now()),
+      },
+    })
+    return 0
+  },
+}
+
+function describeNext(jobs: readonly Job[], nowMs: number): readonly string[] {
+  if (jobs.length === 0) return ['no job is enabled: nothing will run (see livehouse jobs)']
+  return jobs.flatMap(({ name, cron, timeZone }) => {
+    const next = openTimetable(cron, timeZone).next(nowMs)
+    return next ? [`${name}: next at ${formatWallTime(next.localTime).slice(0, 16)} ${timeZone}`] : []
+  })
+}
