@@ -29,6 +29,7 @@ test('the shipped jobs load; only what is harmless is enabled', async () => {
   expect(jobs.map(({ name, cron, isEnabled, timeZone }) => [name, cron, isEnabled, timeZone])).toEqual([
     ['intraday', '*/15 * * * *', false, 'Asia/Shanghai'],
     ['nightly', '15 2 * * *', true, 'Asia/Shanghai'],
+    ['v1-history', '20 0 * * *', false, 'Asia/Shanghai'],
   ])
   for (const job of jobs) expect(Object.isFrozen(job)).toBe(true)
 })
