@@ -22,6 +22,8 @@ export function outcomeObject(outcome: RunOutcome): Readonly<Record<string, unkn
 
 function streamJson({ counts, slices }: StreamOutcome): Readonly<Record<string, unknown>> {
   const { extracted, inserted, updated, unchanged, removed, quarantined, degraded, calls, retries } = counts
-  const byProof = Object.fromEntries(proofs.map((proof: Proof) => [proof, slices[proof]]))
+  // Only a job that asks for it assumes anything.
+  const shown = proofs.filter((proof: Proof) => proof !== 'assumed' || slices.assumed > 0)
+  const byProof = Object.fromEntries(shown.map((proof) => [proof, slices[proof]]))
   return { extracted, inserted, updated, unchanged, removed, quarantined, degraded, calls, retries, slices: byProof }
 }

@@ -1,22 +1,11 @@
-import type { Kysely } from 'kysely'
-import type { Connection } from '../../api/connect.ts'
 import type { RunOutcome } from '../../core/outcome.ts'
 import type { ReportProgress } from '../../core/progress.ts'
-import type { Database } from '../../db/database.ts'
 import type { Job } from '../../scheduler/job.ts'
 import type { RunJob } from '../../scheduler/perform-run.ts'
 import type { CliContext } from '../command.ts'
+import type { JobDeps } from './job-deps.ts'
 import { runBackfillJob } from './run-backfill-job.ts'
 import { runSyncJob } from './run-sync-job.ts'
-
-/** What the runs of jobs share. */
-export interface JobDeps {
-  readonly db: Kysely<Database>
-  /** Undefined where each run has its own. */
-  readonly connection?: Pick<Connection, 'fetchPage'>
-  /** Hears what came of each run. */
-  readonly onOutcome?: (outcome: RunOutcome) => void
-}
 
 /** What the scheduler calls to run a job. */
 export function createRunJob(context: CliContext, deps: JobDeps): RunJob {

@@ -7,7 +7,7 @@ import { abandonBackfill, finishBackfill, openBackfill } from '../../state/backf
 import { planRange } from '../backfill/plan-range.ts'
 import type { CliContext } from '../command.ts'
 import { runExtraction } from '../run-extraction.ts'
-import type { JobDeps } from './create-run-job.ts'
+import type { JobDeps } from './job-deps.ts'
 import { readJobSettings } from './job-settings.ts'
 import { jobStreams } from './job-streams.ts'
 

@@ -4,7 +4,7 @@ import { planSync } from '../../pipeline/plan-sync.ts'
 import type { Job } from '../../scheduler/job.ts'
 import type { CliContext } from '../command.ts'
 import { runExtraction } from '../run-extraction.ts'
-import type { JobDeps } from './create-run-job.ts'
+import type { JobDeps } from './job-deps.ts'
 import { readJobSettings } from './job-settings.ts'
 import { jobStreams } from './job-streams.ts'
 
