@@ -113,8 +113,12 @@ export function openWallClock(timeZone: string): (instantMs: number) => WallTime
   }
 }
 
-/** Whether the runtime knows this IANA zone. */
+/**
+ * Whether the runtime knows this IANA zone. An offset such as `+08:00` is none, although the runtime takes it: Postgres reads its
+ * sign the other way round (POSIX), so that times would be wrong by twice as much.
+ */
 export function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false
   try {
     formatterOf(name)
     return true

@@ -1,6 +1,13 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { formatWallDate, formatWallTime, isWallTime, parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
+import {
+  formatWallDate,
+  formatWallTime,
+  isTimeZone,
+  isWallTime,
+  parseWallTime,
+  wallTimeAt,
+} from '../../src/core/wall-clock.ts'
 import { checkProperty } from '../helpers/check-property.ts'
 
 describe('parseWallTime', () => {
@@ -77,4 +84,17 @@ describe('wallTimeAt', () => {
     expect(formatWallTime(wallTimeAt(Date.UTC(2026, 6, 1, 12), 'Europe/Berlin'))).toBe('2026-07-01 14:00:00')
     expect(formatWallTime(wallTimeAt(Date.UTC(2026, 0, 1, 12), 'Europe/Berlin'))).toBe('2026-01-01 13:00:00')
   })
+})
+
+test.each([
+  ['Asia/Shanghai', true],
+  ['UTC', true],
+  ['Etc/GMT-8', true],
+  ['Shanghai', false],
+  // Node reads it as eight hours ahead, Postgres as eight hours behind.
+  ['+08:00', false],
+  ['-08', false],
+  ['', false],
+])('%j is a zone: %s', (name, isZone) => {
+  expect(isTimeZone(name)).toBe(isZone)
 })
