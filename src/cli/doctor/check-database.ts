@@ -6,8 +6,7 @@ import { readRights, type Rights } from '../../db/read-rights.ts'
 import { differencesBetween, readSource, type Source } from '../../state/source.ts'
 import type { CliContext } from '../command.ts'
 import { openConfiguredDatabase } from '../open-configured-database.ts'
-import { type Check, failed, passed, skipped } from './check.ts'
-import type { ReportCheck } from './check-service.ts'
+import { type Check, failed, passed, type ReportCheck, skipped } from './check.ts'
 
 const DBA = 'let a DBA run the output of `livehouse migrate sql`'
 const dependent = ['rights', 'schema', 'source']

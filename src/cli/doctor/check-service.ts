@@ -5,12 +5,10 @@ import { hasCode } from '../../core/errors.ts'
 import type { CliContext } from '../command.ts'
 import { openConnection } from '../open-connection.ts'
 import { openSharedDatabase } from '../open-shared-database.ts'
-import { type Check, failed, passed, skipped } from './check.ts'
+import { type Check, failed, passed, type ReportCheck, skipped } from './check.ts'
 import { checkClock } from './check-clock.ts'
 import { checkEndpoints } from './check-endpoints.ts'
-
-/** Takes each check as soon as it is done. */
-export type ReportCheck = (check: Check) => void
+import { checkNetwork } from './check-network.ts'
 
 /** What of the settings is there. */
 export interface ServiceChecks {
@@ -30,9 +28,15 @@ export async function checkService(
   await using shared = await openSharedDatabase({ ...context, remark: () => {} }, settings, database)
   // Somebody watches: what is asked again is asked at once.
   await using connection = openConnection(context, settings, shared.db, { random: () => 0 })
+  await checkNetwork(context, 'base', settings.baseUrl, settings, report)
   const base = await checkAddress(connection, 'base', settings.baseUrl, context)
   report(base.check)
   const hasCredentials = settings.appId !== null && settings.authUrl !== null
+  // Most often the same server.
+  const isElsewhere = settings.authUrl !== null && new URL(settings.authUrl).origin !== new URL(settings.baseUrl).origin
+  if (hasCredentials && isElsewhere && settings.authUrl !== null) {
+    await checkNetwork(context, 'auth', settings.authUrl, settings, report)
+  }
   const auth = hasCredentials ? await checkAddress(connection, 'auth', settings.authUrl, context) : undefined
   if (auth !== undefined) report(auth.check)
   report(await checkToken(connection, auth?.check, context))

@@ -12,6 +12,9 @@ export interface Check {
   readonly mend: string | null
 }
 
+/** Takes each check as soon as it is done. */
+export type ReportCheck = (check: Check) => void
+
 export function passed(name: string, seen: string): Check {
   return { name, result: 'ok', seen, mend: null }
 }
