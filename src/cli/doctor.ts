@@ -1,29 +1,36 @@
-import { parseArguments } from './arguments.ts'
-import type { Command } from './command.ts'
+import { readDatabaseSettings, readSettings } from '../config.ts'
+import { grantSql, readGrants } from '../db/read-grants.ts'
+import { checkUsage, parseArguments } from './arguments.ts'
+import type { CliContext, Command } from './command.ts'
 import type { Check } from './doctor/check.ts'
 import { checkDatabase } from './doctor/check-database.ts'
 import { checkService } from './doctor/check-service.ts'
 import { checkSettings } from './doctor/check-settings.ts'
 import { exitCodeOfStatus } from './exit.ts'
+import { openConfiguredDatabase } from './open-configured-database.ts'
 
-const help = `livehouse doctor [--json]
+const help = `livehouse doctor [--json | --grants]
 
-Checks everything that a sync needs, also where something fails, and says how to mend it: the settings; whether the service
-answers; its token; the smallest call on each endpoint that reads (none on version 1 of the watch records, which allows ten
-a day); the clock; the database, its rights, its schema and whose records it holds. It changes nothing; with
-DATABASE_URL=embedded it starts that PostgreSQL. No secret is shown.
+Checks everything that a sync needs, also where something fails, and says how to mend it: the settings; the way to the service
+(proxy, name, certificate) and whether it answers; its token; the smallest call on each endpoint that reads (none on version 1 of
+the watch records, which allows ten a day); the clock; the database, whether its sessions last, its time zones and its
+room, the rights, the schema and whose records it holds; what is left of the ten calls, and what livehouse probe has found
+out. It changes nothing; with DATABASE_URL=embedded it starts that PostgreSQL. No secret is shown.
 
   ✓ good   ✗ to be mended   ! worth a look   – not checked
 
 Flags:
-  --json   prints one JSON object instead: {"status": "ok" or "failed", "checks": [{"name", "result": "ok", "failed",
-           "warning" or "skipped", "seen", "mend"}]}
+  --json     prints one JSON object instead: {"status": "ok" or "failed", "checks": [{"name", "result": "ok", "failed",
+             "warning" or "skipped", "seen", "mend"}]}
+  --grants   prints the SQL, for a DBA, that gives the user of DATABASE_URL the rights that it lacks, and nothing else; asks the
+             database alone
 
 Exit codes: 0 no ✗, 1 at least one.
 
 Examples:
   livehouse doctor
-  livehouse doctor --json | jq '.checks[] | select(.result == "failed")'`
+  livehouse doctor --json | jq '.checks[] | select(.result == "failed")'
+  livehouse doctor --grants > grants.sql`
 
 const signs: Readonly<Record<Check['result'], string>> = { ok: '✓', failed: '✗', warning: '!', skipped: '–' }
 const NAME_WIDTH = 20
@@ -32,7 +39,11 @@ const NAME_WIDTH = 20
 export const doctor: Command = {
   help,
   run: async (context, argv) => {
-    const { values } = parseArguments('doctor', argv, { json: { type: 'boolean' } })
+    const { values } = parseArguments('doctor', argv, { json: { type: 'boolean' }, grants: { type: 'boolean' } })
+    checkUsage('doctor', (refuse) => {
+      if (values.json && values.grants) refuse('--grants prints SQL; it is given without --json')
+    })
+    if (values.grants) return await printGrants(context)
     const checks: Check[] = []
     const report = (check: Check): void => {
       checks.push(check)
@@ -46,6 +57,12 @@ export const doctor: Command = {
     if (values.json === true) context.print(JSON.stringify({ status, checks }))
     return exitCodeOfStatus(status)
   },
+}
+
+async function printGrants(context: CliContext): Promise<number> {
+  await using db = await openConfiguredDatabase(context, readSettings(context.environment, readDatabaseSettings))
+  for (const line of grantSql(await readGrants(db))) context.print(line)
+  return 0
 }
 
 function describe({ name, result, seen, mend }: Check): string[] {

@@ -6,6 +6,7 @@ import { type Clock, systemClock } from '../../src/core/clock.ts'
 import { LivehouseError } from '../../src/core/errors.ts'
 import { html, refusal } from '../../src/emulator/fault-effects.ts'
 import type { Emulator } from '../../src/emulator/server.ts'
+import { keepSourceFacts } from '../../src/state/source-facts.ts'
 import { claimSource } from '../../src/state/source.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
 import { startEmulatedService } from '../helpers/emulated-service.ts'
@@ -46,13 +47,20 @@ async function examine(environment: Readonly<Record<string, string>>, clock: Clo
   }
 }
 
+/** What `--grants` prints for a user: SQL and nothing else. */
+async function grantsFor(url: string): Promise<string> {
+  const { context, printed } = createTestContext({ environment: { DATABASE_URL: url } })
+  expect(await doctor.run(context, ['--grants'])).toBe(0)
+  return printed.join('\n')
+}
+
 test('where everything is well, every line says so, and nothing is changed', async () => {
   await using service = await startEmulatedService()
   await using database = await createTestDatabase({ isMigrated: false })
   const environment = { ...settingsFor(service.emulator), DATABASE_URL: database.url }
   const { failed, skipped, byName } = await examine(environment)
   expect(failed).toEqual([])
-  expect(skipped).toEqual(['base proxy', 'base DNS', 'base TLS', '4.6 userRecords', 'source'])
+  expect(skipped).toEqual(['base proxy', 'base DNS', 'base TLS', '4.6 userRecords', 'source', '4.6 budget', 'probe'])
   expect(byName.get('bearer token')).toMatchObject({ result: 'ok', seen: 'accepted' })
   expect(byName.get('4.7 visitorList')?.seen).toBe('answers, 60 in all')
   expect(byName.get('schema')?.seen).toBe('not there yet; the next sync brings it up to date')
@@ -139,8 +147,11 @@ test('a user without rights is told which are missing, before and after a DBA ha
   const before = await examine({ ...settings, DATABASE_URL: databaseUrl(empty.name, role) })
   expect(before.failed).toEqual(['rights', 'schema'])
   expect(before.byName.get('rights')?.mend).toBe(
-    `grant CREATE on the database to ${role.name}, or let a DBA run the output of \`livehouse migrate sql\``,
+    'let a DBA run the output of `livehouse doctor --grants`, or that of `livehouse migrate sql`',
   )
+  await sql.raw(await grantsFor(databaseUrl(empty.name, role))).execute(empty.db)
+  expect((await examine({ ...settings, DATABASE_URL: databaseUrl(empty.name, role) })).failed).toEqual([])
+
   const grants = sql.raw(`grant usage on schema livehouse, livehouse_ops to ${role.name};
     grant select on all tables in schema livehouse, livehouse_ops to ${role.name}`)
   await grants.execute(migrated.db)
@@ -148,9 +159,8 @@ test('a user without rights is told which are missing, before and after a DBA ha
   expect(reader.failed).toEqual(['rights'])
   expect(reader.byName.get('rights')?.seen).toContain('may not read and write livehouse.channels, ')
 
-  await sql
-    .raw(`grant insert, update, delete on all tables in schema livehouse, livehouse_ops to ${role.name}`)
-    .execute(migrated.db)
+  expect(reader.byName.get('rights')?.mend).toContain('doctor --grants')
+  await sql.raw(await grantsFor(databaseUrl(migrated.name, role))).execute(migrated.db)
   const writer = await examine({ ...settings, DATABASE_URL: databaseUrl(migrated.name, role) })
   expect(writer.failed).toEqual([])
   expect(writer.byName.get('rights')?.seen).toContain('migrations are for a DBA')
@@ -184,4 +194,35 @@ test('Ctrl-C ends it, and is no finding', async () => {
   const { context, printed } = createTestContext({ environment, signal: AbortSignal.abort(reason) })
   await expect(doctor.run(context, [])).rejects.toBe(reason)
   expect(printed.join()).not.toContain('interrupted')
+})
+
+test('whoever lacks nothing is granted nothing, and tables to come are granted with those that are there', async () => {
+  await using role = await createTestRole()
+  await using database = await createTestDatabase()
+  expect(await grantsFor(database.url)).toMatch(/^-- Rights of ".*" on database ".*": nothing is missing\.$/)
+  const url = databaseUrl(database.name, role)
+  await sql.raw(await grantsFor(url)).execute(database.db)
+  await sql`create table livehouse.later (id integer)`.execute(database.db)
+  const { rows } = await sql<{ may: boolean }>`
+    select has_table_privilege(${role.name}, 'livehouse.later', 'insert') as may`.execute(database.db)
+  expect(rows).toEqual([{ may: true }])
+  const { context } = createTestContext({ environment: { DATABASE_URL: url } })
+  await expect(doctor.run(context, ['--grants', '--json'])).rejects.toMatchObject({ code: 'usage.invalid' })
+})
+
+test('the ten calls, the findings of a probe, and the zone of the database are shown', async () => {
+  await using service = await startEmulatedService()
+  await using database = await createTestDatabase()
+  const environment = { ...settingsFor(service.emulator), DATABASE_URL: database.url }
+  const foundAt = new Date('2026-11-20T06:00:00Z')
+  const ends = { topic: 'filter_ends', subject: 'giftRunning', answer: 'both', evidence: 'a row came' } as const
+  await keepSourceFacts(database.db, [ends], { runId: '1', foundAt })
+  const { failed, byName } = await examine(environment)
+  expect(failed).toEqual([])
+  expect(byName.get('4.6 budget')?.seen).toContain('10 calls a day for the account')
+  expect(byName.get('probe')?.seen).toBe('asked 2026-11-20: 1 known, 0 unknown')
+  expect(byName.get('filter_ends 4.12')).toMatchObject({ result: 'ok', seen: expect.stringContaining(': both') })
+  expect(byName.get('zone')?.seen).toMatch(/^Asia\/Shanghai \(\+08:00 now\)/)
+  expect(byName.get('sessions')?.result).toBe('ok')
+  expect(byName.get('disk')?.seen).toContain('the database takes')
 })

@@ -1,21 +1,30 @@
 import type { Kysely } from 'kysely'
-import type { DatabaseSettings } from '../../config.ts'
+import type { DatabaseSettings, ServiceSettings } from '../../config.ts'
 import type { Database } from '../../db/database.ts'
 import { readMigrationStatus } from '../../db/migrate.ts'
 import { readRights, type Rights } from '../../db/read-rights.ts'
+import { readCallBudget } from '../../state/read-call-budget.ts'
+import { readSourceFacts } from '../../state/source-facts.ts'
 import { differencesBetween, readSource, type Source } from '../../state/source.ts'
 import type { CliContext } from '../command.ts'
 import { openConfiguredDatabase } from '../open-configured-database.ts'
 import { type Check, failed, passed, type ReportCheck, skipped } from './check.ts'
+import { checkFacts } from './check-facts.ts'
+import { checkServer } from './check-server.ts'
+import { describeV1Budget } from './check-v1-budget.ts'
 
 const DBA = 'let a DBA run the output of `livehouse migrate sql`'
-const dependent = ['rights', 'schema', 'source']
+const GRANTS = 'let a DBA run the output of `livehouse doctor --grants`'
+const dependent = ['sessions', 'zone', 'disk', 'rights', 'schema', 'source', '4.6 budget', 'probe']
 
-/** The connection, its user's rights, the migrations, and whose records are there. `source`: undefined where settings lack. */
+/**
+ * The connection, the server, its user's rights, the migrations, whose records are there, and what is kept of the service.
+ * `service`: undefined where settings lack.
+ */
 export async function checkDatabase(
   context: CliContext,
   settings: DatabaseSettings,
-  source: Source | undefined,
+  service: ServiceSettings | undefined,
   report: ReportCheck,
 ): Promise<void> {
   const { signal } = context
@@ -28,13 +37,20 @@ export async function checkDatabase(
   await using db = opened.db
   const rights = await readRights(db)
   report(passed('database', `connected as ${rights.user}, PostgreSQL ${rights.version}`))
+  await checkServer(context, db, settings, service?.timeZone, report)
   try {
     const migrations = await readMigrationStatus(db, { signal })
     const pending = migrations.filter(({ appliedAt }) => appliedAt === null).map(({ name }) => name)
     report(checkRights(rights, pending))
     report(checkSchema(rights, pending, settings.isAutoMigrated, pending.length === migrations.length))
     const isClaimable = pending.length < migrations.length && rights.closedTables.length === 0
-    report(isClaimable ? await checkSource(db, source) : skipped('source', 'no run has claimed this database yet'))
+    report(isClaimable ? await checkSource(db, service) : skipped('source', 'no run has claimed this database yet'))
+    if (pending.length > 0 || rights.closedTables.length > 0) {
+      for (const name of ['4.6 budget', 'probe']) report(skipped(name, 'not read: the schema is not ready'))
+      return
+    }
+    if (service !== undefined) report(describeV1Budget(await readCallBudget(db, service, context.clock.now())))
+    for (const check of checkFacts(await readSourceFacts(db))) report(check)
   } catch (error) {
     report(failed('schema', error, signal))
   }
@@ -58,12 +74,11 @@ function checkRights({ user, isReadOnly, canMigrate, closedTables }: Rights, pen
   if (isReadOnly)
     return broken('the server is read-only', 'connect to the primary, or end default_transaction_read_only')
   if (closedTables.length > 0) {
-    const grant = `grant select, insert, update, delete on all tables in schema livehouse, livehouse_ops to ${user}`
-    return broken(`${user} may not read and write ${closedTables.join(', ')}`, `let a DBA run: ${grant}`)
+    return broken(`${user} may not read and write ${closedTables.join(', ')}`, GRANTS)
   }
   if (canMigrate) return passed(name, `${user} may create and change the schemas`)
   if (pending.length === 0) return passed(name, `${user} may write every table; migrations are for a DBA`)
-  return broken(`${user} may not create or change the schemas`, `grant CREATE on the database to ${user}, or ${DBA}`)
+  return broken(`${user} may not create or change the schemas`, `${GRANTS}, or that of \`livehouse migrate sql\``)
 }
 
 function checkSchema(

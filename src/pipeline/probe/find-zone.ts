@@ -1,6 +1,6 @@
 import type { ListRequest } from '../../core/page.ts'
 import type { SourceFact } from '../../core/source-fact.ts'
-import { DAY, formatWallTime, MINUTE, type WallTime, wallTimeAt } from '../../core/wall-clock.ts'
+import { DAY, formatWallTime, MINUTE, offsetAt, type WallTime, wallTimeAt } from '../../core/wall-clock.ts'
 import { timeOf } from './fields.ts'
 import type { Questioner } from './questioner.ts'
 
@@ -38,20 +38,13 @@ export async function findZone({ ask }: Pick<Questioner, 'ask'>, question: ZoneQ
     evidence,
   })
   if (newest === Number.NEGATIVE_INFINITY) return fact(null, 'no row with a time came')
-  const clock = `${formatWallTime(newest).slice(0, 16)} ${offsetOf(now, nowMs)}`
+  const clock = `${formatWallTime(newest).slice(0, 16)} ${offsetAt(nowMs, timeZone)}`
   if (newest > now + TOLERANCE) {
     return fact('does not fit', `newest record ${clock}, ${spanOf(newest - now)} ahead of now in ${timeZone}`)
   }
   const evidence = `newest record ${clock}, ${spanOf(Math.max(0, now - newest))} ago in ${timeZone}`
   if (newest >= now - YOUNG) return fact('fits', evidence)
   return fact(null, `${evidence}: nobody has watched since, or the zone is another`)
-}
-
-/** `+08:00`. */
-function offsetOf(now: WallTime, nowMs: number): string {
-  const minutes = Math.round((now - Math.floor(nowMs / 1000)) / 60)
-  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60]
-  return `${minutes < 0 ? '-' : '+'}${String(hours).padStart(2, '0')}:${String(rest).padStart(2, '0')}`
 }
 
 function spanOf(seconds: number): string {

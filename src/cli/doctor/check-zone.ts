@@ -1,0 +1,21 @@
+import { DAY, offsetAt } from '../../core/wall-clock.ts'
+import type { ServerZone } from '../../db/read-zone.ts'
+import { type Check, passed } from './check.ts'
+
+/** Instants that show whether two lists of zones agree: now, the other half of the year, and the same of the last ten years. */
+export function instantsToCompare(nowMs: number): readonly number[] {
+  const halfYearMs = 182 * DAY * 1000
+  return Array.from({ length: 21 }, (_, index) => nowMs - index * halfYearMs)
+}
+
+/** The zone of the service's times, which Postgres turns into instants and this program asks by: both must know the same of it. */
+export function judgeZone(timeZone: string, { isKnown, differences }: ServerZone, nowMs: number): Check {
+  const name = 'zone'
+  const mend =
+    'update the time zones of the database server (tzdata), or set LIVEHOUSE_TIMEZONE to a name that both know'
+  if (!isKnown) return { name, result: 'failed', seen: `PostgreSQL does not know ${timeZone}`, mend }
+  const [first] = differences
+  if (first === undefined) return passed(name, `${timeZone} (${offsetAt(nowMs, timeZone)} now), the same in PostgreSQL`)
+  const seen = `${timeZone} shows another time in PostgreSQL than here, such as on ${new Date(first).toISOString().slice(0, 10)}`
+  return { name, result: 'failed', seen, mend }
+}

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { instantsToCompare, judgeZone } from '../../../src/cli/doctor/check-zone.ts'
+
+const NOW = Date.UTC(2026, 10, 20, 6, 30)
+
+test.each([
+  [{ isKnown: true, differences: [] }, 'ok', 'Asia/Shanghai (+08:00 now), the same in PostgreSQL'],
+  [{ isKnown: false, differences: [] }, 'failed', 'PostgreSQL does not know Asia/Shanghai'],
+  [
+    { isKnown: true, differences: [NOW] },
+    'failed',
+    'shows another time in PostgreSQL than here, such as on 2026-11-20',
+  ],
+])('%j', (zone, result, seen) => {
+  const check = judgeZone('Asia/Shanghai', zone, NOW)
+  expect(check).toMatchObject({ result, seen: expect.stringContaining(seen) })
+  expect(check.mend === null).toBe(result === 'ok')
+})
+
+test('both halves of the year are compared, for ten years', () => {
+  const months = instantsToCompare(NOW).map((instant) => new Date(instant).getUTCMonth())
+  expect(new Set(months).size).toBeGreaterThan(1)
+  expect(Math.min(...instantsToCompare(NOW))).toBeLessThan(Date.UTC(2017, 0, 1))
+})
