@@ -5,6 +5,7 @@ import { checkUsage, parseArguments } from './arguments.ts'
 import type { CliContext, Command } from './command.ts'
 import { exitCodeOfStatus } from './exit.ts'
 import { createRunJob } from './jobs/create-run-job.ts'
+import type { JobResult } from './jobs/job-deps.ts'
 import { readJobSettings } from './jobs/job-settings.ts'
 import { loadConfiguredJob } from './jobs/load-configured-jobs.ts'
 import { workerName } from './jobs/worker-name.ts'
@@ -40,31 +41,32 @@ export const run: Command = {
       if (given === '') refuse('which job? livehouse jobs lists them')
       return given
     })
-    const outcome = await runNamed(context, name)
-    if (values.json) context.print(JSON.stringify({ ...outcomeObject({ ...outcome, command: 'run' }), job: name }))
-    else for (const line of summarize(outcome)) context.print(line)
+    const { outcome, describe, toObject } = await runNamed(context, name)
+    if (values.json) context.print(JSON.stringify({ ...toObject(), command: 'run', job: name }))
+    else for (const line of describe()) context.print(line)
     return exitCodeOfStatus(outcome.status)
   },
 }
 
-async function runNamed(context: CliContext, name: string): Promise<RunOutcome> {
+async function runNamed(context: CliContext, name: string): Promise<JobResult> {
   const { clock, log, signal } = context
   const startedAt = new Date(clock.now()).toISOString()
   const job = await loadConfiguredJob(context, 'run', name)
   const { service, database } = readJobSettings(context, job)
   await using db = await openWarehouse(context, { settings: database, source: service })
-  let outcome: RunOutcome | undefined
-  const runJob = createRunJob(context, { db, onOutcome: (brought) => (outcome = brought) })
+  let result: JobResult | undefined
+  const runJob = createRunJob(context, { db, onResult: (brought) => (result = brought) })
   await runByHand(job, workerName(), { db, clock, log, signal, feed: createProgressFeed(), runJob })
-  return outcome ?? heldBy(name, startedAt, new Date(clock.now()).toISOString())
+  return result ?? heldBy(name, startedAt, new Date(clock.now()).toISOString())
 }
 
-function heldBy(job: string, startedAt: string, finishedAt: string): RunOutcome {
+function heldBy(job: string, startedAt: string, finishedAt: string): JobResult {
   const message = `another process is at work on the job ${job}: nothing was done; livehouse jobs shows since when`
   const errors = [{ stream: null, partition: null, code: 'job.running', message }] as const
-  return {
+  const command = `run ${job}`
+  const outcome: RunOutcome = {
     runId: null,
-    command: `run ${job}`,
+    command,
     status: 'waiting',
     startedAt,
     finishedAt,
@@ -72,4 +74,5 @@ function heldBy(job: string, startedAt: string, finishedAt: string): RunOutcome 
     streams: {},
     errors,
   }
+  return { outcome, describe: () => summarize(outcome), toObject: () => outcomeObject(outcome) }
 }

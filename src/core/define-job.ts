@@ -53,8 +53,15 @@ export interface BackfillJob extends AnyJob {
   readonly onlyGaps?: boolean
 }
 
+/** Asks the service for its totals and holds them against the warehouse; what differs is read again by the next sync. */
+export interface AuditJob extends AnyJob {
+  readonly kind: 'audit'
+  /** All that is covered when not given. */
+  readonly range?: JobRange
+}
+
 /** What a file of `jobs/` holds. */
-export type JobDefinition = SyncJob | BackfillJob
+export type JobDefinition = SyncJob | BackfillJob | AuditJob
 
 /** Makes a job file's value: typed, and frozen. What it says is checked when it is loaded. */
 export function defineJob<const Definition extends JobDefinition>(definition: Definition): Definition {

@@ -18,7 +18,7 @@ const should = {
   settle: 'it should be numbers of minutes from 1 to 1440 by stream, such as { gifts: 10 }',
   date: `it should be a date that exists, such as '2026-01-31'`,
   range: `it should be { from: '2026-01-01', to: '2026-02-01' } or { lastDays: 30 }`,
-  kind: `it should be 'sync' or 'backfill', or left out for a sync`,
+  kind: `it should be 'sync', 'backfill' or 'audit', or left out for a sync`,
   visitorWalk: 'it should be { skipUnchanged: true, atLeastEveryDays: 7 }',
 }
 
@@ -76,7 +76,9 @@ const backfill = z.strictObject({
   onlyGaps: z.boolean({ error: should.flag }).optional(),
 })
 
-const byKind = { sync, backfill } as const
+const audit = z.strictObject({ ...common, kind: z.literal('audit'), range: range.optional() })
+
+const byKind = { sync, backfill, audit } as const
 
 /** What a job file says, or all that is wrong with it, a sentence each. */
 export type CheckedDefinition =
@@ -86,7 +88,7 @@ export type CheckedDefinition =
 /** Checks what a job file exports. */
 export function checkDefinition(given: unknown): CheckedDefinition {
   const kind: unknown = Object(given).kind ?? 'sync'
-  if (kind !== 'sync' && kind !== 'backfill') {
+  if (kind !== 'sync' && kind !== 'backfill' && kind !== 'audit') {
     return { problems: [`kind is ${shown(kind)}; ${should.kind}`] }
   }
   const schema = byKind[kind]

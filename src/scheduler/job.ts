@@ -4,7 +4,7 @@ import type { JobDefinition } from '../core/define-job.ts'
 export interface Job {
   /** That of its file. */
   readonly name: string
-  readonly kind: 'sync' | 'backfill'
+  readonly kind: 'sync' | 'backfill' | 'audit'
   readonly cron: string
   /** IANA. */
   readonly timeZone: string

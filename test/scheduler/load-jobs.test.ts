@@ -27,6 +27,7 @@ async function problemsOf(files: Readonly<Record<string, string>>): Promise<read
 test('the shipped jobs load; only what is harmless is enabled', async () => {
   const jobs = await loadJobs({ folder: shipped, timeZone })
   expect(jobs.map(({ name, cron, isEnabled, timeZone }) => [name, cron, isEnabled, timeZone])).toEqual([
+    ['audit-weekly', '30 5 * * SUN', true, 'Asia/Shanghai'],
     ['intraday', '*/15 * * * *', false, 'Asia/Shanghai'],
     ['nightly', '15 2 * * *', true, 'Asia/Shanghai'],
     ['v1-history', '20 0 * * *', false, 'Asia/Shanghai'],
@@ -100,7 +101,7 @@ test.each([
   [`{ cron: '@daily', rereadDays: 0 }`, /^rereadDays is 0: it should be a whole number of days/],
   [`{ cron: '@daily', visitorWalk: { skipUnchanged: true } }`, /^visitorWalk\.atLeastEveryDays is missing; /],
   [`{ cron: '@daily', crom: 1 }`, /^there is no field crom; a job of kind sync has cron, timezone, /],
-  [`{ cron: '@daily', kind: 'sinc' }`, /^kind is "sinc"; it should be 'sync' or 'backfill'/],
+  [`{ cron: '@daily', kind: 'sinc' }`, /^kind is "sinc"; it should be 'sync', 'backfill' or 'audit'/],
   [`{ cron: '@daily', kind: 'backfill' }`, /^range is missing; it should be \{ from/],
   [
     `{ cron: '@daily', kind: 'backfill', range: { lastDays: 3 }, until: '06:00' }`,

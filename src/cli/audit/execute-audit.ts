@@ -1,5 +1,7 @@
+import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import type { Kysely } from 'kysely'
+import type { Connection } from '../../api/connect.ts'
 import type { RunOutcome } from '../../core/outcome.ts'
 import type { Window } from '../../core/slice.ts'
 import type { Stream, StreamName } from '../../core/stream.ts'
@@ -15,9 +17,8 @@ import type { CliContext } from '../command.ts'
 import type { ExtractionSettings } from '../extraction-settings.ts'
 import { causeBehind, failureOutcome } from '../failure.ts'
 import { outcomeObject } from '../outcome-json.ts'
-import { openConnection } from '../open-connection.ts'
+import { openRunConnection } from '../open-run-connection.ts'
 import { tellOfCauses } from '../tell-of-causes.ts'
-import { withKnownListParams } from '../with-known-list-params.ts'
 import type { AuditOutcome } from './audit-outcome.ts'
 import { auditObject } from './report.ts'
 
@@ -35,6 +36,10 @@ export interface AuditVerbRequest {
   /** Undefined for one that is drawn. */
   readonly seed: number | undefined
   readonly reopens: boolean
+  /** What the run is recorded as; `audit` when not given. */
+  readonly command?: string
+  /** A connection that several runs share; one of its own when not given. */
+  readonly connection?: Pick<Connection, 'fetchPage'>
 }
 
 const CONCURRENT_PARTITIONS = 8
@@ -44,8 +49,7 @@ const LARGEST_SEED = 1_000_000
 /** Compares the warehouse with the service; a run like any other, written down however it ends. */
 export async function executeAudit(context: CliContext, request: AuditVerbRequest): Promise<AuditOutcome> {
   const { clock, log } = context
-  const { db, settings, streams, unaudited, window, pages, reopens } = request
-  const command = 'audit'
+  const { db, settings, streams, unaudited, window, pages, reopens, command = 'audit' } = request
   const startedAt = new Date(clock.now())
   const channels = settings.channels.map(({ channelId }) => channelId)
   const asked = { streams: streams.map(({ name }) => name), channels, window: window ?? null, pages, reopens }
@@ -74,19 +78,20 @@ export async function executeAudit(context: CliContext, request: AuditVerbReques
 
 async function compare(
   context: CliContext,
-  { settings, db, streams, namesChannels, window, pages, seed, reopens }: AuditVerbRequest,
+  { settings, db, streams, namesChannels, window, pages, seed, reopens, ...request }: AuditVerbRequest,
   runId: string,
   startedAt: Date,
 ): Promise<AuditResult> {
   const { clock, log, signal } = context
   const { service, channels } = settings
   await endAcceptances(db, startedAt)
-  await using connection = openConnection(context, await withKnownListParams(service, db), db)
+  await using own = request.connection ? undefined : await openRunConnection(context, service, db)
+  const { fetchPage } = request.connection ?? own ?? assert.fail('there is no connection')
   using progress = await context.openProgress()
-  log.info('run.started', { runId, command: 'audit' })
+  log.info('run.started', { runId, command: request.command ?? 'audit' })
   const gone = namesChannels ? new Set<string>() : await readGoneChannels(db)
   const questions = await readQuestions(db)
-  const request = {
+  const question = {
     streams,
     channels: channels.filter(({ channelId }) => !gone.has(channelId)),
     window,
@@ -97,9 +102,9 @@ async function compare(
     reopens,
     concurrency: Math.min(CONCURRENT_PARTITIONS, service.concurrency),
   }
-  return await runAudit(request, {
+  return await runAudit(question, {
     db,
-    fetchPage: connection.fetchPage,
+    fetchPage,
     openItemReader: itemReader,
     clock,
     log,

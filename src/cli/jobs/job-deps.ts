@@ -3,11 +3,20 @@ import type { Connection } from '../../api/connect.ts'
 import type { RunOutcome } from '../../core/outcome.ts'
 import type { Database } from '../../db/database.ts'
 
+/** What came of a run of a job, as its command would show it. */
+export interface JobResult {
+  readonly outcome: RunOutcome
+  /** For a person. */
+  readonly describe: () => readonly string[]
+  /** The object that `--json` prints. */
+  readonly toObject: () => Readonly<Record<string, unknown>>
+}
+
 /** What the runs of jobs share. */
 export interface JobDeps {
   readonly db: Kysely<Database>
   /** Undefined where each run has its own. */
   readonly connection?: Pick<Connection, 'fetchPage'>
   /** Hears what came of each run. */
-  readonly onOutcome?: (outcome: RunOutcome) => void
+  readonly onResult?: (result: JobResult) => void
 }

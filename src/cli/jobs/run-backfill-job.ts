@@ -1,7 +1,6 @@
 import type { BackfillJob, JobRange } from '../../core/define-job.ts'
 import type { RunOutcome } from '../../core/outcome.ts'
-import type { Window } from '../../core/slice.ts'
-import { DAY, formatWallTime, parseWallTime, type WallTime, wallTimeAt } from '../../core/wall-clock.ts'
+import { formatWallTime, wallTimeAt } from '../../core/wall-clock.ts'
 import type { Job } from '../../scheduler/job.ts'
 import { abandonBackfill, finishBackfill, openBackfill } from '../../state/backfills.ts'
 import { planRange } from '../backfill/plan-range.ts'
@@ -10,6 +9,7 @@ import { runExtraction } from '../run-extraction.ts'
 import type { JobDeps } from './job-deps.ts'
 import { readJobSettings } from './job-settings.ts'
 import { jobStreams } from './job-streams.ts'
+import { rangeWindow } from './range-window.ts'
 
 /** Reads the range of a job again. What is left of one with fixed dates is gone on with when it is due again. */
 export async function runBackfillJob(
@@ -21,7 +21,7 @@ export async function runBackfillJob(
   const { clock, signal } = context
   const { service, configured, channels, historyFrom, alerts } = readJobSettings(context, job)
   const startedAt = new Date(clock.now())
-  const window = windowOf(range, historyFrom, wallTimeAt(startedAt.getTime(), service.timeZone))
+  const window = rangeWindow(range, historyFrom, wallTimeAt(startedAt.getTime(), service.timeZone))
   const streams = jobStreams(job)
   const wanted = {
     from: formatWallTime(window.from),
@@ -51,17 +51,6 @@ export async function runBackfillJob(
   // Tomorrow the range is another one: nobody comes back to this.
   else if (!isFixed(range) && !signal.aborted) await abandonBackfill(db, backfillId, endedAt)
   return outcome
-}
-
-/** Of the service's wall clock; without an end, up to the end of today. */
-function windowOf(range: JobRange, historyFrom: WallTime, now: WallTime): Window {
-  const tomorrow = (Math.floor(now / DAY) + 1) * DAY
-  if ('lastDays' in range) return { from: tomorrow - range.lastDays * DAY, to: tomorrow }
-  const { from, to } = range
-  return {
-    from: from === undefined ? historyFrom : (parseWallTime(from) ?? historyFrom),
-    to: to === undefined ? tomorrow : Math.min(tomorrow, parseWallTime(to) ?? tomorrow),
-  }
 }
 
 function isFixed(range: JobRange): boolean {

@@ -1,0 +1,53 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { jobs } from '../../src/cli/jobs.ts'
+import { run } from '../../src/cli/run.ts'
+import { JobLock } from '../../src/state/job-lock.ts'
+import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
+
+const folder = createTemporaryFolder('jobs')
+const settings = { LIVEHOUSE_JOBS_DIR: folder }
+let account: TestAccount
+
+beforeAll(async () => {
+  account = await startAccount({ isMigrated: false })
+  writeFileSync(join(folder, 'lists.ts'), `export default { cron: '15 2 * * *', streams: ['managers'] }`)
+  writeFileSync(
+    join(folder, 'berlin.ts'),
+    `export default { enabled: false, cron: '@weekly', timezone: 'Europe/Berlin' }`,
+  )
+})
+afterAll(async () => await account[Symbol.asyncDispose]())
+
+test('jobs are listed before anything has run', async () => {
+  const { code, printed } = await account.run(jobs, [], settings)
+  expect(code).toBe(0)
+  expect(printed.map((line) => line.split(/ {2,}/))).toEqual([
+    ['job', 'kind', 'cron', 'zone', 'next', 'last', 'outcome'],
+    ['berlin', 'sync', '@weekly', 'Europe/Berlin', 'off', 'never', '–'],
+    ['lists', 'sync', '15 2 * * *', 'Asia/Shanghai', '2026-11-21 02:15', 'never', '–'],
+  ])
+})
+
+test('and with their last run, and what they are doing', async () => {
+  await account.run(run, ['lists'], settings)
+  account.clock.nowMs += 3_600_000
+  const { printed } = await account.run(jobs, ['--json'], settings)
+  const [, lists] = JSON.parse(printed.join('\n')).jobs
+  expect(lists).toMatchObject({
+    job: 'lists',
+    kind: 'sync',
+    time_zone: 'Asia/Shanghai',
+    enabled: true,
+    next_at: '2026-11-20T18:15:00.000Z',
+    running: false,
+    last_started_at: '2026-11-20T06:30:00.000Z',
+    last_outcome: 'ok',
+    last_error: null,
+  })
+  await using _ = await JobLock.tryTake(account.database.db, 'lists')
+  const shown = await account.run(jobs, [], settings)
+  expect(shown.printed.at(-1)).toMatch(/2026-11-20 14:30 \(1 h ago\) +running$/)
+})

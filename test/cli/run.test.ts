@@ -1,0 +1,103 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { jobs } from '../../src/cli/jobs.ts'
+import { run } from '../../src/cli/run.ts'
+import { serve } from '../../src/cli/serve.ts'
+import { JobLock } from '../../src/state/job-lock.ts'
+import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
+
+const folder = join(createTemporaryFolder('jobs'), 'jobs')
+const settings = { LIVEHOUSE_JOBS_DIR: folder }
+let account: TestAccount
+
+const files = {
+  lists: `export default { cron: '15 2 * * *', streams: ['managers', 'questionnaires'] }`,
+  again: `export default { kind: 'backfill', cron: '@monthly', streams: ['gifts'], range: { lastDays: 3 } }`,
+  compare: `export default { kind: 'audit', enabled: false, cron: '@weekly', streams: ['managers'] }`,
+  elsewhere: `export default { cron: '@daily', channels: ['404'] }`,
+  group: `export default { cron: '@daily', channels: { group: 'training' } }`,
+  broken: `export default { cron: 'at night' }`,
+}
+
+beforeAll(async () => {
+  account = await startAccount()
+  mkdirSync(folder)
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, `${name}.ts`), text)
+})
+beforeEach(async () => {
+  await sql`delete from livehouse_ops.job_runs`.execute(account.database.db)
+})
+afterAll(async () => await account[Symbol.asyncDispose]())
+
+test('a job runs now, whatever else is wrong in its folder, and says what its command would', async () => {
+  const { code, printed } = await account.run(run, ['lists', '--json'], settings)
+  expect(code).toBe(0)
+  expect(JSON.parse(printed.join('\n'))).toMatchObject({
+    command: 'run',
+    job: 'lists',
+    status: 'ok',
+    streams: { managers: { slices: { verified: 1 } }, questionnaires: { slices: { verified: 2 } } },
+  })
+  const record = await account.database.db.selectFrom('livehouse_ops.job_runs').selectAll().executeTakeFirstOrThrow()
+  expect(record).toMatchObject({ job: 'lists', local_time: null, status: 'ended', outcome: 'ok' })
+  const { command } = await account.database.db
+    .selectFrom('livehouse_ops.runs')
+    .select('command')
+    .where('run_id', '=', record.run_id)
+    .executeTakeFirstOrThrow()
+  expect(command).toBe('run lists')
+})
+
+test('a backfill job reads its last days, and leaves no open backfill behind', async () => {
+  const { code } = await account.run(run, ['again'], settings)
+  expect(code).toBe(0)
+  const backfills = await account.database.db.selectFrom('livehouse_ops.backfills').selectAll().execute()
+  expect(backfills).toMatchObject([
+    { status: 'finished', arguments: { from: '2026-11-18 00:00:00', to: '2026-11-21 00:00:00', streams: ['gifts'] } },
+  ])
+})
+
+test('an audit job compares, and shows what it found', async () => {
+  const { code, printed } = await account.run(run, ['compare', '--json'], settings)
+  expect(code).toBe(0)
+  expect(JSON.parse(printed.join('\n'))).toMatchObject({
+    command: 'run',
+    job: 'compare',
+    audit: { partitions: [{ stream: 'managers', verdict: 'equal' }] },
+  })
+})
+
+test('while another process is at work on the job nothing is done, and that is said', async () => {
+  await using lock = await JobLock.tryTake(account.database.db, 'lists')
+  expect(lock).toBeDefined()
+  const calls = account.emulator.calls.length
+  const { code, printed } = await account.run(run, ['lists', '--json'], settings)
+  expect(code).toBe(4)
+  expect(JSON.parse(printed.join('\n'))).toMatchObject({ status: 'waiting', errors: [{ code: 'job.running' }] })
+  expect(account.emulator.calls).toHaveLength(calls)
+  expect((await account.run(jobs, ['--json'], settings)).error).toMatchObject({ code: 'config.invalid' })
+})
+
+test.each([
+  [['listz'], /there is no job "listz" in .*; did you mean lists\?; there are again, broken, compare/],
+  [[], /which job\? livehouse jobs lists them/],
+  [['lists', 'again'], /there is no place for "again"/],
+  [['broken'], /broken\.ts: cron is "at night": it has 2 fields instead of five/],
+  [['elsewhere'], /job elsewhere: channels names "404", which is not among LIVEHOUSE_CHANNELS/],
+  [['group'], /job group: channels names the group "training", and no channel has it; none has a group/],
+])('run %j is wrong use, and nothing is called', async (argv, problem) => {
+  const calls = account.emulator.calls.length
+  const { error, problems } = await account.run(run, argv, settings)
+  expect(['usage.invalid', 'config.invalid']).toContain(Object(error).code)
+  expect(problems).toEqual([expect.stringMatching(problem)])
+  expect(account.emulator.calls).toHaveLength(calls)
+})
+
+test('serve does not start with a job file that is wrong', async () => {
+  const { error, problems } = await account.run(serve, [], settings)
+  expect(error).toMatchObject({ code: 'config.invalid' })
+  expect(problems).toEqual([expect.stringMatching(/broken\.ts: cron is "at night": it has 2 fields/)])
+})
