@@ -1,0 +1,218 @@
+import { sql } from 'kysely'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { systemClock } from '../../src/core/clock.ts'
+import type { StreamName } from '../../src/core/stream.ts'
+import { finishRun, startRun } from '../../src/state/runs.ts'
+import { claimSource } from '../../src/state/source.ts'
+import { chromiumPath, launchChromium } from '../helpers/chromium.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
+import { startPipeline, TIME_ZONE, type TestPipeline } from '../helpers/start-pipeline.ts'
+import { startTestStatusServer, type TestStatusServer } from '../helpers/status-server.ts'
+
+const EVIL = `<img src=x onerror="window.broken=1"><script>window.broken=1</script>"'>`
+const phone = { viewport: { width: 360, height: 740 } }
+
+if (chromiumPath === undefined) {
+  process.stdout.write('no Chromium: the tests of the status page in a browser are skipped (CHROMIUM_PATH names one)\n')
+}
+
+describe.skipIf(chromiumPath === undefined)('the status page in a browser', () => {
+  let browser: Browser
+  let pipeline: TestPipeline
+  let status: TestStatusServer
+  beforeAll(async () => {
+    browser = await launchChromium()
+    pipeline = await startPipeline()
+    const { db } = pipeline.database
+    await claimSource(db, { baseUrl: 'http://a', appId: null, timeZone: TIME_ZONE })
+    await pipeline.sync()
+    const [first] = pipeline.emulator.channelIds
+    await sql`update livehouse.channels set name = ${EVIL}, label = ${EVIL}, channel_group = ${EVIL} where channel_id = ${first}`.execute(
+      db,
+    )
+    const at = new Date(pipeline.clock.nowMs)
+    const runId = await startRun(db, { command: EVIL, settings: {}, startedAt: at })
+    const counts = { extracted: 90, inserted: 60, updated: 30, unchanged: 0, calls: 9, retries: 2 }
+    const errors = [{ stream: 'gifts', partition: EVIL, code: 'api.status', message: EVIL }]
+    const outcome = { streams: { gifts: { ...counts, slices: { verified: 2 } } }, errors }
+    await finishRun(db, runId, { status: 'partial', finishedAt: at, resumesAt: null, outcome })
+    const clock = { now: () => pipeline.clock.nowMs, sleep: systemClock.sleep }
+    status = await startTestStatusServer(pipeline.database, { clock })
+  })
+  afterAll(async () => {
+    await status[Symbol.asyncDispose]()
+    await pipeline[Symbol.asyncDispose]()
+    await browser.close()
+  })
+
+  /** Opens a page, and gathers what the browser complains of. */
+  async function open(path: string, options: BrowserContextOptions = {}, server = status) {
+    const context = await browser.newContext(options)
+    const page = await context.newPage()
+    const complaints: string[] = []
+    page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())))
+    page.on('pageerror', (error) => void complaints.push(String(error)))
+    page.on('dialog', (dialog) => {
+      complaints.push(dialog.message())
+      void dialog.dismiss()
+    })
+    page.on(
+      'request',
+      (request) => void (request.url().startsWith(server.server.url) || complaints.push(request.url())),
+    )
+    await page.goto(server.server.url + path)
+    return { page, complaints, [Symbol.asyncDispose]: () => context.close() }
+  }
+
+  /** By how much the content is wider than the window. */
+  const overflow = async (page: Page) =>
+    await page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+
+  test('charts are drawn from their tables, under the strict policy and from this server alone', async () => {
+    await using opened = await open('/')
+    const { page, complaints } = opened
+    await page.locator('#chart-rows canvas').waitFor()
+    expect(await page.locator('#chart-hours canvas').count()).toBe(1)
+    const isDrawn = `(() => { const c = document.querySelector('#chart-rows canvas'); return c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some((byte) => byte !== 0) })()`
+    expect(await page.evaluate(isDrawn)).toBe(true)
+    expect(complaints).toEqual([])
+  })
+
+  test('names of strangers stay text on every page', async () => {
+    const [first = ''] = pipeline.emulator.channelIds
+    for (const path of ['/', '/channels', `/channels/${first}`, '/runs/2', `/channels?q=${encodeURIComponent(EVIL)}`]) {
+      await using opened = await open(path)
+      const { page, complaints } = opened
+      expect(await page.evaluate('window.broken'), path).toBeUndefined()
+      expect(await page.locator('main img, main script').count(), path).toBe(0)
+      expect(complaints, path).toEqual([])
+    }
+    await using opened = await open('/channels')
+    expect(await opened.page.locator('main').innerText()).toContain('<script>window.broken=1</script>')
+  })
+
+  test.each([
+    ['en', 'light'],
+    ['zh-CN', 'dark'],
+  ] as const)('on a phone nothing sticks out: %s, %s', async (locale, colorScheme) => {
+    for (const path of ['/', '/channels', '/runs/2']) {
+      await using opened = await open(path, { ...phone, locale, colorScheme })
+      expect([path, await overflow(opened.page)]).toEqual([path, 0])
+      expect(await opened.page.locator('html').getAttribute('lang')).toBe(locale)
+    }
+  })
+
+  test('without JavaScript everything can be read', async () => {
+    await using opened = await open('/', { javaScriptEnabled: false })
+    const { page } = opened
+    await page.locator('#chart-rows summary').click()
+    expect(await page.locator('#chart-rows table').isVisible()).toBe(true)
+    expect(await page.locator('#streams tbody tr').count()).toBe(7)
+    expect(await page.locator('#coverage .days').first().innerText()).toContain('of 30 days complete')
+  })
+
+  test('the keyboard reaches everything, the content first', async () => {
+    await using opened = await open('/channels')
+    const { page } = opened
+    await page.keyboard.press('Tab')
+    expect(await page.locator(':focus').getAttribute('class')).toBe('skip')
+    await page.keyboard.press('Enter')
+    expect(await page.locator(':focus').getAttribute('id')).toBe('main')
+    await page.keyboard.press('Tab')
+    expect(await page.locator(':focus').getAttribute('name')).toBe('q')
+    await page.keyboard.type(pipeline.emulator.channelIds[1] ?? '')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/q=/)
+    expect(await page.locator('#channels tbody tr').count()).toBe(1)
+  })
+
+  test('what is seen has a name for those who do not see it', async () => {
+    for (const path of ['/', '/channels']) {
+      await using opened = await open(path)
+      const { page } = opened
+      const unnamed = `[...document.querySelectorAll('input:not([type=hidden]), select, button, [role=img], progress')].filter((each) => !(each.labels?.length || each.getAttribute('aria-label') || each.textContent.trim())).map((each) => each.outerHTML)`
+      expect(await page.evaluate(unnamed), path).toEqual([])
+      const levels = await page.evaluate<number[]>(
+        `[...document.querySelectorAll('h1, h2, h3')].map((each) => Number(each.tagName[1]))`,
+      )
+      expect(levels[0], path).toBe(1)
+      expect(levels.every((level, index) => level <= (levels[index - 1] ?? 1) + 1)).toBe(true)
+    }
+  })
+
+  test('a running job is shown as it goes, and its end renews the page, without loading it again', async () => {
+    await using opened = await open('/')
+    const { page, complaints } = opened
+    await page.evaluate('window.isTheSame = true')
+    const stream: StreamName = 'visitors'
+    status.tell({ kind: 'job.started', job: 'nightly', atMs: pipeline.clock.nowMs })
+    status.tell({ kind: 'job.progress', job: 'nightly', event: { kind: 'stream.planned', stream, slices: 2 } })
+    await page.getByText('nightly is running').waitFor()
+    for (const slice of ['a', 'b']) {
+      const progress = { stream, slice } as const
+      status.tell({
+        kind: 'job.progress',
+        job: 'nightly',
+        event: { kind: 'page', ...progress, rows: 100, totalPages: 1 },
+      })
+      status.tell({
+        kind: 'job.progress',
+        job: 'nightly',
+        event: { kind: 'slice.ended', ...progress, proof: 'verified' },
+      })
+    }
+    await page.getByText('2 of 2 slices · 200 rows').waitFor()
+    expect(await page.locator('progress').getAttribute('value')).toBe('100')
+
+    const runId = await startRun(pipeline.database.db, {
+      command: 'night 42',
+      settings: {},
+      startedAt: new Date(pipeline.clock.nowMs),
+    })
+    pipeline.clock.nowMs += 600_000
+    await finishRun(pipeline.database.db, runId, {
+      status: 'ok',
+      finishedAt: new Date(pipeline.clock.nowMs),
+      resumesAt: null,
+      outcome: {},
+    })
+    status.tell({ kind: 'job.ended', job: 'nightly' })
+    await page.getByText('night 42').waitFor()
+    expect(await page.locator('#progress').isHidden()).toBe(true)
+    expect(await page.evaluate('window.isTheSame')).toBe(true)
+    expect(complaints).toEqual([])
+  })
+
+  test('the form lets in who has the token', async () => {
+    await using guarded = await startTestStatusServer(pipeline.database, { token: 'open-sesame' })
+    await using opened = await open('/channels?q=x', {}, guarded)
+    const { page } = opened
+    await page.getByLabel('Token').fill('wrong')
+    await page.keyboard.press('Enter')
+    await page.getByText('That is not the token.').waitFor()
+    await page.getByLabel('Token').fill('open-sesame')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/channels\?q=x/)
+    expect(await page.locator('h1').innerText()).toBe('Channels')
+  })
+
+  test('nothing at all, and a thousand channels, look as they should', async () => {
+    await using empty = await createTestDatabase()
+    await using server = await startTestStatusServer(empty)
+    await using nothing = await open('/', phone, server)
+    expect(await nothing.page.locator('h1').innerText()).toBe('Nothing has run yet')
+    expect(await overflow(nothing.page)).toBe(0)
+    expect(nothing.complaints).toEqual([])
+
+    await sql`insert into livehouse.channels (channel_id, name, run_id) select n::text, '频道 ' || n, 1 from generate_series(1, 1000) as n`.execute(
+      empty.db,
+    )
+    await startRun(empty.db, { command: 'sync', settings: {}, startedAt: new Date() })
+    await using large = await startTestStatusServer(empty)
+    await using many = await open('/channels?page=20', phone, large)
+    expect(await many.page.locator('#channels tbody tr').count()).toBe(50)
+    expect(await many.page.locator('.pages').innerText()).toContain('Page 20 of 20')
+    expect(await overflow(many.page)).toBe(0)
+  })
+})
