@@ -1,0 +1,130 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser } from 'playwright-core'
+import { sync } from '../src/cli/sync.ts'
+import { systemClock } from '../src/core/clock.ts'
+import { locateHome } from '../src/db/embedded/home.ts'
+import { startEmbedded, stopEmbedded } from '../src/db/embedded.ts'
+import { openDatabase } from '../src/db/pool.ts'
+import { fieldValue, missingRow, refusal } from '../src/emulator/fault-effects.ts'
+import { type Emulator, startEmulator } from '../src/emulator/server.ts'
+import { chromiumPath, launchChromium } from '../test/helpers/chromium.ts'
+import { createTestContext } from '../test/helpers/cli-context.ts'
+import { type TestStatusServer, startTestStatusServer } from '../test/helpers/status-server.ts'
+
+/**
+ * The pictures of docs/images: twelve nights of a made-up account in an embedded PostgreSQL of their own, one of them short,
+ * seen in Chromium (CHROMIUM_PATH, or one of the usual places): `npm run screenshots`.
+ */
+
+const NIGHTS = 12
+const DAY_MS = 86_400_000
+/** 02:15 in Shanghai, of a day that is always the same. */
+const LAST_NIGHT_MS = Date.UTC(2026, 10, 19, 18, 15)
+/** When the pictures are taken: 08:40. */
+const MORNING_MS = Date.UTC(2026, 10, 20, 0, 40)
+const folder = join(import.meta.dirname, '../docs/images')
+const stop = new AbortController()
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error(name)))
+
+/** Goes on by itself, a little with each look. */
+const time = { nowMs: MORNING_MS }
+const clock = {
+  now: () => (time.nowMs += 2),
+  sleep: async (ms: number) => void (time.nowMs += ms),
+}
+
+async function runNights(emulator: Emulator, url: string): Promise<void> {
+  const [first = '', second = ''] = emulator.channelIds
+  for (let ago = NIGHTS - 1; ago >= 0; ago--) {
+    stop.signal.throwIfAborted()
+    time.nowMs = LAST_NIGHT_MS - ago * DAY_MS
+    emulator.faults.length = 0
+    emulator.faults.push({ effect: refusal(429_001), probability: ago % 4 === 1 ? 0.12 : 0.02, seed: ago + 1 })
+    if (ago === 5) emulator.faults.push({ effect: missingRow(), endpoint: 'visitorList', channelId: first })
+    if (ago === 0)
+      emulator.faults.push({
+        effect: fieldValue('user_id', null, 7),
+        endpoint: 'visitorList',
+        channelId: second,
+        page: 1,
+      })
+    const environment = {
+      LIVEHOUSE_BASE_URL: emulator.baseUrl,
+      LIVEHOUSE_API_TOKEN: emulator.apiToken,
+      LIVEHOUSE_CHANNELS: emulator.channelIds.join(','),
+      LIVEHOUSE_MAX_CALLS_PER_SECOND: '0',
+      DATABASE_URL: url,
+    }
+    await sync.run(createTestContext({ environment, clock, signal: stop.signal }).context, [])
+  }
+  time.nowMs = MORNING_MS
+}
+
+const nightly = { name: 'nightly', cron: '15 2 * * *', timeZone: 'Asia/Shanghai', isRunning: false }
+const weekly = { name: 'audit-weekly', cron: '30 4 * * 0', timeZone: 'Asia/Shanghai', isRunning: false }
+
+function serve(db: Parameters<typeof startTestStatusServer>[0]['db']): Promise<TestStatusServer> {
+  const jobs = [
+    { ...nightly, next: new Date(LAST_NIGHT_MS + DAY_MS), last: { startedAt: new Date(LAST_NIGHT_MS), status: 'ok' } },
+    { ...weekly, next: new Date(Date.UTC(2026, 10, 21, 20, 30)), last: undefined },
+  ] as const
+  return startTestStatusServer({ db }, { clock: { ...clock, sleep: systemClock.sleep }, readJobs: async () => jobs })
+}
+
+interface Picture {
+  readonly name: string
+  readonly path: string
+  readonly locale: 'en' | 'zh-CN'
+  readonly colorScheme: 'light' | 'dark'
+  readonly width: number
+  readonly height: number
+}
+
+const wide = { width: 1100, height: 960, path: '/' } as const
+const below = { ...wide, path: '/#coverage' }
+const phone = { width: 390, height: 1130, path: '/' } as const
+const pictures: readonly Picture[] = (['en', 'zh-CN'] as const).flatMap((locale) => [
+  { ...wide, name: `status-light.${locale}`, locale, colorScheme: 'light' },
+  { ...wide, name: `status-dark.${locale}`, locale, colorScheme: 'dark' },
+  {
+    ...below,
+    name: `coverage-${locale === 'en' ? 'light' : 'dark'}.${locale}`,
+    locale,
+    colorScheme: locale === 'en' ? 'light' : 'dark',
+  },
+  { ...phone, name: `status-phone.${locale}`, locale, colorScheme: 'light' },
+])
+
+async function take(browser: Browser, url: string, { name, path, width, height, ...look }: Picture): Promise<void> {
+  const context = await browser.newContext({ ...look, viewport: { width, height }, reducedMotion: 'reduce' })
+  const page = await context.newPage()
+  await page.goto(url + path)
+  await page.locator('#chart-rows canvas').waitFor()
+  await page.screenshot({ path: join(folder, `${name}.png`) })
+  await context.close()
+  process.stdout.write(`docs/images/${name}.png\n`)
+}
+
+if (chromiumPath === undefined) throw new Error('there is no Chromium: CHROMIUM_PATH names one')
+const dataDir = await mkdtemp(join(tmpdir(), 'livehouse-screenshots-'))
+try {
+  time.nowMs = MORNING_MS
+  await using emulator = await startEmulator({ channels: 8, viewers: 600, days: 40, clock })
+  const server = await startEmbedded(dataDir, systemClock, stop.signal)
+  const url = server.url('postgres')
+  await runNights(emulator, url)
+  await using db = await openDatabase(url, { signal: stop.signal })
+  await using status = await serve(db)
+  const browser = await launchChromium()
+  try {
+    for (const picture of pictures) await take(browser, status.server.url, picture)
+  } finally {
+    await browser.close()
+  }
+} finally {
+  await stopEmbedded(dataDir, new AbortController().signal)
+  const { place } = await locateHome(dataDir)
+  for (const path of [place, dataDir]) await rm(path, { recursive: true, force: true })
+}
