@@ -159,8 +159,8 @@ export function readLogLevel(source: SettingSource): LogLevel {
 
 /** Every secret among the settings, for the logger; problems with them are for the readers above to report. */
 export function readSecrets(source: SettingSource): readonly string[] {
-  const plain = ['LIVEHOUSE_APP_SECRET', 'LIVEHOUSE_API_TOKEN', 'LIVEHOUSE_ALERT_SECRET'].map((name) =>
-    source.value(name),
+  const plain = ['LIVEHOUSE_APP_SECRET', 'LIVEHOUSE_API_TOKEN', 'LIVEHOUSE_ALERT_SECRET', 'LIVEHOUSE_HTTP_TOKEN'].map(
+    (name) => source.value(name),
   )
   const addresses = ['LIVEHOUSE_ALERT_WEBHOOK', 'LIVEHOUSE_HEARTBEAT_URL'].map((name) => source.value(name))
   const urls = ['DATABASE_URL', 'HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy']

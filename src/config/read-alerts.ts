@@ -1,6 +1,6 @@
 import type { Language } from '../core/language.ts'
 import { readLanguage } from './read-language.ts'
-import { isLoopback } from './read-url.ts'
+import { isLoopback } from '../core/loopback.ts'
 import type { SettingSource } from './setting-source.ts'
 import { readChoice, readFlag, show } from './values.ts'
 

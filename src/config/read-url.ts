@@ -1,4 +1,4 @@
-import { isIPv4 } from 'node:net'
+import { isLoopback } from '../core/loopback.ts'
 import type { SettingSource } from './setting-source.ts'
 import { readFlag, show } from './values.ts'
 
@@ -42,9 +42,4 @@ function problemOf(source: SettingSource, url: URL): string | undefined {
 function notAUrl(given: string): string {
   const shown = given.includes('@') || given.includes('?') ? '(not shown)' : `is ${show(given)}, which`
   return `${shown} is not an http or https URL; it should be one such as https://api.example.com`
-}
-
-/** Whether a URL's host name is this machine. */
-export function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || (isIPv4(hostname) && hostname.startsWith('127.'))
 }

@@ -1,5 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
-import { isIPv4 } from 'node:net'
+import { isLoopback } from '../../core/loopback.ts'
 
 /** Who may see the page. */
 export interface Access {
@@ -22,7 +22,7 @@ export function createAccess(token: string | undefined): Access {
     token === undefined ? undefined : createHmac('sha256', token).update('livehouse session').digest('hex')
   return {
     // With a token a foreign name gains nothing, and reverse proxies pass on names of their own.
-    isHostKnown: (host) => token !== undefined || isLoopbackHost(host ?? ''),
+    isHostKnown: (host) => token !== undefined || isLoopback((host ?? '').replace(/:\d+$/, '')),
     isAllowed: (authorization, cookies) =>
       token === undefined ||
       isEqual(/^Bearer +(\S+)\s*$/i.exec(authorization ?? '')?.[1] ?? '', token) ||
@@ -36,17 +36,6 @@ export function createAccess(token: string | undefined): Access {
 function isEqual(given: string, wanted: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(given), digest(wanted)) && wanted !== ''
-}
-
-/** `localhost:8787`, `127.0.0.1`, `[::1]:8787`. */
-function isLoopbackHost(host: string): boolean {
-  const name = host.replace(/:\d+$/, '').toLowerCase()
-  return isLoopback(name === '[::1]' ? '::1' : name)
-}
-
-/** Whether a host name or an address is this machine's own, out of reach of others. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
 }
 
 /** Cookies by name, as a browser sends them (RFC 6265, 4.2.1). */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createAccess, isLoopback, readCookies, SESSION_COOKIE } from '../../../src/scheduler/http/access.ts'
+import { createAccess, readCookies, SESSION_COOKIE } from '../../../src/scheduler/http/access.ts'
 
 const none: ReadonlyMap<string, string> = new Map()
 
@@ -64,12 +64,3 @@ test('cookies are read by name; what is none is left out', () => {
   ])
   expect(readCookies(undefined).size).toBe(0)
 })
-
-test.each([
-  ['127.0.0.1', true],
-  ['::1', true],
-  ['localhost', true],
-  ['0.0.0.0', false],
-  ['::', false],
-  ['192.168.0.1', false],
-])('%s is loopback: %s', (host, is) => expect(isLoopback(host)).toBe(is))

@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest'
+import { readHttpSettings } from '../../src/config/read-http.ts'
+import { createSettingSource } from '../../src/config/setting-source.ts'
+
+function read(values: Readonly<Record<string, string>>) {
+  const source = createSettingSource(values)
+  return { ...readHttpSettings(source), problems: source.problems() }
+}
+
+test.each([
+  [{}, { host: '127.0.0.1', port: 8787 }],
+  [{ LIVEHOUSE_HTTP: 'localhost:9000' }, { host: 'localhost', port: 9000 }],
+  [{ LIVEHOUSE_HTTP: '[::1]:0' }, { host: '::1', port: 0 }],
+  [
+    { LIVEHOUSE_HTTP: '0.0.0.0:80', LIVEHOUSE_HTTP_TOKEN: 'x' },
+    { host: '0.0.0.0', port: 80 },
+  ],
+  [
+    { LIVEHOUSE_HTTP: '[::]:80', LIVEHOUSE_HTTP_TOKEN: 'x' },
+    { host: '::', port: 80 },
+  ],
+  [{ LIVEHOUSE_HTTP: 'off' }, undefined],
+])('%j listens there', (values, listen) => {
+  expect(read(values)).toMatchObject({ listen, problems: [] })
+})
+
+test.each([
+  '8787',
+  '::1:8787',
+  'example.com:8787',
+  '127.0.0.1:65536',
+  '127.0.0.1:',
+  'http://127.0.0.1:1',
+  '300.0.0.1:1',
+])('%s is no place to listen', (given) => {
+  const problem = `LIVEHOUSE_HTTP is "${given}"; it should be an address and a port such as 127.0.0.1:8787 or [::1]:8787, or off`
+  expect(read({ LIVEHOUSE_HTTP: given }).problems).toEqual([problem])
+})
+
+describe('what others can reach', () => {
+  test.each(['0.0.0.0:8787', '[::]:8787', '10.0.0.7:8787'])('%s needs a token', (given) => {
+    const { problems } = read({ LIVEHOUSE_HTTP: given })
+    expect(problems).toHaveLength(1)
+    expect(problems[0]).toContain(
+      `LIVEHOUSE_HTTP_TOKEN is not set, but LIVEHOUSE_HTTP is "${given}", which others can reach`,
+    )
+  })
+
+  test('a token that no header can carry is refused, and never shown', () => {
+    const { problems, token } = read({ LIVEHOUSE_HTTP_TOKEN: 'two words', LIVEHOUSE_HTTP: '0.0.0.0:1' })
+    expect(token).toBeUndefined()
+    expect(problems).toHaveLength(1)
+    expect(problems.join()).not.toContain('two')
+  })
+})
