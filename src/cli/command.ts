@@ -6,6 +6,8 @@ import type { ReportProgress } from '../core/progress.ts'
 /** What a verb gets to work with; created in `run-command-line.ts`, replaced by tests. */
 export interface CliContext {
   readonly environment: Environment
+  /** Of livehouse. */
+  readonly version: string
   readonly clock: Clock
   readonly log: Log
   /** From now on the log and error messages never show this value: fetched tokens, tickets, made passwords. */

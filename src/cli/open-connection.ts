@@ -7,7 +7,7 @@ import { createSharedTokenStore } from '../state/shared-token-store.ts'
 import type { CliContext } from './command.ts'
 
 /** What a verb adds to the settings of the service. */
-type Additions = Partial<Pick<ConnectOptions, 'random' | 'reserve' | 'onExchange'>>
+type Additions = Partial<Pick<ConnectOptions, 'random' | 'reserve' | 'onExchange' | 'onCall'>>
 
 /**
  * The client as the settings describe it. Fetched tokens are shared with every process of the database `db`; without one

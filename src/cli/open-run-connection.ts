@@ -12,7 +12,7 @@ export async function openRunConnection(
   context: CliContext,
   service: ServiceSettings,
   db: Kysely<Database>,
-  additions: Partial<Pick<ConnectOptions, 'onExchange'>> = {},
+  additions: Partial<Pick<ConnectOptions, 'onExchange' | 'onCall'>> = {},
 ): Promise<Connection> {
   const reserve = callBudget(db, service)
   return openConnection(context, await withKnownListParams(service, db), db, { ...additions, reserve })

@@ -103,6 +103,7 @@ interface Opened {
 function createContext(line: CommandLine, { environment, isInteractive, log, terminal }: Opened): CliContext {
   return {
     environment,
+    version: line.version,
     clock: line.clock,
     log,
     addSecret: log.addSecret,

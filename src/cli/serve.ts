@@ -14,6 +14,7 @@ import { loadConfiguredJobs } from './jobs/load-configured-jobs.ts'
 import { workerName } from './jobs/worker-name.ts'
 import { openRunConnection } from './open-run-connection.ts'
 import { createPlainProgress } from './plain-progress.ts'
+import { openStatusPage, readStatusPageSettings } from './serve/open-status-page.ts'
 import { openWarehouse } from './warehouse.ts'
 
 const help = `livehouse serve
@@ -23,11 +24,17 @@ served is made up for once. No job overlaps with itself, and any number of proce
 a job is due is run by one of them. A run that is interrupted, or whose process dies, is taken up again by who is there next. A
 database that goes is waited for. Job files are read at the start.
 
+Answers on LIVEHOUSE_HTTP (default 127.0.0.1:8787; off for not at all): a status page in English and Chinese, which only
+reads; /healthz, 200 while the process lives; /readyz, 200 while the database answers and has every migration, as JSON with
+the last outcome; /metrics for Prometheus. Any other address than this machine's own needs LIVEHOUSE_HTTP_TOKEN: the page asks
+for it once, /metrics wants it as Authorization: Bearer, /healthz and /readyz are open.
+
 SIGTERM and Ctrl-C end it within 10 s, with what was in flight finished or rolled back.
 
 Examples:
   livehouse serve
-  LIVEHOUSE_JOBS_DIR=/etc/livehouse/jobs livehouse serve`
+  LIVEHOUSE_JOBS_DIR=/etc/livehouse/jobs livehouse serve
+  LIVEHOUSE_HTTP=0.0.0.0:8787 LIVEHOUSE_HTTP_TOKEN_FILE=/run/secrets/http-token livehouse serve`
 
 /** Of the pool, besides those that each running job holds for its locks. */
 const SHARED_CONNECTIONS = 10
@@ -43,16 +50,18 @@ export const serve: Command = {
     const enabled = jobs.filter(({ isEnabled }) => isEnabled)
     // What is wrong with one is told now, not when it is due.
     for (const job of enabled) readJobSettings(context, job)
-    const { service, database } = readSettings(environment, (source) => ({
+    const { service, database, page } = readSettings(environment, (source) => ({
       service: readServiceSettings(source),
       database: readDatabaseSettings(source),
+      page: readStatusPageSettings(source),
     }))
     const maxConnections = SHARED_CONNECTIONS + CONNECTIONS_PER_JOB * enabled.length
     await using db = await openWarehouse(context, { settings: database, source: service, maxConnections })
-    // One for all jobs: the ceiling of calls holds for all of them together.
-    await using connection = await openRunConnection(context, service, db)
-    const runContext = { ...context, openProgress: async () => createPlainProgress(log, clock) }
     const feed = createProgressFeed()
+    await using statusPage = await openStatusPage(context, page, { db, service, jobs, feed })
+    // One for all jobs: the ceiling of calls holds for all of them together.
+    await using connection = await openRunConnection(context, service, db, { onCall: statusPage.onCall })
+    const runContext = { ...context, openProgress: async () => createPlainProgress(log, clock) }
     const health = createHealth(clock, log)
     const worker = workerName()
 

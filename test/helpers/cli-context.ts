@@ -8,6 +8,7 @@ export function createTestContext(overrides: Partial<CliContext> = {}) {
   const remarked: string[] = []
   const context: CliContext = {
     environment: {},
+    version: '1.2.3',
     clock: systemClock,
     log: silentLog,
     addSecret: () => {},

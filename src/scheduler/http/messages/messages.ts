@@ -23,8 +23,8 @@ export interface Formats {
 /** The single words of the page. */
 export interface Labels {
   readonly streams: Readonly<Record<StreamName, string>>
-  readonly proofs: Readonly<Record<Proof | 'assumed', string>>
-  readonly proofMeanings: Readonly<Record<Proof | 'assumed', string>>
+  readonly proofs: Readonly<Record<Proof, string>>
+  readonly proofMeanings: Readonly<Record<Proof, string>>
   readonly states: Readonly<Record<RunState, string>>
   readonly days: Readonly<Record<DayState, string>>
   readonly channelStates: { readonly active: string; readonly retired: string; readonly gone: string }

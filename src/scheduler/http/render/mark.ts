@@ -38,7 +38,7 @@ export function stateMark(messages: Messages, state: RunState): Html {
   return mark(toneOfState[state], messages.states[state])
 }
 
-const toneOfProof: Readonly<Record<Proof | 'assumed', Tone>> = {
+const toneOfProof: Readonly<Record<Proof, Tone>> = {
   verified: 'good',
   unverifiable: 'calm',
   moving: 'busy',

@@ -1,0 +1,82 @@
+import type { Kysely } from 'kysely'
+import type { OnCall } from '../../api/measure.ts'
+import { readChannelsIfAny } from '../../config/read-channels.ts'
+import { readHttpSettings } from '../../config/read-http.ts'
+import { readLanguage } from '../../config/read-language.ts'
+import type { ServiceSettings } from '../../config.ts'
+import type { SettingSource } from '../../config/setting-source.ts'
+import { parseWallTime, type WallTime } from '../../core/wall-clock.ts'
+import type { Database } from '../../db/database.ts'
+import { readMigrationStatus } from '../../db/migrate.ts'
+import type { JobView } from '../../scheduler/http/facts.ts'
+import { startStatusServer } from '../../scheduler/http/start-status-server.ts'
+import type { Job } from '../../scheduler/job.ts'
+import type { ProgressFeed } from '../../scheduler/progress-feed.ts'
+import { type JobState, readJobStates } from '../../scheduler/read-job-states.ts'
+import type { CliContext } from '../command.ts'
+
+/** What the page of `serve` is made from. */
+export interface StatusPageDeps {
+  readonly db: Kysely<Database>
+  readonly service: ServiceSettings
+  readonly jobs: readonly Job[]
+  readonly feed: ProgressFeed
+}
+
+/** The page of `serve`; nothing at all where it is off. */
+export interface StatusPage extends AsyncDisposable {
+  readonly onCall: OnCall | undefined
+}
+
+export type StatusPageSettings = ReturnType<typeof readStatusPageSettings>
+
+/** Where the page is, who may see it, in which language, and until when channels are read. */
+export function readStatusPageSettings(source: SettingSource) {
+  const ends = readChannelsIfAny(source).flatMap(({ channelId, until }): (readonly [string, WallTime])[] => {
+    const end = parseWallTime(until ?? '')
+    return end === undefined ? [] : [[channelId, end]]
+  })
+  return { ...readHttpSettings(source), language: readLanguage(source), endOfChannel: new Map(ends) }
+}
+
+/** Commands that write down runs, beside those of jobs. */
+const COMMANDS = ['sync', 'backfill', 'audit', 'demo']
+
+/**
+ * Starts the page, and says where it is.
+ * @throws config.invalid where it cannot listen
+ */
+export async function openStatusPage(
+  { clock, log, remark, version }: CliContext,
+  { listen, token, language, endOfChannel }: StatusPageSettings,
+  { db, service, jobs, feed }: StatusPageDeps,
+): Promise<StatusPage> {
+  if (listen === undefined) return { onCall: undefined, [Symbol.asyncDispose]: async () => {} }
+  const server = await startStatusServer({
+    db,
+    clock,
+    log,
+    listen,
+    token,
+    language,
+    version,
+    budget: service,
+    commands: [...COMMANDS, ...jobs.map(({ name }) => `run ${name}`)],
+    readJobs: async () => (await readJobStates(db, jobs, clock.now())).map(viewOf),
+    progress: feed,
+    readPending: async () => {
+      const migrations = await readMigrationStatus(db)
+      return migrations.flatMap(({ name, appliedAt }) => (appliedAt === null ? [name] : []))
+    },
+    endsOf: (channelId) => endOfChannel.get(channelId),
+  })
+  remark(`status page: ${server.url}`)
+  return server
+}
+
+/** A run whose process is gone was interrupted, whatever its record says. */
+function viewOf({ job, next, last, isRunning }: JobState): JobView {
+  const { name, cron, timeZone } = job
+  const status = last?.status === 'ended' ? (last.outcome ?? 'failed') : 'interrupted'
+  return { name, cron, timeZone, next, isRunning, last: last && { startedAt: last.startedAt, status } }
+}

@@ -1,0 +1,96 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { serve } from '../../../src/cli/serve.ts'
+import { systemClock } from '../../../src/core/clock.ts'
+import { type LogFields, silentLog } from '../../../src/core/log.ts'
+import { createTestContext } from '../../helpers/cli-context.ts'
+import { environmentOf, runVerb } from '../../helpers/run-verb.ts'
+import { startAccount } from '../../helpers/start-account.ts'
+import { createTemporaryFolder } from '../../helpers/temporary-folder.ts'
+
+const TOKEN = 'open-sesame'
+
+function folderWithJob(): string {
+  const folder = createTemporaryFolder('jobs')
+  writeFileSync(join(folder, 'managers.ts'), `export default { cron: '* * * * *', streams: ['managers'] }`)
+  return folder
+}
+
+test('serve runs a job, and its page, probes and metrics tell of it', async () => {
+  await using account = await startAccount()
+  const { emulator, database } = account
+  // It stands just before a full minute until serve has begun, however long that takes.
+  let begunAt: number | undefined
+  const sinceBegin = () => (begunAt === undefined ? 0 : systemClock.now() - begunAt)
+  const clock = { ...systemClock, now: () => Date.UTC(2026, 10, 20, 6, 30, 59, 500) + sinceBegin() }
+  const stop = new AbortController()
+  const ended = Promise.withResolvers<LogFields | undefined>()
+  const listening = Promise.withResolvers<string>()
+  const { context } = createTestContext({
+    clock,
+    signal: stop.signal,
+    log: {
+      ...silentLog,
+      info: (event, fields) => {
+        if (event === 'serve.started') begunAt = systemClock.now()
+        if (event === 'job.ended') ended.resolve(fields)
+      },
+    },
+    remark: (line) => void (line.startsWith('status page: ') && listening.resolve(line.slice('status page: '.length))),
+    environment: {
+      ...environmentOf(emulator, database),
+      LIVEHOUSE_JOBS_DIR: folderWithJob(),
+      LIVEHOUSE_HTTP: '127.0.0.1:0',
+      LIVEHOUSE_HTTP_TOKEN: TOKEN,
+    },
+  })
+  const running = serve.run(context, [])
+  const url = String(await Promise.race([listening.promise, running]))
+  const ask = async (path: string) =>
+    await (await fetch(url + path, { headers: { authorization: `Bearer ${TOKEN}` } })).text()
+  expect(await ask('/metrics')).toContain('livehouse_job_next_run_timestamp_seconds{job="managers"}')
+  expect(await Promise.race([ended.promise, running])).toMatchObject({ job: 'managers', status: 'ok' })
+
+  expect(JSON.parse(await ask('/readyz'))).toMatchObject({
+    status: 'ready',
+    last_run: { command: 'run managers', status: 'ok' },
+  })
+  const metrics = await ask('/metrics')
+  expect(metrics).toMatch(/livehouse_calls_total\{endpoint="managers",outcome="ok"\} [1-9]/)
+  expect(metrics).toContain('livehouse_runs_total{command="run managers",status="ok"} 1')
+  expect(metrics).toContain('livehouse_build_info{version="1.2.3"} 1')
+  const page = await ask('/')
+  expect(page).toContain('run managers')
+  expect(page).toContain('<code>* * * * *</code>')
+  expect(page).not.toContain(TOKEN)
+  expect((await fetch(`${url}/`)).status).toBe(401)
+
+  stop.abort(new Error('stop'))
+  await running
+  await expect(fetch(url)).rejects.toThrow('fetch failed')
+})
+
+test('the page is where it may be, or serve does not begin', async () => {
+  await using account = await startAccount()
+  const environment = { ...environmentOf(account.emulator, account.database), LIVEHOUSE_JOBS_DIR: folderWithJob() }
+  const problemsOf = async (settings: Readonly<Record<string, string>>) =>
+    (await runVerb(serve, [], { environment: { ...environment, ...settings } })).problems.join('\n')
+  expect(await problemsOf({ LIVEHOUSE_HTTP: '0.0.0.0:0' })).toContain('LIVEHOUSE_HTTP_TOKEN is not set')
+  const taken = new URL(account.emulator.baseUrl).host
+  expect(await problemsOf({ LIVEHOUSE_HTTP: taken })).toContain(`LIVEHOUSE_HTTP is ${taken}, where it cannot listen`)
+  expect(await problemsOf({ LIVEHOUSE_LANG: 'klingon' })).toContain('LIVEHOUSE_LANG is "klingon"')
+})
+
+test('without a page the jobs run all the same', async () => {
+  await using account = await startAccount()
+  const environment = { ...environmentOf(account.emulator, account.database), LIVEHOUSE_JOBS_DIR: folderWithJob() }
+  const stop = new AbortController()
+  const log = {
+    ...silentLog,
+    info: (event: string) => void (event === 'serve.started' && stop.abort(new Error('stop'))),
+  }
+  const settings = { ...environment, LIVEHOUSE_HTTP: 'off' }
+  const { error, remarked } = await runVerb(serve, [], { environment: settings, log, signal: stop.signal })
+  expect([error, remarked.filter((line) => line.startsWith('status page'))]).toEqual([undefined, []])
+})
