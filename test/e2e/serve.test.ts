@@ -1,0 +1,83 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { environmentOf } from '../helpers/run-verb.ts'
+import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
+
+const launcher = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+const jobs = createTemporaryFolder('jobs')
+let database: TestDatabase
+let emulator: Emulator
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  emulator = await startEmulator({ channels: 1, viewers: 20 })
+  // Also from a folder that is not livehouse's, with types, a job file has what it needs.
+  writeFileSync(
+    join(jobs, 'lists.ts'),
+    `import { defineJob } from 'livehouse'
+    const streams: readonly ['managers', 'questionnaires'] = ['managers', 'questionnaires']
+    export default defineJob({ cron: '0 0 1 1 *', streams })`,
+  )
+})
+afterAll(async () => {
+  await emulator[Symbol.asyncDispose]()
+  await database[Symbol.asyncDispose]()
+})
+
+function startServe() {
+  const settings = { LIVEHOUSE_JOBS_DIR: jobs, LIVEHOUSE_HTTP: '127.0.0.1:0', LOG_LEVEL: 'info' }
+  const child = spawn(process.execPath, [launcher, 'serve'], {
+    env: { ...process.env, ...environmentOf(emulator, database), ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const heard = { text: '' }
+  const ended = once(child, 'close')
+  const hears = async (event: string) => {
+    while (!heard.text.includes(event))
+      await Promise.race([once(child.stderr, 'data'), ended.then(() => Promise.reject(new Error(heard.text)))])
+  }
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (heard.text += text))
+  return { child, ended, hears, heard }
+}
+
+const readRun = async () =>
+  await database.db
+    .selectFrom('livehouse_ops.job_runs')
+    .select(['status', 'outcome', 'attempts'])
+    .executeTakeFirstOrThrow()
+
+test('serve ends at SIGTERM within ten seconds with 143; what it interrupts, and what is killed, is taken up again', async () => {
+  // A run that was interrupted: it is begun as soon as somebody serves.
+  await sql`insert into livehouse_ops.job_runs (job, local_time, is_repeat, due_at, status, attempts, worker, started_at)
+    values ('lists', '2026-01-01', false, '2025-12-31T16:00:00Z', 'interrupted', 1, 'test', now())`.execute(database.db)
+  emulator.faults.push({ effect: { name: 'hang', answer: (answer) => ({ ...answer, delivery: { kind: 'hang' } }) } })
+
+  const first = startServe()
+  await first.hears('"job.started"')
+  const since = performance.now()
+  first.child.kill('SIGTERM')
+  expect(await first.ended).toEqual([143, null])
+  expect(performance.now() - since).toBeLessThan(10_000)
+  expect(await readRun()).toEqual({ status: 'interrupted', outcome: null, attempts: 2 })
+
+  const second = startServe()
+  await second.hears('"job.started"')
+  second.child.kill('SIGKILL')
+  await second.ended
+  expect(await readRun()).toEqual({ status: 'running', outcome: null, attempts: 3 })
+
+  emulator.faults.length = 0
+  const third = startServe()
+  await third.hears('"job.ended"')
+  expect(await readRun()).toEqual({ status: 'ended', outcome: 'ok', attempts: 4 })
+  third.child.kill('SIGINT')
+  expect(await third.ended).toEqual([130, null])
+  expect(third.heard.text).toContain('lists: next at 2027-01-01 00:00 Asia/Shanghai')
+})
