@@ -97,14 +97,7 @@ export function readServiceSettings(source: SettingSource): ServiceSettings {
       expected: 'a whole number from 1 to 1000',
     }),
     listParams: readChoice(source, 'LIVEHOUSE_LIST_PARAMS', ['query', 'body']),
-    v1Budget: readNumber(source, 'LIVEHOUSE_V1_BUDGET', {
-      fallback: 10,
-      min: 0,
-      max: 100_000,
-      isInteger: true,
-      expected: 'a whole number of calls a day from 0 to 100000',
-    }),
-    v1BudgetScope: readChoice(source, 'LIVEHOUSE_V1_BUDGET_SCOPE', ['account', 'channel']),
+    ...readV1Budget(source),
     requestTimeoutMs: Math.ceil(
       readNumber(source, 'LIVEHOUSE_REQUEST_TIMEOUT', {
         fallback: 30,
@@ -119,6 +112,20 @@ export function readServiceSettings(source: SettingSource): ServiceSettings {
       https: readProxyUrl(source, 'HTTPS_PROXY'),
       none: source.value('no_proxy') ?? source.value('NO_PROXY') ?? null,
     },
+  }
+}
+
+/** How many calls a day version 1 of the watch records allows (API 4.6), and to whom. */
+export function readV1Budget(source: SettingSource): Pick<ServiceSettings, 'v1Budget' | 'v1BudgetScope'> {
+  return {
+    v1Budget: readNumber(source, 'LIVEHOUSE_V1_BUDGET', {
+      fallback: 10,
+      min: 0,
+      max: 100_000,
+      isInteger: true,
+      expected: 'a whole number of calls a day from 0 to 100000',
+    }),
+    v1BudgetScope: readChoice(source, 'LIVEHOUSE_V1_BUDGET_SCOPE', ['account', 'channel']),
   }
 }
 

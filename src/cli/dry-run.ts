@@ -4,12 +4,15 @@ import { LivehouseError } from '../core/errors.ts'
 import type { Stream } from '../core/stream.ts'
 import { type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
+import { begunFirst } from '../pipeline/begun-first.ts'
 import { estimateCalls, type StreamEstimate } from '../pipeline/estimate-calls.ts'
 import type { PlanStreams } from '../pipeline/run-streams.ts'
 import { readGoneChannels } from '../state/channel-states.ts'
 import { readQuestions } from '../state/questionnaires.ts'
 import { mayShareCalls } from '../state/may-share-calls.ts'
 import { checkSource } from '../state/source.ts'
+import { readCallBudget, type CallBudget } from '../state/read-call-budget.ts'
+import { daysObject, describeDays } from './budgeted-days.ts'
 import type { CliContext } from './command.ts'
 import { openAsItIs } from './open-as-it-is.ts'
 import { openConnection } from './open-connection.ts'
@@ -46,9 +49,10 @@ export async function dryRun(context: CliContext, request: DryRunRequest): Promi
   const questions = db && (await readQuestions(db))
   const questionsOf = (channelId: string) => questions?.get(channelId) ?? []
   const planStreams = await request.planStreams(db, wallTimeAt(clock.now(), service.timeZone))
-  const plans = (await planStreams(streams, questionsOf)).filter(
+  const planned = (await planStreams(streams, questionsOf)).filter(
     ({ partition: { channel } }) => channel === undefined || !gone.has(channel),
   )
+  const plans = db === undefined ? planned : await begunFirst(db, planned)
   const shared = db !== undefined && (await mayShareCalls(db)) ? db : undefined
   await using connection = openConnection(context, service, shared)
   let asked = 0
@@ -58,7 +62,8 @@ export async function dryRun(context: CliContext, request: DryRunRequest): Promi
     context: { signal, onAttempt: () => void asked++ },
     questionsOf,
   })
-  const shown = { command: request.command, estimates, asked, ceiling: service.maxCallsPerSecond }
+  const budget = await readCallBudget(db, service, clock.now())
+  const shown = { command: request.command, estimates, asked, ceiling: service.maxCallsPerSecond, budget }
   for (const line of request.isJson ? [dryRunJson(shown)] : describe(shown)) print(line)
   return 0
 }
@@ -70,9 +75,11 @@ interface Shown {
   readonly asked: number
   /** Calls a second that are allowed; 0 for no ceiling. */
   readonly ceiling: number
+  /** Of calls on version 1. */
+  readonly budget: CallBudget
 }
 
-function describe({ estimates, asked, ceiling }: Shown): string[] {
+function describe({ estimates, asked, ceiling, budget }: Shown): string[] {
   const rows = estimates.map(({ stream, slices, calls, isAtLeast, basis }) => [
     stream,
     slices,
@@ -86,16 +93,17 @@ function describe({ estimates, asked, ceiling }: Shown): string[] {
   ])
   const calls = totalOf(estimates)
   const floor = estimates.some(({ isAtLeast }) => isAtLeast) ? 'at least ' : ''
-  const times = ratesOf(ceiling).map((rate) => `${minutesFor(calls, rate)} at ${rate}`)
+  const times = ratesOf(ceiling).map((rate) => `${minutesFor(pacedOf(estimates), rate)} at ${rate}`)
   return [
     ...formatTable(['stream', 'slices', 'calls', 'estimated from'], rows),
     '',
     `${floor}${calls} calls; minutes by calls a second: ${times.join(', ')}`,
+    ...estimates.flatMap((estimate) => describeDays(estimate, budget)),
     `Nothing was written.${asked === 0 ? '' : ` The service was asked for totals, ${asked} calls.`}`,
   ]
 }
 
-function dryRunJson({ command, estimates, asked, ceiling }: Shown): string {
+function dryRunJson({ command, estimates, asked, ceiling, budget }: Shown): string {
   const calls = totalOf(estimates)
   const streams = estimates.map((each) => [
     each.stream,
@@ -109,6 +117,7 @@ function dryRunJson({ command, estimates, asked, ceiling }: Shown): string {
         like_asked: each.basis.likeAsked,
         unknown: each.basis.unknown,
       },
+      ...(each.callsOf === undefined ? {} : daysObject(each.callsOf, budget)),
     },
   ])
   return JSON.stringify({
@@ -117,12 +126,17 @@ function dryRunJson({ command, estimates, asked, ceiling }: Shown): string {
     streams: Object.fromEntries(streams),
     calls,
     asked_calls: asked,
-    minutes: Object.fromEntries(ratesOf(ceiling).map((rate) => [rate, minutesFor(calls, rate)])),
+    minutes: Object.fromEntries(ratesOf(ceiling).map((rate) => [rate, minutesFor(pacedOf(estimates), rate)])),
   })
 }
 
 function totalOf(estimates: readonly StreamEstimate[]): number {
   return estimates.reduce((sum, { calls }) => sum + calls, 0)
+}
+
+/** Those that wait for no other day. */
+function pacedOf(estimates: readonly StreamEstimate[]): number {
+  return totalOf(estimates.filter(({ callsOf }) => callsOf === undefined))
 }
 
 /** Five and twenty calls a second, and what is allowed. */

@@ -1,3 +1,4 @@
+import { readSettings, readV1Budget } from '../config.ts'
 import { checkUsage, parseArguments } from './arguments.ts'
 import type { Command } from './command.ts'
 import { exitCodeOfStatus } from './exit.ts'
@@ -10,8 +11,8 @@ const help = `livehouse status [--max-age AGE] [--json]
 
 What the warehouse in DATABASE_URL holds and how fresh it is; asks the database alone and changes nothing. For each stream:
 the rows of its table; when a slice of it last landed, and its proof; until when its least covered channel is covered; how
-many partitions ended with each proof in their latest slice; the last run that read it. Then the last runs, and what is in
-quarantine. Channels that are no longer configured do not count.
+many partitions ended with each proof in their latest slice; the last run that read it. Then the last runs, what is in
+quarantine, and how many calls are left today on watch_records_v1. Channels that are no longer configured do not count.
 
 Flags:
   --max-age AGE   exit code 3, and a line for each stream, when nothing of it has landed for longer: 90m, 26h, 2d. For
@@ -22,7 +23,9 @@ Flags:
                   {PROOF: count}}}, "runs": [{"run_id", "command", "status", "started_at", "finished_at"}],
                   "quarantine": {NAME: {"rows", "most_common_reason"}}, "backfills":
                   [{"started_at", "resume_with"}] (unfinished ones), "acceptances": [ACCEPTANCE] (see accept --help),
-                  "stale": [NAME] or null without --max-age}
+                  "v1_calls": {"service_day", "budget", "scope", "scopes": [{"scope", "used", "left", "spent_at"}]} (calls on
+                  watch_records_v1 today), "half_read": [{"stream", "partition", "from", "to", "pages", "rows",
+                  "started_at", "read_at"}], "stale": [NAME] or null without --max-age}
 
 Exit codes: 0 shown, 1 the database cannot be read, 2 wrong use, 3 something is older than --max-age.
 
@@ -39,8 +42,8 @@ export const status: Command = {
     const { 'max-age': maxAge = '' } = values
     const maxAgeMs = checkUsage('status', (refuse) => readAge('--max-age', values['max-age'], refuse))
     await using database = await openAsItIs(context)
-    const found = await collectStatus(database)
     const nowMs = context.clock.now()
+    const found = await collectStatus(database, { ...readSettings(context.environment, readV1Budget), nowMs })
     const stale = maxAgeMs === undefined ? undefined : findStale(found, maxAgeMs, nowMs)
     if (values.json === true) context.print(statusJson(found, stale, nowMs))
     else {

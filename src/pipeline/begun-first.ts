@@ -31,8 +31,8 @@ export async function begunFirst(
 
 /** A backfill reads its range whatever others have read of it. */
 export function endFirst(open: OpenSlice, { stream, partition, slices }: PartitionPlan): readonly Slice[] {
-  const { window, covers, backfillId } = open
-  const begun = { stream, partition, window, covers, isBegun: true }
+  const { window, covers, backfillId, pagesRead } = open
+  const begun = { stream, partition, window, covers, pagesRead }
   const rest = slices.flatMap((slice) =>
     slice.window === undefined || slice.backfillId !== backfillId
       ? [slice]

@@ -23,6 +23,8 @@ export interface StreamEstimate {
     readonly likeAsked: number
     readonly unknown: number
   }
+  /** By partition, where only some calls a day may be made. */
+  readonly callsOf?: ReadonlyMap<string, number>
 }
 
 export interface EstimateDeps {
@@ -56,7 +58,7 @@ export async function estimateCalls(
     const { rows, basis } = await expectRows(stream, slices, deps)
     if (stream.name === 'questionnaires') unlisted = countUnlisted(slices, rows, deps)
     const more = stream.partitionedBy === 'channel/question' ? unlisted : 0
-    const calls = rows.reduce<number>((sum, each) => sum + callsFor(stream, each), more)
+    const calls = slices.reduce((sum, slice, index) => sum + callsLeft(slice, rows[index]), more)
     const unknown = basis.unknown + more
     const isAtLeast = unknown > 0
     estimates.push({
@@ -65,13 +67,19 @@ export async function estimateCalls(
       calls,
       isAtLeast,
       basis: { ...basis, unknown },
+      ...(stream.isBudgeted ? { callsOf: callsByPartition(slices, rows) } : {}),
     })
   }
   return estimates
 }
 
 /** Calls for so many rows, at the largest page that the spec allows. */
-export function callsFor({ pageSize, isCounted, isTimeFiltered }: Stream, rows: number | undefined): number {
+export function callsFor(
+  { pageSize, isCounted, isTimeFiltered, isBudgeted }: Stream,
+  rows: number | undefined,
+): number {
+  // No call is spent on proof: a page that is not full is the last.
+  if (isBudgeted) return Math.floor((rows ?? 0) / pageSize) + 1
   if (!isCounted) {
     // A short page is proven by an empty one; several pages by the first and the last again, and a look at a far one.
     const pages = Math.floor((rows ?? 0) / pageSize) + 1
@@ -80,6 +88,20 @@ export function callsFor({ pageSize, isCounted, isTimeFiltered }: Stream, rows: 
   const pages = Math.max(1, Math.ceil((rows ?? 0) / pageSize))
   const parts = isTimeFiltered ? Math.ceil(pages / PAGES_A_PART) : 1
   return parts === 1 ? pages : pages + parts
+}
+
+/** Without the pages that have landed; one that has been begun takes a call at least. */
+function callsLeft({ stream, pagesRead = 0 }: Slice, rows: number | undefined): number {
+  return Math.max(1, callsFor(stream, rows) - pagesRead)
+}
+
+function callsByPartition(slices: readonly Slice[], rows: Expectation['rows']): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>()
+  for (const [index, slice] of slices.entries()) {
+    const name = partitionKey(slice.partition)
+    sums.set(name, (sums.get(name) ?? 0) + callsLeft(slice, rows[index]))
+  }
+  return sums
 }
 
 interface Expectation {

@@ -19,8 +19,8 @@ export interface Slice {
   readonly covers: Window | undefined
   /** The backfill that it belongs to. */
   readonly backfillId?: string
-  /** Some of its pages have landed: it goes before all others. */
-  readonly isBegun?: boolean
+  /** So many of its pages have landed: it goes before all others. */
+  readonly pagesRead?: number
   /** How old rows must be to be covered; as everywhere when not given. */
   readonly settleSeconds?: number
   /** The last verified walk over the same list: where it still begins so, it need not be read. */

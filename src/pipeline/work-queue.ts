@@ -33,8 +33,8 @@ export function createWorkQueue(partitions: readonly OpenPartition[], order: Sli
     readonly partition: OpenPartition
   }
   const sign = order === 'newest-first' ? 1 : -1
-  const rankOf = ({ slice: { window, isBegun } }: Entry) =>
-    window === undefined || isBegun ? Number.POSITIVE_INFINITY : sign * window.to
+  const rankOf = ({ slice: { window, pagesRead } }: Entry) =>
+    window === undefined || pagesRead !== undefined ? Number.POSITIVE_INFINITY : sign * window.to
   // Sorted so that the next one is the last: taking it is cheap.
   const entries = partitions
     .flatMap((partition) => partition.plan.slices.map((slice) => ({ slice, partition })))

@@ -30,6 +30,32 @@ export interface OpenSlice {
   readonly readAt: Date
 }
 
+/** A slice that is being read over days, as a person looks at it. */
+export interface BegunSlice extends Pick<OpenSlice, 'window' | 'pagesRead' | 'startedAt' | 'readAt'> {
+  readonly stream: string
+  readonly partition: string
+  readonly rows: number
+}
+
+/** Every slice that is being read over days, the oldest first. */
+export async function readBegunSlices(db: Kysely<Database>): Promise<readonly BegunSlice[]> {
+  const rows = await db
+    .selectFrom('livehouse_ops.open_slices')
+    .select(['stream', 'partition', 'pages_read', 'started_at', 'read_at'])
+    .select([
+      sql<string>`lower(reads)::text`.as('reads_from'),
+      sql<string>`upper(reads)::text`.as('reads_to'),
+      sql<number>`cardinality(keys)`.as('rows'),
+    ])
+    .orderBy('started_at')
+    .execute()
+  return rows.flatMap((row) => {
+    const window = readBounds(row.reads_from, row.reads_to)
+    const { stream, partition, rows: count, pages_read: pagesRead, started_at: startedAt, read_at: readAt } = row
+    return window === undefined ? [] : [{ stream, partition, window, pagesRead, rows: count, startedAt, readAt }]
+  })
+}
+
 /** The partitions of a stream of which a slice is being read. */
 export async function readOpenPartitions(db: Kysely<Database>, stream: StreamName): Promise<ReadonlySet<string>> {
   const rows = await db

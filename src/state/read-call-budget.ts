@@ -25,17 +25,21 @@ export interface CallBudget {
   readonly scopes: readonly ScopeBudget[]
 }
 
-/** What is left of the calls on 4.6 at `nowMs` (milliseconds since 1970, by this machine's clock: nothing is asked). */
+/**
+ * What is left of the calls on 4.6 at `nowMs` (milliseconds since 1970, by this machine's clock: nothing is asked). `db`:
+ * undefined for a database without a schema.
+ */
 export async function readCallBudget(
-  db: Kysely<Database>,
+  db: Kysely<Database> | undefined,
   { v1Budget, v1BudgetScope, timeZone }: BudgetSettings,
   nowMs: number,
 ): Promise<CallBudget> {
   const today = formatWallDate(wallTimeAt(nowMs, timeZone))
   const ofScope = v1BudgetScope === 'account' ? sql`scope = 'account'` : sql`scope <> 'account'`
-  const { rows } = await sql<{ scope: string; service_day: string; calls: number; spent_at: Date | null }>`
+  const question = sql<{ scope: string; service_day: string; calls: number; spent_at: Date | null }>`
     select distinct on (scope) scope, service_day::text, calls, spent_at from livehouse_ops.call_budget
-    where service_day >= ${today}::date and ${ofScope} order by scope, service_day desc`.execute(db)
+    where service_day >= ${today}::date and ${ofScope} order by scope, service_day desc`
+  const rows = db === undefined ? [] : (await question.execute(db)).rows
   const used = rows.map(({ scope, calls, spent_at: spentAt }) => {
     return { scope, used: calls, left: spentAt === null ? Math.max(0, v1Budget - calls) : 0, spentAt }
   })

@@ -6,10 +6,14 @@ import { readOpenBackfills, type UnfinishedBackfill } from '../../state/read-ope
 import { type Acceptance, readAcceptances } from '../../state/read-acceptances.ts'
 import { type OpenPoints, readOpenPoints } from '../../state/read-open-points.ts'
 import { type RecordedRun, readRuns } from '../../state/read-runs.ts'
+import type { BudgetSettings } from '../../state/call-budget.ts'
+import { readBegunSlices } from '../../state/open-slices.ts'
+import { readCallBudget } from '../../state/read-call-budget.ts'
 import { readStreamStates, type StreamState } from '../../state/read-stream-states.ts'
 import { readSource } from '../../state/source.ts'
 import { streams } from '../../streams/registry.ts'
 import type { DatabaseAsItIs } from '../open-as-it-is.ts'
+import type { V1Calls } from './v1-calls.ts'
 
 /** A stream of the default sync, read or not. */
 export interface StreamStatus {
@@ -31,14 +35,19 @@ export interface Status {
   readonly open: OpenPoints
   /** Those that were not withdrawn. */
   readonly acceptances: readonly Acceptance[]
+  /** Null before the first run. */
+  readonly v1: V1Calls | null
+}
+
+/** Whose calls on version 1 are shown, and of which day. */
+export interface V1Question extends Omit<BudgetSettings, 'timeZone'> {
+  readonly nowMs: number
 }
 
 const LAST_RUNS = 5
 /** Gaps and shortfalls that are named one by one. */
 const MOST_OPEN = 10
 const noOpenPoints: OpenPoints = { gaps: [], gapCount: 0, shortfalls: [], shortfallCount: 0 }
-/** Ten calls a day: read only when it is named, so its age says nothing. */
-const NAMED_ONLY: StreamName = 'watch_records_v1'
 const nothing: Omit<Status, 'streams' | 'pending'> = {
   timeZone: null,
   runs: [],
@@ -46,19 +55,22 @@ const nothing: Omit<Status, 'streams' | 'pending'> = {
   backfills: [],
   open: noOpenPoints,
   acceptances: [],
+  v1: null,
 }
 
 /** Reads what `status` shows. */
-export async function collectStatus({ db, isMigrated, pending }: DatabaseAsItIs): Promise<Status> {
-  const shown = streams.filter(({ name }) => name !== NAMED_ONLY)
+export async function collectStatus(
+  { db, isMigrated, pending }: DatabaseAsItIs,
+  question: V1Question,
+): Promise<Status> {
   if (!isMigrated) {
-    return { ...nothing, pending, streams: shown.map(({ name }) => ({ stream: name, rows: null, state: undefined })) }
+    return { ...nothing, pending, streams: streams.map(({ name }) => ({ stream: name, rows: null, state: undefined })) }
   }
   const tables = await readTableNames(db)
   const states = await readStreamStates(db)
   const source = await readSource(db)
   const streamStatuses: StreamStatus[] = []
-  for (const { name, table } of shown) {
+  for (const { name, table } of streams) {
     const rows = tables.has(table) ? await countRows(db, table) : null
     streamStatuses.push({ stream: name, rows, state: states.get(name) })
   }
@@ -73,7 +85,13 @@ export async function collectStatus({ db, isMigrated, pending }: DatabaseAsItIs)
     open: pending.length > 0 ? noOpenPoints : await readOpenPoints(db, MOST_OPEN),
     acceptances:
       pending.length > 0 ? [] : (await readAcceptances(db)).filter(({ withdrawnAt }) => withdrawnAt === null),
+    v1: source === undefined || pending.length > 0 ? null : await readV1(db, source.timeZone, question),
   }
+}
+
+async function readV1(db: DatabaseAsItIs['db'], timeZone: string, { nowMs, ...settings }: V1Question) {
+  const budget = await readCallBudget(db, { ...settings, timeZone }, nowMs)
+  return { budget, begun: await readBegunSlices(db) }
 }
 
 /** The streams whose newest landed slice is older than this, or that have none. */

@@ -6,6 +6,7 @@ import { formatAge, formatDuration } from '../ages.ts'
 import { formatTable } from '../table.ts'
 import { acceptanceObject, describeAcceptance } from '../accept/report.ts'
 import { describeOpenPoints } from './describe-open-points.ts'
+import { describeV1Calls, v1CallsObject } from './v1-calls.ts'
 import { proofsOf, type Status, type StreamStatus } from './collect-status.ts'
 
 /** What is known, for a person. Times are those of the service's wall clock. */
@@ -46,6 +47,7 @@ export function describeStatus(status: Status, nowMs: number): string[] {
     ...status.backfills.map(
       (each) => `unfinished backfill since ${minute(each.startedAt)}; to resume: ${resumeCommand(each)}`,
     ),
+    ...(status.v1 === null ? [] : describeV1Calls(status.v1, timeZone)),
     `Times are those of ${timeZone}.`,
   ]
 }
@@ -149,6 +151,7 @@ export function statusJson(status: Status, stale: readonly StreamStatus[] | unde
     shortfalls: status.open.shortfalls,
     shortfall_count: status.open.shortfallCount,
     acceptances: shownAcceptances(status, nowMs).map((each) => acceptanceObject(each, nowMs)),
+    ...(status.v1 === null ? { v1_calls: null, half_read: [] } : v1CallsObject(status.v1)),
     stale: stale?.map(({ stream }) => stream) ?? null,
   })
 }

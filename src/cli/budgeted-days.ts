@@ -1,0 +1,42 @@
+import { DAY, formatWallDate, parseWallTime } from '../core/wall-clock.ts'
+import type { StreamEstimate } from '../pipeline/estimate-calls.ts'
+import type { CallBudget } from '../state/read-call-budget.ts'
+import { leftOf } from './status/v1-calls.ts'
+
+type CallsOf = NonNullable<StreamEstimate['callsOf']>
+
+/** How long a stream takes of which only some calls a day may be made, for a person; nothing for any other. */
+export function describeDays({ stream, callsOf, calls, isAtLeast }: StreamEstimate, budget: CallBudget): string[] {
+  if (callsOf === undefined || callsOf.size === 0) return []
+  const days = daysUntilDone(callsOf, budget)
+  if (days === undefined) return [`${stream}: LIVEHOUSE_V1_BUDGET is ${budget.budget}, so no call is ever made`]
+  const floor = isAtLeast ? 'at least ' : ''
+  const whose = budget.scope === 'account' ? '' : ' for each channel'
+  return [
+    `${stream}: ${floor}${days} ${days === 1 ? 'day' : 'days'}, until ${dateAfter(days, budget)}: ${floor}${calls} calls at ${budget.budget} a day${whose} (left today: ${leftOf(budget)})`,
+    ...(isAtLeast
+      ? ['  The service tells no total here: how many pages there are shows when the last one has come.']
+      : []),
+  ]
+}
+
+/** For programs: days of the service, today included, and the last of them; null where no call is allowed. */
+export function daysObject(callsOf: CallsOf, budget: CallBudget): Readonly<Record<string, unknown>> {
+  const days = daysUntilDone(callsOf, budget)
+  const lastDay = days === undefined ? null : dateAfter(days, budget)
+  return { calls_a_day: budget.budget, days: days ?? null, last_day: lastDay }
+}
+
+/** Today included. Where each channel has calls of its own, none waits for another. */
+function daysUntilDone(callsOf: CallsOf, { budget, scope, scopes }: CallBudget): number | undefined {
+  const leftToday = (name: string) => scopes.find((each) => each.scope === name)?.left ?? budget
+  const total = [...callsOf.values()].reduce((sum, calls) => sum + calls, 0)
+  const needs = scope === 'account' ? [['account', total] as const] : [...callsOf]
+  const later = needs.map(([name, calls]) => Math.ceil(Math.max(0, calls - leftToday(name)) / budget))
+  const most = Math.max(0, ...later)
+  return Number.isFinite(most) ? most + 1 : undefined
+}
+
+function dateAfter(days: number, { serviceDay }: CallBudget): string {
+  return formatWallDate((parseWallTime(serviceDay) ?? 0) + (days - 1) * DAY)
+}
