@@ -73,12 +73,12 @@ async function killInCall(): Promise<void> {
   expect(await child.ended).toMatchObject({ signal: 'SIGKILL' })
 }
 
-/** Kills a process that has a page, and has not committed it. */
-async function killBeforeCommit(): Promise<void> {
+/** Kills a process that has a page and is about to write this of it: its rows, or how far the reading has come. */
+async function killBeforeWriting(table: string): Promise<void> {
   const child = startChild()
   await account.database.db.transaction().execute(async (trx) => {
-    await sql`lock table livehouse_ops.open_slices in share mode`.execute(trx)
-    await until(sql`select 1 from pg_locks where relation = 'livehouse_ops.open_slices'::regclass and not granted`)
+    await sql`lock table ${sql.table(table)} in share mode`.execute(trx)
+    await until(sql`select 1 from pg_locks where relation = ${table}::regclass and not granted`)
     child.process.kill('SIGKILL')
     expect(await child.ended).toMatchObject({ signal: 'SIGKILL' })
   })
@@ -88,10 +88,11 @@ test('killed between taking a call and making it, in the call, and before the co
   account.setRecords(1210, 320)
   await killBeforeCall()
   await killInCall()
-  await killBeforeCommit()
-  expect(account.callsByDay()).toEqual([2])
+  await killBeforeWriting('livehouse.watch_records')
+  await killBeforeWriting('livehouse_ops.open_slices')
+  expect(account.callsByDay()).toEqual([3])
   const taken = await account.database.db.selectFrom('livehouse_ops.call_budget').select('calls').execute()
-  expect(taken).toEqual([{ calls: 3 }])
+  expect(taken).toEqual([{ calls: 4 }])
 
   for (let day = 1; ; day++) {
     const ends = await Promise.all([startChild().ended, startChild().ended])
@@ -101,8 +102,8 @@ test('killed between taking a call and making it, in the call, and before the co
     expect(day).toBeLessThan(4)
     account.nextDay()
   }
-  // The killed ones have cost three calls: one that was never made, and two whose page was lost.
-  expect(account.callsOn46()).toHaveLength(17 + 2)
+  // The killed ones have cost four calls: one that was never made, and three whose page was lost.
+  expect(account.callsOn46()).toHaveLength(17 + 3)
   await expectTruth(account, ['watch_records_v1'])
   const slices = await account.database.db
     .selectFrom('livehouse_ops.slices')

@@ -1,10 +1,28 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { silentLog } from '../../src/core/log.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { connectionReset, errcode, foreignRow, noRows, refusal, status } from '../../src/emulator/fault-effects.ts'
+import { runPagedSlice } from '../../src/pipeline/run-paged-slice.ts'
+import type { RunDeps } from '../../src/pipeline/slice-work.ts'
 import { forgetCoverage } from '../../src/state/coverage.ts'
+import { watchRecordsV1 } from '../../src/streams/watch-records-v1.ts'
+import { itemReader } from '../../src/transform/field.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { autumn, DAY_MS, type OldRecords, startOldRecords } from '../helpers/old-records.ts'
-import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
+import { startPipeline, TIME_ZONE, type TestPipeline } from '../helpers/start-pipeline.ts'
+
+/** For a slice that asks for nothing. */
+const idleDeps: Omit<RunDeps, 'db' | 'clock'> = {
+  fetchPage: async () => await Promise.reject(new Error('nothing is asked')),
+  openItemReader: itemReader,
+  log: silentLog,
+  signal: new AbortController().signal,
+  report: () => {},
+  timeZone: TIME_ZONE,
+  runId: '1',
+  prefetch: 1,
+  pagesPerSlice: 50,
+}
 
 let records: OldRecords
 let pipeline: TestPipeline
@@ -186,4 +204,27 @@ test('for the account no channel is begun before the one before it has ended', a
     ).toBeLessThanOrEqual(1)
   }
   await expectTruth(two, ['watch_records_v1'])
+})
+
+test('what another run has begun since this one was planned is ended first', async () => {
+  records.set(23)
+  await records.sync(3)
+  const { db } = pipeline.database
+  const window = { from: autumn, to: autumn + 60 }
+  const slice = {
+    stream: watchRecordsV1,
+    partition: { channel: pipeline.emulator.channelIds[0] ?? '' },
+    window,
+    covers: window,
+  }
+  const deps = { ...idleDeps, db, clock: { now: () => pipeline.clock.nowMs, sleep: async () => {} } }
+  const result = await runPagedSlice({ ...slice, backfillId: '7' }, deps)
+  const parts = result.kind === 'cut' ? result.parts : []
+  expect(parts.map(({ pagesRead, backfillId }) => [pagesRead, backfillId])).toEqual([
+    [2, undefined],
+    [undefined, '7'],
+  ])
+  // What it reads, a sync does not read again.
+  const again = await runPagedSlice(slice, deps)
+  expect(again).toMatchObject({ kind: 'cut', parts: [{ pagesRead: 2 }] })
 })
