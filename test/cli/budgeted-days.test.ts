@@ -59,12 +59,14 @@ test('a dry run tells the days, spends no call, and knows what has been read bef
   const estimated = async () => (await dryRun()).streams.watch_records_v1
   expect(await estimated()).toMatchObject({ calls: 2, is_at_least: true, days: 1, calls_a_day: 10 })
   expect(v1.callsOn46()).toEqual([])
-  for (let day = 0; day < 3; day++) {
+  for (let day = 1; day <= 2; day++) {
     await v1.run(backfill, V1_BACKFILL)
     // What is begun and what was never read take a call each at least.
-    if (day < 2) expect(await estimated()).toMatchObject({ calls: 2, is_at_least: true, days: 2 })
+    expect(await estimated()).toMatchObject({ calls: 2, is_at_least: true, days: 2 })
     v1.nextDay()
   }
+  await v1.run(backfill, V1_BACKFILL)
+  v1.nextDay()
   const spent = v1.callsOn46().length
   expect(await dryRun()).toMatchObject({
     calls: 26,
