@@ -23,8 +23,8 @@ export interface RecordFilter {
 const SHORTEST_STAY = 3 * MINUTE
 
 /**
- * Finds the time that the filter of 4.5 looks at: around the entry of the longest stay of the sample every record that comes
- * entered then and some left at another time, or the other way round. Two calls.
+ * Finds the time that the filter of 4.5 looks at: around the entry and around the leave of the longest stay of the sample every
+ * record that comes entered then and some left at another time, or the other way round. Two calls.
  */
 export async function findRecordFilter(
   { ask }: Pick<Questioner, 'ask'>,
@@ -42,25 +42,26 @@ export async function findRecordFilter(
     return { fact: fact(null, `${sample.evidence}, none of them a stay of three minutes or more`), minute: undefined }
   }
   const seen: string[] = []
+  let [mayBeEntry, mayBeLeave] = [true, true]
   for (const around of [longest.entered, longest.left]) {
     const [from, to] = [around - MINUTE, around + 2 * MINUTE - 1]
     const asked = { ...sample.list, startTime: formatWallTime(from), endTime: formatWallTime(to) }
     const reply = await ask({ list: asked, pageSize: 100 })
     const question = `asked for ${formatWallMinute(from)} to ${formatWallTime(to).slice(11)} of channel ${sample.list.channelId}`
-    if (reply.kind !== 'page') {
-      seen.push(`${question}: ${reply.reason}`)
-      continue
-    }
+    if (reply.kind !== 'page') return { fact: fact(null, `${question}: ${reply.reason}`), minute: undefined }
     const stays = staysOf(reply.page.items)
     const isWithin = (time: WallTime): boolean => time >= from && time <= to
     const entered = stays.filter((stay) => isWithin(stay.entered)).length
     const left = stays.filter((stay) => isWithin(stay.left)).length
     seen.push(`${question}, ${countOf(stays.length)} came: ${entered} entered and ${left} left in it`)
-    if (entered === stays.length && left < entered)
-      return { fact: fact('entry', seen.join('; ')), minute: longest.entered }
-    if (left === stays.length && entered < left) return { fact: fact('leave', seen.join('; ')), minute: longest.left }
+    mayBeEntry &&= entered === stays.length
+    mayBeLeave &&= left === stays.length
   }
-  return { fact: fact(null, `${seen.join('; ')}: neither time alone explains it`), minute: undefined }
+  const evidence = seen.join('; ')
+  if (mayBeEntry && !mayBeLeave) return { fact: fact('entry', evidence), minute: longest.entered }
+  if (mayBeLeave && !mayBeEntry) return { fact: fact('leave', evidence), minute: longest.left }
+  const why = mayBeEntry ? 'either time explains it' : 'neither time alone explains it'
+  return { fact: fact(null, `${evidence}: ${why}`), minute: undefined }
 }
 
 function staysOf(items: readonly unknown[]): readonly Stay[] {

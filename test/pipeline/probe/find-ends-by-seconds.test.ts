@@ -31,5 +31,7 @@ test.each([
 test('a page full of others may hide the row, and times without seconds cannot be asked for', async () => {
   const others = [{ uptime: '2026-11-20 14:03:08' }, { uptime: '2026-11-20 14:03:10' }]
   expect(await endsOf(() => others)).toBeNull()
+  // Otherwise it would seem that only the end belongs to it.
+  expect(await endsOf((from) => (from < '14:03:09' ? [row] : others))).toBeNull()
   expect(await endsOf(() => [], [{ uptime: '2026-11-20 14:03' }])).toBeNull()
 })
