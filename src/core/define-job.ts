@@ -22,6 +22,8 @@ interface AnyJob {
   readonly channels?: JobChannels
   /** Whether a time that was missed is made up for, once; `never` waits for the next one. `once` when not given. */
   readonly catchUp?: 'once' | 'never'
+  /** `HH:MM` of the service's clock: where nothing of one of its streams has landed on the day by then, an alert says so. */
+  readonly provenBy?: string
 }
 
 /** Brings streams up to now. */
@@ -51,6 +53,8 @@ export interface BackfillJob extends AnyJob {
   readonly range: JobRange
   /** Reads only what is not covered. */
   readonly onlyGaps?: boolean
+  /** `YYYY-MM-DD`: where the calls a day of version 1 will not do until then, an alert says so. */
+  readonly finishBy?: string
 }
 
 /** Asks the service for its totals and holds them against the warehouse; what differs is read again by the next sync. */

@@ -13,6 +13,7 @@ const should = {
   channels: `it should be 'all', a list of channel ids such as ['1001'], or { group: 'name' }`,
   catchUp: `it should be 'once' or 'never'`,
   until: `it should be a time of day such as '06:00'`,
+  provenBy: `it should be a time of day such as '07:00'`,
   days: 'it should be a whole number of days from 1 to 3650',
   lookback: 'it should be numbers of days from 0 to 365 by stream, such as { watch_records: 7 }',
   settle: 'it should be numbers of minutes from 1 to 1440 by stream, such as { gifts: 10 }',
@@ -29,6 +30,8 @@ const perStream = (min: number, max: number, error: string) =>
   z.partialRecord(z.enum(streamNames, { error }), wholeNumber(min, max, error), { error })
 const text = (isRight: (given: string) => boolean, error: string) => z.string({ error }).refine(isRight, { error })
 const date = text((given) => given.length === 10 && parseWallTime(given) !== undefined, should.date)
+
+const timeOfDay = (error: string) => text((given) => /^([01]\d|2[0-3]):[0-5]\d$/.test(given), error)
 
 const cron = z.string({ error: should.cron }).superRefine((given, context) => {
   const problem = findCronProblem(given)
@@ -53,12 +56,13 @@ const common = {
     .optional(),
   channels: z.union([z.literal('all'), channelIds, group], { error: should.channels }).optional(),
   catchUp: z.enum(['once', 'never'], { error: should.catchUp }).optional(),
+  provenBy: timeOfDay(should.provenBy).optional(),
 }
 
 const sync = z.strictObject({
   ...common,
   kind: z.literal('sync').optional(),
-  until: text((given) => /^([01]\d|2[0-3]):[0-5]\d$/.test(given), should.until).optional(),
+  until: timeOfDay(should.until).optional(),
   lookbackDays: perStream(0, 365, should.lookback).optional(),
   settleMinutes: perStream(1, 1440, should.settle).optional(),
   rereadDays: days.optional(),
@@ -74,6 +78,7 @@ const backfill = z.strictObject({
   kind: z.literal('backfill'),
   range,
   onlyGaps: z.boolean({ error: should.flag }).optional(),
+  finishBy: date.optional(),
 })
 
 const audit = z.strictObject({ ...common, kind: z.literal('audit'), range: range.optional() })

@@ -7,9 +7,9 @@ import { readGoneChannels } from './channel-states.ts'
 const NEWS_MS = 86_400_000
 
 /** The kinds that the state alone tells of, whoever ran what. */
-export const STATE_CAUSES = ['run', 'unknownField', 'channelGone', 'database'] as const
+export const STATE_CAUSES = ['run', 'unknownField', 'channelGone'] as const
 
-/** What the state tells that an operator should hear of; that it can be asked shows that the database is there. */
+/** What the state tells that an operator should hear of. */
 export async function readCauses(db: Kysely<Database>, now: Date): Promise<readonly Cause[]> {
   const gone = [...(await readGoneChannels(db))].toSorted()
   return [

@@ -1,0 +1,87 @@
+import type { Kysely } from 'kysely'
+import type { Cause } from '../../core/cause.ts'
+import type { StreamName } from '../../core/stream.ts'
+import { DAY, MINUTE, type WallTime, wallTimeAt } from '../../core/wall-clock.ts'
+import type { Database } from '../../db/database.ts'
+import { countRunsWaiting, readLastProofs, readServedSince } from '../../state/read-job-proofs.ts'
+import type { Job } from '../job.ts'
+
+/** The kinds that only who knows the jobs can tell of. */
+export const JOB_CAUSES = ['stale', 'unfinished', 'budget'] as const
+
+export interface JobCauseOptions {
+  /** Those that are served. */
+  readonly jobs: readonly Job[]
+  /** Of the service: its day, and the clock of `provenBy`. */
+  readonly timeZone: string
+  readonly streamsOf: (job: Job) => readonly StreamName[]
+  /** The day on which a job with `finishBy` will be done, as far as is known; undefined where nothing is left. */
+  readonly lastDayOf: (job: Job) => Promise<string | undefined>
+}
+
+/** One night may be short; from the second in a row on it is worth a message. */
+const RUNS_UNTIL_UNFINISHED = 2
+const MOST_RUNS = 100
+
+/** What jobs promise and have not kept. */
+export async function readJobCauses(
+  db: Kysely<Database>,
+  nowMs: number,
+  options: JobCauseOptions,
+): Promise<readonly Cause[]> {
+  const causes = [...(await readLateStreams(db, nowMs, options))]
+  for (const job of options.jobs) {
+    const cause = (await readUnfinished(db, job)) ?? (await readShortBudget(job, options))
+    if (cause !== undefined) causes.push(cause)
+  }
+  return causes
+}
+
+/** Streams of which nothing has landed on the day by the hour that a job names; of several jobs the earliest hour counts. */
+async function readLateStreams(
+  db: Kysely<Database>,
+  nowMs: number,
+  { jobs, timeZone, streamsOf }: JobCauseOptions,
+): Promise<readonly Cause[]> {
+  const wallOf = (at: Date): WallTime => wallTimeAt(at.getTime(), timeZone)
+  const servedSince = await readServedSince(db)
+  const late = new Map<StreamName, Cause>()
+  const promising = jobs.flatMap((job) => {
+    const { provenBy } = job.definition
+    return provenBy === undefined ? [] : [{ job, provenBy }]
+  })
+  for (const { job, provenBy } of promising.toSorted((a, b) => a.provenBy.localeCompare(b.provenBy))) {
+    const begin = beginOfDue(provenBy, wallTimeAt(nowMs, timeZone))
+    const since = servedSince.get(job.name)
+    // A job that has not been served for a whole day yet has had no chance.
+    if (since === undefined || wallOf(since) > begin) continue
+    const proofs = await readLastProofs(db, streamsOf(job))
+    for (const stream of streamsOf(job)) {
+      const at = proofs.get(stream)
+      if (late.has(stream) || (at !== undefined && wallOf(at) >= begin)) continue
+      late.set(stream, { kind: 'stale', stream, provenBy, provenAt: at?.toISOString() ?? null })
+    }
+  }
+  return [...late.values()]
+}
+
+async function readUnfinished(db: Kysely<Database>, { name, definition }: Job): Promise<Cause | undefined> {
+  if (!('until' in definition) || definition.until === undefined) return undefined
+  const runs = await countRunsWaiting(db, name, MOST_RUNS)
+  return runs < RUNS_UNTIL_UNFINISHED ? undefined : { kind: 'unfinished', job: name, runs }
+}
+
+async function readShortBudget(job: Job, { lastDayOf }: JobCauseOptions): Promise<Cause | undefined> {
+  if (!('finishBy' in job.definition) || job.definition.finishBy === undefined) return undefined
+  const { finishBy } = job.definition
+  const finishesOn = await lastDayOf(job)
+  const isLate = finishesOn !== undefined && finishesOn > finishBy
+  return isLate ? { kind: 'budget', job: job.name, finishBy, finishesOn } : undefined
+}
+
+/** Midnight of the last service day of which `provenBy` has come. */
+function beginOfDue(provenBy: string, now: WallTime): WallTime {
+  const [hours = 0, minutes = 0] = provenBy.split(':').map(Number)
+  const due = hours * 60 * MINUTE + minutes * MINUTE
+  return Math.floor((now - due) / DAY) * DAY
+}

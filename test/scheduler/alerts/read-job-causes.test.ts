@@ -1,0 +1,126 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { JobDefinition } from '../../../src/core/define-job.ts'
+import { readJobCauses } from '../../../src/scheduler/alerts/read-job-causes.ts'
+import type { Job } from '../../../src/scheduler/job.ts'
+import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
+
+/** 08:00 of the service's 20th of November. */
+const NOW_MS = Date.UTC(2026, 10, 20, 0)
+const cron = '15 2 * * *'
+const HOUR_MS = 3_600_000
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(async () => {
+  await database[Symbol.asyncDispose]()
+})
+beforeEach(async () => {
+  await sql`truncate livehouse_ops.runs, livehouse_ops.job_runs, livehouse_ops.jobs cascade`.execute(database.db)
+  await serveSince('nightly', '2026-11-01T00:00:00+08')
+})
+
+function job(definition: JobDefinition, name = 'nightly'): Job {
+  const kind = definition.kind ?? 'sync'
+  return {
+    name,
+    kind,
+    cron,
+    timeZone: 'Asia/Shanghai',
+    isEnabled: true,
+    catchUp: 'once',
+    definition,
+    digest: '',
+  }
+}
+
+function causes(jobs: readonly Job[], { nowMs = NOW_MS, lastDay }: { nowMs?: number; lastDay?: string } = {}) {
+  return readJobCauses(database.db, nowMs, {
+    jobs,
+    timeZone: 'Asia/Shanghai',
+    streamsOf: ({ definition }) => definition.streams ?? ['gifts'],
+    lastDayOf: async () => lastDay,
+  })
+}
+
+async function serveSince(name: string, since: string): Promise<void> {
+  await sql`insert into livehouse_ops.jobs (job, cron, time_zone, is_enabled, since, seen_at)
+    values (${name}, '', '', true, ${since}, now()) on conflict (job) do update set since = excluded.since`.execute(
+    database.db,
+  )
+}
+
+async function land(stream: string, at: string, status = 'landed'): Promise<void> {
+  await sql`with run as (insert into livehouse_ops.runs (command, status, settings, started_at) values ('sync', 'ok', '{}', now())
+      returning run_id)
+    insert into livehouse_ops.slices (run_id, stream, partition, status, proof, distinct_rows, quarantined_rows, calls, retries,
+      started_at, finished_at)
+    select run_id, ${stream}, 'channel=1', ${status}, 'verified', 1, 0, 1, 0, ${at}, ${at} from run`.execute(
+    database.db,
+  )
+}
+
+async function runEnded(outcome: string, minute: number): Promise<void> {
+  await sql`insert into livehouse_ops.job_runs (job, is_repeat, status, outcome, attempts, worker, started_at, finished_at)
+    values ('nightly', false, 'ended', ${outcome}, 1, 'host:1', ${new Date(NOW_MS + minute * 60_000)}, now())`.execute(
+    database.db,
+  )
+}
+
+const nightly = job({ cron, provenBy: '07:00' })
+const stale = { kind: 'stale', stream: 'gifts', provenBy: '07:00' }
+
+test('a stream is late when nothing of it landed on the day by the hour', async () => {
+  expect(await causes([nightly])).toEqual([{ ...stale, provenAt: null }])
+  await land('gifts', '2026-11-19T23:59:00+08')
+  expect(await causes([nightly])).toEqual([{ ...stale, provenAt: '2026-11-19T15:59:00.000Z' }])
+  await land('gifts', '2026-11-20T02:20:00+08', 'failed')
+  expect(await causes([nightly])).toHaveLength(1)
+  await land('gifts', '2026-11-20T02:20:00+08')
+  expect(await causes([nightly])).toEqual([])
+})
+
+test('before the hour, the day before counts', async () => {
+  await land('gifts', '2026-11-18T03:00:00+08')
+  const nowMs = NOW_MS - 2 * HOUR_MS
+  expect(await causes([nightly], { nowMs })).toHaveLength(1)
+  await land('gifts', '2026-11-19T03:00:00+08')
+  expect(await causes([nightly], { nowMs })).toEqual([])
+  expect(await causes([nightly])).toHaveLength(1)
+})
+
+test('a job that is served only since this morning has promised nothing yet', async () => {
+  await serveSince('nightly', '2026-11-20T00:00:01+08')
+  expect(await causes([nightly])).toEqual([])
+  await serveSince('nightly', '2026-11-20T00:00:00+08')
+  expect(await causes([nightly])).toHaveLength(1)
+})
+
+test('of two jobs that promise a stream the earlier hour is told, once', async () => {
+  await serveSince('early', '2026-11-01T00:00:00+08')
+  expect(await causes([nightly, job({ cron, provenBy: '05:00' }, 'early')])).toEqual([
+    { ...stale, provenBy: '05:00', provenAt: null },
+  ])
+})
+
+test('one short night is no cause, two in a row are', async () => {
+  const short = job({ cron, until: '06:00' })
+  await runEnded('ok', 1)
+  await runEnded('waiting', 2)
+  expect(await causes([short])).toEqual([])
+  await runEnded('waiting', 3)
+  expect(await causes([short])).toEqual([{ kind: 'unfinished', job: 'nightly', runs: 2 }])
+  await runEnded('ok', 4)
+  expect(await causes([short])).toEqual([])
+})
+
+test('a budget that lasts longer than until the date is told, one that does not is not', async () => {
+  const v1 = job({ cron, kind: 'backfill', range: { to: '2018-12-01' }, finishBy: '2027-01-31' }, 'v1-history')
+  expect(await causes([v1], { lastDay: '2027-02-01' })).toEqual([
+    { kind: 'budget', job: 'v1-history', finishBy: '2027-01-31', finishesOn: '2027-02-01' },
+  ])
+  expect(await causes([v1], { lastDay: '2027-01-31' })).toEqual([])
+  expect(await causes([v1])).toEqual([])
+})
