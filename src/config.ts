@@ -107,11 +107,16 @@ export function readServiceSettings(source: SettingSource): ServiceSettings {
         expected: 'a number of seconds above 0, at most 3600',
       }) * 1000,
     ),
-    proxies: {
-      http: readProxyUrl(source, 'HTTP_PROXY'),
-      https: readProxyUrl(source, 'HTTPS_PROXY'),
-      none: source.value('no_proxy') ?? source.value('NO_PROXY') ?? null,
-    },
+    proxies: readProxies(source),
+  }
+}
+
+/** `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, as everywhere. */
+export function readProxies(source: SettingSource): ServiceSettings['proxies'] {
+  return {
+    http: readProxyUrl(source, 'HTTP_PROXY'),
+    https: readProxyUrl(source, 'HTTPS_PROXY'),
+    none: source.value('no_proxy') ?? source.value('NO_PROXY') ?? null,
   }
 }
 

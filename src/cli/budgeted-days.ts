@@ -23,8 +23,13 @@ export function describeDays({ stream, callsOf, calls, isAtLeast }: StreamEstima
 /** For programs: days of the service, today included, and the last of them; null where no call is allowed. */
 export function daysObject(callsOf: CallsOf, budget: CallBudget): Readonly<Record<string, unknown>> {
   const days = daysUntilDone(callsOf, budget)
-  const lastDay = days === undefined ? null : dateAfter(days, budget)
-  return { calls_a_day: budget.budget, days: days ?? null, last_day: lastDay }
+  return { calls_a_day: budget.budget, days: days ?? null, last_day: lastDayOf(callsOf, budget) ?? null }
+}
+
+/** The service's day on which the last of these calls can be made, `YYYY-MM-DD`; undefined where no call is allowed. */
+export function lastDayOf(callsOf: CallsOf, budget: CallBudget): string | undefined {
+  const days = daysUntilDone(callsOf, budget)
+  return days === undefined ? undefined : dateAfter(days, budget)
 }
 
 /** Today included. Where each channel has calls of its own, none waits for another. */

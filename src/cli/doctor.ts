@@ -2,14 +2,15 @@ import { readDatabaseSettings, readSettings } from '../config.ts'
 import { grantSql, readGrants } from '../db/read-grants.ts'
 import { checkUsage, parseArguments } from './arguments.ts'
 import type { CliContext, Command } from './command.ts'
-import type { Check } from './doctor/check.ts'
+import type { Check, ReportCheck } from './doctor/check.ts'
+import { checkAlert } from './doctor/check-alert.ts'
 import { checkDatabase } from './doctor/check-database.ts'
 import { checkService } from './doctor/check-service.ts'
 import { checkSettings } from './doctor/check-settings.ts'
 import { exitCodeOfStatus } from './exit.ts'
 import { openConfiguredDatabase } from './open-configured-database.ts'
 
-const help = `livehouse doctor [--json | --grants]
+const help = `livehouse doctor [--json | --grants | --alert]
 
 Checks everything that a sync needs, also where something fails, and says how to mend it: the settings; the way to the service
 (proxy, name, certificate) and whether it answers; its token; the smallest call on each endpoint that reads (none on version 1 of
@@ -30,7 +31,8 @@ Exit codes: 0 no ✗, 1 at least one.
 Examples:
   livehouse doctor
   livehouse doctor --json | jq '.checks[] | select(.result == "failed")'
-  livehouse doctor --grants > grants.sql`
+  livehouse doctor --grants > grants.sql
+  livehouse doctor --alert`
 
 const signs: Readonly<Record<Check['result'], string>> = { ok: '✓', failed: '✗', warning: '!', skipped: '–' }
 const NAME_WIDTH = 20
@@ -39,9 +41,14 @@ const NAME_WIDTH = 20
 export const doctor: Command = {
   help,
   run: async (context, argv) => {
-    const { values } = parseArguments('doctor', argv, { json: { type: 'boolean' }, grants: { type: 'boolean' } })
+    const { values } = parseArguments('doctor', argv, {
+      json: { type: 'boolean' },
+      grants: { type: 'boolean' },
+      alert: { type: 'boolean' },
+    })
     checkUsage('doctor', (refuse) => {
       if (values.json && values.grants) refuse('--grants prints SQL; it is given without --json')
+      if (values.alert && values.grants) refuse('--alert and --grants each do one thing alone; give one of them')
     })
     if (values.grants) return await printGrants(context)
     const checks: Check[] = []
@@ -49,14 +56,19 @@ export const doctor: Command = {
       checks.push(check)
       if (values.json !== true) for (const line of describe(check)) context.print(line)
     }
-    const { service, database, channels, ...settings } = checkSettings(context.environment)
-    for (const check of settings.checks) report(check)
-    if (service !== undefined) await checkService(context, { service, database, channels }, report)
-    if (database !== undefined) await checkDatabase(context, database, service, report)
+    if (values.alert) await checkAlert(context, report)
+    else await checkAll(context, report)
     const status = checks.some(({ result }) => result === 'failed') ? 'failed' : 'ok'
     if (values.json === true) context.print(JSON.stringify({ status, checks }))
     return exitCodeOfStatus(status)
   },
+}
+
+async function checkAll(context: CliContext, report: ReportCheck): Promise<void> {
+  const { service, database, channels, ...settings } = checkSettings(context.environment)
+  for (const check of settings.checks) report(check)
+  if (service !== undefined) await checkService(context, { service, database, channels }, report)
+  if (database !== undefined) await checkDatabase(context, database, service, report)
 }
 
 async function printGrants(context: CliContext): Promise<number> {

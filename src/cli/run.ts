@@ -11,6 +11,7 @@ import { loadConfiguredJob } from './jobs/load-configured-jobs.ts'
 import { workerName } from './jobs/worker-name.ts'
 import { outcomeObject } from './outcome-json.ts'
 import { summarize } from './summary.ts'
+import { tellOfCauses } from './tell-of-causes.ts'
 import { openWarehouse } from './warehouse.ts'
 
 const help = `livehouse run JOB [--json]
@@ -52,11 +53,14 @@ async function runNamed(context: CliContext, name: string): Promise<JobResult> {
   const { clock, log, signal } = context
   const startedAt = new Date(clock.now()).toISOString()
   const job = await loadConfiguredJob(context, 'run', name)
-  const { service, database } = readJobSettings(context, job)
+  const { service, database, alerts } = readJobSettings(context, job)
   await using db = await openWarehouse(context, { settings: database, source: service })
   let result: JobResult | undefined
   const runJob = createRunJob(context, { db, onResult: (brought) => (result = brought) })
-  await runByHand(job, workerName(), { db, clock, log, signal, feed: createProgressFeed(), runJob })
+  // A run tells of itself; what fails before there is one is told here.
+  await runByHand(job, workerName(), { db, clock, log, signal, feed: createProgressFeed(), runJob }).finally(
+    async () => await tellOfCauses(context, db, alerts, service.proxies),
+  )
   return result ?? heldBy(name, startedAt, new Date(clock.now()).toISOString())
 }
 

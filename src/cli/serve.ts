@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { readAlertSettings } from '../config/read-alerts.ts'
 import { readDatabaseSettings, readServiceSettings, readSettings } from '../config.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import { createHealth } from '../scheduler/health.ts'
@@ -11,6 +12,7 @@ import type { Command } from './command.ts'
 import { createRunJob } from './jobs/create-run-job.ts'
 import { readJobSettings } from './jobs/job-settings.ts'
 import { loadConfiguredJobs } from './jobs/load-configured-jobs.ts'
+import { watchAlerts } from './jobs/watch-alerts.ts'
 import { workerName } from './jobs/worker-name.ts'
 import { openRunConnection } from './open-run-connection.ts'
 import { createPlainProgress } from './plain-progress.ts'
@@ -50,10 +52,11 @@ export const serve: Command = {
     const enabled = jobs.filter(({ isEnabled }) => isEnabled)
     // What is wrong with one is told now, not when it is due.
     for (const job of enabled) readJobSettings(context, job)
-    const { service, database, page } = readSettings(environment, (source) => ({
+    const { service, database, page, alerts } = readSettings(environment, (source) => ({
       service: readServiceSettings(source),
       database: readDatabaseSettings(source),
       page: readStatusPageSettings(source),
+      alerts: readAlertSettings(source),
     }))
     const maxConnections = SHARED_CONNECTIONS + CONNECTIONS_PER_JOB * enabled.length
     await using db = await openWarehouse(context, { settings: database, source: service, maxConnections })
@@ -67,6 +70,11 @@ export const serve: Command = {
 
     for (const line of describeNext(enabled, clock.now())) context.remark(line)
     log.info('serve.started', { worker, jobs: enabled.map(({ name }) => name) })
+    const over = new AbortController()
+    const watching = watchAlerts(
+      { ...context, signal: AbortSignal.any([signal, over.signal]) },
+      { db, settings: alerts, service, jobs: enabled },
+    )
     await serveJobs({
       db,
       clock,
@@ -82,6 +90,9 @@ export const serve: Command = {
         jobs: Object.fromEntries(jobs.map(({ name, digest }) => [name, digest])),
         startedAt: new Date(clock.now()),
       },
+    }).finally(async () => {
+      over.abort()
+      await watching
     })
     return 0
   },

@@ -1,6 +1,6 @@
 /** Something an operator should hear of without asking. Holds ids and counts, never personal data or a text of the service. */
 export type Cause =
-  /** The last run of a job or a command is not green. `problems`: how many of each code, by stream. */
+  /** The last run of a command (`sync`, `run nightly`) is not green. `problems`: how many of each code, by stream. */
   | {
       readonly kind: 'run'
       readonly name: string
@@ -21,6 +21,8 @@ export type Cause =
   | { readonly kind: 'budget'; readonly job: string; readonly finishBy: string; readonly finishesOn: string }
   /** The database does not answer. */
   | { readonly kind: 'database' }
+  /** Nothing: an operator wants to see an alert arrive. */
+  | { readonly kind: 'test' }
 
 /** The same text for the same cause, however its facts change. */
 export function keyOfCause(cause: Cause): string {
@@ -38,7 +40,8 @@ export function keyOfCause(cause: Cause): string {
     case 'budget':
       return `budget=${cause.job}`
     case 'database':
-      return 'database'
+    case 'test':
+      return cause.kind
   }
 }
 

@@ -19,16 +19,15 @@ export async function readCauses(db: Kysely<Database>, now: Date): Promise<reado
   ]
 }
 
-/** The last run of each job and of each command; those of `running` processes say nothing yet. */
+/** The last run of each command, `run nightly` for one; those of `running` processes say nothing yet. */
 async function readRunCauses(db: Kysely<Database>): Promise<readonly Cause[]> {
   const { rows } = await sql<RunRow>`
     with named as (
-      select coalesce(j.job, r.command) as name, r.run_id, r.status, r.outcome, r.finished_at
-      from livehouse_ops.runs r left join livehouse_ops.job_runs j using (run_id)
-      where r.status <> 'running' and r.command <> 'demo'
+      select command as name, run_id, status, outcome, finished_at from livehouse_ops.runs
+      where status <> 'running' and command <> 'demo'
       union all
       -- Failed before a run began, such as for want of a setting.
-      select job, null, outcome, null, finished_at from livehouse_ops.job_runs
+      select 'run ' || job, null, outcome, null, finished_at from livehouse_ops.job_runs
       where run_id is null and status = 'ended'
     ), last as (
       select distinct on (name) * from named order by name, finished_at desc nulls last, run_id desc nulls last

@@ -69,16 +69,18 @@ test('the last run of each command counts, and only when it is not green', async
   expect(JSON.stringify(causes)).not.toContain('13800001234')
 })
 
-test('a run of a job counts for the job, and not for its command', async () => {
-  await addJobRun('nightly', await addRun({ status: 'partial', minute: 1 }), 'partial')
+test('runs of a job count for the job, and not for another command', async () => {
+  await addRun({ command: 'run nightly', status: 'partial', minute: 1 })
   await addRun({ status: 'ok', minute: 2 })
-  expect(await readCauses(database.db, NOW)).toMatchObject([{ kind: 'run', name: 'nightly', status: 'partial' }])
+  expect(await readCauses(database.db, NOW)).toMatchObject([{ kind: 'run', name: 'run nightly', status: 'partial' }])
+  await addRun({ command: 'run nightly', status: 'ok', minute: 3 })
+  expect(await readCauses(database.db, NOW)).toEqual([])
 })
 
 test('a job that failed before a run began counts as well', async () => {
   await addJobRun('nightly', null, 'failed')
   expect(await readCauses(database.db, NOW)).toEqual([
-    { kind: 'run', name: 'nightly', runId: null, status: 'failed', problems: [] },
+    { kind: 'run', name: 'run nightly', runId: null, status: 'failed', problems: [] },
   ])
 })
 

@@ -5,6 +5,7 @@ import { auditObject, describeAudit } from '../audit/report.ts'
 import type { CliContext } from '../command.ts'
 import { outcomeObject } from '../outcome-json.ts'
 import { summarize } from '../summary.ts'
+import { beatHeart } from './beat-heart.ts'
 import type { JobDeps, JobResult } from './job-deps.ts'
 import { runAuditJob } from './run-audit-job.ts'
 import { runBackfillJob } from './run-backfill-job.ts'
@@ -15,6 +16,7 @@ export function createRunJob(context: CliContext, deps: JobDeps): RunJob {
   return async (job, { signal, report }) => {
     const result = await runKind({ ...context, signal, openProgress: () => bothOf(context, report) }, job, deps)
     deps.onResult?.(result)
+    if (result.outcome.status === 'ok') await beatHeart({ ...context, signal })
     return result.outcome
   }
 }

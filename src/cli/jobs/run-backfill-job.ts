@@ -1,15 +1,12 @@
 import type { BackfillJob, JobRange } from '../../core/define-job.ts'
 import type { RunOutcome } from '../../core/outcome.ts'
-import { formatWallTime, wallTimeAt } from '../../core/wall-clock.ts'
 import type { Job } from '../../scheduler/job.ts'
 import { abandonBackfill, finishBackfill, openBackfill } from '../../state/backfills.ts'
 import { planRange } from '../backfill/plan-range.ts'
 import type { CliContext } from '../command.ts'
 import { runExtraction } from '../run-extraction.ts'
 import type { JobDeps } from './job-deps.ts'
-import { readJobSettings } from './job-settings.ts'
-import { jobStreams } from './job-streams.ts'
-import { rangeWindow } from './range-window.ts'
+import { readBackfillJob } from './read-backfill-job.ts'
 
 /** Reads the range of a job again. What is left of one with fixed dates is gone on with when it is due again. */
 export async function runBackfillJob(
@@ -19,17 +16,8 @@ export async function runBackfillJob(
   { db, connection }: JobDeps,
 ): Promise<RunOutcome> {
   const { clock, signal } = context
-  const { service, configured, channels, historyFrom, alerts } = readJobSettings(context, job)
-  const startedAt = new Date(clock.now())
-  const window = rangeWindow(range, historyFrom, wallTimeAt(startedAt.getTime(), service.timeZone))
-  const streams = jobStreams(job)
-  const wanted = {
-    from: formatWallTime(window.from),
-    to: formatWallTime(window.to),
-    streams: streams.filter(({ isTimeFiltered }) => isTimeFiltered).map(({ name }) => name),
-    channels: channels.map(({ channelId }) => channelId),
-    onlyGaps,
-  }
+  const { settings, startedAt, window, streams, wanted } = readBackfillJob(context, job, { range, onlyGaps })
+  const { service, configured, channels, historyFrom, alerts } = settings
   const { backfillId } = await openBackfill(db, wanted, startedAt, false)
   const outcome = await runExtraction(context, {
     command: `run ${job.name}`,

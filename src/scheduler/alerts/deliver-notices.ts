@@ -39,32 +39,32 @@ export async function deliverNotices(
   const { clock } = channel
   const notices = await claimNotices(db, new Date(clock.now()), HOLD_MS)
   if (notices.length === 0) return true
-  let isSent = false
+  let refusal: string | undefined = 'interrupted'
   try {
-    isSent = await sendNotices(notices, channel, signal)
+    refusal = await sendNotices(notices, channel, signal)
   } finally {
-    if (!isSent) await releaseNotices(db, notices)
+    if (refusal !== undefined) await releaseNotices(db, notices)
   }
-  if (isSent) await markSent(db, notices, new Date(clock.now()))
-  return isSent
+  if (refusal === undefined) await markSent(db, notices, new Date(clock.now()))
+  return refusal === undefined
 }
 
-/** Three attempts. @returns whether the receiver took it; why not is logged */
+/** Three attempts. @returns why the receiver did not take it, which is logged as well; undefined when it did */
 export async function sendNotices(
   notices: readonly Notice[],
   channel: AlertChannel,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<string | undefined> {
   const { clock, log, url, post } = channel
   for (let attempt = 0; ; attempt += 1) {
     const answer = await post(formatAlert(notices, url, channel, clock.now()), signal)
     const refusal = answer.status === undefined ? answer.failure : refusalIn(channel.format, answer.status, answer.text)
     signal.throwIfAborted()
-    if (refusal === undefined) return true
+    if (refusal === undefined) return undefined
     const waitMs = WAITS_MS[attempt]
     if (waitMs === undefined) {
       log.warn('alert.unsent', { notices: notices.length, format: channel.format, reason: refusal })
-      return false
+      return refusal
     }
     await clock.sleep(waitMs, signal)
   }

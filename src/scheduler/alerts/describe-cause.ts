@@ -20,7 +20,7 @@ const english: Words = {
   raised: (cause) => {
     switch (cause.kind) {
       case 'run':
-        return `${named(cause.name)} ended ${cause.status}${runOf(cause, ' (run ', ')')}${problemsOf(cause, ': ')}. See livehouse status.`
+        return `livehouse ${named(cause.name)} ended ${cause.status}${runOf(cause, ' (run ', ')')}${problemsOf(cause, ': ')}. See livehouse status.`
       case 'stale':
         return cause.provenAt === null
           ? `Nothing of ${cause.stream} was ever proven, by ${cause.provenBy} today.`
@@ -35,12 +35,14 @@ const english: Words = {
         return `Job ${cause.job} will not be done by ${cause.finishBy}: its ten calls a day last until about ${cause.finishesOn}.`
       case 'database':
         return 'The database does not answer; livehouse waits for it.'
+      case 'test':
+        return 'This is a test: alerts of livehouse arrive here.'
     }
   },
   cleared: (cause) => {
     switch (cause.kind) {
       case 'run':
-        return `${named(cause.name)} ended well again.`
+        return `livehouse ${named(cause.name)} ended well again.`
       case 'stale':
         return `${cause.stream} is proven again.`
       case 'unknownField':
@@ -53,6 +55,8 @@ const english: Words = {
         return `Job ${cause.job} will be done in time.`
       case 'database':
         return 'The database answers again.'
+      case 'test':
+        return 'The test is over.'
     }
   },
 }
@@ -61,7 +65,7 @@ const chinese: Words = {
   raised: (cause) => {
     switch (cause.kind) {
       case 'run':
-        return `${named(cause.name)} ${cause.status === 'failed' ? '运行失败' : '只完成了一部分'}${runOf(cause, '（运行 ', '）')}${problemsOf(cause, '：')}。详见 livehouse status。`
+        return `livehouse ${named(cause.name)} ${cause.status === 'failed' ? '运行失败' : '只完成了一部分'}${runOf(cause, '（运行 ', '）')}${problemsOf(cause, '：')}。详见 livehouse status。`
       case 'stale':
         return cause.provenAt === null
           ? `截至今日 ${cause.provenBy}，${cause.stream} 从未得到验证。`
@@ -76,12 +80,14 @@ const chinese: Words = {
         return `任务 ${cause.job} 无法在 ${cause.finishBy} 前完成：按每天十次调用，大约要到 ${cause.finishesOn}。`
       case 'database':
         return '数据库没有响应；livehouse 正在等待。'
+      case 'test':
+        return '这是一条测试：livehouse 的告警会发送到这里。'
     }
   },
   cleared: (cause) => {
     switch (cause.kind) {
       case 'run':
-        return `${named(cause.name)} 已恢复正常。`
+        return `livehouse ${named(cause.name)} 已恢复正常。`
       case 'stale':
         return `${cause.stream} 已重新得到验证。`
       case 'unknownField':
@@ -94,6 +100,8 @@ const chinese: Words = {
         return `任务 ${cause.job} 可以按时完成。`
       case 'database':
         return '数据库已恢复响应。'
+      case 'test':
+        return '测试结束。'
     }
   },
 }

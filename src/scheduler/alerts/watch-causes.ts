@@ -33,7 +33,8 @@ export function createLook(options: WatchOptions): () => Promise<void> {
   const { clock } = channel
   let isAwayTold = false
   const tell = async (event: Notice['event']): Promise<boolean> =>
-    await sendNotices([{ event, cause: { kind: 'database' }, at: new Date(clock.now()) }], channel, signal)
+    (await sendNotices([{ event, cause: { kind: 'database' }, at: new Date(clock.now()) }], channel, signal)) ===
+    undefined
   return async () => {
     try {
       const now = new Date(clock.now())

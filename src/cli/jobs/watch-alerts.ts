@@ -1,0 +1,36 @@
+import type { Kysely } from 'kysely'
+import { createWebhook } from '../../api/webhook.ts'
+import type { AlertSettings } from '../../config/read-alerts.ts'
+import type { ServiceSettings } from '../../config.ts'
+import type { Database } from '../../db/database.ts'
+import { watchCauses } from '../../scheduler/alerts/watch-causes.ts'
+import type { Job } from '../../scheduler/job.ts'
+import type { CliContext } from '../command.ts'
+import { ALERT_TIMEOUT_MS } from '../tell-of-causes.ts'
+import { jobStreams } from './job-streams.ts'
+import { readLastDay } from './read-last-day.ts'
+
+export interface AlertWatch {
+  readonly db: Kysely<Database>
+  readonly settings: AlertSettings
+  readonly service: ServiceSettings
+  /** Those that are served. */
+  readonly jobs: readonly Job[]
+}
+
+/** Tells of what goes wrong while jobs are served, until the signal aborts; ends at once where nobody is to be told. */
+export async function watchAlerts(context: CliContext, { db, settings, service, jobs }: AlertWatch): Promise<void> {
+  const { clock, log, signal } = context
+  const { webhook: url } = settings
+  if (url === null) return
+  await using webhook = createWebhook({ proxies: service.proxies, timeoutMs: ALERT_TIMEOUT_MS })
+  await watchCauses({
+    db,
+    jobs,
+    timeZone: service.timeZone,
+    streamsOf: (job) => jobStreams(job).map(({ name }) => name),
+    lastDayOf: (job) => readLastDay(context, db, job),
+    channel: { ...settings, url, post: webhook.ask, clock, log },
+    signal,
+  })
+}
