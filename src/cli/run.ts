@@ -57,10 +57,12 @@ async function runNamed(context: CliContext, name: string): Promise<JobResult> {
   await using db = await openWarehouse(context, { settings: database, source: service })
   let result: JobResult | undefined
   const runJob = createRunJob(context, { db, onResult: (brought) => (result = brought) })
-  // A run tells of itself; what fails before there is one is told here.
-  await runByHand(job, workerName(), { db, clock, log, signal, feed: createProgressFeed(), runJob }).finally(
-    async () => await tellOfCauses(context, db, alerts, service.proxies),
-  )
+  try {
+    await runByHand(job, workerName(), { db, clock, log, signal, feed: createProgressFeed(), runJob })
+  } finally {
+    // A run tells of itself; what fails before there is one is told here.
+    await tellOfCauses(context, db, alerts, service.proxies)
+  }
   return result ?? heldBy(name, startedAt, new Date(clock.now()).toISOString())
 }
 

@@ -75,25 +75,27 @@ export const serve: Command = {
       { ...context, signal: AbortSignal.any([signal, over.signal]) },
       { db, settings: alerts, service, jobs: enabled },
     )
-    await serveJobs({
-      db,
-      clock,
-      log,
-      signal,
-      feed,
-      health,
-      jobs,
-      runJob: createRunJob(runContext, { db, connection }),
-      scheduler: {
-        schedulerId: randomUUID(),
-        worker,
-        jobs: Object.fromEntries(jobs.map(({ name, digest }) => [name, digest])),
-        startedAt: new Date(clock.now()),
-      },
-    }).finally(async () => {
+    try {
+      await serveJobs({
+        db,
+        clock,
+        log,
+        signal,
+        feed,
+        health,
+        jobs,
+        runJob: createRunJob(runContext, { db, connection }),
+        scheduler: {
+          schedulerId: randomUUID(),
+          worker,
+          jobs: Object.fromEntries(jobs.map(({ name, digest }) => [name, digest])),
+          startedAt: new Date(clock.now()),
+        },
+      })
+    } finally {
       over.abort()
       await watching
-    })
+    }
     return 0
   },
 }
