@@ -28,8 +28,11 @@ const REST = 20
 /** While new facts are read, those that are not older than this are shown to whom would have to wait. */
 const LONGEST_MS = 300_000
 const PATIENCE_MS = 1000
-/** Adding up watch records reads many rows, and the days hardly change. */
-const WATCHED_MS = 600_000
+/** Adding up watch records reads many rows: it takes at most a hundredth of the time. */
+const WATCHED_REST = 100
+const SHORTEST_WATCHED_MS = 30_000
+/** After it took too long. */
+const WATCHED_PAUSE_MS = 3_600_000
 const WATCHED_STATEMENT_MS = 5000
 const CANCELED = '57014'
 
@@ -98,11 +101,12 @@ export function createFactsSource(deps: FactsDeps): FactsSource {
 async function readWatched({ db, clock }: FactsDeps, facts: Omit<Facts, 'watched'>): Promise<Watched> {
   const since = new Date((Math.floor(facts.readAtMs / 86_400_000) - TIMELINE_DAYS) * 86_400_000)
   const startedAt = clock.now()
+  const restUntil = (now: number) => now + Math.max(SHORTEST_WATCHED_MS, WATCHED_REST * (now - startedAt))
   try {
     const days = await readOnly(db, WATCHED_STATEMENT_MS, (snapshot) => readWatchHours(snapshot, since, facts.timeZone))
-    return { days: days.slice(-TIMELINE_DAYS), untilMs: startedAt + WATCHED_MS }
+    return { days: days.slice(-TIMELINE_DAYS), untilMs: restUntil(clock.now()) }
   } catch (error) {
     if (!hasCode(error, 'db.refused') || error.details.sqlState !== CANCELED) throw error
-    return { days: undefined, untilMs: startedAt + WATCHED_MS * 6 }
+    return { days: undefined, untilMs: startedAt + WATCHED_PAUSE_MS }
   }
 }

@@ -114,7 +114,7 @@ async function listen(server: Server, { host, port }: StatusServerOptions['liste
     await once(server, 'listening')
   } catch (cause) {
     const problem = `LIVEHOUSE_HTTP is ${shown}, where it cannot listen (${reasonOf(cause)}); it should be an address of this machine with a free port, such as 127.0.0.1:8788`
-    throw new LivehouseError('config.invalid', problem, { problems: [problem] }, { cause })
+    throw new LivehouseError('config.invalid', 'the status page cannot listen', { problems: [problem] }, { cause })
   }
   const address = server.address()
   const used = typeof address === 'object' && address !== null ? address.port : port
