@@ -230,6 +230,7 @@ test('every secret is known to the logger, whatever else is wrong', () => {
     DATABASE_URL: 'postgres://me:s%40db@db/x',
     HTTPS_PROXY: 'http://me:s-proxy@proxy:1',
     LIVEHOUSE_ALERT_SECRET: 's-alert',
+    LIVEHOUSE_HTTP_TOKEN: 's-page',
     LIVEHOUSE_ALERT_WEBHOOK: 'https://robot/s-key',
     LIVEHOUSE_HEARTBEAT_URL: 'https://beat/s-uuid',
   }
@@ -240,6 +241,7 @@ test('every secret is known to the logger, whatever else is wrong', () => {
       's@db',
       's-proxy',
       's-alert',
+      's-page',
       'https://robot/s-key',
       'https://beat/s-uuid',
     ]),

@@ -128,6 +128,14 @@ test('a table that was too large to add up says so', () => {
   expect(overview(makeFacts({ watched: undefined }))).toContain('The database took too long to add this up.')
 })
 
+test('a stream that is late carries a sign; version 1, which takes weeks, does not', () => {
+  const signed = (stream: string) => {
+    const units = [makeUnit({ stream, until: makeFacts().now - 90 * 86_400 })]
+    return overview(makeFacts({ units, channels: [] })).includes('class="late"')
+  }
+  expect([signed('gifts'), signed('watch_records_v1')]).toEqual([true, false])
+})
+
 describe('with a thousand channels', () => {
   const channels = Array.from({ length: 1000 }, (_, index) =>
     makeChannel({ channelId: `${index + 1}`, name: `频道 ${index + 1}`, group: index % 2 ? '甲' : '乙' }),
