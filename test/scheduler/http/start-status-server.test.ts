@@ -134,9 +134,10 @@ test('a port that is taken is said to be, with the setting', async () => {
   const address = other.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
   const error = await errorOf(startTestStatusServer(database, { listen: { host: '127.0.0.1', port } }))
-  expect(hasCode(error, 'config.invalid')).toBe(true)
-  expect(String(error)).toContain(
-    `LIVEHOUSE_HTTP is 127.0.0.1:${port}, where it cannot listen (another program listens there)`,
-  )
+  expect(hasCode(error, 'config.invalid') && error.details.problems).toEqual([
+    expect.stringContaining(
+      `LIVEHOUSE_HTTP is 127.0.0.1:${port}, where it cannot listen (another program listens there)`,
+    ),
+  ])
   other.close()
 })
