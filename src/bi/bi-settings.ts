@@ -1,4 +1,5 @@
 import type { PersonalData } from './view.ts'
+import type { Language } from './view-statements.ts'
 
 /** What an operator wants the views to show; undefined leaves it as the database has it. */
 export interface BiSettings {
@@ -6,4 +7,6 @@ export interface BiSettings {
   readonly currency: string | undefined
   /** Empty: nothing is masked. */
   readonly masked: readonly PersonalData[] | undefined
+  /** Of the comments in the database. */
+  readonly language?: Language | undefined
 }

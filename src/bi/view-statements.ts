@@ -1,4 +1,5 @@
-import type { BiView } from './view.ts'
+import { quoteText as quote } from './quote.ts'
+import type { BiView, Words } from './view.ts'
 
 /** In which language the database describes its views. */
 export type Language = 'en' | 'zh'
@@ -17,7 +18,7 @@ export const roles = {
   },
 } as const
 
-const schemaWords = {
+export const schemaWords: Words = {
   en: 'For analysts: dimensions, facts and daily figures of the live-streaming account; personal data masked',
   zh: '面向分析师：直播账号的维度、事实与每日指标；个人信息已脱敏',
 }
@@ -62,16 +63,24 @@ end $$`,
   )
 }
 
+/** In the language of the last database that was published; where this user may not, the words stay as they are. */
+export function commentOnRoles(language: Language): readonly string[] {
+  return Object.entries(roles).map(
+    ([role, words]) => `do $$ begin
+  if shobj_description(to_regrole('${role}'), 'pg_authid') is distinct from ${quote(words[language])} then
+    comment on role ${role} is ${quote(words[language])};
+  end if;
+exception when insufficient_privilege or undefined_object or unique_violation or internal_error then null;
+end $$`,
+  )
+}
+
 /** What analysts get: these views, and nothing else. @param present the roles that are there */
 export function grantTo(present: readonly string[], views: readonly BiView[]): readonly string[] {
   if (present.length === 0) return []
   const to = present.join(', ')
   const names = views.map(({ name }) => `${SCHEMA}.${name}`).join(', ')
   return [`grant usage on schema ${SCHEMA} to ${to}`, `grant select on ${names} to ${to}`]
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`
 }
 
 function lowerFirst(text: string): string {

@@ -1,3 +1,4 @@
+import { readCommentLanguage } from '../config/read-bi.ts'
 import { readDatabaseSettings, readServiceTimeZone, readSettings } from '../config.ts'
 import { planForDba } from '../db/bi/plan-for-dba.ts'
 import { type BiOutcome, publishBi } from '../db/bi/publish-bi.ts'
@@ -41,9 +42,14 @@ export const migrate: Command = {
     const options = { json: { type: 'boolean' }, all: { type: 'boolean' } } as const
     const { values, positionals } = parseArguments('migrate', argv, options, 1)
     const action = chooseAction('migrate', positionals[0], actions)
-    const timeZone = readSettings(context.environment, readServiceTimeZone)
+    const { timeZone, language } = readSettings(context.environment, (source) => ({
+      timeZone: readServiceTimeZone(source),
+      language: readCommentLanguage(source),
+    }))
     if (action === 'sql' && values.all === true) {
-      context.print((await migrationSql(await loadMigrations(), await planForDba(undefined, timeZone))).trimEnd())
+      context.print(
+        (await migrationSql(await loadMigrations(), await planForDba(undefined, timeZone, language))).trimEnd(),
+      )
       return 0
     }
     const settings = readSettings(context.environment, readDatabaseSettings)
@@ -58,7 +64,11 @@ export const migrate: Command = {
       case 'status':
         return showStatus(context, await readMigrationStatus(db, { signal }), values.json === true)
       case 'sql':
-        return showPendingSql(context, await readMigrationStatus(db, { signal }), await planForDba(db, timeZone))
+        return showPendingSql(
+          context,
+          await readMigrationStatus(db, { signal }),
+          await planForDba(db, timeZone, language),
+        )
     }
   },
 }

@@ -1,14 +1,24 @@
 import type { BiSettings } from '../bi/bi-settings.ts'
 import { maskable } from '../bi/fragments/masks.ts'
 import type { PersonalData } from '../bi/view.ts'
+import type { Language } from '../bi/view-statements.ts'
+import { readLanguage } from './read-language.ts'
 import type { SettingSource } from './setting-source.ts'
 import { show } from './values.ts'
 
-/** The currency of gifts and the list of what is masked; undefined where neither is set. */
+/** The currency of gifts, the list of what is masked and the language of the comments; undefined where none is set. */
 export function readBi(source: SettingSource): BiSettings | undefined {
   const currency = readCurrency(source)
   const masked = readMask(source)
-  return currency === undefined && masked === undefined ? undefined : { currency, masked }
+  const language = readCommentLanguage(source)
+  const isGiven = currency !== undefined || masked !== undefined || language !== undefined
+  return isGiven ? { currency, masked, ...(language && { language }) } : undefined
+}
+
+/** `LIVEHOUSE_LANG` as the database knows it. */
+export function readCommentLanguage(source: SettingSource): Language | undefined {
+  const language = readLanguage(source)
+  return language === 'zh-CN' ? 'zh' : language
 }
 
 function readCurrency(source: SettingSource): string | undefined {

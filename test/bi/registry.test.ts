@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { describeViews } from '../../src/bi/describe-views.ts'
 import { biViews } from '../../src/bi/registry.ts'
 import { publishBi } from '../../src/db/bi/publish-bi.ts'
 import { readBiState } from '../../src/db/bi/read-bi-state.ts'
+import type { Database } from '../../src/db/database.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 
 const MARK = '<!-- generated from the declarations from here on: npx vitest run test/bi/registry.test.ts -u -->\n'
@@ -50,19 +51,48 @@ test('a boolean is named is_…, hours stand beside seconds, and extra is nowher
   }
 })
 
-test('the schema, each view, column and role is described in the database', async () => {
-  await using database = await createTestDatabase()
-  await publishBi(database.db)
+test.each(['en', 'zh'] as const)(
+  'every schema, table, view, column and role is described in the database, in %s, and again in English after that',
+  async (language) => {
+    await using database = await createTestDatabase()
+    await publishBi(database.db, { settings: { currency: undefined, masked: undefined, language } })
+    expect(await publishBi(database.db)).toEqual({ status: 'unchanged' })
+    const described = await readComments(database.db)
+    expect(described.length).toBeGreaterThan(700)
+    const isChinese = language === 'zh'
+    expect(
+      described.filter(({ comment }) => comment === null || /\p{Script=Han}/u.test(comment) !== isChinese),
+    ).toEqual([])
+    await publishBi(database.db, { settings: { currency: undefined, masked: undefined, language: 'en' } })
+    const after = await readComments(database.db)
+    expect(after.filter(({ comment }) => /\p{Script=Han}/u.test(comment ?? ''))).toEqual([])
+  },
+)
+
+async function readComments(db: Kysely<Database>) {
   const { rows } = await sql<{ name: string; comment: string | null }>`
-    select concat_ws('.', c.relname, a.attname) as name,
+    select concat_ws('.', n.nspname, c.relname, a.attname) as name,
       coalesce(col_description(c.oid, a.attnum), case when a.attnum is null then obj_description(c.oid, 'pg_class') end) as comment
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
-      left join pg_attribute a on a.attrelid = c.oid and a.attnum > 0
-    where n.nspname = 'livehouse_bi'
-    union all select nspname, obj_description(oid, 'pg_namespace') from pg_namespace where nspname = 'livehouse_bi'
-    union all select rolname, shobj_description(oid, 'pg_authid') from pg_roles where rolname in ('livehouse_analyst', 'livehouse_pii')`.execute(
-    database.db,
+      left join lateral (
+        select attname, attnum from pg_attribute where attrelid = c.oid and attnum > 0 and not attisdropped
+        union all select null, null
+      ) a on true
+    where n.nspname ~ '^livehouse' and c.relkind in ('r', 'p', 'v', 'm')
+    union all select nspname, obj_description(oid, 'pg_namespace') from pg_namespace where nspname ~ '^livehouse'`.execute(
+    db,
   )
-  expect(rows.length).toBeGreaterThan(200)
-  expect(rows.filter(({ comment }) => comment === null)).toEqual([])
+  return rows
+}
+
+test('the roles are described', async () => {
+  await using database = await createTestDatabase()
+  await publishBi(database.db)
+  const { rows } = await sql<{ comment: string | null }>`
+    select shobj_description(oid, 'pg_authid') as comment from pg_roles
+    where rolname in ('livehouse_analyst', 'livehouse_pii')`.execute(database.db)
+  expect(rows.map(({ comment }) => comment)).toEqual([
+    expect.stringContaining('livehouse_bi'),
+    expect.stringContaining('livehouse_bi'),
+  ])
 })

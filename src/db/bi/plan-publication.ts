@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto'
+import { commentOnTables } from '../../bi/comment-on-tables.ts'
 import { biIndexes, dropIndexes } from '../../bi/indexes.ts'
 import { biViews } from '../../bi/registry.ts'
 import {
+  commentOnRoles,
   commentOnSchema,
   commentOnView,
   createRoles,
   createView,
   grantTo,
+  type Language,
   roles,
   SCHEMA,
 } from '../../bi/view-statements.ts'
@@ -18,10 +21,10 @@ type PlannedFrom = Pick<
 >
 
 /** A database without any of it, whose user may do everything: what a script for an empty one starts from. */
-export function emptyBiState(timeZone: string): PlannedFrom {
+export function emptyBiState(timeZone: string, language: Language = 'en'): PlannedFrom {
   return {
     fingerprint: null,
-    language: 'en',
+    language,
     timeZone,
     publishedZone: null,
     views: new Map(),
@@ -39,7 +42,11 @@ export function emptyBiState(timeZone: string): PlannedFrom {
 export function planPublication(state: PlannedFrom): readonly string[] {
   const { language, timeZone, views, hasSchema } = state
   const definitions = biViews.map((view) => createView(view, timeZone))
-  const comments = [commentOnSchema(language), ...biViews.flatMap((view) => commentOnView(view, language))]
+  const comments = [
+    commentOnSchema(language),
+    ...biViews.flatMap((view) => commentOnView(view, language)),
+    ...commentOnTables(language),
+  ]
   const fingerprint = createHash('sha256')
     .update(JSON.stringify([definitions, comments, biIndexes(timeZone)]))
     .digest('hex')
@@ -57,9 +64,10 @@ export function planPublication(state: PlannedFrom): readonly string[] {
         ...comments,
         ...(state.publishedZone === timeZone ? [] : dropIndexes),
         ...biIndexes(timeZone),
-        remember(fingerprint, timeZone),
+        remember(fingerprint, state),
       ]
-  return [...made, ...newRoles, ...grantTo(present, biViews)]
+  const roleWords = isCurrent ? [] : commentOnRoles(language)
+  return [...made, ...newRoles, ...roleWords, ...grantTo(present, biViews)]
 }
 
 /** One statement for all, so that the order among them does not matter; it stops at a view of somebody else. */
@@ -87,10 +95,10 @@ export function planWithdrawal(views: readonly string[]): readonly string[] {
   return [...(views.length > 0 ? [dropViews(views)] : []), ...dropIndexes, forget]
 }
 
-function remember(fingerprint: string, timeZone: string): string {
+function remember(fingerprint: string, { timeZone, language }: PlannedFrom): string {
   const names = biViews.map(({ name }) => `'${name}'`).join(', ')
   return (
-    `update livehouse_ops.bi_settings set fingerprint = '${fingerprint}', time_zone = '${timeZone.replaceAll("'", "''")}', ` +
+    `update livehouse_ops.bi_settings set fingerprint = '${fingerprint}', time_zone = '${timeZone.replaceAll("'", "''")}', language = '${language}', ` +
     `views = array[${names}]`
   )
 }

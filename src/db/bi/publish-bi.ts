@@ -44,7 +44,10 @@ export async function publishBi(
   }
 }
 
-async function writeBiSettings(db: Kysely<Database>, { currency, masked }: BiSettings): Promise<void> {
+async function writeBiSettings(db: Kysely<Database>, { currency, masked, language }: BiSettings): Promise<void> {
+  if (language !== undefined) {
+    await sql`update livehouse_ops.bi_settings set language = ${language} where language <> ${language}`.execute(db)
+  }
   if (currency !== undefined) {
     await sql`update livehouse_ops.bi_settings set currency = ${currency} where currency is distinct from ${currency}`.execute(
       db,

@@ -1,0 +1,170 @@
+import { type BaseTable, column } from '../base-table.ts'
+
+/** What readings have found: missing and unreadable rows, shortfalls, facts about the service. */
+export const findingTables: Readonly<Record<string, BaseTable>> = {
+  'livehouse_ops.missed_rows': {
+    words: {
+      en: 'Rows that the last proven reading of their walk or window did not find; when the next one misses them too they are marked as removed',
+      zh: '所属整表或区间最近一次经证明的读取未找到的行；下一次仍未找到则标记为已移除',
+    },
+    key: ['stream', 'partition', 'row_key'],
+    columns: {
+      stream: column('text', 'Stream of the row', '行所属的数据流'),
+      partition: column('text', 'Partition of the row, such as channel=9', '行所属的分区，如 channel=9'),
+      row_key: column('text', "The part of the row's key that the partition does not name", '行主键中分区未给出的部分'),
+      missed_at: column('timestamp with time zone', 'When it was missed', '未找到的时间'),
+      run_id: column('bigint', 'The run that missed it', '未找到它的运行'),
+    },
+  },
+  'livehouse_ops.walk_marks': {
+    words: {
+      en: 'What the last verified walk over a whole list began with: a list that still begins so may be left out',
+      zh: '最近一次经验证的整表读取的开头：开头仍相同的列表可略过',
+    },
+    key: ['stream', 'partition'],
+    columns: {
+      stream: column('text', 'Name of the stream', '数据流名称'),
+      partition: column('text', 'Part of the stream, as in slices', '数据流的部分，同 slices'),
+      total: column('bigint', 'Total that the source named', '源端给出的总数'),
+      first_page: column('text', 'Hash of the first page', '首页的散列'),
+      walked_at: column('timestamp with time zone', 'When the walk began', '读取开始的时间'),
+      run_id: column('bigint', 'The run that made it', '进行读取的运行'),
+    },
+  },
+  'livehouse_ops.quarantine': {
+    words: {
+      en: 'Received items that could not become rows; none is ever dropped',
+      zh: '收到但无法成为行的条目；从不丢弃',
+    },
+    key: ['stream', 'partition', 'item_hash', 'ordinal'],
+    columns: {
+      stream: column('text', 'Name of the stream', '数据流名称'),
+      partition: column('text', 'Part of the stream, as in slices', '数据流的部分，同 slices'),
+      item_hash: column('text', 'Hash of the item as it was received', '所收到条目的散列'),
+      ordinal: column('integer', 'From 1, among equal items of one slice', '同一切片中相同条目的序号，从 1 起'),
+      raw: column('text', 'The item as JSON text', '条目的 JSON 文本'),
+      reason: column('text', 'Why it could not be read, with the value that shows it', '无法读取的原因，附相关的值'),
+      path: column(
+        'text',
+        'Where in the item, such as user_id; empty for the item itself',
+        '在条目中的位置，如 user_id；条目本身则为空',
+      ),
+      slice_id: column('bigint', 'The last slice that received it', '最近收到它的切片'),
+      run_id: column('bigint', 'The last run that received it', '最近收到它的运行'),
+      first_seen_at: column('timestamp with time zone', 'When it was first received', '首次收到的时间'),
+      last_seen_at: column(
+        'timestamp with time zone',
+        'When it was last received, to the day: it moves at most once a day of the service',
+        '最近收到的时间，精确到日：每个服务日最多变动一次',
+      ),
+      resolved_at: column(
+        'timestamp with time zone',
+        'When it became a row, or a proven reading of its whole list no longer brought it; NULL while it is unreadable, and again when it comes back',
+        '成为行的时间，或其完整列表经证明的读取不再包含它的时间；仍无法读取时为 NULL，再次出现时恢复为 NULL',
+      ),
+      headers: column(
+        'text',
+        'The column headers over the item as JSON text (API 4.11); NULL where there are none',
+        '条目的列标题 JSON 文本（API 4.11）；没有则为 NULL',
+      ),
+    },
+  },
+  'livehouse_ops.unknown_fields': {
+    words: {
+      en: 'Fields of the source that the interface description does not know; each is reported once',
+      zh: '接口文档未说明的源字段；每个只报告一次',
+    },
+    key: ['stream', 'field'],
+    columns: {
+      stream: column('text', 'Stream of the field', '字段所属的数据流'),
+      field: column('text', 'Name of the field at the source; its values stand in extra', '源字段名；其值在 extra 中'),
+      first_seen_at: column('timestamp with time zone', 'When it was first seen', '首次看到的时间'),
+      run_id: column('bigint', 'The run that first saw it', '首次看到它的运行'),
+    },
+  },
+  'livehouse_ops.channel_states': {
+    words: {
+      en: 'Channels that the service did not know in the last run that asked for them; a channel that answered has no row',
+      zh: '最近一次运行中服务端不认识的频道；有应答的频道没有行',
+    },
+    key: ['channel_id'],
+    columns: {
+      channel_id: column('text', 'Channel id', '频道 ID'),
+      unknown_runs: column(
+        'integer',
+        'Runs in a row that were told that the channel does not exist; from the third on it is gone',
+        '连续多少次运行被告知频道不存在；自第三次起视为 gone',
+      ),
+      run_id: column('bigint', 'The last of these runs', '其中最近一次运行'),
+    },
+  },
+  'livehouse_ops.acceptances': {
+    words: {
+      en: 'Shortfalls that an operator has acknowledged (livehouse accept): up to their size they no longer make runs partial',
+      zh: '运营者认可的缺口（livehouse accept）：在其数量之内不再使运行成为 partial',
+    },
+    key: ['acceptance_id'],
+    columns: {
+      acceptance_id: column('bigint', 'Number of the acceptance', '认可编号'),
+      stream: column('text', 'Stream that falls short', '有缺口的数据流'),
+      channel_id: column(
+        'text',
+        'Channel that falls short, in all its partitions; NULL for a stream of the account',
+        '有缺口的频道（含其全部分区）；账号级数据流为 NULL',
+      ),
+      ranges: column(
+        'tsmultirange',
+        'Ranges of the wall clock in which it fell short; NULL for a walk over a whole list',
+        '有缺口的时间区间（服务钟面时间）；整表读取时为 NULL',
+      ),
+      missing_rows: column(
+        'bigint',
+        'Size: so many rows may be missing; more are short again',
+        '数量：最多可缺少的行数；超出则重新视为缺口',
+      ),
+      reason: column('text', 'Why it is accepted, in the words of the operator', '认可理由，运营者原话'),
+      accepted_at: column('timestamp with time zone', 'When it was accepted', '认可时间'),
+      expires_at: column('timestamp with time zone', 'From then on it no longer counts', '自此不再有效'),
+      withdrawn_at: column(
+        'timestamp with time zone',
+        'When it was taken back, or a larger one took its place; NULL while it stands',
+        '被撤回或被更大的认可取代的时间；有效期间为 NULL',
+      ),
+    },
+  },
+  'livehouse_ops.acceptance_uses': {
+    words: {
+      en: 'How much of an acceptance the slices of one run have taken together: its size holds for all of them',
+      zh: '一次运行的各切片共同占用了某次认可的多少：认可的数量由它们共享',
+    },
+    key: ['acceptance_id', 'run_id'],
+    columns: {
+      acceptance_id: column('bigint', 'The acceptance', '认可编号'),
+      run_id: column('bigint', 'The run', '运行编号'),
+      missing_rows: column('bigint', 'Rows that its accepted slices lack together', '其被认可的切片共缺少的行数'),
+    },
+  },
+  'livehouse_ops.source_facts': {
+    words: {
+      en: 'What the documents of the service leave open and livehouse probe has found out; nothing that is read depends on it',
+      zh: '服务文档未说明而由 livehouse probe 探明的事项；读取的内容不依赖于此',
+    },
+    key: ['topic', 'subject'],
+    columns: {
+      topic: column('text', 'What was to be found out', '要探明的事项'),
+      subject: column('text', 'The endpoint that was asked, or account', '所询问的接口，或 account'),
+      answer: column(
+        'text',
+        'What was found; NULL where it cannot be known, as the evidence says',
+        '结论；无法得知时为 NULL，原因见 evidence',
+      ),
+      evidence: column(
+        'text',
+        'What was asked and what came, without personal data',
+        '询问了什么、得到什么，不含个人信息',
+      ),
+      found_at: column('timestamp with time zone', 'When it was found', '探明时间'),
+      run_id: column('bigint', 'The run that found it', '探明它的运行'),
+    },
+  },
+}

@@ -1,0 +1,231 @@
+import { type BaseTable, column } from '../base-table.ts'
+
+/** What has been read and what has not. */
+export const ledgerTables: Readonly<Record<string, BaseTable>> = {
+  'livehouse_ops.source': {
+    words: {
+      en: 'Whose records this database holds: one row, written by the first run',
+      zh: '本数据库存放谁的记录：仅一行，由首次运行写入',
+    },
+    key: [],
+    columns: {
+      base_url: column('text', 'Address of the service, without a trailing slash', '服务地址，不含末尾斜杠'),
+      app_id: column(
+        'text',
+        'Application id; NULL while only a fixed token has been used',
+        '应用 ID；只用过固定令牌时为 NULL',
+      ),
+      time_zone: column(
+        'text',
+        'IANA zone of the times that the service gives, and of its day',
+        '服务端时间与日期所用的 IANA 时区',
+      ),
+      remembered_at: column(
+        'timestamp with time zone',
+        'When the first run claimed this database',
+        '首次运行认领本数据库的时间',
+      ),
+    },
+  },
+  'livehouse_ops.runs': {
+    words: { en: 'One row a command that reads from the service', zh: '每个从服务读取数据的命令一行' },
+    key: ['run_id'],
+    columns: {
+      run_id: column(
+        'bigint',
+        'Number of the run; run_id of every row that it changed',
+        '运行编号；即其改动的每一行的 run_id',
+      ),
+      command: column('text', 'The command as it was called, without secrets', '所执行的命令，不含密钥'),
+      status: column(
+        'text',
+        'running, or how it ended: ok, partial, waiting or failed; running without a living process is a killed run',
+        'running 或结果：ok、partial、waiting、failed；进程已不在的 running 为被终止的运行',
+      ),
+      settings: column('jsonb', 'The settings that it ran with, without secrets', '运行时的设置，不含密钥'),
+      started_at: column('timestamp with time zone', 'When it began', '开始时间'),
+      finished_at: column(
+        'timestamp with time zone',
+        'When it ended; NULL while it runs, and for ever when it was killed',
+        '结束时间；运行中为 NULL，被终止的永远为 NULL',
+      ),
+      resumes_at: column(
+        'timestamp with time zone',
+        'When work that waits can go on (status waiting)',
+        '等待中的工作可继续的时间（status 为 waiting）',
+      ),
+      outcome: column('jsonb', 'What it did, as the JSON output of the command', '所做的工作，同命令的 JSON 输出'),
+    },
+  },
+  'livehouse_ops.slices': {
+    words: {
+      en: 'The ledger: one row a piece of extraction. The union of landed ranges is what has been covered',
+      zh: '账本：每个抽取切片一行。已写入区间的并集即为已覆盖的部分',
+    },
+    key: ['slice_id'],
+    columns: {
+      slice_id: column('bigint', 'Number of the slice', '切片编号'),
+      run_id: column('bigint', 'The run that read it', '读取它的运行'),
+      stream: column('text', 'Name of the stream, such as watch_records', '数据流名称，如 watch_records'),
+      partition: column(
+        'text',
+        'What part of the stream: channel=9, channel=9/type=cash, channel=9/question=ab, account',
+        '数据流的哪一部分：channel=9、channel=9/type=cash、channel=9/question=ab、account',
+      ),
+      covers: column(
+        'tsrange',
+        'What it proves to be covered: the range that it read, without its youngest part; NULL where nothing is covered',
+        '证明已覆盖的区间：所读区间去掉最新部分；没有则为 NULL',
+      ),
+      status: column(
+        'text',
+        'landed: all its rows are committed; moving: the list moved, it is read again; failed: it did not get to its end; forgotten: an operator wants it read again; assumed: not read, since it began as at its last verified walk',
+        'landed：全部行已提交；moving：列表有变动，将重读；failed：未读完；forgotten：运营者要求重读；assumed：未读取，因其开头与最近一次经验证的整表读取相同',
+      ),
+      proof: column(
+        'text',
+        'How complete it is known to be: verified, unverifiable, moving, short, accepted or failed; assumed where it was not read at all',
+        '已知的完整程度：verified、unverifiable、moving、short、accepted 或 failed；未读取的为 assumed',
+      ),
+      first_total: column(
+        'bigint',
+        'Total that the first answer named; NULL where the service gives none, as for the next three',
+        '首个应答给出的总数；服务端不给出时为 NULL，以下三列同',
+      ),
+      last_total: column('bigint', 'Total that the last answer named', '最后一个应答给出的总数'),
+      smallest_total: column('bigint', 'Smallest total that any answer named', '各应答中最小的总数'),
+      largest_total: column('bigint', 'Largest total that any answer named', '各应答中最大的总数'),
+      distinct_rows: column(
+        'bigint',
+        'Distinct rows received, before those outside the range were cut off',
+        '收到的不同行数，去除区间外的行之前',
+      ),
+      quarantined_rows: column('bigint', 'Rows received that could not be read', '收到但无法读取的行数'),
+      calls: column('bigint', 'Calls made, repeated ones included', '调用次数，含重试'),
+      retries: column('bigint', 'Of these, repeated ones', '其中重试的次数'),
+      error: column('text', 'Why it failed; NULL when it landed', '失败原因；写入成功时为 NULL'),
+      started_at: column('timestamp with time zone', 'When its first call was made', '首次调用的时间'),
+      finished_at: column('timestamp with time zone', 'When it landed or failed', '写入或失败的时间'),
+      is_drop: column(
+        'boolean',
+        'Whether it found over a tenth fewer rows than were there before: short until another at least an hour later agrees',
+        '是否发现比之前少一成以上的行：在至少一小时后的另一次读取一致之前为 short',
+      ),
+      reads: column(
+        'tsrange',
+        'The range of the wall clock that it read, half-open; NULL for a walk over a whole list',
+        '读取的区间（钟面时间），左闭右开；整表读取为 NULL',
+      ),
+      settled: column(
+        'tsrange',
+        'The part of what it covers whose rows no longer changed when it was read; the rest, the lookback, is read again; NULL for none',
+        '所覆盖部分中读取时已不再变动的区间；其余（回看部分）会重读；没有则为 NULL',
+      ),
+      backfill_id: column(
+        'bigint',
+        'The backfill that it belongs to (livehouse_ops.backfills)',
+        '所属的回补（livehouse_ops.backfills）',
+      ),
+      missing_rows: column(
+        'bigint',
+        'How many rows it lacks: of the total of the source, or of what was there before; NULL where none is known to be missing',
+        '缺少的行数：相对于源端总数或之前已有的行；未知有缺失时为 NULL',
+      ),
+      acceptance_id: column(
+        'bigint',
+        'The acceptance by which it counts as accepted; NULL for every other proof',
+        '使其计为 accepted 的认可；其他证明为 NULL',
+      ),
+    },
+  },
+  'livehouse_ops.open_slices': {
+    words: {
+      en: 'Slices that are read over several days, page by page: each page is committed with how far the reading has come',
+      zh: '分多日逐页读取的切片：每页与读取进度一并提交',
+    },
+    key: ['stream', 'partition'],
+    columns: {
+      stream: column('text', 'Name of the stream', '数据流名称'),
+      partition: column(
+        'text',
+        'Part of the stream, as in slices; at most one slice of it is open',
+        '数据流的部分，同 slices；每个部分最多一个未完成的切片',
+      ),
+      reads: column(
+        'tsrange',
+        'The range of the wall clock of the service that it reads, half-open',
+        '读取的区间（服务钟面时间），左闭右开',
+      ),
+      covers: column(
+        'tsrange',
+        'What of it will count as covered; NULL for nothing',
+        '其中将计为已覆盖的部分；没有则为 NULL',
+      ),
+      backfill_id: column(
+        'bigint',
+        'The backfill that it belongs to (livehouse_ops.backfills)',
+        '所属的回补（livehouse_ops.backfills）',
+      ),
+      pages_read: column('integer', 'Pages whose rows are committed', '其行已提交的页数'),
+      page_size: column(
+        'integer',
+        'Items of a full page, as the service serves them',
+        '满页的条数，以服务端实际返回为准',
+      ),
+      keys: column(
+        'text[]',
+        'Keys of the rows that came so far: one that comes again shows that the list has moved',
+        '迄今收到的行的主键：再次出现即表明列表有变动',
+      ),
+      last_page_keys: column('text[]', 'Keys of the last page, in its order', '最后一页的主键，按其顺序'),
+      received_rows: column('bigint', 'Items that came so far', '迄今收到的条数'),
+      found_rows: column('bigint', 'Of these, rows inside the range', '其中位于区间内的行数'),
+      quarantined_rows: column('bigint', 'Of these, items that went to quarantine', '其中进入隔离区的条数'),
+      calls: column('bigint', 'Calls made so far, repeated ones included', '迄今的调用次数，含重试'),
+      retries: column('bigint', 'Of these, repeated ones', '其中重试的次数'),
+      moved: column(
+        'text',
+        'What showed that the list moved while it was read; NULL where nothing has',
+        '读取期间表明列表有变动的依据；没有则为 NULL',
+      ),
+      run_id: column('bigint', 'The run that read the last page', '读取最后一页的运行'),
+      started_at: column('timestamp with time zone', 'When the first page was asked for', '请求第一页的时间'),
+      read_at: column('timestamp with time zone', 'When the last page was committed', '提交最后一页的时间'),
+    },
+  },
+  'livehouse_ops.backfills': {
+    words: {
+      en: 'Backfills: date ranges that are read again, covered or not; an open one is resumed by the same command',
+      zh: '回补：无论是否已覆盖都重新读取的日期区间；未完成的由同一命令继续',
+    },
+    key: ['backfill_id'],
+    columns: {
+      backfill_id: column('bigint', 'Number of the backfill', '回补编号'),
+      arguments: column('jsonb', 'What was asked for: range, streams, channels', '请求内容：区间、数据流、频道'),
+      status: column(
+        'text',
+        'open: to be resumed; finished; abandoned: begun anew with --restart',
+        'open：待继续；finished：已完成；abandoned：以 --restart 重新开始',
+      ),
+      started_at: column('timestamp with time zone', 'When it began', '开始时间'),
+      finished_at: column(
+        'timestamp with time zone',
+        'When it ended; NULL while it is open',
+        '结束时间；未完成时为 NULL',
+      ),
+    },
+  },
+  'livehouse_ops.headers': {
+    words: {
+      en: 'Column headers of each questionnaire as last seen; other headers mean that all of it is read again',
+      zh: '每份问卷最近一次看到的列标题；标题改变则整份重读',
+    },
+    key: ['partition'],
+    columns: {
+      partition: column('text', 'The questionnaire, as in slices', '问卷，同 slices'),
+      title: column('jsonb', 'Its column headers, in order', '其列标题，按顺序'),
+      seen_at: column('timestamp with time zone', 'When they were first seen like this', '首次看到该标题的时间'),
+      run_id: column('bigint', 'The run that first saw them like this', '首次看到该标题的运行'),
+    },
+  },
+}

@@ -1,0 +1,44 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { baseSchemas, baseTables } from '../../src/bi/base-tables.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
+
+const MEND = 'a new table or column has its type and its words in both languages in src/bi/tables'
+
+test('the tables are those of the migrations: columns, order, types, keys and English words', async () => {
+  await using database = await createTestDatabase()
+  const { rows } = await sql<{ table: string; words: string; key: readonly string[]; columns: readonly string[] }>`
+    select n.nspname || '.' || c.relname as table, obj_description(c.oid, 'pg_class') as words,
+      array(select a.attname::text from pg_index i join pg_attribute a on a.attrelid = c.oid and a.attnum = any (i.indkey)
+        where i.indrelid = c.oid and i.indisprimary order by a.attnum) as key,
+      array_agg(concat_ws(' | ', a.attname, format_type(a.atttypid, a.atttypmod), col_description(c.oid, a.attnum)) order by a.attnum) as columns
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+    where n.nspname in ('livehouse', 'livehouse_ops') and c.relkind = 'r' group by c.oid, n.nspname, c.relname`.execute(
+    database.db,
+  )
+  const declared = Object.entries(baseTables).map(([name, { words, key, columns }]) => [
+    name,
+    {
+      words: words.en,
+      key,
+      columns: Object.entries(columns).map(([column, { type, words }]) => [column, type, words.en].join(' | ')),
+    },
+  ])
+  const found = rows.map(({ table, ...described }) => [table, described])
+  expect(Object.fromEntries(declared), MEND).toEqual(Object.fromEntries(found))
+})
+
+test('every word is there in both languages', () => {
+  const all = [
+    ...Object.values(baseSchemas),
+    ...Object.values(baseTables).flatMap(({ words, columns }) => [
+      words,
+      ...Object.values(columns).map((c) => c.words),
+    ]),
+  ]
+  for (const { en, zh } of all) {
+    expect(zh, en).toMatch(/\p{Script=Han}/u)
+    expect(en, zh).not.toMatch(/\p{Script=Han}/u)
+  }
+})
