@@ -58,6 +58,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'the configured channels, their state and what is known of them',
     load: async () => (await import('./channels.ts')).channels,
   },
+  dictionary: {
+    summary: 'what every table, view and column is, in English or Chinese',
+    load: async () => (await import('./dictionary.ts')).dictionary,
+  },
   probe: {
     summary: 'finds out with few calls what the interface leaves open',
     load: async () => (await import('./probe.ts')).probe,
