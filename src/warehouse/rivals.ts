@@ -27,7 +27,7 @@ export async function lockVersions(
 export async function readRivals(
   trx: Transaction<Database>,
   stream: Stream,
-  { column, rival }: TableVersions,
+  { column, own, rival }: TableVersions,
   rows: readonly Row[],
 ): Promise<readonly Row[]> {
   const [first] = rows
@@ -36,7 +36,9 @@ export async function readRivals(
     ...Object.entries(stream.columns).map(([name, { type }]) => [name, type] as const),
     ['extra', 'jsonb'],
   ]
-  const own = stream.key.map((name) => {
+  const isHigher = own > rival.version
+  if (isHigher && !(await hasRivals(trx, stream, column, rival.version, first))) return []
+  const ofKeys = stream.key.map((name) => {
     const { type = 'text', source } = stream.columns[name] ?? {}
     const isShared = source?.kind === 'partition'
     const values = rows.map((row) => row[name])
@@ -48,8 +50,24 @@ export async function readRivals(
   const result = await sql<Row>`
     select ${sql.join(types.map(([name, type]) => sql`${asLoaded(name, type)} as ${sql.ref(name)}`))}
     from ${sql.table(`livehouse.${stream.table}`)}
-    where ${sql.join(own, sql` and `)} and ${sql.ref(column)} = ${sql.lit(rival.version)}`.execute(trx)
+    where ${sql.join(ofKeys, sql` and `)} and ${sql.ref(column)} = ${sql.lit(rival.version)}`.execute(trx)
   return result.rows
+}
+
+/** Whether the lower version has any row here: mostly it has none, as its index tells at once, and the keys need not travel. */
+async function hasRivals(
+  trx: Transaction<Database>,
+  { table, key, columns }: Stream,
+  column: string,
+  version: number,
+  row: Row,
+): Promise<boolean> {
+  const shared = key.filter((name) => columns[name]?.source.kind === 'partition')
+  const ofPartition = shared.map((name) => sql`${sql.ref(name)} = ${row[name]}`)
+  const { rows } = await sql`
+    select 1 from ${sql.table(`livehouse.${table}`)}
+    where ${sql.join([...ofPartition, sql`${sql.ref(column)} = ${sql.lit(version)}`], sql` and `)} limit 1`.execute(trx)
+  return rows.length > 0
 }
 
 function asLoaded(name: string, type: ColumnType): RawBuilder<unknown> {
