@@ -1,10 +1,8 @@
-import { CsvError, parse } from 'csv-parse/sync'
-import { z } from 'zod'
 import type { PlacedChannel } from './channel-setting.ts'
+import { parseCsv } from './parse-csv.ts'
 import { isDate, show } from './values.ts'
 
 const COLUMNS = ['channel_id', 'label', 'group', 'from', 'until', 'is_test']
-const recordsSchema = z.array(z.object({ info: z.object({ lines: z.number() }), record: z.array(z.string()) }))
 const truths: Readonly<Record<string, boolean>> = {
   '': false,
   '0': false,
@@ -24,7 +22,7 @@ export function readChannelsCsv(
   file: string,
   refuse: (problem: string) => void,
 ): readonly PlacedChannel[] | undefined {
-  const [header, ...records] = parseRecords(text, file, refuse)
+  const [header, ...records] = parseCsv(text, file, refuse)
   if (!header) return undefined
   const names = header.record
   const unknown = names.filter((name, index) => !COLUMNS.includes(name) || names.indexOf(name) !== index)
@@ -58,23 +56,4 @@ export function readChannelsCsv(
       channel: { channelId, label, group, from: from ?? null, until: until ?? null, isTest: isTest ?? false },
     }
   })
-}
-
-function parseRecords(text: string, file: string, refuse: (problem: string) => void): z.infer<typeof recordsSchema> {
-  try {
-    return recordsSchema.parse(
-      parse(text, {
-        comment: '#',
-        comment_no_infix: true,
-        info: true,
-        relax_column_count: true,
-        skip_empty_lines: true,
-        trim: true,
-      }),
-    )
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error
-    refuse(`${file} is not CSV: ${error.message}; quotes should be closed, and doubled inside a cell`)
-    return []
-  }
 }
