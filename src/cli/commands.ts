@@ -58,6 +58,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'the configured channels, their state and what is known of them',
     load: async () => (await import('./channels.ts')).channels,
   },
+  labels: {
+    summary: 'what you call the gifts: import, list, export',
+    load: async () => (await import('./labels.ts')).labels,
+  },
   dictionary: {
     summary: 'what every table, view and column is, in English or Chinese',
     load: async () => (await import('./dictionary.ts')).dictionary,

@@ -1,0 +1,68 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { labels } from '../../src/cli/labels.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
+import { runVerb } from '../helpers/run-verb.ts'
+import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
+
+function fileOf(content: string | Uint8Array): string {
+  const path = join(createTemporaryFolder('labels'), 'gifts.csv')
+  writeFileSync(path, content)
+  return path
+}
+
+test('labels come from a file into dim_gift; again changes nothing, empty ones go, the others stay', async () => {
+  await using database = await createTestDatabase()
+  const environment = { DATABASE_URL: database.url }
+  const run = async (...argv: string[]) => await runVerb(labels, argv, { environment })
+  expect((await run('list')).printed).toEqual(['no gift was given, and none has a label'])
+  await sql`insert into livehouse.gifts (channel_id, gift_type, gift_key, gift_id, occurrence, run_id)
+    values ('9', 'prop', 'a', 101, 1, 1), ('9', 'prop', 'b', 102, 1, 1), ('9', 'prop', 'c', 102, 1, 1)`.execute(
+    database.db,
+  )
+  expect((await run('export')).printed).toEqual(['gift_type,gift_id,label,gift_group', 'prop,101,,', 'prop,102,,'])
+
+  const path = fileOf('\uFEFFgift_type,gift_id,label,gift_group\nprop,101,"火箭, ""大""",贵\ncash,27,Reward,\n')
+  const counts = (inserted: number, updated: number, unchanged: number, removed: number) =>
+    `labels: ${inserted} new, ${updated} changed, ${unchanged} unchanged, ${removed} removed`
+  expect((await run('import', path)).printed).toEqual([counts(2, 0, 0, 0)])
+  expect((await run('import', path)).printed).toEqual([counts(0, 0, 2, 0)])
+  const { rows } = await sql`select gift_key, gift_title, gift_group from livehouse_bi.dim_gift order by 1`.execute(
+    database.db,
+  )
+  expect(rows).toEqual([
+    { gift_key: 'cash:27', gift_title: 'Reward', gift_group: null },
+    { gift_key: 'prop:101', gift_title: '火箭, "大"', gift_group: '贵' },
+    { gift_key: 'prop:102', gift_title: 'prop 102', gift_group: null },
+  ])
+  const exported = (await run('export')).printed
+  expect(exported).toContain('prop,101,"火箭, ""大""",贵')
+  expect((await run('import', fileOf(exported.join('\n')), '--json')).printed).toEqual([
+    '{"imported":{"inserted":0,"updated":0,"unchanged":2,"removed":0}}',
+  ])
+  expect((await run('import', fileOf('gift_id,label\n101,Rocket\n'))).printed).toEqual([counts(0, 1, 0, 0)])
+  expect((await run('import', fileOf('gift_id,label\n101,\n102,\n'))).printed).toEqual([counts(0, 0, 0, 1)])
+  expect(JSON.parse((await run('list', '--json')).printed.join())).toEqual({
+    labels: [
+      { gift_type: 'cash', gift_id: '27', label: 'Reward', gift_group: null, gift_count: 0 },
+      { gift_type: 'prop', gift_id: '101', label: null, gift_group: null, gift_count: 1 },
+      { gift_type: 'prop', gift_id: '102', label: null, gift_group: null, gift_count: 2 },
+    ],
+  })
+  expect((await run('list')).printed[1]).toMatch(/^cash +27 +Reward +0$/)
+})
+
+test.each([
+  [['import'], 'import needs a file'],
+  [['import', '/nowhere/gifts.csv'], '/nowhere/gifts.csv cannot be read: there is no such file'],
+  [['import', fileOf('gift_id,label\nx,a\n')], 'gifts.csv line 2: gift_id is "x"'],
+  [['import', fileOf(new Uint8Array([0xbb, 0xf0, 0xbc, 0xfd]))], 'it is not UTF-8; save it as "CSV UTF-8"'],
+  [['list', 'x'], 'there is no place for "x"'],
+  [['export', '--json'], '--json does not belong to export'],
+  [[], 'no action is given; the actions are import, list, export'],
+])('wrong use %j is refused before the database is asked', async (argv, problem) => {
+  const environment = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
+  expect((await runVerb(labels, argv, { environment })).problems.join('\n')).toContain(problem)
+})
