@@ -3,7 +3,7 @@ import type { Row } from '../core/column.ts'
 import type { ChildTable } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
 import { arrayLiteral } from './array-literal.ts'
-import { loadRows } from './load.ts'
+import { openLoad } from './load.ts'
 
 /** Rows a statement. */
 const BATCH = 1000
@@ -20,21 +20,11 @@ export async function replaceChildren(
 ): Promise<void> {
   const families = parents.map((parent) => ({ parent, rows: children.rowsOf(parent) }))
   const rows = families.flatMap((family) => family.rows)
-  for (let start = 0; start < rows.length; start += BATCH) {
-    await loadRows(trx, children, rows.slice(start, start + BATCH), runId)
-  }
+  const load = openLoad(children)
+  for (let start = 0; start < rows.length; start += BATCH) await load(trx, rows.slice(start, start + BATCH), runId)
   const parentKey = children.key.filter((name) => name !== children.numberColumn)
-  const arrays = parentKey.map(
-    (name) =>
-      sql`${arrayLiteral(
-        parents.map((parent) => parent[name] ?? null),
-        true,
-      )}::text[]`,
-  )
-  const counts = sql`${arrayLiteral(
-    families.map((family) => family.rows.length),
-    false,
-  )}::integer[]`
+  const arrays = parentKey.map((name) => sql`${arrayLiteral(parents.map((parent) => parent[name] ?? null))}::text[]`)
+  const counts = sql`${arrayLiteral(families.map((family) => family.rows.length))}::integer[]`
   const names = [...parentKey, 'last_number']
   await sql`
     delete from ${sql.table(`livehouse.${children.table}`)} as child

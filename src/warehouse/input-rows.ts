@@ -11,15 +11,6 @@ export interface InputColumn {
   readonly isShared: boolean
 }
 
-const UNQUOTED: ReadonlySet<ColumnType> = new Set([
-  'bigint',
-  'integer',
-  'smallint',
-  'boolean',
-  'numeric',
-  'numeric(14,2)',
-])
-
 /** The columns of a table that come from the source, `extra` behind them. */
 export function inputColumns(into: LoadTable): readonly InputColumn[] {
   const declared = Object.entries(into.columns).map(([name, { type, source }]) => ({
@@ -30,21 +21,27 @@ export function inputColumns(into: LoadTable): readonly InputColumn[] {
   return [...declared, { name: 'extra', type: 'jsonb', isShared: false }]
 }
 
-/** The rows, at least one, as a table: shared values once, every other column as one array. */
-export function inputRows(columns: readonly InputColumn[], rows: readonly Row[]): RawBuilder<unknown> {
-  const arrays = columns.filter(({ isShared }) => !isShared)
-  const literals = arrays.map(
-    ({ name, type }) => sql`${arrayLiteral(cellsOf(rows, name), !UNQUOTED.has(type))}::${sql.raw(type)}[]`,
-  )
-  const outputs = columns.map(({ name, type, isShared }) =>
-    isShared ? sql`${rows[0]?.[name]}::${sql.raw(type)} as ${sql.ref(name)}` : sql`item.${sql.ref(name)}`,
-  )
-  const names = arrays.map(({ name }) => name)
-  return sql`select ${sql.join(outputs)} from unnest(${sql.join(literals)}) as item (${refs(names)})`
+/**
+ * Rows as a table: shared values once, every other column as one array, unnested side by side in the select list. In the FROM
+ * clause each of them would be stored by itself first. `valueOf` puts a column's parameter in place.
+ */
+export function inputRows(
+  columns: readonly InputColumn[],
+  valueOf: (column: InputColumn) => unknown,
+): RawBuilder<unknown> {
+  const outputs = columns.map((column) => {
+    const { name, type, isShared } = column
+    const value = sql`${valueOf(column)}`
+    return isShared
+      ? sql`${value}::${sql.raw(type)} as ${sql.ref(name)}`
+      : sql`unnest(${value}::${sql.raw(type)}[]) as ${sql.ref(name)}`
+  })
+  return sql`select ${sql.join(outputs)}`
 }
 
-function* cellsOf(rows: readonly Row[], name: string): Iterable<Cell> {
-  for (const row of rows) yield row[name] ?? null
+/** The parameter of a column for these rows, at least one. */
+export function inputValue({ name, isShared }: InputColumn, rows: readonly Row[]): Cell {
+  return isShared ? (rows[0]?.[name] ?? null) : arrayLiteral(rows.map((row) => row[name] ?? null))
 }
 
 /** The keys of `target` and `input` are equal. */

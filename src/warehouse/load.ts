@@ -1,8 +1,8 @@
-import { type RawBuilder, sql, type Transaction } from 'kysely'
+import { type CompiledQuery, type RawBuilder, sql, type Transaction } from 'kysely'
 import type { Row } from '../core/column.ts'
 import type { LoadTable } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
-import { inputColumns, inputRows, keysMatch, qualified, refs } from './input-rows.ts'
+import { type InputColumn, inputColumns, inputRows, inputValue, keysMatch, qualified, refs } from './input-rows.ts'
 
 export interface LoadCounts {
   readonly inserted: number
@@ -20,13 +20,28 @@ export interface LoadOptions {
   readonly isLate?: boolean
 }
 
+/** Loads rows, runs as `runId`, in the caller's transaction, after `prepareToLoad`. The rows' keys must be distinct. */
+export type Load = (trx: Transaction<Database>, rows: readonly Row[], runId: string) => Promise<LoadCounts>
+
 /**
- * Upserts rows of one slice in one statement: inserts new ones, updates those whose content differs and does not touch
- * equal ones, so that a quiet night writes nothing. Idempotent. The rows' keys must be distinct.
- *
- * Runs in the caller's transaction, after `prepareToLoad`.
- * @returns exact counts; they add up to the number of rows.
+ * Puts together the statement that upserts rows of one slice: inserts new ones, updates those whose content differs and does
+ * not touch equal ones, so that a quiet night writes nothing. Idempotent. What it loads is counted exactly; the counts add up
+ * to the number of rows.
  */
+export function openLoad(into: LoadTable, options: LoadOptions = {}): Load {
+  let statement: Statement | undefined
+  return async (trx, rows, runId) => {
+    if (rows.length === 0) return { inserted: 0, updated: 0, unchanged: 0 }
+    statement ??= compile(trx, into, options)
+    const query: CompiledQuery<Written> = { ...statement.query, parameters: statement.parametersOf(rows, runId) }
+    const result = await trx.executeQuery(query)
+    const { inserted = '0', updated = '0' } = result.rows[0] ?? {}
+    const written = Number(inserted) + Number(updated)
+    return { inserted: Number(inserted), updated: Number(updated), unchanged: rows.length - written }
+  }
+}
+
+/** The same for rows that come at once. */
 export async function loadRows(
   trx: Transaction<Database>,
   into: LoadTable,
@@ -34,11 +49,7 @@ export async function loadRows(
   runId: string,
   options: LoadOptions = {},
 ): Promise<LoadCounts> {
-  if (rows.length === 0) return { inserted: 0, updated: 0, unchanged: 0 }
-  const result = await upsert(into, rows, runId, options).execute(trx)
-  const { inserted = '0', updated = '0' } = result.rows[0] ?? {}
-  const written = Number(inserted) + Number(updated)
-  return { inserted: Number(inserted), updated: Number(updated), unchanged: rows.length - written }
+  return await openLoad(into, options)(trx, rows, runId)
 }
 
 /**
@@ -50,8 +61,33 @@ export async function prepareToLoad(trx: Transaction<Database>, timeZone: string
     set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`.execute(trx)
 }
 
-function upsert(into: LoadTable, rows: readonly Row[], runId: string, options: LoadOptions) {
+interface Written {
+  readonly inserted: string
+  readonly updated: string
+}
+
+/** A statement whose text serves all batches: to put it together takes as long as to write a thousand rows into arrays. */
+interface Statement {
+  readonly query: CompiledQuery<Written>
+  readonly parametersOf: (rows: readonly Row[], runId: string) => readonly unknown[]
+}
+
+function compile(trx: Transaction<Database>, into: LoadTable, options: LoadOptions): Statement {
   const columns = inputColumns(into)
+  // Each parameter is a number here, by which its value is found: how the builder orders them is its own affair.
+  const query = upsert(into, columns, options).compile(trx)
+  const places = query.parameters.map(Number)
+  return {
+    query,
+    parametersOf: (rows, runId) =>
+      places.map((place) => {
+        const column = columns[place]
+        return column ? inputValue(column, rows) : runId
+      }),
+  }
+}
+
+function upsert(into: LoadTable, columns: readonly InputColumn[], options: LoadOptions): RawBuilder<Written> {
   const names = columns.map(({ name }) => name)
   const content = names.filter((name) => !into.key.includes(name))
   const table = sql.table(`livehouse.${into.table}`)
@@ -59,16 +95,19 @@ function upsert(into: LoadTable, rows: readonly Row[], runId: string, options: L
   const fresher = mayOverwrite(into, options)
   const isBack = into.marksRemoved ? sql`, removed_at = null` : sql``
 
-  return sql<{ inserted: string; updated: string }>`
-    with input as materialized (${inputRows(columns, rows)}),
-    changed as (
-      select input.* from input left join ${table} as target on ${keysMatch(into)}
-      where target.${sql.ref(firstKey(into))} is null
+  // The limit keeps the look at the target one index scan a row, whatever the planner believes of a table that just grew.
+  return sql<Written>`
+    with changed as (
+      select input.* from (${inputRows(columns, (column) => columns.indexOf(column))}) as input
+      left join lateral (
+        select target.*, true as is_there from ${table} as target where ${keysMatch(into)} limit 1
+      ) as target on true
+      where target.is_there is null
         or ${qualified('target', content)} is distinct from ${qualified('input', content)}${isRemoved}
     ),
     written as (
       insert into ${table} as target (${refs(names)}, run_id)
-      select ${refs(names)}, ${runId}::bigint from changed order by ${refs(into.key)}
+      select ${refs(names)}, ${columns.length}::bigint from changed order by ${refs(into.key)}
       on conflict (${refs(into.key)}) do update
       set ${sql.join(content.map((name) => sql`${sql.ref(name)} = excluded.${sql.ref(name)}`))},
         run_id = excluded.run_id, changed_at = now()${isBack}
@@ -93,9 +132,4 @@ function isNewer({ freshnessColumn }: LoadTable, { onlyNewer, isLate }: LoadOpti
   const name = sql.ref(freshnessColumn)
   const fresher = isLate ? sql`excluded.${name} > target.${name}` : sql`excluded.${name} >= target.${name}`
   return sql` and (target.${name} is null or ${fresher})${earlier}`
-}
-
-function firstKey(into: LoadTable): string {
-  const [name = ''] = into.key
-  return name
 }

@@ -8,20 +8,40 @@ test('any text survives the way through an array literal', async () => {
   await using database = await createTestDatabase({ isMigrated: false })
   const texts = fc.string({ unit: 'grapheme' }).map((text) => text.replaceAll('\u0000', '').toWellFormed())
   const cells = fc.array(
-    fc.oneof(texts, fc.constantFrom('NULL', 'null', '', '{', '}', ',', '"', '\\', '\\"', '\n'), fc.constant(null)),
+    fc.oneof(
+      texts,
+      fc.constantFrom(
+        'NULL',
+        'null',
+        '',
+        '{',
+        '}',
+        ',',
+        '"',
+        '\\',
+        '\\"',
+        '\\n',
+        '\n',
+        '\t',
+        '\u001f',
+        '\u007f',
+        '\u2028',
+      ),
+      fc.constant(null),
+    ),
   )
   await fc.assert(
     fc.asyncProperty(cells, async (values) => {
       const { rows } = await sql<{
         values: (string | null)[]
-      }>`select ${arrayLiteral(values, true)}::text[] as values`.execute(database.db)
+      }>`select ${arrayLiteral(values)}::text[] as values`.execute(database.db)
       expect(rows[0]?.values).toEqual(values)
     }),
   )
 })
 
 test('numbers and booleans go unquoted', () => {
-  expect(arrayLiteral([1, null, -2], false)).toBe('{1,NULL,-2}')
-  expect(arrayLiteral([true, false], false)).toBe('{true,false}')
-  expect(arrayLiteral([], true)).toBe('{}')
+  expect(arrayLiteral([1, null, -2])).toBe('{1,null,-2}')
+  expect(arrayLiteral([true, false])).toBe('{true,false}')
+  expect(arrayLiteral([])).toBe('{}')
 })
