@@ -28,7 +28,10 @@ export async function extractKeyed(
 ): Promise<Extraction> {
   const { stream, window } = slice
   const { pages, readItem, asked, reportPage } = reading
-  const isOfSlice = (row: Row) => window === undefined || liesWithin(row, stream.timeColumns, window, deps.timeZone)
+  const countOfSlice = (rows: readonly Row[]) =>
+    window === undefined
+      ? rows.length
+      : rows.filter((row) => liesWithin(row, stream.timeColumns, window, deps.timeZone)).length
   const keyOf = rowKey(stream)
   const suspects = await readSuspects(slice, deps)
   let channelFacts: ChannelFacts | undefined
@@ -43,7 +46,7 @@ export async function extractKeyed(
       const rows = walk.add(page)
       if (asked) requireFiltered(describeList(pages.list), stream, rows, asked, deps.timeZone)
       await loader.add(rows)
-      count += rows.filter(isOfSlice).length
+      count += countOfSlice(rows)
       channelFacts = completeFacts(channelFacts, stream, page, readItem)
       reportPage(page.items.length, lastPage)
     }
@@ -53,7 +56,7 @@ export async function extractKeyed(
     const walked = walk.summary()
     const winners = winnersOf(stream, walked.held)
     await loader.add(winners)
-    count += winners.filter(isOfSlice).length
+    count += countOfSlice(winners)
     if (isLast) {
       const duplicates = isSettled(verdict) ? losersOf(stream, walked.held) : []
       const summary = { ...walked, rejected: [...walked.rejected, ...duplicates] }

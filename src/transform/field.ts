@@ -109,20 +109,23 @@ function unknownFinder(
   let lastNames: readonly string[] = []
   let lastUnknown: string[] | undefined
   return (fields) => {
-    const names = Object.keys(fields)
-    if (!isSameList(names, lastNames)) {
-      const unknown = names.filter((name) => !known.has(name))
-      lastNames = names
+    if (!hasNames(fields, lastNames)) {
+      lastNames = Object.keys(fields)
+      const unknown = lastNames.filter((name) => !known.has(name))
       lastUnknown = unknown.length === 0 ? undefined : unknown
     }
     return lastUnknown
   }
 }
 
-function isSameList(a: readonly string[], b: readonly string[]): boolean {
-  if (a.length !== b.length) return false
-  for (let index = 0; index < a.length; index += 1) if (a[index] !== b[index]) return false
-  return true
+/** Whether the fields have these names in this order; without making a list of them. */
+function hasNames(fields: Readonly<Record<string, unknown>>, names: readonly string[]): boolean {
+  let index = 0
+  for (const name in fields) {
+    if (name !== names[index]) return false
+    index += 1
+  }
+  return index === names.length
 }
 
 function extraOf(
