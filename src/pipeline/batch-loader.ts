@@ -4,71 +4,141 @@ import { addCounts, type Counts, noCounts } from '../core/outcome.ts'
 import type { Stream } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
 import { replaceChildren } from '../warehouse/children.ts'
-import { type LoadCounts, loadRows, prepareToLoad } from '../warehouse/load.ts'
+import { type LoadCounts, openLoad, prepareToLoad } from '../warehouse/load.ts'
+import { createRowBatch, type RowBatch } from '../warehouse/row-batch.ts'
 import { keepConflicts } from './keep-conflicts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 
-/** Rows a statement; measured: more gains nothing. */
+/** Rows a statement, and up to a page more; measured: more gain nothing. */
 const BATCH = 1000
 
 export interface BatchLoader {
-  /** Takes rows; commits every full batch of a stream whose rows have a key. */
+  /**
+   * Takes rows; of a stream whose rows have a key it commits every full batch, while more rows are taken. Waits for the turn
+   * of a batch, and fails with the error of an earlier one.
+   */
   readonly add: (rows: readonly Row[]) => Promise<void>
   /** Commits what is held back, so that another walk may bring the same keys. */
   readonly flush: () => Promise<void>
   /** Commits what is left together with `land`: the slice lands with its last rows, after all its others. */
   readonly finish: (land: (trx: Transaction<Database>) => Promise<void>) => Promise<void>
+  /** Waits for batches that are under way, however they end: a slice is over only when nothing of it is written any more. */
+  readonly settle: () => Promise<void>
   /** Of what has been committed. */
   readonly counts: () => Counts
+}
+
+/** Rows that are written together, and these rows themselves where they are looked at before. */
+interface Batch {
+  readonly cells: RowBatch
+  rows: readonly Row[]
 }
 
 /**
  * Writes rows of one slice: batch by batch in transactions of their own where the rows have a key, all of them in the last
  * transaction where they have none. Keys must be distinct.
  */
-export function createBatchLoader({ stream, partition }: Slice, { db, clock, timeZone, runId }: RunDeps): BatchLoader {
+export function createBatchLoader(
+  { stream, partition }: Slice,
+  { db, clock, timeZone, runId, loadTurns }: RunDeps,
+): BatchLoader {
   const isWhole = stream.identity !== undefined
-  let pending: Row[] = []
+  const looksAtRows = stream.versions !== undefined || stream.children !== undefined
+  const load = openLoad(stream)
+  const underway = new Set<Promise<void>>()
+  /** Batches that have been written, for the next rows. */
+  const spare: Batch[] = []
+  const open = (): Batch => spare.pop() ?? { cells: createRowBatch(stream), rows: [] }
+  const put = (batch: Batch, rows: readonly Row[]): void => {
+    batch.cells.append(rows)
+    if (looksAtRows) batch.rows = [...batch.rows, ...rows]
+  }
+  const clear = (batch: Batch): void => {
+    batch.cells.clear()
+    batch.rows = []
+  }
+  let failure: { readonly error: unknown } | undefined
+  let batch = open()
+  let whole: readonly Row[] = []
   let counts = noCounts
 
-  const commit = async (rows: readonly Row[], land?: (trx: Transaction<Database>) => Promise<void>) => {
+  const write = async (trx: Transaction<Database>, { cells, rows }: Batch): Promise<Counts> => {
+    if (cells.size() === 0) return noCounts
+    const finder = { runId, seenAt: new Date(clock.now()), timeZone }
+    const conflicts = await keepConflicts(trx, stream, partition, rows, finder)
+    const loaded = await load(trx, cells, runId)
+    if (stream.children) await replaceChildren(trx, stream.children, rows, runId)
+    return addCounts(noCounts, yieldsTo(stream) ? withConflicts(loaded, conflicts) : loaded)
+  }
+  const writeWhole = async (trx: Transaction<Database>): Promise<Counts> => {
+    let sum = noCounts
+    for (const rows of chunksOf(whole)) {
+      clear(batch)
+      put(batch, rows)
+      sum = addCounts(sum, await write(trx, batch))
+    }
+    return sum
+  }
+  const commit = async (work: (trx: Transaction<Database>) => Promise<Counts>): Promise<void> => {
     const loaded = await db.transaction().execute(async (trx) => {
       await prepareToLoad(trx, timeZone)
-      let sum = noCounts
-      for (let start = 0; start < rows.length; start += BATCH) {
-        const batch = rows.slice(start, start + BATCH)
-        const finder = { runId, seenAt: new Date(clock.now()), timeZone }
-        const conflicts = await keepConflicts(trx, stream, partition, batch, finder)
-        const loaded = await loadRows(trx, stream, batch, runId)
-        sum = addCounts(sum, yieldsTo(stream) ? withConflicts(loaded, conflicts) : loaded)
-        if (stream.children) await replaceChildren(trx, stream.children, batch, runId)
-      }
-      await land?.(trx)
-      return sum
+      return await work(trx)
     })
     counts = addCounts(counts, loaded)
   }
-  const takePending = (): readonly Row[] => {
-    const rows = pending
-    pending = []
-    return rows
+  /** Begins as soon as it is this batch's turn; how it ends is told to whoever comes next. */
+  const commitAhead = async (): Promise<void> => {
+    const endTurn = await loadTurns.take()
+    const filled = batch
+    batch = open()
+    const work: Promise<void> = commit(async (trx) => await write(trx, filled))
+      .catch((error: unknown) => {
+        failure ??= { error }
+      })
+      .finally(() => {
+        clear(filled)
+        spare.push(filled)
+        underway.delete(work)
+        endTurn()
+      })
+    underway.add(work)
+  }
+  const settle = async (): Promise<void> => {
+    await Promise.all(underway)
+  }
+  const throwFailure = (): void => {
+    if (failure) throw failure.error
   }
 
   return {
     add: async (rows) => {
-      for (const row of rows) pending.push(row)
-      if (isWhole) return
-      while (pending.length >= BATCH) {
-        const batch = pending.slice(0, BATCH)
-        pending = pending.slice(BATCH)
-        await commit(batch)
+      throwFailure()
+      if (isWhole) {
+        whole = [...whole, ...rows]
+        return
+      }
+      for (const chunk of chunksOf(rows)) {
+        put(batch, chunk)
+        if (batch.cells.size() >= BATCH) await commitAhead()
       }
     },
     flush: async () => {
-      const rows = takePending()
-      if (rows.length > 0) await commit(rows)
+      if (!isWhole && batch.cells.size() > 0) await commitAhead()
+      await settle()
+      throwFailure()
     },
-    finish: async (land) => await commit(takePending(), land),
+    finish: async (land) => {
+      await settle()
+      throwFailure()
+      await commit(async (trx) => {
+        const sum = isWhole ? await writeWhole(trx) : await write(trx, batch)
+        await land(trx)
+        return sum
+      })
+      clear(batch)
+      whole = []
+    },
+    settle,
     counts: () => counts,
   }
 }
@@ -81,4 +151,9 @@ function yieldsTo({ versions }: Stream): boolean {
 /** Rows that yielded to another record. */
 function withConflicts(loaded: LoadCounts, conflicts: number): Partial<Counts> {
   return { ...loaded, unchanged: loaded.unchanged - conflicts, quarantined: conflicts }
+}
+
+function* chunksOf(rows: readonly Row[]): Iterable<readonly Row[]> {
+  if (rows.length <= BATCH) yield rows
+  else for (let start = 0; start < rows.length; start += BATCH) yield rows.slice(start, start + BATCH)
 }

@@ -42,7 +42,7 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter): Slic
     },
     list: stream.request(partition, asked),
     pageSize: stream.pageSize,
-    prefetch: deps.prefetch,
+    readAhead: deps.readAhead,
     context: { signal: deps.signal, onAttempt: meter.onAttempt },
   }
   return {

@@ -1,5 +1,6 @@
 import { hasCode, LivehouseError } from '../core/errors.ts'
 import type { CallContext, FetchPage, ListRequest, Page } from '../core/page.ts'
+import type { ReadAhead } from './read-ahead.ts'
 
 /** What reading the pages of one list takes. */
 export interface PageReading {
@@ -7,8 +8,7 @@ export interface PageReading {
   readonly list: ListRequest
   /** The largest page that the spec allows; where the service clamps it, what it sends decides. */
   readonly pageSize: number
-  /** How many pages are asked for ahead of the one being read; bounds the memory. */
-  readonly prefetch: number
+  readonly readAhead: ReadAhead
   readonly context: CallContext
 }
 

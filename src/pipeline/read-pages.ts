@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { isSameJson } from '../core/is-same-json.ts'
 import type { Page } from '../core/page.ts'
 import { fetchNumbered, fetchPastEnd, pageIgnored, type PageReading } from './page-reading.ts'
+import type { Reader } from './read-ahead.ts'
 
 /** A page and its number from 1. */
 export interface NumberedPage {
@@ -33,7 +34,8 @@ export async function* readPages(reading: PageReading): AsyncGenerator<NumberedP
   let lastPage = lastPageOf(total, size)
   yield { number: 1, page: first, lastPage }
 
-  const ahead = prefetcher(reading)
+  const reader = await reading.readAhead.begin(lastPage)
+  const ahead = prefetcher(reading, reader)
   let previous = first
   let emptyPages = 0
   try {
@@ -55,6 +57,7 @@ export async function* readPages(reading: PageReading): AsyncGenerator<NumberedP
       yield { number, page, lastPage }
     }
   } finally {
+    reader.end()
     await ahead.stop()
   }
 }
@@ -81,23 +84,42 @@ interface Prefetcher {
   readonly stop: () => Promise<void>
 }
 
-function prefetcher(reading: PageReading): Prefetcher {
+function prefetcher(reading: PageReading, { room }: Reader): Prefetcher {
   const leaving = new AbortController()
   const context = { ...reading.context, signal: AbortSignal.any([reading.context.signal, leaving.signal]) }
   const underway: Promise<Page>[] = []
+  let arrived = 0
   const ask = (number: number) => {
     const page = fetchNumbered({ ...reading, context }, number)
     // A page that fails while an earlier one is awaited is not unhandled: it is awaited in its turn, or in `stop`.
-    page.catch(() => {})
+    page
+      .catch(() => {})
+      .finally(() => {
+        arrived += 1
+      })
     return page
   }
+  /**
+   * How many more to ask for. Pages that have come and wait are held as rows: where they come sooner than they can be read, few
+   * are enough.
+   */
+  const roomNow = (): number => {
+    const most = room()
+    if (arrived >= Math.ceil(most / 4)) return 0
+    return Math.min(most - underway.length, arrived > 1 ? 2 : most)
+  }
   return {
-    take: (number, lastPage) => {
-      const end = Math.max(number, Math.min(lastPage, number + reading.prefetch - 1))
-      for (let ahead = number + underway.length; ahead <= end; ahead++) underway.push(ask(ahead))
+    take: async (number, lastPage) => {
+      if (underway.length === 0) underway.push(ask(number))
+      const end = Math.min(lastPage, number + underway.length - 1 + roomNow())
+      for (let next = number + underway.length; next <= end; next++) underway.push(ask(next))
       const page = underway.shift()
       assert(page !== undefined)
-      return page
+      try {
+        return await page
+      } finally {
+        arrived -= 1
+      }
     },
     stop: async () => {
       leaving.abort()

@@ -118,6 +118,7 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
     })
     return end(verdict.proof, isGreen(verdict.proof) ? undefined : shortfall(slice, verdict.reason))
   } catch (error) {
+    await loader.settle()
     if (hasCode(error, 'api.budgetSpent')) {
       const { scope, resumesAt } = error.details
       log.wait(counts(), { pagesRead: state.pagesRead, reason: error.message })

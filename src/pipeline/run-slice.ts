@@ -82,6 +82,7 @@ export async function runSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice 
       landing.hasNewHeaders,
     )
   } catch (error) {
+    await loader.settle()
     const verdict = { proof: 'failed', reason: messageOf(error), isDrop: false } as const
     if (!isDatabaseError(error)) await recordSlice(deps.db, log.record(verdict, extraction, slice.covers))
     return end('failed', error)

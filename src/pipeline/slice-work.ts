@@ -8,6 +8,8 @@ import { formatWindow, type Partition, partitionKey, type Window } from '../core
 import type { Stream } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
 import type { WalkMark } from '../state/walk-marks.ts'
+import type { ReadAhead } from './read-ahead.ts'
+import type { Turns } from './turns.ts'
 
 /** A piece of extraction. */
 export interface Slice {
@@ -44,8 +46,9 @@ export interface RunDeps {
   /** The service's zone. */
   readonly timeZone: string
   readonly runId: string
-  /** Pages that a slice asks for ahead. */
-  readonly prefetch: number
+  readonly readAhead: ReadAhead
+  /** Bounds the batches that are written at once, and so the rows that wait for the database. */
+  readonly loadTurns: Turns
   /** A slice of more pages is cut: shallow pages, steady progress, cheap resume. */
   readonly pagesPerSlice: number
 }

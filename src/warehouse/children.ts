@@ -2,8 +2,8 @@ import { sql, type Transaction } from 'kysely'
 import type { Row } from '../core/column.ts'
 import type { ChildTable } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
-import { arrayLiteral } from './array-literal.ts'
 import { openLoad } from './load.ts'
+import { createRowBatch } from './row-batch.ts'
 
 /** Rows a statement. */
 const BATCH = 1000
@@ -21,10 +21,15 @@ export async function replaceChildren(
   const families = parents.map((parent) => ({ parent, rows: children.rowsOf(parent) }))
   const rows = families.flatMap((family) => family.rows)
   const load = openLoad(children)
-  for (let start = 0; start < rows.length; start += BATCH) await load(trx, rows.slice(start, start + BATCH), runId)
+  const batch = createRowBatch(children)
+  for (let start = 0; start < rows.length; start += BATCH) {
+    batch.clear()
+    batch.append(rows.slice(start, start + BATCH))
+    await load(trx, batch, runId)
+  }
   const parentKey = children.key.filter((name) => name !== children.numberColumn)
-  const arrays = parentKey.map((name) => sql`${arrayLiteral(parents.map((parent) => parent[name] ?? null))}::text[]`)
-  const counts = sql`${arrayLiteral(families.map((family) => family.rows.length))}::integer[]`
+  const arrays = parentKey.map((name) => sql`${parents.map((parent) => parent[name] ?? null)}::text[]`)
+  const counts = sql`${families.map((family) => family.rows.length)}::integer[]`
   const names = [...parentKey, 'last_number']
   await sql`
     delete from ${sql.table(`livehouse.${children.table}`)} as child

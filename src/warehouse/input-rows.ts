@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Cell, ColumnType, Row } from '../core/column.ts'
+import type { ColumnType } from '../core/column.ts'
 import type { LoadTable } from '../core/stream.ts'
-import { arrayLiteral } from './array-literal.ts'
 
 /** A column of rows that go to Postgres. */
 export interface InputColumn {
@@ -23,25 +22,21 @@ export function inputColumns(into: LoadTable): readonly InputColumn[] {
 
 /**
  * Rows as a table: shared values once, every other column as one array, unnested side by side in the select list. In the FROM
- * clause each of them would be stored by itself first. `valueOf` puts a column's parameter in place.
+ * clause each of them would be stored by itself first. The arrays come as text, the form in which bytes are text to Postgres.
+ * `parameterOf` puts the parameter of a column in its place.
  */
 export function inputRows(
   columns: readonly InputColumn[],
-  valueOf: (column: InputColumn) => unknown,
+  parameterOf: (column: InputColumn) => unknown,
 ): RawBuilder<unknown> {
   const outputs = columns.map((column) => {
     const { name, type, isShared } = column
-    const value = sql`${valueOf(column)}`
+    const parameter = sql`${parameterOf(column)}`
     return isShared
-      ? sql`${value}::${sql.raw(type)} as ${sql.ref(name)}`
-      : sql`unnest(${value}::${sql.raw(type)}[]) as ${sql.ref(name)}`
+      ? sql`${parameter}::${sql.raw(type)} as ${sql.ref(name)}`
+      : sql`unnest(${parameter}::text::${sql.raw(type)}[]) as ${sql.ref(name)}`
   })
   return sql`select ${sql.join(outputs)}`
-}
-
-/** The parameter of a column for these rows, at least one. */
-export function inputValue({ name, isShared }: InputColumn, rows: readonly Row[]): Cell {
-  return isShared ? (rows[0]?.[name] ?? null) : arrayLiteral(rows.map((row) => row[name] ?? null))
 }
 
 /** The keys of `target` and `input` are equal. */

@@ -2,7 +2,8 @@ import { type CompiledQuery, type RawBuilder, sql, type Transaction } from 'kyse
 import type { Row } from '../core/column.ts'
 import type { LoadTable } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
-import { type InputColumn, inputColumns, inputRows, inputValue, keysMatch, qualified, refs } from './input-rows.ts'
+import { type InputColumn, inputColumns, inputRows, keysMatch, qualified, refs } from './input-rows.ts'
+import { createRowBatch, type RowBatch } from './row-batch.ts'
 
 export interface LoadCounts {
   readonly inserted: number
@@ -20,24 +21,23 @@ export interface LoadOptions {
   readonly isLate?: boolean
 }
 
-/** Loads rows, runs as `runId`, in the caller's transaction, after `prepareToLoad`. The rows' keys must be distinct. */
-export type Load = (trx: Transaction<Database>, rows: readonly Row[], runId: string) => Promise<LoadCounts>
+/** Loads a batch in the caller's transaction, after `prepareToLoad`. The rows' keys must be distinct. */
+export type Load = (trx: Transaction<Database>, batch: RowBatch, runId: string) => Promise<LoadCounts>
 
 /**
  * Puts together the statement that upserts rows of one slice: inserts new ones, updates those whose content differs and does
- * not touch equal ones, so that a quiet night writes nothing. Idempotent. What it loads is counted exactly; the counts add up
- * to the number of rows.
+ * not touch equal ones, so that a quiet night writes nothing. Idempotent. Counts are exact and add up to the number of rows.
  */
 export function openLoad(into: LoadTable, options: LoadOptions = {}): Load {
   let statement: Statement | undefined
-  return async (trx, rows, runId) => {
-    if (rows.length === 0) return { inserted: 0, updated: 0, unchanged: 0 }
+  return async (trx, batch, runId) => {
+    if (batch.size() === 0) return { inserted: 0, updated: 0, unchanged: 0 }
     statement ??= compile(trx, into, options)
-    const query: CompiledQuery<Written> = { ...statement.query, parameters: statement.parametersOf(rows, runId) }
+    const query: CompiledQuery<Written> = { ...statement.query, parameters: statement.parametersOf(batch, runId) }
     const result = await trx.executeQuery(query)
     const { inserted = '0', updated = '0' } = result.rows[0] ?? {}
     const written = Number(inserted) + Number(updated)
-    return { inserted: Number(inserted), updated: Number(updated), unchanged: rows.length - written }
+    return { inserted: Number(inserted), updated: Number(updated), unchanged: batch.size() - written }
   }
 }
 
@@ -49,7 +49,9 @@ export async function loadRows(
   runId: string,
   options: LoadOptions = {},
 ): Promise<LoadCounts> {
-  return await openLoad(into, options)(trx, rows, runId)
+  const batch = createRowBatch(into)
+  batch.append(rows)
+  return await openLoad(into, options)(trx, batch, runId)
 }
 
 /**
@@ -66,10 +68,10 @@ interface Written {
   readonly updated: string
 }
 
-/** A statement whose text serves all batches: to put it together takes as long as to write a thousand rows into arrays. */
+/** A statement whose text serves all batches: to put it together takes as long as to write some hundred rows. */
 interface Statement {
   readonly query: CompiledQuery<Written>
-  readonly parametersOf: (rows: readonly Row[], runId: string) => readonly unknown[]
+  readonly parametersOf: (batch: RowBatch, runId: string) => readonly unknown[]
 }
 
 function compile(trx: Transaction<Database>, into: LoadTable, options: LoadOptions): Statement {
@@ -79,11 +81,10 @@ function compile(trx: Transaction<Database>, into: LoadTable, options: LoadOptio
   const places = query.parameters.map(Number)
   return {
     query,
-    parametersOf: (rows, runId) =>
-      places.map((place) => {
-        const column = columns[place]
-        return column ? inputValue(column, rows) : runId
-      }),
+    parametersOf: (batch, runId) => {
+      const values = [...batch.parameters(), runId]
+      return places.map((place) => values[place])
+    },
   }
 }
 

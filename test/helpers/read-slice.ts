@@ -8,6 +8,8 @@ import type { Database } from '../../src/db/database.ts'
 import { createCallMeter } from '../../src/pipeline/call-meter.ts'
 import { extractUnkeyed } from '../../src/pipeline/extract-unkeyed.ts'
 import type { Extraction } from '../../src/pipeline/extraction.ts'
+import { createReadAhead } from '../../src/pipeline/read-ahead.ts'
+import { createTurns } from '../../src/pipeline/turns.ts'
 import { openReading } from '../../src/pipeline/open-reading.ts'
 import { noCounts } from '../../src/core/outcome.ts'
 import { findStream } from '../../src/streams/registry.ts'
@@ -49,7 +51,8 @@ export async function readSlice(
     report: () => {},
     timeZone: 'Asia/Shanghai',
     runId: '1',
-    prefetch: 2,
+    readAhead: createReadAhead(2),
+    loadTurns: createTurns(2),
     pagesPerSlice: 50,
   }
   const partition = { channel: '9', type: 'cash', question: 'q1' }
@@ -58,6 +61,7 @@ export async function readSlice(
     add: async (rows: readonly Row[]) => void loaded.push(...rows),
     flush: async () => {},
     finish: async () => {},
+    settle: async () => {},
     counts: () => noCounts,
   }
   const reading = openReading(slice, deps, createCallMeter())

@@ -4,6 +4,8 @@ import type { ProgressEvent } from '../../src/core/progress.ts'
 import type { StreamName } from '../../src/core/stream.ts'
 import { parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/server.ts'
+import { createReadAhead } from '../../src/pipeline/read-ahead.ts'
+import { createTurns } from '../../src/pipeline/turns.ts'
 import { planAgain } from '../../src/pipeline/plan-again.ts'
 import { planSync } from '../../src/pipeline/plan-sync.ts'
 import { runStreams } from '../../src/pipeline/run-streams.ts'
@@ -84,7 +86,7 @@ export async function startPipeline(options: EmulatorOptions = {}): Promise<Test
           pageSize: Math.min(pageSize, stream.pageSize),
         })),
         (some, questionsOf) => planSync(db, { ...plan, streams: some }, questionsOf),
-        { ...deps, timeZone: TIME_ZONE, prefetch: 4, pagesPerSlice: 50 },
+        { ...deps, timeZone: TIME_ZONE, readAhead: createReadAhead(12), loadTurns: createTurns(2), pagesPerSlice: 50 },
         { concurrency: 4, locks, planAgain: (partition) => planAgain(db, partition, begunAt) },
       )
     },

@@ -4,6 +4,8 @@ import { parseExact } from '../../src/api/json.ts'
 import { silentLog } from '../../src/core/log.ts'
 import type { Stream } from '../../src/core/stream.ts'
 import type { Database } from '../../src/db/database.ts'
+import { createReadAhead } from '../../src/pipeline/read-ahead.ts'
+import { createTurns } from '../../src/pipeline/turns.ts'
 import { createBatchLoader } from '../../src/pipeline/batch-loader.ts'
 import { startRun } from '../../src/state/runs.ts'
 import { watchRecords } from '../../src/streams/watch-records.ts'
@@ -52,7 +54,8 @@ async function load(stream: Stream, items: readonly unknown[], land = async (): 
     log: silentLog,
     signal: new AbortController().signal,
     report: () => {},
-    prefetch: 1,
+    readAhead: createReadAhead(1),
+    loadTurns: createTurns(1),
     pagesPerSlice: 50,
   }
   const loader = createBatchLoader({ stream, partition, window: undefined, covers: undefined }, deps)

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { LivehouseError } from '../../src/core/errors.ts'
 import type { FetchPage, ListRequest, Page } from '../../src/core/page.ts'
+import { createReadAhead } from '../../src/pipeline/read-ahead.ts'
 import { pagesOfTwins, readBareList } from '../../src/pipeline/read-bare-list.ts'
 import { errorOf, openContext } from '../helpers/connect-client.ts'
 import { pageOf, scriptPages } from '../helpers/scripted-pages.ts'
@@ -10,7 +11,7 @@ const list: ListRequest = { endpoint: 'giftRunning', channelId: '9', type: 'cash
 
 async function read(fetchPage: FetchPage) {
   const reported: Page[] = []
-  const reading = { fetchPage, list, pageSize: SIZE, prefetch: 3, context: openContext() }
+  const reading = { fetchPage, list, pageSize: SIZE, readAhead: createReadAhead(3), context: openContext() }
   const { pages, doubt } = await readBareList(reading, (page) => reported.push(page))
   expect(reported).toEqual(pages)
   return { items: pages.flatMap(({ items }) => items), doubt }

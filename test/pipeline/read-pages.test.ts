@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { FetchPage, ListRequest } from '../../src/core/page.ts'
+import { createReadAhead } from '../../src/pipeline/read-ahead.ts'
 import { readPages } from '../../src/pipeline/read-pages.ts'
 import { errorOf, openContext } from '../helpers/connect-client.ts'
 import { pageOf, scriptPages, servesNumbers } from '../helpers/scripted-pages.ts'
@@ -8,7 +9,13 @@ const list: ListRequest = { endpoint: 'visitorList', channelId: '9', filter: '0'
 
 async function readAll(fetchPage: FetchPage, { pageSize = 10, prefetch = 3 } = {}): Promise<readonly unknown[]> {
   const items: unknown[] = []
-  for await (const { page } of readPages({ fetchPage, list, pageSize, prefetch, context: openContext() })) {
+  for await (const { page } of readPages({
+    fetchPage,
+    list,
+    pageSize,
+    readAhead: createReadAhead(prefetch),
+    context: openContext(),
+  })) {
     items.push(...page.items)
   }
   return items
@@ -98,7 +105,13 @@ test('leaving early ends what is still under way', async () => {
     }
     return serve(request)
   }
-  for await (const { number } of readPages({ fetchPage, list, pageSize: 10, prefetch: 4, context: openContext() })) {
+  for await (const { number } of readPages({
+    fetchPage,
+    list,
+    pageSize: 10,
+    readAhead: createReadAhead(4),
+    context: openContext(),
+  })) {
     if (number === 2) break
   }
   expect(aborted).toEqual([3, 4, 5])

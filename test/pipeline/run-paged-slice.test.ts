@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { silentLog } from '../../src/core/log.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { connectionReset, errcode, foreignRow, noRows, refusal, status } from '../../src/emulator/fault-effects.ts'
+import { createReadAhead } from '../../src/pipeline/read-ahead.ts'
+import { createTurns } from '../../src/pipeline/turns.ts'
 import { runPagedSlice } from '../../src/pipeline/run-paged-slice.ts'
 import type { RunDeps } from '../../src/pipeline/slice-work.ts'
 import { forgetCoverage } from '../../src/state/coverage.ts'
@@ -20,7 +22,8 @@ const idleDeps: Omit<RunDeps, 'db' | 'clock'> = {
   report: () => {},
   timeZone: TIME_ZONE,
   runId: '1',
-  prefetch: 1,
+  readAhead: createReadAhead(1),
+  loadTurns: createTurns(1),
   pagesPerSlice: 50,
 }
 

@@ -6,6 +6,8 @@ import type { RunOutcome } from '../../core/outcome.ts'
 import type { Window } from '../../core/slice.ts'
 import type { Stream, StreamName } from '../../core/stream.ts'
 import type { Database } from '../../db/database.ts'
+import { createReadAhead } from '../../pipeline/read-ahead.ts'
+import { createTurns } from '../../pipeline/turns.ts'
 import { type AuditResult, runAudit } from '../../pipeline/audit/run-audit.ts'
 import { endAcceptances } from '../../state/acceptances.ts'
 import { readGoneChannels } from '../../state/channel-states.ts'
@@ -44,6 +46,8 @@ export interface AuditVerbRequest {
 
 const CONCURRENT_PARTITIONS = 8
 const PAGES_PER_SLICE = 50
+/** For each call that may be made at once. */
+const PAGES_AHEAD = 3
 const LARGEST_SEED = 1_000_000
 
 /** Compares the warehouse with the service; a run like any other, written down however it ends. */
@@ -112,7 +116,8 @@ async function compare(
     report: progress.report,
     timeZone: service.timeZone,
     runId,
-    prefetch: service.concurrency,
+    readAhead: createReadAhead(PAGES_AHEAD * service.concurrency),
+    loadTurns: createTurns(1),
     pagesPerSlice: PAGES_PER_SLICE,
   })
 }

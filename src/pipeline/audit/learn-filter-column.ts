@@ -85,7 +85,7 @@ async function comesWithin(
     fetchPage: deps.fetchPage,
     list: stream.request(partition, window),
     pageSize: stream.pageSize,
-    prefetch: 1,
+    readAhead: deps.readAhead,
     context: { signal: deps.signal, onAttempt: meter.onAttempt },
   }
   let seen = 0

@@ -25,7 +25,13 @@ export async function readRange(
   meter: CallMeter,
   take: (rows: readonly Row[]) => Promise<void>,
 ): Promise<readonly RangeReading[]> {
-  const loader: BatchLoader = { add: take, flush: async () => {}, finish: async () => {}, counts: () => noCounts }
+  const loader: BatchLoader = {
+    add: take,
+    flush: async () => {},
+    finish: async () => {},
+    settle: async () => {},
+    counts: () => noCounts,
+  }
   const left = [whole]
   const readings: RangeReading[] = []
   for (let slice = left.pop(); slice !== undefined; slice = left.pop()) {

@@ -16,6 +16,8 @@ import {
   status,
 } from '../../../src/emulator/fault-effects.ts'
 import { type Emulator, startEmulator } from '../../../src/emulator/server.ts'
+import { createReadAhead } from '../../../src/pipeline/read-ahead.ts'
+import { createTurns } from '../../../src/pipeline/turns.ts'
 import { planAgain } from '../../../src/pipeline/plan-again.ts'
 import { planSync } from '../../../src/pipeline/plan-sync.ts'
 import { runStreams } from '../../../src/pipeline/run-streams.ts'
@@ -208,7 +210,13 @@ async function extract(
       .filter(({ name }) => schedule.streams.includes(name))
       .map((stream) => ({ ...stream, pageSize: Math.min(schedule.pageSize, stream.pageSize) })),
     (some, questionsOf) => planSync(db, { ...plan, streams: some }, questionsOf),
-    { ...deps, timeZone: TIME_ZONE, prefetch: 3, pagesPerSlice: schedule.pagesPerSlice },
+    {
+      ...deps,
+      timeZone: TIME_ZONE,
+      readAhead: createReadAhead(9),
+      loadTurns: createTurns(2),
+      pagesPerSlice: schedule.pagesPerSlice,
+    },
     { concurrency: 3, locks, planAgain: (partition) => planAgain(db, partition, begunAt) },
   )
 }
