@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { sql } from 'kysely'
+import { silentLog } from '../../src/core/log.ts'
+import { createBatchLoader } from '../../src/pipeline/batch-loader.ts'
+import { createReadAhead } from '../../src/pipeline/read-ahead.ts'
+import type { RunDeps } from '../../src/pipeline/slice-work.ts'
+import { createTurns, type Turns } from '../../src/pipeline/turns.ts'
+import { visitors } from '../../src/streams/visitors.ts'
+import { itemReader } from '../../src/transform/field.ts'
+import { createFakeClock } from '../helpers/fake-clock.ts'
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { readItems } from '../helpers/read-items.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(async () => await database[Symbol.asyncDispose]())
+
+function openLoader(channel: string, loadTurns: Turns) {
+  const deps: RunDeps = {
+    db: database.db,
+    clock: createFakeClock(),
+    runId: '1',
+    timeZone: 'Asia/Shanghai',
+    fetchPage: async () => await Promise.reject(new Error('nothing is asked')),
+    openItemReader: itemReader,
+    log: silentLog,
+    signal: new AbortController().signal,
+    report: () => {},
+    readAhead: createReadAhead(1),
+    loadTurns,
+    pagesPerSlice: 50,
+  }
+  return createBatchLoader({ stream: visitors, partition: { channel }, window: undefined, covers: undefined }, deps)
+}
+
+const rowsOf = (channel: string, from: number, count: number, fields: object = {}) => {
+  const items = Array.from({ length: count }, (_, index) => ({ user_id: `u${from + index}`, ...fields }))
+  return readItems(visitors, items, {}, { channel })
+}
+
+const countOf = async (channel: string) => {
+  const { rows } = await sql<{ count: string }>`
+    select count(*) from livehouse.visitors where channel_id = ${channel}`.execute(database.db)
+  return Number(rows[0]?.count)
+}
+
+describe('a loader of rows with a key', () => {
+  test('takes more rows while a batch waits for its turn no longer than one batch', async () => {
+    const turns = createTurns(1)
+    const endTurn = await turns.take()
+    const loader = openLoader('11', turns)
+    await loader.add(rowsOf('11', 0, 999))
+    let isTaken = false
+    const added = (async () => {
+      await loader.add(rowsOf('11', 999, 1))
+      isTaken = true
+    })()
+    await loader.settle()
+    expect(isTaken).toBe(false)
+    expect(await countOf('11')).toBe(0)
+    endTurn()
+    await added
+    await loader.add(rowsOf('11', 1000, 500))
+    await loader.finish(async () => {})
+    expect(loader.counts()).toMatchObject({ inserted: 1500, updated: 0, unchanged: 0 })
+    expect(await countOf('11')).toBe(1500)
+  })
+
+  test('lands only after every batch has been committed', async () => {
+    const loader = openLoader('12', createTurns(2))
+    await loader.add(rowsOf('12', 0, 3500))
+    let seen = 0
+    await loader.finish(async () => {
+      seen = await countOf('12')
+    })
+    expect(seen).toBe(3000)
+    expect(await countOf('12')).toBe(3500)
+  })
+
+  test('does not land where a batch failed, and gives its turn back', async () => {
+    const turns = createTurns(1)
+    const loader = openLoader('13', turns)
+    const [row] = rowsOf('13', 0, 1)
+    if (row === undefined) throw new Error('no row')
+    await loader.add([...rowsOf('13', 1, 999), { ...row, last_ip: 'no address' }])
+    let hasLanded = false
+    const land = async () => {
+      hasLanded = true
+    }
+    await expect(loader.finish(land)).rejects.toThrow('no address')
+    await expect(loader.add(rowsOf('13', 1000, 1))).rejects.toThrow('no address')
+    expect(hasLanded).toBe(false)
+    expect(await countOf('13')).toBe(0)
+    const endTurn = await turns.take()
+    endTurn()
+  })
+
+  test('is used again after it has landed', async () => {
+    const loader = openLoader('14', createTurns(1))
+    await loader.add(rowsOf('14', 0, 3))
+    await loader.finish(async () => {})
+    await loader.add(rowsOf('14', 2, 3, { nick: 'n' }))
+    await loader.finish(async () => {})
+    expect(loader.counts()).toMatchObject({ inserted: 5, updated: 1 })
+    expect(await countOf('14')).toBe(5)
+  })
+})
