@@ -1,0 +1,48 @@
+/** The middle one; of an even number the lower. */
+export function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? Number.NaN
+}
+
+/** One line of a result: what was measured, and what it has to be. */
+export interface Measure {
+  readonly name: string
+  readonly value: number
+  readonly unit: string
+  /** What it must reach; undefined for a figure that only explains. */
+  readonly goal?: Goal
+}
+
+export interface Goal {
+  readonly is: 'at least' | 'at most'
+  readonly value: number
+}
+
+export const atLeast = (value: number): Goal => ({ is: 'at least', value })
+export const atMost = (value: number): Goal => ({ is: 'at most', value })
+
+export function isMet({ value, goal }: Measure): boolean | undefined {
+  if (goal === undefined) return undefined
+  return goal.is === 'at least' ? value >= goal.value : value <= goal.value
+}
+
+/** A table as text, the numbers with three digits that count. */
+export function formatMeasures(measures: readonly Measure[]): string {
+  const cells = measures.map((measure) => {
+    const { name, value, unit, goal } = measure
+    const met = isMet(measure)
+    const mark = met === undefined ? '' : met ? '✓' : '✗'
+    return [name, formatNumber(value), unit, goal ? `${goal.is} ${formatNumber(goal.value)}` : '', mark]
+  })
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
+  return cells
+    .map(([name = '', value = '', unit = '', goal = '', mark = '']) =>
+      `${name.padEnd(widths[0] ?? 0)}  ${value.padStart(widths[1] ?? 0)} ${unit.padEnd(widths[2] ?? 0)}  ${goal.padEnd(widths[3] ?? 0)}  ${mark}`.trimEnd(),
+    )
+    .join('\n')
+}
+
+function formatNumber(value: number): string {
+  if (!Number.isFinite(value)) return '–'
+  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2
+  return value.toLocaleString('en', { maximumFractionDigits: digits })
+}

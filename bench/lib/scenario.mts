@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto'
+import type { BenchEmulator } from './emulator.mts'
+import type { Measure } from './measures.mts'
+import { type ProgramRun, runProgram } from './run-program.mts'
+import type { BenchServer, DatabaseUse } from './warehouse.mts'
+
+/** What every scenario works with. */
+export interface Bench {
+  readonly server: BenchServer
+  readonly signal: AbortSignal
+  /** Small sizes and one repetition: shows that everything works, not how fast. */
+  readonly isQuick: boolean
+  /** The largest size of what grows. */
+  readonly rows: number
+  /** A folder for files. */
+  readonly folder: string
+  /** Tells what is going on. */
+  readonly say: (line: string) => void
+}
+
+export interface Scenario {
+  /** Its letter, for `--only`. */
+  readonly letter: string
+  readonly title: string
+  readonly run: (bench: Bench) => Promise<readonly Measure[]>
+}
+
+/** One run of the program with all that it caused. */
+export interface MeasuredRun extends ProgramRun {
+  readonly database: DatabaseUse
+  readonly emulatorCpuUs: number
+  /** As the service counted them. */
+  readonly calls: number
+  readonly outcome: Outcome
+}
+
+interface StreamCounts {
+  readonly calls: number
+  readonly inserted: number
+  readonly updated: number
+  readonly slices: Readonly<Record<string, number>>
+}
+
+/** The part of `--json` that the bench looks at. */
+export interface Outcome {
+  readonly status: string
+  readonly started_at: string
+  readonly finished_at: string
+  readonly streams: Readonly<Record<string, StreamCounts>>
+}
+
+export interface SyncOptions {
+  readonly databaseUrl: string
+  readonly streams?: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** `livehouse sync --json` as its own process, without a ceiling on the rate unless the scenario sets one. */
+export async function measureSync(bench: Bench, emulator: BenchEmulator, options: SyncOptions): Promise<MeasuredRun> {
+  await emulator.use()
+  const args = ['src/cli.ts', 'sync', '--json', ...(options.streams ? ['--streams', options.streams] : [])]
+  const { result, use } = await bench.server.measure(
+    async () => await runProgram(args, programOptions(bench, emulator, options)),
+  )
+  const { cpuUs, count } = await emulator.use()
+  const outcome: Outcome = JSON.parse(result.stdout)
+  return { ...result, database: use, emulatorCpuUs: cpuUs, calls: count, outcome }
+}
+
+export function programOptions(bench: Bench, emulator: BenchEmulator, { databaseUrl, env }: SyncOptions) {
+  return {
+    signal: bench.signal,
+    env: {
+      ...emulator.env,
+      DATABASE_URL: databaseUrl,
+      LIVEHOUSE_MAX_CALLS_PER_SECOND: '0',
+      LOG_LEVEL: 'error',
+      ...env,
+    },
+  }
+}
+
+/** A name for a database that no other scenario uses. */
+export function databaseName(...parts: readonly (string | number)[]): string {
+  return `bench_${createHash('sha256').update(parts.join('/')).digest('hex').slice(0, 12)}`
+}
+
+/** CPU of all processes for each row, in microseconds; NaN where the system does not tell that of the server. */
+export function cpuPerRow({ cpuUs, database, emulatorCpuUs }: MeasuredRun, rows: number): number {
+  return (cpuUs + emulatorCpuUs + (database.cpuUs ?? Number.NaN)) / rows
+}

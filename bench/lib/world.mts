@@ -1,0 +1,87 @@
+import { DAY } from '../../src/core/wall-clock.ts'
+import { createWorld } from '../../src/emulator/world/create-world.ts'
+import { createRowList } from '../../src/emulator/world/row-list.ts'
+import type { Channel, Gift, Visitor, World } from '../../src/emulator/world/world.ts'
+
+export interface WorldSize {
+  readonly channels: number
+  /** Per channel. */
+  readonly visitors: number
+  /** Whether there is more than visitors: records, gifts, questionnaires. Takes a second for some ten thousand viewers. */
+  readonly isWhole: boolean
+  /** How many cash gifts each channel has instead of those that came to be by themselves. */
+  readonly gifts?: number
+  /** How long nothing has happened. */
+  readonly quietDays?: number
+}
+
+const TIME_ZONE = 'Asia/Shanghai'
+const TEMPLATE_VIEWERS = 2000
+
+/**
+ * A world of many visitors and, unless it is whole, nothing else. The visitors are those of a generated channel over and over
+ * under other ids, which takes a second a million instead of a minute.
+ */
+export function benchWorld({ channels, visitors, isWhole, gifts, quietDays = 0 }: WorldSize, now: number): World {
+  const options = { seed: 1, days: 30, endsAt: now - quietDays * DAY, timeZone: TIME_ZONE }
+  if (isWhole) {
+    const world = createWorld({ ...options, channels, viewers: visitors })
+    if (gifts !== undefined) for (const channel of world.channels.values()) fillGifts(channel, gifts, options.endsAt)
+    return world
+  }
+  const template = createWorld({ ...options, channels: 1, viewers: Math.min(visitors, TEMPLATE_VIEWERS) })
+  const [model] = template.channels.values()
+  if (model === undefined) throw new Error('a world without a channel')
+  const made = Array.from({ length: channels }, (_, index) => copyOf(model, index, visitors))
+  return { ...template, channels: new Map(made.map((channel) => [channel.id, channel])) }
+}
+
+function copyOf(model: Channel, index: number, count: number): Channel {
+  const { rows } = model.visitors
+  const visitors = Array.from({ length: count }, (_, place): Visitor => {
+    const row = rows[place % rows.length]
+    if (row === undefined) throw new Error('a channel without a visitor')
+    return { ...row, userId: userId(index, place), lastOnlineAt: row.lastOnlineAt - Math.floor(place / rows.length) }
+  })
+  return {
+    ...model,
+    id: String(20_000_000 + index),
+    visitors: createRowList(visitors),
+    records: createRowList(),
+    oldRecords: createRowList(),
+    gifts: createRowList(),
+    questionnaires: createRowList(),
+  }
+}
+
+/** Evenly over thirty days, each at a second of its own. */
+function fillGifts({ gifts }: Channel, count: number, endsAt: number): void {
+  const [model] = gifts.rows
+  if (model === undefined) throw new Error('a channel without a gift')
+  for (const gift of [...gifts.rows].reverse()) gifts.remove(gift)
+  const every = (30 * DAY) / count
+  const made = Array.from({ length: count }, (_, place): Gift => {
+    return { ...model, type: 'cash', giftId: place, givenAt: Math.floor(endsAt - place * every) }
+  })
+  gifts.add(...made)
+}
+
+/** Digits, hexadecimal or base 36, as the emulator's own; unique within the channel. */
+function userId(channel: number, place: number): string {
+  const number = channel * 10_000_000 + place
+  if (place % 10 < 4) return String(100_000_000 + number * 7)
+  if (place % 10 < 7) return (Math.imul(number, 2_654_435_761) >>> 0).toString(16) + (16_777_216 + place).toString(16)
+  return `${((number * 48_271) % 46_656).toString(36)}${place.toString(36).padStart(6, '0')}`
+}
+
+/** Gives every hundredth visitor (for a share of 0.01) one more visit, and a later time online. */
+export function changeVisitors(world: World, share: number): number {
+  let changed = 0
+  const every = Math.round(1 / share)
+  for (const { visitors } of world.channels.values()) {
+    const chosen = visitors.rows.filter((_, place) => place % every === 0)
+    for (const row of chosen) visitors.replace(row, { ...row, visitTimes: row.visitTimes + 1 })
+    changed += chosen.length
+  }
+  return changed
+}

@@ -1,0 +1,103 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { availableParallelism, cpus, tmpdir, totalmem } from 'node:os'
+import { join } from 'node:path'
+import process from 'node:process'
+import { parseArgs } from 'node:util'
+import manifest from '../package.json' with { type: 'json' }
+import { formatMeasures, isMet, type Measure } from './lib/measures.mts'
+import type { Bench, Scenario } from './lib/scenario.mts'
+import { openServer } from './lib/warehouse.mts'
+import { again } from './scenarios/again.mts'
+import { calls } from './scenarios/calls.mts'
+import { endToEnd } from './scenarios/end-to-end.mts'
+import { hiddenLimit } from './scenarios/hidden-limit.mts'
+import { latency } from './scenarios/latency.mts'
+import { manyPartitions, memoryAndGrowth } from './scenarios/memory-and-growth.mts'
+import { startUp } from './scenarios/start-up.mts'
+
+/**
+ * `npm run bench`: how fast, how polite and how flat livehouse is. Emulator, embedded PostgreSQL and the program as processes
+ * of their own, on loopback. Figures are ratios within the run wherever there is something to hold them against.
+ */
+
+const scenarios: readonly Scenario[] = [
+  endToEnd,
+  again,
+  latency,
+  hiddenLimit,
+  calls,
+  memoryAndGrowth,
+  startUp,
+  manyPartitions,
+]
+
+const usage = `npm run bench -- [--only a,b] [--quick] [--rows N] [--json]
+
+${scenarios.map(({ letter, title }) => `  ${letter}  ${title}`).join('\n')}
+
+  --only a,b  these alone
+  --quick     small sizes, once each: whether everything works, not how fast
+  --rows N    the largest size (default 3000000); scenarios leave out what is larger
+  --json      one JSON object in place of tables
+`
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    rows: { type: 'string', default: '3000000' },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+})
+const letters = values.only?.split(',')
+const unknown = letters?.filter((letter) => !scenarios.some((scenario) => scenario.letter === letter)) ?? []
+
+if (values.help || unknown.length > 0 || !/^\d+$/.test(values.rows)) {
+  process.stderr.write(usage)
+  process.exitCode = values.help ? 0 : 2
+} else {
+  await main(scenarios.filter(({ letter }) => letters?.includes(letter) ?? true))
+}
+
+interface Result {
+  readonly letter: string
+  readonly title: string
+  readonly measures: readonly Measure[]
+}
+
+async function main(chosen: readonly Scenario[]): Promise<void> {
+  const stop = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error(name)))
+  const folder = await mkdtemp(join(tmpdir(), 'livehouse-bench-files-'))
+  const results: Result[] = []
+  try {
+    await using server = await openServer(stop.signal)
+    const say = (line: string) => void process.stderr.write(`  ${line}\n`)
+    const bench: Bench = { server, signal: stop.signal, isQuick: values.quick, rows: Number(values.rows), folder, say }
+    for (const { letter, title, run } of chosen) {
+      process.stderr.write(`${letter}) ${title}\n`)
+      const measures = await run(bench)
+      results.push({ letter, title, measures })
+      if (!values.json) process.stdout.write(`\n${letter}) ${title}\n${formatMeasures(measures)}\n\n`)
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+  if (values.json) process.stdout.write(`${JSON.stringify({ ...machine(), results: results.map(withVerdicts) })}\n`)
+}
+
+function machine() {
+  return {
+    date: new Date().toISOString(),
+    version: manifest.version,
+    node: process.version,
+    cpu: cpus()[0]?.model ?? '',
+    cores: availableParallelism(),
+    memoryGb: Math.round(totalmem() / 2 ** 30),
+  }
+}
+
+function withVerdicts(result: Result) {
+  return { ...result, measures: result.measures.map((measure) => ({ ...measure, isMet: isMet(measure) ?? null })) }
+}

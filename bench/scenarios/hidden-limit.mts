@@ -1,0 +1,155 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type BenchEmulator, openEmulator } from '../lib/emulator.mts'
+import { atLeast, atMost, type Measure } from '../lib/measures.mts'
+import { runProgram } from '../lib/run-program.mts'
+import { type Bench, databaseName, programOptions, type Scenario } from '../lib/scenario.mts'
+
+const SECONDS = 20
+/** After this long a rate should have been found. */
+const SETTLED_SECONDS = 5
+const LATENCY_MS = 20
+
+/** d): a limit that nobody tells: how much of it is used, how many calls are refused, how soon that is so. */
+export const hiddenLimit: Scenario = {
+  letter: 'd',
+  title: 'a hidden limit of calls a second, without a ceiling of ours',
+  run: async (bench) => {
+    const measures: Measure[] = []
+    const limits = bench.isQuick ? [40] : [40, 200]
+    for (const limit of limits) {
+      for (const retryAfter of bench.isQuick ? [undefined] : [undefined, 1]) {
+        const name = `${limit} a second${retryAfter === undefined ? '' : ', with Retry-After'}`
+        measures.push(...(await run(bench, name, [{ limit, seconds: secondsOf(bench) }], { retryAfter })))
+      }
+    }
+    if (bench.isQuick) return measures
+    const changing = [
+      { limit: 100, seconds: 15 },
+      { limit: 40, seconds: 15 },
+      { limit: 100, seconds: 25 },
+    ]
+    measures.push(...(await run(bench, '100, then 40, then 100 a second', changing, {})))
+    measures.push(
+      ...(await run(bench, '60 a second, two processes', [{ limit: 60, seconds: SECONDS }], { processes: 2 })),
+    )
+    return measures
+  },
+}
+
+interface Phase {
+  readonly limit: number
+  readonly seconds: number
+}
+
+interface Second {
+  readonly admitted: number
+  readonly refused: number
+}
+
+function secondsOf({ isQuick }: Bench): number {
+  return isQuick ? 8 : SECONDS
+}
+
+async function run(
+  bench: Bench,
+  name: string,
+  phases: readonly Phase[],
+  { retryAfter, processes = 1 }: { readonly retryAfter?: number | undefined; readonly processes?: number },
+): Promise<readonly Measure[]> {
+  // More pages than the limits let through: the run is ended when all has been seen.
+  const world = { channels: 10, visitors: 100_000, isWhole: false }
+  const first = phases[0]?.limit
+  const options = { world, latencyMs: LATENCY_MS, rateLimit: first, retryAfterSeconds: retryAfter }
+  await using emulator = await openEmulator(options, bench.signal)
+  const databaseUrl = await bench.server.fresh(databaseName('limit', name))
+  await emulator.use()
+  const stop = new AbortController()
+  const runs = Array.from({ length: processes }, (_, index) =>
+    start(bench, emulator, databaseUrl, index, processes, stop.signal),
+  )
+  const seconds: Second[] = []
+  const since = await firstCall(emulator)
+  const calls: { readonly at: number; readonly status: number }[] = [...since.calls]
+  for (const { limit, seconds: length } of phases) {
+    await emulator.set({ callsPerSecond: limit })
+    await delay(length * 1000)
+  }
+  stop.abort()
+  await Promise.all(runs)
+  calls.push(...(await emulator.use(true)).calls)
+  const total = phases.reduce((sum, phase) => sum + phase.seconds, 0)
+  for (let second = 0; second < total; second += 1) {
+    const within = calls.filter(({ at }) => Math.floor((at - since.at) / 1000) === second)
+    const refused = within.filter(({ status }) => status === 429).length
+    seconds.push({ admitted: within.length - refused, refused })
+  }
+  bench.say(
+    `${name}: ${seconds.map(({ admitted, refused }) => `${admitted}${refused > 0 ? `-${refused}` : ''}`).join(' ')}`,
+  )
+  let begin = 0
+  return phases.flatMap(({ limit, seconds: length }, index) => {
+    const own = seconds.slice(begin, begin + length)
+    begin += length
+    const suffix = phases.length === 1 ? '' : ` (phase ${index + 1}, ${limit})`
+    return describe(`${name}${suffix}`, limit, own)
+  })
+}
+
+/** With several processes, each reads channels of its own. */
+function start(
+  bench: Bench,
+  emulator: BenchEmulator,
+  databaseUrl: string,
+  index: number,
+  processes: number,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const channels = (emulator.env.LIVEHOUSE_CHANNELS ?? '').split(',').filter((_, place) => place % processes === index)
+  const options = programOptions(bench, emulator, { databaseUrl })
+  const args = ['src/cli.ts', 'sync', '--json', '--streams', 'visitors', '--channels', channels.join(',')]
+  return runProgram(args, {
+    ...options,
+    accepted: [143],
+    onStart: (child) => signal.addEventListener('abort', () => child.kill('SIGTERM'), { once: true }),
+  })
+}
+
+async function firstCall(emulator: BenchEmulator) {
+  for (;;) {
+    const { calls } = await emulator.use(true)
+    if (calls[0]) return { calls, at: calls[0].at }
+    await delay(20)
+  }
+}
+
+function describe(name: string, limit: number, seconds: readonly Second[]): readonly Measure[] {
+  const settled = seconds.slice(SETTLED_SECONDS)
+  const sum = (read: (second: Second) => number) => settled.reduce((total, second) => total + read(second), 0)
+  const admitted = sum((second) => second.admitted)
+  const refused = sum((second) => second.refused)
+  const isUnsettled = (second: Second) =>
+    second.admitted < 0.9 * limit || second.refused > 0.02 * (second.admitted + second.refused) + 1
+  return [
+    {
+      name: `${name}: share of the limit used after ${SETTLED_SECONDS} s`,
+      value: admitted / settled.length / limit,
+      unit: '×',
+      goal: atLeast(0.9),
+    },
+    {
+      name: `${name}: refused after ${SETTLED_SECONDS} s`,
+      value: (100 * refused) / (admitted + refused),
+      unit: '%',
+      goal: atMost(2),
+    },
+    {
+      name: `${name}: settled after`,
+      value: Math.max(
+        0,
+        seconds.findIndex((_, index) => !seconds.slice(index, index + 3).some(isUnsettled)),
+      ),
+      unit: 's',
+      goal: atMost(5),
+    },
+  ]
+}
