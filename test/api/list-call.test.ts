@@ -54,8 +54,10 @@ describe('each list goes out as its section of the spec says', () => {
     await using connection = connectClient(service.url, { reserve: async () => reservation })
     const page = await createFetchPage(connection.client)({ list, page: 2, pageSize: 50 }, openContext())
     expect(page.items).toEqual([])
-    expect(service.requests).toMatchObject([{ method, path, query: {}, body }])
-    expect(service.requests[0]?.headers.authorization).toBe('Bearer fixed-token')
+    // Before 4.6 the bare address is asked what time it is there.
+    const requests = service.requests.filter((request) => request.path !== '/')
+    expect(requests).toMatchObject([{ method, path, query: {}, body }])
+    expect(requests[0]?.headers.authorization).toBe('Bearer fixed-token')
   })
 
   test.each(['managers', 'managersUsage'] as const)(
