@@ -101,6 +101,22 @@ test('a clock that jumps forward makes up for the nights once, and one that jump
   ])
 })
 
+test('a clock that was ahead and is put right uses up what it ran, and no night before that', async () => {
+  bench.start()
+  await bench.clock.runTo(START + DAY)
+  bench.clock.jump(3 * DAY)
+  await bench.clock.runTo(START + 4 * DAY + HOUR)
+  bench.clock.jump(-3 * DAY)
+  await bench.clock.runTo(START + 5 * DAY)
+  expect((await bench.readRuns()).map(({ local_time }) => local_time?.slice(0, 10))).toEqual([
+    '2026-11-21',
+    '2026-11-24',
+    '2026-11-22',
+    '2026-11-23',
+    '2026-11-25',
+  ])
+})
+
 test('a clock that was years ahead at the first start keeps no job from being due', async () => {
   bench.clock.jump(1000 * DAY)
   bench.start()
