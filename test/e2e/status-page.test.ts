@@ -181,7 +181,7 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     })
     status.tell({ kind: 'job.ended', job: 'nightly' })
     await page.getByText('night 42').waitFor()
-    expect(await page.locator('#progress').isHidden()).toBe(true)
+    await page.locator('#progress').waitFor({ state: 'hidden' })
     expect(await page.evaluate('window.isTheSame')).toBe(true)
     expect(complaints).toEqual([])
   })

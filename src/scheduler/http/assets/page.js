@@ -91,12 +91,16 @@
   }
 
   let isRenewing = false
+  let isAskedAgain = false
   const known = new Map()
 
   /** Asks for the page again and renews the parts that are different now. */
   async function renew() {
+    // What is on its way may be older than what asks for it now.
+    if (isRenewing) isAskedAgain = true
     if (isRenewing || document.hidden) return
     isRenewing = true
+    isAskedAgain = false
     try {
       const answer = await fetch(location.href, { headers: { accept: 'text/html' } })
       if (answer.status === 401) return location.reload()
@@ -116,6 +120,7 @@
       // The server is away; the next time may do.
     } finally {
       isRenewing = false
+      if (isAskedAgain) void renew()
     }
   }
 
@@ -131,7 +136,8 @@
       const part = parse(JSON.parse(event.data)).querySelector('[data-renew]')
       if (part) renewPart(part)
     })
-    events.addEventListener('turn', () => setTimeout(() => void renew(), 700))
+    // Once soon, and once when a server that had to rest has read what is new.
+    events.addEventListener('turn', () => [700, 6000].map((ms) => setTimeout(() => void renew(), ms)))
   }
 
   for (const part of document.querySelectorAll('[data-renew]')) known.set(part.id, part.outerHTML)
