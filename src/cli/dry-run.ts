@@ -9,7 +9,6 @@ import { estimateCalls, type StreamEstimate } from '../pipeline/estimate-calls.t
 import type { PlanStreams } from '../pipeline/run-streams.ts'
 import { readGoneChannels } from '../state/channel-states.ts'
 import { readQuestions } from '../state/questionnaires.ts'
-import { mayShareCalls } from '../state/may-share-calls.ts'
 import { checkSource } from '../state/source.ts'
 import { readCallBudget, type CallBudget } from '../state/read-call-budget.ts'
 import { daysObject, describeDays } from './budgeted-days.ts'
@@ -53,8 +52,8 @@ export async function dryRun(context: CliContext, request: DryRunRequest): Promi
     ({ partition: { channel } }) => channel === undefined || !gone.has(channel),
   )
   const plans = db === undefined ? planned : await begunFirst(db, planned)
-  const shared = db !== undefined && (await mayShareCalls(db)) ? db : undefined
-  await using connection = openConnection(context, service, shared)
+  // Alone with its token and its pace: to share them is to write.
+  await using connection = openConnection(context, service, undefined)
   let asked = 0
   const estimates = await estimateCalls(streams, plans, {
     db,

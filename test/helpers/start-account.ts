@@ -4,7 +4,7 @@ import { FIXED_NOW } from './emulated-service.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'
 import { environmentOf, runVerb, type VerbRun } from './run-verb.ts'
 
-/** An account at the emulator and a warehouse for it, at a clock that stands until it is moved. */
+/** An account at the emulator and a warehouse for it, at a clock that stands until it is moved, or slept by. */
 export interface TestAccount extends AsyncDisposable {
   readonly emulator: Emulator
   readonly database: TestDatabase
@@ -19,7 +19,7 @@ export interface TestAccount extends AsyncDisposable {
 
 export async function startAccount({ isMigrated = true, viewers = 60 } = {}): Promise<TestAccount> {
   const time = { nowMs: FIXED_NOW }
-  const clock = { now: () => time.nowMs, sleep: async () => {} }
+  const clock = { now: () => time.nowMs, sleep: async (ms: number) => void (time.nowMs += ms) }
   const database = await createTestDatabase({ isMigrated })
   const emulator = await startEmulator({ channels: 2, viewers, clock })
   return {
