@@ -12,6 +12,7 @@ import type { ListPlace } from './list-call.ts'
 import { measure, type OnCall } from './measure.ts'
 import { type Exchange, observe } from './observe.ts'
 import { pace, rate } from './pace.ts'
+import { createMemoryPaceCell } from './pace-cell.ts'
 import { createFetchPage } from './paging.ts'
 import { createPermits, type Permits } from './permits.ts'
 import { type Reached, reach } from './reach.ts'
@@ -72,7 +73,7 @@ export function connect(options: ConnectOptions): Connection {
   const { clock, log, concurrency, listParams, appId, appSecret, apiToken, random = Math.random } = options
   const secrets = createSecrets([appSecret, apiToken, ...passwordsOf(options.proxies)], options.addSecret ?? (() => {}))
   const http = createHttp({ ...options, timeoutMs: options.requestTimeoutMs, secrets })
-  const permits = options.permits ?? createPermits(options)
+  const permits = options.permits ?? createPermits({ ...options, cell: createMemoryPaceCell(clock), random })
   const closing = new AbortController()
   const serviceClock = createServiceClock(clock, async (signal) => {
     const permit = await permits.take(signal)

@@ -1,5 +1,11 @@
 import type { Clock } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
+import { type Admissions, type CallPace, nothingKnown } from './call-pace.ts'
+import { callRate } from './call-rate.ts'
+import { grantCalls } from './grant-calls.ts'
+import { learnPace, type Refusal } from './learn-pace.ts'
+import { orAborted } from './or-aborted.ts'
+import type { PaceCell } from './pace-cell.ts'
 
 /** Leave for one call to go out now; the caller says how it ended, where that tells something about the service's limit. */
 export interface Permit {
@@ -16,87 +22,142 @@ export interface Permits {
 export interface PermitsOptions {
   /** Hard ceiling; 0 for none. */
   readonly maxCallsPerSecond: number
+  /** Where the pace is kept for all who share it. */
+  readonly cell: PaceCell
   readonly clock: Clock
   readonly log: Log
+  /** From 0 to 1, exclusive. */
+  readonly random: () => number
 }
 
-const WINDOW_MS = 1000
-/** Added to the window of the ceiling: the service's clock and the network shift calls against each other. */
-const MARGIN_MS = 10
-const LOWEST_RATE = 0.1
-/** Share of the rate by which a second of admitted calls raises it: slower where the last refusal came from. */
-const RISE = 0.05
-const RISE_NEAR_LIMIT = 0.01
-const LONGEST_PAUSE_MS = 60_000
+/** Calls are granted for so long ahead at once, so that the exchanges with the cell are few; */
+const LEASE_MS = 250
+/** one call for so long, where others took everything for a while; */
+const LONGEST_AHEAD_MS = 2000
+/** and the next ones are asked for when so much is left. */
+const LOW_MS = 60
+/** What others have learnt is looked up this often while calls are made. */
+const LOOK_MS = 250
+/** A call that is later than this has lost its place: with it, too many could arrive within a second. */
+const LATE_MS = 25
+/** Where only a found rate limits, nothing is hard. */
+const LATE_BELOW_FOUND_RATE_MS = 150
+/** How long an exchange may take before the first call that it grants can leave. */
+const LONGEST_LEAD_MS = 500
 
 /**
- * Paces the calls of one process. Its limits are not shown by the spec, so the rate is found: unlimited below the ceiling
- * until the service refuses, then what it admitted within the last second, then gently upwards.
+ * Paces calls together with all who share the cell. The service's limits are not shown by the spec, so the rate is found:
+ * none below the ceiling until the service refuses, then what it admits, with gentle tries upwards (`call-rate.ts`).
+ * @throws from `take`, what the cell throws
  */
-export function createPermits({ maxCallsPerSecond, clock, log }: PermitsOptions): Permits {
-  const ceiling = createCeiling(maxCallsPerSecond)
-  const rateLimit = maxCallsPerSecond > 0 ? maxCallsPerSecond : Number.POSITIVE_INFINITY
-  let rate = rateLimit
-  let refusedRate = Number.POSITIVE_INFINITY
-  let droppedAt = Number.NEGATIVE_INFINITY
-  let nextAt = Number.NEGATIVE_INFINITY
-  let admissions: number[] = []
+export function createPermits({ maxCallsPerSecond, cell, clock, log, random }: PermitsOptions): Permits {
+  const ceiling = maxCallsPerSecond
+  const lateMs = ceiling > 0 ? LATE_MS : LATE_BELOW_FOUND_RATE_MS
+  let pace: CallPace | undefined
+  /** Granted and not used, in order. */
+  let slots: readonly number[] = []
+  let waiting = 0
+  let usedLately = 0
+  /** How often nothing was to be had: the longer one waits, the further ahead one may take. */
+  let misses = 0
+  let admissions: Admissions[] = []
+  let refusals: Refusal[] = []
+  let lookedAt = Number.NEGATIVE_INFINITY
+  let leadMs = 0
+  let flight: Promise<void> | undefined
   let turn: Promise<unknown> = Promise.resolve()
 
-  const depart = async (signal: AbortSignal): Promise<Permit> => {
-    signal.throwIfAborted()
-    for (;;) {
-      const waitMs = Math.max(nextAt, ceiling.opensAt()) - clock.now()
-      if (waitMs <= 0) break
-      await clock.sleep(Math.ceil(waitMs), signal)
+  const isFree = (known: CallPace): boolean => callRate(known, ceiling) === Number.POSITIVE_INFINITY
+
+  const exchange = async (): Promise<void> => {
+    const report = { admissions, refusals }
+    const wanted = waiting === 0 ? 0 : waiting + usedLately - slots.length
+    const foundBefore = pace?.limit?.foundAtMs
+    const askedAt = cell.now()
+    admissions = []
+    refusals = []
+    usedLately = 0
+    const changed = await cell.exchange((kept, nowMs) => {
+      const known = learnPace(kept ?? nothingKnown(nowMs), { ...report, nowMs }, ceiling)
+      if (isFree(known)) return { pace: known, slots: [] }
+      const fromMs = nowMs + leadMs
+      const firstUntilMs = fromMs + Math.min(LEASE_MS * (1 + misses), LONGEST_AHEAD_MS)
+      return grantCalls(known, { ceiling, wanted, fromMs, untilMs: fromMs + LEASE_MS, firstUntilMs })
+    })
+    pace = changed.pace
+    slots = [...slots, ...changed.slots]
+    if (wanted > 0) misses = slots.length === 0 ? misses + 1 : 0
+    lookedAt = cell.now()
+    leadMs = Math.min(Math.max(leadMs * 0.9, (lookedAt - askedAt) * 1.2), LONGEST_LEAD_MS)
+    if (report.refusals.length > 0 && pace.limit?.foundAtMs !== foundBefore) {
+      log.debug('calls.slowed', { callsPerSecond: callRate(pace, ceiling) })
     }
-    const departedAt = clock.now()
-    ceiling.pass(departedAt)
-    // From the planned time, not the real one: a timer that is late now and then does not lower the rate.
-    nextAt = Math.max(nextAt, departedAt - WINDOW_MS / rate) + WINDOW_MS / rate
-    return { admitted, refused: (retryAfterMs) => refused(departedAt, retryAfterMs) }
   }
 
-  const admitted = (): void => {
-    const now = clock.now()
-    admissions = [...admissions.filter((at) => at > now - WINDOW_MS), now]
-    if (rate >= rateLimit) return
-    rate = Math.min(rateLimit, rate + (rate < refusedRate * 0.9 ? RISE : RISE_NEAR_LIMIT))
+  /** One exchange at a time; what came to light meanwhile is told at once. */
+  const share = (): Promise<void> => {
+    const exchangeAll = async (): Promise<void> => {
+      do await exchange()
+      while (refusals.length > 0)
+    }
+    flight ??= exchangeAll().finally(() => {
+      flight = undefined
+    })
+    return flight
   }
 
-  const refused = (departedAt: number, retryAfterMs: number | undefined): void => {
-    const now = clock.now()
-    if (retryAfterMs !== undefined) nextAt = Math.max(nextAt, now + Math.min(retryAfterMs, LONGEST_PAUSE_MS))
-    // Calls that were on their way when the rate dropped say nothing about the new one.
-    if (departedAt <= droppedAt) return
-    const admittedRate = admissions.filter((at) => at > now - WINDOW_MS).length / (WINDOW_MS / 1000)
-    refusedRate = Math.min(rate, Math.max(admittedRate, LOWEST_RATE))
-    // Nothing admitted at all: the old rate says nothing, unless it was low already.
-    rate = admittedRate > 0 ? refusedRate : Math.max(LOWEST_RATE, Math.min(rate / 2, 1))
-    droppedAt = now
-    log.debug('calls.slowed', { callsPerSecond: rate })
+  /** Nobody waits for it: what is wrong with the cell is told to the next who does. */
+  const shareAside = (): void => {
+    share().catch(() => {})
+  }
+
+  const permitFor = (leftAtMs: number): Permit => ({
+    admitted: () => void admissions.push({ atMs: cell.now(), count: 1 }),
+    refused: (retryAfterMs) => {
+      refusals.push({ leftAtMs, retryAfterMs })
+      shareAside()
+    },
+  })
+
+  const depart = async (signal: AbortSignal): Promise<Permit> => {
+    for (;;) {
+      signal.throwIfAborted()
+      if (!pace || refusals.length > 0) {
+        await orAborted(share(), signal)
+        continue
+      }
+      const now = cell.now()
+      if (isFree(pace)) {
+        slots = []
+        if (now - lookedAt >= LOOK_MS) shareAside()
+        return permitFor(now)
+      }
+      const { pausedUntilMs } = pace
+      slots = slots.filter((at) => at >= now - lateMs && at >= pausedUntilMs)
+      const [slot, ...rest] = slots
+      if (slot === undefined) {
+        await orAborted(share(), signal)
+        // Not all at the same time: else the same one were always first.
+        if (misses > 0) await clock.sleep(LOOK_MS * (0.5 + random()), signal)
+      } else if (slot <= now) {
+        slots = rest
+        usedLately += 1
+        if (waiting > slots.length && (slots.at(-1) ?? now) < now + LOW_MS) shareAside()
+        return permitFor(now)
+      } else {
+        await clock.sleep(Math.ceil(Math.min(slot - now, LOOK_MS)), signal)
+        if (cell.now() - lookedAt >= LOOK_MS) await orAborted(share(), signal)
+      }
+    }
   }
 
   return {
     take: (signal) => {
+      waiting += 1
       const mine = turn.then(() => depart(signal))
-      turn = mine.catch(() => {})
+      const leave = (): void => void (waiting -= 1)
+      turn = mine.then(leave, leave)
       return mine
-    },
-  }
-}
-
-/** Never more than the ceiling within any window of a second (or of one call, where the ceiling is below one a second). */
-function createCeiling(maxCallsPerSecond: number): { opensAt: () => number; pass: (at: number) => void } {
-  if (maxCallsPerSecond <= 0) return { opensAt: () => Number.NEGATIVE_INFINITY, pass: () => {} }
-  const size = Math.max(1, Math.floor(maxCallsPerSecond))
-  const windowMs = (size / maxCallsPerSecond) * 1000 + MARGIN_MS
-  const departures: number[] = []
-  return {
-    opensAt: () => (departures.length < size ? Number.NEGATIVE_INFINITY : (departures[0] ?? 0) + windowMs),
-    pass: (at) => {
-      departures.push(at)
-      if (departures.length > size) departures.shift()
     },
   }
 }
