@@ -12,7 +12,7 @@ import type {
   OpenSlicesTable,
 } from './tables/ledger-tables.ts'
 import type { AlertsTable, JobsTable, JobRunsTable, SchedulersTable, WalkMarksTable } from './tables/schedule-tables.ts'
-import type { CallBudgetTable, AccessTokensTable, SourceFactsTable } from './tables/service-tables.ts'
+import type { CallBudgetTable, CallPacesTable, AccessTokensTable, SourceFactsTable } from './tables/service-tables.ts'
 import type { ChannelsTable, QuestionnairesTable } from './tables/warehouse-tables.ts'
 
 /**
@@ -35,6 +35,7 @@ export interface Database {
   'livehouse_ops.call_budget': CallBudgetTable
   'livehouse_ops.open_slices': OpenSlicesTable
   'livehouse_ops.access_tokens': AccessTokensTable
+  'livehouse_ops.call_paces': CallPacesTable
   'livehouse_ops.jobs': JobsTable
   'livehouse_ops.job_runs': JobRunsTable
   'livehouse_ops.schedulers': SchedulersTable

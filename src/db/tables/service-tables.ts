@@ -1,4 +1,4 @@
-import type { BigInteger, Instant, OptionalInstant } from '../column-types.ts'
+import type { BigInteger, Instant, Json, OptionalInstant } from '../column-types.ts'
 
 /** A row a scope and day of the service. */
 export interface CallBudgetTable {
@@ -15,6 +15,12 @@ export interface AccessTokensTable {
   app_id: string
   sealed: Buffer
   expires_at: Instant
+}
+
+export interface CallPacesTable {
+  host: string
+  version: BigInteger
+  pace: Json
 }
 
 /** What a probe found out about the service. */

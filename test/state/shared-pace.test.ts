@@ -1,0 +1,150 @@
+import { type Kysely, sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createPaceCell } from '../../src/api/pace-cell.ts'
+import { createPermits } from '../../src/api/permits.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import { silentLog } from '../../src/core/log.ts'
+import type { Database } from '../../src/db/database.ts'
+import { openDatabase } from '../../src/db/pool.ts'
+import { startEmulator } from '../../src/emulator/server.ts'
+import { createSharedPace } from '../../src/state/shared-pace.ts'
+import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
+import { emptyTables } from '../helpers/empty-tables.ts'
+import { createTestDatabase, onServer, type TestDatabase } from '../helpers/postgres.ts'
+import { mostWithin } from '../helpers/simulate-calls.ts'
+
+let database: TestDatabase
+const host = 'service.example'
+const options = { host, clock: systemClock }
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+
+beforeEach(async () => {
+  await emptyTables(database.db)
+})
+
+afterAll(async () => {
+  await database[Symbol.asyncDispose]()
+})
+
+/** Adds one to what is kept. */
+const addOne = (pace: unknown) => ({ pace: { count: countOf(pace) + 1 } })
+const countOf = (pace: unknown): number => {
+  const { count } = Object(pace)
+  return typeof count === 'number' ? count : 0
+}
+
+async function readKept(db: Kysely<Database>) {
+  return await db.selectFrom('livehouse_ops.call_paces').select(['host', 'version', 'pace']).execute()
+}
+
+describe('what is kept', () => {
+  test('loses no change of processes that make theirs at the same time', async () => {
+    await using elsewhere = await openDatabase(database.url)
+    const processes = [database.db, elsewhere, database.db, elsewhere].map((db) => createSharedPace(db, options))
+    const change = async ({ exchange }: (typeof processes)[number]) => {
+      for (let times = 0; times < 25; times += 1) await exchange(addOne)
+    }
+    await Promise.all(processes.map(change))
+    expect(await readKept(database.db)).toEqual([{ host, version: '100', pace: { count: 100 } }])
+  })
+
+  test('is one thing for each service', async () => {
+    await createSharedPace(database.db, options).exchange(addOne)
+    const other = createSharedPace(database.db, { ...options, host: 'other.example' })
+    expect(await other.exchange((pace) => ({ pace: { count: 7 }, before: pace }))).toMatchObject({ before: undefined })
+    expect(await readKept(database.db)).toHaveLength(2)
+  })
+
+  test('is looked at, not written, where nothing changes; and what another wrote is seen then', async () => {
+    const ours = createSharedPace(database.db, options)
+    const theirs = createSharedPace(database.db, options)
+    await ours.exchange(addOne)
+    await theirs.exchange(addOne)
+    const looked = await ours.exchange((pace) => ({ pace }))
+    expect(looked.pace).toEqual({ count: 2 })
+    expect(await readKept(database.db)).toMatchObject([{ version: '2' }])
+  })
+
+  test('begins anew where a crash of the server has emptied the table', async () => {
+    const { exchange } = createSharedPace(database.db, options)
+    await exchange(addOne)
+    await emptyTables(database.db)
+    await exchange(addOne)
+    expect(await readKept(database.db)).toMatchObject([{ pace: { count: 1 } }])
+    const { rows } = await sql<{ kind: string }>`
+      select relpersistence as kind from pg_class where oid = 'livehouse_ops.call_paces'::regclass`.execute(database.db)
+    expect(rows).toEqual([{ kind: 'u' }])
+  })
+})
+
+test('the time is that of the database, whatever the clocks of the machines show', async () => {
+  const shifted = [-3_600_000, 0, 7_200_000].map((shift) => {
+    const clock = { ...systemClock, now: () => systemClock.now() + shift }
+    return createSharedPace(database.db, { host, clock })
+  })
+  for (const { exchange } of shifted) for (let times = 0; times < 3; times += 1) await exchange(addOne)
+  const shown = shifted.map(({ now }) => now())
+  expect(Math.max(...shown) - Math.min(...shown)).toBeLessThan(100)
+})
+
+async function endConnections(): Promise<void> {
+  await onServer(async (admin) => {
+    await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = ${database.name}`.execute(
+      admin,
+    )
+  })
+}
+
+describe('a lost connection', () => {
+  test('in the midst of an exchange costs nothing but time', async () => {
+    await using db = await openDatabase(database.url, { maxConnections: 1 })
+    const { exchange } = createSharedPace(db, options)
+    await exchange(addOne)
+    const lost = sql`select pg_terminate_backend(pg_backend_pid())`.execute(db)
+    const changed = exchange(addOne)
+    await errorOf(lost)
+    expect((await changed).pace).toEqual({ count: 2 })
+  })
+
+  test('to a database that takes no other fails the call that waits', async () => {
+    await using db = await openDatabase(database.url)
+    const cell = createPaceCell(createSharedPace(db, options))
+    const permits = createPermits({ maxCallsPerSecond: 5, cell, clock: systemClock, log: silentLog, random: () => 0.5 })
+    const { signal } = openContext()
+    await permits.take(signal)
+    const allow = async (isAllowed: boolean) =>
+      await onServer(async (admin) => {
+        await sql`alter database ${sql.id(database.name)} allow_connections ${sql.lit(isAllowed)}`.execute(admin)
+      })
+    await allow(false)
+    await endConnections()
+    const takeAll = async (): Promise<never> => {
+      for (;;) await permits.take(signal)
+    }
+    expect(await errorOf(takeAll())).toMatchObject({ code: expect.stringMatching(/^db\.(unreachable|refused)$/) })
+    await allow(true)
+  })
+})
+
+test('ten processes at a ceiling of 25 calls a second never pass it, by the clock of the service', async () => {
+  await using emulator = await startEmulator({ channels: 1, viewers: 1, days: 1 })
+  const pools = await Promise.all(Array.from({ length: 10 }, () => openDatabase(database.url, { maxConnections: 1 })))
+  const { apiToken, authUrl } = emulator
+  const connections = pools.map((db) => {
+    const cell = createPaceCell(createSharedPace(db, options))
+    const own = { clock: systemClock, log: silentLog, random: Math.random }
+    const permits = createPermits({ maxCallsPerSecond: 25, cell, ...own })
+    return connectClient(emulator.baseUrl, { apiToken, authUrl, permits, clock: systemClock })
+  })
+  const call = async ({ client }: (typeof connections)[number]): Promise<void> => {
+    while (emulator.calls.length < 80) await client.managers({ page: 1, pageSize: 1 }, openContext())
+  }
+  await Promise.all(connections.flatMap((each) => [call(each), call(each)]))
+  for (const connection of connections) await connection[Symbol.asyncDispose]()
+  for (const pool of pools) await pool.destroy()
+  const arrivals = emulator.calls.map(({ at }) => at)
+  expect(mostWithin(arrivals, 1000)).toBeLessThanOrEqual(25)
+})
