@@ -80,6 +80,7 @@ const rules: Rules = {
     'test/e2e/',
     'test/architecture.test.ts',
     'test/install.test.ts',
+    'test/readme.test.ts',
     'test/streams.conformance.test.ts',
     // The parsers of one field each, in one table.
     'test/transform/scalars.test.ts',

@@ -1,0 +1,62 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { commands } from '../src/cli/commands.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const english = readFileSync(`${root}/README.md`, 'utf8')
+const chinese = readFileSync(`${root}/README.zh-CN.md`, 'utf8')
+
+/** What does not depend on the language: headings by level, code without its comments, first cells of tables, links. */
+function skeletonOf(text: string) {
+  const blocks = [...text.matchAll(/^```\w*\n(.*?)^```/gms)].map(([, code = '']) => code)
+  const prose = text.replaceAll(/^```.*?^```/gms, '')
+  return {
+    headings: [...prose.matchAll(/^(#+) /gm)].map(([, level]) => level),
+    code: blocks.map((code) => code.split('\n').map((line) => line.replace(/\s*# .*/, ''))),
+    cells: [...prose.matchAll(/^\| (`[^|]*|\d[^|]*) \|/gm)].map(([, cell = '']) =>
+      cell.replaceAll(/[^\w`./@=]+/g, ' '),
+    ),
+    links: linksOf(prose).filter((link) => !link.startsWith('README')),
+  }
+}
+
+function linksOf(text: string): readonly string[] {
+  const links = [...text.matchAll(/\]\(([^)#]+)|src="([^"]+)"/g)].map(([, link, source]) => link ?? source ?? '')
+  return links.filter((link) => !link.startsWith('http'))
+}
+
+test('the README says the same in both languages', () => {
+  const [one, other] = [english, chinese].map(skeletonOf)
+  const inEither = (links: readonly string[] = []) => [
+    ...new Set(links.map((link) => link.replace(/(-light|-dark)?\.(en|zh-CN)\./, '.'))),
+  ]
+  expect(one?.headings.length).toBeGreaterThan(5)
+  expect(other?.headings).toEqual(one?.headings)
+  expect(other?.code).toEqual(one?.code)
+  expect(other?.cells.map(withoutText)).toEqual(one?.cells.map(withoutText))
+  expect(inEither(other?.links).toSorted()).toEqual(inEither(one?.links).toSorted())
+})
+
+/** Cells join names with words of their language. */
+function withoutText(cell: string): string {
+  return [...cell.matchAll(/`[^`]+`|\d+/g)].join(' ')
+}
+
+test.each(['README.md', 'README.zh-CN.md', 'docs/operations.md', 'docs/jobs.md'])(
+  'what %s links to is there',
+  (file) => {
+    const folder = file.includes('/') ? file.replace(/[^/]+$/, '') : ''
+    const missing = linksOf(readFileSync(`${root}/${file}`, 'utf8')).filter(
+      (link) => !existsSync(`${root}/${folder}${link}`),
+    )
+    expect(missing).toEqual([])
+  },
+)
+
+test.each(['README.md', 'README.zh-CN.md'])('%s names every command, and stays readable', (file) => {
+  const text = file === 'README.md' ? english : chinese
+  const missing = Object.keys(commands).filter((name) => !new RegExp(`\`${name}[ \`]`).test(text))
+  expect(missing).toEqual([])
+  expect(text.split('\n').length).toBeLessThanOrEqual(151)
+})
