@@ -5,6 +5,7 @@ import type { CallMeter } from '../call-meter.ts'
 import type { RunDeps } from '../slice-work.ts'
 import { compareRange } from './compare-range.ts'
 import { openHoldings, type Holdings } from './holdings.ts'
+import { mayStillChange } from './may-still-change.ts'
 import { differenceOf, narrowDifference, type Suspect } from './narrow-difference.ts'
 import type { Comparison, Difference } from './partition-audit.ts'
 import { openSourceCounts, type SourceCounts } from './source-counts.ts'
@@ -24,6 +25,11 @@ const MOST_RANGES = 10
 const MOST_BOUNDARIES = 40
 /** So many rows are read to name those that differ. */
 const SMALL_ROWS = 300
+/**
+ * Of the last days as many: there rows come and change by themselves, in a live channel hundreds at once, and only by reading them
+ * is that told from a loss.
+ */
+const MOST_UNSETTLED_ROWS = 20_000
 /** Narrowed ranges that are read. */
 const MOST_READ = 20
 
@@ -138,7 +144,8 @@ async function examine(
   let hasMoved = false
   let left = MOST_READ
   for (const { window, sourceRows, rows } of suspects.toReversed()) {
-    if (sourceRows > SMALL_ROWS || left === 0) {
+    const most = mayStillChange({ stream, window }, deps) ? MOST_UNSETTLED_ROWS : SMALL_ROWS
+    if (sourceRows > most || left === 0) {
       differences.push({ kind: 'count', rows, window })
       continue
     }

@@ -1,7 +1,7 @@
 import type { Row } from '../../core/column.ts'
 import type { Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
-import { DAY, MINUTE, wallTimeAt } from '../../core/wall-clock.ts'
+import { MINUTE } from '../../core/wall-clock.ts'
 import { hashItem } from '../../state/quarantine.ts'
 import { compareRows, type DifferingRow } from '../../warehouse/compare-rows.ts'
 import { findAbsent, rowKeyColumn } from '../../warehouse/table-part.ts'
@@ -10,6 +10,7 @@ import { isSettled } from '../extraction.ts'
 import { minuteOf } from '../row-window.ts'
 import type { RunDeps } from '../slice-work.ts'
 import { type ComparedRange, judgeRows, MOST_KEYS } from './judge-rows.ts'
+import { mayStillChange } from './may-still-change.ts'
 import { minuteOfItem } from './minute-of-item.ts'
 import type { Difference } from './partition-audit.ts'
 import { type RangeReading, readRange } from './read-range.ts'
@@ -92,8 +93,8 @@ function unknownItems(
 function isOldItem(raw: string, range: ComparedRange, deps: RunDeps): boolean {
   const column = range.column ?? range.stream.timeColumns[0]
   const minute = column === undefined ? undefined : minuteOfItem(raw, range.stream, column, deps.timeZone)
-  if (minute === undefined) return isOld(range, deps)
-  return isOld({ ...range, window: { from: minute, to: minute + MINUTE } }, deps)
+  if (minute === undefined) return !mayStillChange(range, deps)
+  return !mayStillChange({ ...range, window: { from: minute, to: minute + MINUTE } }, deps)
 }
 
 function named(
@@ -140,12 +141,7 @@ async function findSurplus(
 /** By the time that moves while a viewer is there, a row of the last days leaves a range for a later one. */
 function mayMoveOut(range: ComparedRange, deps: RunDeps): boolean {
   const { column, stream } = range
-  return column !== undefined && column === stream.freshnessColumn && !isOld(range, deps)
-}
-
-/** Whether its rows no longer change. */
-function isOld({ stream, window }: ComparedRange, { clock, timeZone }: RunDeps): boolean {
-  return window !== undefined && window.to <= wallTimeAt(clock.now(), timeZone) - stream.lookbackDays * DAY
+  return column !== undefined && column === stream.freshnessColumn && mayStillChange(range, deps)
 }
 
 function withheldBy({ extraction: { verdict, summary } }: RangeReading): number {

@@ -1,0 +1,36 @@
+import type { RawBuilder } from 'kysely'
+import { expect } from 'vitest'
+import { audit } from '../../src/cli/audit.ts'
+import { sync } from '../../src/cli/sync.ts'
+import type { Channel } from '../../src/emulator/world/world.ts'
+import { startAccount, type TestAccount } from './start-account.ts'
+
+const HOUR_MS = 3_600_000
+/** An account whose warehouse was filled an hour ago, and its audits. */
+export interface FilledAccount extends TestAccount {
+  readonly channel: Channel
+  readonly change: (statement: RawBuilder<unknown>) => Promise<void>
+  readonly text: (...argv: string[]) => Promise<{ readonly code: number | undefined; readonly out: string }>
+  readonly json: (...argv: string[]) => Promise<ReturnType<typeof JSON.parse>>
+}
+
+/** A warehouse that holds what the service has, an hour ago by now. */
+export async function startFilled(): Promise<FilledAccount> {
+  const account = await startAccount()
+  const [channel] = account.emulator.world.channels.values()
+  if (!channel) throw new Error('the world is empty')
+  expect(await account.run(sync)).toMatchObject({ code: 0 })
+  account.clock.nowMs += HOUR_MS
+  return Object.assign(account, {
+    channel,
+    change: async (statement: RawBuilder<unknown>) => {
+      const { numAffectedRows } = await statement.execute(account.database.db)
+      expect(numAffectedRows).toBe(1n)
+    },
+    text: async (...argv: string[]) => {
+      const { code, printed } = await account.run(audit, argv)
+      return { code, out: printed.join('\n') }
+    },
+    json: async (...argv: string[]) => JSON.parse((await account.run(audit, ['--json', ...argv])).printed.join()),
+  })
+}
