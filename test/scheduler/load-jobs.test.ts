@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
@@ -33,6 +33,14 @@ test('the shipped jobs load; only what is harmless is enabled', async () => {
     ['v1-history', '20 0 * * *', false, 'Asia/Shanghai'],
   ])
   for (const job of jobs) expect(Object.isFrozen(job)).toBe(true)
+})
+
+test('every job of the documentation loads', async () => {
+  const text = readFileSync(fileURLToPath(new URL('../../docs/jobs.md', import.meta.url)), 'utf8')
+  const blocks = [...text.matchAll(/```ts\n(.*?)```/gs)].map(([, code = '']) => code.replace(/^import.*\n/m, ''))
+  const plain = blocks.map((code) => code.replace('export default defineJob(', 'export default ('))
+  const folder = folderOf(Object.fromEntries(plain.map((code, index) => [`example-${index}.ts`, code])))
+  expect(await loadJobs({ folder, timeZone })).toHaveLength(4)
 })
 
 test('a job says everything that it can', async () => {
