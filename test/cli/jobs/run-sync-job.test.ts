@@ -59,8 +59,9 @@ test('a lookback of its own reads less or more, and takes nothing from the lookb
 })
 
 test('what is younger than its settle time lands and is not covered', async () => {
-  await runJob({ streams: ['gifts'], settleMinutes: { gifts: 90 } })
+  await runJob({ streams: ['gifts', 'watch_records'], settleMinutes: { gifts: 90, watch_records: 1 } })
   expect(await readLastReach('gifts')).toMatchObject({ minutes: 90 })
+  expect(await readLastReach('watch_records')).toMatchObject({ minutes: 1 })
 })
 
 test('the history is read again within so many days', async () => {
