@@ -42,7 +42,11 @@ function are(rows: number): string {
   return rows === 1 ? 'is' : 'are'
 }
 
-/** Whether reading again mends it: rows of some streams are never marked as removed, and what the source withholds stays away. */
-export function isMendedByReading({ kind }: Difference, { marksRemoved }: Pick<Stream, 'marksRemoved'>): boolean {
-  return kind !== 'withheld' && (kind !== 'surplus' || marksRemoved)
+/**
+ * Whether reading again mends it: rows of some streams are never marked as removed, whether they were named or only counted, and
+ * what the source withholds stays away.
+ */
+export function isMendedByReading(difference: Difference, { marksRemoved }: Pick<Stream, 'marksRemoved'>): boolean {
+  const isTooMany = difference.kind === 'surplus' || (difference.kind === 'count' && difference.rows < 0)
+  return difference.kind !== 'withheld' && (!isTooMany || marksRemoved)
 }
