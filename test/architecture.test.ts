@@ -31,7 +31,7 @@ const rules: Rules = {
     // The views of livehouse_bi, declared: publishing them is the work of db.
     bi: { imports: ['core'], isPure: true },
     db: { imports: ['core', 'bi'] },
-    state: { imports: ['core', 'db'] },
+    state: { imports: ['core', 'bi', 'db'] },
     warehouse: { imports: ['core', 'db'] },
     pipeline: { imports: ['core', 'state', 'warehouse'], typesOnly: ['db'] },
     scheduler: { imports: ['core', 'pipeline', 'state'], typesOnly: ['db'] },

@@ -62,6 +62,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'what you call the gifts: import, list, export',
     load: async () => (await import('./labels.ts')).labels,
   },
+  forms: {
+    summary: 'questionnaires for analysts: publish, list, unpublish, clear',
+    load: async () => (await import('./forms.ts')).forms,
+  },
   dictionary: {
     summary: 'what every table, view and column is, in English or Chinese',
     load: async () => (await import('./dictionary.ts')).dictionary,

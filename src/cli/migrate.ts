@@ -2,6 +2,7 @@ import { readCommentLanguage } from '../config/read-bi.ts'
 import { readDatabaseSettings, readServiceTimeZone, readSettings } from '../config.ts'
 import { planForDba } from '../db/bi/plan-for-dba.ts'
 import { type BiOutcome, publishBi } from '../db/bi/publish-bi.ts'
+import { type FormsOutcome, publishForms } from '../db/bi/publish-forms.ts'
 import { migrateDown, migrateUp, readMigrationStatus } from '../db/migrate.ts'
 import { migrationSql } from '../db/migration-sql.ts'
 import { loadMigrations } from '../db/migrations-folder.ts'
@@ -58,7 +59,7 @@ export const migrate: Command = {
     switch (action) {
       case 'up':
         report(context, 'applied', await migrateUp(db, { signal }))
-        return reportBi(context, await publishBi(db, { signal, settings: settings.bi }))
+        return reportBi(context, await publishBi(db, { signal, settings: settings.bi }), await publishForms(db, signal))
       case 'down':
         return report(context, 'taken back', await migrateDown(db, { signal }))
       case 'status':
@@ -73,10 +74,11 @@ export const migrate: Command = {
   },
 }
 
-function reportBi({ remark }: CliContext, { status, notice }: BiOutcome): number {
+function reportBi({ remark }: CliContext, { status, notice }: BiOutcome, forms: FormsOutcome): number {
   if (status === 'published') remark('published: the views of livehouse_bi')
-  if (notice !== undefined) remark(notice)
-  return status === 'blocked' ? 1 : 0
+  for (const view of forms.made) remark(`published: livehouse_forms.${view}`)
+  for (const each of [notice ?? [], forms.notices].flat()) remark(each)
+  return status === 'blocked' || forms.notices.length > 0 ? 1 : 0
 }
 
 function report({ print }: CliContext, done: string, names: readonly string[]): number {

@@ -7,6 +7,7 @@ import type { ServiceSettings } from '../config.ts'
 import type { RunOutcome } from '../core/outcome.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
 import { DAY, MINUTE, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
+import { publishForms } from '../db/bi/publish-forms.ts'
 import type { Database } from '../db/database.ts'
 import { createReadAhead } from '../pipeline/read-ahead.ts'
 import { planAgain } from '../pipeline/plan-again.ts'
@@ -112,7 +113,13 @@ export async function runExtraction(context: CliContext, request: ExtractionRequ
   const outcome: RunOutcome = { runId, command, ...job, ...times() }
   await finish(outcome)
   const now = new Date(outcome.finishedAt)
-  if (!signal.aborted) await mergeSlices(db, now)
+  if (!signal.aborted) {
+    await mergeSlices(db, now)
+    // The views of questionnaires follow headers that have changed.
+    const { made, notices } = await publishForms(db, signal)
+    if (made.length > 0) log.info('forms.published', { runId, views: made })
+    for (const notice of notices) log.warn('forms.blocked', { runId, notice })
+  }
   return outcome
 }
 

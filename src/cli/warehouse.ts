@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { DatabaseSettings } from '../config.ts'
 import { publishBi } from '../db/bi/publish-bi.ts'
+import { publishForms } from '../db/bi/publish-forms.ts'
 import type { Database } from '../db/database.ts'
 import { migrateUp, requireMigrated } from '../db/migrate.ts'
 import { claimSource, type Source } from '../state/source.ts'
@@ -40,6 +41,7 @@ export async function openWarehouse(
     if (settings.isAutoMigrated) {
       const { notice } = await publishBi(db, { signal, settings: settings.bi })
       if (notice !== undefined) remark(notice)
+      for (const each of (await publishForms(db, signal)).notices) remark(each)
     }
     return db
   } catch (error) {

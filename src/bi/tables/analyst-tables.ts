@@ -26,6 +26,23 @@ export const analystTables: Readonly<Record<string, BaseTable>> = {
       cleared_at: column('timestamp with time zone', 'When it was cleared', '公开时间'),
     },
   },
+  'livehouse_ops.published_forms': {
+    words: {
+      en: 'Questionnaires that have a view of their own in livehouse_forms (livehouse forms publish)',
+      zh: '在 livehouse_forms 中有自己视图的问卷（livehouse forms publish）',
+    },
+    key: ['channel_id', 'question_id'],
+    columns: {
+      channel_id: column('text', 'Channel id', '频道 ID'),
+      question_id: column('text', 'Questionnaire hash id', '问卷 ID'),
+      view_name: column('text', 'Name of its view in livehouse_forms', '其在 livehouse_forms 中的视图名'),
+      fingerprint: column(
+        'text',
+        'Of the view as it was last made; NULL before that',
+        '最近一次生成的视图的指纹；此前为 NULL',
+      ),
+    },
+  },
   'livehouse_ops.bi_settings': {
     words: {
       en: 'What the views of livehouse_bi show, and how they were made: one row',

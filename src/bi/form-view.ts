@@ -1,0 +1,92 @@
+import { masked, HIDDEN } from './fragments/masks.ts'
+import { quoteName, quoteText } from './quote.ts'
+import { safeName, uniqueName } from './safe-names.ts'
+import type { BiColumn, Words } from './view.ts'
+import type { Language } from './view-statements.ts'
+import { fctSignup } from './views/fct-signup.ts'
+
+export const FORMS_SCHEMA = 'livehouse_forms'
+
+export const formsSchemaWords: Words = {
+  en: 'For analysts: a view for each questionnaire that was published, a column a question; answers masked unless the question is cleared',
+  zh: '面向分析师：每份已发布问卷一个视图，每题一列；题目未公开时答案脱敏',
+}
+
+/** A questionnaire with its questions, in their order; null for one without a header. */
+export interface Form {
+  readonly channelId: string
+  readonly questionId: string
+  readonly title: string | null
+  readonly questions: readonly (string | null)[]
+}
+
+/** Numbers of questions are those of `fct_signup_answer`; counts stand there. */
+const fixedColumns: Readonly<Record<string, BiColumn>> = Object.fromEntries(
+  Object.entries(fctSignup.columns).filter(([name]) => !['question_count', 'answer_count'].includes(name)),
+)
+
+/** The column of each question: safe, unique, and beside those that every form has. */
+export function formColumnNames(questions: readonly (string | null)[]): readonly string[] {
+  const taken = new Set(Object.keys(fixedColumns))
+  return questions.map((question, index) => {
+    const name = uniqueName(safeName(question ?? '', `question_${index + 1}`), taken)
+    taken.add(name)
+    return name
+  })
+}
+
+/** Names of all columns of the form's view, in order. */
+export function formColumns({ questions }: Form): readonly string[] {
+  return [...Object.keys(fixedColumns), ...formColumnNames(questions)]
+}
+
+/**
+ * Makes the view of a form, or gives one that has the same columns, or fewer at the end, its new definition. A signup that was
+ * read under other headers has NULL where its question is not the column's, until it has been read again.
+ */
+export function createFormView(view: string, form: Form, timeZone: string): string {
+  const { channelId, questionId, questions } = form
+  const names = formColumnNames(questions)
+  const zoned = (text: string) => text.replaceAll('{zone}', timeZone.replaceAll("'", "''"))
+  const fixed = Object.entries(fixedColumns).map(([name, { sql }]) => `${zoned(sql)} as ${name}`)
+  const place = `c.channel_id = ${quoteText(channelId)} and c.question_id = ${quoteText(questionId)}`
+  const answers = questions.map((question, index) => {
+    const [header, at] = [question === null ? 'null' : quoteText(question), `[${index + 1}]`]
+    const isCleared = `exists (select from livehouse_ops.cleared_questions c where ${place} and c.question = coalesce(${header}, ''))`
+    const answer = masked('answers', `x.answers${at}`, isCleared)
+    return `case when x.questions${at} is not distinct from ${header} then ${answer} end as ${quoteName(names[index] ?? '')}`
+  })
+  return `create or replace view ${FORMS_SCHEMA}.${quoteName(view)} with (security_barrier) as
+  select ${[...Object.keys(fixedColumns).map((name) => `s.${name}`), ...answers].join(',\n    ')}
+  from (
+    select ${fixed.join(',\n    ')}, u.answers as livehouse_answers
+    ${zoned(fctSignup.from)} and u.channel_id = ${quoteText(channelId)} and u.question_id = ${quoteText(questionId)}
+  ) s
+  cross join lateral (
+    select array_agg(a ->> 'question' order by no) as questions, array_agg(a ->> 'answer' order by no) as answers
+    from jsonb_array_elements(s.livehouse_answers) with ordinality e (a, no)
+  ) x`
+}
+
+/** `COMMENT ON` the view of a form and each of its columns, with the whole headers. */
+export function commentOnFormView(view: string, form: Form, language: Language): readonly string[] {
+  const name = `${FORMS_SCHEMA}.${quoteName(view)}`
+  const title = form.title ?? form.questionId
+  const words = {
+    en: `A row is: a signup with ${title} (questionnaire ${form.questionId} of channel ${form.channelId}). Signups that the service no longer has are left out.`,
+    zh: `每行：${title} 的一次报名（频道 ${form.channelId} 的问卷 ${form.questionId}）。服务端已不存在的报名不计入。`,
+  }
+  const headers = form.questions.map((question, index) => {
+    const number = index + 1
+    return language === 'en'
+      ? `Question ${number}: ${question ?? 'without a header'}; ${HIDDEN} unless it has been cleared or the reader has the role livehouse_pii (API 2.9 data)`
+      : `第 ${number} 题：${question ?? '（无标题）'}；题目未公开且没有 livehouse_pii 角色时为 ${HIDDEN}（API 2.9 data）`
+  })
+  const texts = [...Object.values(fixedColumns).map((column) => column.words[language]), ...headers]
+  return [
+    `comment on view ${name} is ${quoteText(words[language])}`,
+    ...formColumns(form).map(
+      (column, index) => `comment on column ${name}.${quoteName(column)} is ${quoteText(texts[index] ?? '')}`,
+    ),
+  ]
+}

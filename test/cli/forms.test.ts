@@ -1,0 +1,239 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { forms } from '../../src/cli/forms.ts'
+import { sync } from '../../src/cli/sync.ts'
+import { migrateDown } from '../../src/db/migrate.ts'
+import { openAs } from '../helpers/open-as.ts'
+import { startAccount } from '../helpers/start-account.ts'
+import { createTestDatabase, databaseUrl, type TestDatabase } from '../helpers/postgres.ts'
+import { runVerb } from '../helpers/run-verb.ts'
+import { createTestRole } from '../helpers/test-role.ts'
+
+const LONG = '问'.repeat(200)
+const NASTY = [
+  `it's "a"; drop schema livehouse cascade; --`,
+  '<b>电话</b>',
+  'phone',
+  '电话',
+  '',
+  '{zone}',
+  'Select',
+  LONG,
+  `${LONG}！`,
+]
+
+/** A questionnaire with these headers and one signup that answers each question with its number. */
+async function addForm(
+  { db }: TestDatabase,
+  channel: string,
+  question: string,
+  headers: readonly string[],
+): Promise<void> {
+  await sql`insert into livehouse.questionnaires (channel_id, question_id, name, run_id)
+    values (${channel}, ${question}, ${`'问卷' ${question}`}, 1) on conflict do nothing`.execute(db)
+  await setHeaders(db, channel, question, headers)
+  const answers = headers.map((header, index) => ({ question: header || null, answer: `answer ${index + 1}` }))
+  await sql`insert into livehouse.signups (channel_id, question_id, signup_key, phone, signed_up_at, answers, occurrence, run_id)
+    values (${channel}, ${question}, 'k', '13800138000', '2026-11-20T03:00:00Z', ${JSON.stringify(answers)}::jsonb, 1, 1)`.execute(
+    db,
+  )
+  await sql`insert into livehouse.signup_answers (channel_id, question_id, signup_key, question_no, question, answer, run_id)
+    select ${channel}, ${question}, 'k', no, a ->> 'question', a ->> 'answer', 1
+    from jsonb_array_elements(${JSON.stringify(answers)}::jsonb) with ordinality e (a, no)`.execute(db)
+}
+
+async function setHeaders(
+  db: TestDatabase['db'],
+  channel: string,
+  question: string,
+  headers: readonly string[],
+): Promise<void> {
+  const title = JSON.stringify(['用户ID', '昵称', '手机号', ...headers, '报名时间'])
+  await sql`insert into livehouse_ops.headers (partition, title, run_id, seen_at)
+    values (${`channel=${channel}/question=${question}`}, ${title}::jsonb, 1, now())
+    on conflict (partition) do update set title = excluded.title`.execute(db)
+}
+
+function verbOn(database: { readonly url: string }) {
+  return async (...argv: string[]) => await runVerb(forms, argv, { environment: { DATABASE_URL: database.url } })
+}
+
+test('headers of every kind become columns, masked for analysts, whole in the comments', async () => {
+  await using database = await createTestDatabase()
+  await addForm(database, '9', 'Ab-1', NASTY)
+  const run = verbOn(database)
+  expect(await run('publish', 'Ab-1')).toMatchObject({ code: 0, error: undefined })
+  expect((await run('publish', 'Ab-1')).remarked).toContain('livehouse_forms.form_ab_1 is up to date')
+  await using analyst = await openAs('livehouse_analyst', database)
+  await using pii = await openAs('livehouse_pii', database)
+  const read = async (db: TestDatabase['db']) =>
+    (await sql<Record<string, unknown>>`select * from livehouse_forms.form_ab_1`.execute(db)).rows[0] ?? {}
+  const names = Object.keys(await read(pii.db)).slice(-NASTY.length)
+  expect(names).toEqual([
+    'it_s_a_drop_schema_livehouse_cascade',
+    '电话',
+    'phone_2',
+    '电话_2',
+    'question_5',
+    'zone',
+    'select_',
+    '问'.repeat(21),
+    `${'问'.repeat(20)}_2`,
+  ])
+  const [clear, masked] = [await read(pii.db), await read(analyst.db)]
+  expect(names.map((name) => clear[name])).toEqual(NASTY.map((_, index) => `answer ${index + 1}`))
+  expect(new Set(names.map((name) => masked[name]))).toEqual(new Set(['***']))
+  expect([clear.phone, masked.phone, masked.channel_id]).toEqual(['13800138000', '138****8000', '9'])
+
+  const { rows } = await sql<{ comment: string | null }>`
+    select coalesce(col_description(c.oid, a.attnum), '') as comment from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0
+    where c.oid = 'livehouse_forms.form_ab_1'::regclass
+    union all select coalesce(obj_description('livehouse_forms.form_ab_1'::regclass), '')
+    union all select coalesce(obj_description('livehouse_forms'::regnamespace), '')`.execute(database.db)
+  expect(rows.filter(({ comment }) => comment === '')).toEqual([])
+  for (const header of NASTY) expect(rows.some(({ comment }) => comment?.includes(header))).toBe(true)
+  await expect(sql`select * from livehouse_ops.published_forms`.execute(analyst.db)).rejects.toThrow('denied')
+})
+
+test('a question that is cleared is seen by analysts at once, in every view, until that is undone or its header changes', async () => {
+  await using database = await createTestDatabase()
+  await addForm(database, '9', 'q', ['城市', '爱好'])
+  const run = verbOn(database)
+  await run('publish', 'q')
+  await using analyst = await openAs('livehouse_analyst', database)
+  const seen = async () => {
+    const { rows: wide } = await sql<Record<string, unknown>>`select 城市, 爱好 from livehouse_forms.form_q`.execute(
+      analyst.db,
+    )
+    const { rows: narrow } = await sql<{ answer: string }>`
+      select answer from livehouse_bi.fct_signup_answer order by question_no`.execute(analyst.db)
+    expect(narrow.map(({ answer }) => answer)).toEqual(Object.values(wide[0] ?? {}))
+    return Object.values(wide[0] ?? {})
+  }
+  expect(await seen()).toEqual(['***', '***'])
+  expect((await run('clear', 'q', '2')).printed.join('\n')).toMatch(/^ *2 +爱好 +cleared +爱好$/m)
+  expect(await seen()).toEqual(['***', 'answer 2'])
+  await run('clear', 'q', '2', '--undo')
+  expect(await seen()).toEqual(['***', '***'])
+  await run('clear', 'q', '1', '2')
+  await setHeaders(database.db, '9', 'q', ['城市', '其他'])
+  const { forms: listed } = JSON.parse((await run('list', '--json')).printed.join())
+  expect(listed[0].questions.map(({ is_cleared }: { is_cleared: boolean }) => is_cleared)).toEqual([true, false])
+})
+
+test('the view follows headers that have changed; signups under the old ones do not answer the new ones', async () => {
+  await using database = await createTestDatabase()
+  await addForm(database, '9', 'q', ['a', 'b'])
+  const run = verbOn(database)
+  await run('publish', 'q')
+  const read = async () => (await sql`select * from livehouse_forms.form_q`.execute(database.db)).rows
+  await setHeaders(database.db, '9', 'q', ['a', 'other', 'more'])
+  await run('list')
+  expect(await read()).toMatchObject([{ a: 'answer 1', other: null, more: null }])
+  await sql`create view public.mine as select other from livehouse_forms.form_q`.execute(database.db)
+  await setHeaders(database.db, '9', 'q', ['a', 'other', 'more', 'last'])
+  await run('list')
+  expect(await read()).toMatchObject([{ last: null }])
+  await setHeaders(database.db, '9', 'q', ['a'])
+  expect((await run('list')).remarked.join('\n')).toMatch(/form_q is not up to date: .*view mine stands on it/)
+  await sql`drop view public.mine`.execute(database.db)
+  expect((await run('unpublish', 'q')).remarked).toContain('taken away: livehouse_forms.form_q')
+  const { rows } = await sql`select to_regclass('livehouse_forms.form_q') is null as gone`.execute(database.db)
+  expect(rows).toEqual([{ gone: true }])
+})
+
+test('after a sync that brings other headers the view has them, with the answers', async () => {
+  await using account = await startAccount()
+  await account.run(sync, ['--streams', 'questionnaires,signups'])
+  const { db } = account.database
+  const { rows: found } = await sql<{ channel: string; question: string }>`
+    select channel_id as channel, question_id as question from livehouse.signup_answers group by 1, 2 order by count(*) desc limit 1`.execute(
+    db,
+  )
+  const [{ channel, question } = { channel: '', question: '' }] = found
+  expect(await account.run(forms, ['publish', question, '--channel', channel])).toMatchObject({ code: 0 })
+  const { rows: views } = await sql<{
+    view: string
+  }>`select view_name as view from livehouse_ops.published_forms`.execute(db)
+  const view = `livehouse_forms.${views[0]?.view}`
+  // As if it had been read, and published, under other headers.
+  await setHeaders(db, channel, question, ['bygone'])
+  await account.run(forms, ['list'])
+  await sql`select bygone from ${sql.table(view)}`.execute(db)
+  await db.deleteFrom('livehouse_ops.slices').where('stream', '=', 'signups').execute()
+  expect(await account.run(sync, ['--streams', 'signups'])).toMatchObject({ code: 0 })
+  await expect(sql`select bygone from ${sql.table(view)}`.execute(db)).rejects.toThrow('bygone')
+  const { rows } = await sql<Record<string, unknown>>`
+    select v.*, a.answer as "*expected" from ${sql.table(view)} v join livehouse.signup_answers a
+      on a.channel_id = v.channel_id and a.question_id = v.question_id and a.signup_key = v.signup_key and question_no = 1`.execute(
+    db,
+  )
+  expect(rows.length).toBeGreaterThan(3)
+  const names = Object.keys(rows[0] ?? {})
+  const first = names[names.indexOf('occurrence') + 1] ?? ''
+  expect(rows.map((row) => row[first])).toEqual(rows.map((row) => row['*expected']))
+})
+
+test('what cannot be done is said: unknown, in several channels, not read yet, no such question, not published', async () => {
+  await using database = await createTestDatabase()
+  const run = verbOn(database)
+  expect((await run()).printed.join()).toContain('the warehouse has no questionnaire yet')
+  await addForm(database, '9', 'q', ['a'])
+  await addForm(database, '10', 'q', ['a'])
+  await sql`insert into livehouse.questionnaires (channel_id, question_id, run_id) values ('9', 'unread', 1)`.execute(
+    database.db,
+  )
+  const problem = async (...argv: string[]) => (await run(...argv)).problems.join('\n')
+  expect(await problem('publish', 'x')).toContain(
+    'there is no questionnaire "x" in the warehouse, see livehouse forms list',
+  )
+  expect(await problem('publish', 'q')).toContain('the channels 10, 9 have a questionnaire q; --channel should say')
+  expect(await problem('publish', 'q', '--channel', '11')).toContain('no questionnaire "q" of channel 11')
+  expect(await problem('publish', 'unread')).toContain('livehouse sync --streams signups reads them')
+  expect(await problem('clear', 'q', '2', '--channel', '9')).toContain('there is no question 2: questionnaire q has 1')
+  expect(await problem('unpublish', 'q', '--channel', '9')).toContain('is not published')
+  expect(await run('publish', 'q', '--channel', '9')).toMatchObject({ code: 0 })
+  expect(await run('publish', 'q', '--channel', '10')).toMatchObject({ code: 0 })
+  expect((await run()).printed.join('\n')).toMatch(/livehouse_forms.form_q_2[^]*livehouse_forms.form_q /)
+})
+
+test('a user who may not make the views is told what a DBA does, and nothing is kept', async () => {
+  await using role = await createTestRole()
+  await using database = await createTestDatabase({ isMigrated: false })
+  for (const schema of ['livehouse', 'livehouse_ops', 'livehouse_bi'])
+    await sql`create schema ${sql.id(schema)} authorization ${sql.id(role.name)}`.execute(database.db)
+  const run = verbOn({ url: databaseUrl(database.name, role) })
+  await run()
+  await addForm(database, '9', 'q', ['a'])
+  const refused = await run('publish', 'q')
+  expect(refused.error).toMatchObject({
+    code: 'db.refused',
+    message: expect.stringMatching(/permission denied.*create schema livehouse_forms authorization/),
+  })
+  expect((await run('list')).printed.join()).not.toContain('form_q')
+  await sql`create schema livehouse_forms authorization ${sql.id(role.name)}`.execute(database.db)
+  expect(await run('publish', 'q')).toMatchObject({ code: 0 })
+})
+
+test.each([
+  [['publish'], 'publish needs the id of a questionnaire'],
+  [['clear', 'q'], 'clear needs the numbers of questions'],
+  [['clear', 'q', 'x'], '"x" is no number of a question'],
+  [['publish', 'q', 'r'], 'there is no place for "r"'],
+  [['publish', 'q', '--undo'], '--undo does not belong to publish'],
+  [['open'], 'there is no action "open"'],
+])('wrong use %j is refused before the database is asked', async (argv, problem) => {
+  const environment = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
+  expect((await runVerb(forms, argv, { environment })).problems.join('\n')).toContain(problem)
+})
+
+test('migrating down takes the views along', async () => {
+  await using database = await createTestDatabase()
+  await addForm(database, '9', 'q', ['a'])
+  await verbOn(database)('publish', 'q')
+  await migrateDown(database.db)
+  const { rows } = await sql`select from pg_views where schemaname in ('livehouse_forms', 'livehouse_bi')`.execute(
+    database.db,
+  )
+  expect(rows).toEqual([])
+})
