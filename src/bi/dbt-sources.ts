@@ -1,0 +1,82 @@
+import { viewRelations } from './relations.ts'
+import type { BiView } from './view.ts'
+import { SCHEMA, schemaWords } from './view-statements.ts'
+
+/** Keys with a column that is NULL for rows of the account. */
+const nullableKeys = new Set(['freshness.channel_id', 'reconciliation.channel_id'])
+
+/**
+ * `sources.yml` for a dbt project: every view with the words of its columns, tests of its key and of its joins, and freshness by
+ * `freshness`. Plain dbt, without packages.
+ */
+export function dbtSources(views: readonly BiView[]): string {
+  const header = [
+    '# Generated from the declarations: npx vitest run test/bi/dbt-sources.test.ts -u',
+    '# Copy it into models/ of a dbt project whose target is this database (docs/bi-tools.md).',
+    'version: 2',
+    'sources:',
+    `  - name: ${SCHEMA}`,
+    `    description: ${yamlText(schemaWords.en)}`,
+    `    schema: ${SCHEMA}`,
+    '    tables:',
+  ]
+  return `${[...header, ...views.flatMap((view) => describeView(view, views))].join('\n')}\n`
+}
+
+function describeView(view: BiView, views: readonly BiView[]): readonly string[] {
+  const { name, grain, remarks, key, columns } = view
+  const meaning = [`A row is: ${grain.en.charAt(0).toLowerCase()}${grain.en.slice(1)}.`, remarks.en]
+    .filter((text) => text !== '')
+    .join(' ')
+  return [
+    `      - name: ${name}`,
+    `        description: ${yamlText(meaning)}`,
+    ...(name === 'freshness' ? freshness : []),
+    ...(key.length > 1 && !key.some((column) => nullableKeys.has(`${name}.${column}`)) ? uniqueTogether(key) : []),
+    '        columns:',
+    ...Object.entries(columns).flatMap(([column, { words }]) => [
+      `          - name: ${column}`,
+      `            description: ${yamlText(words.en)}`,
+      ...testsOf(view, column, views),
+    ]),
+  ]
+}
+
+/** Of the stream that has not landed for the longest, of channels that are still read: dbt takes the largest of this expression. */
+export const OLDEST_LANDING =
+  '(select min(f.last_landed_at) from livehouse_bi.freshness f left join livehouse_bi.dim_channel c using (channel_id) ' +
+  "where c.is_active is not false and f.stream <> 'watch_records_v1')"
+
+/** A nightly sync, and some hours; then a night without one. */
+const freshness: readonly string[] = [
+  `        loaded_at_field: ${yamlText(OLDEST_LANDING)}`,
+  '        freshness:',
+  '          warn_after: { count: 26, period: hour }',
+  '          error_after: { count: 50, period: hour }',
+]
+
+/** Columns that tell rows apart together; each of them alone is not unique. */
+function uniqueTogether(key: readonly string[]): readonly string[] {
+  return ['        meta:', `          unique_together: [${key.join(', ')}]`]
+}
+
+function testsOf({ name, key }: BiView, column: string, views: readonly BiView[]): readonly string[] {
+  const isKey = key.includes(column) && !nullableKeys.has(`${name}.${column}`)
+  const relations = viewRelations(views).filter((each) => each.from === name && each.columns.join() === column)
+  const tests = [
+    ...(isKey && key.length === 1 ? ['unique'] : []),
+    ...(isKey ? ['not_null'] : []),
+    ...relations.flatMap(({ to }) => [
+      'relationships:',
+      `    to: source('${SCHEMA}', '${to}')`,
+      `    field: ${column}`,
+    ]),
+  ]
+  if (tests.length === 0) return []
+  return ['            tests:', ...tests.map((test) => `              ${test.startsWith(' ') ? test : `- ${test}`}`)]
+}
+
+/** Double-quoted YAML: JSON is a part of it. */
+function yamlText(text: string): string {
+  return JSON.stringify(text)
+}
