@@ -15,7 +15,8 @@ export interface Refusal {
 }
 
 const LOWEST_RATE = 0.1
-const LONGEST_PAUSE_MS = 60_000
+/** Nothing is held back for longer, whatever the service asks for. */
+export const LONGEST_PAUSE_MS = 60_000
 /** What was admitted in a second tells the limit, or in more where that holds few calls. */
 const WINDOW_MS = 1000
 const CALLS_TO_TELL = 40

@@ -6,6 +6,7 @@ import { grantCalls } from './grant-calls.ts'
 import { learnPace, type Refusal } from './learn-pace.ts'
 import { orAborted } from './or-aborted.ts'
 import type { PaceCell } from './pace-cell.ts'
+import { trustPace } from './trust-pace.ts'
 
 /** Leave for one call to go out now; the caller says how it ended, where that tells something about the service's limit. */
 export interface Permit {
@@ -44,6 +45,8 @@ const LATE_MS = 25
 const LATE_BELOW_FOUND_RATE_MS = 150
 /** How long an exchange may take before the first call that it grants can leave. */
 const LONGEST_LEAD_MS = 500
+/** No instant that was granted lies further ahead: a clock has changed since. */
+const FURTHEST_MS = LONGEST_LEAD_MS + LONGEST_AHEAD_MS
 
 /**
  * Paces calls together with all who share the cell. The service's limits are not shown by the spec, so the rate is found:
@@ -78,7 +81,8 @@ export function createPermits({ maxCallsPerSecond, cell, clock, log, random }: P
     refusals = []
     usedLately = 0
     const changed = await cell.exchange((kept, nowMs) => {
-      const known = learnPace(kept ?? nothingKnown(nowMs), { ...report, nowMs }, ceiling)
+      const trusted = trustPace(kept ?? nothingKnown(nowMs), { nowMs, aheadMs: FURTHEST_MS, ceiling })
+      const known = learnPace(trusted, { ...report, nowMs }, ceiling)
       if (isFree(known)) return { pace: known, slots: [] }
       const fromMs = nowMs + leadMs
       const firstUntilMs = fromMs + Math.min(LEASE_MS * (1 + misses), LONGEST_AHEAD_MS)
@@ -106,6 +110,9 @@ export function createPermits({ maxCallsPerSecond, cell, clock, log, random }: P
     return flight
   }
 
+  /** Also where a clock has gone back since. */
+  const isDue = (): boolean => Math.abs(cell.now() - lookedAt) >= LOOK_MS
+
   /** Nobody waits for it: what is wrong with the cell is told to the next who does. */
   const shareAside = (): void => {
     share().catch(() => {})
@@ -129,11 +136,11 @@ export function createPermits({ maxCallsPerSecond, cell, clock, log, random }: P
       const now = cell.now()
       if (isFree(pace)) {
         slots = []
-        if (now - lookedAt >= LOOK_MS) shareAside()
+        if (isDue()) shareAside()
         return permitFor(now)
       }
       const { pausedUntilMs } = pace
-      slots = slots.filter((at) => at >= now - lateMs && at >= pausedUntilMs)
+      slots = slots.filter((at) => at >= now - lateMs && at <= now + FURTHEST_MS && at >= pausedUntilMs)
       const [slot, ...rest] = slots
       if (slot === undefined) {
         await orAborted(share(), signal)
@@ -146,7 +153,7 @@ export function createPermits({ maxCallsPerSecond, cell, clock, log, random }: P
         return permitFor(now)
       } else {
         await clock.sleep(Math.ceil(Math.min(slot - now, LOOK_MS)), signal)
-        if (cell.now() - lookedAt >= LOOK_MS) await orAborted(share(), signal)
+        if (isDue()) await orAborted(share(), signal)
       }
     }
   }

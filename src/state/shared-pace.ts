@@ -27,6 +27,8 @@ interface Kept {
 
 /** Of so many answers the quickest tells best what the database's clock shows. */
 const SAMPLES = 8
+/** So much do clocks drift apart between samples, at most: more is one that has been set. */
+const DRIFT_MS = 100
 
 /**
  * Keeps it in `livehouse_ops.call_paces`, changed by comparing versions: no lock is held while somebody thinks. Usually an
@@ -103,6 +105,7 @@ const nowMs = sql`(extract(epoch from clock_timestamp()) * 1000)::float8 as "now
 function createDatabaseClock(clock: Clock) {
   let samples: readonly { readonly offsetMs: number; readonly tripMs: number }[] = []
   let offsetMs = 0
+  let bestTripMs = 0
   return {
     now: () => clock.now() + offsetMs,
     time: async <T extends { readonly nowMs: number | undefined }>(ask: () => Promise<T>): Promise<T> => {
@@ -110,9 +113,14 @@ function createDatabaseClock(clock: Clock) {
       const answer = await ask()
       const tripMs = clock.now() - askedAt
       if (answer.nowMs === undefined) return answer
+      // The clock has been set back meanwhile: such an answer tells nothing.
+      if (tripMs < 0) return answer
       const sample = { offsetMs: answer.nowMs - (askedAt + tripMs / 2), tripMs }
-      samples = [...samples, sample].slice(-SAMPLES)
-      offsetMs = samples.reduce((best, each) => (each.tripMs < best.tripMs ? each : best), sample).offsetMs
+      const hasJumped = Math.abs(sample.offsetMs - offsetMs) > (sample.tripMs + bestTripMs) / 2 + DRIFT_MS
+      samples = [...(hasJumped ? [] : samples), sample].slice(-SAMPLES)
+      const best = samples.reduce((quickest, each) => (each.tripMs < quickest.tripMs ? each : quickest), sample)
+      offsetMs = best.offsetMs
+      bestTripMs = best.tripMs
       return answer
     },
   }

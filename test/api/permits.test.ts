@@ -97,7 +97,7 @@ const setUp = (cell?: PaceCell, maxCallsPerSecond = 100) => {
   const options = { maxCallsPerSecond, clock, log: silentLog, random: () => 0.5 }
   const shared = cell ?? createMemoryPaceCell(clock)
   const permits = createPermits({ ...options, cell: shared })
-  return { clock, permits, open: () => createPermits({ ...options, cell: shared }), ...openContext() }
+  return { clock, permits, cell: shared, open: () => createPermits({ ...options, cell: shared }), ...openContext() }
 }
 
 describe('a refusal', () => {
@@ -190,6 +190,44 @@ test('a call that comes too late to its instant takes another: else too many cou
   await clock.advance(20_000)
   expect(mostWithin(arrivals, 1000)).toBeLessThanOrEqual(20)
   expect(arrivals.length).toBeGreaterThan(200)
+})
+
+test('a process with a clock that is an hour ahead does not stop the others, and their ceiling holds', async () => {
+  const { clock, open, signal, cell } = setUp(undefined, 5)
+  const ahead: PaceCell = {
+    now: () => clock.now() + 3_600_000,
+    exchange: async (change) => await cell.exchange((kept, nowMs) => change(kept, nowMs + 3_600_000)),
+  }
+  const options = { maxCallsPerSecond: 5, clock, log: silentLog, random: () => 0.5 }
+  await createPermits({ ...options, cell: ahead }).take(signal)
+  const went: number[] = [clock.now()]
+  const { take } = open()
+  const go = async (): Promise<never> => {
+    for (;;) {
+      await take(signal)
+      went.push(clock.now())
+    }
+  }
+  void go()
+  await clock.advance(6000)
+  expect(went.length).toBeGreaterThan(10)
+  expect(mostWithin(went, 1000)).toBeLessThanOrEqual(5)
+})
+
+test('a clock that was ahead leaves nothing behind in its own process: what was granted at that hour is given up', async () => {
+  let shiftMs = 3_600_000
+  const { clock, cell, signal } = setUp(undefined, 5)
+  const shifted: PaceCell = {
+    now: () => clock.now() + shiftMs,
+    exchange: async (change) => await cell.exchange((kept, nowMs) => change(kept, nowMs + shiftMs)),
+  }
+  const permits = createPermits({ maxCallsPerSecond: 5, clock, log: silentLog, random: () => 0.5, cell: shifted })
+  let taken = 0
+  for (let call = 0; call < 3; call += 1) void permits.take(signal).then(() => void (taken += 1))
+  await clock.advance(0)
+  shiftMs = 0
+  await clock.advance(8000)
+  expect(taken).toBe(3)
 })
 
 test('where the shared pace is out of reach the call fails, at once and without asking again', async () => {

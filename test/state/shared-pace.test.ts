@@ -90,6 +90,18 @@ test('the time is that of the database, whatever the clocks of the machines show
   expect(Math.max(...shown) - Math.min(...shown)).toBeLessThan(100)
 })
 
+test.each([3_600_000, -3_600_000])('a clock that is set by %d ms is seen with the next exchange', async (stepMs) => {
+  let shiftMs = 0
+  const clock = { ...systemClock, now: () => systemClock.now() + shiftMs }
+  const { exchange, now } = createSharedPace(database.db, { host, clock })
+  for (let times = 0; times < 8; times += 1) await exchange(addOne)
+  shiftMs = stepMs
+  await exchange(addOne)
+  const other = createSharedPace(database.db, options)
+  await other.exchange(addOne)
+  expect(Math.abs(now() - other.now())).toBeLessThan(1000)
+})
+
 async function endConnections(): Promise<void> {
   await onServer(async (admin) => {
     await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = ${database.name}`.execute(
