@@ -26,6 +26,11 @@ test('each view has the columns that it declares, a key of them, and comments in
     Object.entries(columns).map(([column, { type }]) => `${column} ${type}`),
   ])
   expect(Object.fromEntries(views)).toEqual(Object.fromEntries(declared))
+  const { rows: open } = await sql`
+    select relname from pg_class where relnamespace = 'livehouse_bi'::regnamespace and reloptions is distinct from '{security_barrier=true}'`.execute(
+    database.db,
+  )
+  expect(open).toEqual([])
   for (const { name, key, columns, grain, remarks } of biViews) {
     expect(
       key.filter((column) => !(column in columns)),

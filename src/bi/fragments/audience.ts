@@ -17,8 +17,13 @@ const laterDays = `cross join lateral (
             ${localDay(`e.at - interval '1 minute'`)}::timestamp, interval '1 day') d
         ) n`
 
-/** Index predicate: the few records that last beyond their day of entry. */
-export const isOvernight = (record: string) => `${localDay(`${record}.left_at`)} > ${localDay(`${record}.entered_at`)}`
+/** How an index finds the records that last into a day: by `where`, the few that last beyond their day of entry. */
+export const overnight = {
+  /** 1: they end on the next day; 2: later. */
+  reach: `least(${leaveDay} - ${entryDay}, 2)`,
+  leaveDay,
+  where: `${leaveDay} > ${entryDay}`,
+} as const
 
 /** What is looked at: all, or one channel on one day. */
 interface Scope {
@@ -33,7 +38,8 @@ interface Scope {
 export function audienceSteps(scope?: Scope): string {
   const onDay = scope ? ` and w.channel_id = ${scope.channelId} and ${entryDay} = ${scope.day}` : ''
   const intoDay = scope
-    ? ` and w.channel_id = ${scope.channelId} and ${entryDay} < ${scope.day} and ${leaveDay} >= ${scope.day} and n.day = ${scope.day}`
+    ? ` and w.channel_id = ${scope.channelId} and n.day = ${scope.day} and (${overnight.reach} = 1 and ${leaveDay} = ${scope.day} ` +
+      `or ${overnight.reach} = 2 and ${leaveDay} >= ${scope.day} and ${entryDay} < ${scope.day})`
     : ''
   return `(
     select s.channel_id, s.day, s.minute_at, sum(s.change) over steps as viewers, sum(s.live_change) over steps as live_viewers,
@@ -46,7 +52,7 @@ export function audienceSteps(scope?: Scope): string {
         ${records} where ${isCounted}${onDay}
         union all
         select w.channel_id, n.day, ${startOf('n.day')}, least(e.at, ${startOf('n.day + 1')}), w.live_seconds > 0
-        ${records} ${laterDays} where ${isCounted} and ${isOvernight('w')}${intoDay}
+        ${records} ${laterDays} where ${isCounted} and ${overnight.where}${intoDay}
       ) p
       cross join lateral (values (p.from_at, 1), (p.to_at, -1)) b (minute_at, change)
       group by p.channel_id, p.day, b.minute_at

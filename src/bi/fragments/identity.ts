@@ -65,13 +65,16 @@ function unlistedFrom(facts: readonly (readonly [string, string, string])[]): st
  */
 export function joinViewer(fact: string, id: string): string {
   const phone = phoneNumber(`${fact}.phone`)
+  // Among viewers of one phone: what tells persons apart, before anything is hashed.
+  const identity = `coalesce('outer_id:' || p.outer_id, 'assign_id:' || p.assign_id, '')`
   return `left join (
     select p.channel_id, ${phoneNumber('p.phone')} as phone_number, min(p.user_id) as user_id from livehouse.visitors p
     where p.phone is not null group by 1, 2 having count(*) = 1
   ) by_phone on ${fact}.${id} is null and by_phone.channel_id = ${fact}.channel_id and by_phone.phone_number = ${phone}
   left join livehouse.visitors v on v.channel_id = ${fact}.channel_id and v.user_id = coalesce(${fact}.${id}, by_phone.user_id)
   left join (
-    select ${phoneNumber('p.phone')} as phone_number, min(${personKey('p')}) as person_key from livehouse.visitors p
-    where p.phone is not null group by 1 having min(${personKey('p')}) = max(${personKey('p')})
+    select ${phoneNumber('p.phone')} as phone_number, min(p.outer_id) as outer_id, min(p.assign_id) as assign_id, min(p.phone) as phone,
+      min(p.channel_id) as channel_id, min(p.user_id) as user_id
+    from livehouse.visitors p where p.phone is not null group by 1 having min(${identity}) = max(${identity})
   ) somebody on ${fact}.${id} is null and by_phone.user_id is null and somebody.phone_number = ${phone}`
 }

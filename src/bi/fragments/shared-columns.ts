@@ -44,12 +44,12 @@ export function matchedViewer(fact: string, id: string): Columns {
   const own = `case when ${user} is not null then ${viewerKey(channel, user)} end`
   const person =
     `case when ${fact}.${id} is not null then ${personOf('v', channel, `${fact}.${id}`)} ` +
-    `when by_phone.user_id is not null then ${personKey('v')} else somebody.person_key end`
+    `when by_phone.user_id is not null then ${personKey('v')} when somebody.user_id is not null then ${personKey('somebody')} end`
   return {
     ...keys(own, person),
     match_basis: text(
       `case when ${fact}.${id} is not null then 'viewer_id' when by_phone.user_id is not null then 'phone' ` +
-        `when somebody.person_key is not null then 'phone_person' else 'none' end`,
+        `when somebody.user_id is not null then 'phone_person' else 'none' end`,
       'How the viewer is known: viewer_id (the record names it), phone (one viewer of the channel has this phone), phone_person ' +
         '(only the person is known: the phone belongs to one person, elsewhere or more than once), none',
       '观众的识别依据：viewer_id（记录自带）、phone（该频道只有一位观众用此手机号）、phone_person（仅能确定到人）、none',

@@ -68,8 +68,11 @@ const count = (name: string, en: string, zh: string): Readonly<Record<string, Bi
   [name]: bigint(`d.${name}`, en, zh),
 })
 
-const peak = (which: string) =>
-  `coalesce((select max(a.${which}) from ${audienceSteps({ channelId: 'd.channel_id', day: 'd.day' })} a), 0)::bigint`
+/** Day by day, so that a filter on days reaches it; Postgres leaves it out where nobody asks for a peak. */
+const peaks = `left join lateral (
+    select max(a.live_viewers)::bigint as live_viewers, max(a.viewers)::bigint as viewers
+    from ${audienceSteps({ channelId: 'd.channel_id', day: 'd.day' })} a
+  ) p on true`
 
 const isWatchComplete = holdsDay('c.watch_covers', 'd.day')
 const isGiftComplete = holdsDay('c.gift_covers', 'd.day')
@@ -78,7 +81,10 @@ const isViewerComplete = `coalesce(c.viewers_read_at >= ((d.day + 1)::timestamp 
 
 export const dailyChannel: BiView = {
   name: 'daily_channel',
-  grain: { en: 'A channel on a day on which anything happened', zh: '频道有任何活动的一天' },
+  grain: {
+    en: 'A channel on a day on which a visit began, a viewer was new, or something was given or signed up for',
+    zh: '频道有访问开始、新观众、礼物或报名的一天',
+  },
   remarks: {
     en:
       'Sums that can be added up over days and channels, except viewers (a viewer of two days counts on both: use fct_viewer_day) and ' +
@@ -108,12 +114,12 @@ export const dailyChannel: BiView = {
     ...totalDuration('live', 'd.live_seconds', 'Watched live', '直播观看时长'),
     ...totalDuration('replay', 'd.replay_seconds', 'Watched on demand', '点播观看时长'),
     estimated_peak_live_viewers: bigint(
-      peak('live_viewers'),
+      'coalesce(p.live_viewers, 0)',
       'Largest estimated_live_viewers of a minute of the day (fct_audience_minute)',
       '当日各分钟直播在线人数估计的最大值（见 fct_audience_minute）',
     ),
     estimated_peak_viewers: bigint(
-      peak('viewers'),
+      'coalesce(p.viewers, 0)',
       'Largest estimated_all_viewers of a minute of the day (fct_audience_minute)',
       '当日各分钟在线人数估计的最大值（见 fct_audience_minute）',
     ),
@@ -161,5 +167,6 @@ export const dailyChannel: BiView = {
     ) u group by u.channel_id, u.day
   ) d
   left join livehouse_ops.bi_settings s on true
-  left join ${channelCoverage} c on c.channel_id = d.channel_id`,
+  left join ${channelCoverage} c on c.channel_id = d.channel_id
+  ${peaks}`,
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { commentOnTables } from '../../bi/comment-on-tables.ts'
-import { biIndexes, dropIndexes } from '../../bi/indexes.ts'
+import { biIndexes, createIndexes, dropIndexes } from '../../bi/indexes.ts'
 import { biViews } from '../../bi/registry.ts'
 import {
   commentOnRoles,
@@ -17,7 +17,7 @@ import type { BiState } from './read-bi-state.ts'
 
 type PlannedFrom = Pick<
   BiState,
-  'fingerprint' | 'language' | 'timeZone' | 'publishedZone' | 'views' | 'hasSchema' | 'mayCreateRoles' | 'roles'
+  'fingerprint' | 'language' | 'timeZone' | 'indexes' | 'views' | 'hasSchema' | 'mayCreateRoles' | 'roles'
 >
 
 /** A database without any of it, whose user may do everything: what a script for an empty one starts from. */
@@ -26,7 +26,7 @@ export function emptyBiState(timeZone: string, language: Language = 'en'): Plann
     fingerprint: null,
     language,
     timeZone,
-    publishedZone: null,
+    indexes: new Map(),
     views: new Map(),
     hasSchema: false,
     mayCreateRoles: true,
@@ -48,7 +48,7 @@ export function planPublication(state: PlannedFrom): readonly string[] {
     ...commentOnTables(language),
   ]
   const fingerprint = createHash('sha256')
-    .update(JSON.stringify([definitions, comments, biIndexes(timeZone)]))
+    .update(JSON.stringify([definitions, comments, [...biIndexes(timeZone)]]))
     .digest('hex')
   const isCurrent = state.fingerprint === fingerprint && biViews.every(({ name }) => views.has(name))
   const newRoles = state.roles.length < Object.keys(roles).length && state.mayCreateRoles ? createRoles(language) : []
@@ -62,8 +62,7 @@ export function planPublication(state: PlannedFrom): readonly string[] {
         ...dropChanged(views),
         ...definitions,
         ...comments,
-        ...(state.publishedZone === timeZone ? [] : dropIndexes),
-        ...biIndexes(timeZone),
+        ...createIndexes(timeZone, state.indexes),
         remember(fingerprint, state),
       ]
   const roleWords = isCurrent ? [] : commentOnRoles(language)

@@ -27,9 +27,7 @@ export async function publishBi(
 ): Promise<BiOutcome> {
   try {
     if (settings !== undefined) await writeBiSettings(db, settings)
-    const state = await readBiState(db)
-    if (planPublication(state).length === 0) return { status: 'unchanged' }
-    if (!state.mayPublish) return blocked(`this user may not make or change them. ${DBA}`)
+    if (planPublication(await readBiState(db)).length === 0) return { status: 'unchanged' }
     return await withMigrationLock(db, signal, async (transaction) => {
       // Another may have held the lock until now.
       const statements = planPublication(await readBiState(transaction))

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type Kysely, sql } from 'kysely'
+import { biIndexes } from '../../bi/indexes.ts'
 import { type Language, roles, SCHEMA } from '../../bi/view-statements.ts'
 import type { Database } from '../database.ts'
 
@@ -13,13 +14,11 @@ export interface BiState {
   readonly language: Language
   /** The service's zone, as far as a run has claimed the database. */
   readonly timeZone: string
-  /** The zone that the views and indexes were made for; null before that. */
-  readonly publishedZone: string | null
+  /** Those that livehouse has made on days, and the definition that each was made by. */
+  readonly indexes: ReadonlyMap<string, string | null>
   /** Those that livehouse has made and that are still there. */
   readonly views: ColumnsOfViews
   readonly hasSchema: boolean
-  /** May make the schema, or what is in it. */
-  readonly mayPublish: boolean
   readonly mayCreateRoles: boolean
   readonly roles: readonly { readonly name: string; readonly isGranted: boolean }[]
 }
@@ -29,11 +28,8 @@ const DEFAULT_ZONE = 'Asia/Shanghai'
 /** Asks the catalog; changes nothing. */
 export async function readBiState(db: Kysely<Database>): Promise<BiState> {
   const { rows: settings } = await sql<SettingsRow>`
-    select b.fingerprint, b.language, b.time_zone, b.views, (select s.time_zone from livehouse_ops.source s) as source_zone,
+    select b.fingerprint, b.language, b.views, (select s.time_zone from livehouse_ops.source s) as source_zone,
       n.oid is not null as has_schema,
-      case when n.oid is null then has_database_privilege(current_database(), 'create') else has_schema_privilege(n.oid, 'create') end
-        and not exists (select from pg_class c where (c.relnamespace = n.oid and c.relname = any (b.views)
-          or c.oid = 'livehouse.watch_records'::regclass) and not pg_has_role(c.relowner, 'usage')) as may_publish,
       (select rolsuper or rolcreaterole from pg_roles where rolname = current_user) as may_create_roles
     from livehouse_ops.bi_settings b left join pg_namespace n on n.nspname = ${SCHEMA}`.execute(db)
   const [row] = settings
@@ -49,14 +45,17 @@ export async function readBiState(db: Kysely<Database>): Promise<BiState> {
       ) as "isGranted"
     from pg_roles r left join pg_namespace n on n.nspname = ${SCHEMA}
     where r.rolname = any (${Object.keys(roles)}::text[]) order by r.rolname`.execute(db)
+  const { rows: indexes } = await sql<{ name: string; definition: string | null }>`
+    select c.relname::text as name, obj_description(c.oid, 'pg_class') as definition
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace and n.nspname = 'livehouse'
+    where c.relkind = 'i' and c.relname = any (${[...biIndexes(DEFAULT_ZONE).keys()]}::text[])`.execute(db)
   return {
     fingerprint: row.fingerprint,
     language: row.language,
     timeZone: row.source_zone ?? DEFAULT_ZONE,
-    publishedZone: row.time_zone,
+    indexes: new Map(indexes.map(({ name, definition }) => [name, definition])),
     views: new Map(columns.map(({ view, columns: ofView }) => [view, ofView])),
     hasSchema: row.has_schema,
-    mayPublish: row.may_publish,
     mayCreateRoles: row.may_create_roles,
     roles: present,
   }
@@ -65,10 +64,8 @@ export async function readBiState(db: Kysely<Database>): Promise<BiState> {
 interface SettingsRow {
   readonly fingerprint: string | null
   readonly language: Language
-  readonly time_zone: string | null
   readonly views: readonly string[]
   readonly source_zone: string | null
   readonly has_schema: boolean
-  readonly may_publish: boolean
   readonly may_create_roles: boolean
 }
