@@ -1,0 +1,229 @@
+import { type Kysely, sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { biViews } from '../../src/bi/registry.ts'
+import { publishBi } from '../../src/db/bi/publish-bi.ts'
+import type { Database } from '../../src/db/database.ts'
+import { forgetCoverage } from '../../src/state/coverage.ts'
+import { parseWallTime } from '../../src/core/wall-clock.ts'
+import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
+
+let pipeline: TestPipeline
+let db: Kysely<Database>
+
+beforeAll(async () => {
+  pipeline = await startPipeline({ viewers: 120 })
+  db = pipeline.database.db
+  await pipeline.sync()
+  await publishBi(db)
+})
+
+afterAll(async () => {
+  await pipeline[Symbol.asyncDispose]()
+})
+
+async function read<Row>(text: string): Promise<readonly Row[]> {
+  return (await sql.raw<Row>(text).execute(db)).rows
+}
+
+/** What a newcomer's records look like: nobody in the list has these ids. */
+const strangers = [
+  `insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, watch_seconds, api_version, run_id)
+   values ('9', 1, 'stranger', now(), 60, 1, 1), ('9', 2, null, now(), 60, 2, 1), ('9', 3, null, null, 60, 2, 1)`,
+  `insert into livehouse.gifts (channel_id, gift_type, gift_key, given_at, gift_id, visitor_id, occurrence, run_id)
+   values ('9', 'cash', 'a', now(), null, 'giver', 1, 1), ('9', 'cash', 'b', null, 27, null, 1, 1)`,
+  `insert into livehouse.signups (channel_id, question_id, signup_key, user_id, occurrence, run_id) values ('9', 'q', 'c', 'asker', 1, 1)`,
+  `insert into livehouse.channels (channel_id, run_id) values ('9', 1)`,
+  `insert into livehouse.questionnaires (channel_id, question_id, run_id) values ('9', 'q', 1)`,
+  `insert into livehouse_ops.gift_labels (gift_type, gift_id, label) values ('prop', 999, 'never given'), ('cash', 27, 'tip')`,
+]
+
+test('keys are unique, and what a fact points to is there, also for viewers whom the visitor list does not have', async () => {
+  for (const statement of strangers) await sql.raw(statement).execute(db)
+  for (const { name, key } of biViews) {
+    const twice = await read(
+      `select ${key.join(', ')} from livehouse_bi.${name} group by ${key.join(', ')} having count(*) > 1`,
+    )
+    expect(twice, name).toEqual([])
+  }
+  const targets = [
+    ['channel_id', 'dim_channel'],
+    ['viewer_key', 'dim_viewer'],
+    ['person_key', 'dim_person'],
+    ['gift_key', 'dim_gift'],
+    ['questionnaire_key', 'dim_questionnaire'],
+    ['day', 'dim_date'],
+  ] as const
+  const pairs = targets.flatMap(([column, target]) =>
+    biViews
+      .filter(({ name, columns }) => column in columns && name !== target)
+      .map(({ name }) => ({ name, column, target })),
+  )
+  expect(pairs.length).toBeGreaterThan(25)
+  for (const { name, column, target } of pairs) {
+    const lost = await read(`select f.${column} from livehouse_bi.${name} f
+      where f.${column} is not null and not exists (select from livehouse_bi.${target} d where d.${column} = f.${column})`)
+    expect(lost, `${name}.${column} → ${target}`).toEqual([])
+  }
+  expect(
+    await read(`select user_id, is_listed from livehouse_bi.dim_viewer where channel_id = '9' order by 1`),
+  ).toEqual(['asker', 'giver', 'stranger'].map((user_id) => ({ user_id, is_listed: false })))
+  expect(await read(`select gift_title from livehouse_bi.dim_gift where gift_id in (27, 999) order by 1`)).toEqual([
+    { gift_title: 'never given' },
+    { gift_title: 'tip' },
+  ])
+})
+
+test('the identity of a gift whose time cannot be read is not the plain hash over its content', async () => {
+  const rows = await read<{ gift_event_key: string }>(
+    `select gift_event_key from livehouse_bi.fct_gift where channel_id = '9' and given_at is null`,
+  )
+  expect(rows).toEqual([{ gift_event_key: expect.stringMatching(/^[0-9a-f]{32}$/) }])
+})
+
+test('removed gifts and signups are left out, removed viewers stay and are marked', async () => {
+  const count = async () =>
+    await read(`select (select count(*) from livehouse_bi.fct_gift) as gifts, (select sum(cash_gifts + prop_gifts) from livehouse_bi.daily_channel) as daily,
+      (select count(*) from livehouse_bi.dim_viewer) as viewers, (select count(*) from livehouse_bi.dim_viewer where is_removed) as removed`)
+  const [before] = await read<{ gifts: string }>('select count(*) as gifts from livehouse_bi.fct_gift')
+  const [viewers] = await read<{ count: string }>('select count(*) from livehouse_bi.dim_viewer')
+  await sql`update livehouse.gifts set removed_at = now() where channel_id <> '9'`.execute(db)
+  await sql`update livehouse.visitors set removed_at = now() where user_id = (select min(user_id) from livehouse.visitors)`.execute(
+    db,
+  )
+  expect(Number(before?.gifts)).toBeGreaterThan(2)
+  expect(await count()).toEqual([
+    { gifts: '2', daily: '1', viewers: viewers?.count, removed: expect.stringMatching(/^[12]$/) },
+  ])
+  await sql`update livehouse.gifts set removed_at = null`.execute(db)
+  await sql`update livehouse.visitors set removed_at = null`.execute(db)
+})
+
+test('a day is complete when all of it has been read, and final when it was read late enough', async () => {
+  const flags = async () =>
+    await read(`select day::text, bool_and(is_watch_complete) as watch, bool_and(is_complete) as complete, bool_and(is_final) as final
+      from livehouse_bi.daily_channel where day in ('2026-11-10', '2026-11-11', '2026-11-19', '2026-11-20') and channel_id <> '9' group by day order by day`)
+  const whole = { watch: true, complete: true, final: true }
+  expect(await flags()).toEqual([
+    { day: '2026-11-10', ...whole },
+    { day: '2026-11-11', ...whole },
+    { day: '2026-11-19', ...whole, final: false },
+    { day: '2026-11-20', watch: false, complete: false, final: false },
+  ])
+  const window = { from: parseWallTime('2026-11-11 10:00:00') ?? 0, to: parseWallTime('2026-11-11 10:01:00') ?? 0 }
+  await forgetCoverage(db, { streams: ['watch_records'], channels: undefined, window })
+  expect((await flags())[1]).toEqual({ day: '2026-11-11', watch: false, complete: false, final: false })
+  expect((await flags())[0]).toEqual({ day: '2026-11-10', ...whole })
+  const freshness = await read(
+    `select distinct complete_through::text, gap_count, covered_until::text from livehouse_bi.freshness where stream = 'watch_records'`,
+  )
+  expect(freshness).toEqual([{ complete_through: '2026-11-10', gap_count: '1', covered_until: '2026-11-20 14:25:00' }])
+})
+
+test('the gifts of a day are complete when those of both types have been read', async () => {
+  const day = async () =>
+    await read(
+      `select bool_and(is_gift_complete) as gifts from livehouse_bi.daily_channel where day = '2026-11-10' and channel_id <> '9'`,
+    )
+  expect(await day()).toEqual([{ gifts: true }])
+  await sql`delete from livehouse_ops.slices where stream = 'gifts' and partition like '%/type=cash'`.execute(db)
+  expect(await day()).toEqual([{ gifts: false }])
+})
+
+test('a record counts in the minutes from entry to the end of its online seconds or of its stay, on every day that it lasts into', async () => {
+  const records = [
+    ['10:00', '10:05', 120, 60],
+    ['10:01', '10:05', 121, 0],
+    ['10:02', '10:02', 600, 5],
+    ['10:02', '10:09', 0, 5],
+    ['10:03', null, 61, 5],
+    ['23:58', '24:01', 3600, 5],
+    ['23:59', '72:00', 259_260, null],
+  ] as const
+  await sql`insert into livehouse.channels (channel_id, run_id) values ('8', 1)`.execute(db)
+  for (const [index, [entered, left, online, live]] of records.entries()) {
+    await sql`insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, left_at, online_seconds, live_seconds, api_version, run_id)
+      values ('8', ${index}, 'u', timestamptz '2026-11-01 00:00+08' + ${entered}::interval, timestamptz '2026-11-01 00:00+08' + ${left}::interval, ${online}, ${live}, 2, 1)`.execute(
+      db,
+    )
+  }
+  const rows = await read<
+    Record<string, unknown>
+  >(`select day::text, to_char(minute_at_local, 'HH24:MI') as minute, estimated_all_viewers::integer as all,
+    estimated_live_viewers::integer as live from livehouse_bi.fct_audience_minute where channel_id = '8' order by minute_at`)
+  const first = rows.filter(({ day }) => day === '2026-11-01').map((row) => Object.values(row).slice(1))
+  expect(first).toEqual([
+    ['10:00', 1, 1],
+    ['10:01', 2, 1],
+    ['10:02', 2, 1],
+    ['10:03', 2, 1],
+    ['10:04', 1, 1],
+    ['23:58', 1, 1],
+    ['23:59', 2, 1],
+  ])
+  const perDay = Map.groupBy(rows, ({ day }) => day)
+  expect([...perDay].map(([day, minutes]) => [day, minutes.length])).toEqual([
+    ['2026-11-01', 7],
+    ['2026-11-02', 1440],
+    ['2026-11-03', 1440],
+    ['2026-11-04', 1],
+  ])
+  expect(perDay.get('2026-11-02')?.[1]).toEqual({ day: '2026-11-02', minute: '00:01', all: 2, live: 1 })
+  const peaks = await read(
+    `select day::text, estimated_peak_viewers as all, estimated_peak_live_viewers as live from livehouse_bi.daily_channel where channel_id = '8'`,
+  )
+  expect(peaks).toEqual([{ day: '2026-11-01', all: '2', live: '1' }])
+})
+
+test('a gift that names a phone alone belongs to the viewer or the person who has it, where it is one', async () => {
+  await sql`insert into livehouse.visitors (channel_id, user_id, outer_id, phone, run_id) values
+    ('8', 'a', null, '13000000001', 1), ('8', 'b', 'one', '13000000002', 1), ('8', 'c', 'one', '+86 130-0000-0002', 1),
+    ('8', 'd', 'two', '13000000003', 1), ('8', 'e', 'three', '13000000003', 1), ('9', 'f', 'four', '13000000004', 1), ('8', 'g', null, '130****0005', 1)`.execute(
+    db,
+  )
+  const phones = ['13000000001', '13000000002', '13000000003', '13000000004', '130****0005', null]
+  for (const [index, phone] of phones.entries()) {
+    await sql`insert into livehouse.gifts (channel_id, gift_type, gift_key, given_at, phone, occurrence, run_id) values ('8', 'prop', ${index}, now(), ${phone}, 1, 1)`.execute(
+      db,
+    )
+  }
+  const rows = await read(
+    `select viewer_key, left(person_key, 12) as person, match_basis from livehouse_bi.fct_gift where channel_id = '8' order by gift_event_key`,
+  )
+  expect(rows).toEqual([
+    { viewer_key: '8:a', person: expect.stringMatching(/^phone:\w{6}$/), match_basis: 'phone' },
+    { viewer_key: null, person: 'outer_id:one', match_basis: 'phone_person' },
+    { viewer_key: null, person: null, match_basis: 'none' },
+    { viewer_key: null, person: 'outer_id:fou', match_basis: 'phone_person' },
+    { viewer_key: null, person: null, match_basis: 'none' },
+    { viewer_key: null, person: null, match_basis: 'none' },
+  ])
+})
+
+test("a manager's usage tells how much it grew, and over how many days", async () => {
+  await sql`delete from livehouse.manager_usage`.execute(db)
+  await sql`insert into livehouse.manager_usage (manager_id, snapshot_date, limit_type, cost_limit, cost_total_watch, run_id) values
+    (1, '2026-11-01', 1, 0, 100, 1), (1, '2026-11-02', 1, 0, 130, 1), (1, '2026-11-05', 1, 0, 160, 1), (1, '2026-11-06', 1, 500, 10, 1)`.execute(
+    db,
+  )
+  const rows =
+    await read(`select day::text, watch_minutes_delta::integer as delta, days_since_previous as days, is_gap, is_complete, is_unlimited, limit_unit
+    from livehouse_bi.fct_manager_usage order by day`)
+  const minutes = { limit_unit: 'minutes' }
+  expect(rows).toEqual([
+    { day: '2026-11-01', delta: null, days: null, is_gap: false, is_complete: false, is_unlimited: true, ...minutes },
+    { day: '2026-11-02', delta: 30, days: 1, is_gap: false, is_complete: true, is_unlimited: true, ...minutes },
+    { day: '2026-11-05', delta: 30, days: 3, is_gap: true, is_complete: false, is_unlimited: true, ...minutes },
+    { day: '2026-11-06', delta: -150, days: 1, is_gap: false, is_complete: true, is_unlimited: false, ...minutes },
+  ])
+})
+
+test('a difference between what the source tells twice is shown, with how many viewers it concerns', async () => {
+  await sql`update livehouse.visitors set watch_seconds = watch_seconds + 7
+    where (channel_id, user_id) = (select channel_id, user_id from livehouse.visitors order by 1, 2 limit 1)`.execute(
+    db,
+  )
+  const rows =
+    await read(`select check_name, difference::integer, differing_viewers::integer as viewers from livehouse_bi.reconciliation
+    where not is_equal and channel_id is not null`)
+  expect(rows).toEqual([{ check_name: 'viewer_watch_seconds', difference: 7, viewers: 1 }])
+})
