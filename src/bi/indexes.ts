@@ -4,7 +4,7 @@ import { localDay } from './fragments/local-time.ts'
 /** By name; `{zone}` stands for the service's zone, which is why no migration makes them. */
 const indexes = {
   // Filters on the day of fct_watch, fct_viewer_day, fct_audience_minute and daily_channel.
-  watch_records_channel_day: `livehouse.watch_records (channel_id, (${localDay('entered_at')}))`,
+  watch_records_day_channel: `livehouse.watch_records ((${localDay('entered_at')}), channel_id)`,
   // The few records that last into another day (fct_audience_minute, peaks of daily_channel).
   watch_records_overnight:
     `livehouse.watch_records (channel_id, (${overnight.reach}), (${overnight.leaveDay})) where ${overnight.where}`.replaceAll(

@@ -42,7 +42,7 @@ test("the views show the days of the source's zone, also when it is claimed afte
   const { rows } = await sql`select day::text, entered_at_local::text from livehouse_bi.fct_watch`.execute(db)
   expect(rows).toEqual([{ day: '2026-11-19', entered_at_local: '2026-11-19 22:00:00' }])
   const { rows: indexes } = await sql<{ indexdef: string }>`
-    select indexdef from pg_indexes where indexname = 'watch_records_channel_day'`.execute(db)
+    select indexdef from pg_indexes where indexname = 'watch_records_day_channel'`.execute(db)
   expect(indexes[0]?.indexdef).toContain('America/New_York')
 })
 
