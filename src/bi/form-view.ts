@@ -56,16 +56,17 @@ export function createFormView(view: string, form: Form, timeZone: string): stri
     const answer = masked('answers', `x.answers${at}`, isCleared)
     return `case when x.questions${at} is not distinct from ${header} then ${answer} end as ${quoteName(names[index] ?? '')}`
   })
+  // The join is an outer one so that a query that asks for no answer leaves it, and the expanding of all answers, out.
   return `create or replace view ${FORMS_SCHEMA}.${quoteName(view)} with (security_barrier) as
   select ${[...Object.keys(fixedColumns).map((name) => `s.${name}`), ...answers].join(',\n    ')}
   from (
     select ${fixed.join(',\n    ')}, u.answers as livehouse_answers
     ${zoned(fctSignup.from)} and u.channel_id = ${quoteText(channelId)} and u.question_id = ${quoteText(questionId)}
   ) s
-  cross join lateral (
+  left join lateral (
     select array_agg(a ->> 'question' order by no) as questions, array_agg(a ->> 'answer' order by no) as answers
     from jsonb_array_elements(s.livehouse_answers) with ordinality e (a, no)
-  ) x`
+  ) x on true`
 }
 
 /** `COMMENT ON` the view of a form and each of its columns, with the whole headers. */
