@@ -164,6 +164,50 @@ test('what is in quarantine counts', async () => {
   expect(lost.code).toBe(3)
 })
 
+test('rows without a readable time do not stand in for rows that are missing from a range', async () => {
+  await using account = await startFilled()
+  const { text, json, database } = account
+  const day = sql`(entered_at at time zone 'Asia/Shanghai')::date`
+  const { rows } = await sql<{ day: string; next: string; channel_id: string; record_id: string }>`
+    select ${day}::text as day, (${day} + 1)::text as next, channel_id, record_id from livehouse.watch_records
+    where ${day} < '2026-11-16' order by entered_at desc limit 1`.execute(database.db)
+  const [{ day: from, next: to, channel_id: channelId, record_id: recordId } = fail()] = rows
+  await sql`update livehouse.watch_records set entered_at = null where record_id in (
+    select record_id from livehouse.watch_records where channel_id = ${channelId} and ${day} < ${from}
+    order by entered_at limit 3)`.execute(database.db)
+  expect(await text('--streams', 'watch_records')).toMatchObject({ code: 0 })
+  await sql`delete from livehouse.watch_records where record_id = ${recordId}`.execute(database.db)
+  const argv = ['--streams', 'watch_records', '--channels', channelId, '--no-reopen']
+  const part = await json(...argv, '--from', from, '--to', to)
+  expect(part.audit.partitions).toMatchObject([
+    { verdict: 'different', differences: [{ kind: 'missing', rows: 1, keys: [recordId] }] },
+  ])
+  const whole = await json(...argv)
+  expect(whole.audit.partitions[0].differences).toContainEqual(
+    expect.objectContaining({ kind: 'missing', keys: [recordId] }),
+  )
+})
+
+test('what is in quarantine counts where it lies, not in another range', async () => {
+  await using account = await startAccount()
+  const { emulator, run } = account
+  const [channelId = ''] = emulator.channelIds
+  emulator.faults.push({
+    effect: withIdOf(Number(earliestRecord(account)), 'x'),
+    endpoint: 'userRecordList',
+    channelId,
+  })
+  await run(sync, ['--streams', 'watch_records'])
+  const argv = ['--streams', 'watch_records', '--channels', channelId, '--json', '--from']
+  const { audit: found } = JSON.parse((await run(audit, [...argv, '2026-11-20T13:00'])).printed.join())
+  const [{ source_rows: atSource, ...partition }] = found.partitions
+  expect(partition).toMatchObject({ verdict: 'equal', warehouse_rows: atSource, quarantined_rows: 0 })
+})
+
+function fail(): never {
+  throw new Error('no such row')
+}
+
 function earliestRecord({ emulator }: TestAccount): string {
   const [channel] = emulator.world.channels.values()
   const [record] = channel?.records.rows.toSorted((a, b) => a.enteredAt - b.enteredAt) ?? []

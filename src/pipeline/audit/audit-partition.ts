@@ -17,7 +17,8 @@ export async function auditPartition(
 ): Promise<ListComparison> {
   const { stream, partition, covered } = task
   if (covered === undefined) return await auditList(stream, partition, deps, meter)
-  if (stream.isCounted) return await auditRanges({ stream, partition, covered, learnColumn }, deps, meter)
+  if (stream.isCounted)
+    return await auditRanges({ stream, partition, covered, isWhole: !task.hasRange, learnColumn }, deps, meter)
   if (!task.hasRange) return { ...nothing, verdict: 'unverifiable', notes: [NO_TOTAL] }
   return await auditByReading(task, covered, deps, meter)
 }
@@ -43,13 +44,15 @@ async function auditByReading(
 ): Promise<Comparison> {
   const [first, last] = [covered[0], covered.at(-1)]
   if (first === undefined || last === undefined) return nothing
-  const { quarantined, within } = await openHoldings(deps.db, stream, partition, deps.timeZone)
+  const { quarantined, within, quarantinedWithin } = await openHoldings(deps.db, stream, partition, deps.timeZone)
   const column = stream.timeColumns[0] ?? ''
   const found = []
   let warehouseRows = 0
+  let quarantinedRows = 0
   for (const window of covered) {
     found.push(await compareRange({ stream, partition, window, column, quarantined }, deps, meter))
     warehouseRows += await within(column, window)
+    quarantinedRows += quarantinedWithin(column, window)
   }
   const differences = found.flatMap((each) => each.differences)
   const moved = found.some(({ hasMoved }) => hasMoved) ? 'moving' : 'equal'
@@ -58,7 +61,7 @@ async function auditByReading(
     verdict: differences.length > 0 ? 'different' : moved,
     window: { from: first.from, to: last.to },
     warehouseRows,
-    quarantinedRows: quarantined.size,
+    quarantinedRows,
     differences,
     notes: [...new Set(found.flatMap(({ notes }) => notes))],
   }

@@ -15,6 +15,8 @@ export interface RangesAudit {
   readonly partition: Partition
   /** What is covered of what was asked for, oldest first. */
   readonly covered: readonly Window[]
+  /** Whether that is all that is covered of the partition: then what has no readable time lies in it. */
+  readonly isWhole: boolean
   /** By which of its times the service counts a row, asked for only where it makes a difference; undefined where that does not show. */
   readonly learnColumn: () => Promise<string | undefined>
 }
@@ -55,7 +57,7 @@ export async function auditRanges(audit: RangesAudit, deps: RunDeps, meter: Call
   ]
 
   const quick = ranges.length === 1 ? await compareOnce(window, sides) : undefined
-  if (quick !== undefined) return { ...equal(quick, holdings), window, notes }
+  if (quick !== undefined) return { ...quick, window, notes }
   const column = (await audit.learnColumn()) ?? stream.timeColumns[0] ?? ''
   const parts: Comparison[] = []
   for (const range of ranges) parts.push(await comparePrecisely(range, column, sides))
@@ -80,30 +82,27 @@ const nothingRead: Comparison = {
   notes: [],
 }
 
-function equal(rows: number, { quarantined }: Holdings): Comparison {
-  return { ...nothingRead, verdict: 'equal', sourceRows: rows, warehouseRows: rows, quarantinedRows: quarantined.size }
-}
-
-/** One call, where it settles the matter. @returns the rows of both sides where they are equal, else undefined */
-async function compareOnce({ from, to }: Window, { audit, holdings, counts }: Sides): Promise<number | undefined> {
+/** One call, where it settles the matter; undefined where it does not. */
+async function compareOnce({ from, to }: Window, { audit, holdings, counts }: Sides): Promise<Comparison | undefined> {
   // As the first slice asked: a minute before, so that what lies at the very beginning counts on both sides.
   const wide = { from: from - MINUTE, to }
   const total = await counts.total(wide)
   if (total === undefined) return undefined
   const columns = audit.stream.timeColumns
   const held: number[] = []
-  for (const column of columns) held.push(await heldIn(column, wide, total, holdings))
+  for (const column of columns) held.push(await heldOf(column, wide, audit.isWhole, holdings))
   if (!held.includes(total)) return undefined
-  if (held.every((rows) => rows === total)) return total
-  const column = await audit.learnColumn()
-  return column === undefined || held[columns.indexOf(column)] === total ? total : undefined
+  const column = held.every((rows) => rows === total) ? columns[0] : await audit.learnColumn()
+  if (column !== undefined && held[columns.indexOf(column)] !== total) return undefined
+  const counted = column ?? columns[held.indexOf(total)] ?? ''
+  const untimed = audit.isWhole ? holdings.quarantinedUntimed(counted) : 0
+  const quarantinedRows = holdings.quarantinedWithin(counted, wide) + untimed
+  return { ...nothingRead, verdict: 'equal', sourceRows: total, warehouseRows: total, quarantinedRows }
 }
 
-/** What has no time that could be read is counted where the total has room for it. */
-async function heldIn(column: string, window: Window, total: number, holdings: Holdings): Promise<number> {
-  const timed = await holdings.within(column, window)
-  if (timed >= total) return timed
-  return Math.min(total, timed + (await holdings.untimed(column)))
+/** What has no time that could be read lies somewhere in the whole; in a part of it, it would stand in for rows that are missing. */
+async function heldOf(column: string, window: Window, isWhole: boolean, holdings: Holdings): Promise<number> {
+  return (await holdings.within(column, window)) + (isWhole ? await holdings.untimed(column) : 0)
 }
 
 async function comparePrecisely(range: Window, column: string, sides: Sides): Promise<Comparison> {
@@ -111,17 +110,15 @@ async function comparePrecisely(range: Window, column: string, sides: Sides): Pr
   // Where a count is not exact at an edge, it is taken some minutes within, and those minutes are read: none is added that is not covered.
   const [from, to] = [await counts.before(range.from, 'later'), await counts.before(range.to, 'earlier')]
   const window = { from: from.at, to: to.at }
-  const warehouseRows = await heldIn(column, window, to.most - from.fewest, holdings)
-  const isWhole = (part: Window) => part.from === window.from && part.to === window.to
+  const timed = await holdings.within(column, window)
   const bothSides = {
     before: async (at: WallTime) => await counts.before(at, 'earlier'),
-    held: async (part: Window) => (isWhole(part) ? warehouseRows : await holdings.within(column, part)),
+    held: async (part: Window) => await holdings.within(column, part),
     middle: async (part: Window, rows: number) => await holdings.minuteAt(column, part, Math.floor(rows / 2)),
   }
   const limits = { smallRows: SMALL_ROWS, mostBoundaries: MOST_BOUNDARIES }
   const suspects = await narrowDifference(from, to, bothSides, limits)
-  const sourceRows = warehouseRows + differenceOf(from, to, warehouseRows)
-  const whole = { ...nothingRead, window, sourceRows, warehouseRows, quarantinedRows: holdings.quarantined.size }
+  const sourceRows = timed + differenceOf(from, to, timed)
   const edges = [
     { from: range.from, to: from.at },
     { from: to.at, to: range.to },
@@ -129,7 +126,12 @@ async function comparePrecisely(range: Window, column: string, sides: Sides): Pr
   const found = await examine([...suspects, ...edges], column, sides)
   const slack = to.most - to.fewest + from.most - from.fewest
   const blur = `counted to within ${slack} rows: it is not known whether the service's filter includes its end`
-  return { ...whole, window: range, ...found, notes: [...found.notes, ...(slack > 0 ? [blur] : [])] }
+  // Of what the source has more, rows without a readable time are here as well, but for those that are named as missing.
+  const missing = found.differences.reduce((sum, each) => sum + (each.kind === 'missing' ? each.rows : 0), 0)
+  const untimed = Math.min(await holdings.untimed(column), Math.max(0, sourceRows - timed - missing))
+  const quarantinedRows = holdings.quarantinedWithin(column, window)
+  const counted = { ...nothingRead, sourceRows, warehouseRows: timed + untimed, quarantinedRows }
+  return { ...counted, window: range, ...found, notes: [...found.notes, ...(slack > 0 ? [blur] : [])] }
 }
 
 /** Reads what is small enough, and names the rest by its count. */
@@ -157,7 +159,7 @@ async function examine(
     if (found.hasMoved) hasMoved = true
     if (rows !== 0 && found.differences.length + found.notes.length === 0 && !found.hasMoved)
       notes.add(
-        `counts differ by ${Math.abs(rows)} where every row agrees: unreadable items that the source has mended, or a list that moved`,
+        `counts differ by ${Math.abs(rows)} where every row agrees: rows without a readable time, unreadable items that the source has mended, or a list that moved`,
       )
   }
   const verdict = differences.length > 0 ? 'different' : hasMoved ? 'moving' : 'equal'
@@ -172,7 +174,7 @@ function merge(parts: readonly Comparison[], window: Window, notes: readonly str
     window,
     sourceRows: sum(parts.map(({ sourceRows }) => sourceRows)),
     warehouseRows: sum(parts.map(({ warehouseRows }) => warehouseRows)),
-    quarantinedRows: parts[0]?.quarantinedRows ?? 0,
+    quarantinedRows: sum(parts.map(({ quarantinedRows }) => quarantinedRows)),
     differences: parts.flatMap(({ differences }) => differences),
     notes: [...new Set([...notes, ...parts.flatMap((part) => part.notes)])],
   }

@@ -15,6 +15,10 @@ export interface Holdings {
   readonly within: (column: string, window: Window) => Promise<number>
   /** That have no time in this column which could be read: they may lie anywhere. */
   readonly untimed: (column: string) => Promise<number>
+  /** Of `within` what is in quarantine. */
+  readonly quarantinedWithin: (column: string, window: Window) => number
+  /** Of `untimed` what is in quarantine. */
+  readonly quarantinedUntimed: (column: string) => number
   /** The minute of the row at this place in the order of a column. */
   readonly minuteAt: (column: string, window: Window, place: number) => Promise<WallTime | undefined>
   /** Hashes of what is in quarantine. */
@@ -35,16 +39,14 @@ export async function openHoldings(
     timeZone,
   })
   const minutesOf = (column: string) => items.map(({ raw }) => minuteOfItem(raw, stream, column, timeZone))
+  const quarantinedWithin = (column: string, window: Window) =>
+    minutesOf(column).filter((minute) => minute !== undefined && minute >= window.from && minute < window.to).length
+  const quarantinedUntimed = (column: string) => minutesOf(column).filter((minute) => minute === undefined).length
   return {
-    within: async (column, window) => {
-      const isWithin = (minute: WallTime | undefined) =>
-        minute !== undefined && minute >= window.from && minute < window.to
-      return (await countHeld(db, partOf(column, window))) + minutesOf(column).filter(isWithin).length
-    },
-    untimed: async (column) => {
-      const unreadable = minutesOf(column).filter((minute) => minute === undefined).length
-      return (await countUntimed(db, partOf(column, undefined), column)) + unreadable
-    },
+    within: async (column, window) => (await countHeld(db, partOf(column, window))) + quarantinedWithin(column, window),
+    untimed: async (column) => (await countUntimed(db, partOf(column, undefined), column)) + quarantinedUntimed(column),
+    quarantinedWithin,
+    quarantinedUntimed,
     minuteAt: async (column, window, place) => await findMinute(db, partOf(column, window), column, place),
     quarantined: new Set(items.map(({ hash }) => hash)),
   }
