@@ -22,7 +22,8 @@ Writes real answers of the service as files that can be shown to others: one a k
 headers and the body. Structure, types, lengths, empty values and odd formats stay as they came. Names, phone numbers, ids, addresses,
 IP addresses, open ids, answers and every field that the documents do not name are replaced by made-up values of the same shape,
 the same one for the same value in all files of one capture; which one stands for which is kept nowhere. Counts, times,
-durations, amounts, kinds of devices and the service's own messages stay.
+durations, amounts, kinds of devices, the names of fields and the service's own messages stay: look through the files before
+you show them.
 
 For bug reports, and as fixtures for tests. About nine small calls a channel, none on version 1 of the watch records.
 

@@ -12,20 +12,22 @@ export function parseAsWritten(text: string): unknown {
  * counts, times, durations, kinds and amounts. Fields that the documents do not know are disguised too.
  */
 export function disguiseBody(body: unknown, disguise: Disguise): unknown {
-  return disguiseValue(body, '', disguise)
+  return disguiseValue(body, [], disguise)
 }
 
-function disguiseValue(value: unknown, field: string, disguise: Disguise): unknown {
+/** `path`: the names of the fields that lead to the value; an array adds an empty one. */
+function disguiseValue(value: unknown, path: readonly string[], disguise: Disguise): unknown {
+  const field = path.at(-1) ?? ''
   if (typeof value === 'string') {
     if (messages.has(field)) return value.replace(codes, disguise)
     return isHarmless(field, value) ? value : disguise(value)
   }
   if (JSON.isRawJSON(value)) return disguiseNumber(value.rawJSON, field, disguise)
-  if (Array.isArray(value)) return disguiseArray(value, field, disguise)
+  if (Array.isArray(value)) return disguiseArray(value, path, disguise)
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).map(([name, inner]) => {
     const isName = /^[A-Za-z_]\w{0,40}$/.test(name)
-    return [isName ? name : disguise(name), disguiseValue(inner, name, disguise)] as const
+    return [isName ? name : disguise(name), disguiseValue(inner, [...path, name], disguise)] as const
   })
   return Object.fromEntries(entries)
 }
@@ -33,18 +35,25 @@ function disguiseValue(value: unknown, field: string, disguise: Disguise): unkno
 function disguiseNumber(text: string, field: string, disguise: Disguise): unknown {
   // Flags are 0 and 1 throughout.
   if (isHarmless(field, text) || /^[01]$/.test(text)) return JSON.rawJSON(text)
-  return JSON.rawJSON(text.replace(/\d+/, (digits) => disguise(digits)))
+  return JSON.rawJSON(text.replace(/\d+/g, (digits) => disguise(digits)))
 }
 
-function disguiseArray(values: readonly unknown[], field: string, disguise: Disguise): unknown[] {
+function disguiseArray(values: readonly unknown[], path: readonly string[], disguise: Disguise): unknown[] {
+  const place = path.join('/')
   return values.map((value, index) => {
     const isLast = index === values.length - 1
     // Headers of signups (API 2.9): the fixed columns are the interface's, the others are an operator's words.
-    if (field === 'title') return index < 3 || isLast ? value : disguiseValue(value, '', disguise)
+    if (place === 'title' && (index < 3 || isLast) && !hasNumber(value)) return value
     // Cells of a signup: behind the answers stands its time.
-    if (isLast && typeof value === 'string' && isTime(value)) return value
-    return disguiseValue(value, Array.isArray(value) ? '' : field, disguise)
+    if (place === 'data/' && isLast && typeof value === 'string' && isTime(value)) return value
+    // Items are known by their fields; what stands in an array by itself is known by nothing.
+    return disguiseValue(value, [...path, ''], disguise)
   })
+}
+
+/** Whether it could be a phone number or an id. */
+function hasNumber(value: unknown): boolean {
+  return typeof value !== 'string' || /\d{4}/.test(value)
 }
 
 function isHarmless(field: string, text: string): boolean {
