@@ -25,6 +25,8 @@ export interface ServiceSettings {
   readonly maxCallsPerSecond: number
   readonly concurrency: number
   readonly listParams: 'query' | 'body'
+  /** Whether an operator has said so: then nothing else is tried first. */
+  readonly isListParamsGiven: boolean
   readonly v1Budget: number
   readonly v1BudgetScope: 'account' | 'channel'
   readonly requestTimeoutMs: number
@@ -97,6 +99,7 @@ export function readServiceSettings(source: SettingSource): ServiceSettings {
       expected: 'a whole number from 1 to 1000',
     }),
     listParams: readChoice(source, 'LIVEHOUSE_LIST_PARAMS', ['query', 'body']),
+    isListParamsGiven: source.isSet('LIVEHOUSE_LIST_PARAMS'),
     ...readV1Budget(source),
     requestTimeoutMs: Math.ceil(
       readNumber(source, 'LIVEHOUSE_REQUEST_TIMEOUT', {

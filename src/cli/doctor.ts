@@ -25,6 +25,7 @@ Flags:
              "warning" or "skipped", "seen", "mend"}]}
   --grants   prints the SQL, for a DBA, that gives the user of DATABASE_URL the rights that it lacks, and nothing else; asks the
              database alone
+  --alert    sends a test to LIVEHOUSE_ALERT_WEBHOOK, asks LIVEHOUSE_HEARTBEAT_URL once where it is set, and does nothing else
 
 Exit codes: 0 no ✗, 1 at least one.
 

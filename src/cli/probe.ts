@@ -20,7 +20,8 @@ read their parameters, Retry-After and response times.
 
 Makes about 30 calls, 36 at most, all of them reading; none on version 1 of the watch records without --v1. What the answers do
 not show is unknown, and the reason is given. The findings are kept in livehouse_ops.source_facts with what was asked and
-what came (no personal data), and livehouse doctor shows them. Nothing that is read depends on them.
+what came (no personal data), and livehouse doctor shows them. The place of list parameters is then tried first by sync and backfill, unless
+LIVEHOUSE_LIST_PARAMS names one; nothing else depends on them, and no row ever does.
 
 It needs the service's settings, a database for the findings and, for all but the manager lists, LIVEHOUSE_CHANNELS: it asks the
 first of up to three channels that has watch records, and another one for the ids. A channel with many viewers and a recent broadcast tells most.

@@ -60,7 +60,16 @@ test('where everything is well, every line says so, and nothing is changed', asy
   const environment = { ...settingsFor(service.emulator), DATABASE_URL: database.url }
   const { failed, skipped, byName } = await examine(environment)
   expect(failed).toEqual([])
-  expect(skipped).toEqual(['base proxy', 'base DNS', 'base TLS', '4.6 userRecords', 'source', '4.6 budget', 'probe'])
+  expect(skipped).toEqual([
+    'alert settings',
+    'base proxy',
+    'base DNS',
+    'base TLS',
+    '4.6 userRecords',
+    'source',
+    '4.6 budget',
+    'probe',
+  ])
   expect(byName.get('bearer token')).toMatchObject({ result: 'ok', seen: 'accepted' })
   expect(byName.get('4.7 visitorList')?.seen).toBe('answers, 60 in all')
   expect(byName.get('schema')?.seen).toBe('not there yet; the next sync brings it up to date')
@@ -77,7 +86,12 @@ test('where everything is well, every line says so, and nothing is changed', asy
 test('without any setting each is named, and nothing else is tried', async () => {
   const { failed, byName } = await examine({ LIVEHOUSE_CONCURRENCY: 'many' })
   expect(failed).toEqual(['service settings', 'service settings', 'service settings', 'database settings'])
-  expect([...byName.keys()]).toEqual(['service settings', 'channels', 'database settings'])
+  expect([...byName.keys()]).toEqual(['service settings', 'channels', 'database settings', 'alert settings'])
+})
+
+test('settings that only alerts and the page need are checked too', async () => {
+  const { failed } = await examine({ LIVEHOUSE_ALERT_FORMAT: 'bogus', LIVEHOUSE_HTTP: '0.0.0.0:8787' })
+  expect(failed).toEqual(expect.arrayContaining(['alert settings', 'page settings']))
 })
 
 test('a service out of reach does not keep the database from being checked, nor the other way round', async () => {

@@ -99,6 +99,7 @@ function settingsOf({ baseUrl, authUrl, appId, appSecret }: Emulator): ServiceSe
     maxCallsPerSecond: 0,
     concurrency: 8,
     listParams: 'query',
+    isListParamsGiven: true,
     v1Budget: 10,
     v1BudgetScope: 'account',
     requestTimeoutMs: 30_000,

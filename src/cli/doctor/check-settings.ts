@@ -1,5 +1,7 @@
 import type { ChannelSetting } from '../../config/channel-setting.ts'
+import { type AlertSettings, readAlertSettings } from '../../config/read-alerts.ts'
 import { readChannelsIfAny } from '../../config/read-channels.ts'
+import { readHttpSettings } from '../../config/read-http.ts'
 import {
   type DatabaseSettings,
   type Environment,
@@ -29,11 +31,16 @@ export function checkSettings(environment: Environment): CheckedSettings {
   }))
   const channels = readGroup(environment, 'channels', readChannelsIfAny)
   const database = readGroup(environment, 'database settings', readDatabaseSettings)
+  const alerts = readGroup(environment, 'alert settings', readAlertSettings)
+  const page = readGroup(environment, 'page settings', readHttpSettings)
   return {
     checks: [
       ...(service.problems ?? [passed('service settings', describeCredentials(service.value))]),
       ...(channels.problems ?? [describeChannels(channels.value)]),
       ...(database.problems ?? [passed('database settings', 'complete')]),
+      ...(alerts.problems ?? [describeAlerts(alerts.value)]),
+      // Where serve listens is said where something is wrong with it.
+      ...(page.problems ?? []),
     ],
     service: service.value,
     database: database.value,
@@ -59,6 +66,12 @@ function describeCredentials({ apiToken, appId }: ServiceSettings): string {
   if (apiToken !== null && appId !== null)
     return 'complete: reading uses the fixed token, login tickets the fetched one'
   return apiToken === null ? 'complete: an app id with its secret' : 'complete: a fixed token'
+}
+
+function describeAlerts({ webhook, format, heartbeatUrl }: AlertSettings): Check {
+  const heartbeat = heartbeatUrl === null ? '' : '; heartbeat after green jobs'
+  if (webhook !== null) return passed('alert settings', `complete (${format})${heartbeat}; --alert sends a test`)
+  return skipped('alert settings', `LIVEHOUSE_ALERT_WEBHOOK is not set: nobody is told of trouble${heartbeat}`)
 }
 
 function describeChannels(channels: readonly ChannelSetting[]): Check {

@@ -31,7 +31,7 @@ function retryAfter(calls: readonly AnsweredCall[]): SourceFact {
     answer,
     evidence,
   })
-  const refused = calls.filter(({ status, retryAfter: header }) => status === 429 || header !== undefined)
+  const refused = calls.filter(({ status }) => status === 429)
   if (refused.length === 0) return fact(null, `none of ${countOf(calls.length, 'call')} was refused for its rate`)
   const asked = refused.find(({ retryAfter: header }) => header !== undefined)
   const seen = `${countOf(refused.length, 'call')} of ${calls.length} refused for the rate`
