@@ -3,11 +3,13 @@ import { LivehouseError, recoveryFrom } from '../../core/errors.ts'
 import { noCounts } from '../../core/outcome.ts'
 import { partitionKey } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
+import type { Acceptance } from '../../state/read-acceptances.ts'
 import { rowKeyColumn } from '../../warehouse/table-part.ts'
 import type { QuestionsOf } from '../partitions.ts'
 import { watchReachability } from '../reachability.ts'
 import type { RunDeps } from '../slice-work.ts'
 import { createTally, type JobResult, type Tally } from '../tally.ts'
+import { createAllowance } from './allowance.ts'
 import { auditPartition } from './audit-partition.ts'
 import { comparePages, type PagesComparison } from './compare-pages.ts'
 import { describeDifference } from './describe-difference.ts'
@@ -15,15 +17,18 @@ import { type LearnColumn, learnerOf } from './learn-filter-column.ts'
 import { type OpenAudit, openAudit } from './open-audit.ts'
 import { type PartitionAudit, proofOf, rowsOf } from './partition-audit.ts'
 import { type AuditScope, planAudit } from './plan-audit.ts'
-import { settleAudit, type SettleOptions } from './settle-audit.ts'
+import { settleAudit } from './settle-audit.ts'
 
-export interface AuditRequest extends AuditScope, SettleOptions {
+export interface AuditRequest extends AuditScope {
   readonly streams: readonly Stream[]
   /** The known questionnaires of a channel. */
   readonly questionsOf: QuestionsOf
   /** How many random pages are compared field by field, and by which seed they are chosen. */
   readonly pages: number
   readonly seed: number
+  readonly acceptances: readonly Acceptance[]
+  /** Whether the next sync is to read again what differs. */
+  readonly reopens: boolean
   /** Partitions side by side. */
   readonly concurrency: number
 }
@@ -69,9 +74,10 @@ export async function runAudit(request: AuditRequest, deps: RunDeps): Promise<Au
   const wantsPages = request.pages > 0 && !signal.aborted
   const pages = wantsPages ? await comparePages(audits, request, inner, learnColumn) : undefined
   const tally = createTally(request.streams)
+  const allowance = createAllowance(request.acceptances, deps.clock.now())
   const partitions: PartitionAudit[] = []
   for (const audit of audits) {
-    const settled = await settleAudit(audit, request, deps)
+    const settled = await settleAudit(audit, { allowance, reopens: request.reopens }, deps)
     partitions.push(settled)
     addTo(tally, audit, settled, signal.aborted)
   }

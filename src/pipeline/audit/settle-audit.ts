@@ -1,15 +1,15 @@
-import { type Partition, partitionKey, type Window } from '../../core/slice.ts'
+import { partitionKey, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
 import { forgetCoverage } from '../../state/coverage.ts'
-import { type Acceptance, isStanding } from '../../state/read-acceptances.ts'
 import { mergeWindows } from '../plan-windows.ts'
 import type { RunDeps } from '../slice-work.ts'
+import type { Allowance } from './allowance.ts'
 import { isMendedByReading } from './describe-difference.ts'
 import type { OpenAudit } from './open-audit.ts'
-import { type Comparison, type PartitionAudit, rowsOf } from './partition-audit.ts'
+import { type Comparison, type PartitionAudit } from './partition-audit.ts'
 
 export interface SettleOptions {
-  readonly acceptances: readonly Acceptance[]
+  readonly allowance: Allowance
   /** Whether the next sync is to read again what differs. */
   readonly reopens: boolean
 }
@@ -17,14 +17,14 @@ export interface SettleOptions {
 /** Ends the audit of a partition: what an operator has acknowledged is accepted, what differs is to be read again. */
 export async function settleAudit(
   { task: { stream, partition }, meter, comparison, error }: OpenAudit,
-  { acceptances, reopens }: SettleOptions,
-  { db, clock }: Pick<RunDeps, 'db' | 'clock'>,
+  { allowance, reopens }: SettleOptions,
+  { db }: Pick<RunDeps, 'db'>,
 ): Promise<PartitionAudit> {
   const place = { stream: stream.name, partition: partitionKey(partition), ...meter.counts() }
   if (comparison === undefined || error !== undefined)
     return { ...nothing, ...comparison, ...place, verdict: 'failed', reopened: [], error }
-  const standing = acceptances.filter((each) => isStanding(each, clock.now()) && isFor(each, stream, partition))
-  const verdict = isAccepted(comparison, standing) ? 'accepted' : comparison.verdict
+  const isAccepted = allowance.take(stream, partition, comparison.differences)
+  const verdict = isAccepted ? 'accepted' : comparison.verdict
   const wanted = reopens && verdict === 'different' ? windowsToReopen(comparison, stream) : []
   const reopened: Window[] = []
   for (const window of wanted) {
@@ -47,20 +47,6 @@ const nothing: Comparison = {
   quarantinedRows: 0,
   differences: [],
   notes: [],
-}
-
-function isFor({ stream, channelId }: Acceptance, { name }: Stream, { channel }: Partition): boolean {
-  return stream === name && channelId === (channel ?? null)
-}
-
-/** Only what the source withholds can have been accepted, up to its size. */
-function isAccepted({ differences }: Comparison, standing: readonly Acceptance[]): boolean {
-  const withheld = differences.reduce((sum, each) => sum + rowsOf(each), 0)
-  return (
-    withheld > 0 &&
-    differences.every(({ kind }) => kind === 'withheld') &&
-    standing.some(({ missingRows }) => withheld <= missingRows)
-  )
 }
 
 /** Lists without times are read whole by every sync anyway. */
