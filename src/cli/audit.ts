@@ -20,7 +20,8 @@ differ. Such a range is no longer covered, and the next sync reads it again. Not
 Lists with times (watch_records, signups) are compared as far as they are covered; visitors, questionnaires, managers and the
 usage of today as a whole. Rows in quarantine count, rows that are marked as removed do not. What is new at the source, or still
 changed, since it was last read is said and is no difference. Gifts have no total: with --from or --to what is covered of the range
-is read again and compared value by value. watch_records_v1 is not audited: it has no total, and ten calls a day.
+is read again and compared value by value. watch_records_v1 is not audited, not even over a range: it has no total, and a range
+would cost what a sync needs of its ten calls a day. Named with others it is passed over, named alone it is refused.
 
 Flags:
   --from DATE      a day of the service's calendar, or a time in whole minutes (2026-01-31T06:00); without it from the beginning
@@ -93,6 +94,8 @@ function chooseStreams(
 ): { readonly chosen: readonly Stream[]; readonly unaudited: readonly StreamName[] } {
   const names = readStreams(given, refuse)
   if (names === undefined) return { chosen: streams, unaudited: [] }
+  if (names.length > 0 && names.every((name) => streams.every((stream) => stream.name !== name)))
+    refuse(`${names.join(', ')} cannot be audited: it tells no total, and allows ten calls a day`)
   // Which questionnaires there are decides which signups are asked for.
   const wanted = new Set(names.includes('signups') ? [...names, 'questionnaires'] : names)
   return {

@@ -152,6 +152,7 @@ test.each([
   [['--values', '0'], '--values is "0"'],
   [['--seed', '3'], '--seed belongs to --values'],
   [['--streams', 'views'], 'there is no stream "views"'],
+  [['--streams', 'watch_records_v1'], 'watch_records_v1 cannot be audited'],
   [['--channels', '77'], '"77" is not among LIVEHOUSE_CHANNELS'],
 ])('wrong use %j is refused', async (argv, problem) => {
   const environment = {
