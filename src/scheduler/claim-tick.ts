@@ -45,9 +45,10 @@ export async function claimTick(job: Job, timetable: Timetable, deps: ClaimDeps)
 /** Writes down what was decided. @returns the run that is to be performed */
 async function begin(job: Job, decision: Decision, { db, clock, log, worker }: ClaimDeps): Promise<string | undefined> {
   const at = new Date(clock.now())
+  // A run that was begun and has no end has failed, and is told so: without a run of its own that could tell it.
   const giveUp = async (jobRunId: string, reason: string): Promise<void> => {
-    await endJobRun(db, jobRunId, { status: 'skipped', outcome: null, runId: null, error: reason, finishedAt: at })
-    log.warn('job.skipped', { job: job.name, reason })
+    await endJobRun(db, jobRunId, { status: 'ended', outcome: 'failed', runId: null, error: reason, finishedAt: at })
+    log.error('job.failed', { job: job.name, reason })
   }
   switch (decision.kind) {
     case 'none':
@@ -67,7 +68,9 @@ async function begin(job: Job, decision: Decision, { db, clock, log, worker }: C
       const due = { localTime, isRepeat: tick.isRepeat, dueAt: new Date(tick.dueAtMs) }
       const jobRunId = await beginJobRun(db, { job: job.name, due, worker, startedAt: at })
       if (decision.kind === 'begin' || jobRunId === undefined) return jobRunId
-      await giveUp(jobRunId, 'it was missed, and is not to be made up for')
+      const reason = 'it was missed, and is not to be made up for'
+      await endJobRun(db, jobRunId, { status: 'skipped', outcome: null, runId: null, error: reason, finishedAt: at })
+      log.warn('job.skipped', { job: job.name, reason })
       return undefined
     }
   }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { JobLock } from '../../src/state/job-lock.ts'
+import { type JobRun, readLastJobRuns } from '../../src/state/job-runs.ts'
 import { onServer } from '../helpers/postgres.ts'
 import { HOUR, nightly, type SchedulerBench, START, startSchedulerBench } from '../helpers/scheduler-bench.ts'
 import { doneWell } from '../helpers/start-scheduler.ts'
@@ -12,6 +13,31 @@ beforeAll(async () => {
 })
 beforeEach(async () => await bench.reset())
 afterAll(async () => await bench[Symbol.asyncDispose]())
+
+/** A run of the night before, as a process leaves it that dies. */
+async function beganAndDied(attempts: number): Promise<void> {
+  await bench.database.db
+    .insertInto('livehouse_ops.job_runs')
+    .values({
+      job: 'nightly',
+      local_time: '2026-11-20 02:00:00',
+      is_repeat: false,
+      due_at: new Date('2026-11-19T18:00:00Z'),
+      run_id: '4',
+      status: 'running',
+      outcome: null,
+      attempts,
+      worker: 'gone',
+      error: null,
+      started_at: new Date('2026-11-19T18:00:00Z'),
+    })
+    .execute()
+}
+
+/** What `livehouse jobs` shows. */
+async function lastStatus(): Promise<JobRun | undefined> {
+  return (await readLastJobRuns(bench.database.db, ['nightly'])).get('nightly')
+}
 
 test('of two on one database each time is run by one', async () => {
   bench.gridMs = 15 * 60_000
@@ -42,21 +68,7 @@ test('a run that a signal interrupts is taken up again by whoever is there next'
 
 test('a run whose process died is taken up again, but not for ever', async () => {
   await bench.stop(bench.start())
-  await bench.database.db
-    .insertInto('livehouse_ops.job_runs')
-    .values({
-      job: 'nightly',
-      local_time: '2026-11-20 02:00:00',
-      is_repeat: false,
-      due_at: new Date('2026-11-19T18:00:00Z'),
-      status: 'running',
-      outcome: null,
-      attempts: 3,
-      worker: 'gone',
-      error: null,
-      started_at: new Date('2026-11-19T18:00:00Z'),
-    })
-    .execute()
+  await beganAndDied(3)
   const runs: unknown[] = []
   for (let round = 0; round < 3; round++) {
     const scheduler = bench.start()
@@ -70,8 +82,23 @@ test('a run whose process died is taken up again, but not for ever', async () =>
   expect(runs).toMatchObject([
     { status: 'ended', attempts: 4 },
     { status: 'ended', attempts: 5 },
-    { status: 'skipped', attempts: 5, error: 'it was begun 5 times and never ended' },
+    { status: 'ended', outcome: 'failed', attempts: 5, error: 'it was begun 5 times and never ended' },
   ])
+})
+
+test('a run that has no end when a later time is missed has failed, and is the last of its job', async () => {
+  const job = { ...nightly, catchUp: 'never' } as const
+  await bench.stop(bench.start(job))
+  await beganAndDied(1)
+  await bench.clock.runTo(START + 17 * HOUR)
+  const scheduler = bench.start(job)
+  await bench.clock.runTo(START + 18 * HOUR)
+  const error = 'it had not come to its end when it was due again, 2026-11-21 02:00:00'
+  const failed = { status: 'ended', outcome: 'failed', runId: null, error }
+  expect(await lastStatus()).toMatchObject(failed)
+  expect(await bench.readRuns()).toMatchObject([{ status: 'ended' }, { status: 'skipped', outcome: null }])
+  expect(bench.times()).toEqual([])
+  expect(scheduler.events()).toEqual(expect.arrayContaining(['job.failed', 'job.skipped']))
 })
 
 test('while another process is at work on the job it is not begun', async () => {
