@@ -16,7 +16,7 @@ export interface WebhookRequest {
 /** What came back, or why nothing did. A failure names no address: that may carry a key. */
 export type WebhookAnswer =
   | { readonly status: number; readonly text: string }
-  | { readonly status: undefined; readonly failure: string }
+  | { readonly status: undefined; readonly failure: string; readonly isLate: boolean }
 
 /** Asks addresses of others than the service: robots, heartbeats. */
 export interface Webhook extends AsyncDisposable {
@@ -50,12 +50,14 @@ export function createWebhook({ proxies, timeoutMs }: WebhookOptions): Webhook {
           },
           ...(body === undefined ? {} : { body }),
         })
-        return { status: response.statusCode, text: await response.body.text() }
+        // The status has come; a body that does not is none.
+        const text = await response.body.text().catch(() => '')
+        return { status: response.statusCode, text }
       } catch (error) {
         signal.throwIfAborted()
         const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
         const failure = limit.aborted ? `no answer within ${timeoutMs / 1000} s` : `no connection${code}`
-        return { status: undefined, failure }
+        return { status: undefined, failure, isLate: limit.aborted }
       }
     },
     [Symbol.asyncDispose]: () => dispatcher.destroy(),

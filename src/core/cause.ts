@@ -9,8 +9,17 @@ export type Cause =
       readonly runId: string | null
       readonly problems: readonly { readonly stream: string | null; readonly code: string; readonly count: number }[]
     }
-  /** Nothing of a stream was proven on the service's day by `provenBy` (`HH:MM`). `provenAt`: ISO instant of the last proof. */
-  | { readonly kind: 'stale'; readonly stream: string; readonly provenBy: string; readonly provenAt: string | null }
+  /**
+   * Nothing of a stream was read on the service's day by the hour that a job names (`HH:MM`). `provenAt`: ISO instant of the
+   * last reading.
+   */
+  | {
+      readonly kind: 'stale'
+      readonly job: string
+      readonly stream: string
+      readonly provenBy: string
+      readonly provenAt: string | null
+    }
   /** A field that the service's documents do not name. */
   | { readonly kind: 'unknownField'; readonly stream: string; readonly field: string }
   /** A configured channel that the service no longer knows. */
@@ -30,7 +39,7 @@ export function keyOfCause(cause: Cause): string {
     case 'run':
       return `run=${cause.name}`
     case 'stale':
-      return `stale=${cause.stream}`
+      return `stale=${cause.job}/${cause.stream}`
     case 'unknownField':
       return `field=${cause.stream}/${cause.field}`
     case 'channelGone':

@@ -8,13 +8,20 @@ export interface ClaimedNotice extends Notice {
   readonly alertId: string
 }
 
+/** What was looked at: causes of other kinds, and of jobs that others serve, are left as they are. */
+export interface LookedAt {
+  readonly kinds: readonly Cause['kind'][]
+  /** For kinds that belong to jobs: the jobs that were looked at, and those that anybody serves. */
+  readonly jobs?: { readonly mine: readonly string[]; readonly served: readonly string[] }
+}
+
 /**
- * Writes down which causes of these kinds there are now: new ones are raised, those that are no longer there are cleared. A
- * field that was discovered stays raised: there is no end to tell of.
+ * Writes down which causes there are now among what was looked at: new ones are raised, those that are no longer there are
+ * cleared, also those of jobs that nobody serves any more. A field that was discovered stays raised: there is no end to tell of.
  */
 export async function recordCauses(
   db: Kysely<Database>,
-  kinds: readonly Cause['kind'][],
+  { kinds, jobs = { mine: [], served: [] } }: LookedAt,
   causes: readonly Cause[],
   now: Date,
 ): Promise<void> {
@@ -29,7 +36,9 @@ export async function recordCauses(
     await sql`
       update livehouse_ops.alerts set cleared_at = ${now}
       where cleared_at is null and cause <> all(${keys}::text[])
-        and facts ->> 'kind' = any(${kinds.filter((kind) => kind !== 'unknownField')}::text[])`.execute(trx)
+        and facts ->> 'kind' = any(${kinds.filter((kind) => kind !== 'unknownField')}::text[])
+        and (facts ->> 'job' is null or facts ->> 'job' = any(${jobs.mine}::text[])
+          or facts ->> 'job' <> all(${jobs.served}::text[]))`.execute(trx)
   })
 }
 
@@ -61,11 +70,15 @@ export async function markSent(db: Kysely<Database>, notices: readonly ClaimedNo
   }
 }
 
-/** What did not go out is due again at once. */
-export async function releaseNotices(db: Kysely<Database>, notices: readonly ClaimedNotice[]): Promise<void> {
+/** What did not go out is due again, at once or from `until` on. */
+export async function releaseNotices(
+  db: Kysely<Database>,
+  notices: readonly ClaimedNotice[],
+  until: Date | null,
+): Promise<void> {
   await db
     .updateTable('livehouse_ops.alerts')
-    .set({ claimed_until: null })
+    .set({ claimed_until: until })
     .where(
       'alert_id',
       'in',

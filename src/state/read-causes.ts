@@ -5,6 +5,7 @@ import { readGoneChannels } from './channel-states.ts'
 
 /** A field that was met longer ago is no news. */
 const NEWS_MS = 86_400_000
+const LONGEST_FIELD = 60
 
 /** The kinds that the state alone tells of, whoever ran what. */
 export const STATE_CAUSES = ['run', 'unknownField', 'channelGone'] as const
@@ -25,6 +26,8 @@ async function readRunCauses(db: Kysely<Database>): Promise<readonly Cause[]> {
     with named as (
       select command as name, run_id, status, outcome, finished_at from livehouse_ops.runs
       where status <> 'running' and command <> 'demo'
+        -- One that was only interrupted is gone on with: the one before it counts.
+        and not coalesce(outcome -> 'errors' <> '[]' and not jsonb_path_exists(outcome, '$.errors[*] ? (@.code != "run.interrupted")'), false)
       union all
       -- Failed before a run began, such as for want of a setting.
       select 'run ' || job, null, outcome, null, finished_at from livehouse_ops.job_runs
@@ -49,7 +52,12 @@ async function readUnknownFields(db: Kysely<Database>, now: Date): Promise<reado
     .orderBy('stream')
     .orderBy('field')
     .execute()
-  return fields.map(({ stream, field }) => ({ kind: 'unknownField', stream, field }))
+  return fields.map(({ stream, field }) => ({ kind: 'unknownField', stream, field: nameOf(field) }))
+}
+
+/** A service may key an object by a number of somebody; and names could be of any length. */
+function nameOf(field: string): string {
+  return field.replaceAll(/\d{5,}/g, '…').slice(0, LONGEST_FIELD)
 }
 
 interface RunRow {

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
 
-/** When anything of each stream last landed; streams of which nothing has are left out. */
+/** When anything of each stream was last read to its end, or assumed to be as it was; others are left out. */
 export async function readLastProofs(
   db: Kysely<Database>,
   streams: readonly StreamName[],
@@ -11,7 +11,9 @@ export async function readLastProofs(
   const { rows } = await sql<{ stream: string; at: Date }>`
     select stream, last.at from unnest(${streams}::text[]) as wanted (stream) cross join lateral (
       select finished_at as at from livehouse_ops.slices s
-      where s.stream = wanted.stream and status = 'landed' order by slice_id desc limit 1) as last`.execute(db)
+      where s.stream = wanted.stream and status in ('landed', 'moving', 'assumed') order by slice_id desc limit 1) as last`.execute(
+    db,
+  )
   return new Map(rows.map(({ stream, at }) => [stream, at]))
 }
 

@@ -26,11 +26,12 @@ test('one that hangs is given up, one that is not there is said, a redirect is n
   )
   await using webhook = createWebhook({ proxies, timeoutMs: 100 })
   const ask = (url: string) => webhook.ask({ url, headers: {}, body: '{}' }, signal)
-  expect(await ask(`${robot.url}/hang`)).toEqual({ status: undefined, failure: 'no answer within 0.1 s' })
+  expect(await ask(`${robot.url}/hang`)).toEqual({ status: undefined, failure: 'no answer within 0.1 s', isLate: true })
   expect(await ask(`${robot.url}/moved`)).toMatchObject({ status: 302 })
   expect(robot.requests.map(({ path }) => path)).toEqual(['/hang', '/moved'])
   expect(await ask('http://127.0.0.1:9/secret-key')).toEqual({
     status: undefined,
     failure: 'no connection (ECONNREFUSED)',
+    isLate: false,
   })
 })

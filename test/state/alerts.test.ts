@@ -5,7 +5,7 @@ import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 
 const gone: Cause = { kind: 'channelGone', channel: '9' }
 const field: Cause = { kind: 'unknownField', stream: 'visitors', field: 'vip' }
-const stale: Cause = { kind: 'stale', stream: 'gifts', provenBy: '07:00', provenAt: null }
+const stale: Cause = { kind: 'stale', job: 'nightly', stream: 'gifts', provenBy: '07:00', provenAt: null }
 const kinds = ['channelGone', 'unknownField', 'run'] as const
 const HOLD_MS = 60_000
 let database: TestDatabase
@@ -23,7 +23,7 @@ beforeEach(async () => {
 })
 
 const now = () => new Date(nowMs)
-const record = (...causes: Cause[]) => recordCauses(database.db, kinds, causes, now())
+const record = (...causes: Cause[]) => recordCauses(database.db, { kinds }, causes, now())
 const claim = () => claimNotices(database.db, now(), HOLD_MS)
 const told = (notices: readonly ClaimedNotice[]) =>
   notices.map(({ event, cause }) => [event, cause.kind === 'channelGone' ? cause.channel : cause.kind].join(' '))
@@ -64,11 +64,21 @@ test('a discovered field is told once and never over', async () => {
 })
 
 test('causes of kinds that were not looked at stay', async () => {
-  await recordCauses(database.db, ['stale'], [stale], now())
+  const recordStale = (mine: readonly string[], served: readonly string[], ...causes: Cause[]) =>
+    recordCauses(database.db, { kinds: ['stale'], jobs: { mine, served } }, causes, now())
+  await recordStale(['nightly'], ['nightly'], stale)
   await send()
   await record()
   expect(await send()).toEqual([])
-  await recordCauses(database.db, ['stale'], [], now())
+  // Another process serves another job: it says nothing of this one.
+  await recordStale(['hourly'], ['hourly', 'nightly'])
+  expect(await send()).toEqual([])
+  await recordStale(['nightly'], ['hourly', 'nightly'])
+  expect(await send()).toEqual(['cleared stale'])
+  await recordStale(['nightly'], ['nightly'], stale)
+  await send()
+  // Nobody serves it any more.
+  await recordStale(['hourly'], ['hourly'])
   expect(await send()).toEqual(['cleared stale'])
 })
 
@@ -83,7 +93,15 @@ test('of two that send at once each takes something else, and what a dead one he
 
 test('what could not be sent is due again', async () => {
   await record(gone)
-  await releaseNotices(database.db, await claim())
+  await releaseNotices(database.db, await claim(), null)
+  expect(await send()).toEqual(['raised 9'])
+})
+
+test('what may have arrived late is not due before its time', async () => {
+  await record(gone)
+  await releaseNotices(database.db, await claim(), new Date(nowMs + HOLD_MS))
+  expect(await send()).toEqual([])
+  nowMs += HOLD_MS
   expect(await send()).toEqual(['raised 9'])
 })
 

@@ -77,6 +77,15 @@ test('runs of a job count for the job, and not for another command', async () =>
   expect(await readCauses(database.db, NOW)).toEqual([])
 })
 
+test('a run that was only interrupted says nothing: the one before it counts', async () => {
+  const interrupted = { stream: null, code: 'run.interrupted', partition: null, message: '' }
+  await addRun({ status: 'ok', minute: 1 })
+  await addRun({ status: 'partial', minute: 2, errors: [interrupted] })
+  expect(await readCauses(database.db, NOW)).toEqual([])
+  await addRun({ status: 'partial', minute: 3, errors: [interrupted, { ...interrupted, code: 'slice.short' }] })
+  expect(await readCauses(database.db, NOW)).toMatchObject([{ kind: 'run', status: 'partial' }])
+})
+
 test('a job that failed before a run began counts as well', async () => {
   await addJobRun('nightly', null, 'failed')
   expect(await readCauses(database.db, NOW)).toEqual([
@@ -87,6 +96,7 @@ test('a job that failed before a run began counts as well', async () => {
 test('fields met within a day are news, channels that are gone are told by their id', async () => {
   for (const [field, at] of [
     ['vip', '2026-11-20T00:00:00Z'],
+    ['of13800001234', '2026-11-20T00:00:00Z'],
     ['old', '2026-11-01T00:00:00Z'],
   ] as const) {
     await sql`insert into livehouse_ops.unknown_fields (stream, field, first_seen_at, run_id) values ('visitors', ${field}, ${at}, 1)`.execute(
@@ -103,6 +113,7 @@ test('fields met within a day are news, channels that are gone are told by their
     )
   }
   expect(await readCauses(database.db, NOW)).toEqual([
+    { kind: 'unknownField', stream: 'visitors', field: 'of…' },
     { kind: 'unknownField', stream: 'visitors', field: 'vip' },
     { kind: 'channelGone', channel: '11' },
     { kind: 'channelGone', channel: '9' },

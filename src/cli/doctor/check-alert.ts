@@ -19,11 +19,11 @@ export async function checkAlert(context: CliContext, report: ReportCheck): Prom
   else {
     const channel = { ...alerts, url, post: webhook.ask, clock, log }
     const notice = { event: 'raised', cause: { kind: 'test' }, at: new Date(clock.now()) } as const
-    const refusal = await sendNotices([notice], channel, signal)
+    const failure = await sendNotices([notice], channel, signal)
     report(
-      refusal === undefined
+      failure === undefined
         ? passed('alerts', `the receiver of LIVEHOUSE_ALERT_WEBHOOK has taken a test (${format})`)
-        : { name: 'alerts', result: 'failed', seen: `not taken: ${refusal}`, mend: MEND },
+        : { name: 'alerts', result: 'failed', seen: `not taken: ${failure.reason}`, mend: MEND },
     )
   }
   if (heartbeatUrl === null) {

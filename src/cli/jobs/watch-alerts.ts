@@ -1,10 +1,13 @@
 import type { Kysely } from 'kysely'
 import { createWebhook } from '../../api/webhook.ts'
 import type { AlertSettings } from '../../config/read-alerts.ts'
-import type { ServiceSettings } from '../../config.ts'
+import { readChannelsIfAny } from '../../config/read-channels.ts'
+import { readSettings, type ServiceSettings } from '../../config.ts'
+import type { StreamName } from '../../core/stream.ts'
 import type { Database } from '../../db/database.ts'
 import { watchCauses } from '../../scheduler/alerts/watch-causes.ts'
 import type { Job } from '../../scheduler/job.ts'
+import { readQuestions } from '../../state/questionnaires.ts'
 import type { CliContext } from '../command.ts'
 import { ALERT_TIMEOUT_MS } from '../tell-of-causes.ts'
 import { jobStreams } from './job-streams.ts'
@@ -28,9 +31,23 @@ export async function watchAlerts(context: CliContext, { db, settings, service, 
     db,
     jobs,
     timeZone: service.timeZone,
-    streamsOf: (job) => jobStreams(job).map(({ name }) => name),
+    streamsOf: async (job) => await readableStreams(context, db, job),
     lastDayOf: (job) => readLastDay(context, db, job),
     channel: { ...settings, url, post: webhook.ask, clock, log },
     signal,
   })
+}
+
+/** Without channels, or without questionnaires, there is nothing of some streams to read. */
+async function readableStreams(
+  { environment }: CliContext,
+  db: Kysely<Database>,
+  job: Job,
+): Promise<readonly StreamName[]> {
+  const hasChannels = readSettings(environment, readChannelsIfAny).length > 0
+  const hasQuestions = (await readQuestions(db)).size > 0
+  return jobStreams(job)
+    .filter(({ partitionedBy }) => partitionedBy === 'account' || hasChannels)
+    .filter(({ partitionedBy }) => partitionedBy !== 'channel/question' || hasQuestions)
+    .map(({ name }) => name)
 }

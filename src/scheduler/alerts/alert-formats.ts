@@ -22,8 +22,9 @@ export interface AlertRequest {
   readonly body: string
 }
 
-/** What robots take in one message, with room to spare. */
+/** What robots take in one message with room to spare; WeCom counts 4,096 bytes. */
 const MOST_LINES = 20
+const MOST_LINES_OF_WECOM = 10
 
 /** The request that tells of these notices, in the shape that the receiver wants. */
 export function formatAlert(notices: readonly Notice[], url: string, style: AlertStyle, nowMs: number): AlertRequest {
@@ -73,9 +74,9 @@ export function refusalIn(format: AlertFormat, status: number, text: string): st
   return code === 0 ? undefined : `status ${status}, code ${JSON.stringify(code) ?? 'missing'}`
 }
 
-function linesOf(notices: readonly Notice[], { language, keyword }: AlertStyle): readonly string[] {
+function linesOf(notices: readonly Notice[], { format, language, keyword }: AlertStyle): readonly string[] {
   const told = notices
-    .slice(0, MOST_LINES)
+    .slice(0, format === 'wecom' ? MOST_LINES_OF_WECOM : MOST_LINES)
     .map((notice) => `${notice.event === 'raised' ? '⚠' : '✓'} ${describeNotice(notice, language)}`)
   const rest = notices.length - told.length
   const title = notices.length === 1 ? 'livehouse' : `livehouse: ${notices.length}`

@@ -11,7 +11,8 @@ export type Post = (
   request: AlertRequest,
   signal: AbortSignal,
 ) => Promise<
-  { readonly status: number; readonly text: string } | { readonly status: undefined; readonly failure: string }
+  | { readonly status: number; readonly text: string }
+  | { readonly status: undefined; readonly failure: string; readonly isLate: boolean }
 >
 
 /** How alerts go out. */
@@ -25,6 +26,8 @@ export interface AlertChannel extends AlertStyle {
 const WAITS_MS = [1000, 5000]
 /** Longer than all attempts together can take. */
 const HOLD_MS = 5 * 60_000
+/** A receiver that takes its time would else be told the same again and again. */
+const LATE_MS = 10 * 60_000
 
 /**
  * Sends what is due. What the receiver does not take after three attempts stays due, for this process or another one to
@@ -39,32 +42,40 @@ export async function deliverNotices(
   const { clock } = channel
   const notices = await claimNotices(db, new Date(clock.now()), HOLD_MS)
   if (notices.length === 0) return true
-  let refusal: string | undefined = 'interrupted'
+  let failure: Failure | undefined = { reason: 'interrupted', isLate: false }
   try {
-    refusal = await sendNotices(notices, channel, signal)
+    failure = await sendNotices(notices, channel, signal)
   } finally {
-    if (refusal !== undefined) await releaseNotices(db, notices)
+    const until = failure?.isLate ? new Date(clock.now() + LATE_MS) : null
+    if (failure !== undefined) await releaseNotices(db, notices, until)
   }
-  if (refusal === undefined) await markSent(db, notices, new Date(clock.now()))
-  return refusal === undefined
+  if (failure === undefined) await markSent(db, notices, new Date(clock.now()))
+  return failure === undefined
 }
 
-/** Three attempts. @returns why the receiver did not take it, which is logged as well; undefined when it did */
+/** Why a receiver did not take a message. `isLate`: it may have, but did not say so in time. */
+export interface Failure {
+  readonly reason: string
+  readonly isLate: boolean
+}
+
+/** Three attempts; one only where the answer is late. @returns why not, which is logged as well; undefined when it was taken */
 export async function sendNotices(
   notices: readonly Notice[],
   channel: AlertChannel,
   signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<Failure | undefined> {
   const { clock, log, url, post } = channel
   for (let attempt = 0; ; attempt += 1) {
     const answer = await post(formatAlert(notices, url, channel, clock.now()), signal)
-    const refusal = answer.status === undefined ? answer.failure : refusalIn(channel.format, answer.status, answer.text)
+    const reason = answer.status === undefined ? answer.failure : refusalIn(channel.format, answer.status, answer.text)
     signal.throwIfAborted()
-    if (refusal === undefined) return undefined
-    const waitMs = WAITS_MS[attempt]
+    if (reason === undefined) return undefined
+    const isLate = answer.status === undefined && answer.isLate
+    const waitMs = isLate ? undefined : WAITS_MS[attempt]
     if (waitMs === undefined) {
-      log.warn('alert.unsent', { notices: notices.length, format: channel.format, reason: refusal })
-      return refusal
+      log.warn('alert.unsent', { notices: notices.length, format: channel.format, reason })
+      return { reason, isLate }
     }
     await clock.sleep(waitMs, signal)
   }

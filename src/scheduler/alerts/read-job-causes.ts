@@ -14,7 +14,8 @@ export interface JobCauseOptions {
   readonly jobs: readonly Job[]
   /** Of the service: its day, and the clock of `provenBy`. */
   readonly timeZone: string
-  readonly streamsOf: (job: Job) => readonly StreamName[]
+  /** Those of a job that have something to read. */
+  readonly streamsOf: (job: Job) => Promise<readonly StreamName[]>
   /** The day on which a job with `finishBy` will be done, as far as is known; undefined where nothing is left. */
   readonly lastDayOf: (job: Job) => Promise<string | undefined>
 }
@@ -55,11 +56,12 @@ async function readLateStreams(
     const since = servedSince.get(job.name)
     // A job that has not been served for a whole day yet has had no chance.
     if (since === undefined || wallOf(since) > begin) continue
-    const proofs = await readLastProofs(db, streamsOf(job))
-    for (const stream of streamsOf(job)) {
+    const streams = await streamsOf(job)
+    const proofs = await readLastProofs(db, streams)
+    for (const stream of streams) {
       const at = proofs.get(stream)
       if (late.has(stream) || (at !== undefined && wallOf(at) >= begin)) continue
-      late.set(stream, { kind: 'stale', stream, provenBy, provenAt: at?.toISOString() ?? null })
+      late.set(stream, { kind: 'stale', job: job.name, stream, provenBy, provenAt: at?.toISOString() ?? null })
     }
   }
   return [...late.values()]

@@ -3,6 +3,7 @@ import type { Notice } from '../../core/cause.ts'
 import type { Database } from '../../db/database.ts'
 import { recordCauses } from '../../state/alerts.ts'
 import { readCauses, STATE_CAUSES } from '../../state/read-causes.ts'
+import { readSchedulers } from '../../state/schedulers.ts'
 import { isOfDatabase } from '../health.ts'
 import { type AlertChannel, deliverNotices, sendNotices } from './deliver-notices.ts'
 import { JOB_CAUSES, type JobCauseOptions, readJobCauses } from './read-job-causes.ts'
@@ -38,8 +39,8 @@ export function createLook(options: WatchOptions): () => Promise<void> {
   return async () => {
     try {
       const now = new Date(clock.now())
-      const causes = [...(await readCauses(db, now)), ...(await readJobCauses(db, clock.now(), options))]
-      await recordCauses(db, [...STATE_CAUSES, ...JOB_CAUSES], causes, now)
+      await recordCauses(db, { kinds: STATE_CAUSES }, await readCauses(db, now), now)
+      await recordJobCauses(options, now)
     } catch (error) {
       if (!isOfDatabase(error)) throw error
       if (!isAwayTold) isAwayTold = await tell('raised')
@@ -47,5 +48,19 @@ export function createLook(options: WatchOptions): () => Promise<void> {
     }
     if (isAwayTold) isAwayTold = !(await tell('cleared'))
     await deliverNotices(db, channel, signal)
+  }
+}
+
+/** What cannot be said of a job, such as for want of a setting, keeps nothing else from being told. */
+async function recordJobCauses(options: WatchOptions, now: Date): Promise<void> {
+  const { db, jobs, channel } = options
+  const mine = jobs.map(({ name }) => name)
+  const served = (await readSchedulers(db)).flatMap((scheduler) => Object.keys(scheduler.jobs))
+  try {
+    const causes = await readJobCauses(db, now.getTime(), options)
+    await recordCauses(db, { kinds: JOB_CAUSES, jobs: { mine, served: [...mine, ...served] } }, causes, now)
+  } catch (error) {
+    if (isOfDatabase(error)) throw error
+    channel.log.warn('alert.failed', { err: error })
   }
 }

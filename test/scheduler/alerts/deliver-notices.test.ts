@@ -18,13 +18,14 @@ afterAll(async () => {
 })
 beforeEach(async () => {
   await database.db.deleteFrom('livehouse_ops.alerts').execute()
-  await recordCauses(database.db, ['channelGone'], [gone], new Date(0))
+  await recordCauses(database.db, { kinds: ['channelGone'] }, [gone], new Date(0))
 })
 
 function channel(answers: readonly Awaited<ReturnType<Post>>[]) {
   const { log, lines } = createRecordingLog()
   let sent = 0
-  const post: Post = async () => answers[Math.min(sent++, answers.length - 1)] ?? { status: undefined, failure: 'none' }
+  const post: Post = async () =>
+    answers[Math.min(sent++, answers.length - 1)] ?? { status: undefined, failure: 'none', isLate: false }
   const made: AlertChannel = {
     url: KEY,
     format: 'dingtalk',
@@ -42,7 +43,7 @@ const ok = { status: 200, text: '{"errcode":0}' }
 const signal = new AbortController().signal
 
 test('what fails at first is sent in the end, once', async () => {
-  const robot = channel([{ status: undefined, failure: 'no connection' }, { status: 500, text: '' }, ok])
+  const robot = channel([{ status: undefined, failure: 'no connection', isLate: false }, { status: 500, text: '' }, ok])
   expect(await deliverNotices(database.db, robot.channel, signal)).toBe(true)
   expect(robot.sent()).toBe(3)
   expect(await deliverNotices(database.db, robot.channel, signal)).toBe(true)
@@ -58,4 +59,11 @@ test('after three attempts it is left for later, and said without the address', 
   const later = channel([ok])
   expect(await deliverNotices(database.db, later.channel, signal)).toBe(true)
   expect(later.sent()).toBe(1)
+})
+
+test('one that answers late may have taken it: it is asked once, and again only after a while', async () => {
+  const robot = channel([{ status: undefined, failure: 'no answer within 5 s', isLate: true }])
+  expect(await deliverNotices(database.db, robot.channel, signal)).toBe(false)
+  expect(await deliverNotices(database.db, robot.channel, signal)).toBe(true)
+  expect(robot.sent()).toBe(1)
 })

@@ -40,7 +40,7 @@ function causes(jobs: readonly Job[], { nowMs = NOW_MS, lastDay }: { nowMs?: num
   return readJobCauses(database.db, nowMs, {
     jobs,
     timeZone: 'Asia/Shanghai',
-    streamsOf: ({ definition }) => definition.streams ?? ['gifts'],
+    streamsOf: async ({ definition }) => definition.streams ?? ['gifts'],
     lastDayOf: async () => lastDay,
   })
 }
@@ -70,7 +70,7 @@ async function runEnded(outcome: string, minute: number): Promise<void> {
 }
 
 const nightly = job({ cron, provenBy: '07:00' })
-const stale = { kind: 'stale', stream: 'gifts', provenBy: '07:00' }
+const stale = { kind: 'stale', job: 'nightly', stream: 'gifts', provenBy: '07:00' }
 
 test('a stream is late when nothing of it landed on the day by the hour', async () => {
   expect(await causes([nightly])).toEqual([{ ...stale, provenAt: null }])
@@ -78,7 +78,7 @@ test('a stream is late when nothing of it landed on the day by the hour', async 
   expect(await causes([nightly])).toEqual([{ ...stale, provenAt: '2026-11-19T15:59:00.000Z' }])
   await land('gifts', '2026-11-20T02:20:00+08', 'failed')
   expect(await causes([nightly])).toHaveLength(1)
-  await land('gifts', '2026-11-20T02:20:00+08')
+  await land('gifts', '2026-11-20T02:20:00+08', 'assumed')
   expect(await causes([nightly])).toEqual([])
 })
 
@@ -101,7 +101,7 @@ test('a job that is served only since this morning has promised nothing yet', as
 test('of two jobs that promise a stream the earlier hour is told, once', async () => {
   await serveSince('early', '2026-11-01T00:00:00+08')
   expect(await causes([nightly, job({ cron, provenBy: '05:00' }, 'early')])).toEqual([
-    { ...stale, provenBy: '05:00', provenAt: null },
+    { ...stale, job: 'early', provenBy: '05:00', provenAt: null },
   ])
 })
 

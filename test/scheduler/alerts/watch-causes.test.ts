@@ -15,7 +15,7 @@ test('what is found is told once; a database that goes is told from memory, and 
     db,
     jobs: [],
     timeZone: 'Asia/Shanghai',
-    streamsOf: () => [],
+    streamsOf: async () => [],
     lastDayOf: async () => undefined,
     signal: new AbortController().signal,
     channel: {
@@ -27,7 +27,7 @@ test('what is found is told once; a database that goes is told from memory, and 
       clock: createFakeClock({ isAutomatic: true }),
       log: createRecordingLog().log,
       post: async ({ body }) => {
-        if (!isTaken) return { status: undefined, failure: 'no connection' }
+        if (!isTaken) return { status: undefined, failure: 'no connection', isLate: false }
         for (const { event, cause } of Object(JSON.parse(body)).events) told.push(`${event} ${cause}`)
         return { status: 200, text: '' }
       },
