@@ -19,9 +19,12 @@ differ. Such a range is no longer covered, and the next sync reads it again. Not
 
 Lists with times (watch_records, signups) are compared as far as they are covered; visitors, questionnaires, managers and the
 usage of today as a whole. Rows in quarantine count, rows that are marked as removed do not. What is new at the source, or still
-changed, since it was last read is said and is no difference. Gifts have no total: with --from or --to what is covered of the range
-is read again and compared value by value. watch_records_v1 is not audited, not even over a range: it has no total, and a range
-would cost what a sync needs of its ten calls a day. Named with others it is passed over, named alone it is refused.
+changed, since it was last read is said and is no difference; managers and questionnaires do not tell when they were changed, so that
+this is assumed of every change where the last reading is more than five minutes ago. A watch record that is no longer at the source is kept and said; it is a difference
+only where it is of the last three days, or where so many are too many that they are not read. Gifts have no total: with --from or
+--to what is covered of the range is read again and compared value by value. watch_records_v1 is not audited, not even over a
+range: it has no total, and a range would cost what a sync needs of its ten calls a day. Named with others it is passed over, named
+alone it is refused.
 
 Flags:
   --from DATE      a day of the service's calendar, or a time in whole minutes (2026-01-31T06:00); without it from the beginning

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { accept } from '../../src/cli/accept.ts'
 import { audit } from '../../src/cli/audit.ts'
 import { sync } from '../../src/cli/sync.ts'
+import { parseWallTime } from '../../src/core/wall-clock.ts'
 import { withheldRows } from '../../src/emulator/fault-effects.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { readOpenPoints } from '../../src/state/read-open-points.ts'
@@ -104,23 +105,42 @@ test('gifts have no total: a range that is asked for is read again and compared,
   expect(await text('--streams', 'gifts', '--from', '2026-10-01')).toMatchObject({ code: 0 })
 })
 
-test('a record that is gone from the source is named; reading again would not mend it, so nothing is reopened', async () => {
+test('what is gone from the source is kept and said; only a record of the last days is a difference, and nothing is reopened', async () => {
   await using account = await startFilled()
   const { channel, json } = account
-  const [record] = channel.records.rows.toSorted((a, b) => a.enteredAt - b.enteredAt)
+  const records = channel.records.rows.toSorted((a, b) => a.enteredAt - b.enteredAt)
+  const [record] = records
+  const recent = records.findLast(({ leftAt }) => leftAt < (parseWallTime('2026-11-20 14:00') ?? 0))
   const [form] = channel.questionnaires.rows
-  if (!record || !form) throw new Error('the world is empty')
+  if (!record || !recent || !form) throw new Error('the world is empty')
   channel.records.remove(record)
   channel.questionnaires.remove(form)
   const { audit: found } = await json('--streams', 'watch_records,signups')
-  expect(found.partitions.find(({ verdict }: { verdict: string }) => verdict === 'different')).toMatchObject({
-    stream: 'watch_records',
-    differences: [{ kind: 'surplus', keys: [record.recordId] }],
+  expect(found.partitions.filter(({ verdict }: { verdict: string }) => verdict === 'different')).toEqual([])
+  expect(found.partitions.flatMap(({ notes }: { notes: string[] }) => notes)).toContain(
+    `no longer at the source, and kept: 1 (record_id ${record.recordId})`,
+  )
+  channel.records.remove(recent)
+  const { audit: later } = await json('--streams', 'watch_records')
+  expect(later.partitions.find(({ verdict }: { verdict: string }) => verdict === 'different')).toMatchObject({
+    differences: [{ kind: 'surplus', keys: [recent.recordId] }],
     reopened: [],
   })
   // What is kept on purpose is said.
   const list = found.partitions.find(({ stream }: { stream: string }) => stream === 'questionnaires')
   expect(list).toMatchObject({ verdict: 'equal', notes: ['no longer at the source, and kept: 1'] })
+})
+
+test('an account that is new or edited since the last sync is no difference', async () => {
+  await using account = await startFilled()
+  const { emulator, json, text } = account
+  const { managers } = emulator.world
+  const [known] = managers.rows
+  if (!known) throw new Error('the world is empty')
+  managers.add({ ...known, id: '99001', createdOn: '2026-11-20' })
+  expect(await text('--streams', 'managers,manager_usage')).toMatchObject({ code: 0 })
+  const { audit: found } = await json('--streams', 'managers,manager_usage')
+  for (const { notes } of found.partitions) expect(notes).toEqual(['new or still changing since the last reading: 1'])
 })
 
 test('what the source announces and never delivers is a difference, unless it has been accepted', async () => {

@@ -1,6 +1,6 @@
 import type { Row } from '../../core/column.ts'
 import type { Stream, StreamName } from '../../core/stream.ts'
-import { type WallTime, wallTimeAt } from '../../core/wall-clock.ts'
+import { DAY, type WallTime, wallTimeAt } from '../../core/wall-clock.ts'
 import type { DifferingRow } from '../../warehouse/compare-rows.ts'
 import { minuteOf } from '../row-window.ts'
 
@@ -13,7 +13,15 @@ const bornColumns: Readonly<Partial<Record<StreamName, string>>> = {
   questionnaires: 'created_at',
   signups: 'signed_up_at',
   gifts: 'given_at',
+  managers: 'created_on',
+  manager_usage: 'created_on',
 }
+
+/** Which tell the day alone. */
+const dayColumns: ReadonlySet<string> = new Set(['created_on'])
+
+/** Rows that people edit, and that do not tell when: only directly after a reading is what differs known to be wrong. */
+const editedStreams: ReadonlySet<StreamName> = new Set(['questionnaires', 'managers', 'manager_usage'])
 
 /** What moves without anybody's visit, and leaves no time behind. */
 const movingColumns: Readonly<Partial<Record<StreamName, ReadonlySet<string>>>> = {
@@ -37,15 +45,17 @@ export function hasChangedSince(
   stream: Stream,
   { kind, row, cells }: Pick<DifferingRow, 'kind' | 'row' | 'cells'>,
   lastReadAt: Date | undefined,
-  timeZone: string,
+  { timeZone, nowMs }: { readonly timeZone: string; readonly nowMs: number },
 ): boolean {
   if (lastReadAt === undefined) return true
   const readAt = wallTimeAt(lastReadAt.getTime(), timeZone)
   const isSince = (time: WallTime | undefined) => time !== undefined && time > readAt - DELAY_SECONDS
   if (kind === 'missing') {
     const born = bornColumns[stream.name]
-    return isSince(latestOf(row, born === undefined ? timesOf(stream) : [born], timeZone))
+    const at = latestOf(row, born === undefined ? timesOf(stream) : [born], timeZone)
+    return isSince(at !== undefined && born !== undefined && dayColumns.has(born) ? at + DAY : at)
   }
+  if (editedStreams.has(stream.name) && nowMs > lastReadAt.getTime() + DELAY_SECONDS * 1000) return true
   const moving = movingColumns[stream.name]
   if (moving && cells.every(({ column }) => moving.has(column))) return true
   return stream.freshnessColumn !== undefined && isSince(latestOf(row, [stream.freshnessColumn], timeZone))

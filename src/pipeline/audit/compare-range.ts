@@ -1,12 +1,13 @@
 import type { Row } from '../../core/column.ts'
 import type { Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
-import { MINUTE } from '../../core/wall-clock.ts'
+import { MINUTE, wallTimeAt } from '../../core/wall-clock.ts'
 import { hashItem } from '../../state/quarantine.ts'
 import { compareRows, type DifferingRow } from '../../warehouse/compare-rows.ts'
 import { findAbsent, rowKeyColumn } from '../../warehouse/table-part.ts'
 import type { CallMeter } from '../call-meter.ts'
 import { isSettled } from '../extraction.ts'
+import { settledPart } from '../plan-windows.ts'
 import { minuteOf } from '../row-window.ts'
 import type { RunDeps } from '../slice-work.ts'
 import { type ComparedRange, judgeRows, MOST_KEYS } from './judge-rows.ts'
@@ -47,7 +48,8 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
   await compare()
 
   const judged = await judgeRows([...differing.values()], range, deps)
-  const absent = await findSurplus(range, readings, deps)
+  const kept = await findKept(range, readings, deps)
+  const absent = (await findSurplus(range, readings, deps)).filter((key) => !kept.has(key))
   const mayHaveMoved = absent.length > 0 && mayMoveOut(range, deps)
   const surplus = mayHaveMoved ? [] : absent
   const unknown = unknownItems(range, readings)
@@ -70,6 +72,7 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
     notes: [
       ...judged.notes,
       ...(mayHaveMoved ? [moved] : []),
+      ...(kept.size > 0 ? [keptNote(range, [...kept])] : []),
       ...(recent > 0 ? [`unreadable items that are new or have changed since the last reading: ${recent}`] : []),
     ],
     hasMoved: readings.some(({ extraction }) => extraction.verdict.proof === 'moving'),
@@ -136,6 +139,23 @@ async function findSurplus(
     ...(serviceDay !== undefined && { serviceDay }),
   }
   return await findAbsent(db, part, (key) => readings.some(({ extraction }) => extraction.found.has(key)))
+}
+
+/** Old rows that the source no longer has, of streams of which every row is kept: no loss, and nothing that a reading would change. */
+async function findKept(
+  range: ComparedRange,
+  readings: readonly RangeReading[],
+  deps: RunDeps,
+): Promise<ReadonlySet<string>> {
+  const { stream, window } = range
+  if (stream.marksRemoved || window === undefined) return new Set()
+  const settled = settledPart(window, wallTimeAt(deps.clock.now(), deps.timeZone), stream.lookbackDays)
+  return new Set(settled && (await findSurplus({ ...range, window: settled }, readings, deps)))
+}
+
+function keptNote({ stream }: ComparedRange, keys: readonly string[]): string {
+  const shown = keys.slice(0, MOST_KEYS).join(', ')
+  return `no longer at the source, and kept: ${keys.length} (${rowKeyColumn(stream)} ${shown}${keys.length > MOST_KEYS ? ', …' : ''})`
 }
 
 /** By the time that moves while a viewer is there, a row of the last days leaves a range for a later one. */

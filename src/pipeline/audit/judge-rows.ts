@@ -8,6 +8,7 @@ import { minuteOf } from '../row-window.ts'
 import type { RunDeps } from '../slice-work.ts'
 import { hasChangedSince } from './changed-since.ts'
 import type { Difference } from './partition-audit.ts'
+import { withCreation } from './with-creation.ts'
 
 /** What is read and compared, value by value. */
 export interface ComparedRange {
@@ -35,16 +36,18 @@ const MOST_CHANGED = 20
 
 /** Tells rows that differ because something is wrong from those that differ because the source has moved on since they were read. */
 export async function judgeRows(
-  differing: readonly DifferingRow[],
+  found: readonly DifferingRow[],
   range: ComparedRange,
-  { db, timeZone }: Pick<RunDeps, 'db' | 'timeZone'>,
+  { db, timeZone, clock }: Pick<RunDeps, 'db' | 'timeZone' | 'clock'>,
 ): Promise<JudgedRows> {
   const { stream, partition, window } = range
+  const differing = await withCreation(db, stream, found)
   const minutes = differing.map(({ row }) =>
     window === undefined ? undefined : (minuteIn(row, range, timeZone) ?? window.from),
   )
   const readAt = await readLastReading(db, stream.name, partitionKey(partition), minutes)
-  const real = differing.filter((each, index) => !hasChangedSince(stream, each, readAt[index], timeZone))
+  const now = { timeZone, nowMs: clock.now() }
+  const real = differing.filter((each, index) => !hasChangedSince(stream, each, readAt[index], now))
   const since = differing.length - real.length
   const at = (rows: readonly DifferingRow[]) => hullOf(rows, range, timeZone) ?? window
   const missing = real.filter(({ kind }) => kind === 'missing')

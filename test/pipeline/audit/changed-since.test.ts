@@ -6,14 +6,23 @@ import { findStream } from '../../../src/streams/registry.ts'
 
 /** 14:30 in Shanghai. */
 const READ_AT = new Date('2026-11-20T06:30:00Z')
+/** Directly after the reading, and an hour later. */
+const AT_ONCE = { timeZone: 'Asia/Shanghai', nowMs: READ_AT.getTime() + 60_000 }
+const LATER = { timeZone: 'Asia/Shanghai', nowMs: READ_AT.getTime() + 3_600_000 }
 const BEFORE = '2026-11-20 14:00:00'
 const AFTER = '2026-11-20 14:40:00'
 
-function isSince(name: StreamName, kind: 'missing' | 'changed', row: Row, columns: readonly string[] = ['nickname']) {
+function isSince(
+  name: StreamName,
+  kind: 'missing' | 'changed',
+  row: Row,
+  columns: readonly string[] = ['nickname'],
+  now = AT_ONCE,
+) {
   const stream = findStream(name)
   if (stream === undefined) throw new Error(`no stream ${name}`)
   const cells = columns.map((column) => ({ column, warehouse: 'a', source: 'b' }))
-  return hasChangedSince(stream, { kind, row, cells }, READ_AT, 'Asia/Shanghai')
+  return hasChangedSince(stream, { kind, row, cells }, READ_AT, now)
 }
 
 test.each<[StreamName, 'missing' | 'changed', Row, boolean]>([
@@ -31,13 +40,27 @@ test.each<[StreamName, 'missing' | 'changed', Row, boolean]>([
   ['signups', 'missing', { signed_up_at: AFTER }, true],
   ['managers', 'missing', {}, false],
   ['managers', 'changed', {}, false],
+  ['managers', 'missing', { created_on: '2026-11-19' }, false],
+  ['managers', 'missing', { created_on: '2026-11-20' }, true],
+  ['manager_usage', 'missing', { created_on: '2026-11-19' }, false],
+  ['manager_usage', 'missing', { created_on: '2026-11-21' }, true],
 ])('%s, %s: %j may have come about since it was read: %s', (name, kind, row, expected) => {
   expect(isSince(name, kind, row)).toBe(expected)
+})
+
+test.each<[StreamName, boolean]>([
+  ['questionnaires', true],
+  ['managers', true],
+  ['manager_usage', true],
+  ['gifts', false],
+])('%s may have been edited since they were read, but not within minutes: %s', (name, expected) => {
+  expect(isSince(name, 'changed', {}, ['name'], LATER)).toBe(expected)
+  expect(isSince(name, 'changed', {}, ['name'], AT_ONCE)).toBe(false)
 })
 
 test('usage moves by itself, but not the name of a manager; what was never read is new', () => {
   expect(isSince('manager_usage', 'changed', {}, ['cost_total_watch', 'last_login_at'])).toBe(true)
   expect(isSince('manager_usage', 'changed', {}, ['cost_total_watch', 'username'])).toBe(false)
   const stream = findStream('managers')
-  expect(stream && hasChangedSince(stream, { kind: 'missing', row: {}, cells: [] }, undefined, 'UTC')).toBe(true)
+  expect(stream && hasChangedSince(stream, { kind: 'missing', row: {}, cells: [] }, undefined, LATER)).toBe(true)
 })
