@@ -4,14 +4,14 @@ import type { Log } from '../core/log.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
 import { JobLock } from '../state/job-lock.ts'
-import { beginJobRun, endJobRun, resumeJobRun } from '../state/record-job-runs.ts'
+import { beginJobRun, endJobRun, type HeldJobRun, resumeJobRun } from '../state/record-job-runs.ts'
 import { type Decision, decide, type JobHistory } from './decide.ts'
 import type { Job } from './job.ts'
 import type { Timetable } from './timetable.ts'
 
 /** A run that is ours to perform; whoever has performed it disposes of the lock. */
 export interface ClaimedRun {
-  readonly jobRunId: string
+  readonly run: HeldJobRun
   readonly lock: JobLock
 }
 
@@ -32,44 +32,46 @@ export interface ClaimDeps {
 export async function claimTick(job: Job, timetable: Timetable, deps: ClaimDeps): Promise<ClaimedRun | undefined> {
   const lock = await JobLock.tryTake(deps.db, job.name)
   if (lock === undefined) return undefined
-  let jobRunId: string | undefined
+  let run: HeldJobRun | undefined
   try {
     const history = await deps.readHistory()
-    if (history) jobRunId = await begin(job, decide(job, timetable, history, deps.clock.now()), deps)
+    if (history) run = await begin(job, decide(job, timetable, history, deps.clock.now()), deps)
   } finally {
-    if (jobRunId === undefined) await lock[Symbol.asyncDispose]()
+    if (run === undefined) await lock[Symbol.asyncDispose]()
   }
-  return jobRunId === undefined ? undefined : { jobRunId, lock }
+  return run && { run, lock }
 }
 
 /** Writes down what was decided. @returns the run that is to be performed */
-async function begin(job: Job, decision: Decision, { db, clock, log, worker }: ClaimDeps): Promise<string | undefined> {
+async function begin(
+  job: Job,
+  decision: Decision,
+  { db, clock, log, worker }: ClaimDeps,
+): Promise<HeldJobRun | undefined> {
   const at = new Date(clock.now())
   // A run that was begun and has no end has failed, and is told so: without a run of its own that could tell it.
-  const giveUp = async (jobRunId: string, reason: string): Promise<void> => {
-    await endJobRun(db, jobRunId, { status: 'ended', outcome: 'failed', runId: null, error: reason, finishedAt: at })
-    log.error('job.failed', { job: job.name, reason })
+  const giveUp = async (run: HeldJobRun, reason: string): Promise<void> => {
+    const end = { status: 'ended', outcome: 'failed', runId: null, error: reason, finishedAt: at } as const
+    if (await endJobRun(db, run, end)) log.error('job.failed', { job: job.name, reason })
   }
   switch (decision.kind) {
     case 'none':
       return undefined
     case 'give up':
-      await giveUp(decision.run.jobRunId, decision.reason)
+      await giveUp(decision.run, decision.reason)
       return undefined
     case 'resume':
-      await resumeJobRun(db, decision.run.jobRunId, { worker, startedAt: at })
-      return decision.run.jobRunId
+      return await resumeJobRun(db, decision.run, { worker, startedAt: at })
     case 'begin':
     case 'miss': {
       const { tick, unfinished } = decision
       const localTime = formatWallTime(tick.localTime)
-      if (unfinished)
-        await giveUp(unfinished.jobRunId, `it had not come to its end when it was due again, ${localTime}`)
+      if (unfinished) await giveUp(unfinished, `it had not come to its end when it was due again, ${localTime}`)
       const due = { localTime, isRepeat: tick.isRepeat, dueAt: new Date(tick.dueAtMs) }
-      const jobRunId = await beginJobRun(db, { job: job.name, due, worker, startedAt: at })
-      if (decision.kind === 'begin' || jobRunId === undefined) return jobRunId
+      const run = await beginJobRun(db, { job: job.name, due, worker, startedAt: at })
+      if (decision.kind === 'begin' || run === undefined) return run
       const reason = 'it was missed, and is not to be made up for'
-      await endJobRun(db, jobRunId, { status: 'skipped', outcome: null, runId: null, error: reason, finishedAt: at })
+      await endJobRun(db, run, { status: 'skipped', outcome: null, runId: null, error: reason, finishedAt: at })
       log.warn('job.skipped', { job: job.name, reason })
       return undefined
     }

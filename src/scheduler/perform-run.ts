@@ -6,7 +6,7 @@ import type { RunOutcome } from '../core/outcome.ts'
 import type { ReportProgress } from '../core/progress.ts'
 import type { Database } from '../db/database.ts'
 import type { JobLock } from '../state/job-lock.ts'
-import { endJobRun } from '../state/record-job-runs.ts'
+import { endJobRun, type HeldJobRun, isHeld } from '../state/record-job-runs.ts'
 import type { Job } from './job.ts'
 import type { ProgressFeed } from './progress-feed.ts'
 
@@ -33,17 +33,18 @@ const KEEP_MS = 10_000
 
 /**
  * Performs a run that has been begun, and writes down how it ended. One that a signal interrupts, or whose database goes, is not
- * over: it is taken up again. @throws what `runJob` throws, and db.… codes
+ * over: it is taken up again. One that another has taken up meanwhile ends without a word on record: that is the other's now.
+ * @throws what `runJob` throws, and db.… codes
  */
 export async function performRun(
-  jobRunId: string,
+  run: HeldJobRun,
   job: Job,
   lock: JobLock,
   { db, clock, log, signal, feed, runJob }: PerformDeps,
 ): Promise<JobOutcome> {
   const lost = new AbortController()
   const over = new AbortController()
-  const keeping = keepLock(lock, clock, over.signal).catch((error: unknown) => lost.abort(error))
+  const keeping = keepLock(lock, () => isHeld(db, run), clock, over.signal).catch((error: unknown) => lost.abort(error))
   const report = feed.start(job.name, clock.now())
   log.info('job.started', { job: job.name })
 
@@ -51,13 +52,14 @@ export async function performRun(
   const end = async ({ runId, errors, ...outcome }: JobOutcome): Promise<void> => {
     status = outcome.status
     const isOver = status === 'ok' || !(signal.aborted || lost.signal.aborted || errors.some(isOfDatabase))
-    await endJobRun(db, jobRunId, {
+    const isWritten = await endJobRun(db, run, {
       status: isOver ? 'ended' : 'interrupted',
       outcome: isOver ? status : null,
       runId,
       error: errors[0]?.message ?? null,
       finishedAt: new Date(clock.now()),
     })
+    if (!isWritten) log.warn('job.overtaken', { job: job.name })
   }
   try {
     const outcome = await runJob(job, { signal: AbortSignal.any([signal, lost.signal]), report })
@@ -75,11 +77,16 @@ export async function performRun(
   }
 }
 
-async function keepLock(lock: JobLock, clock: Clock, over: AbortSignal): Promise<void> {
+async function keepLock(
+  lock: JobLock,
+  isStillOurs: () => Promise<boolean>,
+  clock: Clock,
+  over: AbortSignal,
+): Promise<void> {
   for (;;) {
     await clock.sleep(KEEP_MS, over).catch(() => {})
     if (over.aborted) return
-    await lock.keep()
+    await lock.keep(isStillOurs)
   }
 }
 

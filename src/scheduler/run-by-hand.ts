@@ -13,7 +13,7 @@ export async function runByHand(job: Job, worker: string, deps: PerformDeps): Pr
   await using lock = await JobLock.tryTake(db, job.name)
   if (lock === undefined) return undefined
   const startedAt = new Date(clock.now())
-  const jobRunId = await beginJobRun(db, { job: job.name, due: undefined, worker, startedAt })
-  assert(jobRunId !== undefined, 'a run by hand is due at no time')
-  return await performRun(jobRunId, job, lock, deps)
+  const run = await beginJobRun(db, { job: job.name, due: undefined, worker, startedAt })
+  assert(run !== undefined, 'a run by hand is due at no time')
+  return await performRun(run, job, lock, deps)
 }

@@ -26,10 +26,11 @@ export class JobLock implements AsyncDisposable {
   }
 
   /**
-   * Makes sure that it is still ours; where its session is lost, it is taken again in another.
+   * Makes sure that it is still ours; where its session is lost, it is taken again in another. It may have been another's in
+   * between: `isStillOurs` tells whether what it guards is as we left it.
    * @throws db.refused when somebody else has it by then, db.unreachable
    */
-  async keep(): Promise<void> {
+  async keep(isStillOurs: () => Promise<boolean>): Promise<void> {
     try {
       await sql`select 1`.execute(this.#session.connection)
     } catch (error) {
@@ -38,6 +39,7 @@ export class JobLock implements AsyncDisposable {
       const session = await tryLock(this.#db, this.#job)
       if (session === undefined) throw takenByAnother(this.#job)
       this.#session = session
+      if (!(await isStillOurs())) throw takenByAnother(this.#job)
     }
   }
 

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { RunStatus } from '../core/outcome.ts'
 import type { Database } from '../db/database.ts'
+import type { JobRun } from './job-runs.ts'
 
 /** A time at which a job is due. */
 export interface DueTime {
@@ -18,6 +19,9 @@ export interface NewJobRun {
   readonly startedAt: Date
 }
 
+/** A run as its holder knows it: of nobody else's, and of no other attempt. */
+export type HeldJobRun = Pick<JobRun, 'jobRunId' | 'status' | 'worker' | 'attempts'>
+
 /** How a run of a job ended, or came to a stop before its end. */
 export interface EndedJobRun {
   readonly status: 'ended' | 'interrupted' | 'skipped'
@@ -27,11 +31,11 @@ export interface EndedJobRun {
   readonly finishedAt: Date
 }
 
-/** Writes the beginning of a run. @returns its number; undefined where the job has been begun for this time before */
+/** Writes the beginning of a run. @returns it; undefined where the job has been begun for this time before */
 export async function beginJobRun(
   db: Kysely<Database>,
   { job, due, worker, startedAt }: NewJobRun,
-): Promise<string | undefined> {
+): Promise<HeldJobRun | undefined> {
   const row = await db
     .insertInto('livehouse_ops.job_runs')
     .values({
@@ -49,16 +53,16 @@ export async function beginJobRun(
     .onConflict((conflict) => conflict.columns(['job', 'local_time', 'is_repeat']).doNothing())
     .returning('job_run_id')
     .executeTakeFirst()
-  return row?.job_run_id
+  return row && { jobRunId: row.job_run_id, status: 'running', worker, attempts: 1 }
 }
 
-/** Begins a run once more that did not come to its end. */
+/** Begins a run once more that did not come to its end. @returns undefined where it is another's by now, or has ended */
 export async function resumeJobRun(
   db: Kysely<Database>,
-  jobRunId: string,
+  run: HeldJobRun,
   { worker, startedAt }: Pick<NewJobRun, 'worker' | 'startedAt'>,
-): Promise<void> {
-  await db
+): Promise<HeldJobRun | undefined> {
+  const { numUpdatedRows } = await db
     .updateTable('livehouse_ops.job_runs')
     .set({
       status: 'running',
@@ -68,12 +72,20 @@ export async function resumeJobRun(
       error: null,
       attempts: sql<number>`attempts + 1`,
     })
-    .where('job_run_id', '=', jobRunId)
-    .execute()
+    .where(isStill(run))
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows === 0n ? undefined : { ...run, status: 'running', worker, attempts: run.attempts + 1 }
 }
 
-export async function endJobRun(db: Kysely<Database>, jobRunId: string, run: EndedJobRun): Promise<void> {
-  await db
+/** Whether nobody has taken a run up, or ended it, since `run` was known. */
+export async function isHeld(db: Kysely<Database>, run: HeldJobRun): Promise<boolean> {
+  const row = await db.selectFrom('livehouse_ops.job_runs').select('job_run_id').where(isStill(run)).executeTakeFirst()
+  return row !== undefined
+}
+
+/** Writes the end of a run. @returns false where it is another's by now, or has ended: then nothing is written */
+export async function endJobRun(db: Kysely<Database>, held: HeldJobRun, run: EndedJobRun): Promise<boolean> {
+  const { numUpdatedRows } = await db
     .updateTable('livehouse_ops.job_runs')
     .set({
       status: run.status,
@@ -82,6 +94,11 @@ export async function endJobRun(db: Kysely<Database>, jobRunId: string, run: End
       error: run.error,
       finished_at: run.finishedAt,
     })
-    .where('job_run_id', '=', jobRunId)
-    .execute()
+    .where(isStill(held))
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+function isStill({ jobRunId, status, worker, attempts }: HeldJobRun) {
+  return sql<boolean>`job_run_id = ${jobRunId} and status = ${status} and worker = ${worker} and attempts = ${attempts}`
 }

@@ -1,0 +1,137 @@
+import { once } from 'node:events'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Clock } from '../../src/core/clock.ts'
+import { type JobOutcome, performRun, type RunJob } from '../../src/scheduler/perform-run.ts'
+import { createProgressFeed } from '../../src/scheduler/progress-feed.ts'
+import { JobLock } from '../../src/state/job-lock.ts'
+import { readLastJobRuns } from '../../src/state/job-runs.ts'
+import { beginJobRun, endJobRun, type HeldJobRun, resumeJobRun } from '../../src/state/record-job-runs.ts'
+import { createTestDatabase, onServer, type TestDatabase } from '../helpers/postgres.ts'
+import { createRecordingLog } from '../helpers/recording-log.ts'
+import { nightly } from '../helpers/scheduler-bench.ts'
+import { doneWell, jobOf } from '../helpers/start-scheduler.ts'
+
+const startedAt = new Date('2026-11-20T18:00:00Z')
+const job = jobOf('nightly', nightly)
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+beforeEach(async () => {
+  await sql`delete from livehouse_ops.job_runs`.execute(database.db)
+})
+afterAll(() => database[Symbol.asyncDispose]())
+
+/** Time goes on when a test says so. */
+function steppedClock(): Clock & { readonly step: () => void } {
+  let wake = Promise.withResolvers<void>()
+  return {
+    now: () => startedAt.getTime(),
+    sleep: async (_, signal) => {
+      const { promise: aborted, reject } = Promise.withResolvers<void>()
+      signal?.addEventListener('abort', () => reject(signal.reason))
+      await Promise.race([wake.promise, aborted])
+    },
+    step: () => {
+      const { resolve } = wake
+      wake = Promise.withResolvers<void>()
+      resolve()
+    },
+  }
+}
+
+async function begin(): Promise<HeldJobRun> {
+  const run = await beginJobRun(database.db, { job: 'nightly', due: undefined, worker: 'a', startedAt })
+  if (run === undefined) throw new Error('a run by hand is due at no time')
+  return run
+}
+
+/** Performs a run; `work` says how it goes. */
+async function perform(run: HeldJobRun, runJob: RunJob, clock: Clock = steppedClock()): Promise<readonly string[]> {
+  const { log, lines } = createRecordingLog()
+  await using lock = await JobLock.tryTake(database.db, 'nightly')
+  if (lock === undefined) throw new Error('the lock is free')
+  const { signal } = new AbortController()
+  await performRun(run, job, lock, { db: database.db, clock, log, signal, feed: createProgressFeed(), runJob }).catch(
+    () => {},
+  )
+  return lines.map(({ event }) => event)
+}
+
+const onRecord = async () => (await readLastJobRuns(database.db, ['nightly'])).get('nightly')
+
+/** Ends the connections that hold locks, as a restart of the server does. */
+async function loseLocks(): Promise<void> {
+  await onServer(async (admin) => {
+    await sql`select pg_terminate_backend(pid) from pg_locks join pg_stat_activity using (pid)
+      where locktype = 'advisory' and datname = ${database.name}`.execute(admin)
+  })
+}
+
+/** What another process does with the run, from taking it up to its end. */
+async function overtake(run: HeldJobRun): Promise<void> {
+  const theirs = await resumeJobRun(database.db, run, { worker: 'b', startedAt })
+  if (theirs === undefined) throw new Error('it can be taken up')
+  const end = { status: 'ended', outcome: 'ok', runId: '8', error: null, finishedAt: startedAt } as const
+  expect(await endJobRun(database.db, theirs, end)).toBe(true)
+}
+
+test('a run that another has taken up and ended meanwhile does not write over its end', async () => {
+  const run = await begin()
+  const events = await perform(run, async () => {
+    await overtake(run)
+    return { ...doneWell, status: 'failed', runId: '7' }
+  })
+  expect(await onRecord()).toMatchObject({ worker: 'b', attempts: 2, status: 'ended', outcome: 'ok', runId: '8' })
+  expect(events).toContain('job.overtaken')
+})
+
+test('a run that has been taken up by another, or has ended, is not taken up again on old knowledge', async () => {
+  const run = await begin()
+  await overtake(run)
+  expect(await resumeJobRun(database.db, run, { worker: 'a', startedAt })).toBeUndefined()
+  expect(await onRecord()).toMatchObject({ worker: 'b', attempts: 2 })
+})
+
+/** Loses the lock in the midst of a run, after which `meanwhile` happens, and then what `wait` waits for. */
+async function loseLockDuring(
+  meanwhile: (run: HeldJobRun) => Promise<void>,
+  wait: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const run = await begin()
+  const clock = steppedClock()
+  const work = async (signal: AbortSignal): Promise<JobOutcome> => {
+    await loseLocks()
+    await meanwhile(run)
+    clock.step()
+    await wait(signal)
+    return doneWell
+  }
+  await perform(run, async (_, { signal }) => await work(signal), clock)
+}
+
+const stopped = async (signal: AbortSignal): Promise<void> => {
+  if (!signal.aborted) await once(signal, 'abort')
+}
+
+/** Until the lock is held again and what guards it has been looked at, or the run is told to stop. */
+async function heldAgain(signal: AbortSignal): Promise<void> {
+  for (let rounds = 0; rounds < 20 && !signal.aborted; ) {
+    const { rows } = await sql`select 1 from pg_locks where locktype = 'advisory'
+      and database = (select oid from pg_database where datname = current_database())`.execute(database.db)
+    rounds += rows.length
+  }
+  signal.throwIfAborted()
+}
+
+test('a lock that was lost and is free again stops the run when another has done it in between', async () => {
+  await loseLockDuring(overtake, stopped)
+  expect(await onRecord()).toMatchObject({ worker: 'b', runId: '8' })
+})
+
+test('a lock that was lost and is free again is taken again, and the run goes on', async () => {
+  await loseLockDuring(async () => {}, heldAgain)
+  expect(await onRecord()).toMatchObject({ worker: 'a', attempts: 1, status: 'ended', outcome: 'ok' })
+})
