@@ -236,16 +236,7 @@ test('every secret is known to the logger, whatever else is wrong', () => {
     LIVEHOUSE_ALERT_WEBHOOK: 'https://robot/s-key',
     LIVEHOUSE_HEARTBEAT_URL: 'https://beat/s-uuid',
   }
-  expect(readSettings(environment, readSecrets)).toEqual(
-    expect.arrayContaining([
-      's-app',
-      's token',
-      's@db',
-      's-proxy',
-      's-alert',
-      's-page',
-      'https://robot/s-key',
-      'https://beat/s-uuid',
-    ]),
-  )
+  const addresses = ['https://robot/s-key', 'https://beat/s-uuid']
+  const secrets = ['s-app', 's token', 's@db', 's-proxy', 's-alert', 's-page', ...addresses]
+  expect(readSettings(environment, readSecrets)).toEqual(expect.arrayContaining(secrets))
 })

@@ -19,7 +19,7 @@ test('--until begins nothing after that time: what has landed stays, the rest wa
     clock: { now: () => FIXED_NOW, sleep: async () => {} },
   })
   const environment = { ...environmentOf(emulator, database), LIVEHOUSE_CONCURRENCY: '1' }
-  // It is 14:30 in Shanghai; when the first slice has ended it is 15:30.
+  // It is 14:30 in Shanghai; when the first slice has ended it is 15:30, and another one is under way.
   const { log } = createRecordingLog()
   const watched = {
     ...log,
@@ -30,7 +30,7 @@ test('--until begins nothing after that time: what has landed stays, the rest wa
   expect(stopped.code).toBe(4)
   const outcome: unknown = JSON.parse(stopped.printed.join(''))
   expect(outcome).toMatchObject({ status: 'waiting', resumes_at: null, errors: [] })
-  expect(outcome).toMatchObject({ streams: { visitors: { slices: { verified: 1, failed: 0 } }, gifts: { calls: 0 } } })
+  expect(outcome).toMatchObject({ streams: { visitors: { slices: { verified: 2, failed: 0 } }, gifts: { calls: 0 } } })
 
   time.nowMs = FIXED_NOW
   expect(await runVerb(sync, ['--until', '15:00'], { environment, clock })).toMatchObject({ code: 0 })

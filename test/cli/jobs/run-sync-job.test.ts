@@ -36,22 +36,25 @@ async function runJob(definition: Omit<Extract<JobDefinition, { kind?: 'sync' }>
 
 /** How far back the slices of the last run read, in hours; and how far what they cover lies back, in minutes. */
 async function readLastReach(stream: string) {
-  const now = wallTimeAt(account.clock.nowMs, 'Asia/Shanghai')
+  // From when the run began: waiting for its turn moves the clock as well.
   const { rows } = await sql<{ hours: string; minutes: string }>`
-    select (${now} - extract(epoch from min(lower(reads)))) / 3600 as hours,
-      (${now} - extract(epoch from max(upper(covers)))) / 60 as minutes
-    from livehouse_ops.slices where stream = ${stream} and run_id = (select max(run_id) from livehouse_ops.slices)`.execute(
+    select extract(epoch from began - min(lower(reads))) / 3600 as hours,
+      extract(epoch from began - max(upper(covers))) / 60 as minutes
+    from livehouse_ops.slices cross join lateral (
+      select started_at at time zone 'Asia/Shanghai' as began from livehouse_ops.runs where runs.run_id = slices.run_id) as run
+    where stream = ${stream} and run_id = (select max(run_id) from livehouse_ops.slices) group by began`.execute(
     account.database.db,
   )
   return { hours: Math.round(Number(rows[0]?.hours)), minutes: Math.round(Number(rows[0]?.minutes)) }
 }
 
 test('a lookback of its own reads less or more, and takes nothing from the lookback of others', async () => {
+  const begin = account.clock.nowMs
   await account.run(sync)
-  account.clock.nowMs += 3_600_000
+  account.clock.nowMs = begin + 3_600_000
   await runJob({ streams: ['watch_records'], lookbackDays: { watch_records: 0 } })
   expect(await readLastReach('watch_records')).toEqual({ hours: 1, minutes: 5 })
-  account.clock.nowMs += 3_600_000
+  account.clock.nowMs = begin + 7_200_000
   await runJob({ streams: ['watch_records'] })
   expect(await readLastReach('watch_records')).toMatchObject({ hours: 74 })
   await runJob({ streams: ['watch_records'], lookbackDays: { watch_records: 7 } })
