@@ -57,6 +57,7 @@ test('a lookback of its own reads less or more, and takes nothing from the lookb
   account.clock.nowMs = begin + 7_200_000
   await runJob({ streams: ['watch_records'] })
   expect(await readLastReach('watch_records')).toMatchObject({ hours: 74 })
+  account.clock.nowMs = begin + 7_200_000
   await runJob({ streams: ['watch_records'], lookbackDays: { watch_records: 7 } })
   expect(await readLastReach('watch_records')).toMatchObject({ hours: 170 })
 })
