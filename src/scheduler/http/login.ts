@@ -24,9 +24,9 @@ export async function answerLogin(
 /** A page of ours, and no other site: `//host` and `/\host` are addresses of others. */
 function safePath(path: string): string {
   const url = URL.parse(path, 'http://localhost')
-  return path.startsWith('/') && url?.host === 'localhost' && url.pathname !== '/login'
-    ? url.pathname + url.search
-    : '/'
+  // A path may come out of the dots of `/.//host` with two strokes at its head.
+  const isOurs = path.startsWith('/') && url?.host === 'localhost' && !url.pathname.startsWith('//')
+  return isOurs && url.pathname !== '/login' ? url.pathname + url.search : '/'
 }
 
 async function readForm(request: IncomingMessage): Promise<URLSearchParams | undefined> {

@@ -56,9 +56,16 @@ test('a wrong token opens nothing, and says so', async () => {
   expect(await answer.text()).toContain('That is not the token.')
 })
 
-test.each(['//evil.example/', '/\\evil.example', 'https://evil.example', 'javascript:alert(1)', '/login'])(
-  'signing in never leads to %s',
-  async (next) => expect((await signIn('open-sesame', next)).headers.get('location')).toBe('/'),
+test.each([
+  '//evil.example/',
+  '/\\evil.example',
+  '/.//evil.example',
+  '/a/..//evil.example',
+  'https://evil.example',
+  'javascript:alert(1)',
+  '/login',
+])('signing in never leads to %s', async (next) =>
+  expect((await signIn('open-sesame', next)).headers.get('location')).toBe('/'),
 )
 
 test('a form that is too large is not read', async () => {
