@@ -117,6 +117,10 @@ function problemsOf(issue: z.core.$ZodIssue, given: unknown, kind: string, known
 }
 
 function shown(value: unknown): string {
-  const json = JSON.stringify(value) ?? String(value)
+  // JSON knows no bigint, which a job file may hold.
+  const json =
+    typeof value === 'bigint'
+      ? `${value}n`
+      : (JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? `${each}n` : each)) ?? String(value))
   return json.length > 80 ? `${json.slice(0, 79)}…` : json
 }

@@ -84,6 +84,8 @@ test.each([
   [`{ cron: '0 0 30 2 *' }`, /^cron is "0 0 30 2 \*": its day of month "30" is not possible/],
   [`{ cron: '* * * * * *' }`, /^cron is "\* \* \* \* \* \*": it has 6 fields instead of five/],
   [`{ cron: 15 }`, /^cron is 15: it should be five fields/],
+  [`{ cron: 15n }`, /^cron is 15n: it should be five fields/],
+  [`{ cron: '@daily', channels: [1001n] }`, /^channels is \["1001n"\]: it should be 'all'/],
   [`{ cron: '@daily', timezone: 'Asia/Shangai' }`, /^timezone is "Asia\/Shangai": it should be an IANA time zone/],
   [`{ cron: '@daily', timezone: '' }`, /^timezone is "": it should be an IANA time zone/],
   [
