@@ -34,7 +34,8 @@ export function lastDayOf(callsOf: CallsOf, budget: CallBudget): string | undefi
 
 /** Today included. Where each channel has calls of its own, none waits for another. */
 function daysUntilDone(callsOf: CallsOf, { budget, scope, scopes }: CallBudget): number | undefined {
-  const leftToday = (name: string) => scopes.find((each) => each.scope === name)?.left ?? budget
+  const leftOfScope = (name: string) => scopes.find((each) => each.scope === name)?.left
+  const leftToday = (name: string) => leftOfScope(name) ?? leftOfScope('account') ?? budget
   const total = [...callsOf.values()].reduce((sum, calls) => sum + calls, 0)
   const needs = scope === 'account' ? [['account', total] as const] : [...callsOf]
   const later = needs.map(([name, calls]) => Math.ceil(Math.max(0, calls - leftToday(name)) / budget))

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { LivehouseError } from '../core/errors.ts'
 import { formatWallDate, wallTimeAt } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
@@ -22,6 +22,15 @@ export interface TakenCall {
 
 /** No call is made within so long of the service's midnight: clocks differ a little, and an answer takes its time. */
 const DISTANCE_SECONDS = 300
+const LOCK = sql`hashtextextended('livehouse/call-budget', 0)`
+
+/**
+ * The rows that count towards what is left of a scope: every call is one of the account too, and those of the account may have
+ * been for any channel. Else another setting would give a day's calls once more.
+ */
+function countsFor(scope: string): RawBuilder<unknown> {
+  return scope === 'account' ? sql`true` : sql`scope in (${scope}, 'account')`
+}
 
 /** Whom a call for this channel is charged to: `account`, or `channel=9`. */
 export function budgetScope(scope: BudgetSettings['v1BudgetScope'], channelId: string): string {
@@ -29,8 +38,8 @@ export function budgetScope(scope: BudgetSettings['v1BudgetScope'], channelId: s
 }
 
 /**
- * Takes calls of 4.6 before they are made, each in one statement of its own: no failure, crash or other process can overspend a
- * day, and nothing is ever given back. `atMs` is what the service's clock shows. A clock that has gone back gets no fresh day:
+ * Takes calls of 4.6 before they are made, each in a transaction of its own and one at a time: no failure, crash or other
+ * process can overspend a day, and nothing is ever given back. `atMs` is what the service's clock shows. A clock that has gone back gets no fresh day:
  * what is taken belongs to the latest day on record.
  * @throws LivehouseError `api.budgetSpent`
  */
@@ -82,15 +91,25 @@ interface Taken {
 /** Counted and committed durably before it returns, also where the database is told to be quick about commits. */
 async function takeCall(db: Kysely<Database>, taking: Taking): Promise<Taken> {
   const { scope, serviceDay, at, v1Budget, timeZone, atMidnight } = taking
-  const { rows } = await sql<{ is_taken: boolean; service_day: string; resumes_at: Date }>`
+  const counts = countsFor(scope)
+  const transaction = db.transaction().setIsolationLevel('read committed')
+  const rows = await transaction.execute(async (trx) => {
+    // Before the statement that counts, which sees what is committed when it begins: the scopes have no row in common.
+    await sql`select pg_advisory_xact_lock(${LOCK})`.execute(trx)
+    const result = await sql<{ is_taken: boolean; service_day: string; resumes_at: Date }>`
     with charged as materialized (
       select greatest(max(service_day), ${serviceDay}::date) as day,
         case current_setting('synchronous_commit') when 'off' then set_config('synchronous_commit', 'on', true) end as durable
-      from livehouse_ops.call_budget where scope = ${scope}
+      from livehouse_ops.call_budget where ${counts}
+    ),
+    used as (
+      select coalesce(sum(calls), 0) as calls, coalesce(bool_or(spent_at is not null), false) as is_spent
+      from livehouse_ops.call_budget where ${counts} and service_day = (select day from charged)
     ),
     taken as (
       insert into livehouse_ops.call_budget as budget (scope, service_day, calls, first_call_at, last_call_at)
-      select ${scope}, day, 1, ${at}, ${at} from charged where ${v1Budget} > 0 and ${atMidnight === undefined}
+      select ${scope}, day, 1, ${at}, ${at} from charged, used
+      where used.calls < ${v1Budget} and not is_spent and ${atMidnight === undefined}
       on conflict (scope, service_day) do update set calls = budget.calls + 1, last_call_at = excluded.last_call_at
       where budget.calls < ${v1Budget} and budget.spent_at is null
       returning service_day
@@ -98,7 +117,9 @@ async function takeCall(db: Kysely<Database>, taking: Taking): Promise<Taken> {
     select exists (select from taken) as is_taken, day::text as service_day, durable,
       (case when ${atMidnight === 'after'} and day = ${serviceDay}::date then day else day + 1 end
         + make_interval(secs => ${DISTANCE_SECONDS})) at time zone ${timeZone} as resumes_at
-    from charged`.execute(db)
+    from charged`.execute(trx)
+    return result.rows
+  })
   const [row] = rows
   return {
     isTaken: row?.is_taken ?? false,

@@ -21,7 +21,10 @@ export interface CallBudget {
   readonly budget: number
   /** Whom they belong to. */
   readonly scope: BudgetSettings['v1BudgetScope']
-  /** One for the account; of channels those that have used some, the others have all of theirs. */
+  /**
+   * One for the account; of channels those that have used some, the others have all of theirs. Where calls of the day were
+   * charged to the account before, `account` is what is left to each other channel.
+   */
   readonly scopes: readonly ScopeBudget[]
 }
 
@@ -35,15 +38,33 @@ export async function readCallBudget(
   nowMs: number,
 ): Promise<CallBudget> {
   const today = formatWallDate(wallTimeAt(nowMs, timeZone))
-  const ofScope = v1BudgetScope === 'account' ? sql`scope = 'account'` : sql`scope <> 'account'`
-  const question = sql<{ scope: string; service_day: string; calls: number; spent_at: Date | null }>`
-    select distinct on (scope) scope, service_day::text, calls, spent_at from livehouse_ops.call_budget
-    where service_day >= ${today}::date and ${ofScope} order by scope, service_day desc`
+  const question = sql<Charged>`
+    select scope, service_day::text, calls, spent_at from livehouse_ops.call_budget
+    where service_day >= ${today}::date order by scope`
   const rows = db === undefined ? [] : (await question.execute(db)).rows
-  const used = rows.map(({ scope, calls, spent_at: spentAt }) => {
-    return { scope, used: calls, left: spentAt === null ? Math.max(0, v1Budget - calls) : 0, spentAt }
+  const names = v1BudgetScope === 'account' ? ['account'] : [...new Set(rows.map(({ scope }) => scope))]
+  const read = names.map((name) => {
+    // The same rows count as when a call is taken.
+    const counted = rows.filter(({ scope }) => v1BudgetScope === 'account' || scope === name || scope === 'account')
+    return { name, ...latestDayOf(counted, today) }
   })
-  const untouched = { scope: 'account', used: 0, left: v1Budget, spentAt: null }
-  const scopes = v1BudgetScope === 'account' && used.length === 0 ? [untouched] : used
-  return { serviceDay: rows[0]?.service_day ?? today, budget: v1Budget, scope: v1BudgetScope, scopes }
+  const scopes = read.map(({ name, calls, spentAt }) => {
+    return { scope: name, used: calls, left: spentAt === null ? Math.max(0, v1Budget - calls) : 0, spentAt }
+  })
+  const serviceDay = read[0]?.serviceDay ?? today
+  return { serviceDay, budget: v1Budget, scope: v1BudgetScope, scopes }
+}
+
+interface Charged {
+  readonly scope: string
+  readonly service_day: string
+  readonly calls: number
+  readonly spent_at: Date | null
+}
+
+function latestDayOf(rows: readonly Charged[], today: string) {
+  const serviceDay = rows.reduce((latest, row) => (row.service_day > latest ? row.service_day : latest), today)
+  const ofDay = rows.filter((row) => row.service_day === serviceDay)
+  const calls = ofDay.reduce((sum, row) => sum + row.calls, 0)
+  return { serviceDay, calls, spentAt: ofDay.find((row) => row.spent_at !== null)?.spent_at ?? null }
 }

@@ -94,12 +94,45 @@ test('by channel each has its own, and the days that it has on record', async ()
   for (const hour of ['09', '10', '11']) await take(`2026-11-20T${hour}:00:00`, byChannel, '9')
   expect(await take('2026-11-20T12:00:00', byChannel, '9')).toBe(FIVE_PAST_TOMORROW)
   expect(await take('2026-11-20T12:00:00', byChannel, '10')).toBe('2026-11-20')
-  expect(await take('2026-11-20T12:00:00')).toBe('2026-11-20')
   expect((await readRows()).map(({ scope, calls }) => [scope, calls])).toEqual([
-    ['account', 1],
     ['channel=10', 1],
     ['channel=9', 3],
   ])
+})
+
+describe('another scope on the same day gives no fresh calls:', () => {
+  const byChannel = { v1BudgetScope: 'channel' } as const
+
+  test('the account has what its channels have left', async () => {
+    for (const channelId of ['9', '10']) await take('2026-11-20T09:00:00', byChannel, channelId)
+    expect(await take('2026-11-20T12:00:00')).toBe('2026-11-20')
+    expect(await take('2026-11-20T12:00:00')).toBe(FIVE_PAST_TOMORROW)
+    expect(await take('2026-11-21T12:00:00')).toBe('2026-11-21')
+  })
+
+  test('each channel has what the account has left', async () => {
+    for (const hour of ['09', '10']) await take(`2026-11-20T${hour}:00:00`)
+    for (const channelId of ['9', '10']) {
+      expect(await take('2026-11-20T12:00:00', byChannel, channelId)).toBe('2026-11-20')
+      expect(await take('2026-11-20T12:00:00', byChannel, channelId)).toBe(FIVE_PAST_TOMORROW)
+    }
+  })
+
+  test('a day that was spent stays spent', async () => {
+    const at = Date.parse('2026-11-20T09:00:00+08:00')
+    const taken = await callBudget(database.db, { ...settings, ...byChannel })('9', at, signal)
+    await taken.spendDay()
+    expect(await take('2026-11-20T12:00:00')).toBe(FIVE_PAST_TOMORROW)
+    expect(await take('2026-11-20T12:00:00', byChannel, '10')).toBe('2026-11-20')
+  })
+
+  test('not where both take at once either', async () => {
+    const takings = Array.from({ length: 12 }, (_call, index) =>
+      take('2026-11-20T12:00:00', index % 2 === 0 ? {} : byChannel, '9', index % 3 === 0 ? other : database.db),
+    )
+    const taken = (await Promise.all(takings)).filter((day) => !day.startsWith('until'))
+    expect(taken).toHaveLength(3)
+  })
 })
 
 test('a day that the service calls spent is spent, whatever the count says', async () => {
@@ -169,7 +202,11 @@ describe('what is left', () => {
     expect((await readCallBudget(database.db, byChannel, at)).scopes).toEqual([])
     await take('2026-11-20T09:00:00', byChannel, '10')
     await take('2026-11-20T09:00:00')
-    expect((await readCallBudget(database.db, byChannel, at)).scopes).toMatchObject([{ scope: 'channel=10', left: 2 }])
+    expect((await readCallBudget(database.db, byChannel, at)).scopes).toMatchObject([
+      { scope: 'account', left: 2 },
+      { scope: 'channel=10', left: 1 },
+    ])
+    expect((await readCallBudget(database.db, settings, at)).scopes).toMatchObject([{ scope: 'account', left: 1 }])
   })
 })
 

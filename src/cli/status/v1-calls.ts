@@ -1,6 +1,6 @@
 import { formatWallMinute, formatWallTime, wallTimeAt } from '../../core/wall-clock.ts'
 import type { BegunSlice } from '../../state/open-slices.ts'
-import type { CallBudget } from '../../state/read-call-budget.ts'
+import type { CallBudget, ScopeBudget } from '../../state/read-call-budget.ts'
 
 /** What is left of the day's calls on version 1, and what is half read. */
 export interface V1Calls {
@@ -22,11 +22,12 @@ export function describeV1Calls({ budget, begun }: V1Calls, timeZone: string): s
 
 /** `7 of 10`; by channel those that have used some, then the others. */
 export function leftOf({ budget, scope, scopes }: CallBudget): string {
-  const parts = scopes.map(({ scope: whose, left, spentAt }) => {
-    const refused = spentAt === null ? '' : ' (the service has refused a further one)'
-    return `${scope === 'account' ? '' : `${whose} `}${left} of ${budget}${refused}`
-  })
-  const others = scope === 'account' ? [] : [`${scopes.length === 0 ? 'each' : 'each other'} channel ${budget}`]
+  const refused = (each: ScopeBudget) => (each.spentAt === null ? '' : ' (the service has refused a further one)')
+  const account = scopes.find((each) => each.scope === 'account')
+  if (scope === 'account') return account ? `${account.left} of ${budget}${refused(account)}` : `${budget} of ${budget}`
+  const named = scopes.filter((each) => each !== account)
+  const parts = named.map((each) => `${each.scope} ${each.left} of ${budget}${refused(each)}`)
+  const others = [`${named.length === 0 ? 'each' : 'each other'} channel ${account?.left ?? budget}`]
   return [...parts, ...others].join(', ')
 }
 
