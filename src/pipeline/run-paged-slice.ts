@@ -13,9 +13,10 @@ import { type HeldVerdict, holdAgainstEarlier } from './hold-against-earlier.ts'
 import { keepRejected } from './keep-rejected.ts'
 import { openReading } from './open-reading.ts'
 import { addPage, beginSlice, isPastEnd, lookAgain, mayHaveMoved } from './paged-progress.ts'
-import { describeList, fetchNumbered, fetchPastEnd, pageIgnored } from './page-reading.ts'
+import { describeList, fetchNumbered, fetchPastEnd } from './page-reading.ts'
 import { type PageRows, readPageRows } from './page-rows.ts'
 import { settledPart } from './plan-windows.ts'
+import { requirePaged } from './require-paged.ts'
 import { requireReadable } from './require-readable.ts'
 import { requireFiltered } from './row-window.ts'
 import type { CutSlice, EndedSlice } from './run-slice.ts'
@@ -99,8 +100,9 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
       const read = readPageRows(slice.stream, page ?? noPage, readItem)
       if (number === 1) state = { ...state, covers: reading.covers() }
       isLast = isPastEnd(state, page, read)
-      if (page !== undefined && isLast && number === 2 && page.items.length >= slice.stream.pageSize) {
-        throw pageIgnored(pages, page)
+      if (page !== undefined && isLast && number === 2 && page.items.length >= state.pageSize) {
+        const keysOf = (half: Page) => readPageRows(slice.stream, half, readItem).keys
+        await requirePaged(pages, page, { pageSize: state.pageSize, keys: state.lastPageKeys, keysOf })
       }
       if (page !== undefined && !isLast) {
         await take(page, read)
