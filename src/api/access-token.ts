@@ -76,9 +76,10 @@ function tokenCall({ appId, appSecret }: Credentials): Call {
 
 /** `expire_time` is remaining seconds (API 2.1), also as text; public samples of the service show a time of day. */
 function readValidity(expireTime: unknown, { serviceTimeMs }: Answer, { timeZone, clock }: AccessTokenOptions): number {
-  if (typeof expireTime === 'number' && expireTime >= 0) return expireTime
+  // Less than none left is none: the token is good for the call that asked, as one of 0 seconds is.
+  if (typeof expireTime === 'number') return Math.max(0, expireTime)
   if (typeof expireTime !== 'string') return USUAL_VALIDITY_SECONDS
-  if (/^\s*\d{1,12}\s*$/.test(expireTime)) return Number(expireTime)
+  if (/^\s*-?\d{1,12}\s*$/.test(expireTime)) return Math.max(0, Number(expireTime))
   const expiry = parseWallTime(expireTime.trim())
   if (expiry === undefined) return USUAL_VALIDITY_SECONDS
   return Math.max(0, expiry - wallTimeAt(serviceTimeMs ?? clock.now(), timeZone))

@@ -94,6 +94,8 @@ describe('a fetched token', () => {
     ['an integer', 3600, 3600],
     ['numeric text', '3600', 3600],
     ['a time of day in the zone of the service', '2026-11-20 15:00:00', 3600],
+    ['less than nothing, which is nothing', -5, 0],
+    ['the same as text', '-5', 0],
     ['nothing', undefined, 7200],
     ['something unreadable', 'later', 7200],
   ])('its validity may be %s', async (_case, expireTime, validSeconds) => {
