@@ -104,7 +104,7 @@ export async function forgetCoverage(
     await lockLedger(trx)
     // What is half read is begun anew.
     await sql`delete from livehouse_ops.open_slices
-      where stream = any(${streams}::text[]) and reads && ${range}${ofChannels}`.execute(trx)
+      where stream = any(${streams}::text[]) and reads && ${range}${ofChannels}${ofPartition}`.execute(trx)
     const { rows } = await sql<{ stream: string; partition: string; slices: string }>`
       with met as (
         select slice_id, tsmultirange(covers) - tsmultirange(${range}) as rest from livehouse_ops.slices

@@ -94,6 +94,16 @@ test('a full last page is followed by an empty one, by itself again, or by a ref
   await expectTruth(pipeline, ['watch_records_v1'])
 })
 
+test('forgetting another partition leaves what is half read', async () => {
+  records.set(23)
+  await records.sync(3)
+  const range = { streams: ['watch_records_v1'], channels: undefined, window: { from: 0, to: autumn * 2 } } as const
+  await forgetCoverage(pipeline.database.db, { ...range, partition: 'channel=another' })
+  expect(await readOpen()).toMatchObject({ pages_read: 2 })
+  await forgetCoverage(pipeline.database.db, { ...range, partition: String((await readOpen())?.partition) })
+  expect(await readOpen()).toBeUndefined()
+})
+
 test('a service that cuts pages to its default size is read by that size', async () => {
   records.set(45)
   pipeline.emulator.faults.push({ effect: clamp, endpoint: 'userRecords' })
