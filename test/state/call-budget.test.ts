@@ -14,7 +14,6 @@ const settings: BudgetSettings = { v1Budget: 3, v1BudgetScope: 'account', timeZo
 const { signal } = new AbortController()
 
 let database: TestDatabase
-/** Another process would have a pool of its own too. */
 let other: Kysely<Database>
 beforeAll(async () => {
   database = await createTestDatabase()
