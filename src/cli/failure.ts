@@ -1,5 +1,6 @@
 import { LivehouseError } from '../core/errors.ts'
 import type { RunOutcome, RunProblem } from '../core/outcome.ts'
+import { sqlStateOf } from '../core/sql-state-of.ts'
 import { outcomeJson } from './outcome-json.ts'
 
 interface Failure {
@@ -32,7 +33,8 @@ export function failureOutcome(
   const code = error instanceof LivehouseError ? error.code : 'internal'
   const problems = problemsOf(error)
   const messages = problems.length > 0 ? problems : [messageOf(error)]
-  const errors = messages.map((message): RunProblem => ({ stream: null, partition: null, code, message }))
+  const state = sqlStateOf(error)
+  const errors = messages.map((message): RunProblem => ({ stream: null, partition: null, code, message, ...state }))
   return { runId, command, status: 'failed', startedAt, finishedAt, resumesAt: null, streams: {}, errors }
 }
 

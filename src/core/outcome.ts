@@ -50,6 +50,8 @@ export interface RunProblem {
   readonly partition: string | null
   readonly code: ErrorCode | 'internal'
   readonly message: string
+  /** Of `db.refused`: the reason, by PostgreSQL's table. */
+  readonly sqlState?: string
 }
 
 export interface StreamOutcome {

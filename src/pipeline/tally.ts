@@ -8,6 +8,7 @@ import {
   type RunStatus,
   type StreamOutcome,
 } from '../core/outcome.ts'
+import { sqlStateOf } from '../core/sql-state-of.ts'
 import { isGreen, partitionKey, type Proof } from '../core/slice.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
 import type { WaitingSlice } from './run-paged-slice.ts'
@@ -89,7 +90,7 @@ export function createTally(names: readonly Stream[]): Tally {
   }
 }
 
-function describe(error: unknown): Pick<RunProblem, 'code' | 'message'> {
-  if (error instanceof LivehouseError) return { code: error.code, message: error.message }
+function describe(error: unknown): Omit<RunProblem, 'stream' | 'partition'> {
+  if (error instanceof LivehouseError) return { code: error.code, message: error.message, ...sqlStateOf(error) }
   return { code: 'internal', message: error instanceof Error ? error.message : String(error) }
 }

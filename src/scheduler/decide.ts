@@ -24,6 +24,8 @@ export type Decision =
 const MISSED_AFTER_MS = 60_000
 /** A run that takes its process with it is not begun for ever. */
 const MOST_ATTEMPTS = 5
+/** How long it is left alone after its first end, its second, …: what stopped it is often not gone at once. */
+const PAUSES_MS = [60_000, 5 * 60_000, 15 * 60_000, 60 * 60_000]
 
 /**
  * What a job asks for: of all the ticks that were missed the last one, once; the tick whose run was interrupted, or whose process
@@ -41,5 +43,10 @@ export function decide(job: Job, timetable: Timetable, { sinceMs, last }: JobHis
   if (unfinished.attempts >= MOST_ATTEMPTS) {
     return { kind: 'give up', run: unfinished, reason: `it was begun ${unfinished.attempts} times and never ended` }
   }
-  return { kind: 'resume', run: unfinished }
+  return nowMs < restUntil(unfinished) ? { kind: 'none' } : { kind: 'resume', run: unfinished }
+}
+
+/** Of a run whose process died only the beginning is known. */
+function restUntil({ attempts, startedAt, finishedAt }: JobRun): number {
+  return (finishedAt ?? startedAt).getTime() + (PAUSES_MS[attempts - 1] ?? 0)
 }

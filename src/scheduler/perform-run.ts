@@ -3,6 +3,7 @@ import type { Clock } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
 import type { RunOutcome } from '../core/outcome.ts'
+import { sqlStateOf } from '../core/sql-state-of.ts'
 import type { ReportProgress } from '../core/progress.ts'
 import type { Database } from '../db/database.ts'
 import type { JobLock } from '../state/job-lock.ts'
@@ -51,7 +52,7 @@ export async function performRun(
   let status: JobOutcome['status'] = 'failed'
   const end = async ({ runId, errors, ...outcome }: JobOutcome): Promise<void> => {
     status = outcome.status
-    const isOver = status === 'ok' || !(signal.aborted || lost.signal.aborted || errors.some(isOfDatabase))
+    const isOver = status === 'ok' || !(signal.aborted || lost.signal.aborted || errors.some(passes))
     const isWritten = await endJobRun(db, run, {
       status: isOver ? 'ended' : 'interrupted',
       outcome: isOver ? status : null,
@@ -90,12 +91,13 @@ async function keepLock(
   }
 }
 
-function isOfDatabase({ code }: JobOutcome['errors'][number]): boolean {
-  return code.startsWith('db.')
+/** Whether the next attempt may find it gone. Classes 53 and 57: the server is short of something, or stops. */
+function passes({ code, sqlState = '' }: JobOutcome['errors'][number]): boolean {
+  return code === 'db.unreachable' || (code === 'db.refused' && /^5[37]/.test(sqlState))
 }
 
 function problemOf(error: unknown): JobOutcome['errors'][number] {
   const code = error instanceof LivehouseError ? error.code : 'internal'
   const message = error instanceof Error ? error.message : String(error)
-  return { stream: null, partition: null, code, message }
+  return { stream: null, partition: null, code, message, ...sqlStateOf(error) }
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Clock } from '../../src/core/clock.ts'
+import { LivehouseError } from '../../src/core/errors.ts'
 import { type JobOutcome, performRun, type RunJob } from '../../src/scheduler/perform-run.ts'
 import { createProgressFeed } from '../../src/scheduler/progress-feed.ts'
 import { JobLock } from '../../src/state/job-lock.ts'
@@ -134,4 +135,28 @@ test('a lock that was lost and is free again stops the run when another has done
 test('a lock that was lost and is free again is taken again, and the run goes on', async () => {
   await loseLockDuring(async () => {}, heldAgain)
   expect(await onRecord()).toMatchObject({ worker: 'a', attempts: 1, status: 'ended', outcome: 'ok' })
+})
+
+const problem = { stream: null, partition: null, message: 'the database says so' }
+test.each([
+  ['interrupted', { ...problem, code: 'db.unreachable' }],
+  ['interrupted', { ...problem, code: 'db.refused', sqlState: '53300' }],
+  ['interrupted', { ...problem, code: 'db.refused', sqlState: '57P01' }],
+  ['ended', { ...problem, code: 'db.refused', sqlState: '42501' }],
+  ['ended', { ...problem, code: 'db.newer' }],
+  ['ended', { ...problem, code: 'internal' }],
+] as const)('a run is %s after %o', async (status, error) => {
+  const run = await begin()
+  await perform(run, async () => ({ ...doneWell, status: 'failed', errors: [error] }))
+  expect(await onRecord()).toMatchObject({ status, outcome: status === 'ended' ? 'failed' : null })
+})
+
+test('what a run throws counts by the reason of the database', async () => {
+  const refused = (sqlState: string) => async () => {
+    throw new LivehouseError('db.refused', 'the database refuses', { reason: 'so', sqlState })
+  }
+  await perform(await begin(), refused('53300'))
+  expect(await onRecord()).toMatchObject({ status: 'interrupted' })
+  await perform(await begin(), refused('25006'))
+  expect(await onRecord()).toMatchObject({ status: 'ended', outcome: 'failed' })
 })

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { decide } from '../../src/scheduler/decide.ts'
+import { openTimetable } from '../../src/scheduler/timetable.ts'
+import type { JobRun } from '../../src/state/job-runs.ts'
+import { nightly } from '../helpers/scheduler-bench.ts'
+import { jobOf } from '../helpers/start-scheduler.ts'
+
+const MINUTE = 60_000
+const due = new Date('2026-11-19T18:00:00Z')
+const timetable = openTimetable(nightly.cron, 'Asia/Shanghai')
+const run: JobRun = {
+  jobRunId: '1',
+  job: 'nightly',
+  localTime: '2026-11-20 02:00:00',
+  isRepeat: false,
+  dueAt: due,
+  status: 'interrupted',
+  outcome: null,
+  attempts: 1,
+  worker: 'a',
+  runId: null,
+  error: null,
+  startedAt: due,
+  finishedAt: new Date(due.getTime() + 90 * MINUTE),
+}
+
+const kindAt = (last: JobRun, atMs: number) =>
+  decide(jobOf('nightly', nightly), timetable, { sinceMs: 0, last }, atMs).kind
+
+test.each([
+  [1, 1],
+  [2, 5],
+  [3, 15],
+  [4, 60],
+])('after %i attempts a run is left alone for %i minutes from its end on', (attempts, minutes) => {
+  const endMs = due.getTime() + 90 * MINUTE
+  const wait = minutes * MINUTE
+  expect(kindAt({ ...run, attempts }, endMs + wait - 1)).toBe('none')
+  expect(kindAt({ ...run, attempts }, endMs + wait)).toBe('resume')
+})
+
+test('a run whose process died is left alone from its beginning on', () => {
+  const died: JobRun = { ...run, status: 'running', finishedAt: null, attempts: 2 }
+  expect(kindAt(died, due.getTime() + 5 * MINUTE - 1)).toBe('none')
+  expect(kindAt(died, due.getTime() + 5 * MINUTE)).toBe('resume')
+})
