@@ -62,7 +62,7 @@ export function defineMetrics(registry: Registry) {
     budgetLeft: gauge('v1_budget_left', 'Of these, what is left today; where each channel has its own, the least'),
     jobNext: gauge('job_next_run_timestamp_seconds', 'When a job is due next', ['job']),
     jobLast: gauge('job_last_run_timestamp_seconds', 'When a job was last begun', ['job', 'status']),
-    jobRunning: gauge('job_running', '1 while this process runs the job', ['job']),
+    jobRunning: gauge('job_running', '1 while a process runs the job', ['job']),
     databaseUp: gauge('database_up', '1 while the database answers'),
     factsAge: gauge('facts_age_seconds', 'How old the numbers from the database are'),
     info: gauge('build_info', 'The version that runs', ['version']),
