@@ -62,8 +62,20 @@ async function runNights(emulator: Emulator, url: string): Promise<void> {
   time.nowMs = MORNING_MS
 }
 
-const nightly = { name: 'nightly', cron: '15 2 * * *', timeZone: 'Asia/Shanghai', isRunning: false }
-const weekly = { name: 'audit-weekly', cron: '30 4 * * 0', timeZone: 'Asia/Shanghai', isRunning: false }
+const nightly = {
+  name: 'nightly',
+  cron: '15 2 * * *',
+  timeZone: 'Asia/Shanghai',
+  streams: [],
+  isRunning: false,
+} as const
+const weekly = {
+  name: 'audit-weekly',
+  cron: '30 4 * * 0',
+  timeZone: 'Asia/Shanghai',
+  streams: [],
+  isRunning: false,
+} as const
 
 function serve(db: Parameters<typeof startTestStatusServer>[0]['db']): Promise<TestStatusServer> {
   const jobs = [

@@ -14,6 +14,7 @@ import type { Job } from '../../scheduler/job.ts'
 import type { ProgressFeed } from '../../scheduler/progress-feed.ts'
 import { type JobState, readJobStates } from '../../scheduler/read-job-states.ts'
 import type { CliContext } from '../command.ts'
+import { jobStreams } from '../jobs/job-streams.ts'
 
 /** What the page of `serve` is made from. */
 export interface StatusPageDeps {
@@ -77,6 +78,9 @@ export async function openStatusPage(
 /** A run whose process is gone was interrupted, whatever its record says. */
 function viewOf({ job, next, last, isRunning }: JobState): JobView {
   const { name, cron, timeZone } = job
+  const { kind, definition, isEnabled } = job
+  const readsAll = isEnabled && kind === 'sync' && (definition.channels ?? 'all') === 'all'
+  const streams = readsAll ? jobStreams(job).map((stream) => stream.name) : []
   const status = last?.status === 'ended' ? (last.outcome ?? 'failed') : 'interrupted'
-  return { name, cron, timeZone, next, isRunning, last: last && { startedAt: last.startedAt, status } }
+  return { name, cron, timeZone, streams, next, isRunning, last: last && { startedAt: last.startedAt, status } }
 }

@@ -1,3 +1,4 @@
+import type { StreamName } from '../../core/stream.ts'
 import type { WallTime } from '../../core/wall-clock.ts'
 import type { DayActivity } from '../../state/read-daily-activity.ts'
 import type { LedgerUnit } from '../../state/read-ledger-overview.ts'
@@ -15,6 +16,8 @@ export interface JobView {
   readonly cron: string
   /** IANA. */
   readonly timeZone: string
+  /** What it reads of all channels; empty for one that is not run by itself, or reads some channels or old days only. */
+  readonly streams: readonly StreamName[]
   /** Undefined for a job that is not run by itself. */
   readonly next: Date | undefined
   readonly isRunning: boolean

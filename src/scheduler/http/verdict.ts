@@ -44,9 +44,11 @@ export function judge(facts: Facts, endsOf: EndsOf = () => undefined): Verdict {
   const isRunning = runs.some((run) => run.status === 'running' && facts.readAtMs - run.startedAt.getTime() < FRESH_MS)
   if (runs.length === 0) return { status: 'empty', findings: [], completeUntil: undefined, isRunning }
   const nightly = facts.units.filter(({ stream }) => stream !== ASKED_FOR)
+  const unitsOf = Map.groupBy(nightly, ({ stream }) => stream)
   const findings = [
     ...failedRun(facts),
-    ...[...Map.groupBy(nightly, ({ stream }) => stream)].flatMap(([stream, units]) => [
+    ...neverRead(facts, unitsOf),
+    ...[...unitsOf].flatMap(([stream, units]) => [
       ...problems(facts, stream),
       ...unread(facts, stream, units),
       ...late(facts, stream, units, endsOf),
@@ -82,6 +84,17 @@ function late(facts: Facts, stream: string, units: readonly LedgerUnit[], endsOf
   const reaches = found.map((unit) => reachOf(unit, facts.timeZone))
   const since = reaches.reduce((least, reach) => (least === null || reach === null ? null : Math.min(least, reach)))
   return [{ kind: 'late', stream, channels: channelsOf(found), since }]
+}
+
+/** Streams that a job is to read and that left no slice yet. Signups have one only where there is a questionnaire. */
+function neverRead({ channels, jobs }: Facts, read: ReadonlyMap<string, unknown>): Finding[] {
+  const wanted = new Set(jobs.flatMap(({ streams }) => streams))
+  const active = channels.filter(({ state }) => state === 'active').length
+  return [...wanted].flatMap((stream): Finding[] => {
+    if (read.has(stream) || stream === ASKED_FOR || stream === 'signups') return []
+    if (!inEachChannel.includes(stream)) return [{ kind: 'late', stream, channels: 0, since: null }]
+    return active === 0 ? [] : [{ kind: 'unread', stream, channels: active }]
+  })
 }
 
 function unread(facts: Facts, stream: string, units: readonly LedgerUnit[]): Finding[] {

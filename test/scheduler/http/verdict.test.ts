@@ -68,6 +68,18 @@ test('an active channel that nothing was read of is found for each stream; gone 
   expect(found).toContainEqual({ kind: 'unread', stream: 'gifts', channels: 1 })
 })
 
+test('a stream that a job is to read and that was never read is found', () => {
+  const streams = ['visitors', 'watch_records', 'watch_records_v1', 'gifts', 'signups', 'managers'] as const
+  const nightly = { name: 'nightly', cron: '15 2 * * *', timeZone: 'UTC', next: undefined, isRunning: false }
+  const units = makeFacts().units.filter(({ stream }) => stream !== 'gifts')
+  const verdict = judge(makeFacts({ units, jobs: [{ ...nightly, streams, last: undefined }] }))
+  expect(verdict.status).toBe('incomplete')
+  expect(verdict.findings).toEqual([
+    { kind: 'unread', stream: 'gifts', channels: 1 },
+    { kind: 'late', stream: 'managers', channels: 0, since: null },
+  ])
+})
+
 test('short readings, gaps and a failed run are found', () => {
   const units = makeFacts().units.map((unit) => (unit.stream === 'gifts' ? { ...unit, gaps: 2 } : unit))
   const runs = [makeRun({ runId: '8', status: 'failed', command: 'run nightly' }), makeRun()]

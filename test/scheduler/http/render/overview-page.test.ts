@@ -40,7 +40,17 @@ function hostileFacts(): Facts {
       makeRun({ command: EVIL, streams: [{ stream: EVIL, counts: counts(), slices: { failed: 1 } }], errorCount: 1 }),
     ],
     quarantine: { reasons: [{ stream: EVIL, reason: EVIL, items: 3, lastSeenAt: new Date(NOW_MS) }], isMore: true },
-    jobs: [{ name: EVIL, cron: EVIL, timeZone: 'UTC', next: new Date(NOW_MS), isRunning: false, last: undefined }],
+    jobs: [
+      {
+        name: EVIL,
+        cron: EVIL,
+        timeZone: 'UTC',
+        streams: [],
+        next: new Date(NOW_MS),
+        isRunning: false,
+        last: undefined,
+      },
+    ],
     timeZone: 'UTC',
   })
 }
