@@ -5,6 +5,7 @@ import { publishBi } from '../../db/bi/publish-bi.ts'
 import { copyDatabase } from '../../db/copy-database.ts'
 import type { Database } from '../../db/database.ts'
 import { describeTarget } from '../../db/database-url.ts'
+import { mendCredentials } from '../../db/mend-credentials.ts'
 import { migrateUp, readMigrationStatus, requireMigrated } from '../../db/migrate.ts'
 import { openDatabase } from '../../db/pool.ts'
 import type { Refuse } from '../arguments.ts'
@@ -29,8 +30,9 @@ export function readCopyTarget(action: string, given: string | undefined, refuse
  * `livehouse db copy`: the embedded database into a server's.
  * @throws db.copyRefused, db.… codes
  */
-export async function copyToServer(context: CliContext, from: string, to: string): Promise<number> {
+export async function copyToServer(context: CliContext, from: string, given: string): Promise<number> {
   const { signal, print, remark } = context
+  const to = mendCredentials(given)
   context.addSecret(decodeURIComponent(new URL(to).password))
   const isAutoMigrated = readSettings(
     { ...context.environment, DATABASE_URL: to },

@@ -27,6 +27,8 @@ test('the embedded database moves to a server, and the next sync goes on there',
   const environment = { ...onServer, DATABASE_URL: 'embedded' }
   const tooEarly = await runVerb(db, ['copy', '--to', server.url], { environment })
   expect(tooEarly.error).toMatchObject({ code: 'db.copyRefused', message: expect.stringMatching(/nothing to copy/) })
+  const oddPassword = await runVerb(db, ['copy', '--to', 'postgres://u:a%zz@127.0.0.1:1/d'], { environment })
+  expect(oddPassword.error).toMatchObject({ code: 'db.copyRefused' })
   await runVerb(sync, [], { environment })
 
   const copied = await runVerb(db, ['copy', '--to', server.url], { environment })
