@@ -5,7 +5,7 @@ const limit = z.object({
   peak: z.number(),
   /** When that was; calls that left soon after say nothing about the rate since. */
   foundAtMs: z.number(),
-  /** Time filled with granted calls since: a rate that nobody uses proves nothing. */
+  /** Time filled with admitted calls since: a rate that nobody uses proves nothing. */
   usedMs: z.number(),
   /** For how long the service asked to be left alone. */
   pauseMs: z.number(),

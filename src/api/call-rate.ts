@@ -26,7 +26,7 @@ export function callRate({ limit }: CallPace, ceiling: number): number {
   return Math.min(limit ? limitedRate(limit) : Number.POSITIVE_INFINITY, ceilingRate(ceiling))
 }
 
-/** The limit after so many more granted calls; undefined where they went beyond all that was known of it. */
+/** The limit after so many more admitted calls; undefined where they went beyond all that was known of it. */
 export function useLimit(limit: FoundLimit, calls: number, ceiling: number): FoundLimit | undefined {
   if (limit.apartMs > 0) return limit
   const rate = limitedRate(limit)

@@ -21,7 +21,7 @@ import { retry } from './retry.ts'
 import { createSecrets } from './secrets.ts'
 import type { Send } from './send.ts'
 import { createServiceClock, type ServiceClock } from './service-clock.ts'
-import { awaitToken, token } from './token.ts'
+import { token, tokenPreparation } from './token.ts'
 import { createMemoryTokenStore, type TokenStore } from './token-store.ts'
 import { fetchedTokens, fixedToken } from './tokens.ts'
 
@@ -89,7 +89,11 @@ export function connect(options: ConnectOptions): Connection {
     appId: credentials.appId,
     tokens: fetchedTokens({
       // Paced but not repeated by itself: the call that waits for the token is.
-      requestToken: createTokenRequest(rate(answers, permits), { ...options, credentials, secrets }),
+      requestToken: createTokenRequest(rate(answers, { permits, isUrgent: true }), {
+        ...options,
+        credentials,
+        secrets,
+      }),
       store: hideTokens(options.tokenStore ?? createMemoryTokenStore(), secrets),
       clock,
       closed: closing.signal,
@@ -100,7 +104,11 @@ export function connect(options: ConnectOptions): Connection {
 
   const tokens = { bearer, ticket: fetched }
   const authorized = budget(token(answers, tokens), options.reserve, serviceClock)
-  const send = retry(pace(authorized, { concurrency, permits, prepare: awaitToken(tokens) }), { clock, log, random })
+  const send = retry(pace(authorized, { concurrency, permits, preparationOf: tokenPreparation(tokens) }), {
+    clock,
+    log,
+    random,
+  })
   const request = credentials && createTokenRequest(send, { ...options, credentials, secrets })
   const client = createClient(send, {
     listParams,

@@ -1,5 +1,8 @@
 import type { CallPace } from './call-pace.ts'
-import { callRate, useLimit } from './call-rate.ts'
+import { callRate } from './call-rate.ts'
+
+/** Of what there is: the rest is for others, who ask later. */
+const SHARE = 0.6
 
 export interface GrantOptions {
   /** 0 for none. */
@@ -21,8 +24,7 @@ export function grantCalls(
   if (wanted <= 0 || firstMs > firstUntilMs) return { pace, slots: [] }
   const intervalMs = 1000 / callRate(pace, ceiling)
   const inTime = Math.floor((untilMs - firstMs) / intervalMs) + 1
-  const count = Math.max(1, Math.min(wanted, inTime))
+  const count = Math.max(1, Math.min(wanted, Math.ceil(inTime * SHARE)))
   const slots = Array.from({ length: count }, (_slot, index) => firstMs + index * intervalMs)
-  const limit = pace.limit && useLimit(pace.limit, count, ceiling)
-  return { pace: { ...pace, limit, nextAtMs: firstMs + count * intervalMs }, slots }
+  return { pace: { ...pace, nextAtMs: firstMs + count * intervalMs }, slots }
 }

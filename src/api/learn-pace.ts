@@ -1,5 +1,5 @@
 import type { Admissions, CallPace } from './call-pace.ts'
-import { callRate } from './call-rate.ts'
+import { callRate, useLimit } from './call-rate.ts'
 
 /** What one of those who share the pace has seen since it last told. */
 export interface PaceReport {
@@ -28,6 +28,9 @@ const LAG_MS = 300
 const HOLD_MS = 600
 /** Below this share of the rate, what was admitted tells little about the limit. */
 const GUESS = 0.5
+/** A rate that is not used to this share proves nothing. */
+const USED = 0.7
+const USED_BY_GUESS = 0.5
 /** Nothing admitted in this time, or that of so many calls: everything is refused. */
 const BLIND_MS = 600
 const BLIND_CALLS = 5
@@ -42,21 +45,24 @@ const LONGEST_APART_MS = 30_000
 export function learnPace(pace: CallPace, report: PaceReport, ceiling: number): CallPace {
   if (report.admissions.length === 0 && report.refusals.length === 0) return pace
   const admissions = addAdmissions(pace, report, ceiling)
-  const informed = learnAdmissions({ ...pace, admissions }, report)
+  const informed = learnAdmissions({ ...pace, admissions }, report, ceiling)
   return report.refusals.reduce((before, refusal) => learnRefusal(before, refusal, report.nowMs, ceiling), informed)
 }
 
-function learnAdmissions(pace: CallPace, { nowMs, admissions }: PaceReport): CallPace {
+function learnAdmissions(pace: CallPace, { nowMs, admissions }: PaceReport, ceiling: number): CallPace {
   const { limit } = pace
   if (!limit) return pace
   if (limit.apartMs > 0) {
     const isOver = admissions.some(({ atMs }) => atMs >= limit.foundAtMs + limit.apartMs)
     return isOver ? { ...pace, limit: { ...limit, foundAtMs: nowMs, usedMs: 0, apartMs: 0 } } : pace
   }
-  if (!limit.isGuess) return pace
   // Others tell later what they saw before the first refusal: it counts towards what was admitted then.
-  const admitted = admittedRate(pace, limit.foundAtMs, WINDOW_MS)
-  return admitted <= limit.peak ? pace : { ...pace, limit: { ...limit, peak: admitted } }
+  const atFirst = limit.isGuess ? admittedRate(pace, limit.foundAtMs, WINDOW_MS) : 0
+  const known = atFirst > limit.peak ? { ...limit, peak: atFirst } : limit
+  const rate = callRate({ ...pace, limit: known }, ceiling)
+  if (lately(pace, rate, nowMs) < rate * (limit.isGuess ? USED_BY_GUESS : USED)) return { ...pace, limit: known }
+  const calls = admissions.filter(({ atMs }) => atMs > limit.foundAtMs).reduce((sum, { count }) => sum + count, 0)
+  return { ...pace, limit: useLimit(known, calls, ceiling) }
 }
 
 function learnRefusal(
@@ -78,11 +84,20 @@ function learnRefusal(
     const peak = limit.apartMs > 0 ? limit.peak : Math.max(limit.peak * FALL_WHEN_BLIND, LOWEST_RATE)
     return { ...paused, nextAtMs, limit: { ...limit, foundAtMs: nowMs, usedMs: 0, apartMs, peak, isGuess: false } }
   }
-  const windowMs = Math.min(Math.max(WINDOW_MS, (CALLS_TO_TELL / rate) * 1000), LONGEST_WINDOW_MS)
-  const admitted = Math.max(admittedRate(pace, nowMs, windowMs), admittedRate(pace, nowMs - LAG_MS, windowMs))
+  const admitted = lately(pace, rate, nowMs)
   const found = { foundAtMs: nowMs, usedMs: 0, pauseMs, apartMs: 0, lagMs: Math.max(0, nowMs - leftAtMs) }
   const isGuess = limit === undefined || admitted < rate * GUESS
   return { ...paused, limit: { ...found, isGuess, peak: Math.max(admitted, LOWEST_RATE) } }
+}
+
+/** Calls a second that were taken lately, as far as those who share the pace have told. */
+function lately(pace: CallPace, rate: number, nowMs: number): number {
+  const windowMs = windowOf(rate)
+  return Math.max(admittedRate(pace, nowMs, windowMs), admittedRate(pace, nowMs - LAG_MS, windowMs))
+}
+
+function windowOf(rate: number): number {
+  return Math.min(Math.max(WINDOW_MS, (CALLS_TO_TELL / rate) * 1000), LONGEST_WINDOW_MS)
 }
 
 function isBlind(pace: CallPace, rate: number, nowMs: number): boolean {
@@ -97,7 +112,7 @@ function admittedRate({ admissions, sinceMs }: CallPace, atMs: number, longestMs
 }
 
 function addAdmissions(pace: CallPace, { nowMs, admissions }: PaceReport, ceiling: number): readonly Admissions[] {
-  const windowMs = Math.min(Math.max(WINDOW_MS, (CALLS_TO_TELL / callRate(pace, ceiling)) * 1000), LONGEST_WINDOW_MS)
+  const windowMs = windowOf(callRate(pace, ceiling))
   const counts = new Map<number, number>()
   for (const { atMs, count } of [...pace.admissions, ...admissions]) {
     const bucketMs = Math.floor(atMs / BUCKET_MS) * BUCKET_MS

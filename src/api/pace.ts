@@ -1,14 +1,24 @@
 import pLimit from 'p-limit'
 import { hasCode } from '../core/errors.ts'
-import type { CallContext } from '../core/page.ts'
 import { createFairQueue } from './fair-queue.ts'
-import type { Permits } from './permits.ts'
+import type { Permits, Preparation } from './permits.ts'
 import type { Answer, Call, Send } from './send.ts'
 
+export interface RateOptions {
+  readonly permits: Permits
+  /** What a call has to wait for before it may go; undefined where there is nothing. */
+  readonly preparationOf?: (call: Call) => Preparation | undefined
+  /** Others wait for these calls. */
+  readonly isUrgent?: boolean
+}
+
 /** Lets a call out when the permit source allows it, and tells that source how the service took it. */
-export function rate(next: Send, permits: Permits): Send {
+export function rate(next: Send, { permits, preparationOf, isUrgent = false }: RateOptions): Send {
   return async (call, context) => {
-    const permit = await permits.take(context.signal)
+    // At once, so that all learn together what is wrong with it; and when its turn has come, which may be much later.
+    const preparation = preparationOf?.(call)
+    await preparation?.prepare(context.signal)
+    const permit = await permits.take(context.signal, preparation ? { preparation, isUrgent } : { isUrgent })
     try {
       const answer = await next(call, context)
       permit.admitted()
@@ -20,27 +30,22 @@ export function rate(next: Send, permits: Permits): Send {
   }
 }
 
-export interface PaceOptions {
+export interface PaceOptions extends RateOptions {
   readonly concurrency: number
-  readonly permits: Permits
-  /** What a call has to wait for before it may ask for leave to go. */
-  readonly prepare?: (call: Call, context: CallContext) => Promise<void>
 }
 
 /** At most `concurrency` calls at once, at the rate of `permits`, and the channels in turn where more are waiting. */
-export function pace(next: Send, { concurrency, permits, prepare = async () => {} }: PaceOptions): Send {
+export function pace(next: Send, { concurrency, ...options }: PaceOptions): Send {
   const limit = pLimit(concurrency)
   const queue = createFairQueue<() => Promise<void>>()
-  const rated = rate(next, permits)
+  const rated = rate(next, options)
   return (call, context) => {
     const { signal } = context
     signal.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
     const remove = queue.add(call.channelId ?? '', async () => {
       signal.removeEventListener('abort', giveUp)
-      await prepare(call, context)
-        .then(() => rated(call, context))
-        .then(resolve, reject)
+      await rated(call, context).then(resolve, reject)
     })
     const giveUp = () => {
       remove()

@@ -16,8 +16,21 @@ export interface Permit {
 
 /** Decides when the next call may go out. Several processes can share one source. */
 export interface Permits {
-  /** Resolves in the order of asking; rejects with the signal's reason. */
-  readonly take: (signal: AbortSignal) => Promise<Permit>
+  /** Resolves in the order of asking; rejects with the signal's reason, or with what its preparation throws. */
+  readonly take: (signal: AbortSignal, options?: TakeOptions) => Promise<Permit>
+}
+
+/** Something that a call needs, and that does not last. */
+export interface Preparation {
+  readonly isReady: () => boolean
+  readonly prepare: (signal: AbortSignal) => Promise<void>
+}
+
+export interface TakeOptions {
+  /** What has to be waited for when its turn has come: else those that have leave would wait for it and then go at once. */
+  readonly preparation?: Preparation
+  /** Goes before all others: the preparation of one of them waits for it. */
+  readonly isUrgent?: boolean
 }
 
 export interface PermitsOptions {
@@ -61,6 +74,8 @@ export function createPermits({ maxCallsPerSecond, cell, clock, log, random }: P
   let slots: readonly number[] = []
   let waiting = 0
   let usedLately = 0
+  /** Granted, and nobody was there to use them: so many fewer are asked for. */
+  let lostLately = 0
   /** How often nothing was to be had: the longer one waits, the further ahead one may take. */
   let misses = 0
   let admissions: Admissions[] = []
@@ -74,12 +89,13 @@ export function createPermits({ maxCallsPerSecond, cell, clock, log, random }: P
 
   const exchange = async (): Promise<void> => {
     const report = { admissions, refusals }
-    const wanted = waiting === 0 ? 0 : waiting + usedLately - slots.length
+    const wanted = waiting === 0 ? 0 : waiting + Math.max(0, usedLately - lostLately) - slots.length
     const foundBefore = pace?.limit?.foundAtMs
     const askedAt = cell.now()
     admissions = []
     refusals = []
     usedLately = 0
+    lostLately = 0
     const changed = await cell.exchange((kept, nowMs) => {
       const trusted = trustPace(kept ?? nothingKnown(nowMs), { nowMs, aheadMs: FURTHEST_MS, ceiling })
       const known = learnPace(trusted, { ...report, nowMs }, ceiling)
@@ -126,7 +142,11 @@ export function createPermits({ maxCallsPerSecond, cell, clock, log, random }: P
     },
   })
 
-  const depart = async (signal: AbortSignal): Promise<Permit> => {
+  const depart = async (signal: AbortSignal, preparation: Preparation | undefined): Promise<Permit> => {
+    signal.throwIfAborted()
+    await preparation?.prepare(signal)
+    // Once more where it did not last until the call could leave; what does not last even then is left to the call.
+    let isPrepared = preparation === undefined
     for (;;) {
       signal.throwIfAborted()
       if (!pace || refusals.length > 0) {
@@ -140,12 +160,17 @@ export function createPermits({ maxCallsPerSecond, cell, clock, log, random }: P
         return permitFor(now)
       }
       const { pausedUntilMs } = pace
-      slots = slots.filter((at) => at >= now - lateMs && at <= now + FURTHEST_MS && at >= pausedUntilMs)
+      const valid = slots.filter((at) => at >= now - lateMs && at <= now + FURTHEST_MS && at >= pausedUntilMs)
+      lostLately += slots.length - valid.length
+      slots = valid
       const [slot, ...rest] = slots
       if (slot === undefined) {
         await orAborted(share(), signal)
         // Not all at the same time: else the same one were always first.
         if (misses > 0) await clock.sleep(LOOK_MS * (0.5 + random()), signal)
+      } else if (slot <= now && !isPrepared && preparation?.isReady() === false) {
+        isPrepared = true
+        await preparation.prepare(signal)
       } else if (slot <= now) {
         slots = rest
         usedLately += 1
@@ -159,11 +184,13 @@ export function createPermits({ maxCallsPerSecond, cell, clock, log, random }: P
   }
 
   return {
-    take: (signal) => {
+    take: (signal, { preparation, isUrgent = false } = {}) => {
       waiting += 1
-      const mine = turn.then(() => depart(signal))
+      const go = () => depart(signal, preparation)
+      const mine = isUrgent ? go() : turn.then(go)
       const leave = (): void => void (waiting -= 1)
-      turn = mine.then(leave, leave)
+      const left = mine.then(leave, leave)
+      if (!isUrgent) turn = left
       return mine
     },
   }

@@ -1,5 +1,5 @@
 import { hasCode, LivehouseError } from '../core/errors.ts'
-import type { CallContext } from '../core/page.ts'
+import type { Preparation } from './permits.ts'
 import type { Call, Send } from './send.ts'
 import type { Tokens } from './tokens.ts'
 
@@ -33,10 +33,11 @@ export function token(next: Send, options: TokenOptions): Send {
   }
 }
 
-/** Waits until a call can have its token: else those that have leave to go would wait for it and then go all at once. */
-export function awaitToken(options: TokenOptions): (call: Call, context: CallContext) => Promise<void> {
-  return async (call, { signal }) => {
-    await tokensOf(call, options)?.ready(signal)
+/** A call has its token before it asks for leave to go: else those that have it would wait, and then go all at once. */
+export function tokenPreparation(options: TokenOptions): (call: Call) => Preparation | undefined {
+  return (call) => {
+    const tokens = tokensOf(call, options)
+    return tokens && { isReady: tokens.isReady, prepare: tokens.prepare }
   }
 }
 

@@ -13,7 +13,9 @@ export type IssuedToken = Pick<AccessToken, 'value'>
 /** Where calls get their bearer token from. */
 export interface Tokens {
   /** Waits for the one fetch in flight where one is due: `current` will hardly have to. */
-  readonly ready: (signal: AbortSignal) => Promise<void>
+  readonly prepare: (signal: AbortSignal) => Promise<void>
+  /** Whether `current` would not have to wait. */
+  readonly isReady: () => boolean
   /** A token that should be accepted, for one call. */
   readonly current: (signal: AbortSignal) => Promise<IssuedToken>
   /** The service did not accept this token. @returns whether `current` can give another one. */
@@ -22,7 +24,7 @@ export interface Tokens {
 
 /** The token that the operator configured; there is no other. */
 export function fixedToken(value: string): Tokens {
-  return { ready: async () => {}, current: async () => ({ value }), reject: () => false }
+  return { prepare: async () => {}, isReady: () => true, current: async () => ({ value }), reject: () => false }
 }
 
 /** Tokens that can be asked for. */
@@ -77,8 +79,12 @@ export function fetchedTokens({ requestToken, store, clock, closed }: FetchedTok
     return token
   }
 
+  const ready = (): AccessToken | undefined =>
+    held && (isUsable(held) || (held === unused && !isRejected(held))) ? held : undefined
+
   const obtain = async (signal: AbortSignal): Promise<AccessToken> => {
-    if (held && (isUsable(held) || (held === unused && !isRejected(held)))) return held
+    const token = ready()
+    if (token) return token
     flight ??= readOrFetch()
       .then(hold)
       .finally(() => {
@@ -88,7 +94,8 @@ export function fetchedTokens({ requestToken, store, clock, closed }: FetchedTok
   }
 
   return {
-    ready: async (signal) => void (await obtain(signal)),
+    prepare: async (signal) => void (await obtain(signal)),
+    isReady: () => ready() !== undefined,
     current: async (signal) => {
       const token = await obtain(signal)
       unused = undefined

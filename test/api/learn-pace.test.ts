@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { type CallPace, nothingKnown, parseCallPace } from '../../src/api/call-pace.ts'
 import { callRate } from '../../src/api/call-rate.ts'
-import { grantCalls } from '../../src/api/grant-calls.ts'
 import { learnPace, type PaceReport } from '../../src/api/learn-pace.ts'
 
 const START = Date.UTC(2026, 10, 20, 6)
@@ -16,10 +15,12 @@ function reportOf({ nowMs = START + 1000, admitted = 0, refused = 1 }): PaceRepo
   return { nowMs, admissions, refusals }
 }
 
-/** Uses the rate for so long. */
-function use(pace: CallPace, fromMs: number, forMs: number): CallPace {
-  const options = { ceiling: 0, wanted: 1_000_000, fromMs, untilMs: fromMs + 50, firstUntilMs: fromMs + 50 }
-  return forMs <= 0 ? pace : use(grantCalls(pace, options).pace, fromMs + 50, forMs - 50)
+/** Uses that share of the rate for so long, in steps of a tenth of a second. */
+function use(pace: CallPace, fromMs: number, forMs: number, share = 1): CallPace {
+  if (forMs <= 0) return pace
+  const nowMs = fromMs + 100
+  const admissions = [{ atMs: fromMs + 50, count: (callRate(pace, 0) / 10) * share }]
+  return use(learnPace(pace, { nowMs, admissions, refusals: [] }, 0), nowMs, forMs - 100, share)
 }
 
 const slowed = learnPace(nothingKnown(START), reportOf({ admitted: 100 }), 0)
@@ -43,9 +44,10 @@ test('the rate comes back to what was admitted, passes it gently, and then faste
   expect(rates[4]).toBeGreaterThan(150)
 })
 
-test('a rate that nobody uses does not rise', () => {
-  const later = learnPace(slowed, reportOf({ nowMs: START + 600_000, admitted: 1, refused: 0 }), 0)
-  expect(callRate(later, 0)).toBeCloseTo(95)
+test('a rate of which only half is used does not rise: that proves nothing', () => {
+  const settled = learnPace(slowed, reportOf({ nowMs: START + 3000, admitted: 100 }), 0)
+  const idle = learnPace(settled, reportOf({ nowMs: START + 600_000, admitted: 1, refused: 0 }), 0)
+  expect(callRate(use(idle, START + 600_000, 10_000, 0.5), 0)).toBeCloseTo(95)
 })
 
 test('a refusal of a call that left before the fall could show is none of the new rate', () => {
