@@ -1,6 +1,8 @@
 import type { Clock } from '../../src/core/clock.ts'
 
 interface Sleeper {
+  /** How long it wanted to sleep. */
+  readonly waitMs: number
   wakesAtMs: number
   readonly wake: () => void
 }
@@ -17,8 +19,8 @@ export interface LockstepOptions {
   readonly startMs: number
   /** How many have to be asleep before time passes. */
   readonly sleepers: () => number
-  /** Time stands while somebody works. */
-  readonly isBusy: () => boolean
+  /** Time stands while somebody works; told how long each sleeper wanted to sleep. */
+  readonly isBusy: (waitsMs: readonly number[]) => boolean
   /** Who sleeps for half a minute or longer only wakes up at a multiple of this, so that days pass quickly. */
   readonly gridMs?: () => number
 }
@@ -33,7 +35,7 @@ export function createLockstepClock({ startMs, sleepers, isBusy, gridMs = () => 
       signal?.throwIfAborted()
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       const grid = ms < 30_000 ? 1 : gridMs()
-      const sleeper = { wakesAtMs: Math.ceil((nowMs + ms) / grid) * grid, wake: resolve }
+      const sleeper = { waitMs: ms, wakesAtMs: Math.ceil((nowMs + ms) / grid) * grid, wake: resolve }
       asleep.add(sleeper)
       const onAbort = () => reject(signal?.reason)
       signal?.addEventListener('abort', onAbort)
@@ -45,7 +47,7 @@ export function createLockstepClock({ startMs, sleepers, isBusy, gridMs = () => 
     runTo: async (untilMs) => {
       for (;;) {
         do await settle()
-        while (asleep.size < sleepers() || isBusy())
+        while (asleep.size < sleepers() || isBusy([...asleep].map(({ waitMs }) => waitMs)))
         const [next] = [...asleep].sort((a, b) => a.wakesAtMs - b.wakesAtMs)
         if (next === undefined || next.wakesAtMs > untilMs) break
         nowMs = Math.max(nowMs, next.wakesAtMs)
