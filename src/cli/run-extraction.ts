@@ -158,7 +158,7 @@ async function extract(
   const gone = request.namesChannels ? new Set<string>() : await readGoneChannels(db)
   const planStreams = withoutChannels(request.planStreams(now), gone)
   const job = await runStreams(request.streams, planStreams, deps, {
-    concurrency: Math.floor(SLICES_A_CALL * service.concurrency),
+    concurrency: Math.ceil(SLICES_A_CALL * service.concurrency),
     locks,
     planAgain: (partition) => planAgain(db, partition, startedAt),
     order: request.order ?? 'newest-first',

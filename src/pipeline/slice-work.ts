@@ -21,8 +21,6 @@ export interface Slice {
   readonly covers: Window | undefined
   /** The backfill that it belongs to. */
   readonly backfillId?: string
-  /** Cut out of a larger one, by its rows: it is only cut again when it is much too large. */
-  readonly isPart?: boolean
   /** So many of its pages have landed: it goes before all others. */
   readonly pagesRead?: number
   /** How old rows must be to be covered; as everywhere when not given. */

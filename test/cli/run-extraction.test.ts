@@ -14,8 +14,7 @@ const clock: Clock = { now: () => Date.UTC(2026, 10, 20, 6, 30), sleep: systemCl
 
 /** A sync that takes a while; `meanwhile` begins when its first slice has ended. */
 async function runSync(database: TestDatabase, meanwhile: () => Promise<void>, argv: readonly string[] = []) {
-  const isOneByOne = argv.length > 0
-  const emulator = await startEmulator({ channels: 1, viewers: isOneByOne ? 9000 : 1500, clock, latencyMs: 10 })
+  const emulator = await startEmulator({ channels: 1, viewers: argv.length === 0 ? 1500 : 4000, clock, latencyMs: 10 })
   let done: Promise<void> | undefined
   const log = {
     ...silentLog,
@@ -23,7 +22,7 @@ async function runSync(database: TestDatabase, meanwhile: () => Promise<void>, a
       if (event === 'slice.ended') done ??= meanwhile()
     },
   }
-  const environment = { ...environmentOf(emulator, database), LIVEHOUSE_CONCURRENCY: isOneByOne ? '1' : '2' }
+  const environment = { ...environmentOf(emulator, database), LIVEHOUSE_CONCURRENCY: '2' }
   const run = await runVerb(sync, ['--json', ...argv], { environment, clock, log })
   const calls = emulator.calls.length
   await done
