@@ -24,7 +24,7 @@ export type Decision =
 const MISSED_AFTER_MS = 60_000
 /** A run that takes its process with it is not begun for ever. */
 const MOST_ATTEMPTS = 5
-/** How long it is left alone after its first end, its second, …: what stopped it is often not gone at once. */
+/** How long it is left alone after an error has stopped it once, twice, …: what did is often not gone at once. */
 const PAUSES_MS = [60_000, 5 * 60_000, 15 * 60_000, 60 * 60_000]
 
 /**
@@ -46,7 +46,7 @@ export function decide(job: Job, timetable: Timetable, { sinceMs, last }: JobHis
   return nowMs < restUntil(unfinished) ? { kind: 'none' } : { kind: 'resume', run: unfinished }
 }
 
-/** Of a run whose process died only the beginning is known. */
-function restUntil({ attempts, startedAt, finishedAt }: JobRun): number {
-  return (finishedAt ?? startedAt).getTime() + (PAUSES_MS[attempts - 1] ?? 0)
+/** One that a signal ended, or whose process died, is gone on with at once. */
+function restUntil({ attempts, startedAt, finishedAt, error }: JobRun): number {
+  return error === null ? 0 : (finishedAt ?? startedAt).getTime() + (PAUSES_MS[attempts - 1] ?? 0)
 }

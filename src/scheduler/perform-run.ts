@@ -57,7 +57,8 @@ export async function performRun(
       status: isOver ? 'ended' : 'interrupted',
       outcome: isOver ? status : null,
       runId,
-      error: errors[0]?.message ?? null,
+      // A signal is no error of the run's.
+      error: !isOver && signal.aborted ? null : (errors[0]?.message ?? null),
       finishedAt: new Date(clock.now()),
     })
     if (!isWritten) log.warn('job.overtaken', { job: job.name })

@@ -19,7 +19,7 @@ const run: JobRun = {
   attempts: 1,
   worker: 'a',
   runId: null,
-  error: null,
+  error: 'the database refuses',
   startedAt: due,
   finishedAt: new Date(due.getTime() + 90 * MINUTE),
 }
@@ -39,8 +39,9 @@ test.each([
   expect(kindAt({ ...run, attempts }, endMs + wait)).toBe('resume')
 })
 
-test('a run whose process died is left alone from its beginning on', () => {
-  const died: JobRun = { ...run, status: 'running', finishedAt: null, attempts: 2 }
-  expect(kindAt(died, due.getTime() + 5 * MINUTE - 1)).toBe('none')
-  expect(kindAt(died, due.getTime() + 5 * MINUTE)).toBe('resume')
+test('a run that a signal ended, or whose process died, is gone on with at once', () => {
+  const stopped: JobRun = { ...run, error: null, attempts: 2 }
+  expect(kindAt(stopped, due.getTime() + 90 * MINUTE)).toBe('resume')
+  const died: JobRun = { ...stopped, status: 'running', finishedAt: null }
+  expect(kindAt(died, due.getTime() + 1)).toBe('resume')
 })
