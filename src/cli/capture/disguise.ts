@@ -66,7 +66,9 @@ function reshapeLetter(letter: string, index: number, isHex: boolean, draw: Draw
   if (/[a-z]/.test(letter)) return pick(isHex ? LOWER.slice(0, 6) : LOWER)
   if (/[A-Z]/.test(letter)) return pick(LOWER).toUpperCase()
   const isHan = /\p{Script=Han}/u.test(letter)
-  const isTelling = /[\p{L}\p{N}\p{Extended_Pictographic}\p{Regional_Indicator}]/u.test(letter)
+  // Some punctuation (‼ ⁉ 〰) counts as a pictograph too: it stays.
+  const isTelling =
+    /[\p{L}\p{N}\p{Extended_Pictographic}\p{Regional_Indicator}]/u.test(letter) && !/\p{P}/u.test(letter)
   if (letter.length === 2 && isHan) return String.fromCodePoint(0x20000 + draw(256))
   if (letter.length === 2) return isTelling ? pick(WIDE_SYMBOLS) : letter
   if (isHan) return pick(HAN)

@@ -36,6 +36,10 @@ test('different ids stay different, and none is its own disguise', () => {
   expect(made.filter((id, index) => id === ids[index])).toEqual([])
 })
 
+test('punctuation that is a pictograph too stays', () => {
+  expect(createDisguise(key)('‼〰')).toBe('‼〰')
+})
+
 test('any text keeps its length, and what is no letter and no digit', () => {
   const disguise = createDisguise(key)
   checkProperty(
