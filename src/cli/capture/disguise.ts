@@ -61,14 +61,14 @@ function reshape(value: string, draw: Draw): string {
 
 function reshapeLetter(letter: string, index: number, isHex: boolean, draw: Draw): string {
   const pick = (choices: readonly string[]): string => choices[draw(choices.length)] ?? letter
+  // Punctuation stays, also what counts as a pictograph or as Chinese besides (‼ 〰).
+  if (/[\s\p{P}]/u.test(letter)) return letter
   // A number keeps its number of digits.
   if (/\d/.test(letter)) return letter === '0' && index === 0 ? '0' : pick(index === 0 ? DIGITS.slice(1) : DIGITS)
   if (/[a-z]/.test(letter)) return pick(isHex ? LOWER.slice(0, 6) : LOWER)
   if (/[A-Z]/.test(letter)) return pick(LOWER).toUpperCase()
   const isHan = /\p{Script=Han}/u.test(letter)
-  // Some punctuation (‼ ⁉ 〰) counts as a pictograph too: it stays.
-  const isTelling =
-    /[\p{L}\p{N}\p{Extended_Pictographic}\p{Regional_Indicator}]/u.test(letter) && !/\p{P}/u.test(letter)
+  const isTelling = /[\p{L}\p{N}\p{Extended_Pictographic}\p{Regional_Indicator}]/u.test(letter)
   if (letter.length === 2 && isHan) return String.fromCodePoint(0x20000 + draw(256))
   if (letter.length === 2) return isTelling ? pick(WIDE_SYMBOLS) : letter
   if (isHan) return pick(HAN)
