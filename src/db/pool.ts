@@ -6,6 +6,7 @@ import type { Database } from './database.ts'
 import { describeTarget } from './database-url.ts'
 import { pgTypes } from './pg-types.ts'
 import { warehouseDialect } from './warehouse-dialect.ts'
+import { watchSilence } from './watch-silence.ts'
 
 /** multirange types and `range_agg`, which the ledger is built on, came with this version. */
 const OLDEST_SERVER = 14
@@ -19,6 +20,8 @@ export interface PoolOptions {
   readonly signal?: AbortSignal
   /** The largest number of connections; 10 when not given. */
   readonly maxConnections?: number
+  /** How long nothing may be heard of a server before it is asked whether it is there; 10 s when not given. */
+  readonly silentAfterMs?: number
 }
 
 /**
@@ -29,11 +32,12 @@ export interface PoolOptions {
  * naming files; `uselibpqcompat=true` gives `require` and `prefer` the meaning that they have in libpq.
  *
  * Its statements rely on no state of a session: what one needs is set by `set_config(…, true)` within its transaction. Only the
- * locks of a run's partitions need a session that lasts (`state/partition-locks.ts`).
+ * locks of a run's partitions need a session that lasts (`state/partition-locks.ts`). Where the server has stopped answering,
+ * every statement that waits fails with db.unreachable within half a minute (`watch-silence.ts`).
  * @throws db.unreachable, db.refused (also from every later statement), db.tooOld, db.encoding
  */
 export async function openDatabase(url: string, options: PoolOptions = {}): Promise<Kysely<Database>> {
-  const { signal, maxConnections = 10 } = options
+  const { signal, maxConnections = 10, silentAfterMs } = options
   signal?.throwIfAborted()
   const sockets = new Set<Socket>()
   const pool = new Pool({
@@ -51,9 +55,11 @@ export async function openDatabase(url: string, options: PoolOptions = {}): Prom
   // one; the holder of any other learns of it from its next statement.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
-  const hangUp = () => sockets.forEach((socket) => socket.destroy())
-  signal?.addEventListener('abort', hangUp, { once: true })
-  const db = new Kysely<Database>({ dialect: warehouseDialect(pool, describeTarget(url)) })
+  const hangUp = (reason?: Error) => sockets.forEach((socket) => socket.destroy(reason))
+  const interrupt = () => hangUp()
+  signal?.addEventListener('abort', interrupt, { once: true })
+  const watch = watchSilence(url, hangUp, silentAfterMs)
+  const db = new Kysely<Database>({ dialect: warehouseDialect(pool, describeTarget(url), watch) })
   try {
     const { rows } = await sql<{ version: string; encoding: string }>`
       select current_setting('server_version') as version, current_setting('server_encoding') as encoding`.execute(db)
@@ -65,7 +71,7 @@ export async function openDatabase(url: string, options: PoolOptions = {}): Prom
     signal?.throwIfAborted()
     throw error
   } finally {
-    signal?.removeEventListener('abort', hangUp)
+    signal?.removeEventListener('abort', interrupt)
   }
 }
 

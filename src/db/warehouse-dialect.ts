@@ -10,16 +10,17 @@ import {
 } from 'kysely'
 import { isConnectionLoss } from './is-connection-loss.ts'
 import { translateConnectError, translateStatementError } from './translate-error.ts'
+import type { SilenceWatch } from './watch-silence.ts'
 
 /**
  * Kysely's Postgres dialect with two differences: errors arrive as `LivehouseError` where they are the database's to
  * mend, and the Migrator takes no lock of a session (`migrate.ts` holds one of its transaction instead), because
  * a pooler in transaction mode gives the session to someone else.
  */
-export function warehouseDialect(pool: PostgresPool, target: string): Dialect {
+export function warehouseDialect(pool: PostgresPool, target: string, watch: SilenceWatch): Dialect {
   return {
     createAdapter: () => new SessionlessAdapter(),
-    createDriver: () => translatingDriver(new PostgresDriver({ pool: () => Promise.resolve(pool) }), target),
+    createDriver: () => translatingDriver(new PostgresDriver({ pool: () => Promise.resolve(pool) }), target, watch),
     createIntrospector: (db) => new PostgresIntrospector(db),
     createQueryCompiler: () => new PostgresQueryCompiler(),
   }
@@ -30,19 +31,22 @@ class SessionlessAdapter extends PostgresAdapter {
   override async releaseMigrationLock(): Promise<void> {}
 }
 
-function translatingDriver(inner: Driver, target: string): Driver {
+function translatingDriver(inner: Driver, target: string, watch: SilenceWatch): Driver {
   /** The driver's own connection behind each one that was handed out. */
   const connections = new WeakMap<DatabaseConnection, DatabaseConnection>()
   /** Those whose server has gone; the driver may not have noticed yet. */
   const lost = new WeakSet<DatabaseConnection>()
   const innerOf = (connection: DatabaseConnection) => connections.get(connection) ?? connection
   const translated = async <T>(connection: DatabaseConnection, work: Promise<T>): Promise<T> => {
+    const isAnswered = watch.ask()
     try {
       return await work
     } catch (error) {
       const translation = translateStatementError(error, target)
       if (isConnectionLoss(translation)) lost.add(connection)
       throw translation
+    } finally {
+      isAnswered()
     }
   }
   const wrap = (connection: DatabaseConnection): DatabaseConnection => {
@@ -79,6 +83,9 @@ function translatingDriver(inner: Driver, target: string): Driver {
       if (lost.has(outer)) await inner.rollbackTransaction(innerOf(outer)).catch(() => {})
       await inner.releaseConnection(innerOf(outer), options)
     },
-    destroy: (options) => inner.destroy(options),
+    destroy: async (options) => {
+      const callOff = watch.partWith()
+      await inner.destroy(options).finally(callOff)
+    },
   }
 }

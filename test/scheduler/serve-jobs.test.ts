@@ -1,6 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { openDatabase } from '../../src/db/pool.ts'
+import { createFakeClock } from '../helpers/fake-clock.ts'
 import { DAY, HOUR, nightly, type SchedulerBench, START, startSchedulerBench } from '../helpers/scheduler-bench.ts'
-import { doneWell } from '../helpers/start-scheduler.ts'
+import { startStallingProxy } from '../helpers/stalling-proxy.ts'
+import { doneWell, jobOf, startScheduler } from '../helpers/start-scheduler.ts'
 
 let bench: SchedulerBench
 
@@ -145,4 +149,38 @@ test('what a running job tells reaches who listens', async () => {
   scheduler.feed.listen(({ kind }) => heard.push(kind, scheduler.feed.running().length))
   await bench.clock.runTo(START + DAY)
   expect(heard).toEqual(['job.started', 1, 'job.ended', 0])
+})
+
+test('a database that hangs is noticed by looks and runs alike, and what it stopped is gone on with when it answers', async () => {
+  await using proxy = await startStallingProxy(bench.database.url)
+  await using db = await openDatabase(proxy.url, { silentAfterMs: 300 })
+  const clock = createFakeClock({ startMs: START })
+  let isFirst = true
+  const runJob = async () => {
+    if (isFirst) proxy.stall()
+    isFirst = false
+    return await sql`select 1`.execute(db).then(() => doneWell)
+  }
+  const scheduler = startScheduler(db, clock, [jobOf('nightly', nightly)], runJob)
+  const isKnown = async () =>
+    expect(await sql`select from livehouse_ops.jobs`.execute(db)).toMatchObject({ rows: [{}] })
+  await vi.waitFor(isKnown)
+  await clock.advance(17 * HOUR)
+  const whileTimePasses = async (check: () => unknown) =>
+    await vi.waitFor(async () => {
+      await clock.advance(5000)
+      await check()
+    }, 10_000)
+  await whileTimePasses(() => expect(scheduler.health.database()).toMatchObject({ isUp: false }))
+  expect(scheduler.health.database().problem).toContain('it has not answered for 1 s')
+  proxy.goOn()
+  await whileTimePasses(async () =>
+    expect(await bench.readRuns()).toMatchObject([{ status: 'ended', outcome: 'ok', attempts: 2 }]),
+  )
+  expect(scheduler.health.database()).toMatchObject({ isUp: true })
+  expect(scheduler.events().filter((event) => event.startsWith('database.'))).toEqual([
+    'database.lost',
+    'database.back',
+  ])
+  await scheduler.stop()
 })

@@ -4,6 +4,7 @@ import { type DayWatched, readWatchHours } from '../../state/read-watch-hours.ts
 import { collectFacts, type FactsDeps } from './collect-facts.ts'
 import type { Facts } from './facts.ts'
 import { TIMELINE_DAYS } from './timeline.ts'
+import { within } from './within.ts'
 
 /** What is known at the moment. */
 export interface Known {
@@ -15,8 +16,8 @@ export interface Known {
 
 /** Facts for many who ask, read from the database by one at a time. */
 export interface FactsSource {
-  /** Never throws. */
-  readonly read: () => Promise<Known>
+  /** Never throws, and waits no longer than `longestMs` (10 s when not given). */
+  readonly read: (longestMs?: number) => Promise<Known>
   /** The next reading asks the database again. */
   readonly expire: () => void
 }
@@ -28,6 +29,7 @@ const REST = 20
 /** While new facts are read, those that are not older than this are shown to whom would have to wait. */
 const LONGEST_MS = 300_000
 const PATIENCE_MS = 1000
+const LONGEST_WAIT_MS = 10_000
 /** Adding up watch records reads many rows: it takes at most a hundredth of the time. */
 const WATCHED_REST = 100
 const SHORTEST_WATCHED_MS = 30_000
@@ -80,17 +82,19 @@ export function createFactsSource(deps: FactsDeps): FactsSource {
     return last !== undefined && now - last.atMs < (isExpired ? last.tookMs : Math.max(SHORTEST_MS, REST * last.tookMs))
   }
   return {
-    read: async () => {
+    read: async (longestMs = LONGEST_WAIT_MS) => {
       if (isFresh()) return known()
       reading ??= refresh()
       const isShowable = last !== undefined && clock.now() - last.atMs < LONGEST_MS
-      if (!isShowable) await reading
-      else {
-        const enough = new AbortController()
-        await Promise.race([reading, clock.sleep(PATIENCE_MS, enough.signal).catch(() => {})])
-        enough.abort()
-      }
-      return known()
+      const waitMs = isShowable ? Math.min(PATIENCE_MS, longestMs) : longestMs
+      const isRead = await within(
+        clock,
+        waitMs,
+        reading.then(() => true),
+        false,
+      )
+      if (isRead || isShowable) return known()
+      return { facts: last?.facts, error: failed?.error ?? new Error(`the database was not read within ${waitMs} ms`) }
     },
     expire: () => {
       isExpired = true

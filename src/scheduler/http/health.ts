@@ -3,6 +3,7 @@ import type { Clock } from '../../core/clock.ts'
 import { hasCode } from '../../core/errors.ts'
 import type { Database } from '../../db/database.ts'
 import { readRuns } from '../../state/read-runs.ts'
+import { within } from './within.ts'
 
 /** What `/readyz` tells: facts of the process and the database, nothing of anybody. */
 export interface Readiness {
@@ -28,7 +29,8 @@ export interface ReadinessDeps {
 
 /** Whoever asks more often gets the same answer: the path is open to all. */
 const KEPT_MS = 1000
-const LONGEST_MS = 3000
+/** How long who asks for readiness or numbers waits for the database. */
+export const LONGEST_ANSWER_MS = 3000
 const RUNS = 20
 
 /** Asks the database each time, but no more than once a second, and gives it 3 seconds. Never throws. */
@@ -36,23 +38,14 @@ export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
   let last: { readonly answer: Promise<Readiness>; readonly atMs: number } | undefined
   return async () => {
     const now = deps.clock.now()
-    if (last === undefined || now - last.atMs >= KEPT_MS) last = { answer: withinTime(deps), atMs: now }
+    if (last === undefined || now - last.atMs >= KEPT_MS) {
+      last = { answer: within(deps.clock, LONGEST_ANSWER_MS, ask(deps), away), atMs: now }
+    }
     return await last.answer
   }
 }
 
 const away: Readiness = { status: 'not ready', database: 'unreachable', pending_migrations: [], last_run: null }
-
-async function withinTime(deps: ReadinessDeps): Promise<Readiness> {
-  const enough = new AbortController()
-  const tooLate = deps.clock.sleep(LONGEST_MS, enough.signal).then(
-    () => away,
-    () => away,
-  )
-  const answer = await Promise.race([ask(deps), tooLate])
-  enough.abort()
-  return answer
-}
 
 async function ask({ db, readPending }: ReadinessDeps): Promise<Readiness> {
   try {

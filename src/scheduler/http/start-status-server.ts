@@ -12,7 +12,7 @@ import { answerRequest } from './answer-request.ts'
 import { readAssets } from './assets.ts'
 import type { JobView } from './facts.ts'
 import { createFactsSource } from './facts-source.ts'
-import { createReadiness } from './health.ts'
+import { createReadiness, LONGEST_ANSWER_MS } from './health.ts'
 import { createLiveEvents } from './live-events.ts'
 import type { Language } from '../../core/language.ts'
 import { createCallHistory } from './metrics/call-history.ts'
@@ -20,6 +20,7 @@ import { type CountedCall, createStatusMetrics } from './metrics/status-metrics.
 import { makePage } from './pages.ts'
 import { createProgressBoard, type ProgressSource } from './progress-board.ts'
 import { type EndsOf, judge } from './verdict.ts'
+import { within } from './within.ts'
 
 /** What the status server shows, and to whom. */
 export interface StatusServerOptions {
@@ -68,6 +69,7 @@ export async function startStatusServer(options: StatusServerOptions): Promise<S
   const events = createLiveEvents(board, clock)
   board.listen((isTurn) => isTurn && source.expire())
   const pages = { db, now: clock.now, source, board, history, endsOf }
+  const readReadiness = createReadiness(options)
   const answering = {
     access: createAccess(options.token),
     assets,
@@ -76,11 +78,17 @@ export async function startStatusServer(options: StatusServerOptions): Promise<S
     version: options.version,
     log,
     makePage: makePage.bind(undefined, pages),
-    readReadiness: createReadiness(options),
+    readReadiness,
     renderMetrics: async () => {
-      const known = await source.read()
-      const verdict = known.facts && judge(known.facts, endsOf)
-      return { contentType: metrics.contentType, text: await metrics.render(known, verdict, clock.now()) }
+      const [{ facts }, { database }] = await Promise.all([
+        source.read(LONGEST_ANSWER_MS),
+        readReadiness(),
+        within(clock, LONGEST_ANSWER_MS, metrics.count(), undefined),
+      ])
+      const verdict = facts && judge(facts, endsOf)
+      // A large ledger may take longer to read, of a database that answers.
+      const error = database === 'unreachable' ? database : undefined
+      return { contentType: metrics.contentType, text: await metrics.render({ facts, error }, verdict, clock.now()) }
     },
   }
   const server = createServer((request, response) => {

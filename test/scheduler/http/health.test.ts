@@ -1,8 +1,10 @@
 import { sql } from 'kysely'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { systemClock } from '../../../src/core/clock.ts'
 import { openDatabase } from '../../../src/db/pool.ts'
 import { finishRun, startRun } from '../../../src/state/runs.ts'
 import { createTestDatabase, onServer } from '../../helpers/postgres.ts'
+import { startStallingProxy } from '../../helpers/stalling-proxy.ts'
 import { movableClock, startTestStatusServer } from '../../helpers/status-server.ts'
 
 test('the process is alive, and ready with its last outcome', async () => {
@@ -63,3 +65,27 @@ test('a database that goes away is told of by page, readiness and metrics, and a
   expect((await status.get('/readyz')).status).toBe(200)
   expect(await status.text('/metrics')).toContain('livehouse_database_up 1')
 })
+
+test('a database that hangs is told of within seconds by readiness and metrics, which recover when it answers', async () => {
+  await using own = await createTestDatabase()
+  await using proxy = await startStallingProxy(own.url)
+  await using db = await openDatabase(proxy.url, { silentAfterMs: 1000 })
+  const nowMs = { offset: 0 }
+  // Who waits gives up soon; the wait for the database to be found out is longer.
+  const clock = {
+    now: () => Date.now() + nowMs.offset,
+    sleep: async (ms: number, signal?: AbortSignal) => await systemClock.sleep(ms / 10, signal),
+  }
+  await using status = await startTestStatusServer({ db }, { clock })
+  expect(await status.text('/metrics')).toContain('livehouse_database_up 1')
+  proxy.stall()
+  nowMs.offset += 400_000
+  expect((await status.get('/readyz')).status).toBe(503)
+  const text = await status.text('/metrics')
+  expect(text).toContain('livehouse_database_up 0')
+  expect(text).toContain('livehouse_build_info')
+  expect((await status.get('/')).status).toBe(503)
+  proxy.goOn()
+  await vi.waitFor(async () => expect(await status.text('/metrics')).toContain('livehouse_database_up 1'), 20_000)
+  expect((await status.get('/readyz')).status).toBe(200)
+}, 30_000)

@@ -18,7 +18,9 @@ export interface CountedCall {
 export interface StatusMetrics {
   readonly contentType: string
   readonly onCall: (call: CountedCall) => void
-  /** Counts what has ended, and gives all of it as text. `judge`: of facts that are known. */
+  /** Counts the runs that have ended. While the database is away the counters stand. Never throws. */
+  readonly count: () => Promise<void>
+  /** All of it as text. `verdict`: of facts that are known; `known.error`: that the database does not answer. */
   readonly render: (known: Known, verdict: Verdict | undefined, nowMs: number) => Promise<string>
 }
 
@@ -39,14 +41,18 @@ export function createStatusMetrics({ db, version, commands }: MetricsOptions): 
   const { lastRunEnd, isComplete, budgetCalls, budgetLeft, factsAge } = metrics
   for (const unknown of [lastRunEnd, isComplete, budgetCalls, budgetLeft, factsAge]) unknown.remove()
   const countRuns = createRunCounter(db, metrics, new Set(commands))
-  let counting: Promise<void> = Promise.resolve()
+  let counting: Promise<void> | undefined
   return {
     contentType: registry.contentType,
     onCall: (call) => countCall(metrics, call),
-    render: async ({ facts, error }, verdict, nowMs) => {
-      // One at a time: two at once would count the same runs twice. While the database is away the counters stand.
-      counting = counting.then(countRuns).catch(() => {})
+    count: async () => {
+      // One at a time: two at once would count the same runs twice.
+      counting ??= countRuns()
+        .catch(() => {})
+        .finally(() => (counting = undefined))
       await counting
+    },
+    render: async ({ facts, error }, verdict, nowMs) => {
       metrics.databaseUp.set(error === undefined ? 1 : 0)
       if (facts !== undefined && verdict !== undefined) showFacts(metrics, facts, verdict, nowMs)
       return await registry.metrics()

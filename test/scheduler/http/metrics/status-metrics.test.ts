@@ -16,6 +16,7 @@ afterAll(() => database[Symbol.asyncDispose]())
 const create = (): StatusMetrics => createStatusMetrics({ db: database.db, version: '1.2.3', commands: ['sync'] })
 
 async function render(metrics: StatusMetrics, facts = makeFacts()): Promise<string> {
+  await metrics.count()
   return await metrics.render({ facts, error: undefined }, judge(facts), NOW_MS)
 }
 

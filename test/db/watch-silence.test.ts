@@ -1,0 +1,26 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { openDatabase } from '../../src/db/pool.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
+import { startStallingProxy } from '../helpers/stalling-proxy.ts'
+
+test('a server that keeps its connections and answers nothing is out of reach, until it answers again', async () => {
+  await using database = await createTestDatabase({ isMigrated: false })
+  await using proxy = await startStallingProxy(database.url)
+  await using db = await openDatabase(proxy.url, { silentAfterMs: 200 })
+  const away = { code: 'db.unreachable', message: expect.stringContaining('it has not answered for 1 s') }
+  const halfDone = db.transaction().execute(async (transaction) => {
+    await sql`create table half_done ()`.execute(transaction)
+    proxy.stall()
+    await sql`select 1`.execute(transaction)
+  })
+  await expect(halfDone).rejects.toMatchObject(away)
+  proxy.goOn()
+  expect((await sql`select to_regclass('half_done') as made`.execute(db)).rows).toEqual([{ made: null }])
+})
+
+test('a statement that takes its time is left alone', async () => {
+  await using database = await createTestDatabase({ isMigrated: false })
+  await using db = await openDatabase(database.url, { silentAfterMs: 300 })
+  expect((await sql`select 1 as one from pg_sleep(1)`.execute(db)).rows).toEqual([{ one: 1 }])
+})
