@@ -59,22 +59,35 @@ function unlistedFrom(facts: readonly (readonly [string, string, string])[]): st
 }
 
 /**
+ * What rows are joined and grouped by in place of a phone: a hash under the key of this database. Sorted by the phones themselves, rows
+ * would leave a view in their order, from which a reader finds the hidden digits.
+ */
+function phoneToken(phone: string): string {
+  const seed = `(select ('x' || left(encode(sha256(k.inner_pad || '\\x01'), 'hex'), 16))::bit(64)::bigint from livehouse_ops.hash_key k)`
+  return `hashtextextended(${phoneNumber(phone)}, ${seed})`
+}
+
+/**
  * Joins for a fact that may name its viewer or only a phone: `v` (the visitor), `by_phone` (the only viewer of the channel with this phone)
  * and `somebody` (the only person anywhere with this phone).
  * @param fact alias; @param id its column with the viewer's id
  */
 export function joinViewer(fact: string, id: string): string {
   const phone = phoneNumber(`${fact}.phone`)
+  const token = phoneToken(`${fact}.phone`)
   // Among viewers of one phone: what tells persons apart, before anything is hashed.
   const identity = `coalesce('outer_id:' || p.outer_id, 'assign_id:' || p.assign_id, '')`
+  // No join sorts by `is not distinct from`; it only tells two phones of one token apart.
   return `left join (
-    select p.channel_id, ${phoneNumber('p.phone')} as phone_number, min(p.user_id) as user_id from livehouse.visitors p
-    where p.phone is not null group by 1, 2 having count(*) = 1
-  ) by_phone on ${fact}.${id} is null and by_phone.channel_id = ${fact}.channel_id and by_phone.phone_number = ${phone}
+    select p.channel_id, ${phoneToken('p.phone')} as token, min(${phoneNumber('p.phone')}) as phone_number, min(p.user_id) as user_id
+    from livehouse.visitors p where p.phone is not null group by 1, 2 having count(*) = 1
+  ) by_phone on ${fact}.${id} is null and by_phone.channel_id = ${fact}.channel_id and by_phone.token = ${token}
+    and by_phone.phone_number is not distinct from ${phone}
   left join livehouse.visitors v on v.channel_id = ${fact}.channel_id and v.user_id = coalesce(${fact}.${id}, by_phone.user_id)
   left join (
-    select ${phoneNumber('p.phone')} as phone_number, min(p.outer_id) as outer_id, min(p.assign_id) as assign_id, min(p.phone) as phone,
-      min(p.channel_id) as channel_id, min(p.user_id) as user_id
+    select ${phoneToken('p.phone')} as token, min(${phoneNumber('p.phone')}) as phone_number, min(p.outer_id) as outer_id,
+      min(p.assign_id) as assign_id, min(p.phone) as phone, min(p.channel_id) as channel_id, min(p.user_id) as user_id
     from livehouse.visitors p where p.phone is not null group by 1 having min(${identity}) = max(${identity})
-  ) somebody on ${fact}.${id} is null and by_phone.user_id is null and somebody.phone_number = ${phone}`
+  ) somebody on ${fact}.${id} is null and by_phone.user_id is null and somebody.token = ${token}
+    and somebody.phone_number is not distinct from ${phone}`
 }

@@ -72,12 +72,12 @@ test('a view of somebody else on a column that goes stops the update and is name
   const outcome = await publishBi(db)
   expect(outcome).toMatchObject({
     status: 'blocked',
-    notice: expect.stringMatching(/view mine stands on them.*migrate up/),
+    notice: expect.stringMatching(/view public.mine stands on them.*migrate up/),
   })
   expect(await describeSchema(db)).toEqual(before)
   await expect(migrateDown(db)).rejects.toMatchObject({
     code: 'db.refused',
-    message: expect.stringContaining('view mine'),
+    message: expect.stringContaining('view public.mine'),
   })
   await sql`drop view public.mine`.execute(db)
   expect(await publishBi(db)).toEqual({ status: 'published' })
