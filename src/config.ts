@@ -147,9 +147,14 @@ export function readDatabaseSettings(source: SettingSource): DatabaseSettings {
   return {
     target: readTarget(source),
     dataDir: readDataDir(source),
-    isAutoMigrated: readFlag(source, 'LIVEHOUSE_AUTO_MIGRATE', '1'),
+    isAutoMigrated: readAutoMigrate(source),
     bi: readBi(source),
   }
+}
+
+/** Whether commands may change the schema by themselves. */
+export function readAutoMigrate(source: SettingSource): boolean {
+  return readFlag(source, 'LIVEHOUSE_AUTO_MIGRATE', '1')
 }
 
 /** Where the embedded PostgreSQL keeps its data; an absolute path. */

@@ -3,11 +3,12 @@ import type { Kysely } from 'kysely'
 import type { Connection } from '../api/connect.ts'
 import type { AlertSettings } from '../config/read-alerts.ts'
 import type { ChannelSetting } from '../config/channel-setting.ts'
-import type { ServiceSettings } from '../config.ts'
+import { readAutoMigrate, readSettings, type ServiceSettings } from '../config.ts'
 import type { RunOutcome } from '../core/outcome.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
 import { DAY, MINUTE, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 import { publishForms } from '../db/bi/publish-forms.ts'
+import { readPendingBi } from '../db/bi/read-pending-bi.ts'
 import type { Database } from '../db/database.ts'
 import { createReadAhead } from '../pipeline/read-ahead.ts'
 import { planAgain } from '../pipeline/plan-again.ts'
@@ -23,6 +24,7 @@ import { finishRun, startRun } from '../state/runs.ts'
 import { itemReader } from '../transform/field.ts'
 import { registerChannels } from '../warehouse/channels.ts'
 import type { CliContext } from './command.ts'
+import { describePendingBi } from './describe-pending-bi.ts'
 import { causeBehind, failureOutcome } from './failure.ts'
 import { outcomeObject } from './outcome-json.ts'
 import { openRunConnection } from './open-run-connection.ts'
@@ -115,12 +117,25 @@ export async function runExtraction(context: CliContext, request: ExtractionRequ
   const now = new Date(outcome.finishedAt)
   if (!signal.aborted) {
     await mergeSlices(db, now)
-    // The views of questionnaires follow headers that have changed.
+    await followHeaders(context, db, runId)
+  }
+  return outcome
+}
+
+/** The views of questionnaires follow headers that have changed, unless commands may not change the schema. */
+async function followHeaders(
+  { environment, log, signal }: CliContext,
+  db: Kysely<Database>,
+  runId: string,
+): Promise<void> {
+  if (readSettings(environment, readAutoMigrate)) {
     const { made, notices } = await publishForms(db, signal)
     if (made.length > 0) log.info('forms.published', { runId, views: made })
     for (const notice of notices) log.warn('forms.blocked', { runId, notice })
+  } else {
+    const { forms } = await readPendingBi(db)
+    for (const notice of describePendingBi({ views: 'current', forms })) log.warn('forms.outdated', { runId, notice })
   }
-  return outcome
 }
 
 async function extract(

@@ -1,10 +1,15 @@
 import type { Kysely } from 'kysely'
+import type { BiSettings } from '../bi/bi-settings.ts'
 import type { DatabaseSettings } from '../config.ts'
+import { hasCode } from '../core/errors.ts'
 import { publishBi } from '../db/bi/publish-bi.ts'
 import { publishForms } from '../db/bi/publish-forms.ts'
+import { readPendingBi } from '../db/bi/read-pending-bi.ts'
+import { writeBiSettings } from '../db/bi/write-bi-settings.ts'
 import type { Database } from '../db/database.ts'
 import { migrateUp, requireMigrated } from '../db/migrate.ts'
 import { claimSource, type Source } from '../state/source.ts'
+import { describePendingBi } from './describe-pending-bi.ts'
 import { type OpeningContext, openConfiguredDatabase } from './open-configured-database.ts'
 
 /** What a verb needs the warehouse for. */
@@ -42,10 +47,29 @@ export async function openWarehouse(
       const { notice } = await publishBi(db, { signal, settings: settings.bi })
       if (notice !== undefined) remark(notice)
       for (const each of (await publishForms(db, signal)).notices) remark(each)
+    } else {
+      // A mask is no change of the schema: it holds at once, whoever makes the views.
+      if (settings.bi !== undefined) await keepBiSettings(db, settings.bi, remark)
+      for (const each of describePendingBi(await readPendingBi(db))) remark(each)
     }
     return db
   } catch (error) {
     await db.destroy()
     throw error
+  }
+}
+
+async function keepBiSettings(
+  db: Kysely<Database>,
+  settings: BiSettings,
+  remark: OpeningContext['remark'],
+): Promise<void> {
+  try {
+    await writeBiSettings(db, settings)
+  } catch (error) {
+    if (!hasCode(error, 'db.refused')) throw error
+    remark(
+      `What LIVEHOUSE_MASK, LIVEHOUSE_CURRENCY and LIVEHOUSE_LANG say could not be kept in the database: ${error.details.reason}.`,
+    )
   }
 }

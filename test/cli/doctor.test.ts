@@ -69,6 +69,7 @@ test('where everything is well, every line says so, and nothing is changed', asy
     'source',
     '4.6 budget',
     'probe',
+    'views',
   ])
   expect(byName.get('bearer token')).toMatchObject({ result: 'ok', seen: 'accepted' })
   expect(byName.get('4.7 visitorList')?.seen).toBe('answers, 60 in all')

@@ -12,10 +12,11 @@ import { type Check, failed, passed, type ReportCheck, skipped } from './check.t
 import { checkFacts } from './check-facts.ts'
 import { checkServer } from './check-server.ts'
 import { describeV1Budget } from './check-v1-budget.ts'
+import { checkViews } from './check-views.ts'
 
 const DBA = 'let a DBA run the output of `livehouse migrate sql`'
 const GRANTS = 'let a DBA run the output of `livehouse doctor --grants`'
-const dependent = ['sessions', 'zone', 'disk', 'rights', 'schema', 'source', '4.6 budget', 'probe']
+const dependent = ['sessions', 'zone', 'disk', 'rights', 'schema', 'source', '4.6 budget', 'probe', 'views']
 
 /**
  * The connection, the server, its user's rights, the migrations, whose records are there, and what is kept of the service.
@@ -46,11 +47,12 @@ export async function checkDatabase(
     const isClaimable = pending.length < migrations.length && rights.closedTables.length === 0
     report(isClaimable ? await checkSource(db, service) : skipped('source', 'no run has claimed this database yet'))
     if (pending.length > 0 || rights.closedTables.length > 0) {
-      for (const name of ['4.6 budget', 'probe']) report(skipped(name, 'not read: the schema is not ready'))
+      for (const name of ['4.6 budget', 'probe', 'views']) report(skipped(name, 'not read: the schema is not ready'))
       return
     }
     if (service !== undefined) report(describeV1Budget(await readCallBudget(db, service, context.clock.now())))
     for (const check of checkFacts(await readSourceFacts(db))) report(check)
+    for (const check of await checkViews(db, rights.canMigrate, settings.isAutoMigrated)) report(check)
   } catch (error) {
     report(failed('schema', error, signal))
   }

@@ -7,6 +7,7 @@ import { withMigrationLock } from '../migration-lock.ts'
 import { dependentsIn } from './dependents-in.ts'
 import { planPublication } from './plan-publication.ts'
 import { type BiState, readBiState } from './read-bi-state.ts'
+import { writeBiSettings } from './write-bi-settings.ts'
 
 const MISSING_RIGHT = '42501'
 const DBA = 'Let a DBA run the output of `livehouse migrate sql`'
@@ -39,22 +40,6 @@ export async function publishBi(
     const reason = reasonOf(error)
     if (reason === undefined) throw error
     return blocked(reason)
-  }
-}
-
-async function writeBiSettings(db: Kysely<Database>, { currency, masked, language }: BiSettings): Promise<void> {
-  if (language !== undefined) {
-    await sql`update livehouse_ops.bi_settings set language = ${language} where language <> ${language}`.execute(db)
-  }
-  if (currency !== undefined) {
-    await sql`update livehouse_ops.bi_settings set currency = ${currency} where currency is distinct from ${currency}`.execute(
-      db,
-    )
-  }
-  if (masked !== undefined) {
-    await sql`update livehouse_ops.bi_settings set masked = ${masked}::text[] where masked is distinct from ${masked}::text[]`.execute(
-      db,
-    )
   }
 }
 
