@@ -114,9 +114,27 @@ test('a day is complete when all of it has been read, and final when it was read
   expect((await flags())[1]).toEqual({ day: '2026-11-11', watch: false, complete: false, final: false })
   expect((await flags())[0]).toEqual({ day: '2026-11-10', ...whole })
   const freshness = await read(
-    `select distinct complete_through::text, gap_count, covered_until::text from livehouse_bi.freshness where stream = 'watch_records'`,
+    `select distinct complete_through::text, gap_count, covered_until::text from livehouse_bi.freshness where stream = 'watch_records' and channel_id <> '9'`,
   )
   expect(freshness).toEqual([{ complete_through: '2026-11-10', gap_count: '1', covered_until: '2026-11-20 14:25:00' }])
+})
+
+test('what has never been read is listed too, without times and not as proven', async () => {
+  const unread = { covered_until: null, complete_through: null, last_proof: null, is_proven: false }
+  const of = async (channel: string) =>
+    await read<
+      Record<string, unknown>
+    >(`select stream, covered_until, complete_through, last_proof, is_proven from livehouse_bi.freshness
+      where channel_id = '${channel}' order by stream`)
+  const streams = ['gifts', 'questionnaires', 'signups', 'visitors', 'watch_records']
+  expect(await of('9')).toEqual(streams.map((stream) => ({ stream, ...unread })))
+  const [first = ''] = pipeline.emulator.channelIds
+  expect((await of(first)).filter((row) => Object.values(row).includes(null))).toEqual([])
+  await sql`insert into livehouse.questionnaires (channel_id, question_id, run_id) values (${first}, 'new', 1)`.execute(
+    db,
+  )
+  expect(await of(first)).toContainEqual({ stream: 'signups', ...unread })
+  await sql`delete from livehouse.questionnaires where question_id = 'new'`.execute(db)
 })
 
 test('the gifts of a day are complete when those of both types have been read', async () => {
@@ -127,51 +145,6 @@ test('the gifts of a day are complete when those of both types have been read', 
   expect(await day()).toEqual([{ gifts: true }])
   await sql`delete from livehouse_ops.slices where stream = 'gifts' and partition like '%/type=cash'`.execute(db)
   expect(await day()).toEqual([{ gifts: false }])
-})
-
-test('a record counts in the minutes from entry to the end of its online seconds or of its stay, on every day that it lasts into', async () => {
-  const records = [
-    ['10:00', '10:05', 120, 60],
-    ['10:01', '10:05', 121, 0],
-    ['10:02', '10:02', 600, 5],
-    ['10:02', '10:09', 0, 5],
-    ['10:03', null, 61, 5],
-    ['23:58', '24:01', 3600, 5],
-    ['23:59', '72:00', 259_260, null],
-  ] as const
-  await sql`insert into livehouse.channels (channel_id, run_id) values ('8', 1)`.execute(db)
-  for (const [index, [entered, left, online, live]] of records.entries()) {
-    await sql`insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, left_at, online_seconds, live_seconds, api_version, run_id)
-      values ('8', ${index}, 'u', timestamptz '2026-11-01 00:00+08' + ${entered}::interval, timestamptz '2026-11-01 00:00+08' + ${left}::interval, ${online}, ${live}, 2, 1)`.execute(
-      db,
-    )
-  }
-  const rows = await read<
-    Record<string, unknown>
-  >(`select day::text, to_char(minute_at_local, 'HH24:MI') as minute, estimated_all_viewers::integer as all,
-    estimated_live_viewers::integer as live from livehouse_bi.fct_audience_minute where channel_id = '8' order by minute_at`)
-  const first = rows.filter(({ day }) => day === '2026-11-01').map((row) => Object.values(row).slice(1))
-  expect(first).toEqual([
-    ['10:00', 1, 1],
-    ['10:01', 2, 1],
-    ['10:02', 2, 1],
-    ['10:03', 2, 1],
-    ['10:04', 1, 1],
-    ['23:58', 1, 1],
-    ['23:59', 2, 1],
-  ])
-  const perDay = Map.groupBy(rows, ({ day }) => day)
-  expect([...perDay].map(([day, minutes]) => [day, minutes.length])).toEqual([
-    ['2026-11-01', 7],
-    ['2026-11-02', 1440],
-    ['2026-11-03', 1440],
-    ['2026-11-04', 1],
-  ])
-  expect(perDay.get('2026-11-02')?.[1]).toEqual({ day: '2026-11-02', minute: '00:01', all: 2, live: 1 })
-  const peaks = await read(
-    `select day::text, estimated_peak_viewers as all, estimated_peak_live_viewers as live from livehouse_bi.daily_channel where channel_id = '8'`,
-  )
-  expect(peaks).toEqual([{ day: '2026-11-01', all: '2', live: '1' }])
 })
 
 test('a gift that names a phone alone belongs to the viewer or the person who has it, where it is one', async () => {

@@ -1,13 +1,27 @@
 import { bigint, type BiView, bool, date, instant, localTime, text } from '../view.ts'
 
+/** What a sync of all streams reads, read or not: without it a stream that nobody has ever read would be missed by nobody. */
+const expected = `(
+          select x.stream, 'channel=' || c.channel_id || x.part as partition, x.is_filtered
+          from livehouse.channels c cross join (values ('visitors', '', false), ('watch_records', '', true), ('gifts', '/type=cash', true),
+            ('gifts', '/type=prop', true), ('questionnaires', '', false)) x (stream, part, is_filtered)
+          where c.state = 'active'
+          union all
+          select 'signups', 'channel=' || q.channel_id || '/question=' || q.question_id, true
+          from livehouse.questionnaires q join livehouse.channels c on c.channel_id = q.channel_id and c.state = 'active'
+          union all
+          select x.stream, 'account', false from (values ('managers'), ('manager_usage')) x (stream)
+        )`
+
 export const freshness: BiView = {
   name: 'freshness',
   grain: { en: 'A stream of a channel, or of the account', zh: '一个频道（或账号）的一个数据流' },
   remarks: {
     en:
       'How far what the service has has been read. Streams that are filtered by time cover ranges; of the others the whole list is read each ' +
-      'time. Where a channel has several parts (types of gifts, questionnaires), the one that is covered least counts.',
-    zh: '各数据流读取到哪里。按时间过滤的数据流按区间覆盖；其余每次整表读取。一个频道有多个部分（礼物类型、问卷）时，以覆盖最少者为准。',
+      'time. Where a channel has several parts (types of gifts, questionnaires), the one that is covered least counts. What no sync has read ' +
+      'yet stands here without times.',
+    zh: '各数据流读取到哪里。按时间过滤的数据流按区间覆盖；其余每次整表读取。一个频道有多个部分（礼物类型、问卷）时，以覆盖最少者为准。从未读取过的也列出，时间为空。',
   },
   key: ['stream', 'channel_id'],
   columns: {
@@ -45,11 +59,11 @@ export const freshness: BiView = {
     ),
     last_proof: text(
       'f.last_proof',
-      'How the last reading was proven: verified, unverifiable, moving, short, accepted or failed; the worst of the parts',
-      '最近一次读取的证明：verified、unverifiable、moving、short、accepted 或 failed（取各部分中最差者）',
+      'How the last reading was proven: verified, unverifiable, moving, short, accepted or failed; the worst of the parts; NULL where one has never been read',
+      '最近一次读取的证明：verified、unverifiable、moving、short、accepted 或 failed（取各部分中最差者；有部分从未读取时为 NULL）',
     ),
     is_proven: bool(
-      `f.last_proof in ('verified', 'unverifiable', 'accepted')`,
+      `coalesce(f.last_proof in ('verified', 'unverifiable', 'accepted'), false)`,
       'Whether the last reading of every part landed as proven',
       '各部分最近一次读取是否均通过证明',
     ),
@@ -62,17 +76,21 @@ export const freshness: BiView = {
       case when not bool_or(p.is_filtered) then (min(p.walked_at) at time zone '{zone}')::date - 1
         when bool_and(p.covers is not null) then min(p.first_end)::date - 1 end as complete_through,
       coalesce(sum(p.gaps), 0)::bigint as gap_count, max(p.last_landed_at) as last_landed_at, max(p.last_read_at) as last_read_at,
-      (array_agg(p.proof order by array_position(array['failed', 'short', 'moving', 'accepted', 'unverifiable', 'verified'], p.proof)))[1] as last_proof
+      case when bool_and(p.proof is not null) then (array_agg(p.proof order by
+        array_position(array['failed', 'short', 'moving', 'accepted', 'unverifiable', 'verified'], p.proof)))[1] end as last_proof
     from (
       select s.stream, substring(s.partition from '^channel=([^/]+)') as channel_id, s.is_filtered, s.covers, s.walked_at,
         s.last_landed_at, s.last_read_at, s.proof, r.first_end, r.gaps
       from (
-        select stream, partition, bool_or(reads is not null or covers is not null) as is_filtered,
-          range_agg(covers) filter (where status = 'landed') as covers,
-          max(started_at) filter (where status = 'landed' and reads is null and covers is null) as walked_at,
-          max(finished_at) filter (where status = 'landed') as last_landed_at, max(finished_at) as last_read_at,
-          (array_agg(proof order by slice_id desc) filter (where status <> 'forgotten'))[1] as proof
-        from livehouse_ops.slices group by stream, partition
+        select stream, partition, coalesce(r.is_filtered, e.is_filtered) as is_filtered, r.covers, r.walked_at, r.last_landed_at, r.last_read_at, r.proof
+        from (
+          select stream, partition, bool_or(reads is not null or covers is not null) as is_filtered,
+            range_agg(covers) filter (where status = 'landed') as covers,
+            max(started_at) filter (where status = 'landed' and reads is null and covers is null) as walked_at,
+            max(finished_at) filter (where status = 'landed') as last_landed_at, max(finished_at) as last_read_at,
+            (array_agg(proof order by slice_id desc) filter (where status <> 'forgotten'))[1] as proof
+          from livehouse_ops.slices group by stream, partition
+        ) r full join ${expected} e using (stream, partition)
       ) s
       left join lateral (select min(upper(x)) as first_end, count(*) - 1 as gaps from unnest(s.covers) x) r on s.covers is not null
     ) p group by p.stream, p.channel_id
