@@ -1,4 +1,4 @@
-import { audienceSteps } from '../fragments/audience.ts'
+import { audiencePeak } from '../fragments/audience.ts'
 import { channelCoverage, holdsDay } from '../fragments/coverage.ts'
 import { totalDuration } from '../fragments/duration.ts'
 import { localDay } from '../fragments/local-time.ts'
@@ -69,10 +69,7 @@ const count = (name: string, en: string, zh: string): Readonly<Record<string, Bi
 })
 
 /** Day by day, so that a filter on days reaches it; Postgres leaves it out where nobody asks for a peak. */
-const peaks = `left join lateral (
-    select max(a.live_viewers)::bigint as live_viewers, max(a.viewers)::bigint as viewers
-    from ${audienceSteps({ channelId: 'd.channel_id', day: 'd.day' })} a
-  ) p on true`
+const peaks = `left join lateral ${audiencePeak('d.channel_id', 'd.day')} p on true`
 
 const isWatchComplete = holdsDay('c.watch_covers', 'd.day')
 const isGiftComplete = holdsDay('c.gift_covers', 'd.day')

@@ -30,7 +30,7 @@ export const fctAudienceMinute: BiView = {
     ),
     estimated_all_viewers: bigint('a.viewers::bigint', 'Estimate of the viewers online', '估计的在线人数'),
   },
-  from: `from ${audienceSteps()} a
+  from: `from ${audienceSteps} a
   cross join lateral generate_series(a.minute_at, a.next_at - interval '1 minute', interval '1 minute') m (at)
   where a.viewers > 0`,
 }

@@ -1,0 +1,86 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { publishBi } from '../../src/db/bi/publish-bi.ts'
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+
+let database: TestDatabase
+let db: TestDatabase['db']
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  db = database.db
+  await publishBi(db)
+})
+
+afterAll(async () => {
+  await database[Symbol.asyncDispose]()
+})
+
+async function read<Row>(text: string): Promise<readonly Row[]> {
+  return (await sql.raw<Row>(text).execute(db)).rows
+}
+
+test('a record counts in the minutes from entry to the end of its online seconds or of its stay, on every day that it lasts into', async () => {
+  const records = [
+    ['10:00', '10:05', 120, 60],
+    ['10:01', '10:05', 121, 0],
+    ['10:02', '10:02', 600, 5],
+    ['10:02', '10:09', 0, 5],
+    ['10:03', null, 61, 5],
+    ['23:58', '24:01', 3600, 5],
+    ['23:59', '72:00', 259_260, null],
+  ] as const
+  await sql`insert into livehouse.channels (channel_id, run_id) values ('8', 1)`.execute(db)
+  for (const [index, [entered, left, online, live]] of records.entries()) {
+    await sql`insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, left_at, online_seconds, live_seconds, api_version, run_id)
+      values ('8', ${index}, 'u', timestamptz '2026-11-01 00:00+08' + ${entered}::interval, timestamptz '2026-11-01 00:00+08' + ${left}::interval, ${online}, ${live}, 2, 1)`.execute(
+      db,
+    )
+  }
+  const rows = await read<
+    Record<string, unknown>
+  >(`select day::text, to_char(minute_at_local, 'HH24:MI') as minute, estimated_all_viewers::integer as all,
+    estimated_live_viewers::integer as live from livehouse_bi.fct_audience_minute where channel_id = '8' order by minute_at`)
+  const first = rows.filter(({ day }) => day === '2026-11-01').map((row) => Object.values(row).slice(1))
+  expect(first).toEqual([
+    ['10:00', 1, 1],
+    ['10:01', 2, 1],
+    ['10:02', 2, 1],
+    ['10:03', 2, 1],
+    ['10:04', 1, 1],
+    ['23:58', 1, 1],
+    ['23:59', 2, 1],
+  ])
+  const perDay = Map.groupBy(rows, ({ day }) => day)
+  expect([...perDay].map(([day, minutes]) => [day, minutes.length])).toEqual([
+    ['2026-11-01', 7],
+    ['2026-11-02', 1440],
+    ['2026-11-03', 1440],
+    ['2026-11-04', 1],
+  ])
+  expect(perDay.get('2026-11-02')?.[1]).toEqual({ day: '2026-11-02', minute: '00:01', all: 2, live: 1 })
+  const peaks = await read(
+    `select day::text, estimated_peak_viewers as all, estimated_peak_live_viewers as live from livehouse_bi.daily_channel where channel_id = '8'`,
+  )
+  expect(peaks).toEqual([{ day: '2026-11-01', all: '2', live: '1' }])
+})
+
+test('a peak is the largest minute of its day, however records overlap, also over midnight', async () => {
+  await sql`insert into livehouse.channels (channel_id, run_id) values ('7', 1)`.execute(db)
+  // Entries and stays in no order, some of them over one or several midnights, some without an end or a length.
+  await sql`insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, left_at, online_seconds, live_seconds, api_version, run_id)
+    select '7', n, 'u' || n % 37, at, case when n % 19 > 0 then at + make_interval(secs => n * 131 % 9000 + case n % 23 when 0 then 180000 else 0 end) end,
+      case when n % 17 > 0 then n * 257 % case n % 23 when 0 then 200000 else 8000 end end, n % 3, 2, 1
+    from generate_series(1, 600) n, lateral (select timestamptz '2026-10-01 00:00+08' + make_interval(secs => n * 7919 % 864000) as at) x`.execute(
+    db,
+  )
+  const differing = `select d.day from livehouse_bi.daily_channel d left join (
+      select channel_id, day, max(estimated_all_viewers) as viewers, max(estimated_live_viewers) as live from livehouse_bi.fct_audience_minute group by 1, 2
+    ) m using (channel_id, day)
+    where (d.estimated_peak_viewers, d.estimated_peak_live_viewers) is distinct from (coalesce(m.viewers, 0), coalesce(m.live, 0))`
+  expect(await read(differing)).toEqual([])
+  const [{ days, viewers } = { days: 0, viewers: 0 }] = await read<{ days: number; viewers: number }>(
+    `select count(*)::integer as days, max(estimated_peak_viewers)::integer as viewers from livehouse_bi.daily_channel where channel_id = '7'`,
+  )
+  expect([days > 9, viewers > 5]).toEqual([true, true])
+})
