@@ -5,7 +5,7 @@ import type { Database } from '../db/database.ts'
 import { openLoad } from './load.ts'
 import { createRowBatch } from './row-batch.ts'
 
-/** Rows a statement. */
+/** Rows a statement, and up to a parent's more. */
 const BATCH = 1000
 
 /**
@@ -18,22 +18,30 @@ export async function replaceChildren(
   parents: readonly Row[],
   runId: string,
 ): Promise<void> {
-  const families = parents.map((parent) => ({ parent, rows: children.rowsOf(parent) }))
-  const rows = families.flatMap((family) => family.rows)
   const load = openLoad(children)
   const batch = createRowBatch(children)
-  for (let start = 0; start < rows.length; start += BATCH) {
+  const counts: number[] = []
+  let rows: Row[] = []
+  const write = async (): Promise<void> => {
     batch.clear()
-    batch.append(rows.slice(start, start + BATCH))
+    batch.append(rows)
+    rows = []
     await load(trx, batch, runId)
   }
+  // Family by family: all children of a batch at once would be some hundred thousand rows.
+  for (const parent of parents) {
+    const family = children.rowsOf(parent)
+    counts.push(family.length)
+    rows.push(...family)
+    if (rows.length >= BATCH) await write()
+  }
+  await write()
   const parentKey = children.key.filter((name) => name !== children.numberColumn)
   const arrays = parentKey.map((name) => sql`${parents.map((parent) => parent[name] ?? null)}::text[]`)
-  const counts = sql`${families.map((family) => family.rows.length)}::integer[]`
   const names = [...parentKey, 'last_number']
   await sql`
     delete from ${sql.table(`livehouse.${children.table}`)} as child
-    using unnest(${sql.join([...arrays, counts])}) as parent (${sql.join(names.map((name) => sql.ref(name)))})
+    using unnest(${sql.join([...arrays, sql`${counts}::integer[]`])}) as parent (${sql.join(names.map((name) => sql.ref(name)))})
     where ${sql.join(
       parentKey.map((name) => sql`child.${sql.ref(name)} = parent.${sql.ref(name)}`),
       sql` and `,
