@@ -1,14 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { type Kysely, sql } from 'kysely'
 import { systemClock } from '../src/core/clock.ts'
 import type { Database } from '../src/db/database.ts'
 import { publishBi } from '../src/db/bi/publish-bi.ts'
-import { locateHome } from '../src/db/embedded/home.ts'
-import { startEmbedded, stopEmbedded } from '../src/db/embedded.ts'
 import { migrateUp } from '../src/db/migrate.ts'
-import { openDatabase } from '../src/db/pool.ts'
+import { withScratchDatabase } from './lib/scratch-database.mts'
 
 /**
  * How long the analysts' views take on ten million watch records (or as many as the argument says), as `livehouse_analyst`, beside
@@ -135,13 +130,4 @@ async function bench(db: Kysely<Database>): Promise<void> {
   }
 }
 
-const dataDir = await mkdtemp(join(tmpdir(), 'livehouse-bench-'))
-try {
-  const server = await startEmbedded(dataDir, systemClock, stop.signal)
-  await using db = await openDatabase(server.url('postgres'), { signal: stop.signal })
-  await bench(db)
-} finally {
-  await stopEmbedded(dataDir, new AbortController().signal)
-  const { place } = await locateHome(dataDir)
-  for (const path of [place, dataDir]) await rm(path, { recursive: true, force: true })
-}
+await withScratchDatabase(stop.signal, bench)

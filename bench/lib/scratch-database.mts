@@ -1,0 +1,26 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Kysely } from 'kysely'
+import { systemClock } from '../../src/core/clock.ts'
+import type { Database } from '../../src/db/database.ts'
+import { locateHome } from '../../src/db/embedded/home.ts'
+import { startEmbedded, stopEmbedded } from '../../src/db/embedded.ts'
+import { openDatabase } from '../../src/db/pool.ts'
+
+/** Works on an empty database in an embedded PostgreSQL of its own, which is removed at the end, however it ends. */
+export async function withScratchDatabase(
+  signal: AbortSignal,
+  work: (db: Kysely<Database>) => Promise<void>,
+): Promise<void> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'livehouse-bench-'))
+  try {
+    const server = await startEmbedded(dataDir, systemClock, signal)
+    await using db = await openDatabase(server.url('postgres'), { signal })
+    await work(db)
+  } finally {
+    await stopEmbedded(dataDir, new AbortController().signal)
+    const { place } = await locateHome(dataDir)
+    for (const path of [place, dataDir]) await rm(path, { recursive: true, force: true })
+  }
+}
