@@ -67,7 +67,7 @@ async function begin(
       const { tick, unfinished } = decision
       const localTime = formatWallTime(tick.localTime)
       if (unfinished) await giveUp(unfinished, `it had not come to its end when it was due again, ${localTime}`)
-      const due = { localTime, isRepeat: tick.isRepeat, dueAt: new Date(tick.dueAtMs) }
+      const due = { localTime, timeZone: job.timeZone, isRepeat: tick.isRepeat, dueAt: new Date(tick.dueAtMs) }
       const run = await beginJobRun(db, { job: job.name, due, worker, startedAt: at })
       if (decision.kind === 'begin' || run === undefined) return run
       const reason = 'it was missed, and is not to be made up for'

@@ -7,6 +7,8 @@ import type { JobRun } from './job-runs.ts'
 export interface DueTime {
   /** Wall clock of the job's zone, `YYYY-MM-DD HH:MM:SS`. */
   readonly localTime: string
+  /** IANA: an edited job may be due at the same wall time of another zone. */
+  readonly timeZone: string
   readonly isRepeat: boolean
   readonly dueAt: Date
 }
@@ -49,8 +51,9 @@ export async function beginJobRun(
       worker,
       error: null,
       started_at: startedAt,
+      time_zone: due?.timeZone ?? null,
     })
-    .onConflict((conflict) => conflict.columns(['job', 'local_time', 'is_repeat']).doNothing())
+    .onConflict((conflict) => conflict.columns(['job', 'time_zone', 'local_time', 'is_repeat']).doNothing())
     .returning('job_run_id')
     .executeTakeFirst()
   return row && { jobRunId: row.job_run_id, status: 'running', worker, attempts: 1 }

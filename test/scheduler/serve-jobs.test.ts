@@ -63,6 +63,21 @@ test('a job whose times have been edited is due by the new ones from then on', a
   expect(bench.times()).toEqual(['2026-11-20T18:00', '2026-11-21T21:00'])
 })
 
+test('a job whose zone has been edited is due at the same wall time of the other zone, and nothing runs twice', async () => {
+  const scheduler = bench.start()
+  await bench.clock.runTo(START + DAY - HOUR)
+  await bench.stop(scheduler)
+  const moved = bench.start({ ...nightly, timezone: 'UTC' })
+  await bench.clock.runTo(START + DAY + HOUR)
+  await bench.stop(moved)
+  bench.start()
+  await bench.clock.runTo(START + DAY + 18 * HOUR)
+  // Another name of the same zone, in one of two processes.
+  bench.start({ ...nightly, timezone: 'PRC' }, 'b')
+  await bench.clock.runTo(START + 2 * DAY + 18 * HOUR)
+  expect(bench.times()).toEqual(['2026-11-20T18:00', '2026-11-21T02:00', '2026-11-21T18:00', '2026-11-22T18:00'])
+})
+
 test('a run that takes longer than the time between two overlaps with none, and is followed by one', async () => {
   const gate = Promise.withResolvers<void>()
   bench.work = async () => {

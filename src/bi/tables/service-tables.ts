@@ -123,8 +123,8 @@ export const serviceTables: Readonly<Record<string, BaseTable>> = {
       ),
       status: column(
         'text',
-        'running, also where its process was killed; interrupted: taken up again by the next livehouse serve; ended; skipped: missed, and not to be caught up, or given up for a later one',
-        'running：运行中（进程被终止的也是）；interrupted：由下一个 livehouse serve 接续；ended：已结束；skipped：已错过且不补，或为之后的一次放弃',
+        'running, also where its process was killed; interrupted: taken up again by the next livehouse serve; ended, also one that was given up (outcome failed); skipped: missed, and not to be caught up',
+        'running：运行中（进程被终止的也是）；interrupted：由下一个 livehouse serve 接续；ended：已结束，包括被放弃的（outcome 为 failed）；skipped：已错过且不补',
       ),
       outcome: column(
         'text',
@@ -141,6 +141,11 @@ export const serviceTables: Readonly<Record<string, BaseTable>> = {
       error: column('text', 'Why it failed or was skipped; NULL where it did not', '失败或跳过的原因；没有时为 NULL'),
       started_at: column('timestamp with time zone', 'When it was begun, the last time', '最近一次开始时间'),
       finished_at: column('timestamp with time zone', 'When it ended; NULL before that', '结束时间；此前为 NULL'),
+      time_zone: column(
+        'text',
+        'IANA zone of local_time; NULL for a run by hand, and in rows from before there was this column',
+        'local_time 的 IANA 时区；手动运行及本列出现之前的行为 NULL',
+      ),
     },
   },
   'livehouse_ops.schedulers': {
@@ -192,13 +197,13 @@ export const serviceTables: Readonly<Record<string, BaseTable>> = {
       ),
       cleared_sent_at: column(
         'timestamp with time zone',
-        'When a message about that was accepted; NULL before that, and where the first one was never sent',
-        '消失的消息被接收的时间；此前为 NULL，从未发出首条消息时亦为 NULL',
+        'When a message about that was accepted; NULL before that, and where the first one certainly never went out',
+        '消失的消息被接收的时间；此前为 NULL，首条消息确定从未发出时亦为 NULL',
       ),
       claimed_until: column(
         'timestamp with time zone',
-        'A process is sending it until then; later another one may',
-        '在此之前由某个进程发送；之后其他进程可接手',
+        'A process is sending it until then; later another one may. Stays where the receiver may have taken it without saying so',
+        '在此之前由某个进程发送；之后其他进程可接手。接收方可能已收到但未确认时保留',
       ),
     },
   },

@@ -25,6 +25,8 @@ export interface JobRunsTable {
   error: string | null
   started_at: Instant
   finished_at: OptionalInstant
+  /** Of `local_time`. */
+  time_zone: string | null
 }
 
 export interface SchedulersTable {
