@@ -73,7 +73,7 @@ export const serve: Command = {
     const over = new AbortController()
     const watching = watchAlerts(
       { ...context, signal: AbortSignal.any([signal, over.signal]) },
-      { db, settings: alerts, service, jobs: enabled },
+      { db, settings: alerts, database, service, jobs: enabled },
     )
     try {
       await serveJobs({

@@ -29,7 +29,7 @@ export async function tellOfCauses(
   const limit = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)])
   try {
     const now = new Date(clock.now())
-    await recordCauses(db, { kinds: STATE_CAUSES }, await readCauses(db, now), now)
+    await recordCauses(db, { kinds: STATE_CAUSES }, () => readCauses(db, now), now)
     await deliverNotices(db, { ...settings, url, post: webhook.ask, clock, log }, limit)
   } catch (err) {
     // The run has ended and said how; that nobody could be told must not change it.

@@ -26,10 +26,18 @@ export type Cause =
   | { readonly kind: 'channelGone'; readonly channel: string }
   /** A job that had to end before it was done, so many times in a row. */
   | { readonly kind: 'unfinished'; readonly job: string; readonly runs: number }
-  /** The ten calls a day of version 1 will not do by the date that the job names. Both are dates. */
-  | { readonly kind: 'budget'; readonly job: string; readonly finishBy: string; readonly finishesOn: string }
-  /** The database does not answer. */
-  | { readonly kind: 'database' }
+  /**
+   * The ten calls a day of version 1 will not do by the date that the job names. Both are dates; `finishBy` is null where it names
+   * none, `finishesOn` where no call is allowed at all.
+   */
+  | {
+      readonly kind: 'budget'
+      readonly job: string
+      readonly finishBy: string | null
+      readonly finishesOn: string | null
+    }
+  /** The database does not answer a machine, or refuses all that it asks: `sqlState`, else null. */
+  | { readonly kind: 'database'; readonly host: string; readonly sqlState: string | null }
   /** Nothing: an operator wants to see an alert arrive. */
   | { readonly kind: 'test' }
 
@@ -49,6 +57,7 @@ export function keyOfCause(cause: Cause): string {
     case 'budget':
       return `budget=${cause.job}`
     case 'database':
+      return `database=${cause.host}`
     case 'test':
       return cause.kind
   }

@@ -18,29 +18,39 @@ export interface LookedAt {
 /**
  * Writes down which causes there are now among what was looked at: new ones are raised, those that are no longer there are
  * cleared, also those of jobs that nobody serves any more. A field that was discovered stays raised: there is no end to tell of.
+ * `read` looks, while no other process looks or writes: what was seen before another's look is never written after it.
  */
 export async function recordCauses(
   db: Kysely<Database>,
   { kinds, jobs = { mine: [], served: [] } }: LookedAt,
-  causes: readonly Cause[],
+  read: () => Promise<readonly Cause[]>,
   now: Date,
 ): Promise<void> {
-  const keys = causes.map(keyOfCause)
-  await db.transaction().execute(async (trx) => {
-    await sql`
-      insert into livehouse_ops.alerts (cause, facts, raised_at)
-      select cause, facts::jsonb, ${now} from unnest(${keys}::text[], ${causes.map((cause) => JSON.stringify(cause))}::text[])
-        as given (cause, facts)
-      on conflict (cause) where cleared_at is null do update set facts = excluded.facts
-        where alerts.facts is distinct from excluded.facts`.execute(trx)
-    await sql`
-      update livehouse_ops.alerts set cleared_at = ${now}
-      where cleared_at is null and cause <> all(${keys}::text[])
-        and facts ->> 'kind' = any(${kinds.filter((kind) => kind !== 'unknownField')}::text[])
-        and (facts ->> 'job' is null or facts ->> 'job' = any(${jobs.mine}::text[])
-          or facts ->> 'job' <> all(${jobs.served}::text[]))`.execute(trx)
-  })
+  await db
+    .transaction()
+    .setIsolationLevel('read committed')
+    .execute(async (trx) => {
+      await sql`select set_config('lock_timeout', ${String(LONGEST_LOCK_MS)}, true)`.execute(trx)
+      await sql`select pg_advisory_xact_lock(hashtextextended('livehouse/alerts', 0))`.execute(trx)
+      const causes = await read()
+      const keys = causes.map(keyOfCause)
+      await sql`
+        insert into livehouse_ops.alerts (cause, facts, raised_at)
+        select cause, facts::jsonb, ${now} from unnest(${keys}::text[], ${causes.map((cause) => JSON.stringify(cause))}::text[])
+          as given (cause, facts)
+        on conflict (cause) where cleared_at is null do update set facts = excluded.facts
+          where alerts.facts is distinct from excluded.facts`.execute(trx)
+      await sql`
+        update livehouse_ops.alerts set cleared_at = ${now}
+        where cleared_at is null and cause <> all(${keys}::text[])
+          and facts ->> 'kind' = any(${kinds.filter((kind) => kind !== 'unknownField')}::text[])
+          and (facts ->> 'job' is null or facts ->> 'job' = any(${jobs.mine}::text[])
+            or facts ->> 'job' <> all(${jobs.served}::text[]))`.execute(trx)
+    })
 }
+
+/** Whoever waits longer for another's look looks again later. */
+const LONGEST_LOCK_MS = 10_000
 
 /** Takes what is due for `holdMs`, oldest first; a process that dies meanwhile leaves it to another one. */
 export async function claimNotices(db: Kysely<Database>, now: Date, holdMs: number): Promise<readonly ClaimedNotice[]> {
@@ -70,7 +80,7 @@ export async function markSent(db: Kysely<Database>, notices: readonly ClaimedNo
   }
 }
 
-/** What did not go out is due again, at once or from `until` on. */
+/** What did not go out is due again: at once, or from `until` on where it may have gone out all the same. */
 export async function releaseNotices(
   db: Kysely<Database>,
   notices: readonly ClaimedNotice[],
@@ -87,10 +97,13 @@ export async function releaseNotices(
     .execute()
 }
 
-/** Over before anybody heard of it: then there is nothing to tell. */
+/**
+ * Over before anybody heard of it: then there is nothing to tell. Who died while it was sent, or was not answered, left the claim:
+ * somebody may have heard.
+ */
 const isDue = sql`(
   (cleared_at is null and raised_sent_at is null)
-  or (cleared_at is not null and raised_sent_at is not null and cleared_sent_at is null))`
+  or (cleared_at is not null and (raised_sent_at is not null or claimed_until is not null) and cleared_sent_at is null))`
 
 interface NoticeRow {
   readonly alert_id: string

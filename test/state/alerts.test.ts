@@ -23,7 +23,7 @@ beforeEach(async () => {
 })
 
 const now = () => new Date(nowMs)
-const record = (...causes: Cause[]) => recordCauses(database.db, { kinds }, causes, now())
+const record = (...causes: Cause[]) => recordCauses(database.db, { kinds }, async () => causes, now())
 const claim = () => claimNotices(database.db, now(), HOLD_MS)
 const told = (notices: readonly ClaimedNotice[]) =>
   notices.map(({ event, cause }) => [event, cause.kind === 'channelGone' ? cause.channel : cause.kind].join(' '))
@@ -65,7 +65,7 @@ test('a discovered field is told once and never over', async () => {
 
 test('causes of kinds that were not looked at stay', async () => {
   const recordStale = (mine: readonly string[], served: readonly string[], ...causes: Cause[]) =>
-    recordCauses(database.db, { kinds: ['stale'], jobs: { mine, served } }, causes, now())
+    recordCauses(database.db, { kinds: ['stale'], jobs: { mine, served } }, async () => causes, now())
   await recordStale(['nightly'], ['nightly'], stale)
   await send()
   await record()
@@ -103,6 +103,44 @@ test('what may have arrived late is not due before its time', async () => {
   expect(await send()).toEqual([])
   nowMs += HOLD_MS
   expect(await send()).toEqual(['raised 9'])
+})
+
+test('a look that began earlier is never written after a later one', async () => {
+  const { db } = database
+  let isGone = true
+  const seen = Promise.withResolvers<void>()
+  const look = async (before?: Promise<void>) => {
+    const read = async () => {
+      const causes = isGone ? [gone] : []
+      seen.resolve()
+      await before
+      return causes
+    }
+    await recordCauses(db, { kinds }, read, now())
+  }
+  const gate = Promise.withResolvers<void>()
+  const early = look(gate.promise)
+  await seen.promise
+  isGone = false
+  const late = look()
+  gate.resolve()
+  await Promise.all([early, late])
+  expect(await send()).toEqual([])
+  await look()
+  expect(await send()).toEqual([])
+  const open = await db.selectFrom('livehouse_ops.alerts').select('cause').where('cleared_at', 'is', null).execute()
+  expect(open).toEqual([])
+})
+
+test('what may have gone out is told to be over, also when nobody knows whether it did', async () => {
+  await record(gone)
+  expect(told(await claim())).toEqual(['raised 9'])
+  // Who sent it died. Meanwhile it is over.
+  await record()
+  expect(await send()).toEqual([])
+  nowMs += HOLD_MS
+  expect(await send()).toEqual(['cleared 9'])
+  expect(await send()).toEqual([])
 })
 
 test('the message has the facts of now', async () => {

@@ -14,9 +14,13 @@ import { readBackfillJob } from './read-backfill-job.ts'
 
 /**
  * The service's day, `YYYY-MM-DD`, on which a job's calls of version 1 will at the earliest be done; undefined where none
- * is left to make. Asks the service nothing. @throws config.invalid, db.… codes
+ * is left to make, null where no call is allowed. Asks the service nothing. @throws config.invalid, db.… codes
  */
-export async function readLastDay(context: CliContext, db: Kysely<Database>, job: Job): Promise<string | undefined> {
+export async function readLastDay(
+  context: CliContext,
+  db: Kysely<Database>,
+  job: Job,
+): Promise<string | undefined | null> {
   const { definition } = job
   if (definition.kind !== 'backfill') return undefined
   const { settings, startedAt, window, streams, wanted } = readBackfillJob(context, job, definition)
@@ -35,5 +39,5 @@ export async function readLastDay(context: CliContext, db: Kysely<Database>, job
   })
   const callsOf = new Map(estimates.flatMap((estimate) => [...(estimate.callsOf ?? [])]))
   if (callsOf.size === 0) return undefined
-  return lastDayOf(callsOf, await readCallBudget(db, service, startedAt.getTime()))
+  return lastDayOf(callsOf, await readCallBudget(db, service, startedAt.getTime())) ?? null
 }

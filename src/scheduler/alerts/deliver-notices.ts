@@ -42,12 +42,16 @@ export async function deliverNotices(
   const { clock } = channel
   const notices = await claimNotices(db, new Date(clock.now()), HOLD_MS)
   if (notices.length === 0) return true
-  let failure: Failure | undefined = { reason: 'interrupted', isLate: false }
+  let failure: Failure | undefined
   try {
     failure = await sendNotices(notices, channel, signal)
-  } finally {
-    const until = failure?.isLate ? new Date(clock.now() + LATE_MS) : null
-    if (failure !== undefined) await releaseNotices(db, notices, until)
+  } catch (error) {
+    // Interrupted while it was on its way: due at once, and it may have arrived.
+    await releaseNotices(db, notices, new Date(clock.now()))
+    throw error
+  }
+  if (failure !== undefined) {
+    await releaseNotices(db, notices, failure.isLate ? new Date(clock.now() + LATE_MS) : null)
   }
   if (failure === undefined) await markSent(db, notices, new Date(clock.now()))
   return failure === undefined

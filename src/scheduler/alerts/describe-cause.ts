@@ -32,9 +32,13 @@ const english: Words = {
       case 'unfinished':
         return `Job ${cause.job} had to end before it was done, ${cause.runs} times in a row. Give it more time (until), or raise the call rate.`
       case 'budget':
-        return `Job ${cause.job} will not be done by ${cause.finishBy}: its ten calls a day last until about ${cause.finishesOn}.`
+        return cause.finishesOn === null
+          ? `Job ${cause.job} will never be done: LIVEHOUSE_V1_BUDGET is 0, which allows it no call.`
+          : `Job ${cause.job} will not be done by ${cause.finishBy}: its ten calls a day last until about ${cause.finishesOn}.`
       case 'database':
-        return 'The database does not answer; livehouse waits for it.'
+        return cause.sqlState === null
+          ? `The database does not answer livehouse on ${named(cause.host)}, which waits for it.`
+          : `The database refuses what livehouse on ${named(cause.host)} asks (${reasonOf(cause.sqlState, 'its disk is full')}); it is asked again. See the log.`
       case 'test':
         return 'This is a test: alerts of livehouse arrive here.'
     }
@@ -54,7 +58,7 @@ const english: Words = {
       case 'budget':
         return `Job ${cause.job} will be done in time.`
       case 'database':
-        return 'The database answers again.'
+        return `The database answers livehouse on ${named(cause.host)} again.`
       case 'test':
         return 'The test is over.'
     }
@@ -77,9 +81,13 @@ const chinese: Words = {
       case 'unfinished':
         return `任务 ${cause.job} 连续 ${cause.runs} 次未能按时完成。请延长时间（until）或提高调用速率。`
       case 'budget':
-        return `任务 ${cause.job} 无法在 ${cause.finishBy} 前完成：按每天十次调用，大约要到 ${cause.finishesOn}。`
+        return cause.finishesOn === null
+          ? `任务 ${cause.job} 永远无法完成：LIVEHOUSE_V1_BUDGET 为 0，不允许调用。`
+          : `任务 ${cause.job} 无法在 ${cause.finishBy} 前完成：按每天十次调用，大约要到 ${cause.finishesOn}。`
       case 'database':
-        return '数据库没有响应；livehouse 正在等待。'
+        return cause.sqlState === null
+          ? `数据库对 ${named(cause.host)} 上的 livehouse 没有响应；正在等待。`
+          : `数据库拒绝 ${named(cause.host)} 上 livehouse 的请求（${reasonOf(cause.sqlState, '磁盘已满')}）；将继续重试。详见日志。`
       case 'test':
         return '这是一条测试：livehouse 的告警会发送到这里。'
     }
@@ -99,7 +107,7 @@ const chinese: Words = {
       case 'budget':
         return `任务 ${cause.job} 可以按时完成。`
       case 'database':
-        return '数据库已恢复响应。'
+        return `数据库已恢复对 ${named(cause.host)} 上 livehouse 的响应。`
       case 'test':
         return '测试结束。'
     }
@@ -111,6 +119,11 @@ function named(name: string): string {
   // oxlint-disable-next-line no-control-regex
   const plain = name.replace(/[\u0000-\u001f\u007f-\u009f<>&*_`~[\]()#@|\\!]+/g, ' ').trim()
   return plain.length > LONGEST_NAME ? `${plain.slice(0, LONGEST_NAME)}…` : plain
+}
+
+/** SQLSTATE 53100 is disk_full. */
+function reasonOf(sqlState: string, diskIsFull: string): string {
+  return sqlState === '53100' ? diskIsFull : `SQLSTATE ${sqlState}`
 }
 
 function runOf({ runId }: Extract<Cause, { kind: 'run' }>, before: string, after: string): string {

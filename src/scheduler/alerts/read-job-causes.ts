@@ -16,8 +16,10 @@ export interface JobCauseOptions {
   readonly timeZone: string
   /** Those of a job that have something to read. */
   readonly streamsOf: (job: Job) => Promise<readonly StreamName[]>
-  /** The day on which a job with `finishBy` will be done, as far as is known; undefined where nothing is left. */
-  readonly lastDayOf: (job: Job) => Promise<string | undefined>
+  /** The day on which a job of version 1 will be done, as far as is known; undefined where nothing is left, null for never. */
+  readonly lastDayOf: (job: Job) => Promise<string | undefined | null>
+  /** `LIVEHOUSE_V1_BUDGET`. */
+  readonly v1Budget: number
 }
 
 /** One night may be short; from the second in a row on it is worth a message. */
@@ -73,11 +75,12 @@ async function readUnfinished(db: Kysely<Database>, { name, definition }: Job): 
   return runs < RUNS_UNTIL_UNFINISHED ? undefined : { kind: 'unfinished', job: name, runs }
 }
 
-async function readShortBudget(job: Job, { lastDayOf }: JobCauseOptions): Promise<Cause | undefined> {
-  if (!('finishBy' in job.definition) || job.definition.finishBy === undefined) return undefined
-  const { finishBy } = job.definition
+async function readShortBudget(job: Job, { lastDayOf, v1Budget }: JobCauseOptions): Promise<Cause | undefined> {
+  if (job.definition.kind !== 'backfill') return undefined
+  const { finishBy = null } = job.definition
+  if (finishBy === null && v1Budget > 0) return undefined
   const finishesOn = await lastDayOf(job)
-  const isLate = finishesOn !== undefined && finishesOn > finishBy
+  const isLate = finishesOn === null || (finishesOn !== undefined && finishBy !== null && finishesOn > finishBy)
   return isLate ? { kind: 'budget', job: job.name, finishBy, finishesOn } : undefined
 }
 

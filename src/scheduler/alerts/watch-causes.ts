@@ -1,20 +1,27 @@
 import type { Kysely } from 'kysely'
 import type { Notice } from '../../core/cause.ts'
+import { sqlStateOf } from '../../core/sql-state-of.ts'
 import type { Database } from '../../db/database.ts'
 import { recordCauses } from '../../state/alerts.ts'
 import { readCauses, STATE_CAUSES } from '../../state/read-causes.ts'
 import { readSchedulers } from '../../state/schedulers.ts'
 import { isOfDatabase } from '../health.ts'
 import { type AlertChannel, deliverNotices, sendNotices } from './deliver-notices.ts'
+import type { OutageMark } from './outage-mark.ts'
 import { JOB_CAUSES, type JobCauseOptions, readJobCauses } from './read-job-causes.ts'
 
 export interface WatchOptions extends JobCauseOptions {
   readonly db: Kysely<Database>
   readonly channel: AlertChannel
   readonly signal: AbortSignal
+  readonly mark: OutageMark
+  /** Of this process, for people. */
+  readonly host: string
 }
 
 const POLL_MS = 60_000
+/** A database that is started anew is back sooner. */
+const SETTLED_MS = 120_000
 
 /** Looks every minute until the signal aborts, and tells; fails nothing. */
 export async function watchCauses(options: WatchOptions): Promise<void> {
@@ -28,25 +35,39 @@ export async function watchCauses(options: WatchOptions): Promise<void> {
   }
 }
 
-/** One look. That the database does not answer cannot be written down there: it is told from memory, and again when it is back. */
+/**
+ * One look. That the database does not answer cannot be written down there: once it has lasted, one process of each machine tells,
+ * and whoever of that machine first finds it back tells that.
+ */
 export function createLook(options: WatchOptions): () => Promise<void> {
-  const { db, channel, signal } = options
+  const { db, channel, signal, mark, host } = options
   const { clock } = channel
-  let isAwayTold = false
-  const tell = async (event: Notice['event']): Promise<boolean> =>
-    (await sendNotices([{ event, cause: { kind: 'database' }, at: new Date(clock.now()) }], channel, signal)) ===
-    undefined
+  let awaySinceMs: number | undefined
+  let isTold = false
+  const tell = async (event: Notice['event'], sqlState: string | null): Promise<boolean> => {
+    const cause = { kind: 'database', host, sqlState } as const
+    return (await sendNotices([{ event, cause, at: new Date(clock.now()) }], channel, signal)) === undefined
+  }
+  const tellAway = async (sqlState: string | null): Promise<boolean> => {
+    if (!(await mark.leave()) || (await tell('raised', sqlState))) return true
+    await mark.take()
+    return false
+  }
   return async () => {
     try {
       const now = new Date(clock.now())
-      await recordCauses(db, { kinds: STATE_CAUSES }, await readCauses(db, now), now)
+      await recordCauses(db, { kinds: STATE_CAUSES }, () => readCauses(db, now), now)
       await recordJobCauses(options, now)
     } catch (error) {
       if (!isOfDatabase(error)) throw error
-      if (!isAwayTold) isAwayTold = await tell('raised')
+      awaySinceMs ??= clock.now()
+      const isSettled = clock.now() - awaySinceMs >= SETTLED_MS
+      if (isSettled && !isTold) isTold = await tellAway(sqlStateOf(error).sqlState ?? null)
       return
     }
-    if (isAwayTold) isAwayTold = !(await tell('cleared'))
+    awaySinceMs = undefined
+    isTold = false
+    if ((await mark.take()) && !(await tell('cleared', null))) await mark.leave()
     await deliverNotices(db, channel, signal)
   }
 }
@@ -57,8 +78,8 @@ async function recordJobCauses(options: WatchOptions, now: Date): Promise<void> 
   const mine = jobs.map(({ name }) => name)
   const served = (await readSchedulers(db)).flatMap((scheduler) => Object.keys(scheduler.jobs))
   try {
-    const causes = await readJobCauses(db, now.getTime(), options)
-    await recordCauses(db, { kinds: JOB_CAUSES, jobs: { mine, served: [...mine, ...served] } }, causes, now)
+    const lookedAt = { kinds: JOB_CAUSES, jobs: { mine, served: [...mine, ...served] } }
+    await recordCauses(db, lookedAt, () => readJobCauses(db, now.getTime(), options), now)
   } catch (error) {
     if (isOfDatabase(error)) throw error
     channel.log.warn('alert.failed', { err: error })

@@ -19,6 +19,8 @@ test('the last day of the ten calls is told from what is left, without asking th
   }
   // A call for each of two channels, as far as is known.
   expect(await lastDay()).toBe('2026-11-20')
+  const closed = createTestContext({ environment: { ...account.environment(), LIVEHOUSE_V1_BUDGET: '0' }, clock })
+  expect(await readLastDay(closed.context, account.database.db, job)).toBeNull()
   expect((await account.run(run, ['v1-history'])).code).toBe(4)
   expect(await lastDay()).toBe('2026-11-21')
   account.nextDay()

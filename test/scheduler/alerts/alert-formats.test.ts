@@ -31,7 +31,9 @@ const causes: readonly Cause[] = [
   { kind: 'channelGone', channel: '9' },
   { kind: 'unfinished', job: 'nightly', runs: 3 },
   { kind: 'budget', job: 'v1-history', finishBy: '2027-01-01', finishesOn: '2027-03-01' },
-  { kind: 'database' },
+  { kind: 'budget', job: 'v1-history', finishBy: null, finishesOn: null },
+  { kind: 'database', host: 'a', sqlState: null },
+  { kind: 'database', host: 'a', sqlState: '53100' },
   { kind: 'test' },
 ]
 
@@ -50,8 +52,8 @@ describe('every cause has its own sentence in each language, for its beginning a
       (['raised', 'cleared'] as const).map((event) => describeNotice({ event, cause, at }, language)),
     )
     expect(texts.every((text) => text.length >= 4)).toBe(true)
-    // The two runs and the two late streams end with the same words but for their names.
-    expect(new Set(texts).size).toBe(texts.length - 1)
+    // Two runs, two budgets and two databases end with the same words.
+    expect(new Set(texts).size).toBe(texts.length - 3)
   })
 })
 

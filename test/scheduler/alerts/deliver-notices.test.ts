@@ -18,7 +18,7 @@ afterAll(async () => {
 })
 beforeEach(async () => {
   await database.db.deleteFrom('livehouse_ops.alerts').execute()
-  await recordCauses(database.db, { kinds: ['channelGone'] }, [gone], new Date(0))
+  await recordCauses(database.db, { kinds: ['channelGone'] }, async () => [gone], new Date(0))
 })
 
 function channel(answers: readonly Awaited<ReturnType<Post>>[]) {

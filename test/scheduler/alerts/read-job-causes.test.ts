@@ -36,12 +36,19 @@ function job(definition: JobDefinition, name = 'nightly'): Job {
   }
 }
 
-function causes(jobs: readonly Job[], { nowMs = NOW_MS, lastDay }: { nowMs?: number; lastDay?: string } = {}) {
+interface Given {
+  readonly nowMs?: number
+  readonly lastDay?: string | null
+  readonly v1Budget?: number
+}
+
+function causes(jobs: readonly Job[], { nowMs = NOW_MS, lastDay, v1Budget = 10 }: Given = {}) {
   return readJobCauses(database.db, nowMs, {
     jobs,
     timeZone: 'Asia/Shanghai',
     streamsOf: async ({ definition }) => definition.streams ?? ['gifts'],
     lastDayOf: async () => lastDay,
+    v1Budget,
   })
 }
 
@@ -123,4 +130,12 @@ test('a budget that lasts longer than until the date is told, one that does not 
   ])
   expect(await causes([v1], { lastDay: '2027-01-31' })).toEqual([])
   expect(await causes([v1])).toEqual([])
+})
+
+test('a budget of no calls is told of every job that needs some, with a date or without', async () => {
+  const v1 = job({ cron, kind: 'backfill', range: { to: '2018-12-01' } }, 'v1-history')
+  const never = { kind: 'budget', job: 'v1-history', finishBy: null, finishesOn: null }
+  expect(await causes([v1], { lastDay: null, v1Budget: 0 })).toEqual([never])
+  expect(await causes([v1], { v1Budget: 0 })).toEqual([])
+  expect(await causes([v1], { lastDay: '2040-01-01' })).toEqual([])
 })

@@ -1,42 +1,57 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { openDatabase } from '../../../src/db/pool.ts'
+import { createOutageMark } from '../../../src/scheduler/alerts/outage-mark.ts'
 import { createLook } from '../../../src/scheduler/alerts/watch-causes.ts'
 import { createFakeClock } from '../../helpers/fake-clock.ts'
 import { createTestDatabase, onServer } from '../../helpers/postgres.ts'
 import { createRecordingLog } from '../../helpers/recording-log.ts'
+import { createTemporaryFolder } from '../../helpers/temporary-folder.ts'
 
-test('what is found is told once; a database that goes is told from memory, and again when it is back', async () => {
+test('what is found is told once; of a database that stays away one process of a machine tells, and one that it is back', async () => {
   await using database = await createTestDatabase()
   await using db = await openDatabase(database.url)
   const told: string[] = []
   let isTaken = true
-  const look = createLook({
-    db,
-    jobs: [],
-    timeZone: 'Asia/Shanghai',
-    streamsOf: async () => [],
-    lastDayOf: async () => undefined,
-    signal: new AbortController().signal,
-    channel: {
-      url: 'https://robot.example.com',
-      format: 'json',
-      language: 'en',
-      secret: null,
-      keyword: null,
-      clock: createFakeClock({ isAutomatic: true }),
-      log: createRecordingLog().log,
-      post: async ({ body }) => {
-        if (!isTaken) return { status: undefined, failure: 'no connection', isLate: false }
-        for (const { event, cause } of Object(JSON.parse(body)).events) told.push(`${event} ${cause}`)
-        return { status: 200, text: '' }
+  const clock = createFakeClock({ isAutomatic: true })
+  const file = join(createTemporaryFolder('outage'), 'new', 'mark')
+  const start = () =>
+    createLook({
+      db,
+      jobs: [],
+      timeZone: 'Asia/Shanghai',
+      streamsOf: async () => [],
+      lastDayOf: async () => undefined,
+      v1Budget: 10,
+      signal: new AbortController().signal,
+      mark: createOutageMark(file),
+      host: 'a',
+      channel: {
+        url: 'https://robot.example.com',
+        format: 'json',
+        language: 'en',
+        secret: null,
+        keyword: null,
+        clock,
+        log: createRecordingLog().log,
+        post: async ({ body }) => {
+          if (!isTaken) return { status: undefined, failure: 'no connection', isLate: false }
+          for (const { event, cause } of Object(JSON.parse(body)).events) told.push(`${event} ${cause}`)
+          return { status: 200, text: '' }
+        },
       },
-    },
-  })
+    })
+  const looks = [start(), start()]
+  const lookAll = async () => {
+    for (const look of looks) await look()
+    await clock.sleep(60_000)
+    return told.splice(0)
+  }
   await sql`insert into livehouse.channels (channel_id, state, run_id) values ('9', 'gone', 1)`.execute(db)
-  await look()
-  await look()
-  expect(told).toEqual(['raised channel=9'])
+  expect(await lookAll()).toEqual(['raised channel=9'])
+  expect(await lookAll()).toEqual([])
 
   const allow = (connections: boolean) =>
     onServer(async (admin) => {
@@ -50,14 +65,34 @@ test('what is found is told once; a database that goes is told from memory, and 
       }
     })
   await allow(false)
+  // It may only be started anew.
+  expect(await lookAll()).toEqual([])
+  expect(await lookAll()).toEqual([])
   isTaken = false
-  await look()
+  expect(await lookAll()).toEqual([])
   isTaken = true
-  await look()
-  await look()
-  expect(told).toEqual(['raised channel=9', 'raised database'])
+  expect(await lookAll()).toEqual(['raised database=a'])
+  expect(await lookAll()).toEqual([])
+  // All processes are started anew.
+  looks.splice(0, 2, start(), start())
+  for (let minute = 0; minute < 4; minute++) expect(await lookAll()).toEqual([])
   await allow(true)
-  await look()
-  await look()
-  expect(told).toEqual(['raised channel=9', 'raised database', 'cleared database'])
+  isTaken = false
+  expect(await lookAll()).toEqual([])
+  isTaken = true
+  expect(await lookAll()).toEqual(['cleared database=a'])
+  expect(await lookAll()).toEqual([])
+})
+
+test('where no file can be written a process remembers by itself', async () => {
+  const folder = createTemporaryFolder('outage')
+  writeFileSync(join(folder, 'file'), '')
+  const mark = createOutageMark(join(folder, 'file', 'mark'))
+  expect([await mark.take(), await mark.leave(), await mark.leave(), await mark.take(), await mark.take()]).toEqual([
+    false,
+    true,
+    false,
+    true,
+    false,
+  ])
 })
