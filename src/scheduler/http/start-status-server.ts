@@ -69,7 +69,8 @@ export async function startStatusServer(options: StatusServerOptions): Promise<S
   const events = createLiveEvents(board, clock)
   board.listen((isTurn) => isTurn && source.expire())
   const pages = { db, now: clock.now, source, board, history, endsOf }
-  const readReadiness = createReadiness(options)
+  // Of its own: who asks for readiness gets what is so now.
+  const findDatabase = createReadiness(options)
   const answering = {
     access: createAccess(options.token),
     assets,
@@ -78,11 +79,11 @@ export async function startStatusServer(options: StatusServerOptions): Promise<S
     version: options.version,
     log,
     makePage: makePage.bind(undefined, pages),
-    readReadiness,
+    readReadiness: createReadiness(options),
     renderMetrics: async () => {
       const [{ facts }, { database }] = await Promise.all([
         source.read(LONGEST_ANSWER_MS),
-        readReadiness(),
+        findDatabase(),
         within(clock, LONGEST_ANSWER_MS, metrics.count(), undefined),
       ])
       const verdict = facts && judge(facts, endsOf)
