@@ -66,12 +66,12 @@ function fillGifts({ gifts }: Channel, count: number, endsAt: number): void {
   gifts.add(...made)
 }
 
-/** Digits, hexadecimal or base 36, as the emulator's own; unique within the channel. */
+/** Digits, hexadecimal or base 36 with a letter in front, lest it be one of the digits; unique within the channel. */
 function userId(channel: number, place: number): string {
   const number = channel * 10_000_000 + place
   if (place % 10 < 4) return String(100_000_000 + number * 7)
   if (place % 10 < 7) return (Math.imul(number, 2_654_435_761) >>> 0).toString(16) + (16_777_216 + place).toString(16)
-  return `${((number * 48_271) % 46_656).toString(36)}${place.toString(36).padStart(6, '0')}`
+  return `u${((number * 48_271) % 46_656).toString(36)}${place.toString(36).padStart(6, '0')}`
 }
 
 /** Gives every hundredth visitor (for a share of 0.01) one more visit, and a later time online. */

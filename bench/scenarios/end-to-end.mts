@@ -115,7 +115,7 @@ function describe(bench: Bench, rows: number, rounds: readonly Round[]): readonl
 function requireRows({ outcome }: MeasuredRun, rows: number): void {
   const inserted = outcome.streams.visitors?.inserted
   if (outcome.status !== 'ok' || inserted !== rows) {
-    throw new Error(`sync ended ${outcome.status} with ${inserted} of ${rows} rows`)
+    throw new Error(`sync ended ${outcome.status} with ${inserted} of ${rows} rows: ${JSON.stringify(outcome)}`)
   }
 }
 
