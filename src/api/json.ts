@@ -1,7 +1,7 @@
 /** A double holds any number of 15 digits (IEEE 754). */
 const LONG = 16
-/** Exponents that can lead beyond the range of a double. Hexadecimal ids hold such digits too, but not where a number begins. */
-const farExponent = /(?:^|[\s:,[-])\d[\d.]*[eE][+-]?\d{3}/
+/** Exponents that can lead beyond the range of a double; hexadecimal ids hold such digits too. */
+const farExponent = /\d[eE][+-]?\d{3}/g
 
 /**
  * Parses JSON without losing digits: integers beyond 2^53 become `bigint`, decimals that a double would change become their
@@ -9,7 +9,7 @@ const farExponent = /(?:^|[\s:,[-])\d[\d.]*[eE][+-]?\d{3}/
  * @throws SyntaxError whose message quotes the text: never pass it on.
  */
 export function parseExact(text: string): unknown {
-  if (!hasLongNumber(text) && !farExponent.test(text)) return JSON.parse(text)
+  if (!hasLongNumber(text) && !hasFarExponent(text)) return JSON.parse(text)
   return JSON.parse(text, exactNumber)
 }
 
@@ -26,6 +26,16 @@ function hasLongNumber(text: string): boolean {
     let end = place + 1
     while (isDigit(text, end)) end += 1
     if (end - start >= LONG && mayBeginNumber(text, start)) return true
+  }
+  return false
+}
+
+/** Whether a number with an exponent of three digits may stand in the text: what precedes the `e` decides, back to where it begins. */
+function hasFarExponent(text: string): boolean {
+  for (const { index } of text.matchAll(farExponent)) {
+    let start = index
+    while (isDigit(text, start - 1)) start -= 1
+    if (mayBeginNumber(text, start)) return true
   }
   return false
 }
