@@ -2,6 +2,7 @@ import { Socket } from 'node:net'
 import { Kysely, sql } from 'kysely'
 import { Pool } from 'pg'
 import { LivehouseError } from '../core/errors.ts'
+import { copyPool } from './copy-pool.ts'
 import type { Database } from './database.ts'
 import { describeTarget } from './database-url.ts'
 import { pgTypes } from './pg-types.ts'
@@ -59,7 +60,7 @@ export async function openDatabase(url: string, options: PoolOptions = {}): Prom
   const interrupt = () => hangUp()
   signal?.addEventListener('abort', interrupt, { once: true })
   const watch = watchSilence(url, hangUp, silentAfterMs)
-  const db = new Kysely<Database>({ dialect: warehouseDialect(pool, describeTarget(url), watch) })
+  const db = new Kysely<Database>({ dialect: warehouseDialect(copyPool(pool), describeTarget(url), watch) })
   try {
     const { rows } = await sql<{ version: string; encoding: string }>`
       select current_setting('server_version') as version, current_setting('server_encoding') as encoding`.execute(db)

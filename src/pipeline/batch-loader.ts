@@ -4,8 +4,8 @@ import { addCounts, type Counts, noCounts } from '../core/outcome.ts'
 import type { Stream } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
 import { replaceChildren } from '../warehouse/children.ts'
-import { type LoadCounts, openLoad, prepareToLoad } from '../warehouse/load.ts'
-import { createRowBatch, type RowBatch } from '../warehouse/row-batch.ts'
+import { type LoadCounts, prepareToLoad } from '../warehouse/load.ts'
+import { openRowBuffers, type RowBuffer } from '../warehouse/row-buffers.ts'
 import { keepConflicts } from './keep-conflicts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 
@@ -30,7 +30,7 @@ export interface BatchLoader {
 
 /** Rows that are written together, and these rows themselves where they are looked at before. */
 interface Batch {
-  readonly cells: RowBatch
+  readonly buffer: RowBuffer
   rows: readonly Row[]
 }
 
@@ -44,38 +44,33 @@ export function createBatchLoader(
 ): BatchLoader {
   const isWhole = stream.identity !== undefined
   const looksAtRows = stream.versions !== undefined || stream.children !== undefined
-  const load = openLoad(stream)
+  const takeBuffer = openRowBuffers(stream, runId)
   const underway = new Set<Promise<void>>()
-  /** Batches that have been written, for the next rows. */
-  const spare: Batch[] = []
-  const open = (): Batch => spare.pop() ?? { cells: createRowBatch(stream), rows: [] }
+  const open = (): Batch => ({ buffer: takeBuffer(), rows: [] })
   const put = (batch: Batch, rows: readonly Row[]): void => {
-    batch.cells.append(rows)
+    batch.buffer.append(rows)
     if (looksAtRows) batch.rows = [...batch.rows, ...rows]
-  }
-  const clear = (batch: Batch): void => {
-    batch.cells.clear()
-    batch.rows = []
   }
   let failure: { readonly error: unknown } | undefined
   let batch = open()
   let whole: readonly Row[] = []
   let counts = noCounts
 
-  const write = async (trx: Transaction<Database>, { cells, rows }: Batch): Promise<Counts> => {
-    if (cells.size() === 0) return noCounts
+  const write = async (trx: Transaction<Database>, { buffer, rows }: Batch): Promise<Counts> => {
+    if (buffer.size() === 0) return noCounts
     const finder = { runId, seenAt: new Date(clock.now()), timeZone }
     const conflicts = await keepConflicts(trx, stream, partition, rows, finder)
-    const loaded = await load(trx, cells, runId)
+    const loaded = await buffer.write(trx)
     if (stream.children) await replaceChildren(trx, stream.children, rows, runId)
     return addCounts(noCounts, yieldsTo(stream) ? withConflicts(loaded, conflicts) : loaded)
   }
   const writeWhole = async (trx: Transaction<Database>): Promise<Counts> => {
     let sum = noCounts
     for (const rows of chunksOf(whole)) {
-      clear(batch)
-      put(batch, rows)
-      sum = addCounts(sum, await write(trx, batch))
+      const filled = open()
+      put(filled, rows)
+      sum = addCounts(sum, await write(trx, filled))
+      filled.buffer.giveBack()
     }
     return sum
   }
@@ -96,8 +91,7 @@ export function createBatchLoader(
         failure ??= { error }
       })
       .finally(() => {
-        clear(filled)
-        spare.push(filled)
+        filled.buffer.giveBack()
         underway.delete(work)
         endTurn()
       })
@@ -119,11 +113,11 @@ export function createBatchLoader(
       }
       for (const chunk of chunksOf(rows)) {
         put(batch, chunk)
-        if (batch.cells.size() >= BATCH) await commitAhead()
+        if (batch.buffer.size() >= BATCH) await commitAhead()
       }
     },
     flush: async () => {
-      if (!isWhole && batch.cells.size() > 0) await commitAhead()
+      if (!isWhole && batch.buffer.size() > 0) await commitAhead()
       await settle()
       throwFailure()
     },
@@ -135,7 +129,8 @@ export function createBatchLoader(
         await land(trx)
         return sum
       })
-      clear(batch)
+      batch.buffer.giveBack()
+      batch = open()
       whole = []
     },
     settle,

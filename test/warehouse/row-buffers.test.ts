@@ -1,0 +1,67 @@
+import { type Kysely, sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Database } from '../../src/db/database.ts'
+import { visitors } from '../../src/streams/visitors.ts'
+import { prepareToLoad } from '../../src/warehouse/load.ts'
+import { openRowBuffers, type RowBuffer } from '../../src/warehouse/row-buffers.ts'
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+
+let database: TestDatabase
+let db: Kysely<Database>
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  db = database.db
+  await sql`create table statements (place serial, kind text)`.execute(db)
+  await sql`create function note() returns trigger language plpgsql as $$
+    begin
+      insert into statements (kind) values (substring(current_query() from '[a-z]+'));
+      return null;
+    end $$`.execute(db)
+  await sql`create trigger note after insert on livehouse.visitors for each statement execute function note()`.execute(
+    db,
+  )
+})
+afterAll(async () => await database[Symbol.asyncDispose]())
+
+const write = async (buffer: RowBuffer, ...ids: readonly string[]) => {
+  buffer.append(ids.map((id) => ({ channel_id: '9', user_id: id, extra: null })))
+  const counts = await db.transaction().execute(async (trx) => {
+    await prepareToLoad(trx, 'Asia/Shanghai')
+    return await buffer.write(trx)
+  })
+  buffer.giveBack()
+  return counts
+}
+
+const readKinds = async () => {
+  const { rows } = await sql<{ kind: string }>`delete from statements returning kind, place`.execute(db)
+  return rows.map(({ kind }) => kind)
+}
+
+test('rows are upserted at first, copied while all of those before were new, and upserted again after others', async () => {
+  const take = openRowBuffers(visitors, '1')
+  const upserting = take()
+  expect(await write(upserting, 'a', 'b')).toEqual({ inserted: 2, updated: 0, unchanged: 0 })
+  expect(await readKinds()).toEqual(['with'])
+  expect(await write(take(), 'c')).toEqual({ inserted: 1, updated: 0, unchanged: 0 })
+  expect(await write(take(), 'd')).toEqual({ inserted: 1, updated: 0, unchanged: 0 })
+  expect(await readKinds()).toEqual(['copy', 'copy'])
+  // The copy that met a row wrote nothing; its statement is not seen.
+  expect(await write(take(), 'a', 'e')).toEqual({ inserted: 1, updated: 0, unchanged: 1 })
+  const next = take()
+  expect(next).toBe(upserting)
+  expect(await write(next, 'a')).toEqual({ inserted: 0, updated: 0, unchanged: 1 })
+  expect(await readKinds()).toEqual(['with', 'with'])
+})
+
+test('a buffer that is given back is empty when it is taken again', async () => {
+  const take = openRowBuffers(visitors, '1')
+  await write(take(), 'x')
+  const copying = take()
+  await write(copying, 'y')
+  const again = take()
+  expect(again).toBe(copying)
+  expect(again.size()).toBe(0)
+  expect(await write(again, 'z')).toEqual({ inserted: 1, updated: 0, unchanged: 0 })
+})
