@@ -20,6 +20,7 @@ const should = {
   date: `it should be a date that exists, such as '2026-01-31'`,
   range: `it should be { from: '2026-01-01', to: '2026-02-01' } or { lastDays: 30 }`,
   kind: `it should be 'sync', 'backfill' or 'audit', or left out for a sync`,
+  audited: 'an audit should name another stream too, or none: this one tells no total, and allows ten calls a day',
   visitorWalk: 'it should be { skipUnchanged: true, atLeastEveryDays: 7 }',
 }
 
@@ -81,7 +82,14 @@ const backfill = z.strictObject({
   finishBy: date.optional(),
 })
 
-const audit = z.strictObject({ ...common, kind: z.literal('audit'), range: range.optional() })
+const audit = z.strictObject({
+  ...common,
+  kind: z.literal('audit'),
+  streams: common.streams.refine((given) => given?.every((name) => name === 'watch_records_v1') !== true, {
+    error: should.audited,
+  }),
+  range: range.optional(),
+})
 
 const byKind = { sync, backfill, audit } as const
 

@@ -117,6 +117,10 @@ test.each([
   [`{ cron: '@daily', visitorWalk: { skipUnchanged: true } }`, /^visitorWalk\.atLeastEveryDays is missing; /],
   [`{ cron: '@daily', crom: 1 }`, /^there is no field crom; a job of kind sync has cron, timezone, /],
   [`{ cron: '@daily', kind: 'sinc' }`, /^kind is "sinc"; it should be 'sync', 'backfill' or 'audit'/],
+  [
+    `{ cron: '@daily', kind: 'audit', streams: ['watch_records_v1'] }`,
+    /^streams is \["watch_records_v1"\]: an audit should name another stream too, or none: this one tells no total/,
+  ],
   [`{ cron: '@daily', kind: 'backfill' }`, /^range is missing; it should be \{ from/],
   [
     `{ cron: '@daily', kind: 'backfill', range: { lastDays: 3 }, until: '06:00' }`,
