@@ -91,6 +91,7 @@ export const backfill: Command = {
         streams: read,
         namesChannels,
         planStreams,
+        ...(restart && { findAbandoned: (opened) => findOpenBackfill(opened, wanted) }),
         isJson,
       })
     }

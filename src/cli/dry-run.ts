@@ -29,6 +29,8 @@ export interface DryRunRequest {
   /** Whether the channels were asked for by name: then those that are gone are tried again. */
   readonly namesChannels: boolean
   readonly planStreams: (db: ReadDatabase, now: WallTime) => Promise<PlanStreams>
+  /** The backfill that the run would abandon. */
+  readonly findAbandoned?: (db: Kysely<Database>) => Promise<string | undefined>
   readonly isJson: boolean
 }
 
@@ -51,7 +53,7 @@ export async function dryRun(context: CliContext, request: DryRunRequest): Promi
   const planned = (await planStreams(streams, questionsOf)).filter(
     ({ partition: { channel } }) => channel === undefined || !gone.has(channel),
   )
-  const plans = db === undefined ? planned : await begunFirst(db, planned)
+  const plans = db === undefined ? planned : await begunFirst(db, planned, await request.findAbandoned?.(db))
   // Alone with its token and its pace: to share them is to write.
   await using connection = openConnection(context, service, undefined)
   let asked = 0

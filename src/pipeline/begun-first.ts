@@ -10,11 +10,13 @@ import type { Slice } from './slice-work.ts'
 
 /**
  * The same plans, but where a slice has been begun that is read over days, it goes first, and what it reads is left out of the
- * others: nothing new is begun before it has ended.
+ * others: nothing new is begun before it has ended. `abandoned`: a backfill that is to be begun anew; what it has begun counts
+ * for nothing.
  */
 export async function begunFirst(
   db: Kysely<Database>,
   plans: readonly PartitionPlan[],
+  abandoned?: string,
 ): Promise<readonly PartitionPlan[]> {
   const budgeted = new Set(plans.filter(({ stream }) => stream.isBudgeted).map(({ stream }) => stream.name))
   const begun = new Map<StreamName, ReadonlySet<string>>()
@@ -24,7 +26,8 @@ export async function begunFirst(
       const partition = partitionKey(plan.partition)
       if (!begun.get(plan.stream.name)?.has(partition)) return plan
       const open = await readOpenSlice(db, plan.stream.name, partition)
-      return open === undefined ? plan : { ...plan, slices: endFirst(open, plan) }
+      const isOver = abandoned !== undefined && open?.backfillId === abandoned
+      return open === undefined || isOver ? plan : { ...plan, slices: endFirst(open, plan) }
     }),
   )
 }
