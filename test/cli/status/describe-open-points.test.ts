@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { describeOpenPoints } from '../../../src/cli/status/describe-open-points.ts'
+import type { StreamName } from '../../../src/core/stream.ts'
+
+const gapsOf = (...streams: readonly StreamName[]) => ({
+  gaps: streams.map((stream) => ({ stream, partition: 'channel=9', window: { from: 0, to: 3600 } })),
+  gapCount: streams.length,
+  shortfalls: [],
+  shortfallCount: 0,
+})
+const named =
+  'watch_records_v1 is read only where it is named: by livehouse sync --streams watch_records_v1, or by the job v1-history.'
+
+test.each<[string, readonly StreamName[], readonly string[]]>([
+  [
+    'what every sync reads',
+    ['gifts'],
+    ['The next livehouse sync reads all of this; livehouse backfill --only-gaps fills a range at once.'],
+  ],
+  ['what has to be named', ['watch_records_v1'], [named]],
+  [
+    'both',
+    ['gifts', 'watch_records_v1'],
+    [named, 'The next livehouse sync reads the rest of this; livehouse backfill --only-gaps fills a range at once.'],
+  ],
+  ['nothing', [], []],
+])('how gaps are closed: %s', (_, streams, lines) => {
+  expect(describeOpenPoints(gapsOf(...streams)).filter((line) => line !== '' && !line.startsWith('✗'))).toEqual(lines)
+})
