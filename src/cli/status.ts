@@ -1,3 +1,4 @@
+import { readChannelsIfAny } from '../config/read-channels.ts'
 import { readSettings, readV1Budget } from '../config.ts'
 import { checkUsage, parseArguments } from './arguments.ts'
 import type { Command } from './command.ts'
@@ -12,7 +13,8 @@ const help = `livehouse status [--max-age AGE] [--json]
 What the warehouse in DATABASE_URL holds and how fresh it is; asks the database alone and changes nothing. For each stream:
 the rows of its table; when a slice of it last landed, and its proof; until when its least covered channel is covered; how
 many partitions ended with each proof in their latest slice; the last run that read it. Then the last runs, what is in
-quarantine, and how many calls are left today on watch_records_v1. Channels that are no longer configured do not count.
+quarantine, and how many calls are left today on watch_records_v1. Channels that are no longer configured do not count, and
+one that is covered up to its end (until) is not the least covered while another goes on.
 
 Flags:
   --max-age AGE   exit code 3, and a line for each stream, when nothing of it has landed for longer: 90m, 26h, 2d. For
@@ -41,9 +43,13 @@ export const status: Command = {
     const { values } = parseArguments('status', argv, { 'max-age': { type: 'string' }, json: { type: 'boolean' } })
     const { 'max-age': maxAge = '' } = values
     const maxAgeMs = checkUsage('status', (refuse) => readAge('--max-age', values['max-age'], refuse))
+    const { budget, channels } = readSettings(context.environment, (source) => ({
+      budget: readV1Budget(source),
+      channels: readChannelsIfAny(source),
+    }))
     await using database = await openAsItIs(context)
     const nowMs = context.clock.now()
-    const found = await collectStatus(database, { ...readSettings(context.environment, readV1Budget), nowMs })
+    const found = await collectStatus(database, { ...budget, nowMs }, channels)
     const stale = maxAgeMs === undefined ? undefined : findStale(found, maxAgeMs, nowMs)
     if (values.json === true) context.print(statusJson(found, stale, nowMs))
     else {

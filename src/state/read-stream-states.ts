@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Proof } from '../core/slice.ts'
+import { formatWallTime, type WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
 
 /** What the ledger tells of one stream, over the partitions of active channels and of the account. */
@@ -9,7 +10,7 @@ export interface StreamState {
   readonly lastRunId: string
   /** Also what is assumed to be as it was, which its proof says; undefined where no slice has landed yet. */
   readonly lastLanded: { readonly at: Date; readonly proof: Proof } | undefined
-  /** Of the partition that is covered least far: wall clock of the service, `YYYY-MM-DD HH:MM:SS`; null for walks over whole lists. */
+  /** Of the partition that is covered least far, of those that go on: wall clock of the service, `YYYY-MM-DD HH:MM:SS`; null for walks over whole lists. */
   readonly coveredUntil: string | null
   /** That partition; also where a time-filtered partition has no coverage at all. */
   readonly leastCovered: string | null
@@ -17,11 +18,20 @@ export interface StreamState {
   readonly partitions: Readonly<Partial<Record<Proof, number>>>
 }
 
-/** The streams that have been read, by name. */
-export async function readStreamStates(db: Kysely<Database>): Promise<ReadonlyMap<string, StreamState>> {
+/**
+ * The streams that have been read, by name. `ends`: until when channels are read, by id; one whose end is covered is not the
+ * least covered while another goes on.
+ */
+export async function readStreamStates(
+  db: Kysely<Database>,
+  ends: ReadonlyMap<string, WallTime> = new Map(),
+): Promise<ReadonlyMap<string, StreamState>> {
+  const times = [...ends.values()].map(formatWallTime)
   const { rows } = await sql<StateRow>`
-    with live as (
-      select s.* from livehouse_ops.slices s
+    with ends as (
+      select * from unnest(${[...ends.keys()]}::text[], ${times}::timestamp[]) as given (channel_id, ends_at)
+    ), live as (
+      select s.*, c.channel_id from livehouse_ops.slices s
       left join livehouse.channels c on c.channel_id = substring(s.partition from '^channel=([^/]+)')
       where s.partition = 'account' or c.state = 'active'
     ), latest as (
@@ -34,11 +44,12 @@ export async function readStreamStates(db: Kysely<Database>): Promise<ReadonlyMa
       select distinct on (stream) stream, finished_at, proof
       from live where status in ('landed', 'assumed') order by stream, finished_at desc, slice_id desc
     ), coverage as (
-      select stream, partition, max(upper(covers)) filter (where status = 'landed') as until
-      from live group by stream, partition having bool_or(covers is not null)
+      select stream, partition, channel_id, max(upper(covers)) filter (where status = 'landed') as until
+      from live group by stream, partition, channel_id having bool_or(covers is not null)
     ), least as (
       select distinct on (stream) stream, partition, until
-      from coverage order by stream, until nulls first, partition
+      from coverage left join ends using (channel_id)
+      order by stream, coalesce(until >= ends_at, false), until nulls first, partition
     )
     select proofs.stream, proofs.partitions, landed.finished_at as landed_at, landed.proof as landed_proof,
       least.until as covered_until, least.partition as least_covered,

@@ -1,3 +1,4 @@
+import type { ChannelSetting } from '../../config/channel-setting.ts'
 import type { Proof } from '../../core/slice.ts'
 import type { StreamName } from '../../core/stream.ts'
 import { countRows, readTableNames } from '../../db/run-query.ts'
@@ -13,6 +14,7 @@ import { readStreamStates, type StreamState } from '../../state/read-stream-stat
 import { readSource } from '../../state/source.ts'
 import { streams } from '../../streams/registry.ts'
 import type { DatabaseAsItIs } from '../open-as-it-is.ts'
+import { plannedChannel } from '../planned-channel.ts'
 import type { V1Calls } from './v1-calls.ts'
 
 /** A stream of the default sync, read or not. */
@@ -58,16 +60,20 @@ const nothing: Omit<Status, 'streams' | 'pending'> = {
   v1: null,
 }
 
-/** Reads what `status` shows. */
+/** Reads what `status` shows. `channels`: the configured ones. */
 export async function collectStatus(
   { db, isMigrated, pending }: DatabaseAsItIs,
   question: V1Question,
+  channels: readonly ChannelSetting[],
 ): Promise<Status> {
   if (!isMigrated) {
     return { ...nothing, pending, streams: streams.map(({ name }) => ({ stream: name, rows: null, state: undefined })) }
   }
   const tables = await readTableNames(db)
-  const states = await readStreamStates(db)
+  const ends = channels
+    .map(plannedChannel)
+    .flatMap(({ channelId, until }) => (until === undefined ? [] : [[channelId, until] as const]))
+  const states = await readStreamStates(db, new Map(ends))
   const source = await readSource(db)
   const streamStatuses: StreamStatus[] = []
   for (const { name, table } of streams) {
