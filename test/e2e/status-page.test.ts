@@ -30,7 +30,7 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     // The pipeline of tests writes down no end of its runs.
     await sql`update livehouse_ops.runs set status = 'ok', finished_at = started_at`.execute(db)
     const [first] = pipeline.emulator.channelIds
-    await sql`update livehouse.channels set name = ${EVIL}, label = ${EVIL}, channel_group = ${EVIL} where channel_id = ${first}`.execute(
+    await sql`update livehouse.channels set name = ${EVIL}, label = ${EVIL}, channel_group = ${EVIL + 'G'.repeat(150)} where channel_id = ${first}`.execute(
       db,
     )
     const at = new Date(pipeline.clock.nowMs)
@@ -89,6 +89,7 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
       expect(await page.evaluate('window.broken'), path).toBeUndefined()
       expect(await page.locator('main img, main script').count(), path).toBe(0)
       expect(complaints, path).toEqual([])
+      expect(await overflow(page), path).toBe(0)
     }
     await using opened = await open('/channels')
     expect(await opened.page.locator('main').innerText()).toContain('<script>window.broken=1</script>')

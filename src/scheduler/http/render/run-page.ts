@@ -1,3 +1,4 @@
+import { streamNames } from '../../../core/stream.ts'
 import type { RunError, RunReport, StreamReport } from '../../../state/read-run-reports.ts'
 import { foreign, type Html, html } from '../html.ts'
 import { maskValues } from '../mask-values.ts'
@@ -45,10 +46,16 @@ function streams(view: View, run: RunReport): Html {
       number(columns.calls, ({ counts }) => counts.calls),
       { head: columns.slices, cell: ({ slices }) => proofMarks(messages, slices) },
     ],
-    rows: run.streams,
+    rows: run.streams.toSorted((a, b) => placeOf(a.stream) - placeOf(b.stream)),
     empty: messages.empty.streams,
   })
   return section(messages, 'streams', table, '')
+}
+
+/** In the order of the contract; what is not known comes last. */
+function placeOf(stream: string): number {
+  const place = streamNames.findIndex((name) => name === stream)
+  return place === -1 ? streamNames.length : place
 }
 
 function errorTable(view: View, errors: readonly RunError[]): Html {
@@ -56,6 +63,7 @@ function errorTable(view: View, errors: readonly RunError[]): Html {
   const { columns } = messages
   return dataTable<RunError>({
     caption: messages.sections.errors,
+    className: 'worded',
     columns: [
       { head: columns.code, cell: ({ code }) => html`<code>${code}</code>` },
       { head: columns.stream, cell: ({ stream }) => (stream === null ? messages.notKnown : streamName(view, stream)) },
