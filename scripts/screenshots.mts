@@ -67,6 +67,7 @@ const nightly = {
   cron: '15 2 * * *',
   timeZone: 'Asia/Shanghai',
   streams: [],
+  channels: 'all',
   isRunning: false,
 } as const
 const weekly = {
@@ -74,6 +75,7 @@ const weekly = {
   cron: '30 4 * * 0',
   timeZone: 'Asia/Shanghai',
   streams: [],
+  channels: 'all',
   isRunning: false,
 } as const
 

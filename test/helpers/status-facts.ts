@@ -1,5 +1,6 @@
 import type { Language } from '../../src/core/language.ts'
 import { DAY, wallTimeAt } from '../../src/core/wall-clock.ts'
+import { createExpectations } from '../../src/scheduler/http/expectations.ts'
 import type { Facts } from '../../src/scheduler/http/facts.ts'
 import { messagesOf } from '../../src/scheduler/http/messages/messages-of.ts'
 import type { View } from '../../src/scheduler/http/render/view.ts'
@@ -94,5 +95,5 @@ export function makeFacts(overrides: Partial<Facts> = {}): Facts {
 }
 
 export function makeView(facts: Facts = makeFacts(), language: Language = 'en'): View {
-  return { messages: messagesOf(language), facts, nowMs: facts.readAtMs, endsOf: () => undefined }
+  return { messages: messagesOf(language), facts, nowMs: facts.readAtMs, expectations: createExpectations(facts) }
 }

@@ -5,7 +5,6 @@ import { readHttpSettings } from '../../config/read-http.ts'
 import { readLanguage } from '../../config/read-language.ts'
 import type { ServiceSettings } from '../../config.ts'
 import type { SettingSource } from '../../config/setting-source.ts'
-import { parseWallTime, type WallTime } from '../../core/wall-clock.ts'
 import type { Database } from '../../db/database.ts'
 import { readMigrationStatus } from '../../db/migrate.ts'
 import type { JobView } from '../../scheduler/http/facts.ts'
@@ -15,6 +14,7 @@ import type { ProgressFeed } from '../../scheduler/progress-feed.ts'
 import { type JobState, readJobStates } from '../../scheduler/read-job-states.ts'
 import type { CliContext } from '../command.ts'
 import { jobStreams } from '../jobs/job-streams.ts'
+import { plannedChannel } from '../planned-channel.ts'
 
 /** What the page of `serve` is made from. */
 export interface StatusPageDeps {
@@ -31,13 +31,10 @@ export interface StatusPage extends AsyncDisposable {
 
 export type StatusPageSettings = ReturnType<typeof readStatusPageSettings>
 
-/** Where the page is, who may see it, in which language, and until when channels are read. */
+/** Where the page is, who may see it, in which language, and which time of channels is read. */
 export function readStatusPageSettings(source: SettingSource) {
-  const ends = readChannelsIfAny(source).flatMap(({ channelId, until }): (readonly [string, WallTime])[] => {
-    const end = parseWallTime(until ?? '')
-    return end === undefined ? [] : [[channelId, end]]
-  })
-  return { ...readHttpSettings(source), language: readLanguage(source), endOfChannel: new Map(ends) }
+  const ranges = new Map(readChannelsIfAny(source).map((channel) => [channel.channelId, plannedChannel(channel)]))
+  return { ...readHttpSettings(source), language: readLanguage(source), ranges }
 }
 
 /** Commands that write down runs, beside those of jobs. */
@@ -49,7 +46,7 @@ const COMMANDS = ['sync', 'backfill', 'audit', 'demo']
  */
 export async function openStatusPage(
   { clock, log, remark, version }: CliContext,
-  { listen, token, language, endOfChannel }: StatusPageSettings,
+  { listen, token, language, ranges }: StatusPageSettings,
   { db, service, jobs, feed }: StatusPageDeps,
 ): Promise<StatusPage> {
   if (listen === undefined) return { onCall: undefined, [Symbol.asyncDispose]: async () => {} }
@@ -69,7 +66,7 @@ export async function openStatusPage(
       const migrations = await readMigrationStatus(db)
       return migrations.flatMap(({ name, appliedAt }) => (appliedAt === null ? [name] : []))
     },
-    endsOf: (channelId) => endOfChannel.get(channelId),
+    rangeOf: (channelId) => ranges.get(channelId) ?? {},
   })
   remark(`status page: ${server.url}`)
   return server
@@ -79,8 +76,17 @@ export async function openStatusPage(
 function viewOf({ job, next, last, isRunning }: JobState): JobView {
   const { name, cron, timeZone } = job
   const { kind, definition, isEnabled } = job
-  const readsAll = isEnabled && kind === 'sync' && (definition.channels ?? 'all') === 'all'
-  const streams = readsAll ? jobStreams(job).map((stream) => stream.name) : []
+  const streams = isEnabled && kind === 'sync' ? jobStreams(job).map((stream) => stream.name) : []
+  const { channels = 'all' } = definition
   const status = last?.status === 'ended' ? (last.outcome ?? 'failed') : 'interrupted'
-  return { name, cron, timeZone, streams, next, isRunning, last: last && { startedAt: last.startedAt, status } }
+  return {
+    name,
+    cron,
+    timeZone,
+    streams,
+    channels,
+    next,
+    isRunning,
+    last: last && { startedAt: last.startedAt, status },
+  }
 }

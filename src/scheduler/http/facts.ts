@@ -16,8 +16,9 @@ export interface JobView {
   readonly cron: string
   /** IANA. */
   readonly timeZone: string
-  /** What it reads of all channels; empty for one that is not run by itself, or reads some channels or old days only. */
+  /** What it keeps up to date; empty for one that is not run by itself, or reads old days only. */
   readonly streams: readonly StreamName[]
+  readonly channels: 'all' | readonly string[] | { readonly group: string }
   /** Undefined for a job that is not run by itself. */
   readonly next: Date | undefined
   readonly isRunning: boolean

@@ -3,6 +3,7 @@ import type { Database } from '../../db/database.ts'
 import { readOnly } from '../../state/read-only.ts'
 import { readRunErrors, readRunReports } from '../../state/read-run-reports.ts'
 import { readWalkDays } from '../../state/read-walk-days.ts'
+import { createExpectations, type RangeOf } from './expectations.ts'
 import type { FactsSource, Known } from './facts-source.ts'
 import type { Facts } from './facts.ts'
 import { type Html, html } from './html.ts'
@@ -17,7 +18,7 @@ import { problemPage } from './render/small-pages.ts'
 import { unreachableSection } from './render/verdict-section.ts'
 import type { View } from './render/view.ts'
 import { TIMELINE_DAYS } from './timeline.ts'
-import { type EndsOf, judge } from './verdict.ts'
+import { judge } from './verdict.ts'
 
 /** What pages are made from. */
 export interface PagesDeps {
@@ -26,7 +27,7 @@ export interface PagesDeps {
   readonly source: FactsSource
   readonly board: ProgressBoard
   readonly history: CallHistory
-  readonly endsOf: EndsOf
+  readonly rangeOf: RangeOf
 }
 
 /** The content of a page, to be framed. */
@@ -52,7 +53,7 @@ export async function makePage(
   const known = await deps.source.read()
   const { facts } = known
   if (facts === undefined) return pageOf(503, messages.title, unreachableSection(messages, undefined), undefined)
-  const view: View = { messages, facts, nowMs: deps.now(), endsOf: deps.endsOf }
+  const view = { messages, facts, nowMs: deps.now(), expectations: createExpectations(facts, deps.rangeOf) }
   const status = known.error === undefined ? 200 : 503
   if (path === '/') return { ...overview(deps, view, known), status }
   if (path === '/channels') {
@@ -66,7 +67,7 @@ export async function makePage(
 }
 
 function overview(deps: PagesDeps, view: View, { facts, error }: Known): Omit<PageContent, 'status'> {
-  const verdict = judge(view.facts, deps.endsOf)
+  const verdict = judge(view.facts, view.expectations)
   const jobs = deps.board.jobs()
   const hours = deps.history.hours(view.facts.timeZone)
   const content = overviewPage(view, { verdict, isReachable: error === undefined, jobs, hours })

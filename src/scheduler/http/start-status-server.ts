@@ -10,6 +10,7 @@ import type { BudgetSettings } from '../../state/call-budget.ts'
 import { createAccess } from './access.ts'
 import { answerRequest } from './answer-request.ts'
 import { readAssets } from './assets.ts'
+import { createExpectations, type RangeOf } from './expectations.ts'
 import type { JobView } from './facts.ts'
 import { createFactsSource } from './facts-source.ts'
 import { createReadiness, LONGEST_ANSWER_MS } from './health.ts'
@@ -19,7 +20,7 @@ import { createCallHistory } from './metrics/call-history.ts'
 import { type CountedCall, createStatusMetrics } from './metrics/status-metrics.ts'
 import { makePage } from './pages.ts'
 import { createProgressBoard, type ProgressSource } from './progress-board.ts'
-import { type EndsOf, judge } from './verdict.ts'
+import { judge } from './verdict.ts'
 import { within } from './within.ts'
 
 /** What the status server shows, and to whom. */
@@ -41,8 +42,8 @@ export interface StatusServerOptions {
   readonly progress: ProgressSource
   /** Names of migrations that the database has not had. */
   readonly readPending: () => Promise<readonly string[]>
-  /** Until when a channel is read; undefined for one without end. */
-  readonly endsOf?: EndsOf
+  /** In which time a channel is read; without it, all are without end. */
+  readonly rangeOf?: RangeOf
 }
 
 /** A running status server; disposing of it ends its connections. */
@@ -60,7 +61,7 @@ const MOST_CONNECTIONS = 500
  * @throws LivehouseError `config.invalid` where it cannot listen
  */
 export async function startStatusServer(options: StatusServerOptions): Promise<StatusServer> {
-  const { db, clock, log, endsOf = () => undefined } = options
+  const { db, clock, log, rangeOf = () => ({}) } = options
   const assets = await readAssets()
   const history = createCallHistory(clock)
   const metrics = createStatusMetrics(options)
@@ -68,7 +69,7 @@ export async function startStatusServer(options: StatusServerOptions): Promise<S
   const board = createProgressBoard(options.progress)
   const events = createLiveEvents(board, clock)
   board.listen((isTurn) => isTurn && source.expire())
-  const pages = { db, now: clock.now, source, board, history, endsOf }
+  const pages = { db, now: clock.now, source, board, history, rangeOf }
   // Of its own: who asks for readiness gets what is so now.
   const findDatabase = createReadiness(options)
   const answering = {
@@ -86,7 +87,7 @@ export async function startStatusServer(options: StatusServerOptions): Promise<S
         findDatabase(),
         within(clock, LONGEST_ANSWER_MS, metrics.count(), undefined),
       ])
-      const verdict = facts && judge(facts, endsOf)
+      const verdict = facts && judge(facts, createExpectations(facts, rangeOf))
       // A large ledger may take longer to read, of a database that answers.
       const error = database === 'unreachable' ? database : undefined
       return { contentType: metrics.contentType, text: await metrics.render({ facts, error }, verdict, clock.now()) }

@@ -2,6 +2,7 @@ import { DAY, formatWallDate, type WallTime, wallTimeAt } from '../../core/wall-
 import type { LedgerUnit } from '../../state/read-ledger-overview.ts'
 import type { OpenReading } from '../../state/read-open-readings.ts'
 import type { WalkDay } from '../../state/read-walk-days.ts'
+import type { RangeOf } from './expectations.ts'
 
 export const TIMELINE_DAYS = 30
 
@@ -26,10 +27,11 @@ export interface TimelineFacts {
   readonly open: readonly OpenReading[]
   /** Only of walks over whole lists. */
   readonly walkDays: readonly WalkDay[]
+  readonly rangeOf: RangeOf
 }
 
 /** The last days of what is given, today's last. All of it belongs to one stream, or to one channel. */
-export function timelineOf({ now, timeZone, units, open, walkDays }: TimelineFacts): readonly TimelineDay[] {
+export function timelineOf({ now, timeZone, units, open, walkDays, rangeOf }: TimelineFacts): readonly TimelineDay[] {
   const windowed = units.filter(({ isWindowed }) => isWindowed)
   const walked = units.filter(({ isWindowed }) => !isWindowed)
   const partitions = walked.reduce((sum, unit) => sum + unit.partitions, 0)
@@ -44,8 +46,8 @@ export function timelineOf({ now, timeZone, units, open, walkDays }: TimelineFac
     const missing = marks.reduce((sum, { kind, window }) => {
       return kind === 'gap' && window ? sum + overlap(window.from, window.to, span) : sum
     }, 0)
-    const length = Math.max(span.to - span.from, 1)
-    const whole = windowed.length > 0 ? windowed.length * length : partitions
+    const wanted = windowed.reduce((sum, unit) => sum + wantedOf(unit, span, rangeOf), 0)
+    const whole = windowed.length > 0 ? wanted : partitions
     const share = whole === 0 ? 0 : clamp((windowed.length > 0 ? read - missing : landed) / whole)
     return { day, share, state: stateOf(marks, share, failed) }
   })
@@ -64,6 +66,14 @@ interface Span {
 function overlap(from: WallTime | null, to: WallTime | null, span: Span): number {
   if (from === null || to === null) return 0
   return Math.max(0, Math.min(to, span.to) - Math.max(from, span.from))
+}
+
+/** How much of a span should be there: days on which a channel is not to be read lack nothing. */
+function wantedOf({ channelId, since, until }: LedgerUnit, span: Span, rangeOf: RangeOf): number {
+  const range = channelId === null ? {} : rangeOf(channelId)
+  const from = Math.min(range.from ?? span.from, since ?? Infinity)
+  const to = Math.max(range.until ?? span.to, until ?? -Infinity)
+  return overlap(from, to, span)
 }
 
 /** A walk has no range: it counts on the day on which it was made. */

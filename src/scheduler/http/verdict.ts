@@ -2,6 +2,7 @@ import type { StreamName } from '../../core/stream.ts'
 import type { WallTime } from '../../core/wall-clock.ts'
 import { wallTimeAt } from '../../core/wall-clock.ts'
 import type { LedgerUnit } from '../../state/read-ledger-overview.ts'
+import { createExpectations, type Expectations } from './expectations.ts'
 import type { Facts } from './facts.ts'
 
 /** A night and two hours: longer than from one nightly run to the end of the next. */
@@ -25,39 +26,38 @@ export interface Verdict {
   /** Everything is there up to this time; undefined where there is no such time. */
   readonly completeUntil: WallTime | undefined
   readonly isRunning: boolean
+  /** What is kept up to date: neither what has come to its end nor channels that no job reads a stream of. */
+  readonly kept: ReadonlySet<LedgerUnit>
 }
 
 /** Ten calls a day: read when it is asked for, and never complete in a night. */
-const ASKED_FOR: StreamName = 'watch_records_v1'
+export const ASKED_FOR: StreamName = 'watch_records_v1'
 
 /** These have a partition in each channel; signups only where there is a questionnaire. */
-export const inEachChannel: readonly string[] = [
-  'visitors',
-  'watch_records',
-  'gifts',
-  'questionnaires',
-] satisfies StreamName[]
+const inEachChannel: readonly string[] = ['visitors', 'watch_records', 'gifts', 'questionnaires'] satisfies StreamName[]
 
-/** Judges what is known. `endsOf`: until when a channel is read, where it is not without end. */
-export function judge(facts: Facts, endsOf: EndsOf = () => undefined): Verdict {
+/** Judges what is known. */
+export function judge(facts: Facts, expectations: Expectations = createExpectations(facts)): Verdict {
   const { runs } = facts
   const isRunning = runs.some((run) => run.status === 'running' && facts.readAtMs - run.startedAt.getTime() < FRESH_MS)
-  if (runs.length === 0) return { status: 'empty', findings: [], completeUntil: undefined, isRunning }
+  if (runs.length === 0) return { status: 'empty', findings: [], completeUntil: undefined, isRunning, kept: new Set() }
   const nightly = facts.units.filter(({ stream }) => stream !== ASKED_FOR)
   const unitsOf = Map.groupBy(nightly, ({ stream }) => stream)
   const findings = [
     ...failedRun(facts),
-    ...neverRead(facts, unitsOf),
+    ...neverRead(facts, unitsOf, expectations),
     ...[...unitsOf].flatMap(([stream, units]) => [
       ...problems(facts, stream),
-      ...unread(facts, stream, units),
-      ...late(facts, stream, units, endsOf),
+      ...unread(facts, stream, units, expectations),
+      ...late(facts, stream, units, expectations),
       ...gaps(stream, units),
     ]),
   ]
   const isFirst = isRunning && runs.every(({ status }) => status === 'running')
   const status = isFirst ? 'first' : findings.length === 0 && nightly.length > 0 ? 'complete' : 'incomplete'
-  return { status, findings, completeUntil: completeUntil(facts, nightly, endsOf), isRunning }
+  const kept = facts.units.filter((unit) => isWanted(unit, expectations) && !isOver(unit, expectations))
+  const completeUntil = leastReach(facts, kept)
+  return { status, findings, completeUntil, isRunning, kept: new Set(kept) }
 }
 
 /** The wall clock until when a unit is complete; null where it is not at all. */
@@ -66,20 +66,31 @@ function reachOf(unit: LedgerUnit, timeZone: string): WallTime | null {
   return unit.landedAt === null ? null : wallTimeAt(unit.landedAt.getTime(), timeZone)
 }
 
-/** Until when a channel is read; undefined for one without end. */
-export type EndsOf = (channelId: string) => WallTime | undefined
-
 /** Whether what is complete of it ends longer ago than it should. */
-export function isLate(facts: Facts, unit: LedgerUnit, endsOf: EndsOf): boolean {
-  if (unit.stream === ASKED_FOR) return false
+export function isLate(facts: Facts, unit: LedgerUnit, expectations: Expectations): boolean {
+  if (unit.stream === ASKED_FOR || !isWanted(unit, expectations)) return false
   const reach = reachOf(unit, facts.timeZone)
   const wanted = facts.now - FRESH_MS / 1000
-  const end = unit.channelId === null ? undefined : endsOf(unit.channelId)
-  return reach === null || reach < Math.min(wanted, end ?? wanted)
+  return reach === null || reach < Math.min(wanted, endOf(unit, expectations) ?? wanted)
 }
 
-function late(facts: Facts, stream: string, units: readonly LedgerUnit[], endsOf: EndsOf): Finding[] {
-  const found = units.filter((unit) => isLate(facts, unit, endsOf))
+function isWanted({ stream, channelId }: LedgerUnit, expectations: Expectations): boolean {
+  return channelId === null || expectations.isWanted(stream, channelId)
+}
+
+/** Whether all that will ever be read of it is there. */
+export function isOver(unit: LedgerUnit, expectations: Expectations): boolean {
+  const end = endOf(unit, expectations)
+  return end !== undefined && unit.until !== null && unit.until >= end
+}
+
+/** Until when it is read; undefined for what has no end. Whole lists are walked on: they tell of no time. */
+function endOf({ channelId, isWindowed }: LedgerUnit, { rangeOf }: Expectations): WallTime | undefined {
+  return channelId === null || !isWindowed ? undefined : rangeOf(channelId).until
+}
+
+function late(facts: Facts, stream: string, units: readonly LedgerUnit[], expectations: Expectations): Finding[] {
+  const found = units.filter((unit) => isLate(facts, unit, expectations))
   if (found.length === 0) return []
   const reaches = found.map((unit) => reachOf(unit, facts.timeZone))
   const since = reaches.reduce((least, reach) => (least === null || reach === null ? null : Math.min(least, reach)))
@@ -87,21 +98,31 @@ function late(facts: Facts, stream: string, units: readonly LedgerUnit[], endsOf
 }
 
 /** Streams that a job is to read and that left no slice yet. Signups have one only where there is a questionnaire. */
-function neverRead({ channels, jobs }: Facts, read: ReadonlyMap<string, unknown>): Finding[] {
-  const wanted = new Set(jobs.flatMap(({ streams }) => streams))
-  const active = channels.filter(({ state }) => state === 'active').length
+function neverRead(facts: Facts, read: ReadonlyMap<string, unknown>, expectations: Expectations): Finding[] {
+  const wanted = new Set(facts.jobs.flatMap(({ streams }) => streams))
   return [...wanted].flatMap((stream): Finding[] => {
     if (read.has(stream) || stream === ASKED_FOR || stream === 'signups') return []
     if (!inEachChannel.includes(stream)) return [{ kind: 'late', stream, channels: 0, since: null }]
-    return active === 0 ? [] : [{ kind: 'unread', stream, channels: active }]
+    return unread(facts, stream, [], expectations)
   })
 }
 
-function unread(facts: Facts, stream: string, units: readonly LedgerUnit[]): Finding[] {
-  if (!inEachChannel.includes(stream)) return []
+function unread(
+  { channels: all }: Facts,
+  stream: string,
+  units: readonly LedgerUnit[],
+  expectations: Expectations,
+): Finding[] {
   const read = new Set(units.map(({ channelId }) => channelId))
-  const channels = facts.channels.filter(({ state, channelId }) => state === 'active' && !read.has(channelId)).length
+  const channels = all.filter(({ state, channelId }) => {
+    return state === 'active' && !read.has(channelId) && isToBeRead(stream, channelId, expectations)
+  }).length
   return channels === 0 ? [] : [{ kind: 'unread', stream, channels }]
+}
+
+/** Whether there is something of a stream in a channel that should be read, whatever has been. */
+export function isToBeRead(stream: string, channelId: string, { isWanted }: Expectations): boolean {
+  return inEachChannel.includes(stream) && isWanted(stream, channelId)
 }
 
 function problems({ open }: Facts, stream: string): Finding[] {
@@ -131,10 +152,8 @@ function channelsOf(units: readonly LedgerUnit[]): number {
   return new Set(units.flatMap(({ channelId }) => channelId ?? [])).size
 }
 
-function completeUntil(facts: Facts, units: readonly LedgerUnit[], endsOf: EndsOf): WallTime | undefined {
-  const reaches = units
-    .filter(({ channelId }) => channelId === null || (endsOf(channelId) ?? facts.now) >= facts.now)
-    .map((unit) => reachOf(unit, facts.timeZone))
+function leastReach(facts: Facts, units: readonly LedgerUnit[]): WallTime | undefined {
+  const reaches = units.filter(({ stream }) => stream !== ASKED_FOR).map((unit) => reachOf(unit, facts.timeZone))
   if (reaches.length === 0 || reaches.includes(null)) return undefined
   return Math.min(...reaches.map((reach) => reach ?? Infinity))
 }

@@ -4,7 +4,14 @@ import { timelineOf, type TimelineFacts } from '../../../src/scheduler/http/time
 import { makeReading, makeUnit, NOW, NOW_MS, TIME_ZONE } from '../../helpers/status-facts.ts'
 
 const TODAY = Math.floor(NOW / DAY) * DAY
-const base: TimelineFacts = { now: NOW, timeZone: TIME_ZONE, units: [makeUnit()], open: [], walkDays: [] }
+const base: TimelineFacts = {
+  now: NOW,
+  timeZone: TIME_ZONE,
+  units: [makeUnit()],
+  open: [],
+  walkDays: [],
+  rangeOf: () => ({}),
+}
 
 /** The states of the last days, today's last. */
 function states(facts: Partial<TimelineFacts>, days: number): readonly string[] {
@@ -23,6 +30,23 @@ test('thirty days end today, which is read in part', () => {
 test('days before the history and after its end are not read', () => {
   const units = [makeUnit({ since: TODAY - 3 * DAY, until: TODAY - DAY })]
   expect(states({ units }, 5)).toEqual(['none', 'complete', 'complete', 'none', 'none'])
+})
+
+test('days before and after the range of a channel lack nothing', () => {
+  const range = { from: TODAY - 4 * DAY, until: TODAY - 2 * DAY }
+  const ended = makeUnit({ channelId: '10', since: range.from, until: range.until })
+  const rangeOf = (channelId: string) => (channelId === '10' ? range : {})
+  const units = [makeUnit({ until: TODAY }), ended]
+  expect(states({ units }, 6)).toEqual(['partial', 'complete', 'complete', 'partial', 'partial', 'none'])
+  expect(states({ units, rangeOf }, 6)).toEqual(['complete', 'complete', 'complete', 'complete', 'complete', 'none'])
+  const half = [makeUnit({ until: TODAY }), { ...ended, until: TODAY - 3 * DAY }]
+  expect(states({ units: half, rangeOf }, 6)[2]).toBe('partial')
+})
+
+test('what is there of a channel outside its range makes up for no other channel', () => {
+  const rangeOf = (channelId: string) => (channelId === '10' ? { until: TODAY - 9 * DAY } : {})
+  const units = [makeUnit({ until: TODAY - 2 * DAY }), makeUnit({ channelId: '10', until: TODAY })]
+  expect(states({ units, rangeOf }, 3)).toEqual(['partial', 'partial', 'none'])
 })
 
 test('what half of the channels have is half of the day', () => {

@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { DAY } from '../../../src/core/wall-clock.ts'
+import { createExpectations } from '../../../src/scheduler/http/expectations.ts'
+import type { JobView } from '../../../src/scheduler/http/facts.ts'
 import { judge } from '../../../src/scheduler/http/verdict.ts'
 import {
   makeChannel,
@@ -14,8 +16,18 @@ import {
 
 const HOUR_MS = 3_600_000
 
+function makeJob(overrides: Partial<JobView>): JobView {
+  const nightly = { name: 'nightly', cron: '15 2 * * *', timeZone: 'UTC', next: undefined, isRunning: false } as const
+  return { ...nightly, streams: [], channels: 'all', last: undefined, ...overrides }
+}
+
 test('a night that is read, proven and fresh is complete until where its least part ends', () => {
-  expect(judge(makeFacts())).toEqual({ status: 'complete', findings: [], completeUntil: THIS_NIGHT, isRunning: false })
+  expect(judge(makeFacts())).toMatchObject({
+    status: 'complete',
+    findings: [],
+    completeUntil: THIS_NIGHT,
+    isRunning: false,
+  })
 })
 
 test('before the first run nothing is said to be missing', () => {
@@ -58,7 +70,27 @@ test('a whole list that was never read to its end is late', () => {
 test('a channel that is read only until some day is not late after it', () => {
   const facts = makeFacts({ units: [makeUnit({ until: NOW - 9 * DAY }), ...makeFacts().units.slice(1)] })
   expect(judge(facts).status).toBe('incomplete')
-  expect(judge(facts, () => NOW - 9 * DAY).findings).toEqual([])
+  const ended = judge(
+    facts,
+    createExpectations(facts, () => ({ until: NOW - 9 * DAY })),
+  )
+  expect(ended).toMatchObject({ status: 'complete', findings: [] })
+  const short = judge(
+    facts,
+    createExpectations(facts, () => ({ until: NOW - 8 * DAY })),
+  )
+  expect(short.findings).toEqual([{ kind: 'late', stream: 'watch_records', channels: 1, since: NOW - 9 * DAY }])
+})
+
+test('a whole list of a channel with an end is walked on', () => {
+  const old = new Date(NOW_MS - 40 * HOUR_MS)
+  const units = makeFacts().units.map((unit) => (unit.isWindowed ? unit : { ...unit, landedAt: old }))
+  const facts = makeFacts({ units })
+  const { findings } = judge(
+    facts,
+    createExpectations(facts, () => ({ until: NOW - 9 * DAY })),
+  )
+  expect(findings.map(({ kind }) => kind)).toEqual(['late', 'late'])
 })
 
 test('an active channel that nothing was read of is found for each stream; gone ones are not', () => {
@@ -70,14 +102,50 @@ test('an active channel that nothing was read of is found for each stream; gone 
 
 test('a stream that a job is to read and that was never read is found', () => {
   const streams = ['visitors', 'watch_records', 'watch_records_v1', 'gifts', 'signups', 'managers'] as const
-  const nightly = { name: 'nightly', cron: '15 2 * * *', timeZone: 'UTC', next: undefined, isRunning: false }
   const units = makeFacts().units.filter(({ stream }) => stream !== 'gifts')
-  const verdict = judge(makeFacts({ units, jobs: [{ ...nightly, streams, last: undefined }] }))
+  const verdict = judge(makeFacts({ units, jobs: [makeJob({ streams })] }))
   expect(verdict.status).toBe('incomplete')
   expect(verdict.findings).toEqual([
     { kind: 'unread', stream: 'gifts', channels: 1 },
     { kind: 'late', stream: 'managers', channels: 0, since: null },
   ])
+})
+
+describe('where jobs read some channels only', () => {
+  const channels = [
+    makeChannel({ group: 'a' }),
+    makeChannel({ channelId: '10', group: 'b' }),
+    makeChannel({ channelId: '11', group: 'a', state: 'gone' }),
+  ]
+  const others = ['visitors', 'questionnaires'] as const
+  const walks = others.map((stream) => makeUnit({ stream, channelId: '10', isWindowed: false, until: null }))
+  const base = makeFacts({ channels, units: [...makeFacts().units, ...walks] })
+  const some: readonly (readonly [string, JobView['channels']])[] = [
+    ['a group', { group: 'a' }],
+    ['a list', ['9']],
+  ]
+  test.each(some)('%s that is read is complete, whatever is not read of others', (_, chosen) => {
+    const jobs = [makeJob({ streams: others }), makeJob({ streams: ['watch_records', 'gifts'], channels: chosen })]
+    expect(judge({ ...base, jobs })).toMatchObject({ status: 'complete', completeUntil: THIS_NIGHT })
+    const once = makeUnit({ channelId: '10', until: NOW - 9 * DAY })
+    expect(judge({ ...base, jobs, units: [...base.units, once] })).toMatchObject({
+      completeUntil: THIS_NIGHT,
+      findings: [],
+    })
+  })
+  test.each(some)('%s that was never read is found', (_, chosen) => {
+    const units = base.units.filter(({ stream }) => stream !== 'gifts')
+    const jobs = [makeJob({ streams: ['watch_records', 'gifts'], channels: chosen })]
+    expect(judge({ ...base, jobs, units }).findings).toEqual([{ kind: 'unread', stream: 'gifts', channels: 1 }])
+  })
+  test('what another job reads of the others is expected too', () => {
+    const streams = ['watch_records', 'gifts'] as const
+    const jobs = [makeJob({ streams, channels: { group: 'a' } }), makeJob({ streams, channels: { group: 'b' } })]
+    expect(judge({ ...base, jobs }).findings).toEqual([
+      { kind: 'unread', stream: 'watch_records', channels: 1 },
+      { kind: 'unread', stream: 'gifts', channels: 1 },
+    ])
+  })
 })
 
 test('short readings, gaps and a failed run are found', () => {

@@ -8,7 +8,7 @@ export const chinese: Sentences = {
   skip: '跳到正文',
   pages: { label: '页面', overview: '总览', channels: '频道' },
   switchLanguage: '语言',
-  asOf: (time) => `数据截至 ${time}`,
+  asOf: (time) => `数据截至 ${time}。`,
   zone: (timeZone) => `时间均为 ${timeZone} 时区。`,
   never: '从未',
   ago: (span) => `${span}前`,
@@ -49,6 +49,7 @@ export const chinese: Sentences = {
     cell: (day, state, percent) => `${day}：${state}，已读 ${percent}`,
     summary: (complete, days) => `${days} 天中有 ${complete} 天完整`,
     marked: (state, days) => `${state}：${days}`,
+    separators: { days: '、', states: '；' },
     today: '今天',
   },
   charts: {
@@ -87,7 +88,13 @@ export const chinese: Sentences = {
     page: (page, pages) => `第 ${page} 页，共 ${pages} 页`,
     pagination: '列表分页',
   },
-  open: { gap: '空缺', problem: '问题', accepted: '已确认', wholeList: '完整列表' },
+  open: {
+    gap: '空缺',
+    problem: '问题',
+    accepted: '已确认',
+    wholeList: '完整列表',
+    askedFor: '下次同步会重新读取以下全部内容；观看记录（v1）除外：只有指明该流的同步或任务 v1-history 才会读取。',
+  },
   run: { title: (runId) => `运行 ${runId}`, moreErrors: (count) => `……另有 ${count} 条，见运行记录。` },
   channel: {
     test: '测试频道',

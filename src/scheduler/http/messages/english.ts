@@ -8,7 +8,7 @@ export const english: Sentences = {
   skip: 'Skip to the content',
   pages: { label: 'Pages', overview: 'Overview', channels: 'Channels' },
   switchLanguage: 'Language',
-  asOf: (time) => `As of ${time}`,
+  asOf: (time) => `As of ${time}.`,
   zone: (timeZone) => `Times are those of ${timeZone}.`,
   never: 'never',
   ago: (span) => `${span} ago`,
@@ -25,7 +25,7 @@ export const english: Sentences = {
       `${count(streams, 'stream', formats)} of ${count(channels, 'channel', formats)}: all read, fresh, and counted against the service wherever it tells a total.`,
     incompleteText: 'What has landed is right; this is what is missing:',
     firstText: 'The newest days come first; history fills in behind them.',
-    emptyText: 'livehouse sync starts, or the next scheduled job does.',
+    emptyText: 'Run livehouse sync, or wait for the next scheduled job.',
     unreachableText: (time) => `What follows is as of ${time}. This page recovers by itself.`,
     unreachableAtAll: 'Nothing has been read from it yet. This page recovers by itself.',
     runningText: 'A run is under way.',
@@ -49,6 +49,7 @@ export const english: Sentences = {
     cell: (day, state, percent) => `${day}: ${state}, ${percent} read`,
     summary: (complete, days) => `${complete} of ${days} days complete`,
     marked: (state, days) => `${state}: ${days}`,
+    separators: { days: ', ', states: '; ' },
     today: 'today',
   },
   charts: {
@@ -87,7 +88,14 @@ export const english: Sentences = {
     page: (page, pages) => `Page ${page} of ${pages}`,
     pagination: 'Pages of the list',
   },
-  open: { gap: 'gap', problem: 'problem', accepted: 'accepted', wholeList: 'whole list' },
+  open: {
+    gap: 'gap',
+    problem: 'problem',
+    accepted: 'accepted',
+    wholeList: 'whole list',
+    askedFor:
+      'The next sync reads all of this again, but watch records of version 1 only when they are named; the job v1-history does.',
+  },
   run: {
     title: (runId) => `Run ${runId}`,
     moreErrors: (count) => `… and ${count} more; the record of the run has them.`,

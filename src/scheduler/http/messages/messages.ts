@@ -42,6 +42,7 @@ export interface Sentences {
   readonly skip: string
   readonly pages: { readonly label: string; readonly overview: string; readonly channels: string }
   readonly switchLanguage: string
+  /** A whole sentence. */
   readonly asOf: (time: string) => string
   readonly zone: (timeZone: string) => string
   readonly never: string
@@ -83,6 +84,8 @@ export interface Sentences {
     readonly cell: (day: string, state: string, percent: string) => string
     readonly summary: (complete: string, days: string) => string
     readonly marked: (state: string, days: string) => string
+    /** Between days, and between what is said of them. */
+    readonly separators: { readonly days: string; readonly states: string }
     readonly today: string
   }
   readonly charts: {
@@ -126,6 +129,8 @@ export interface Sentences {
     readonly problem: string
     readonly accepted: string
     readonly wholeList: string
+    /** In place of the note, where some of it is read only when it is named. */
+    readonly askedFor: string
   }
   readonly run: { readonly title: (runId: string) => string; readonly moreErrors: (count: string) => string }
   readonly channel: {

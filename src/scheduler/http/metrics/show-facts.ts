@@ -30,7 +30,7 @@ export function showFacts(metrics: Metrics, facts: Facts, verdict: Verdict, nowM
   metrics.budgetCalls.set(facts.budget.calls)
   metrics.budgetLeft.set(facts.budget.left)
   for (const [stream, units] of Map.groupBy(facts.units, ({ stream }) => stream)) {
-    showStream(metrics, facts, stream, units, nowMs)
+    showStream(metrics, facts, stream, units, verdict.kept, nowMs)
   }
   for (const { stream, items } of facts.quarantine.reasons) metrics.quarantined.inc({ stream }, items)
   for (const state of ['active', 'retired', 'gone'] as const) {
@@ -54,17 +54,20 @@ function showStream(
   { open, timeZone }: Facts,
   stream: string,
   units: readonly LedgerUnit[],
+  keptOfAll: ReadonlySet<LedgerUnit>,
   nowMs: number,
 ): void {
   const verified = units.flatMap(({ verifiedAt }) => verifiedAt?.getTime() ?? [])
   if (verified.length > 0) metrics.sinceVerified.set({ stream }, (nowMs - Math.max(...verified)) / 1000)
-  const landed = units.flatMap(({ landedAt }) => landedAt?.getTime() ?? [])
-  if (landed.length === units.length) metrics.sinceLanded.set({ stream }, (nowMs - Math.min(...landed)) / 1000)
-  const reaches = units.flatMap(({ isWindowed, until, landedAt }) => {
+  const kept = units.filter((unit) => keptOfAll.has(unit))
+  const landed = kept.flatMap(({ landedAt }) => landedAt?.getTime() ?? [])
+  if (kept.length > 0 && landed.length === kept.length)
+    metrics.sinceLanded.set({ stream }, (nowMs - Math.min(...landed)) / 1000)
+  const reaches = kept.flatMap(({ isWindowed, until, landedAt }) => {
     if (isWindowed) return until ?? []
     return landedAt === null ? [] : wallTimeAt(landedAt.getTime(), timeZone)
   })
-  if (reaches.length === units.length) {
+  if (kept.length > 0 && reaches.length === kept.length) {
     metrics.behind.set({ stream }, Math.max(0, wallTimeAt(nowMs, timeZone) - Math.min(...reaches)))
   }
   const counted = addProofs(units)

@@ -6,6 +6,7 @@ import type { WalkDay } from '../../../state/read-walk-days.ts'
 import { foreign, type Html, html } from '../html.ts'
 import { maskValues } from '../mask-values.ts'
 import { timelineOf } from '../timeline.ts'
+import { ASKED_FOR } from '../verdict.ts'
 import { dataTable } from './data-table.ts'
 import { mark, proofMarks } from './mark.ts'
 import { section } from './section.ts'
@@ -19,10 +20,12 @@ export function channelPage(view: View, channel: ListedChannel, walkDays: readon
   const { channelId } = channel
   const units = streamsOf(view).flatMap(({ units }) => units.filter((unit) => unit.channelId === channelId))
   const open = facts.open.filter((reading) => reading.channelId === channelId)
-  const facets = [channelId, channel.name, channel.group, channel.isTest ? messages.channel.test : null]
+  const title = channel.label ?? channel.name ?? channelId
+  const known = [channelId, channel.name].filter((each) => each !== title)
+  const facets = [...known, channel.group, channel.isTest ? messages.channel.test : null]
   const state = messages.channelStates[channel.state]
-  return html`<h1>${foreign(channel.label ?? channel.name ?? channelId, 60)}</h1>
-<p class="facets">${mark(channel.state === 'active' ? 'good' : 'calm', state)} ${facets.map((each) => each !== null && html`· ${foreign(each)} `)}</p>
+  return html`<h1>${foreign(title, 60)}</h1>
+<p class="facets">${mark(channel.state === 'active' ? 'good' : 'calm', state)} ${facets.map((each) => each !== null && html`· ${foreign(each, 60)} `)}</p>
 ${streams(view, units)}
 ${coverage(view, units, open, walkDays)}
 ${openPoints(view, open)}`
@@ -53,6 +56,7 @@ function coverage(
 ): Html {
   const { messages, facts } = view
   const { now, timeZone } = facts
+  const { rangeOf } = view.expectations
   const lanes = units.map((unit) => {
     const days = timelineOf({
       now,
@@ -60,6 +64,7 @@ function coverage(
       units: [unit],
       open: open.filter(({ stream }) => stream === unit.stream),
       walkDays: walkDays.filter(({ stream }) => stream === unit.stream),
+      rangeOf,
     })
     return { days, name: streamName(view, unit.stream) }
   })
@@ -87,6 +92,7 @@ function openPoints(view: View, open: readonly OpenReading[]): Html {
   const { columns } = messages
   const table = dataTable<OpenReading>({
     caption: messages.sections.open,
+    className: 'worded',
     columns: [
       { head: columns.stream, cell: ({ stream }) => streamName(view, stream) },
       { head: columns.kind, cell: (reading) => kindOf(view, reading) },
@@ -107,7 +113,9 @@ function openPoints(view: View, open: readonly OpenReading[]): Html {
     rows: open,
     empty: messages.empty.open,
   })
-  return section(messages, 'open', table)
+  const isAskedFor = open.some(({ stream, kind }) => stream === ASKED_FOR && kind !== 'accepted')
+  const note = isAskedFor ? messages.open.askedFor : messages.notes.open
+  return section(messages, 'open', table, open.length === 0 ? '' : note)
 }
 
 function kindOf({ messages }: View, { kind, proof }: OpenReading): Html {

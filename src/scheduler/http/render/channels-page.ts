@@ -1,9 +1,10 @@
+import { streamNames } from '../../../core/stream.ts'
 import type { LedgerUnit } from '../../../state/read-ledger-overview.ts'
 import type { ListedChannel } from '../../../state/read-channel-list.ts'
 import type { OpenReading } from '../../../state/read-open-readings.ts'
 import { foreign, type Html, html } from '../html.ts'
 import type { OpenCounts } from '../messages/messages.ts'
-import { inEachChannel, isLate } from '../verdict.ts'
+import { isLate, isToBeRead } from '../verdict.ts'
 import { timelineOf } from '../timeline.ts'
 import { dataTable } from './data-table.ts'
 import { mark } from './mark.ts'
@@ -54,7 +55,7 @@ ${pages > 1 && pagination(view, filter, page, pages)}`,
 }
 
 /** Those with open points first, else by id, numbers as numbers. */
-function rowsOf({ facts, endsOf }: View): readonly ChannelRow[] {
+function rowsOf({ facts, expectations }: View): readonly ChannelRow[] {
   const units = Map.groupBy(facts.units, ({ channelId }) => channelId)
   const open = Map.groupBy(
     facts.open.filter(({ kind }) => kind !== 'accepted'),
@@ -63,7 +64,10 @@ function rowsOf({ facts, endsOf }: View): readonly ChannelRow[] {
   const rows = facts.channels.map((channel): ChannelRow => {
     const own = units.get(channel.channelId) ?? []
     const readings = open.get(channel.channelId) ?? []
-    const unread = inEachChannel.filter((stream) => own.every((unit) => unit.stream !== stream)).length
+    const read = new Set(own.map(({ stream }) => stream))
+    const unread = streamNames.filter(
+      (stream) => !read.has(stream) && isToBeRead(stream, channel.channelId, expectations),
+    ).length
     const isActive = channel.state === 'active'
     return {
       channel,
@@ -72,7 +76,7 @@ function rowsOf({ facts, endsOf }: View): readonly ChannelRow[] {
       counts: {
         problems: readings.filter(({ kind }) => kind === 'problem').length,
         gaps: own.reduce((sum, { gaps }) => sum + gaps, 0),
-        late: isActive ? unread + own.filter((unit) => isLate(facts, unit, endsOf)).length : 0,
+        late: isActive ? unread + own.filter((unit) => isLate(facts, unit, expectations)).length : 0,
       },
     }
   })
@@ -119,9 +123,10 @@ ${groups.length > 0 && groupField}
 }
 
 function table(view: View, rows: readonly ChannelRow[]): Html {
-  const { messages, facts } = view
+  const { messages, facts, expectations } = view
   const { columns } = messages
   const { now, timeZone } = facts
+  const { rangeOf } = expectations
   return dataTable<ChannelRow>({
     caption: messages.sections.channels,
     className: 'channels',
@@ -138,7 +143,14 @@ function table(view: View, rows: readonly ChannelRow[]): Html {
         cell: ({ units, open }) =>
           timelineStrip(
             messages,
-            timelineOf({ now, timeZone, units: units.filter(({ isWindowed }) => isWindowed), open, walkDays: [] }),
+            timelineOf({
+              now,
+              timeZone,
+              units: units.filter(({ isWindowed }) => isWindowed),
+              open,
+              walkDays: [],
+              rangeOf,
+            }),
             true,
           ),
       },

@@ -8,12 +8,13 @@ import { streamName, type View } from './view.ts'
 /** The last days of each stream as bars. */
 export function coverageSection(view: View): Html {
   const { messages, facts } = view
+  const { rangeOf } = view.expectations
   const rows = streamsOf(view).map(({ stream, units }) => {
     const open = facts.open.filter((reading) => reading.stream === stream)
     const walkDays = facts.walkDays.filter((walk) => walk.stream === stream)
     return {
       stream,
-      days: timelineOf({ now: facts.now, timeZone: facts.timeZone, units, open, walkDays }),
+      days: timelineOf({ now: facts.now, timeZone: facts.timeZone, units, open, walkDays, rangeOf }),
     }
   })
   const [first] = rows

@@ -51,7 +51,7 @@ export function layout(frame: Frame, title: string, content: Content): Html {
 <main id="main" class="wide" tabindex="-1">
 ${content}
 </main>
-<footer class="wide"><p id="as-of" data-renew>${time !== undefined && `${messages.asOf(time)}. `}${asOf && messages.zone(asOf.timeZone)}</p><p>${messages.footer.readOnly} <a href="/metrics">${messages.footer.metrics}</a> · livehouse ${frame.version}</p></footer>
+<footer class="wide"><p id="as-of" data-renew>${time !== undefined && `${messages.asOf(time)} `}${asOf && messages.zone(asOf.timeZone)}</p><p>${messages.footer.readOnly} <a href="/metrics">${messages.footer.metrics}</a> · livehouse ${frame.version}</p></footer>
 </body>
 </html>
 `

@@ -4,7 +4,7 @@ import type { LedgerUnit } from '../../../state/read-ledger-overview.ts'
 import { addProofs } from '../add-proofs.ts'
 import { type Content, type Html, html } from '../html.ts'
 import { dataTable } from './data-table.ts'
-import { isLate } from '../verdict.ts'
+import { isLate, isOver } from '../verdict.ts'
 import { icon, proofMarks } from './mark.ts'
 import { section } from './section.ts'
 import { moment, rowCount, streamName, type View, wallMoment } from './view.ts'
@@ -50,7 +50,7 @@ export function lastRead(view: View, units: readonly LedgerUnit[]): Content {
 
 /** The same with a sign where it is longer ago than it should be. */
 export function signedReach(view: View, units: readonly LedgerUnit[]): Content {
-  const isOld = units.some((unit) => isLate(view.facts, unit, view.endsOf))
+  const isOld = units.some((unit) => isLate(view.facts, unit, view.expectations))
   const reach = reachOf(view, units)
   return isOld ? html`<span class="late">${icon('bad')}${reach}</span>` : reach
 }
@@ -60,7 +60,9 @@ export function reachOf(view: View, units: readonly LedgerUnit[]): Content {
   const { messages } = view
   const windowed = units.filter(({ isWindowed }) => isWindowed)
   if (windowed.length > 0) {
-    const reaches = windowed.map(({ until }) => until)
+    // What has come to its end says nothing of the others.
+    const goingOn = windowed.filter((unit) => !isOver(unit, view.expectations))
+    const reaches = (goingOn.length > 0 ? goingOn : windowed).map(({ until }) => until)
     return reaches.includes(null)
       ? messages.notKnown
       : wallMoment(view, Math.min(...reaches.map((reach) => reach ?? Infinity)))

@@ -66,9 +66,11 @@ export function describeDays({ formats, timeline, days: words }: Messages, days:
     const found = spansOf(days, wanted).map(([first, last]) => {
       return first === last ? formats.wallDay(first) : `${formats.wallDay(first)} – ${formats.wallDay(last)}`
     })
-    return found.length === 0 ? [] : [timeline.marked(words[wanted], found.join(', '))]
+    return found.length === 0 ? [] : [timeline.marked(words[wanted], found.join(timeline.separators.days))]
   })
-  return [timeline.summary(formats.number(complete), formats.number(days.length)), ...marked].join('; ')
+  return [timeline.summary(formats.number(complete), formats.number(days.length)), ...marked].join(
+    timeline.separators.states,
+  )
 }
 
 /** The first and the last of each row of days in one state. */

@@ -1,16 +1,16 @@
 import { type WallTime, wallTimeAt } from '../../../core/wall-clock.ts'
 import { streamNames } from '../../../core/stream.ts'
+import type { Expectations } from '../expectations.ts'
 import type { Facts } from '../facts.ts'
 import { type Html, html } from '../html.ts'
 import type { Messages } from '../messages/messages.ts'
-import type { EndsOf } from '../verdict.ts'
 
 /** What a part of a page is made from. */
 export interface View {
   readonly messages: Messages
   readonly facts: Facts
   readonly nowMs: number
-  readonly endsOf: EndsOf
+  readonly expectations: Expectations
 }
 
 /** A path with parameters; those that are not given are left out. */

@@ -29,6 +29,8 @@ const same = new Set([
   '.figures.budgetLeft',
   '.notes.progress',
   '.timeline.marked',
+  '.timeline.separators.days',
+  '.timeline.separators.states',
 ])
 const han = /\p{Script=Han}/u
 

@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { DAY } from '../../../../src/core/wall-clock.ts'
 import { createStatusMetrics, type StatusMetrics } from '../../../../src/scheduler/http/metrics/status-metrics.ts'
+import { createExpectations } from '../../../../src/scheduler/http/expectations.ts'
 import { judge } from '../../../../src/scheduler/http/verdict.ts'
 import { finishRun, startRun } from '../../../../src/state/runs.ts'
 import { createTestDatabase, type TestDatabase } from '../../../helpers/postgres.ts'
-import { makeChannel, makeFacts, makeReading, makeUnit, NOW_MS } from '../../../helpers/status-facts.ts'
+import { makeChannel, makeFacts, makeReading, makeUnit, NOW, NOW_MS } from '../../../helpers/status-facts.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -100,6 +102,18 @@ test('the gauges tell how fresh and how proven each stream is', async () => {
   expect(valueOf(text, 'livehouse_v1_budget_left')).toBe('7')
   expect(valueOf(text, 'livehouse_is_complete')).toBe('0')
   expect(valueOf(text, 'livehouse_last_run_status{status="ok"}')).toBe('1')
+})
+
+test('a channel that is read up to its end is not behind, nor is one that no job reads', async () => {
+  const ended = makeUnit({ channelId: '10', until: NOW - 90 * DAY, landedAt: new Date(NOW_MS - 90 * 86_400_000) })
+  const facts = makeFacts({ units: [...makeFacts().units, ended, { ...ended, channelId: '11' }] })
+  const nightly = { name: 'nightly', cron: '15 2 * * *', timeZone: 'UTC', next: undefined, isRunning: false } as const
+  const jobs = [{ ...nightly, streams: ['watch_records'], channels: ['9', '10'], last: undefined }] as const
+  const rangeOf = (channelId: string) => (channelId === '10' ? { until: NOW - 90 * DAY } : {})
+  const verdict = judge({ ...facts, jobs }, createExpectations({ ...facts, jobs }, rangeOf))
+  const text = await create().render({ facts: { ...facts, jobs }, error: undefined }, verdict, NOW_MS)
+  expect(valueOf(text, 'livehouse_seconds_behind{stream="watch_records"}')).toBe('44100')
+  expect(valueOf(text, 'livehouse_seconds_since_last_complete_read{stream="watch_records"}')).toBe('43200')
 })
 
 test('what is not known is not said to be zero', async () => {

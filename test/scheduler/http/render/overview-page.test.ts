@@ -5,6 +5,7 @@ import { channelsPage } from '../../../../src/scheduler/http/render/channels-pag
 import { overviewPage } from '../../../../src/scheduler/http/render/overview-page.ts'
 import { runPage } from '../../../../src/scheduler/http/render/run-page.ts'
 import { judge } from '../../../../src/scheduler/http/verdict.ts'
+import type { OpenReading } from '../../../../src/state/read-open-readings.ts'
 import {
   makeChannel,
   makeFacts,
@@ -46,6 +47,7 @@ function hostileFacts(): Facts {
         cron: EVIL,
         timeZone: 'UTC',
         streams: [],
+        channels: 'all',
         next: new Date(NOW_MS),
         isRunning: false,
         last: undefined,
@@ -132,6 +134,25 @@ test('states are told by words beside colours', () => {
   expect(page).toContain('</svg>partial</span>')
   expect(page).toContain('</svg>2 short</span>')
   expect(page).toContain('Last night is not complete')
+})
+
+test('the streams of a run stand in the order in which they stand elsewhere', () => {
+  const streams = ['signups', 'made-up', 'gifts', 'visitors'].map((stream) => ({
+    stream,
+    counts: counts(),
+    slices: {},
+  }))
+  const page = runPage(makeView(), makeRun({ streams }), []).toString()
+  const places = ['Visitors', 'Gifts', 'Signups', 'made-up'].map((name) => page.indexOf(`>${name}<`))
+  expect(places.every((place, index) => place > (places[index - 1] ?? 0))).toBe(true)
+})
+
+test('what is open is said to be read again only where something is, and version 1 only where it is named', () => {
+  const page = (...open: readonly OpenReading[]) =>
+    channelPage(makeView(makeFacts({ open })), makeChannel(), []).toString()
+  expect(page()).not.toContain('The next sync reads')
+  expect(page(makeReading())).toContain('The next sync reads all of this again.<')
+  expect(page(makeReading({ stream: 'watch_records_v1' }))).toContain('version 1 only when they are named')
 })
 
 test('a table that was too large to add up says so', () => {
