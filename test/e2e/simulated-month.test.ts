@@ -4,8 +4,11 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { serve } from '../../src/cli/serve.ts'
+import { sync } from '../../src/cli/sync.ts'
 import { LivehouseError } from '../../src/core/errors.ts'
 import { DAY, formatWallDate, formatWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
+import { connectionReset, fieldValue, refusal } from '../../src/emulator/fault-effects.ts'
+import type { Fault } from '../../src/emulator/faults.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
 import { createRandom } from '../../src/emulator/world/random.ts'
 import { readOpenPoints } from '../../src/state/read-open-points.ts'
@@ -17,6 +20,7 @@ import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
 import { createRollingWorld, type RollingWorld } from '../helpers/rolling-world.ts'
 import { environmentOf, runVerb, type VerbRun } from '../helpers/run-verb.ts'
+import { type ScriptedService, startScriptedService } from '../helpers/scripted-service.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
 const timeZone = 'Asia/Shanghai'
@@ -25,12 +29,16 @@ const NIGHTS = 30
 /** 10:00 in Shanghai. */
 const START = Date.parse('2026-11-20T02:00:00Z')
 const OLD_RECORDS = 2500
+/** What happens on some of the nights, the first being 0; the service is away while there is old history to read. */
+const AWAY = 1
+const NEW_FIELD = 9
+const UNKNOWN = { from: 13, to: 15, backOn: 20 }
 
 const jobs = createTemporaryFolder('jobs')
-writeFileSync(join(jobs, 'nightly.ts'), `export default { cron: '15 2 * * *', rereadDays: 30 }`)
+writeFileSync(join(jobs, 'nightly.ts'), `export default { cron: '15 2 * * *', rereadDays: 30, provenBy: '07:00' }`)
 writeFileSync(
   join(jobs, 'history.ts'),
-  `export default { kind: 'backfill', cron: '20 0 * * *', streams: ['watch_records_v1'], range: { to: '2018-12-01' }, onlyGaps: true }`,
+  `export default { kind: 'backfill', cron: '20 0 * * *', streams: ['watch_records_v1'], range: { to: '2018-12-01' }, onlyGaps: true, finishBy: '2026-11-22' }`,
 )
 
 /** A process of `livehouse serve`, as far as it can be one within this. */
@@ -44,13 +52,18 @@ const { log, lines } = createRecordingLog()
 const countOf = (event: string) => lines.filter((line) => line.event === event).length
 const clock = createLockstepClock({
   startMs: START,
-  sleepers: () => live.size,
-  isBusy: () => countOf('job.started') > countOf('job.ended'),
+  // Of each process the scheduler, and who looks for what is to be told.
+  sleepers: () => 2 * live.size,
+  // A short sleep is a call that is to be repeated: it takes the time it takes.
+  isBusy: (waitsMs) => countOf('job.started') > countOf('job.ended') && waitsMs.every((ms) => ms >= 10_000),
   gridMs: () => HOUR,
 })
 let database: TestDatabase
 let emulator: Emulator
 let rolling: RollingWorld
+let receiver: ScriptedService
+/** What the receiver was told, in order: `raised run=run nightly`. */
+const told: string[] = []
 
 beforeAll(async () => {
   database = await createTestDatabase()
@@ -68,17 +81,29 @@ beforeAll(async () => {
     channel.oldRecords.add({ ...record, recordId: String(10_000 + number), enteredAt, leftAt: enteredAt + 30 })
   }
   emulator = await startEmulator({ clock, world: rolling.world })
+  receiver = await startScriptedService(({ body }) => {
+    const { events } = Object(body)
+    for (const { event, cause } of events) told.push(`${event} ${cause}`)
+    return { json: {} }
+  })
 })
 afterAll(async () => {
   for (const served of live) await end(served)
+  await receiver[Symbol.asyncDispose]()
   await emulator[Symbol.asyncDispose]()
   await database[Symbol.asyncDispose]()
 })
 
+const environment = () => ({
+  ...environmentOf(emulator, database),
+  LIVEHOUSE_JOBS_DIR: jobs,
+  LIVEHOUSE_HTTP: '127.0.0.1:0',
+  LIVEHOUSE_ALERT_WEBHOOK: receiver.url,
+})
+
 function start(): Served {
   const controller = new AbortController()
-  const environment = { ...environmentOf(emulator, database), LIVEHOUSE_JOBS_DIR: jobs, LIVEHOUSE_HTTP: '127.0.0.1:0' }
-  const ended = runVerb(serve, [], { environment, clock, log, signal: controller.signal })
+  const ended = runVerb(serve, [], { environment: environment(), clock, log, signal: controller.signal })
   const served = {
     ended,
     terminate: () => controller.abort(new LivehouseError('run.interrupted', 'SIGTERM', { signal: 'SIGTERM' })),
@@ -115,7 +140,35 @@ function terminateAtCall(number: number): void {
   })
 }
 
-test('over a month, with processes that come and go, each night runs once and leaves no gap', {
+/** What an operator does who was told that a channel is gone, when it is back. */
+async function tryAgain(channelId: string): Promise<void> {
+  const { code } = await runVerb(sync, ['--channels', channelId], { environment: environment(), clock, log })
+  if (code !== 0) throw new Error(`the sync of channel ${channelId} ended with ${code}`)
+}
+
+/** What goes wrong with the service in a night. */
+function faultsOf(night: number): readonly Fault[] {
+  const [, channelId = ''] = emulator.channelIds
+  if (night === AWAY) return [{ effect: connectionReset() }]
+  if (night === NEW_FIELD) return [{ effect: fieldValue('mood', 'calm', 0), endpoint: 'visitorList' }]
+  if (night >= UNKNOWN.from && night <= UNKNOWN.to) return [{ effect: refusal(404_002), channelId }]
+  return []
+}
+
+/** Each cause once, and its end once, whoever was there to tell. */
+function expectedNotices(): readonly string[] {
+  const [, channelId = ''] = emulator.channelIds
+  const bothOf = (cause: string) => [`raised ${cause}`, `cleared ${cause}`]
+  return [
+    ...['run=run nightly', 'run=run history', 'budget=history'].flatMap(bothOf),
+    ...streams.flatMap(({ name }) => bothOf(`stale=nightly/${name}`)),
+    // That it was seen has no end.
+    'raised field=visitors/mood',
+    ...['run=run nightly', `channel=${channelId}`].flatMap(bothOf),
+  ]
+}
+
+test('over a month, with processes that come and go, each night runs once, leaves no gap and tells what is to be told', {
   timeout: 300_000,
 }, async () => {
   const seed = randomInt(2 ** 31)
@@ -127,26 +180,40 @@ test('over a month, with processes that come and go, each night runs once and le
     // Away for any part of the day, but there at some time before the next night: then that is made up for.
     await passTime(morning + random.between(1, 8) * HOUR)
     if (random.chance(0.4)) for (const served of live) await end(served)
-    await passTime(morning + random.between(9, 15) * HOUR)
-    emulator.faults.length = 0
-    if (random.chance(0.4)) terminateAtCall(random.between(1, 60))
+    if (day === UNKNOWN.backOn) await tryAgain(emulator.channelIds[1] ?? '')
+    // Before the night's first job is due, at 00:20.
+    await passTime(morning + random.between(9, 13) * HOUR)
+    emulator.faults.push(...faultsOf(day))
+    // A run that is interrupted counts the channels that it did not find: then three nights are not three runs.
+    const isUnknown = day >= UNKNOWN.from && day <= UNKNOWN.to
+    if (random.chance(0.4) && !isUnknown) terminateAtCall(random.between(1, 60))
     if (random.chance(0.7) || (live.size > 0 && random.chance(0.3))) start()
-    await passTime(morning + random.between(17, 22) * HOUR)
-    emulator.faults.length = 0
+    // There by 06:00: what is not proven by 07:00 is told.
+    await passTime(morning + random.between(17, 20) * HOUR)
+    emulator.faults.splice(0, Infinity, ...faultsOf(day))
     if (live.size === 0) start()
     for (const served of [...live].slice(2)) await end(served)
     await passTime(morning + 24 * HOUR)
+    emulator.faults.length = 0
   }
 
   const runs = await database.db
     .selectFrom('livehouse_ops.job_runs')
-    .select(['local_time', 'status', 'outcome', 'error'])
+    .select(['local_time', 'status', 'outcome'])
     .where('job', '=', 'nightly')
     .orderBy('local_time')
     .execute()
   const first = wallTimeAt(START, timeZone)
-  const nights = Array.from({ length: NIGHTS }, (_, night) => `${formatWallDate(first + (night + 1) * DAY)} 02:15:00`)
-  expect(runs).toEqual(nights.map((local_time) => ({ local_time, status: 'ended', outcome: 'ok', error: null })))
+  const nights = Array.from({ length: NIGHTS }, (_, night) => {
+    const outcome = night === AWAY ? 'failed' : night >= UNKNOWN.from && night <= UNKNOWN.to ? 'partial' : 'ok'
+    return { local_time: `${formatWallDate(first + (night + 1) * DAY)} 02:15:00`, status: 'ended', outcome }
+  })
+  expect(runs).toEqual(nights)
+  expect(told.toSorted()).toEqual(expectedNotices().toSorted())
+  for (const [cause, events] of Map.groupBy(told, (line) => line.replace(/^\w+ /, ''))) {
+    const isInTurn = events.every((line, index) => line.startsWith(index % 2 === 0 ? 'raised ' : 'cleared '))
+    expect([cause, isInTurn]).toEqual([cause, true])
+  }
 
   const { gapCount, shortfallCount } = await readOpenPoints(database.db, 10)
   expect({ gapCount, shortfallCount }).toEqual({ gapCount: 0, shortfallCount: 0 })
@@ -155,10 +222,21 @@ test('over a month, with processes that come and go, each night runs once and le
     expect((states.get(name)?.coveredUntil ?? '') > formatWallTime(first + (NIGHTS - 1) * DAY), name).toBe(true)
   }
 
-  // Ten calls a day, and all of what only version 1 has.
+  // Ten calls a day, each taken before it was made, none refused, and all of what only version 1 has.
   const old = emulator.calls.filter(({ endpoint }) => endpoint === 'userRecords')
   const perDay = Map.groupBy(old, ({ at }) => formatWallDate(wallTimeAt(at, timeZone)))
-  expect(Math.max(...[...perDay.values()].map((calls) => calls.length))).toBeLessThanOrEqual(10)
+  const taken = await database.db
+    .selectFrom('livehouse_ops.call_budget')
+    .select(['scope', sql<string>`service_day::text`.as('day'), 'calls'])
+    .orderBy('service_day')
+    .execute()
+  expect(taken.map(({ scope, day }) => `${scope} ${day}`)).toEqual([...perDay.keys()].map((day) => `account ${day}`))
+  for (const { day, calls } of taken) {
+    expect(calls, day).toBeLessThanOrEqual(10)
+    // One that SIGTERM stopped before it was made stays taken.
+    expect(perDay.get(day)?.length, day).toBeLessThanOrEqual(calls)
+  }
+  expect(emulator.calls.filter(({ status }) => status === 429)).toEqual([])
   const { rows } = await sql`select from livehouse.watch_records where api_version = 1`.execute(database.db)
   expect(rows.length).toBeGreaterThan(OLD_RECORDS)
 
