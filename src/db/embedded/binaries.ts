@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { cp, readFile, rename, rm, stat, symlink } from 'node:fs/promises'
+import { chmod, cp, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { z } from 'zod'
@@ -72,6 +72,7 @@ async function copyBinaries(native: string, copy: string, home: Home): Promise<v
   const unfinished = join(home.place, `${UNFINISHED_PREFIX}${randomUUID()}`)
   try {
     await cp(native, unfinished, { recursive: true, verbatimSymlinks: true })
+    await makeWritable(unfinished)
     await linkLibraries(unfinished)
     await giveTo(home.owner, unfinished)
     await rename(unfinished, copy)
@@ -79,6 +80,13 @@ async function copyBinaries(native: string, copy: string, home: Home): Promise<v
     await rm(unfinished, { recursive: true, force: true })
     if ((await stat(copy).catch(() => undefined)) === undefined) throw error
   }
+}
+
+/** Folders come with their modes: where the program may not be written, neither may they, and links could not be made. */
+async function makeWritable(folder: string): Promise<void> {
+  const inside = await readdir(folder, { recursive: true, withFileTypes: true })
+  const folders = inside.filter((entry) => entry.isDirectory()).map(({ parentPath, name }) => join(parentPath, name))
+  for (const path of [folder, ...folders]) await chmod(path, 0o755)
 }
 
 /** What the package's install script does; its paths start with `native/`. */

@@ -1,4 +1,4 @@
-import { cp, readdir, rm } from 'node:fs/promises'
+import { chmod, cp, readdir, rm, stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -26,7 +26,11 @@ test('programs without their library links, as npm leaves them without scripts, 
     recursive: true,
     filter: (source) => !(isLink.test(source) && source.includes(`lib/lib`) && !source.includes('postgresql/')),
   })
+  // As of a program that nobody may change.
+  await chmod(join(packageRoot, 'native', 'lib'), 0o555)
   const found = await findBinaries(home, never, packageRoot)
+  await chmod(join(packageRoot, 'native', 'lib'), 0o755)
   expect(dirname(dirname(dirname(found.initdb)))).toBe(home.place)
+  expect((await stat(join(dirname(dirname(found.initdb)), 'lib'))).mode & 0o200).toBe(0o200)
   expect((await readdir(home.place)).filter((name) => !name.startsWith('postgresql-'))).toEqual([])
 })
