@@ -1,43 +1,101 @@
-import { isSameJson } from '../core/is-same-json.ts'
 import type { Page } from '../core/page.ts'
+import type { Window } from '../core/slice.ts'
+import { chooseBounds, type PageTimes, SHORTEST_WINDOW } from './choose-bounds.ts'
+import { lookIntoList } from './look-into-list.ts'
+import { measureBareList, type NumberedPage, servedSize } from './measure-list.ts'
 import type { SliceReading } from './open-reading.ts'
-import { describeList, fetchPastEnd, type PageReading } from './page-reading.ts'
 import { partOf } from './plan-again.ts'
-import { cutWindow } from './plan-windows.ts'
-import { requireFiltered } from './row-window.ts'
+import { cutWindow, cutWindowAt } from './plan-windows.ts'
+import { sliceSize } from './slice-size.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 
-/** Where the source gives no total, into how many parts. */
-const BLIND_PARTS = 4
+/** Share of a part by which its bounds may lie aside of where they should, where it is quieter there; and where rows are held. */
+const ASIDE = 0.25
+const HELD_ASIDE = 0.15
+/** A part may be so many times as long as others, but is surely shorter than the whole: else the filter was ignored. */
+const UNEVEN = 2
+const SURELY_LESS = 0.8
+/** A bound at which more of a part would be read twice is none, unless rows are held. */
+const MOST_TWICE = 0.5
 
 /**
- * Looks at page 1 of a window, and for bare arrays at a far page, and cuts a large slice into as many parts as its total asks
- * for, newest first. @returns undefined for one that is small enough, or no longer than a minute
- * @throws LivehouseError `paging.ignored` when page 1 does not fit the window: then no part would be smaller
+ * Looks at page 1 of a window and cuts a large slice into parts of about equally many rows, newest first: pages in between tell
+ * where in time they lie, for bare arrays also how many there are. Whatever the list's order, and whatever moves meanwhile, the
+ * parts together are the window.
+ *
+ * @param isTooLong reading it has shown that it is, whatever was expected
+ * @returns undefined for one that is small enough, no longer than a few minutes, or whose rows lie too close together
+ * @throws LivehouseError `paging.ignored` when a page does not fit the window, or is page 1 again
  */
 export async function cutSlice(
   slice: Slice,
   reading: SliceReading,
-  { pagesPerSlice, timeZone }: RunDeps,
+  deps: RunDeps,
+  isTooLong = false,
 ): Promise<readonly Slice[] | undefined> {
   const { window, stream } = slice
-  const { asked, pages, readItem } = reading
-  if (window === undefined || asked === undefined) return undefined
+  if (window === undefined || window.to - window.from <= SHORTEST_WINDOW) return undefined
   const first = await reading.firstPage()
-  const windows = cutWindow(window, await countParts(slice, first, pages, pagesPerSlice))
-  if (windows.length < 2) return undefined
-  const read = first.items.map((item) => readItem(item, first))
-  const rows = read.flatMap((each) => (each.kind === 'row' ? [each.row] : []))
-  requireFiltered(describeList(pages.list), stream, rows, asked, timeZone)
-  return windows.map((part) => partOf(slice, part))
+  const served = servedSize(stream.pageSize, first)
+  const expectedPages = isTooLong ? undefined : slice.expectedPages
+  const size = sliceSize(stream, served, deps.pagesPerSlice, expectedPages)
+  if (stream.isCounted && pagesOf(first, served) <= size.enough) return undefined
+
+  const looks = lookIntoList(slice, reading, first, deps)
+  const known: PageTimes[] = [looks.timesOf({ number: 1, page: first })]
+  const onLook = (page: NumberedPage) => void known.push(looks.timesOf(page))
+  // A short page of a bare array is the last one, and a part was measured when it was cut: unless reading has shown otherwise.
+  const isShort = !isTooLong && (expectedPages !== undefined || first.items.length < stream.pageSize)
+  if (!stream.isCounted && isShort) return undefined
+  const pages = stream.isCounted
+    ? pagesOf(first, served)
+    : await measureBareList(reading.pages, first, size.enough, size.most / 3, onLook)
+  if (pages === undefined) return undefined
+
+  const parts = size.partsOf(pages)
+  const pagesEach = pages / parts
+  const targets = Array.from({ length: parts - 1 }, (_, index) => Math.floor((index + 1) * pagesEach) + 1)
+  const aside = Math.round(pagesEach * (stream.identity ? HELD_ASIDE : ASIDE))
+  // What is larger than expected may be the whole list, of which the first page happens to fit: then the last one does not.
+  const ends = expectedPages === undefined ? [] : [pages]
+  const looked = await looks.at([...ends, ...targets], aside)
+  const seen = looked.filter(({ times }) => times.length > 0)
+  // Where pages far down the list are not served, no more is known than before.
+  if (seen.length === 0) return toSlices(slice, cutWindow(window, parts), () => undefined)
+
+  const mostTwice = stream.identity ? Infinity : pagesEach * served * MOST_TWICE
+  const bounds = chooseBounds({ window, pages: inOrder([...known, ...seen]), targets, reach: aside, mostTwice })
+  const turns = seen.filter(({ number }) => targets.includes(number))
+  return toSlices(slice, cutWindowAt(window, bounds), (part) => {
+    // Without a total, an ignored filter does not show at once where the first page of the whole list would fit; nor does what
+    // is long although it is a part: of the pages where parts should begin, more lie in it than those at its ends.
+    const isSure = stream.isCounted || (!fits(known[0], part) && turns.filter((page) => fits(page, part)).length <= 2)
+    if (!isSure || pagesEach > size.longest) return undefined
+    return Math.min(pages * SURELY_LESS, pagesEach * UNEVEN)
+  })
 }
 
-async function countParts({ stream }: Slice, first: Page, pages: PageReading, most: number): Promise<number> {
-  if (stream.isCounted) return Math.ceil((first.total ?? 0) / (most * stream.pageSize))
-  if (first.items.length < stream.pageSize) return 1
-  const far = await fetchPastEnd(pages, most + 1)
-  if (far === undefined || far.items.length === 0) return 1
-  // Past the end some services give the last page again: then the far page says nothing.
-  const farther = await fetchPastEnd(pages, most + 2)
-  return farther !== undefined && isSameJson(farther.items, far.items) ? 1 : BLIND_PARTS
+function toSlices(
+  slice: Slice,
+  windows: readonly Window[],
+  expectedPagesOf: (window: Window) => number | undefined,
+): readonly Slice[] | undefined {
+  if (windows.length < 2) return undefined
+  return windows.map((window) => ({ ...partOf(slice, window), expectedPages: expectedPagesOf(window) }))
+}
+
+function pagesOf({ total = 0 }: Page, served: number): number {
+  return Math.ceil(total / served)
+}
+
+/** Whether a page may be one of a window, by most of its rows. */
+function fits(page: PageTimes | undefined, { from, to }: Window): boolean {
+  const times = page?.times ?? []
+  return times.filter((time) => time >= from && time < to).length * 2 >= times.length
+}
+
+/** Each page once. */
+function inOrder(pages: readonly PageTimes[]): readonly PageTimes[] {
+  const byNumber = new Map(pages.map((page) => [page.number, page]))
+  return [...byNumber.values()].sort((one, other) => one.number - other.number)
 }

@@ -7,6 +7,7 @@ import { MINUTE } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
 import { readKnownRows } from '../state/read-known-rows.ts'
 import type { PartitionPlan } from './partitions.ts'
+import { sliceSize } from './slice-size.ts'
 import type { Slice } from './slice-work.ts'
 
 /** How many calls a plan will take for one stream, repeats and repetitions of moving lists left out. */
@@ -38,8 +39,11 @@ export interface EstimateDeps {
 
 /** Of so many slices a stream the source is asked; the others are taken to be like them. */
 const MOST_ASKED = 20
-/** A slice of more pages is cut into parts (see `cut-slice.ts`). */
-const PAGES_A_PART = 50
+/** What cutting a longer list takes beside its pages (see `cut-slice.ts`): for each part, and where the end is to be found. */
+const PAGES_A_SLICE = 50
+const CALLS_A_PART = 1.5
+const CALLS_A_BARE_PART = 3.5
+const CALLS_TO_MEASURE = 11
 
 /**
  * Estimates the calls of a plan: from the totals of earlier readings, else by asking the source for page 1 with one row. Lists
@@ -74,20 +78,19 @@ export async function estimateCalls(
 }
 
 /** Calls for so many rows, at the largest page that the spec allows. */
-export function callsFor(
-  { pageSize, isCounted, isTimeFiltered, isBudgeted }: Stream,
-  rows: number | undefined,
-): number {
+export function callsFor(stream: Stream, rows: number | undefined): number {
+  const { pageSize, isCounted, isTimeFiltered, isBudgeted } = stream
   // No call is spent on proof: a page that is not full is the last.
   if (isBudgeted) return Math.floor((rows ?? 0) / pageSize) + 1
+  const { enough, partsOf } = sliceSize(stream, pageSize, PAGES_A_SLICE)
   if (!isCounted) {
     // A short page is proven by an empty one; several pages by the first and the last again, and a look at a far one.
     const pages = Math.floor((rows ?? 0) / pageSize) + 1
-    return pages === 1 ? 2 : pages + 3
+    if (pages <= enough) return pages === 1 ? 2 : pages + 3
+    return pages + Math.ceil(partsOf(pages) * CALLS_A_BARE_PART) + CALLS_TO_MEASURE
   }
   const pages = Math.max(1, Math.ceil((rows ?? 0) / pageSize))
-  const parts = isTimeFiltered ? Math.ceil(pages / PAGES_A_PART) : 1
-  return parts === 1 ? pages : pages + parts
+  return isTimeFiltered && pages > enough ? pages + Math.ceil(partsOf(pages) * CALLS_A_PART) : pages
 }
 
 /** Without the pages that have landed; one that has been begun takes a call at least. */

@@ -10,7 +10,7 @@ import { identifyRows } from './identify-rows.ts'
 import { judgeWalk, type Verdict } from './judge-walk.ts'
 import type { SliceReading } from './open-reading.ts'
 import { describeList } from './page-reading.ts'
-import { findChange, type ListReading, pagesOfTwins, readBareList } from './read-bare-list.ts'
+import { findChange, type IsTooLong, type ListReading, pagesOfTwins, readBareList } from './read-bare-list.ts'
 import { readPages } from './read-pages.ts'
 import { isInWindow, minuteOf, requireFiltered } from './row-window.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
@@ -19,6 +19,7 @@ import { startWalk, type WalkSummary } from './walk.ts'
 /**
  * Reads a slice whose rows have no id: the whole of it into memory, again until a reading is clean, and gives its rows to
  * `loader` only then. A row that came twice because the list moved would otherwise be a second row for ever.
+ * @returns undefined where a list without a total is longer than `isTooLong` lets it be
  */
 export async function extractUnkeyed(
   slice: Slice,
@@ -26,12 +27,15 @@ export async function extractUnkeyed(
   reading: SliceReading,
   deps: RunDeps,
   loader: BatchLoader,
-): Promise<Extraction> {
+  isTooLong?: IsTooLong,
+): Promise<Extraction | undefined> {
   const { stream, window } = slice
   const { timeZone } = deps
 
   for (let attempt = 1; ; attempt++) {
-    const { pages, doubt } = stream.isCounted ? await readCountedList(reading) : await readList(reading)
+    const list = stream.isCounted ? await readCountedList(reading) : await readList(reading, isTooLong)
+    if (list === undefined) return undefined
+    const { pages, doubt } = list
     const walk = startWalk(stream, reading.readItem)
     const rows = pages.flatMap((page) => {
       const fresh = walk.add(page)
@@ -76,8 +80,11 @@ function judgeReading(summary: WalkSummary, doubt: string | undefined): Verdict 
   return isSettled(verdict) && doubt !== undefined ? { proof: 'moving', reason: doubt } : verdict
 }
 
-async function readList({ pages, reportPage }: SliceReading): Promise<ListReading> {
-  return await readBareList(pages, (page) => reportPage(page.items.length, undefined))
+async function readList(
+  { pages, reportPage }: SliceReading,
+  isTooLong: IsTooLong | undefined,
+): Promise<ListReading | undefined> {
+  return await readBareList(pages, (page) => reportPage(page.items.length, undefined), isTooLong)
 }
 
 /**

@@ -33,16 +33,39 @@ export async function fetchPastEnd(reading: PageReading, number: number): Promis
   }
 }
 
+/**
+ * A page that is only looked at: undefined also where the service fails to serve it, as some do far down a list. Whoever needs
+ * its rows asks for them another way, and is told of what is wrong then.
+ */
+export async function fetchIfServed(reading: PageReading, number: number): Promise<Page | undefined> {
+  try {
+    return await fetchPastEnd(reading, number)
+  } catch (error) {
+    if (ofOnePage.some((code) => hasCode(error, code))) return undefined
+    throw error
+  }
+}
+
+/** What may go wrong with one page while others are served. */
+const ofOnePage = [
+  'api.status',
+  'api.timeout',
+  'api.refused',
+  'api.badBody',
+  'api.bodyRefused',
+  'api.badShape',
+] as const
+
 /** `visitorList channel 9`, for messages. */
 export function describeList(list: ListRequest): string {
   return `${list.endpoint}${'channelId' in list ? ` channel ${list.channelId}` : ''}`
 }
 
-/** Page 2 is page 1 again. */
-export function pageIgnored({ list }: PageReading, { items, echoedPage }: Page): LivehouseError {
+/** Page 2, or the one of this number, is page 1 again. */
+export function pageIgnored({ list }: PageReading, { items, echoedPage }: Page, number = 2): LivehouseError {
   const call = describeList(list)
   const echo = echoedPage === undefined ? '' : `, and names it page ${echoedPage}`
-  const evidence = `page 2 holds the same ${items.length} items as page 1${echo}`
+  const evidence = `page ${number} holds the same ${items.length} items as page 1${echo}`
   return new LivehouseError(
     'paging.ignored',
     `${call}: the service ignores the page parameter: ${evidence}. Nothing beyond page 1 can be read; ask the service's support.`,

@@ -78,3 +78,13 @@ export function cutWindow({ from, to }: Window, parts: number): readonly Window[
     .map((end, index) => ({ from: bounds[index] ?? from, to: end }))
     .toReversed()
 }
+
+/** The parts between these times, in whatever order they are given, newest first; times outside of the window are left out. */
+export function cutWindowAt({ from, to }: Window, times: readonly WallTime[]): readonly Window[] {
+  const within = times.filter((time) => time > from && time < to)
+  const bounds = [...new Set([from, ...within, to])].sort((a, b) => a - b)
+  return bounds
+    .slice(1)
+    .map((end, index) => ({ from: bounds[index] ?? from, to: end }))
+    .toReversed()
+}

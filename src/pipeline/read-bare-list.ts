@@ -10,19 +10,28 @@ export interface ListReading {
   readonly doubt: string | undefined
 }
 
+/** Whether a list of so many pages is more than may be held. */
+export type IsTooLong = (pages: number, pageSize: number) => boolean
+
 /**
  * Reads every page of a bare array (API 4.12), which tells no total. One short page is proven by an empty page 2. Several
  * pages end at a page shorter than the others, all before it full; then the first and the last page are read again, and
  * where equal items lie on two pages (a row that a late record has shifted looks like a twin) those pages too. Any
  * difference is a doubt.
  *
+ * @returns undefined where the list is too long
  * @throws LivehouseError `paging.ignored` when a full page 2 is page 1 again, `api.…` of a call.
  */
-export async function readBareList(reading: PageReading, onPage: (page: Page) => void): Promise<ListReading> {
+export async function readBareList(
+  reading: PageReading,
+  onPage: (page: Page) => void,
+  isTooLong: IsTooLong = () => false,
+): Promise<ListReading | undefined> {
   const pages: Page[] = []
   let next: Page | undefined = await fetchNumbered(reading, 1)
   while (next !== undefined && next.items.length > 0 && !isRepeated(reading, next, pages)) {
     pages.push(next)
+    if (isTooLong(pages.length, sizeOf(pages))) return undefined
     onPage(next)
     if (pages.length > 1 && next.items.length < sizeOf(pages)) break
     next = await fetchPastEnd(reading, pages.length + 1)

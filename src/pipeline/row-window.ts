@@ -4,16 +4,19 @@ import { formatWindow, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { floorToMinute, MINUTE, parseWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 
-/**
- * Where a time of a row stands on the service's wall clock, cut to the minute (the service may give no seconds); undefined
- * for none.
- */
-export function minuteOf(time: Cell | undefined, timeZone: string): WallTime | undefined {
+/** Where a time of a row stands on the service's wall clock; undefined for none. */
+export function secondOf(time: Cell | undefined, timeZone: string): WallTime | undefined {
   if (typeof time !== 'string') return undefined
   const wall = parseWallTime(time.slice(0, 19))
   if (wall === undefined) return undefined
   const hasOffset = /[+-]\d{2}:\d{2}$/.test(time.slice(19))
-  return floorToMinute(hasOffset ? wallTimeAt(Date.parse(time.replace(' ', 'T')), timeZone) : wall)
+  return hasOffset ? wallTimeAt(Date.parse(time.replace(' ', 'T')), timeZone) : wall
+}
+
+/** The same, cut to the minute: the service may give no seconds. */
+export function minuteOf(time: Cell | undefined, timeZone: string): WallTime | undefined {
+  const second = secondOf(time, timeZone)
+  return second === undefined ? undefined : floorToMinute(second)
 }
 
 /** Whether a row belongs to a half-open window by its time; one whose time cannot be read belongs to whoever received it. */

@@ -5,9 +5,7 @@ import { acceptShortfall } from './accept-shortfall.ts'
 import { assumeUnchanged } from './assume-unchanged.ts'
 import { createBatchLoader } from './batch-loader.ts'
 import { createCallMeter } from './call-meter.ts'
-import { cutSlice } from './cut-slice.ts'
-import { extractKeyed } from './extract-keyed.ts'
-import { extractUnkeyed } from './extract-unkeyed.ts'
+import { extractSlice } from './extract-slice.ts'
 import type { Extraction, FoundRows } from './extraction.ts'
 import { holdAgainstEarlier } from './hold-against-earlier.ts'
 import { keepRejected } from './keep-rejected.ts'
@@ -57,18 +55,15 @@ export async function runSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice 
   }
   try {
     const reading = openReading(slice, deps, meter)
-    const parts = await cutSlice(slice, reading, deps)
-    if (parts) return { kind: 'cut', parts, counts: meter.counts() }
     const assumed = await assumeUnchanged(slice, reading, deps)
     if (assumed !== undefined) {
       await recordSlice(deps.db, log.record({ proof: 'assumed', ...assumed }, undefined, undefined))
       return end('assumed', undefined)
     }
 
-    const { identity } = slice.stream
-    extraction = identity
-      ? await extractUnkeyed(slice, identity, reading, deps, loader)
-      : await extractKeyed(slice, reading, deps, loader)
+    const extracted = await extractSlice(slice, reading, deps, loader)
+    if (extracted.kind === 'cut') return { ...extracted, counts: meter.counts() }
+    extraction = extracted.extraction
     await keepRejected(slice, extraction.summary, deps)
     requireReadable(extraction.summary)
     const verdict = await acceptShortfall(slice, await holdAgainstEarlier(slice, extraction, deps), deps)

@@ -21,6 +21,8 @@ export interface Slice {
   readonly covers: Window | undefined
   /** The backfill that it belongs to. */
   readonly backfillId?: string
+  /** Cut out of a larger one, by its rows: no more pages were expected to be in it. */
+  readonly expectedPages?: number | undefined
   /** So many of its pages have landed: it goes before all others. */
   readonly pagesRead?: number
   /** How old rows must be to be covered; as everywhere when not given. */

@@ -14,7 +14,8 @@ const clock: Clock = { now: () => Date.UTC(2026, 10, 20, 6, 30), sleep: systemCl
 
 /** A sync that takes a while; `meanwhile` begins when its first slice has ended. */
 async function runSync(database: TestDatabase, meanwhile: () => Promise<void>, argv: readonly string[] = []) {
-  const emulator = await startEmulator({ channels: 1, viewers: argv.length === 0 ? 1500 : 4000, clock, latencyMs: 10 })
+  const isLong = argv.length > 0
+  const emulator = await startEmulator({ channels: 1, viewers: isLong ? 12_000 : 1500, clock, latencyMs: 10 })
   let done: Promise<void> | undefined
   const log = {
     ...silentLog,
@@ -22,7 +23,7 @@ async function runSync(database: TestDatabase, meanwhile: () => Promise<void>, a
       if (event === 'slice.ended') done ??= meanwhile()
     },
   }
-  const environment = { ...environmentOf(emulator, database), LIVEHOUSE_CONCURRENCY: '2' }
+  const environment = { ...environmentOf(emulator, database), LIVEHOUSE_CONCURRENCY: isLong ? '1' : '2' }
   const run = await runVerb(sync, ['--json', ...argv], { environment, clock, log })
   const calls = emulator.calls.length
   await done
@@ -34,7 +35,8 @@ async function readRuns(db: Kysely<Database>) {
 }
 
 async function terminate({ name }: TestDatabase, which: 'lock session' | 'all') {
-  const locks = sql`pid in (select pid from pg_locks where locktype = 'advisory' and granted)`
+  // Others hold some for the length of a transaction.
+  const locks = sql`state = 'idle' and pid in (select pid from pg_locks where locktype = 'advisory' and granted)`
   await onServer(async (admin) => {
     await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity
       where datname = ${name} and ${which === 'all' ? sql`true` : locks}`.execute(admin)
@@ -78,8 +80,9 @@ test('a run whose partition another takes with its lost lock session ends, and s
   await other.connection().execute(async (session) => {
     const takeOver = async () => {
       // In line for it before it is lost: nobody can be faster.
-      const taken = sql`select pg_advisory_lock((classid::bigint << 32) | objid::bigint) from pg_locks
-        where locktype = 'advisory' and granted and database = (select oid from pg_database where datname = current_database())`
+      const taken = sql`select pg_advisory_lock((classid::bigint << 32) | objid::bigint)
+        from pg_locks join pg_stat_activity using (pid)
+        where locktype = 'advisory' and granted and state = 'idle' and datname = current_database()`
       const turn = taken.execute(session)
       const isInLine = sql<{ is: boolean }>`select exists (select from pg_locks where not granted) as is`
       for (let n = 0; n < 1000 && !(await isInLine.execute(database.db)).rows[0]?.is; n++);

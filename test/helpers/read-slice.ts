@@ -1,20 +1,14 @@
-import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely'
 import type { Row } from '../../src/core/column.ts'
-import { silentLog } from '../../src/core/log.ts'
 import type { Page, PageRequest } from '../../src/core/page.ts'
 import type { Window } from '../../src/core/slice.ts'
 import type { StreamName } from '../../src/core/stream.ts'
-import type { Database } from '../../src/db/database.ts'
 import { createCallMeter } from '../../src/pipeline/call-meter.ts'
 import { extractUnkeyed } from '../../src/pipeline/extract-unkeyed.ts'
 import type { Extraction } from '../../src/pipeline/extraction.ts'
-import { createReadAhead } from '../../src/pipeline/read-ahead.ts'
-import { createTurns } from '../../src/pipeline/turns.ts'
 import { openReading } from '../../src/pipeline/open-reading.ts'
 import { noCounts } from '../../src/core/outcome.ts'
 import { findStream } from '../../src/streams/registry.ts'
-import { itemReader } from '../../src/transform/field.ts'
-import { createFakeClock } from './fake-clock.ts'
+import { scriptedDeps } from './scripted-deps.ts'
 import { scriptPages } from './scripted-pages.ts'
 
 interface ScriptedSlice {
@@ -32,29 +26,7 @@ export async function readSlice(
   if (!stream?.identity) throw new Error(`rows of ${name} have an id`)
   const { fetchPage, asked } = scriptPages(answer)
   const loaded: Row[] = []
-  // Nothing is read from a database to extract a slice, and nothing is written before it lands.
-  const db = new Kysely<Database>({
-    dialect: {
-      createAdapter: () => new PostgresAdapter(),
-      createDriver: () => new DummyDriver(),
-      createIntrospector: (instance) => new PostgresIntrospector(instance),
-      createQueryCompiler: () => new PostgresQueryCompiler(),
-    },
-  })
-  const deps = {
-    db,
-    fetchPage,
-    openItemReader: itemReader,
-    clock: createFakeClock(),
-    log: silentLog,
-    signal: new AbortController().signal,
-    report: () => {},
-    timeZone: 'Asia/Shanghai',
-    runId: '1',
-    readAhead: createReadAhead(2),
-    loadTurns: createTurns(2),
-    pagesPerSlice: 50,
-  }
+  const deps = scriptedDeps(fetchPage)
   const partition = { channel: '9', type: 'cash', question: 'q1' }
   const slice = { stream: { ...stream, pageSize }, partition, window, covers: window }
   const loader = {
@@ -66,5 +38,6 @@ export async function readSlice(
   }
   const reading = openReading(slice, deps, createCallMeter())
   const extraction = await extractUnkeyed(slice, stream.identity, reading, deps, loader)
+  if (extraction === undefined) throw new Error('nothing bounds the list')
   return { loaded, extraction, asked }
 }

@@ -9,10 +9,12 @@ import { pageOf, scriptPages } from '../helpers/scripted-pages.ts'
 const SIZE = 4
 const list: ListRequest = { endpoint: 'giftRunning', channelId: '9', type: 'cash' }
 
-async function read(fetchPage: FetchPage) {
+async function readList(fetchPage: FetchPage) {
   const reported: Page[] = []
   const reading = { fetchPage, list, pageSize: SIZE, readAhead: createReadAhead(3), context: openContext() }
-  const { pages, doubt } = await readBareList(reading, (page) => reported.push(page))
+  const read = await readBareList(reading, (page) => reported.push(page))
+  if (read === undefined) throw new Error('nothing bounds the list')
+  const { pages, doubt } = read
   expect(reported).toEqual(pages)
   return { items: pages.flatMap(({ items }) => items), doubt }
 }
@@ -33,19 +35,19 @@ describe('a list that stands still', () => {
     [11, [1, 2, 3, 1, 3]],
   ])('of %i items is read to its end and looked at again: pages %j', async (count, calls) => {
     const { fetchPage, asked } = scriptPages(({ page }) => cut(numbered(count), page))
-    expect(await read(fetchPage)).toEqual({ items: numbered(count), doubt: undefined })
+    expect(await readList(fetchPage)).toEqual({ items: numbered(count), doubt: undefined })
     expect(asked).toEqual(calls)
   })
 
   test('served in smaller pages than asked for is read to its end', async () => {
     const { fetchPage } = scriptPages(({ page }) => cut(numbered(8), page, 3))
-    expect(await read(fetchPage)).toEqual({ items: numbered(8), doubt: undefined })
+    expect(await readList(fetchPage)).toEqual({ items: numbered(8), doubt: undefined })
   })
 
   test.each([1, 3, 5, 8, 9])('of %i items ends where the last page comes again', async (count) => {
     const last = Math.ceil(count / SIZE)
     const { fetchPage } = scriptPages(({ page }) => cut(numbered(count), Math.min(page, last)))
-    expect(await read(fetchPage)).toEqual({ items: numbered(count), doubt: undefined })
+    expect(await readList(fetchPage)).toEqual({ items: numbered(count), doubt: undefined })
   })
 
   test.each([400, 404])('ends where the service refuses the page past the end with %i', async (status) => {
@@ -53,7 +55,7 @@ describe('a list that stands still', () => {
       if (page > 2) throw refused(status)
       return cut(numbered(8), page)
     })
-    expect(await read(fetchPage)).toEqual({ items: numbered(8), doubt: undefined })
+    expect(await readList(fetchPage)).toEqual({ items: numbered(8), doubt: undefined })
   })
 
   test.each([400, 404])(
@@ -62,7 +64,7 @@ describe('a list that stands still', () => {
       const { fetchPage } = scriptPages(() => {
         throw refused(status)
       })
-      expect(await errorOf(read(fetchPage))).toMatchObject({ code: 'api.status' })
+      expect(await errorOf(readList(fetchPage))).toMatchObject({ code: 'api.status' })
     },
   )
 
@@ -81,20 +83,20 @@ describe('a list that stands still', () => {
         if (page === bad) throw error
         return cut(numbered(8), page)
       })
-      expect(await errorOf(read(fetchPage))).toBe(error)
+      expect(await errorOf(readList(fetchPage))).toBe(error)
     }
   })
 
   test('with two equal records on two pages is clean: those pages are looked at again', async () => {
     const items = [...numbered(4), { id: 3 }, ...numbered(9)]
     const { fetchPage, asked } = scriptPages(({ page }) => cut(items, page))
-    expect(await read(fetchPage)).toEqual({ items, doubt: undefined })
+    expect(await readList(fetchPage)).toEqual({ items, doubt: undefined })
     expect(asked).toEqual([1, 2, 3, 4, 1, 4, 2, 3])
   })
 
   test('with a full page 2 that is page 1 again has a page parameter that is ignored', async () => {
     const { fetchPage } = scriptPages(() => cut(numbered(4), 1))
-    expect(await errorOf(read(fetchPage))).toMatchObject({ code: 'paging.ignored', details: { parameter: 'page' } })
+    expect(await errorOf(readList(fetchPage))).toMatchObject({ code: 'paging.ignored', details: { parameter: 'page' } })
   })
 })
 
@@ -112,7 +114,7 @@ describe('a list that moves while it is read', () => {
     async (length) => {
       for (let place = 0; place <= length; place++) {
         for (let fromCall = 2; fromCall <= 8; fromCall++) {
-          const { items, doubt } = await read(serveWith(place, fromCall, length).fetchPage)
+          const { items, doubt } = await readList(serveWith(place, fromCall, length).fetchPage)
           const ids = items.map((item) => JSON.stringify(item))
           const isClean = new Set(ids).size === ids.length
           expect(isClean || doubt !== undefined, `arrives at ${place} from call ${fromCall} on`).toBe(true)
@@ -130,44 +132,44 @@ describe('a list that moves while it is read', () => {
     ['as the last of a page in the middle', 7, 'page 2 changed'],
   ])('a record that arrives %s after it was read is told by that page', async (_where, place, doubt) => {
     const fromCall = place < 4 ? 2 : 3
-    expect((await read(serveWith(place, fromCall, 15).fetchPage)).doubt).toContain(doubt)
+    expect((await readList(serveWith(place, fromCall, 15).fetchPage)).doubt).toContain(doubt)
   })
 
   test('a record that arrives where nothing has been read yet is no doubt: it is simply read', async () => {
-    const { items, doubt } = await read(serveWith(10, 2, 10).fetchPage)
+    const { items, doubt } = await readList(serveWith(10, 2, 10).fetchPage)
     expect(doubt).toBeUndefined()
     expect(items).toContainEqual({ id: 'new' })
   })
 
   test('a record that goes from the first page is told, and one that shortens the list past its last page too', async () => {
     const first = scriptPages(({ page }, call) => cut(numbered(10).slice(call > 1 ? 1 : 0), page))
-    expect((await read(first.fetchPage)).doubt).toContain('page 1 changed')
+    expect((await readList(first.fetchPage)).doubt).toContain('page 1 changed')
     const last = scriptPages(({ page }, call) => {
       const items = numbered(call > 4 ? 8 : 9)
       if (page > Math.ceil(items.length / SIZE)) throw refused(400)
       return cut(items, page)
     })
-    expect((await read(last.fetchPage)).doubt).toContain('page 3 changed')
+    expect((await readList(last.fetchPage)).doubt).toContain('page 3 changed')
   })
 
   test('a record that goes from a single full page, and so draws the last one into it, is told', async () => {
     const { fetchPage } = scriptPages(({ page }, calls) => cut(numbered(5).slice(calls > 1 ? 1 : 0), page))
-    expect((await read(fetchPage)).doubt).toBe('page 1 changed while the list was read')
+    expect((await readList(fetchPage)).doubt).toBe('page 1 changed while the list was read')
   })
 
   test('a record that says more than before on the page that is read again is told', async () => {
     const { fetchPage } = scriptPages(({ page }, call) =>
       cut([{ id: 0, phone: call > 2 ? '1' : '' }, ...numbered(6)], page),
     )
-    expect((await read(fetchPage)).doubt).toContain('page 1 changed')
+    expect((await readList(fetchPage)).doubt).toContain('page 1 changed')
   })
 
   test('page 1 empty and page 2 not, or a short page before the last, is no clean reading', async () => {
     const late = scriptPages(({ page }) => pageOf(page === 2 ? numbered(1) : []))
-    expect(await read(late.fetchPage)).toEqual({ items: [], doubt: 'page 1 was empty, and page 2 was not' })
+    expect(await readList(late.fetchPage)).toEqual({ items: [], doubt: 'page 1 was empty, and page 2 was not' })
     const sizes = [2, 4, 1]
     const uneven = scriptPages(({ page }) => pageOf(numbered(sizes[page - 1] ?? 0).map((item) => ({ page, item }))))
-    expect((await read(uneven.fetchPage)).doubt).toContain('different sizes came: 2, 4, 1')
+    expect((await readList(uneven.fetchPage)).doubt).toContain('different sizes came: 2, 4, 1')
   })
 })
 

@@ -2,9 +2,7 @@ import type { Row } from '../../core/column.ts'
 import { noCounts } from '../../core/outcome.ts'
 import type { BatchLoader } from '../batch-loader.ts'
 import type { CallMeter } from '../call-meter.ts'
-import { cutSlice } from '../cut-slice.ts'
-import { extractKeyed } from '../extract-keyed.ts'
-import { extractUnkeyed } from '../extract-unkeyed.ts'
+import { extractSlice } from '../extract-slice.ts'
 import type { Extraction } from '../extraction.ts'
 import { openReading } from '../open-reading.ts'
 import type { RunDeps, Slice } from '../slice-work.ts'
@@ -36,15 +34,12 @@ export async function readRange(
   const readings: RangeReading[] = []
   for (let slice = left.pop(); slice !== undefined; slice = left.pop()) {
     const reading = openReading(slice, deps, meter)
-    const parts = await cutSlice(slice, reading, deps)
-    if (parts) {
-      left.push(...parts)
+    const extracted = await extractSlice(slice, reading, deps, loader)
+    if (extracted.kind === 'cut') {
+      left.push(...extracted.parts)
       continue
     }
-    const { identity } = slice.stream
-    const extraction = identity
-      ? await extractUnkeyed(slice, identity, reading, deps, loader)
-      : await extractKeyed(slice, reading, deps, loader)
+    const { extraction } = extracted
     await take(extraction.unproven ?? [])
     readings.push({ slice, extraction })
   }

@@ -114,7 +114,8 @@ export const schedules: fc.Arbitrary<Schedule> = fc.constantFrom(...groups).chai
   return fc.record({
     streams: fc.constant(streams),
     pageSize: fc.integer({ min: 2, max: 6 }),
-    pagesPerSlice: fc.integer({ min: 1, max: 8 }),
+    // Small pages count for less, and lists with a total may be longer: below one, those are cut too.
+    pagesPerSlice: fc.constantFrom(0.25, 0.5, 1, 2, 4, 8),
     clamp: fc.option(fc.integer({ min: 2, max: 5 }), { nil: undefined }),
     // A full page that comes again may be the last one or an ignored page parameter: without a total nobody can tell.
     switches: switches.filter(({ beyondLastPage }) => lists[0] !== 'gifts' || beyondLastPage !== 'repeat-last'),

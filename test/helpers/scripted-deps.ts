@@ -1,0 +1,35 @@
+import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely'
+import { silentLog } from '../../src/core/log.ts'
+import type { FetchPage } from '../../src/core/page.ts'
+import type { Database } from '../../src/db/database.ts'
+import { createReadAhead } from '../../src/pipeline/read-ahead.ts'
+import type { RunDeps } from '../../src/pipeline/slice-work.ts'
+import { createTurns } from '../../src/pipeline/turns.ts'
+import { itemReader } from '../../src/transform/field.ts'
+import { createFakeClock } from './fake-clock.ts'
+
+/** What extracting a slice from scripted pages takes: nothing is known to the database, and nothing is written before it lands. */
+export function scriptedDeps(fetchPage: FetchPage, signal = new AbortController().signal): RunDeps {
+  const db = new Kysely<Database>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (instance) => new PostgresIntrospector(instance),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  })
+  return {
+    db,
+    fetchPage,
+    openItemReader: itemReader,
+    clock: createFakeClock(),
+    log: silentLog,
+    signal,
+    report: () => {},
+    timeZone: 'Asia/Shanghai',
+    runId: '1',
+    readAhead: createReadAhead(2),
+    loadTurns: createTurns(2),
+    pagesPerSlice: 50,
+  }
+}
