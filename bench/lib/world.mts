@@ -1,7 +1,7 @@
 import { DAY } from '../../src/core/wall-clock.ts'
 import { createWorld } from '../../src/emulator/world/create-world.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
-import type { Channel, Gift, Visitor, World } from '../../src/emulator/world/world.ts'
+import type { Channel, Gift, Signup, Visitor, World } from '../../src/emulator/world/world.ts'
 
 export interface WorldSize {
   readonly channels: number
@@ -11,6 +11,8 @@ export interface WorldSize {
   readonly isWhole: boolean
   /** How many cash gifts each channel has instead of those that came to be by themselves. */
   readonly gifts?: number
+  /** How many signups its only questionnaire has instead of those that came to be by themselves. */
+  readonly signups?: number
   /** How long nothing has happened. */
   readonly quietDays?: number
 }
@@ -22,11 +24,15 @@ const TEMPLATE_VIEWERS = 2000
  * A world of many visitors and, unless it is whole, nothing else. The visitors are those of a generated channel over and over
  * under other ids, which takes a second a million instead of a minute.
  */
-export function benchWorld({ channels, visitors, isWhole, gifts, quietDays = 0 }: WorldSize, now: number): World {
+export function benchWorld(size: WorldSize, now: number): World {
+  const { channels, visitors, isWhole, gifts, signups, quietDays = 0 } = size
   const options = { seed: 1, days: 30, endsAt: now - quietDays * DAY, timeZone: TIME_ZONE }
   if (isWhole) {
     const world = createWorld({ ...options, channels, viewers: visitors })
-    if (gifts !== undefined) for (const channel of world.channels.values()) fillGifts(channel, gifts, options.endsAt)
+    for (const channel of world.channels.values()) {
+      if (gifts !== undefined) fillGifts(channel, gifts, options.endsAt)
+      if (signups !== undefined) fillSignups(channel, signups, options.endsAt)
+    }
     return world
   }
   const template = createWorld({ ...options, channels: 1, viewers: Math.min(visitors, TEMPLATE_VIEWERS) })
@@ -64,6 +70,20 @@ function fillGifts({ gifts }: Channel, count: number, endsAt: number): void {
     return { ...model, type: 'cash', giftId: place, givenAt: Math.floor(endsAt - place * every) }
   })
   gifts.add(...made)
+}
+
+/** Nine of ten in the two hours before one of ten evenings' end: people sign up as they come to watch. */
+function fillSignups({ questionnaires }: Channel, count: number, endsAt: number): void {
+  const [form, ...others] = questionnaires.rows
+  const [model] = form?.signups.rows ?? []
+  if (form === undefined || model === undefined) throw new Error('a channel without a signup')
+  for (const other of others) questionnaires.remove(other)
+  const made = Array.from({ length: count }, (_, place): Signup => {
+    const [evening, within] = [place % 10, Math.floor(place / 10) / (count / 10)]
+    const ago = place % 100 < 10 ? within * 30 * DAY : evening * 3 * DAY + within * 7200
+    return { ...model, userId: String(place), signedUpAt: Math.floor(endsAt - 1 - ago) }
+  })
+  questionnaires.replace(form, { ...form, signups: createRowList(made) })
 }
 
 /** Digits, hexadecimal or base 36 with a letter in front, lest it be one of the digits; unique within the channel. */
