@@ -13,6 +13,7 @@ import { endToEnd } from './scenarios/end-to-end.mts'
 import { hiddenLimit } from './scenarios/hidden-limit.mts'
 import { latency } from './scenarios/latency.mts'
 import { manyPartitions, memoryAndGrowth } from './scenarios/memory-and-growth.mts'
+import { planning } from './scenarios/planning.mts'
 import { startUp } from './scenarios/start-up.mts'
 
 /**
@@ -29,6 +30,7 @@ const scenarios: readonly Scenario[] = [
   memoryAndGrowth,
   startUp,
   manyPartitions,
+  planning,
 ]
 
 const usage = `npm run bench -- [--only a,b] [--quick] [--rows N] [--json]
