@@ -68,9 +68,8 @@ const told: string[] = []
 beforeAll(async () => {
   database = await createTestDatabase()
   const now = wallTimeAt(START, timeZone)
-  const days = NIGHTS + 6
   rolling = createRollingWorld(
-    { seed: 3, channels: 2, viewers: 40, days, endsAt: now + (NIGHTS + 2) * DAY, timeZone },
+    { seed: 3, channels: 2, viewers: 40, days: NIGHTS + 6, endsAt: now + (NIGHTS + 2) * DAY, timeZone },
     now,
   )
   const [channel] = rolling.world.channels.values()
