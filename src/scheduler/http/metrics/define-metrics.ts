@@ -42,12 +42,12 @@ export function defineMetrics(registry: Registry) {
     ),
     sinceLanded: gauge(
       'seconds_since_last_complete_read',
-      'How long ago the part of a stream that was not read for longest was last read to its end',
+      'How long ago the part of a stream that was not read for longest was last read to its end; +Inf where one never was',
       ['stream'],
     ),
     behind: gauge(
       'seconds_behind',
-      'How far the end of what is complete lies behind now, of the part that is furthest behind',
+      'How far the end of what is complete lies behind now, of the part that is furthest behind; +Inf where one was never read',
       ['stream'],
     ),
     partitions: gauge('partitions', 'Parts of active channels by the proof of their latest slice', ['stream', 'proof']),

@@ -3,7 +3,7 @@ import { wallTimeAt } from '../../../core/wall-clock.ts'
 import type { LedgerUnit } from '../../../state/read-ledger-overview.ts'
 import { addProofs } from '../add-proofs.ts'
 import type { Facts } from '../facts.ts'
-import type { Verdict } from '../verdict.ts'
+import type { Finding, Verdict } from '../verdict.ts'
 import type { Metrics } from './define-metrics.ts'
 
 /** Sets the gauges to what is known at `nowMs`. What is no longer there loses its labels. */
@@ -29,8 +29,13 @@ export function showFacts(metrics: Metrics, facts: Facts, verdict: Verdict, nowM
   metrics.factsAge.set((nowMs - facts.readAtMs) / 1000)
   metrics.budgetCalls.set(facts.budget.calls)
   metrics.budgetLeft.set(facts.budget.left)
+  // While the first sync is under way, what was never read is not behind yet.
+  const unread = verdict.status === 'first' ? undefined : Infinity
   for (const [stream, units] of Map.groupBy(facts.units, ({ stream }) => stream)) {
-    showStream(metrics, facts, stream, units, verdict.kept, nowMs)
+    showStream(metrics, facts, { stream, units, kept: verdict.kept, unread }, nowMs)
+  }
+  for (const stream of verdict.findings.flatMap(unreadStream)) {
+    for (const gauge of [metrics.behind, metrics.sinceLanded]) setOrRemove(gauge, stream, unread)
   }
   for (const { stream, items } of facts.quarantine.reasons) metrics.quarantined.inc({ stream }, items)
   for (const state of ['active', 'retired', 'gone'] as const) {
@@ -49,27 +54,48 @@ export function showFacts(metrics: Metrics, facts: Facts, verdict: Verdict, nowM
   }
 }
 
+/** The stream of which some part that should have been read never was. */
+function unreadStream(finding: Finding): string[] {
+  const isUnread = finding.kind === 'unread' || (finding.kind === 'late' && finding.since === null)
+  return isUnread ? [finding.stream] : []
+}
+
+/** What is not known has no series: a zero would say that all is well. */
+function setOrRemove(gauge: Metrics['behind'], stream: string, value: number | undefined): void {
+  if (value === undefined) gauge.remove({ stream })
+  else gauge.set({ stream }, value)
+}
+
+interface ShownStream {
+  readonly stream: string
+  readonly units: readonly LedgerUnit[]
+  /** Of all streams, those that somebody is still to read. */
+  readonly kept: ReadonlySet<LedgerUnit>
+  /** How far behind is what was never read. */
+  readonly unread: number | undefined
+}
+
 function showStream(
   metrics: Metrics,
   { open, timeZone }: Facts,
-  stream: string,
-  units: readonly LedgerUnit[],
-  keptOfAll: ReadonlySet<LedgerUnit>,
+  { stream, units, kept: keptOfAll, unread }: ShownStream,
   nowMs: number,
 ): void {
   const verified = units.flatMap(({ verifiedAt }) => verifiedAt?.getTime() ?? [])
   if (verified.length > 0) metrics.sinceVerified.set({ stream }, (nowMs - Math.max(...verified)) / 1000)
   const kept = units.filter((unit) => keptOfAll.has(unit))
   const landed = kept.flatMap(({ landedAt }) => landedAt?.getTime() ?? [])
-  if (kept.length > 0 && landed.length === kept.length)
-    metrics.sinceLanded.set({ stream }, (nowMs - Math.min(...landed)) / 1000)
+  // Nobody is to read it any more: it is not behind.
+  const never = kept.length === 0 ? undefined : unread
+  const isLanded = kept.length > 0 && landed.length === kept.length
+  setOrRemove(metrics.sinceLanded, stream, isLanded ? (nowMs - Math.min(...landed)) / 1000 : never)
   const reaches = kept.flatMap(({ isWindowed, until, landedAt }) => {
     if (isWindowed) return until ?? []
     return landedAt === null ? [] : wallTimeAt(landedAt.getTime(), timeZone)
   })
-  if (kept.length > 0 && reaches.length === kept.length) {
-    metrics.behind.set({ stream }, Math.max(0, wallTimeAt(nowMs, timeZone) - Math.min(...reaches)))
-  }
+  const isReached = kept.length > 0 && reaches.length === kept.length
+  const behind = isReached ? Math.max(0, wallTimeAt(nowMs, timeZone) - Math.min(...reaches)) : never
+  setOrRemove(metrics.behind, stream, behind)
   const counted = addProofs(units)
   for (const proof of proofs) metrics.partitions.set({ stream, proof }, counted[proof] ?? 0)
   metrics.gaps.set(

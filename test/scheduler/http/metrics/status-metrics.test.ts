@@ -4,10 +4,20 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { DAY } from '../../../../src/core/wall-clock.ts'
 import { createStatusMetrics, type StatusMetrics } from '../../../../src/scheduler/http/metrics/status-metrics.ts'
 import { createExpectations } from '../../../../src/scheduler/http/expectations.ts'
+import type { Facts } from '../../../../src/scheduler/http/facts.ts'
 import { judge } from '../../../../src/scheduler/http/verdict.ts'
 import { finishRun, startRun } from '../../../../src/state/runs.ts'
 import { createTestDatabase, type TestDatabase } from '../../../helpers/postgres.ts'
-import { makeChannel, makeFacts, makeReading, makeUnit, NOW, NOW_MS } from '../../../helpers/status-facts.ts'
+import {
+  makeChannel,
+  makeFacts,
+  makeReading,
+  makeRun,
+  makeUnit,
+  NOW,
+  NOW_MS,
+  TIME_ZONE,
+} from '../../../helpers/status-facts.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -94,7 +104,7 @@ test('the gauges tell how fresh and how proven each stream is', async () => {
   expect(valueOf(text, 'livehouse_seconds_since_last_verified_slice{stream="watch_records"}')).toBe('60')
   expect(text).not.toContain('livehouse_seconds_since_last_verified_slice{stream="gifts"}')
   expect(valueOf(text, 'livehouse_seconds_since_last_complete_read{stream="watch_records"}')).toBe('43200')
-  expect(text).not.toContain('livehouse_seconds_since_last_complete_read{stream="gifts"}')
+  expect(valueOf(text, 'livehouse_seconds_since_last_complete_read{stream="gifts"}')).toBe('+Inf')
   expect(valueOf(text, 'livehouse_seconds_behind{stream="watch_records"}')).toBe('44100')
   expect(valueOf(text, 'livehouse_gaps{stream="watch_records"}')).toBe('2')
   expect(valueOf(text, 'livehouse_open_problems{stream="watch_records"}')).toBe('1')
@@ -114,6 +124,22 @@ test('a channel that is read up to its end is not behind, nor is one that no job
   const text = await create().render({ facts: { ...facts, jobs }, error: undefined }, verdict, NOW_MS)
   expect(valueOf(text, 'livehouse_seconds_behind{stream="watch_records"}')).toBe('44100')
   expect(valueOf(text, 'livehouse_seconds_since_last_complete_read{stream="watch_records"}')).toBe('43200')
+})
+
+test('a stream of which a part was never read is behind without end, not without a value; but not during the first sync', async () => {
+  const units = [makeUnit(), makeUnit({ channelId: '10', until: null, landedAt: null, proofs: { failed: 1 } })]
+  const behindOf = async (facts: Partial<Facts>, stream = 'watch_records') =>
+    valueOf(await render(create(), makeFacts(facts)), `livehouse_seconds_behind{stream="${stream}"}`)
+  expect(await behindOf({ units })).toBe('+Inf')
+  // A channel, or a stream that a job is to read, without any slice.
+  const channels = [makeChannel(), makeChannel({ channelId: '10' })]
+  expect(await behindOf({ channels, units: [makeUnit()] })).toBe('+Inf')
+  expect(await behindOf({ units: [makeUnit()] })).toBe('44100')
+  const job = { name: 'nightly', cron: '15 2 * * *', timeZone: TIME_ZONE, next: undefined, last: undefined }
+  const jobs = [{ ...job, isRunning: true, channels: 'all', streams: ['managers'] }] as const
+  expect(await behindOf({ jobs, units: [makeUnit()] }, 'managers')).toBe('+Inf')
+  const runs = [makeRun({ status: 'running', startedAt: new Date(NOW_MS), finishedAt: null })]
+  expect(await behindOf({ units, runs })).toBeUndefined()
 })
 
 test('what is not known is not said to be zero', async () => {
