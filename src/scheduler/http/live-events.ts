@@ -59,11 +59,16 @@ interface Watch {
 function watch(response: ServerResponse, messages: Messages, { board, clock, signal }: Watch): void {
   let isPausing = false
   let isChanged = false
+  let isTurnDue = false
   let shown = ''
   const show = (): void => {
-    isChanged = false
+    // Who does not read gets the latest picture when it does, and none of those in between: they would pile up here.
+    if (isPausing || response.writableNeedDrain) return
+    if (isTurnDue) response.write('event: turn\ndata: \n\n')
     const markup = JSON.stringify(progressSection(messages, board.jobs(), undefined).toString())
     if (markup !== shown) response.write(`event: progress\ndata: ${markup}\n\n`)
+    isTurnDue = false
+    isChanged = false
     shown = markup
     isPausing = true
     void pause()
@@ -75,17 +80,21 @@ function watch(response: ServerResponse, messages: Messages, { board, clock, sig
   }
   const end = board.listen((isTurn) => {
     isChanged = true
-    if (isTurn) response.write('event: turn\ndata: \n\n')
-    if (!isPausing) show()
+    isTurnDue ||= isTurn
+    show()
   })
+  response.on('drain', () => isChanged && show())
   signal.addEventListener('abort', end, { once: true })
   if (board.jobs().length > 0) show()
   void keepAlive(response, clock, signal)
 }
 
+/** Who has not read what was sent before the last sign of life is gone: a browser that is not asks again by itself. */
 async function keepAlive(response: ServerResponse, clock: Clock, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await clock.sleep(ALIVE_MS, signal).catch(() => {})
-    if (!signal.aborted) response.write(': alive\n\n')
+    if (signal.aborted) return
+    if (response.writableNeedDrain) response.destroy()
+    else response.write(': alive\n\n')
   }
 }
