@@ -51,6 +51,7 @@ test('a browser that reads nothing holds one picture here, gets the latest when 
 
   let seen = ''
   browser.setEncoding('utf8').on('data', (text: string) => (seen = (seen + text).slice(-2 * PICTURE)))
+  browser.resume()
   while (!seen.includes(`job-${shown} is running`)) await once(browser, 'data')
 
   browser.pause()
