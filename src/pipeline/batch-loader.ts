@@ -7,6 +7,7 @@ import { replaceChildren } from '../warehouse/children.ts'
 import { type LoadCounts, prepareToLoad } from '../warehouse/load.ts'
 import { openRowBuffers, type RowBuffer } from '../warehouse/row-buffers.ts'
 import { keepConflicts } from './keep-conflicts.ts'
+import { lightChunksOf } from './light-chunks-of.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 
 /** Rows a statement, and up to a page more; measured: more gain nothing. */
@@ -66,7 +67,7 @@ export function createBatchLoader(
   }
   const writeWhole = async (trx: Transaction<Database>): Promise<Counts> => {
     let sum = noCounts
-    for (const rows of chunksOf(whole)) {
+    for (const rows of lightChunksOf(whole, BATCH)) {
       const filled = open()
       put(filled, rows)
       sum = addCounts(sum, await write(trx, filled))
@@ -124,11 +125,17 @@ export function createBatchLoader(
     finish: async (land) => {
       await settle()
       throwFailure()
-      await commit(async (trx) => {
-        const sum = isWhole ? await writeWhole(trx) : await write(trx, batch)
-        await land(trx)
-        return sum
-      })
+      // What was held is written at once, in texts and buffers of its own: few at a time.
+      const endTurn = isWhole ? await loadTurns.take() : () => {}
+      try {
+        await commit(async (trx) => {
+          const sum = isWhole ? await writeWhole(trx) : await write(trx, batch)
+          await land(trx)
+          return sum
+        })
+      } finally {
+        endTurn()
+      }
       batch.buffer.giveBack()
       batch = open()
       whole = []

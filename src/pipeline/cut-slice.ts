@@ -4,6 +4,7 @@ import { chooseBounds, type PageTimes, SHORTEST_WINDOW } from './choose-bounds.t
 import { lookIntoList } from './look-into-list.ts'
 import { measureBareList, type NumberedPage, servedSize } from './measure-list.ts'
 import type { SliceReading } from './open-reading.ts'
+import { pagesByText } from './pages-by-text.ts'
 import { partOf } from './plan-again.ts'
 import { cutWindow, cutWindowAt } from './plan-windows.ts'
 import { sliceSize } from './slice-size.ts'
@@ -38,7 +39,12 @@ export async function cutSlice(
   const first = await reading.firstPage()
   const served = servedSize(stream.pageSize, first)
   const expectedPages = isTooLong ? undefined : slice.expectedPages
-  const size = sliceSize(stream, served, deps.pagesPerSlice, expectedPages)
+  const readRows = () =>
+    first.items.flatMap((item) => {
+      const read = reading.readItem(item, first)
+      return read.kind === 'row' ? [read.row] : []
+    })
+  const size = sliceSize(stream, served, pagesByText(stream, deps.pagesPerSlice, readRows), expectedPages)
   if (stream.isCounted && pagesOf(first, served) <= size.enough) return undefined
 
   const looks = lookIntoList(slice, reading, first, deps)
