@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs'
+import { type Kysely, sql } from 'kysely'
+import type { Row } from '../src/core/column.ts'
+import type { Database } from '../src/db/database.ts'
+import { publishBi } from '../src/db/bi/publish-bi.ts'
+import { migrateUp } from '../src/db/migrate.ts'
+import { watchRecords } from '../src/streams/watch-records.ts'
+import { loadRows, prepareToLoad } from '../src/warehouse/load.ts'
+import { withScratchDatabase } from './lib/scratch-database.mts'
+
+/**
+ * What the analysts' indexes on watch records cost the loader: the server's CPU time for 100,000 records, without any, with each and
+ * with all, in turns; the median of the rounds (7, or as many as the argument says): `npm run bench:bi-indexes`. Linux only.
+ */
+
+const ROUNDS = Number(process.argv[2] ?? 7)
+const BATCHES = 100
+const BATCH = 1000
+const TICK_MS = 10
+const names = ['watch_records_viewer', 'watch_records_day_channel', 'watch_records_overnight'] as const
+const choices: readonly (readonly string[])[] = [[], ...names.map((name) => [name]), names]
+const stop = new AbortController()
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error(name)))
+
+/** Evenings of twenty channels, in the order of time, as nightly syncs bring them; one of six lasts over midnight. */
+function batchOf(number: number): readonly Row[] {
+  return Array.from({ length: BATCH }, (_, index) => {
+    const n = number * BATCH + index
+    const enteredMs = Date.UTC(2024, 0, 1 + number, 11) + ((n * 1299709) % 18_000) * 1000
+    const text = (ms: number) => new Date(ms + 8 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ')
+    return {
+      channel_id: `${number % 20}`,
+      record_id: `${n}`,
+      user_id: `u${(n * 7919) % 20_000}`,
+      assign_id: null,
+      outer_id: null,
+      nickname: '浙江省网友',
+      address: '浙江杭州',
+      phone: '13812341234',
+      device: '移动端',
+      browser: '微信',
+      access_source: '直接访问',
+      online_seconds: 3000,
+      watch_seconds: 2000,
+      live_seconds: 1000,
+      vod_seconds: 1000,
+      entered_at: text(enteredMs),
+      left_at: text(enteredMs + 3_000_000),
+      api_version: 2,
+      extra: null,
+    }
+  })
+}
+
+async function load(db: Kysely<Database>, batches: readonly (readonly Row[])[]): Promise<number> {
+  return await db.connection().execute(async (connection) => {
+    const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(connection)
+    const cpuMs = (): number => {
+      const fields = readFileSync(`/proc/${rows[0]?.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+      return (Number(fields[11]) + Number(fields[12])) * TICK_MS
+    }
+    const before = cpuMs()
+    for (const batch of batches) {
+      stop.signal.throwIfAborted()
+      await connection.transaction().execute(async (transaction) => {
+        await prepareToLoad(transaction, 'Asia/Shanghai')
+        await loadRows(transaction, watchRecords, batch, '1')
+      })
+    }
+    return cpuMs() - before
+  })
+}
+
+function medianOf(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+}
+
+await withScratchDatabase(stop.signal, async (db) => {
+  await migrateUp(db)
+  await publishBi(db)
+  const { rows: indexes } = await sql<{ name: string; definition: string }>`
+    select indexname as name, indexdef as definition from pg_indexes where indexname = any (${[...names]}::text[])`.execute(
+    db,
+  )
+  const batches = Array.from({ length: BATCHES }, (_, number) => batchOf(number))
+  const times = choices.map((): number[] => [])
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [index, choice] of choices.entries()) {
+      for (const name of names) await sql`drop index if exists ${sql.table(`livehouse.${name}`)}`.execute(db)
+      await sql`truncate livehouse.watch_records`.execute(db)
+      for (const { name, definition } of indexes) if (choice.includes(name)) await sql.raw(definition).execute(db)
+      await sql`checkpoint`.execute(db)
+      times[index]?.push(await load(db, batches))
+    }
+  }
+  const plain = medianOf(times[0] ?? [])
+  for (const [index, choice] of choices.entries()) {
+    const ms = medianOf(times[index] ?? [])
+    const more = Math.round((ms / plain - 1) * 100)
+    process.stdout.write(
+      `${String(ms).padStart(6)} ms  ${more >= 0 ? '+' : ''}${more} %  ${choice.join(', ') || 'without'}\n`,
+    )
+  }
+})
