@@ -9,8 +9,10 @@ const limit = z.object({
   usedMs: z.number(),
   /** For how long the service asked to be left alone. */
   pauseMs: z.number(),
-  /** `peak` may be far from the truth, and is tried soon. */
-  isGuess: z.boolean(),
+  /** Others may yet tell of more that was admitted then. */
+  isOpen: z.boolean(),
+  /** The limit if calls had been saved up until the first: tried for a second before `peak`. 0 where that is out of question. */
+  floor: z.number(),
   /** The service refuses everything: single calls so far apart find out when that ends. 0 where it does not. */
   apartMs: z.number(),
   /** How long the call and its refusal were on their way. */

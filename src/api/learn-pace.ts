@@ -1,5 +1,15 @@
 import type { Admissions, CallPace } from './call-pace.ts'
 import { callRate, useLimit } from './call-rate.ts'
+import {
+  admittedAtRefusal,
+  admittedLately,
+  admittedRate,
+  BUCKET_MS,
+  LAG_MS,
+  LONGEST_WINDOW_MS,
+  tellFloor,
+  tellLimit,
+} from './tell-limit.ts'
 
 /** What one of those who share the pace has seen since it last told. */
 export interface PaceReport {
@@ -17,20 +27,15 @@ export interface Refusal {
 const LOWEST_RATE = 0.1
 /** Nothing is held back for longer, whatever the service asks for. */
 export const LONGEST_PAUSE_MS = 60_000
-/** What was admitted in a second tells the limit, or in more where that holds few calls. */
-const WINDOW_MS = 1000
-const CALLS_TO_TELL = 40
-const LONGEST_WINDOW_MS = 10_000
-const BUCKET_MS = 100
-/** So late do others tell what they saw, at most. */
-const LAG_MS = 300
-/** A fall shows so much later: some calls have been granted already, and the service may look back. */
-const HOLD_MS = 600
-/** Below this share of the rate, what was admitted tells little about the limit. */
-const GUESS = 0.5
+/**
+ * A fall shows so much later: some calls have been granted already, the service may look back over a second, and what it took in
+ * a second since must have been told.
+ */
+const HOLD_MS = 1000 + LAG_MS
+/** After a refusal nothing leaves for so long: a service that counts by seconds takes none until its second is over. */
+const REST_MS = 50
 /** A rate that is not used to this share proves nothing. */
 const USED = 0.7
-const USED_BY_GUESS = 0.5
 /** Nothing admitted in this time, or that of so many calls: everything is refused. */
 const BLIND_MS = 600
 const BLIND_CALLS = 5
@@ -44,7 +49,7 @@ const LONGEST_APART_MS = 30_000
  */
 export function learnPace(pace: CallPace, report: PaceReport, ceiling: number): CallPace {
   if (report.admissions.length === 0 && report.refusals.length === 0) return pace
-  const admissions = addAdmissions(pace, report, ceiling)
+  const admissions = addAdmissions(pace, report)
   const informed = learnAdmissions({ ...pace, admissions }, report, ceiling)
   return report.refusals.reduce((before, refusal) => learnRefusal(before, refusal, report.nowMs, ceiling), informed)
 }
@@ -56,13 +61,15 @@ function learnAdmissions(pace: CallPace, { nowMs, admissions }: PaceReport, ceil
     const isOver = admissions.some(({ atMs }) => atMs >= limit.foundAtMs + limit.apartMs)
     return isOver ? { ...pace, limit: { ...limit, foundAtMs: nowMs, usedMs: 0, apartMs: 0 } } : pace
   }
-  // Others tell later what they saw before the first refusal: it counts towards what was admitted then.
-  const atFirst = limit.isGuess ? admittedRate(pace, limit.foundAtMs, WINDOW_MS) : 0
-  const known = atFirst > limit.peak ? { ...limit, peak: atFirst } : limit
+  // Others tell later what they saw before the refusal: it counts towards what was admitted then.
+  const atRefusal = limit.isOpen ? admittedAtRefusal(pace, limit.foundAtMs) : 0
+  const floor = limit.floor > 0 ? tellFloor(pace, limit.foundAtMs) : 0
+  const known = atRefusal > limit.peak ? { ...limit, peak: atRefusal, floor } : limit
   const rate = callRate({ ...pace, limit: known }, ceiling)
-  if (lately(pace, rate, nowMs) < rate * (limit.isGuess ? USED_BY_GUESS : USED)) return { ...pace, limit: known }
+  if (admittedLately(pace, rate, nowMs) < rate * USED) return { ...pace, limit: known }
   const calls = admissions.filter(({ atMs }) => atMs > limit.foundAtMs).reduce((sum, { count }) => sum + count, 0)
-  return { ...pace, limit: useLimit(known, calls, ceiling) }
+  const used = useLimit(known, calls, ceiling)
+  return used ? { ...pace, limit: used } : { ...pace, limit: undefined, sinceMs: nowMs }
 }
 
 function learnRefusal(
@@ -81,42 +88,29 @@ function learnRefusal(
   if (limit && (limit.apartMs > 0 || isBlind(pace, rate, nowMs))) {
     const apartMs = Math.min(Math.max(limit.apartMs * 2, SHORTEST_APART_MS), LONGEST_APART_MS)
     const nextAtMs = Math.max(pace.nextAtMs, nowMs + apartMs)
-    const peak = limit.apartMs > 0 ? limit.peak : Math.max(limit.peak * FALL_WHEN_BLIND, LOWEST_RATE)
-    return { ...paused, nextAtMs, limit: { ...limit, foundAtMs: nowMs, usedMs: 0, apartMs, peak, isGuess: false } }
+    // A service that takes all of a second's calls at once is not the one that takes none.
+    const lately = admittedLately(pace, rate, nowMs)
+    const fallen = lately >= BLIND_CALLS ? lately : Math.max(limit.peak * FALL_WHEN_BLIND, LOWEST_RATE)
+    const found = { foundAtMs: nowMs, usedMs: 0, peak: limit.apartMs > 0 ? limit.peak : fallen }
+    return { ...paused, nextAtMs, limit: { ...limit, ...found, apartMs, isOpen: false, floor: 0 } }
   }
-  const admitted = lately(pace, rate, nowMs)
+  const told = tellLimit(pace, rate, pauseMs > 0, nowMs)
+  const peak = Math.max(told.peak, LOWEST_RATE)
+  const floor = !limit && told.isOpen ? Math.min(tellFloor(pace, nowMs), peak) : 0
   const found = { foundAtMs: nowMs, usedMs: 0, pauseMs, apartMs: 0, lagMs: Math.max(0, nowMs - leftAtMs) }
-  const isGuess = limit === undefined || admitted < rate * GUESS
-  return { ...paused, limit: { ...found, isGuess, peak: Math.max(admitted, LOWEST_RATE) } }
-}
-
-/** Calls a second that were taken lately, as far as those who share the pace have told. */
-function lately(pace: CallPace, rate: number, nowMs: number): number {
-  const windowMs = windowOf(rate)
-  return Math.max(admittedRate(pace, nowMs, windowMs), admittedRate(pace, nowMs - LAG_MS, windowMs))
-}
-
-function windowOf(rate: number): number {
-  return Math.min(Math.max(WINDOW_MS, (CALLS_TO_TELL / rate) * 1000), LONGEST_WINDOW_MS)
+  const pausedUntilMs = Math.max(paused.pausedUntilMs, nowMs + REST_MS)
+  return { ...paused, pausedUntilMs, limit: { ...found, peak, floor, isOpen: told.isOpen } }
 }
 
 function isBlind(pace: CallPace, rate: number, nowMs: number): boolean {
   return admittedRate(pace, nowMs, Math.max(BLIND_MS, (BLIND_CALLS / rate) * 1000)) === 0
 }
 
-/** Calls a second that were taken in the window that ends at an instant, as far as it is known; of whole tenths. */
-function admittedRate({ admissions, sinceMs }: CallPace, atMs: number, longestMs: number): number {
-  const windowMs = Math.min(longestMs, Math.max(WINDOW_MS, atMs - sinceMs))
-  const within = admissions.filter((each) => each.atMs >= atMs - windowMs && each.atMs <= atMs)
-  return within.reduce((sum, { count }) => sum + count, 0) / (windowMs / 1000)
-}
-
-function addAdmissions(pace: CallPace, { nowMs, admissions }: PaceReport, ceiling: number): readonly Admissions[] {
-  const windowMs = windowOf(callRate(pace, ceiling))
+function addAdmissions(pace: CallPace, { nowMs, admissions }: PaceReport): readonly Admissions[] {
   const counts = new Map<number, number>()
   for (const { atMs, count } of [...pace.admissions, ...admissions]) {
     const bucketMs = Math.floor(atMs / BUCKET_MS) * BUCKET_MS
-    if (bucketMs > nowMs - windowMs - 2 * LAG_MS) counts.set(bucketMs, (counts.get(bucketMs) ?? 0) + count)
+    if (bucketMs > nowMs - LONGEST_WINDOW_MS - 2 * LAG_MS) counts.set(bucketMs, (counts.get(bucketMs) ?? 0) + count)
   }
   return [...counts].map(([atMs, count]) => ({ atMs, count })).toSorted((a, b) => a.atMs - b.atMs)
 }

@@ -23,7 +23,8 @@ function use(pace: CallPace, fromMs: number, forMs: number, share = 1): CallPace
   return use(learnPace(pace, { nowMs, admissions, refusals: [] }, 0), nowMs, forMs - 100, share)
 }
 
-const slowed = learnPace(nothingKnown(START), reportOf({ admitted: 100 }), 0)
+const slowed = learnPace(nothingKnown(START + 500), reportOf({ admitted: 100 }), 0)
+const settled = learnPace(slowed, reportOf({ nowMs: START + 6000, admitted: 100 }), 0)
 
 test('nothing limits before the first refusal but the ceiling, and that with a margin', () => {
   expect(callRate(nothingKnown(START), 0)).toBe(Number.POSITIVE_INFINITY)
@@ -31,12 +32,22 @@ test('nothing limits before the first refusal but the ceiling, and that with a m
 })
 
 test('a refusal brings the rate a little below what was admitted lately', () => {
-  expect(callRate(slowed, 0)).toBeCloseTo(95)
+  expect(callRate(settled, 0)).toBeCloseTo(95)
+})
+
+test('after the first refusal the rate is what is left if calls had been saved up, then it climbs to what was admitted', () => {
+  const burst = { nowMs: START + 200, admissions: [{ atMs: START + 100, count: 120 }], refusals: reportOf({}).refusals }
+  const first = learnPace(nothingKnown(START), burst, 0)
+  const rates = [0, 900, 1500, 2100].map((ms) => callRate(use(first, START + 400, ms), 0))
+  // 120 in a tenth of a second, and a second's calls before: no less than 109 a second.
+  expect(rates[0]).toBeCloseTo((0.95 * 120) / 1.1)
+  expect(rates[1]).toBeCloseTo((0.95 * 120) / 1.1)
+  expect(rates[2]).toBeLessThan(0.95 * 120)
+  expect(rates[3]).toBeGreaterThanOrEqual(0.95 * 120)
 })
 
 test('the rate comes back to what was admitted, passes it gently, and then faster and faster', () => {
-  const settled = learnPace(slowed, reportOf({ nowMs: START + 3000, admitted: 100 }), 0)
-  const rates = [0, 1000, 1600, 3000, 5000].map((ms) => callRate(use(settled, START + 3000, ms), 0))
+  const rates = [0, 1000, 1600, 3000, 5000].map((ms) => callRate(use(settled, START + 6200, ms), 0))
   expect(rates).toEqual(rates.toSorted((a, b) => a - b))
   expect(rates[1]).toBeLessThan(100)
   expect(rates[2]).toBeLessThan(103)
@@ -45,7 +56,6 @@ test('the rate comes back to what was admitted, passes it gently, and then faste
 })
 
 test('a rate of which only half is used does not rise: that proves nothing', () => {
-  const settled = learnPace(slowed, reportOf({ nowMs: START + 3000, admitted: 100 }), 0)
   const idle = learnPace(settled, reportOf({ nowMs: START + 600_000, admitted: 1, refused: 0 }), 0)
   expect(callRate(use(idle, START + 600_000, 10_000, 0.5), 0)).toBeCloseTo(95)
 })
@@ -58,7 +68,7 @@ test('a refusal of a call that left before the fall could show is none of the ne
 
 test('what others saw before the first refusal and tell later counts', () => {
   const theirs = reportOf({ nowMs: START + 1000, admitted: 60, refused: 0 })
-  expect(callRate(learnPace(slowed, { ...theirs, nowMs: START + 1200 }, 0), 0)).toBeCloseTo(0.95 * 160)
+  expect(learnPace(slowed, { ...theirs, nowMs: START + 1200 }, 0).limit?.peak).toBeGreaterThan(140)
 })
 
 test('where everything is refused, single calls find out when that ends, further and further apart', () => {
@@ -74,6 +84,17 @@ test('where everything is refused, single calls find out when that ends, further
     0,
   )
   expect(callRate(over, 0)).toBeGreaterThan(50)
+})
+
+test('a service that takes a second of calls at once is not taken for one that takes none', () => {
+  const admissions = [{ atMs: START + 6300, count: 40 }]
+  const busy = learnPace(settled, { nowMs: START + 6400, admissions, refusals: [] }, 0)
+  const refusals = [{ leftAtMs: START + 7350, retryAfterMs: undefined }]
+  expect(learnPace(busy, { nowMs: START + 7400, admissions: [], refusals }, 0).limit).toMatchObject({ peak: 40 })
+})
+
+test('a rate of twice the limit that was found forgets it', () => {
+  expect(use(settled, START + 6200, 5000).limit).toBeUndefined()
 })
 
 test('what is kept is read back as it was, and what another version kept counts as nothing', () => {

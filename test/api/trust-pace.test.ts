@@ -5,7 +5,7 @@ import { trustPace } from '../../src/api/trust-pace.ts'
 const nowMs = Date.UTC(2026, 10, 20, 6)
 const HOUR_MS = 3_600_000
 const options = { nowMs, aheadMs: 2500, ceiling: 4 }
-const limit = { peak: 10, foundAtMs: nowMs, usedMs: 0, pauseMs: 0, isGuess: false, apartMs: 0, lagMs: 0 }
+const limit = { peak: 10, foundAtMs: nowMs, usedMs: 0, pauseMs: 0, isOpen: false, floor: 0, apartMs: 0, lagMs: 0 }
 const kept: CallPace = {
   ...nothingKnown(nowMs - 1000),
   nextAtMs: nowMs + 2700,

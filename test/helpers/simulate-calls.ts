@@ -65,6 +65,8 @@ export interface Simulated {
   readonly used: (from: number, to?: number) => number
   /** Share of the calls of that time. */
   readonly refused: (from: number, to?: number) => number
+  /** Seconds until three in a row use nine tenths of the limit, with no more refused than two of a hundred and one. */
+  readonly settledAfter: (from?: number, to?: number) => number
   /** Instants at which calls arrived. */
   readonly arrivals: readonly number[]
   readonly admittedBy: readonly number[]
@@ -127,7 +129,16 @@ export async function simulateCalls(simulation: Simulation): Promise<Simulated> 
     Array.from({ length: to - from }, (_each, index) => of(from + index)).reduce((total, each) => total + each, 0)
   const admittedIn = (from: number, to: number) => sum(from, to, (index) => counts[index]?.admitted ?? 0)
   const refusedIn = (from: number, to: number) => sum(from, to, (index) => counts[index]?.refused ?? 0)
+  const isSettled = (index: number): boolean => {
+    const { admitted = 0, refused = 0 } = counts[index] ?? {}
+    return admitted >= 0.9 * simulation.limit(index) && refused <= 0.02 * (admitted + refused) + 1
+  }
+  const areSettled = (index: number) => [index, index + 1, index + 2].every(isSettled)
   return {
+    settledAfter: (from = 0, to = seconds) => {
+      const found = counts.findIndex((_each, index) => index >= from && index + 3 <= to && areSettled(index))
+      return found < 0 ? Number.POSITIVE_INFINITY : found - from
+    },
     used: (from, to = seconds) => admittedIn(from, to) / sum(from, to, simulation.limit),
     refused: (from, to = seconds) => refusedIn(from, to) / (admittedIn(from, to) + refusedIn(from, to)),
     arrivals,
