@@ -67,32 +67,40 @@ async function run(
   const runs = Array.from({ length: processes }, (_, index) =>
     start(bench, emulator, databaseUrl, index, processes, stop.signal),
   )
-  const seconds: Second[] = []
   const since = await firstCall(emulator)
   const calls: { readonly at: number; readonly status: number }[] = [...since.calls]
+  // The first limit holds from the first call on, which may be seen late; the others from when they have been set.
+  const begins: number[] = []
   for (const { limit, seconds: length } of phases) {
     await emulator.set({ callsPerSecond: limit })
+    begins.push(begins.length === 0 ? since.at : Date.now())
     await delay(length * 1000)
   }
   stop.abort()
   await Promise.all(runs)
   calls.push(...(await emulator.use(true)).calls)
-  const total = phases.reduce((sum, phase) => sum + phase.seconds, 0)
-  for (let second = 0; second < total; second += 1) {
-    const within = calls.filter(({ at }) => Math.floor((at - since.at) / 1000) === second)
-    const refused = within.filter(({ status }) => status === 429).length
-    seconds.push({ admitted: within.length - refused, refused })
-  }
-  bench.say(
-    `${name}: ${seconds.map(({ admitted, refused }) => `${admitted}${refused > 0 ? `-${refused}` : ''}`).join(' ')}`,
-  )
-  let begin = 0
   return phases.flatMap(({ limit, seconds: length }, index) => {
-    const own = seconds.slice(begin, begin + length)
-    begin += length
     const suffix = phases.length === 1 ? '' : ` (phase ${index + 1}, ${limit})`
-    return describe(`${name}${suffix}`, limit, own)
+    const seconds = secondsFrom(begins[index] ?? since.at, length, calls)
+    bench.say(`${name}${suffix}: ${seconds.map(shown).join(' ')}`)
+    return describe(`${name}${suffix}`, limit, seconds)
   })
+}
+
+function secondsFrom(
+  beginsAt: number,
+  length: number,
+  calls: readonly { readonly at: number; readonly status: number }[],
+): readonly Second[] {
+  return Array.from({ length }, (_, second) => {
+    const within = calls.filter(({ at }) => Math.floor((at - beginsAt) / 1000) === second)
+    const refused = within.filter(({ status }) => status === 429).length
+    return { admitted: within.length - refused, refused }
+  })
+}
+
+function shown({ admitted, refused }: Second): string {
+  return refused > 0 ? `${admitted}-${refused}` : String(admitted)
 }
 
 /** With several processes, each reads channels of its own. */
