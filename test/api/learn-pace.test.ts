@@ -86,6 +86,14 @@ test('where everything is refused, single calls find out when that ends, further
   expect(callRate(over, 0)).toBeGreaterThan(50)
 })
 
+test('where a refusal costs a pause, the rate stays below what was admitted until long after it', () => {
+  const { nowMs, admissions } = reportOf({ nowMs: START + 12_000, admitted: 100 })
+  const refusals = [{ leftAtMs: nowMs - 50, retryAfterMs: 1000 }]
+  const paused = learnPace(settled, { nowMs, admissions, refusals }, 0)
+  expect(callRate(use(paused, nowMs + 1200, 14_000), 0)).toBeCloseTo(98.5, 0)
+  expect(callRate(use(paused, nowMs + 1200, 18_000), 0)).toBeGreaterThan(101)
+})
+
 test('a service that takes a second of calls at once is not taken for one that takes none', () => {
   const admissions = [{ atMs: START + 6300, count: 40 }]
   const busy = learnPace(settled, { nowMs: START + 6400, admissions, refusals: [] }, 0)
