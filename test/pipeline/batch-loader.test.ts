@@ -51,10 +51,10 @@ describe('a loader of rows with a key', () => {
     const turns = createTurns(1)
     const endTurn = await turns.take()
     const loader = openLoader('11', turns)
-    await loader.add(rowsOf('11', 0, 999))
+    await loader.add(rowsOf('11', 0, 1999))
     let isTaken = false
     const added = (async () => {
-      await loader.add(rowsOf('11', 999, 1))
+      await loader.add(rowsOf('11', 1999, 1))
       isTaken = true
     })()
     await loader.settle()
@@ -62,21 +62,21 @@ describe('a loader of rows with a key', () => {
     expect(await countOf('11')).toBe(0)
     endTurn()
     await added
-    await loader.add(rowsOf('11', 1000, 500))
+    await loader.add(rowsOf('11', 2000, 500))
     await loader.finish(async () => {})
-    expect(loader.counts()).toMatchObject({ inserted: 1500, updated: 0, unchanged: 0 })
-    expect(await countOf('11')).toBe(1500)
+    expect(loader.counts()).toMatchObject({ inserted: 2500, updated: 0, unchanged: 0 })
+    expect(await countOf('11')).toBe(2500)
   })
 
   test('lands only after every batch has been committed', async () => {
     const loader = openLoader('12', createTurns(2))
-    await loader.add(rowsOf('12', 0, 3500))
+    await loader.add(rowsOf('12', 0, 7000))
     let seen = 0
     await loader.finish(async () => {
       seen = await countOf('12')
     })
-    expect(seen).toBe(3000)
-    expect(await countOf('12')).toBe(3500)
+    expect(seen).toBe(6000)
+    expect(await countOf('12')).toBe(7000)
   })
 
   test('does not land where a batch failed, and gives its turn back', async () => {
@@ -84,13 +84,13 @@ describe('a loader of rows with a key', () => {
     const loader = openLoader('13', turns)
     const [row] = rowsOf('13', 0, 1)
     if (row === undefined) throw new Error('no row')
-    await loader.add([...rowsOf('13', 1, 999), { ...row, last_ip: 'no address' }])
+    await loader.add([...rowsOf('13', 1, 1999), { ...row, last_ip: 'no address' }])
     let hasLanded = false
     const land = async () => {
       hasLanded = true
     }
     await expect(loader.finish(land)).rejects.toThrow('no address')
-    await expect(loader.add(rowsOf('13', 1000, 1))).rejects.toThrow('no address')
+    await expect(loader.add(rowsOf('13', 2000, 1))).rejects.toThrow('no address')
     expect(hasLanded).toBe(false)
     expect(await countOf('13')).toBe(0)
     const endTurn = await turns.take()
