@@ -200,3 +200,17 @@ test('a difference between what the source tells twice is shown, with how many v
     where not is_equal and channel_id is not null`)
   expect(rows).toEqual([{ check_name: 'viewer_watch_seconds', difference: 7, viewers: 1 }])
 })
+
+test('a step of the funnel has no number of viewers where fewer than 80 % of its records could be matched', async () => {
+  await sql`insert into livehouse.channels (channel_id, run_id) values ('7', 1)`.execute(db)
+  await sql`insert into livehouse.gifts (channel_id, gift_type, gift_key, given_at, visitor_id, occurrence, run_id)
+    select '7', 'prop', number, now(), case when number < 8 then 'giver ' || number % 4 end, 1, 1 from generate_series(0, 9) number`.execute(
+    db,
+  )
+  const givers = async () =>
+    await read(`select viewers::integer, events::integer, unmatched_events::integer as unmatched
+      from livehouse_bi.viewer_funnel where channel_id = '7' and step = 'gave_gift'`)
+  expect(await givers()).toEqual([{ viewers: 4, events: 10, unmatched: 2 }])
+  await sql`update livehouse.gifts set visitor_id = null where channel_id = '7' and gift_key = '0'`.execute(db)
+  expect(await givers()).toEqual([{ viewers: null, events: 10, unmatched: 3 }])
+})
