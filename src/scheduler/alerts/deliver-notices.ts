@@ -73,8 +73,9 @@ export async function sendNotices(
   for (let attempt = 0; ; attempt += 1) {
     const answer = await post(formatAlert(notices, url, channel, clock.now()), signal)
     const reason = answer.status === undefined ? answer.failure : refusalIn(channel.format, answer.status, answer.text)
-    signal.throwIfAborted()
+    // Before the signal is looked at: what was taken is never sent again.
     if (reason === undefined) return undefined
+    signal.throwIfAborted()
     const isLate = answer.status === undefined && answer.isLate
     const waitMs = isLate ? undefined : WAITS_MS[attempt]
     if (waitMs === undefined) {

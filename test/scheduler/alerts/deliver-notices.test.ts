@@ -67,3 +67,18 @@ test('one that answers late may have taken it: it is asked once, and again only 
   expect(await deliverNotices(database.db, robot.channel, signal)).toBe(true)
   expect(robot.sent()).toBe(1)
 })
+
+test('what was taken just before a signal is not sent again', async () => {
+  const robot = channel([ok])
+  const controller = new AbortController()
+  const { post } = robot.channel
+  const isTakenThenStopped: Post = async (request, own) => {
+    const answer = await post(request, own)
+    controller.abort()
+    return answer
+  }
+  const stopped = { ...robot.channel, post: isTakenThenStopped }
+  expect(await deliverNotices(database.db, stopped, controller.signal)).toBe(true)
+  expect(await deliverNotices(database.db, robot.channel, signal)).toBe(true)
+  expect(robot.sent()).toBe(1)
+})
