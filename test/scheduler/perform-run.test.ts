@@ -141,6 +141,7 @@ const problem = { stream: null, partition: null, message: 'the database says so'
 test.each([
   ['interrupted', { ...problem, code: 'db.unreachable' }],
   ['interrupted', { ...problem, code: 'db.refused', sqlState: '53300' }],
+  ['interrupted', { ...problem, code: 'db.refused', sqlState: '53100' }],
   ['interrupted', { ...problem, code: 'db.refused', sqlState: '57P01' }],
   ['ended', { ...problem, code: 'db.refused', sqlState: '42501' }],
   ['ended', { ...problem, code: 'db.newer' }],
