@@ -19,6 +19,7 @@ import type { SliceOrder } from '../pipeline/work-queue.ts'
 import { endAcceptances } from '../state/acceptances.ts'
 import { readGoneChannels } from '../state/channel-states.ts'
 import { mergeSlices } from '../state/merge-slices.ts'
+import { pruneRecords } from '../state/prune-records.ts'
 import { PartitionLocks } from '../state/partition-locks.ts'
 import { finishRun, startRun } from '../state/runs.ts'
 import { itemReader } from '../transform/field.ts'
@@ -117,6 +118,7 @@ export async function runExtraction(context: CliContext, request: ExtractionRequ
   const now = new Date(outcome.finishedAt)
   if (!signal.aborted) {
     await mergeSlices(db, now)
+    await pruneRecords(db, now, signal)
     await followHeaders(context, db, runId)
   }
   return outcome

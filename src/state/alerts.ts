@@ -58,7 +58,7 @@ export async function claimNotices(db: Kysely<Database>, now: Date, holdMs: numb
     update livehouse_ops.alerts set claimed_until = ${new Date(now.getTime() + holdMs)}
     where alert_id in (
       select alert_id from livehouse_ops.alerts
-      where ${isDue} and (claimed_until is null or claimed_until <= ${now})
+      where ${isDueNotice} and (claimed_until is null or claimed_until <= ${now})
       order by alert_id for update skip locked)
     returning alert_id, facts, raised_at, cleared_at`.execute(db)
   return rows
@@ -101,7 +101,7 @@ export async function releaseNotices(
  * Over before anybody heard of it: then there is nothing to tell. Who died while it was sent, or was not answered, left the claim:
  * somebody may have heard.
  */
-const isDue = sql`(
+export const isDueNotice = sql`(
   (cleared_at is null and raised_sent_at is null)
   or (cleared_at is not null and (raised_sent_at is not null or claimed_until is not null) and cleared_sent_at is null))`
 

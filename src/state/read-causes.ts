@@ -2,6 +2,8 @@ import { type Kysely, sql } from 'kysely'
 import type { Cause } from '../core/cause.ts'
 import type { Database } from '../db/database.ts'
 import { readGoneChannels } from './channel-states.ts'
+import { distinctValues } from './distinct-values.ts'
+import { runCommands, tellingRun } from './telling-run.ts'
 
 /** A field that was met longer ago is no news. */
 const NEWS_MS = 86_400_000
@@ -20,18 +22,21 @@ export async function readCauses(db: Kysely<Database>, now: Date): Promise<reado
   ]
 }
 
+const unbegun = sql`run_id is null and status = 'ended'`
+
 /** The last run of each command, `run nightly` for one; those of `running` processes say nothing yet. */
 async function readRunCauses(db: Kysely<Database>): Promise<readonly Cause[]> {
   const { rows } = await sql<RunRow>`
     with named as (
-      select command as name, run_id, status, outcome, finished_at from livehouse_ops.runs
-      where status <> 'running' and command <> 'demo'
-        -- One that was only interrupted is gone on with: the one before it counts.
-        and not coalesce(outcome -> 'errors' <> '[]' and not jsonb_path_exists(outcome, '$.errors[*] ? (@.code != "run.interrupted")'), false)
+      select command as name, run_id, status, outcome, finished_at
+      from ${runCommands} as commands cross join lateral ${tellingRun} as telling
+      where command <> 'demo'
       union all
       -- Failed before a run began, such as for want of a setting.
-      select 'run ' || job, null, outcome, null, finished_at from livehouse_ops.job_runs
-      where run_id is null and status = 'ended'
+      select 'run ' || job, null, outcome, null, finished_at
+      from ${distinctValues('livehouse_ops.job_runs', 'job', unbegun)} as jobs cross join lateral (
+        select * from livehouse_ops.job_runs where job = jobs.value and ${unbegun} order by finished_at desc nulls last limit 1
+      ) as job_run
     ), last as (
       select distinct on (name) * from named order by name, finished_at desc nulls last, run_id desc nulls last
     )

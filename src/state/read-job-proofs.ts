@@ -17,15 +17,18 @@ export async function readLastProofs(
   return new Map(rows.map(({ stream, at }) => [stream, at]))
 }
 
-/** How many of the last runs of a job in a row ended `waiting`, up to `most`. */
-export async function countRunsWaiting(db: Kysely<Database>, job: string, most: number): Promise<number> {
+/** Runs of a job in a row that are counted; from there on the number says nothing more. */
+export const MOST_RUNS_COUNTED = 100
+
+/** How many of the last runs of a job in a row ended `waiting`, up to `MOST_RUNS_COUNTED`. */
+export async function countRunsWaiting(db: Kysely<Database>, job: string): Promise<number> {
   const runs = await db
     .selectFrom('livehouse_ops.job_runs')
     .select('outcome')
     .where('job', '=', job)
     .where('status', '=', 'ended')
     .orderBy('started_at', 'desc')
-    .limit(most)
+    .limit(MOST_RUNS_COUNTED)
     .execute()
   const other = runs.findIndex(({ outcome }) => outcome !== 'waiting')
   return other === -1 ? runs.length : other

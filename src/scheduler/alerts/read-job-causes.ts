@@ -24,7 +24,6 @@ export interface JobCauseOptions {
 
 /** One night may be short; from the second in a row on it is worth a message. */
 const RUNS_UNTIL_UNFINISHED = 2
-const MOST_RUNS = 100
 
 /** What jobs promise and have not kept. */
 export async function readJobCauses(
@@ -71,7 +70,7 @@ async function readLateStreams(
 
 async function readUnfinished(db: Kysely<Database>, { name, definition }: Job): Promise<Cause | undefined> {
   if (!('until' in definition) || definition.until === undefined) return undefined
-  const runs = await countRunsWaiting(db, name, MOST_RUNS)
+  const runs = await countRunsWaiting(db, name)
   return runs < RUNS_UNTIL_UNFINISHED ? undefined : { kind: 'unfinished', job: name, runs }
 }
 
