@@ -13,11 +13,18 @@ export interface SilenceWatch {
 /** How long nothing may be heard before the server is asked by itself, and how long that may take. */
 const SILENT_AFTER_MS = 10_000
 const LONGEST_PARTING_MS = 3000
+/** So many questions in a row must get no answer: one that is lost, or that this process was too slow to hear, says nothing. */
+const MOST_UNHEARD = 3
+/** A pooler greets by itself and may let the question wait for a connection, for as long as our own statements hold them. */
+const MOST_QUEUED = 30
+
+/** What came of a question on a connection of its own. */
+type Hearing = 'answer' | 'greeting' | 'nothing' | 'error'
 
 /**
  * Notices a server that keeps its connections open and answers nothing: a disk that hangs, a proxy that forwards no more, a
  * machine that was put to sleep. A statement alone cannot tell, since some take long; so where nothing at all has been heard for
- * a while, a connection of its own asks. `hangUp` is called when that is not answered either.
+ * a while, a connection of its own asks. `hangUp` is called when that gets no answer either, again and again.
  */
 export function watchSilence(
   url: string,
@@ -27,14 +34,25 @@ export function watchSilence(
   let waiting = 0
   let answered = 0
   let isWatching = false
+  let unheard = 0
+  let queued = 0
   const watch = (): void => {
     isWatching = waiting > 0
     const before = answered
     if (isWatching) callIfStillRunning(silentAfterMs, () => void look(before))
   }
+  const hear = (hearing: Hearing): void => {
+    unheard = hearing === 'nothing' ? unheard + 1 : hearing === 'error' ? unheard : 0
+    queued = hearing === 'greeting' ? queued + 1 : hearing === 'answer' ? 0 : queued
+  }
   const look = async (before: number): Promise<void> => {
     const isSilent = () => waiting > 0 && answered === before
-    if (isSilent() && !(await answersAnother(url, silentAfterMs)) && isSilent()) hangUp(noAnswer(silentAfterMs))
+    if (isSilent()) hear(await askAnother(url, silentAfterMs))
+    if (!isSilent()) hear('answer')
+    if (unheard >= MOST_UNHEARD || queued >= MOST_QUEUED) {
+      hangUp(noAnswer(Math.max(unheard, queued) * 2 * silentAfterMs))
+      hear('answer')
+    }
     watch()
   }
   return {
@@ -46,22 +64,30 @@ export function watchSilence(
         answered++
       }
     },
-    partWith: () => callIfStillRunning(LONGEST_PARTING_MS, () => hangUp(noAnswer(LONGEST_PARTING_MS / 2))),
+    partWith: () => callIfStillRunning(LONGEST_PARTING_MS, () => hangUp(noAnswer(LONGEST_PARTING_MS))),
   }
 }
 
-/** With a statement, since a pooler greets by itself. A refusal is an answer. */
-async function answersAnother(url: string, withinMs: number): Promise<boolean> {
+/** A refusal is an answer; an error of the network, or of files for TLS that are being replaced, is none, nor silence. */
+async function askAnother(url: string, withinMs: number): Promise<Hearing> {
   const socket = new Socket()
-  const callOff = callIfStillRunning(withinMs, () => socket.destroy())
-  const client = new Client({ connectionString: url, application_name: 'livehouse', stream: () => socket })
-  client.on('error', () => {})
+  let isLate = false
+  let isGreeted = false
+  const callOff = callIfStillRunning(withinMs, () => {
+    isLate = true
+    socket.destroy()
+  })
   try {
+    const client = new Client({ connectionString: url, application_name: 'livehouse', stream: () => socket })
+    client.on('error', () => {})
     await client.connect()
+    isGreeted = true
     await client.query('select 1')
-    return true
+    return 'answer'
   } catch (error) {
-    return error instanceof Error && 'severity' in error
+    if (error instanceof Error && 'severity' in error) return 'answer'
+    if (!isLate) return 'error'
+    return isGreeted ? 'greeting' : 'nothing'
   } finally {
     callOff()
     socket.destroy()
@@ -69,7 +95,6 @@ async function answersAnother(url: string, withinMs: number): Promise<boolean> {
 }
 
 /** With the code that the systems give to a peer that has gone silent. */
-function noAnswer(silentAfterMs: number): Error {
-  const seconds = Math.ceil((2 * silentAfterMs) / 1000)
-  return Object.assign(new Error(`it has not answered for ${seconds} s`), { code: 'ETIMEDOUT' })
+function noAnswer(forMs: number): Error {
+  return Object.assign(new Error(`it has not answered for ${Math.ceil(forMs / 1000)} s`), { code: 'ETIMEDOUT' })
 }
