@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely'
 import type { Row } from '../core/column.ts'
+import { isDeadlock } from '../warehouse/is-deadlock.ts'
 import { addCounts, type Counts, noCounts } from '../core/outcome.ts'
 import type { Stream } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
@@ -12,6 +13,8 @@ import type { RunDeps, Slice } from './slice-work.ts'
 
 /** Rows a statement, and up to a page more; measured: half as many take 8 % longer, more gain nothing. */
 const BATCH = 2000
+/** Of a transaction that the server ends, since another waits for it. */
+const MOST_TRIES = 5
 
 export interface BatchLoader {
   /**
@@ -75,12 +78,18 @@ export function createBatchLoader(
     }
     return sum
   }
-  const commit = async (work: (trx: Transaction<Database>) => Promise<Counts>): Promise<void> => {
-    const loaded = await db.transaction().execute(async (trx) => {
-      await prepareToLoad(trx, timeZone)
-      return await work(trx)
-    })
-    counts = addCounts(counts, loaded)
+  /** Slices that lie side by side share rows: where two wait for each other, the server ends one, which then tries again. */
+  const commit = async (work: (trx: Transaction<Database>) => Promise<Counts>, tries = MOST_TRIES): Promise<void> => {
+    try {
+      const loaded = await db.transaction().execute(async (trx) => {
+        await prepareToLoad(trx, timeZone)
+        return await work(trx)
+      })
+      counts = addCounts(counts, loaded)
+    } catch (error) {
+      if (tries === 1 || !isDeadlock(error)) throw error
+      await commit(work, tries - 1)
+    }
   }
   /** Begins as soon as it is this batch's turn; how it ends is told to whoever comes next. */
   const commitAhead = async (): Promise<void> => {

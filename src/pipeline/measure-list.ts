@@ -42,7 +42,11 @@ export async function measureBareList(
   ]
   let end: number | undefined
   let tail: Page | undefined
-  for (let last = enough + 1; end === undefined || end - last > exactness; last = there.at(-1)?.number ?? last) {
+  for (
+    let last = enough + 1;
+    end === undefined || end - last > Math.max(1, exactness);
+    last = there.at(-1)?.number ?? last
+  ) {
     const number: number = end === undefined ? last * 2 : Math.floor((last + end) / 2)
     const page = await fetchIfServed(reading, number)
     const isTail = page !== undefined && tail !== undefined && isSameJson(page.items, tail.items)

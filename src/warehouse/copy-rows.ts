@@ -2,11 +2,9 @@ import { CompiledQuery, sql, type Transaction } from 'kysely'
 import type { LoadTable } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
 import { refs } from './input-rows.ts'
+import { isDeadlock } from './is-deadlock.ts'
 import { type LoadCounts, loadRows } from './load.ts'
 import type { RowLines } from './row-lines.ts'
-
-/** SQLSTATEs (PostgreSQL, appendix A) of a COPY that met a row of one of its keys: it is there, or another session adds it. */
-const TAKEN: ReadonlySet<unknown> = new Set(['23505', '40P01'])
 
 /**
  * Writes rows that are believed to be new by COPY, which takes the server half the time of an upsert; where one of their keys is
@@ -28,7 +26,9 @@ export async function copyRows(
 /** @returns false where nothing was written, since a key is taken */
 async function copyLines(trx: Transaction<Database>, { table }: LoadTable, lines: RowLines): Promise<boolean> {
   const into = sql`${sql.table(`livehouse.${table}`)} (${refs(lines.columns)})`
-  const { sql: text } = sql`copy ${into} from stdin with (format csv, null 'null', quote '"', escape '\\')`.compile(trx)
+  const { sql: text } = sql`copy ${into} from stdin with (format csv, null 'null', quote '"', escape e'\\\\')`.compile(
+    trx,
+  )
   await sql`savepoint before_copy`.execute(trx)
   try {
     await trx.executeQuery(CompiledQuery.raw(text, [lines.csv()]))
@@ -41,6 +41,7 @@ async function copyLines(trx: Transaction<Database>, { table }: LoadTable, lines
   return true
 }
 
+/** A row of one of the keys is there (SQLSTATE 23505), or another session adds it and waits for this one. */
 function isTaken(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && TAKEN.has(error.code)
+  return isDeadlock(error) || (error instanceof Error && 'code' in error && error.code === '23505')
 }

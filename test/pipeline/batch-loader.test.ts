@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sql } from 'kysely'
 import { silentLog } from '../../src/core/log.ts'
+import { openDatabase } from '../../src/db/pool.ts'
 import { createBatchLoader } from '../../src/pipeline/batch-loader.ts'
 import { createReadAhead } from '../../src/pipeline/read-ahead.ts'
 import type { RunDeps } from '../../src/pipeline/slice-work.ts'
@@ -17,9 +18,9 @@ beforeAll(async () => {
 })
 afterAll(async () => await database[Symbol.asyncDispose]())
 
-function openLoader(channel: string, loadTurns: Turns) {
+function openLoader(channel: string, loadTurns: Turns, db = database.db) {
   const deps: RunDeps = {
-    db: database.db,
+    db,
     clock: createFakeClock(),
     runId: '1',
     timeZone: 'Asia/Shanghai',
@@ -106,4 +107,39 @@ describe('a loader of rows with a key', () => {
     expect(loader.counts()).toMatchObject({ inserted: 5, updated: 1 })
     expect(await countOf('14')).toBe(5)
   })
+
+  test('tries again where another transaction waits for its own, and the server ends it', async () => {
+    await sql`alter database ${sql.id(database.name)} set deadlock_timeout = '3s'`.execute(database.db)
+    await using db = await openDatabase(database.url)
+    const { promise: hasInserted, resolve: inserted } = Promise.withResolvers<void>()
+    const { promise: isWaited, resolve: waited } = Promise.withResolvers<void>()
+    const insert = (id: string) =>
+      sql`insert into livehouse.visitors (channel_id, user_id, run_id) values ('15', ${id}, 9)`
+    const other = db.transaction().execute(async (trx) => {
+      await sql`set local deadlock_timeout = '1min'`.execute(trx)
+      await insert('u1').execute(trx)
+      inserted()
+      await isWaited
+      await insert('u0').execute(trx)
+    })
+    await hasInserted
+    const loader = openLoader('15', createTurns(1), db)
+    await loader.add(rowsOf('15', 0, 3))
+    const landed: string[] = []
+    const landing = loader.finish(async () => void landed.push('landed'))
+    await waitForALock()
+    waited()
+    await other
+    await landing
+    expect(landed).toEqual(['landed'])
+    expect(loader.counts()).toMatchObject({ inserted: 1, updated: 0, unchanged: 2 })
+    expect(await countOf('15')).toBe(3)
+  })
 })
+
+/** Until a session of this database waits for another. */
+async function waitForALock(): Promise<void> {
+  const { rows } = await sql`select 1 from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`.execute(database.db)
+  if (rows.length === 0) await waitForALock()
+}

@@ -94,6 +94,15 @@ test('a key that is taken takes back nothing that was written before in the tran
   expect((await readAll()).map(({ user_id }) => user_id)).toEqual(['before', 'new', 'taken'])
 })
 
+test('what a backslash means to the server makes no difference', async () => {
+  const row = visitor('a', { nickname: 'one "two"' })
+  await within(async (trx) => {
+    await sql`set local standard_conforming_strings = off`.execute(trx)
+    await copyIn(trx, [row], '1')
+  })
+  expect((await readAll())[0]).toMatchObject({ nickname: row.nickname })
+})
+
 test('a value that the table refuses fails the load', async () => {
   await expect(copy([visitor('a', { last_ip: 'no address' })])).rejects.toThrow('no address')
   expect(await readAll()).toEqual([])
