@@ -168,7 +168,7 @@ test('what a running job tells reaches who listens', async () => {
 
 test('a database that hangs is noticed by looks and runs alike, and what it stopped is gone on with when it answers', async () => {
   await using proxy = await startStallingProxy(bench.database.url)
-  await using db = await openDatabase(proxy.url, { silentAfterMs: 300 })
+  await using db = await openDatabase(proxy.url, { silentAfterMs: 100 })
   const clock = createFakeClock({ startMs: START })
   let isFirst = true
   const runJob = async () => {
