@@ -7,6 +7,8 @@ import { openSession, type Session } from './copy/session.ts'
 export interface CopyRequest {
   readonly from: string
   readonly to: string
+  /** What names `to` in its errors, such as a flag. */
+  readonly toSetting: string
   readonly signal: AbortSignal
   /** Hears of each table that has been copied. */
   readonly onTable: (copied: CopiedTable) => void
@@ -23,9 +25,15 @@ export interface CopiedTable {
  * @throws db.copyRefused where the target holds rows already or came out different; db.refused,
  * db.unreachable
  */
-export async function copyDatabase({ from, to, signal, onTable }: CopyRequest): Promise<readonly CopiedTable[]> {
-  await using source = await openSession(from, signal)
-  await using target = await openSession(to, signal)
+export async function copyDatabase({
+  from,
+  to,
+  toSetting,
+  signal,
+  onTable,
+}: CopyRequest): Promise<readonly CopiedTable[]> {
+  await using source = await openSession(from, 'DATABASE_URL', signal)
+  await using target = await openSession(to, toSetting, signal)
   await source.query('begin isolation level repeatable read, read only')
   await target.query('begin')
   // The list is the target's, which holds what the migrations made and nothing else.

@@ -20,6 +20,8 @@ export interface MigrationStatus {
 /** What every function here takes besides the database. */
 export interface MigrateOptions {
   readonly signal?: AbortSignal
+  /** What names the database in its errors; DATABASE_URL when not given. */
+  readonly setting?: string
   /** Those of the folder when not given. */
   readonly migrations?: Migrations
 }
@@ -73,9 +75,11 @@ export async function readMigrationStatus(
 export async function requireMigrated(db: Kysely<Database>, options: MigrateOptions = {}): Promise<void> {
   const pending = await readPending(db, options)
   if (pending.length === 0) return
+  const { setting = 'DATABASE_URL' } = options
+  const there = setting === 'DATABASE_URL' ? '' : ` with the URL of ${setting} as DATABASE_URL`
   throw new LivehouseError(
     'db.pendingMigrations',
-    `The database lacks ${pending.join(', ')}, and LIVEHOUSE_AUTO_MIGRATE is 0. Run \`livehouse migrate up\`, or let a DBA ` +
+    `The database lacks ${pending.join(', ')}, and LIVEHOUSE_AUTO_MIGRATE is 0. Run \`livehouse migrate up\`${there}, or let a DBA ` +
       'run the output of `livehouse migrate sql`.',
     { pending },
   )
@@ -97,7 +101,7 @@ async function readApplied(
 
 async function runMigrator(
   db: Kysely<Database>,
-  { signal, migrations }: MigrateOptions,
+  { signal, migrations, setting = 'DATABASE_URL' }: MigrateOptions,
   run: (migrator: Migrator, transaction: Kysely<Database>) => Promise<MigrationResultSet>,
 ): Promise<readonly string[]> {
   const provided = { ...(migrations ?? (await loadMigrations())) }
@@ -117,15 +121,15 @@ async function runMigrator(
     signal?.throwIfAborted()
     return results.map(({ migrationName }) => migrationName)
   }).catch((error: unknown) => {
-    throw explainRefusal(error)
+    throw explainRefusal(error, setting)
   })
 }
 
-function explainRefusal(error: unknown): unknown {
+function explainRefusal(error: unknown, setting: string): unknown {
   if (!hasCode(error, 'db.refused')) return error
   const rights =
     error.details.sqlState === MISSING_RIGHT
-      ? ' The user of DATABASE_URL needs CREATE on the database, or must own the schemas livehouse and livehouse_ops and their ' +
+      ? ` The user of ${setting} needs CREATE on the database, or must own the schemas livehouse and livehouse_ops and their ` +
         'tables. Without these rights, give a DBA the output of `livehouse migrate sql`.'
       : ''
   return new LivehouseError(

@@ -21,6 +21,8 @@ export interface PoolOptions {
   readonly signal?: AbortSignal
   /** The largest number of connections; 10 when not given. */
   readonly maxConnections?: number
+  /** What names the database in its errors; DATABASE_URL when not given. */
+  readonly setting?: string
   /** How long nothing may be heard of a server before it is asked whether it is there; 10 s when not given. */
   readonly silentAfterMs?: number
 }
@@ -38,7 +40,7 @@ export interface PoolOptions {
  * @throws db.unreachable, db.refused (also from every later statement), db.tooOld, db.encoding
  */
 export async function openDatabase(url: string, options: PoolOptions = {}): Promise<Kysely<Database>> {
-  const { signal, maxConnections = 10, silentAfterMs } = options
+  const { signal, maxConnections = 10, silentAfterMs, setting = 'DATABASE_URL' } = options
   signal?.throwIfAborted()
   const sockets = new Set<Socket>()
   const pool = new Pool({
@@ -60,12 +62,13 @@ export async function openDatabase(url: string, options: PoolOptions = {}): Prom
   const interrupt = () => hangUp()
   signal?.addEventListener('abort', interrupt, { once: true })
   const watch = watchSilence(url, hangUp, silentAfterMs)
-  const db = new Kysely<Database>({ dialect: warehouseDialect(copyPool(pool), describeTarget(url), watch) })
+  const named = { target: describeTarget(url), setting }
+  const db = new Kysely<Database>({ dialect: warehouseDialect(copyPool(pool), named, watch) })
   try {
     const { rows } = await sql<{ version: string; encoding: string }>`
       select current_setting('server_version') as version, current_setting('server_encoding') as encoding`.execute(db)
-    requireServerVersion(rows[0]?.version ?? '')
-    requireUtf8(rows[0]?.encoding ?? '', describeTarget(url))
+    requireServerVersion(rows[0]?.version ?? '', setting)
+    requireUtf8(rows[0]?.encoding ?? '', named.target)
     return db
   } catch (error) {
     await db.destroy()
@@ -84,11 +87,12 @@ function remember(socket: Socket, sockets: Set<Socket>): Socket {
 }
 
 /** @throws db.tooOld */
-export function requireServerVersion(version: string): void {
+export function requireServerVersion(version: string, setting = 'DATABASE_URL'): void {
   if (Number.parseInt(version, 10) >= OLDEST_SERVER) return
+  const otherwise = setting === 'DATABASE_URL' ? 'use DATABASE_URL=embedded' : `name another with ${setting}`
   throw new LivehouseError(
     'db.tooOld',
-    `The database server is PostgreSQL ${version}; livehouse needs ${OLDEST_SERVER} or newer. Upgrade it, or use DATABASE_URL=embedded.`,
+    `The database server is PostgreSQL ${version}; livehouse needs ${OLDEST_SERVER} or newer. Upgrade it, or ${otherwise}.`,
     { version },
   )
 }

@@ -15,6 +15,14 @@ const mendings: Readonly<Record<string, string>> = {
   '57P03': 'It is starting or stopping: wait a moment, then run again',
 }
 
+/** A database as errors name it. */
+export interface NamedTarget {
+  /** Host and name; without a password. */
+  readonly target: string
+  /** What names it to livehouse: `DATABASE_URL`, or a flag. */
+  readonly setting: string
+}
+
 /** Codes of Node and messages of the driver that mean that the connection is gone; the driver gives these no code. */
 const lostCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH'])
 const lostMessages = /^(Connection terminated|Client has encountered a connection error|Client was closed)/
@@ -23,35 +31,36 @@ const lostMessages = /^(Connection terminated|Client has encountered a connectio
  * An error of a statement: a lost connection becomes `db.unreachable`, a refusal of the server `db.refused` with what to
  * do. Everything else (a broken constraint, a bug) is returned as it is.
  */
-export function translateStatementError(error: unknown, target: string): unknown {
+export function translateStatementError(error: unknown, named: NamedTarget): unknown {
   if (!(error instanceof Error) || error instanceof LivehouseError) return error
+  const { target, setting } = named
   const code = codeOf(error)
   const mending = mendings[code] ?? mendings[code.slice(0, 2)]
   if (mending !== undefined && code.length === 5) {
     return new LivehouseError(
       'db.refused',
-      `Database ${target} refuses: ${error.message} (${code}). ${mending}.`,
+      `Database ${target} refuses: ${error.message} (${code}). ${mending.replaceAll('DATABASE_URL', setting)}.`,
       { reason: error.message, sqlState: code },
       { cause: error },
     )
   }
   return lostCodes.has(code) || code.startsWith('08') || lostMessages.test(error.message)
-    ? unreachable(error, target)
+    ? unreachable(error, named)
     : error
 }
 
 /** An error on the way to a connection: a refusal of the server, or else the database is out of reach. */
-export function translateConnectError(error: unknown, target: string): unknown {
-  const translated = translateStatementError(error, target)
+export function translateConnectError(error: unknown, named: NamedTarget): unknown {
+  const translated = translateStatementError(error, named)
   if (translated instanceof LivehouseError || !(error instanceof Error)) return translated
-  return unreachable(error, target)
+  return unreachable(error, named)
 }
 
-function unreachable(error: Error, target: string): LivehouseError<'db.unreachable'> {
+function unreachable(error: Error, { target, setting }: NamedTarget): LivehouseError<'db.unreachable'> {
   const reason = reasonOf(error)
   return new LivehouseError(
     'db.unreachable',
-    `Database ${target} cannot be reached: ${reason}. Check the address in DATABASE_URL, and that the server runs and ` +
+    `Database ${target} cannot be reached: ${reason}. Check the address in ${setting}, and that the server runs and ` +
       'takes connections from here (sslmode too, where it wants TLS).',
     { target, reason },
     { cause: error },

@@ -9,7 +9,7 @@ import {
   PostgresQueryCompiler,
 } from 'kysely'
 import { isConnectionLoss } from './is-connection-loss.ts'
-import { translateConnectError, translateStatementError } from './translate-error.ts'
+import { type NamedTarget, translateConnectError, translateStatementError } from './translate-error.ts'
 import type { SilenceWatch } from './watch-silence.ts'
 
 /**
@@ -17,10 +17,10 @@ import type { SilenceWatch } from './watch-silence.ts'
  * mend, and the Migrator takes no lock of a session (`migrate.ts` holds one of its transaction instead), because
  * a pooler in transaction mode gives the session to someone else.
  */
-export function warehouseDialect(pool: PostgresPool, target: string, watch: SilenceWatch): Dialect {
+export function warehouseDialect(pool: PostgresPool, named: NamedTarget, watch: SilenceWatch): Dialect {
   return {
     createAdapter: () => new SessionlessAdapter(),
-    createDriver: () => translatingDriver(new PostgresDriver({ pool: () => Promise.resolve(pool) }), target, watch),
+    createDriver: () => translatingDriver(new PostgresDriver({ pool: () => Promise.resolve(pool) }), named, watch),
     createIntrospector: (db) => new PostgresIntrospector(db),
     createQueryCompiler: () => new PostgresQueryCompiler(),
   }
@@ -31,7 +31,7 @@ class SessionlessAdapter extends PostgresAdapter {
   override async releaseMigrationLock(): Promise<void> {}
 }
 
-function translatingDriver(inner: Driver, target: string, watch: SilenceWatch): Driver {
+function translatingDriver(inner: Driver, named: NamedTarget, watch: SilenceWatch): Driver {
   /** The driver's own connection behind each one that was handed out. */
   const connections = new WeakMap<DatabaseConnection, DatabaseConnection>()
   /** Those whose server has gone; the driver may not have noticed yet. */
@@ -42,7 +42,7 @@ function translatingDriver(inner: Driver, target: string, watch: SilenceWatch): 
     try {
       return await work
     } catch (error) {
-      const translation = translateStatementError(error, target)
+      const translation = translateStatementError(error, named)
       if (isConnectionLoss(translation)) lost.add(connection)
       throw translation
     } finally {
@@ -66,7 +66,7 @@ function translatingDriver(inner: Driver, target: string, watch: SilenceWatch): 
       try {
         return wrap(await inner.acquireConnection(options))
       } catch (error) {
-        throw translateConnectError(error, target)
+        throw translateConnectError(error, named)
       }
     },
     beginTransaction: (outer, settings) => translated(outer, inner.beginTransaction(innerOf(outer), settings)),

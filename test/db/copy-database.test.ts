@@ -27,6 +27,7 @@ test('rows, ledger and numbers go on in the copy as in the original', async () =
   const copied = await copyDatabase({
     from: pipeline.database.url,
     to: target.url,
+    toSetting: '--to',
     signal,
     onTable: ({ name }) => seen.push(name),
   })
@@ -51,7 +52,7 @@ test('text that COPY would have to escape arrives as it was', async () => {
   await using target = await createTestDatabase()
   const names = ['a\tb\nc\\d', '\\N', '\\.', '', '直播间🎁', 'q\'"$$'].toSorted()
   for (const name of names) await addChannel(source.db, name)
-  await copyDatabase({ from: source.url, to: target.url, signal, onTable })
+  await copyDatabase({ from: source.url, to: target.url, toSetting: '--to', signal, onTable })
   expect((await channelNames(target.db)).toSorted()).toEqual(names)
 })
 
@@ -60,7 +61,7 @@ test('a database in use is refused and keeps what it has', async () => {
   await using target = await createTestDatabase()
   await addChannel(source.db, 'new')
   await addChannel(target.db, 'old')
-  const copy = copyDatabase({ from: source.url, to: target.url, signal, onTable })
+  const copy = copyDatabase({ from: source.url, to: target.url, toSetting: '--to', signal, onTable })
   await expect(copy).rejects.toMatchObject({ code: 'db.copyRefused', message: /livehouse\.channels has rows already/ })
   expect(await channelNames(target.db)).toEqual(['old'])
 })
@@ -68,7 +69,7 @@ test('a database in use is refused and keeps what it has', async () => {
 test('a database is not copied onto itself', async () => {
   await using source = await createTestDatabase()
   await addChannel(source.db, 'only')
-  const copy = copyDatabase({ from: source.url, to: source.url, signal, onTable })
+  const copy = copyDatabase({ from: source.url, to: source.url, toSetting: '--to', signal, onTable })
   await expect(copy).rejects.toMatchObject({ code: 'db.copyRefused' })
   expect(await channelNames(source.db)).toEqual(['only'])
 })
@@ -83,7 +84,7 @@ test.each([
   const trigger = `create function tamper() returns trigger language plpgsql as $$ begin ${body} end $$;
     create trigger tamper before insert on livehouse.channels for each row execute function tamper()`
   await sql.raw(trigger).execute(target.db)
-  const copy = copyDatabase({ from: source.url, to: target.url, signal, onTable })
+  const copy = copyDatabase({ from: source.url, to: target.url, toSetting: '--to', signal, onTable })
   await expect(copy).rejects.toMatchObject({ code: 'db.copyRefused', message })
   expect(await channelNames(target.db)).toEqual([])
 })
@@ -97,6 +98,7 @@ test('a copy that is interrupted leaves nothing', async () => {
   const copy = copyDatabase({
     from: source.url,
     to: target.url,
+    toSetting: '--to',
     signal: stop.signal,
     onTable: ({ name }) => {
       if (name === 'livehouse.channels') stop.abort(reason)
@@ -104,4 +106,13 @@ test('a copy that is interrupted leaves nothing', async () => {
   })
   await expect(copy).rejects.toBe(reason)
   expect(await channelNames(target.db)).toEqual([])
+})
+
+test('a database out of reach is named by what names it', async () => {
+  await using source = await createTestDatabase()
+  const nowhere = 'postgres://u@127.0.0.1:1/d'
+  const to = copyDatabase({ from: source.url, to: nowhere, toSetting: '--to', signal, onTable })
+  await expect(to).rejects.toMatchObject({ message: expect.stringContaining('the address in --to') })
+  const from = copyDatabase({ from: nowhere, to: source.url, toSetting: '--to', signal, onTable })
+  await expect(from).rejects.toMatchObject({ message: expect.stringContaining('the address in DATABASE_URL') })
 })

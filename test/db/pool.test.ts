@@ -145,6 +145,8 @@ test('a server older than 14 is refused by its version', () => {
   for (const version of ['13.22', '9.6.24', '']) {
     expect(() => requireServerVersion(version)).toThrow(expect.objectContaining({ code: 'db.tooOld' }))
   }
+  expect(() => requireServerVersion('13.22')).toThrow('or use DATABASE_URL=embedded')
+  expect(() => requireServerVersion('13.22', '--to')).toThrow('or name another with --to')
 })
 
 test('a database that cannot hold every text is refused', async () => {

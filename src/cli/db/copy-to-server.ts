@@ -12,6 +12,7 @@ import type { Refuse } from '../arguments.ts'
 import type { CliContext } from '../command.ts'
 import { formatTable } from '../table.ts'
 
+const FLAG = '--to'
 const EXPECTED = 'a Postgres URL such as postgres://USER@HOST:5432/NAME'
 
 /** The URL behind `--to`, which `copy` needs and nothing else takes; empty for the other actions. It is never shown. */
@@ -38,23 +39,23 @@ export async function copyToServer(context: CliContext, from: string, given: str
     { ...context.environment, DATABASE_URL: to },
     (source) => readDatabaseSettings(source).isAutoMigrated,
   )
-  const migrate = async (db: Kysely<Database>): Promise<void> => {
-    if (isAutoMigrated) await migrateUp(db, { signal })
-    else await requireMigrated(db, { signal })
+  const migrate = async (db: Kysely<Database>, setting: string): Promise<void> => {
+    if (isAutoMigrated) await migrateUp(db, { signal, setting })
+    else await requireMigrated(db, { signal, setting })
   }
   {
     await using source = await openDatabase(from, { signal, maxConnections: 1 })
     const migrations = await readMigrationStatus(source, { signal })
     if (migrations.every(({ appliedAt }) => appliedAt === null)) throw nothingToCopy(from)
-    await migrate(source)
-    await using target = await openDatabase(to, { signal, maxConnections: 1 })
-    await migrate(target)
+    await migrate(source, 'DATABASE_URL')
+    await using target = await openDatabase(to, { signal, maxConnections: 1, setting: FLAG })
+    await migrate(target, FLAG)
   }
   const onTable = ({ name, rows }: { name: string; rows: number }) => remark(`copied ${name}: ${rows} rows`)
-  const copied = await copyDatabase({ from, to, signal, onTable })
+  const copied = await copyDatabase({ from, to, toSetting: FLAG, signal, onTable })
   if (isAutoMigrated) {
     // With the rows came the zone and the settings that the views show.
-    await using target = await openDatabase(to, { signal, maxConnections: 1 })
+    await using target = await openDatabase(to, { signal, maxConnections: 1, setting: FLAG })
     const { notice } = await publishBi(target, { signal })
     if (notice !== undefined) remark(notice)
   }

@@ -15,12 +15,12 @@ export interface Session extends AsyncDisposable {
 }
 
 /**
- * Connects; every value is spelled the same way on both sides of a copy, whatever the servers are set to.
+ * Connects; `setting` names the database in its errors. Every value is spelled the same way on both sides of a copy, whatever the servers are set to.
  * @throws db.unreachable, db.refused, also from each statement
  */
-export async function openSession(url: string, signal: AbortSignal): Promise<Session> {
+export async function openSession(url: string, setting: string, signal: AbortSignal): Promise<Session> {
   signal.throwIfAborted()
-  const target = describeTarget(url)
+  const named = { target: describeTarget(url), setting }
   const socket = new Socket()
   const client = new Client({
     connectionString: url,
@@ -33,7 +33,7 @@ export async function openSession(url: string, signal: AbortSignal): Promise<Ses
   const hangUp = () => socket.destroy()
   signal.addEventListener('abort', hangUp, { once: true })
   const translate = (error: unknown): unknown =>
-    signal.aborted ? signal.reason : translateStatementError(error, target)
+    signal.aborted ? signal.reason : translateStatementError(error, named)
   const close = async (): Promise<void> => {
     signal.removeEventListener('abort', hangUp)
     await client.end().catch(() => {})
@@ -45,7 +45,7 @@ export async function openSession(url: string, signal: AbortSignal): Promise<Ses
     )
   } catch (error) {
     await close()
-    throw signal.aborted ? signal.reason : translateConnectError(error, target)
+    throw signal.aborted ? signal.reason : translateConnectError(error, named)
   }
   return {
     client,

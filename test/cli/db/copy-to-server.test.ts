@@ -6,8 +6,9 @@ import { stopEmbedded } from '../../../src/db/embedded.ts'
 import { startEmulator } from '../../../src/emulator/server.ts'
 import { expectTruth } from '../../helpers/expect-truth.ts'
 import { createPassableFolder } from '../../helpers/operating-system.ts'
-import { createTestDatabase } from '../../helpers/postgres.ts'
+import { createTestDatabase, databaseUrl } from '../../helpers/postgres.ts'
 import { environmentOf, runVerb } from '../../helpers/run-verb.ts'
+import { createTestRole } from '../../helpers/test-role.ts'
 
 let folder = ''
 
@@ -21,6 +22,7 @@ afterAll(async () => {
 })
 
 test('the embedded database moves to a server, and the next sync goes on there', async () => {
+  await using stranger = await createTestRole()
   await using server = await createTestDatabase({ isMigrated: false })
   await using emulator = await startEmulator({ channels: 2, viewers: 60, days: 10 })
   const onServer = { ...environmentOf(emulator, server), LIVEHOUSE_DATA_DIR: folder }
@@ -30,6 +32,20 @@ test('the embedded database moves to a server, and the next sync goes on there',
   const oddPassword = await runVerb(db, ['copy', '--to', 'postgres://u:a%zz@127.0.0.1:1/d'], { environment })
   expect(oddPassword.error).toMatchObject({ code: 'db.copyRefused' })
   await runVerb(sync, [], { environment })
+
+  for (const [to, mending] of [
+    ['postgres://u@127.0.0.1:1/d', 'Check the address in --to'],
+    [databaseUrl('nowhere'), 'correct its name in --to'],
+    [databaseUrl(server.name, stranger), 'The user of --to needs CREATE'],
+  ] as const) {
+    const { error } = await runVerb(db, ['copy', '--to', to], { environment })
+    expect(error).toMatchObject({ message: expect.stringContaining(mending) })
+    expect(error).toMatchObject({ message: expect.not.stringContaining('DATABASE_URL') })
+  }
+  const asked = await runVerb(db, ['copy', '--to', server.url], {
+    environment: { ...environment, LIVEHOUSE_AUTO_MIGRATE: '0' },
+  })
+  expect(asked.error).toMatchObject({ message: expect.stringContaining('with the URL of --to as DATABASE_URL') })
 
   const copied = await runVerb(db, ['copy', '--to', server.url], { environment })
   expect(copied.code).toBe(0)
