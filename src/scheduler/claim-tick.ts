@@ -4,6 +4,7 @@ import type { Log } from '../core/log.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
 import { JobLock } from '../state/job-lock.ts'
+import type { JobRun } from '../state/job-runs.ts'
 import { beginJobRun, endJobRun, type HeldJobRun, resumeJobRun } from '../state/record-job-runs.ts'
 import { type Decision, decide, type JobHistory } from './decide.ts'
 import type { Job } from './job.ts'
@@ -54,6 +55,12 @@ async function begin(
     const end = { status: 'ended', outcome: 'failed', runId: null, error: reason, finishedAt: at } as const
     if (await endJobRun(db, run, end)) log.error('job.failed', { job: job.name, reason })
   }
+  // Nobody need hear of it: the run that begins now does what this one left.
+  const supersede = async ({ runId, ...run }: JobRun, localTime: string): Promise<void> => {
+    const reason = `it was interrupted, and the run of ${localTime} does what it left`
+    const end = { status: 'skipped', outcome: null, runId, error: reason, finishedAt: at } as const
+    if (await endJobRun(db, run, end)) log.info('job.superseded', { job: job.name, reason })
+  }
   switch (decision.kind) {
     case 'none':
       return undefined
@@ -66,7 +73,8 @@ async function begin(
     case 'miss': {
       const { tick, unfinished } = decision
       const localTime = formatWallTime(tick.localTime)
-      if (unfinished) await giveUp(unfinished, `it had not come to its end when it was due again, ${localTime}`)
+      if (unfinished && decision.kind === 'begin' && wasOnlyStopped(unfinished)) await supersede(unfinished, localTime)
+      else if (unfinished) await giveUp(unfinished, `it had not come to its end when it was due again, ${localTime}`)
       const due = { localTime, timeZone: job.timeZone, isRepeat: tick.isRepeat, dueAt: new Date(tick.dueAtMs) }
       const run = await beginJobRun(db, { job: job.name, due, worker, startedAt: at })
       if (decision.kind === 'begin' || run === undefined) return run
@@ -76,4 +84,9 @@ async function begin(
       return undefined
     }
   }
+}
+
+/** By a signal; or its process died, once: one whose every attempt takes its process with it has failed. */
+function wasOnlyStopped({ status, error, attempts }: JobRun): boolean {
+  return error === null && (status === 'interrupted' || attempts === 1)
 }

@@ -15,7 +15,7 @@ beforeEach(async () => await bench.reset())
 afterAll(async () => await bench[Symbol.asyncDispose]())
 
 /** A run of the night before, as a process leaves it that dies. */
-async function beganAndDied(attempts: number): Promise<void> {
+async function beganAndDied(attempts: number, error: string | null = null): Promise<void> {
   await bench.database.db
     .insertInto('livehouse_ops.job_runs')
     .values({
@@ -24,11 +24,11 @@ async function beganAndDied(attempts: number): Promise<void> {
       is_repeat: false,
       due_at: new Date('2026-11-19T18:00:00Z'),
       run_id: '4',
-      status: 'running',
+      status: error === null ? 'running' : 'interrupted',
       outcome: null,
       attempts,
       worker: 'gone',
-      error: null,
+      error,
       started_at: new Date('2026-11-19T18:00:00Z'),
     })
     .execute()
@@ -102,6 +102,49 @@ test('a run that has no end when a later time is missed has failed, and is the l
   expect(await bench.readRuns()).toMatchObject([{ status: 'ended' }, { status: 'skipped', outcome: null }])
   expect(bench.times()).toEqual([])
   expect(scheduler.events()).toEqual(expect.arrayContaining(['job.failed', 'job.skipped']))
+})
+
+test('what a signal stopped, or whose process died, is nobody’s alarm where the next time comes first: that run does the rest', async () => {
+  bench.work = async (signal) => {
+    await bench.withTime(new Promise((resolve) => signal.addEventListener('abort', resolve)))
+    return { ...doneWell, status: 'partial' }
+  }
+  const scheduler = bench.start()
+  await bench.clock.runTo(START + 17 * HOUR)
+  await bench.stop(scheduler)
+  // Nothing serves until the next night.
+  await bench.clock.runTo(START + 40 * HOUR)
+  bench.work = async () => await Promise.reject(new Error('stop here'))
+  const next = bench.start()
+  await bench.clock.runTo(START + 41 * HOUR)
+  expect(await bench.readRuns()).toMatchObject([
+    {
+      local_time: '2026-11-21 02:00:00',
+      status: 'skipped',
+      outcome: null,
+      error: 'it was interrupted, and the run of 2026-11-22 02:00:00 does what it left',
+    },
+    { local_time: '2026-11-22 02:00:00', status: 'ended' },
+  ])
+  expect(next.events()).toContain('job.superseded')
+  expect(bench.times()).toHaveLength(2)
+})
+
+test.each([
+  ['its process died once', 1, null, 'skipped'],
+  ['its process died again and again', 2, null, 'ended'],
+  ['the database stopped it', 1, 'the database refuses', 'ended'],
+])('of a run without an end when it is due again, %s', async (_, attempts, error, status) => {
+  await bench.stop(bench.start())
+  await beganAndDied(attempts, error)
+  await bench.clock.runTo(START + 17 * HOUR)
+  bench.start()
+  await bench.clock.runTo(START + 18 * HOUR)
+  const outcome = status === 'ended' ? 'failed' : null
+  expect(await bench.readRuns()).toMatchObject([
+    { status, outcome },
+    { status: 'ended', outcome: 'ok' },
+  ])
 })
 
 test('while another process is at work on the job it is not begun', async () => {
