@@ -5,8 +5,10 @@ export type Cause =
       readonly kind: 'run'
       readonly name: string
       readonly status: 'partial' | 'failed'
-      /** Null where it failed before a run began. */
+      /** Null where it failed before a run began, or never came to its end. */
       readonly runId: string | null
+      /** Why, in livehouse's words, where there is no run that says so. */
+      readonly reason?: string
       readonly problems: readonly { readonly stream: string | null; readonly code: string; readonly count: number }[]
     }
   /**

@@ -33,9 +33,11 @@ async function addRun({ command = 'sync', status, minute, errors = [] }: RunRow)
   return rows[0]?.run_id ?? ''
 }
 
-async function addJobRun(job: string, runId: string | null, outcome: string): Promise<void> {
-  await sql`insert into livehouse_ops.job_runs (job, is_repeat, status, outcome, attempts, worker, run_id, started_at, finished_at)
-    values (${job}, false, 'ended', ${outcome}, 1, 'host:1', ${runId}::bigint, ${NOW}, ${NOW})`.execute(database.db)
+async function addJobRun(job: string, outcome: string, error: string | null = null): Promise<void> {
+  await sql`insert into livehouse_ops.job_runs (job, is_repeat, status, outcome, attempts, worker, error, started_at, finished_at)
+    values (${job}, false, 'ended', ${outcome}, 1, 'host:1', ${error}, ${NOW}, ${new Date(NOW.getTime() + 1000)})`.execute(
+    database.db,
+  )
 }
 
 test('the last run of each command counts, and only when it is not green', async () => {
@@ -87,9 +89,35 @@ test('a run that was only interrupted says nothing: the one before it counts', a
 })
 
 test('a job that failed before a run began counts as well', async () => {
-  await addJobRun('nightly', null, 'failed')
+  await addJobRun('nightly', 'failed')
   expect(await readCauses(database.db, NOW)).toEqual([
     { kind: 'run', name: 'run nightly', runId: null, status: 'failed', problems: [] },
+  ])
+})
+
+test('what never came to its end tells its reason, without a number or an address of somebody', async () => {
+  await addJobRun('nightly', 'failed', `it was begun 5 times; 13800001234 or a.b@example.com ${'y'.repeat(300)}`)
+  const [cause] = await readCauses(database.db, NOW)
+  expect(cause).toMatchObject({
+    runId: null,
+    problems: [],
+    reason: expect.stringMatching(/^it was begun 5 times; … or … y+$/),
+  })
+  expect(JSON.stringify(cause).length).toBeLessThan(320)
+})
+
+test('where a run of the job says why it failed, it is that run that is told of', async () => {
+  const errors = [{ stream: 'gifts', code: 'api.refused', partition: null, message: 'a text of the service' }]
+  const runId = await addRun({ command: 'run nightly', status: 'failed', minute: 0, errors })
+  await addJobRun('nightly', 'failed', 'a text of the service')
+  expect(await readCauses(database.db, NOW)).toEqual([
+    {
+      kind: 'run',
+      name: 'run nightly',
+      runId,
+      status: 'failed',
+      problems: [{ stream: 'gifts', code: 'api.refused', count: 1 }],
+    },
   ])
 })
 

@@ -3,6 +3,7 @@ import type { Language } from '../../core/language.ts'
 
 /** Names that come from the service (fields, ids) could be of any length. */
 const LONGEST_NAME = 60
+const LONGEST_REASON = 200
 const MOST_PROBLEMS = 5
 
 /** One line for a person: what has happened and, where something can be done, what. */
@@ -20,7 +21,7 @@ const english: Words = {
   raised: (cause) => {
     switch (cause.kind) {
       case 'run':
-        return `livehouse ${named(cause.name)} ended ${cause.status}${runOf(cause, ' (run ', ')')}${problemsOf(cause, ': ')}. See livehouse status.`
+        return `livehouse ${named(cause.name)} ended ${cause.status}${runOf(cause, ' (run ', ')')}${problemsOf(cause, ': ')}. See ${whereToLook(cause)}.`
       case 'stale':
         return cause.provenAt === null
           ? `Nothing of ${cause.stream} was ever proven, by ${cause.provenBy} today.`
@@ -69,7 +70,7 @@ const chinese: Words = {
   raised: (cause) => {
     switch (cause.kind) {
       case 'run':
-        return `livehouse ${named(cause.name)} ${cause.status === 'failed' ? '运行失败' : '只完成了一部分'}${runOf(cause, '（运行 ', '）')}${problemsOf(cause, '：')}。详见 livehouse status。`
+        return `livehouse ${named(cause.name)} ${cause.status === 'failed' ? '运行失败' : '只完成了一部分'}${runOf(cause, '（运行 ', '）')}${problemsOf(cause, '：')}。详见 ${whereToLook(cause)}。`
       case 'stale':
         return cause.provenAt === null
           ? `截至今日 ${cause.provenBy}，${cause.stream} 从未得到验证。`
@@ -115,10 +116,13 @@ const chinese: Words = {
 }
 
 /** Without what the robots would read as markup, and no longer than a name should be. */
-function named(name: string): string {
-  // oxlint-disable-next-line no-control-regex
-  const plain = name.replace(/[\u0000-\u001f\u007f-\u009f<>&*_`~[\]()#@|\\!]+/g, ' ').trim()
-  return plain.length > LONGEST_NAME ? `${plain.slice(0, LONGEST_NAME)}…` : plain
+function named(name: string, longest = LONGEST_NAME): string {
+  // An underscore within a word is no markup.
+  const markup =
+    // oxlint-disable-next-line no-control-regex
+    /(?:[\u0000-\u001f\u007f-\u009f<>&*`~[\]()#@|\\!]|(?<![A-Za-z0-9_])_+|_+(?![A-Za-z0-9_]))+/g
+  const plain = name.replace(markup, ' ').trim()
+  return plain.length > longest ? `${plain.slice(0, longest)}…` : plain
 }
 
 /** SQLSTATE 53100 is disk_full. */
@@ -130,8 +134,14 @@ function runOf({ runId }: Extract<Cause, { kind: 'run' }>, before: string, after
   return runId === null ? '' : `${before}${runId}${after}`
 }
 
-function problemsOf({ problems }: Extract<Cause, { kind: 'run' }>, before: string): string {
-  if (problems.length === 0) return ''
+/** What never became a run is on record of its job alone. */
+function whereToLook({ runId }: Extract<Cause, { kind: 'run' }>): string {
+  return runId === null ? 'livehouse jobs' : 'livehouse status'
+}
+
+function problemsOf({ problems, reason }: Extract<Cause, { kind: 'run' }>, before: string): string {
+  if (problems.length === 0)
+    return reason === undefined ? '' : `${before}${named(reason, LONGEST_REASON).replace(/\.$/, '')}`
   const told = problems
     .slice(0, MOST_PROBLEMS)
     .map(({ stream, code, count }) => `${stream === null ? '' : `${stream} `}${code} × ${count}`)
