@@ -13,9 +13,12 @@ export interface WebhookRequest {
   readonly body?: string
 }
 
-/** What came back, or why nothing did. A failure names no address: that may carry a key. */
+/**
+ * What came back, or why nothing did. A failure names no address: that may carry a key. `isLate`: the time was over before
+ * the answer had ended; of a status without its body as well.
+ */
 export type WebhookAnswer =
-  | { readonly status: number; readonly text: string }
+  | { readonly status: number; readonly text: string; readonly isLate?: boolean }
   | { readonly status: undefined; readonly failure: string; readonly isLate: boolean }
 
 /** Asks addresses of others than the service: robots, heartbeats. */
@@ -51,8 +54,9 @@ export function createWebhook({ proxies, timeoutMs }: WebhookOptions): Webhook {
           ...(body === undefined ? {} : { body }),
         })
         // The status has come; a body that does not is none.
-        const text = await response.body.text().catch(() => '')
-        return { status: response.statusCode, text }
+        const text = await response.body.text().catch(() => undefined)
+        if (text !== undefined) return { status: response.statusCode, text }
+        return { status: response.statusCode, text: '', isLate: limit.aborted }
       } catch (error) {
         signal.throwIfAborted()
         const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''

@@ -35,3 +35,16 @@ test('one that hangs is given up, one that is not there is said, a redirect is n
     isLate: false,
   })
 })
+
+test('a status without the end of its body is an answer, and late where the time was over', async () => {
+  await using robot = await startScriptedService(({ path }) => ({
+    raw: (response) => {
+      response.writeHead(200).write('{"errcode":')
+      if (path === '/cut') setTimeout(() => response.destroy(), 20)
+    },
+  }))
+  await using webhook = createWebhook({ proxies, timeoutMs: 200 })
+  const ask = (path: string) => webhook.ask({ url: robot.url + path, headers: {}, body: '{}' }, signal)
+  expect(await ask('/endless')).toEqual({ status: 200, text: '', isLate: true })
+  expect(await ask('/cut')).toEqual({ status: 200, text: '', isLate: false })
+})

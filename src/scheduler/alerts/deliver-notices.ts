@@ -11,7 +11,7 @@ export type Post = (
   request: AlertRequest,
   signal: AbortSignal,
 ) => Promise<
-  | { readonly status: number; readonly text: string }
+  | { readonly status: number; readonly text: string; readonly isLate?: boolean }
   | { readonly status: undefined; readonly failure: string; readonly isLate: boolean }
 >
 
@@ -76,7 +76,8 @@ export async function sendNotices(
     // Before the signal is looked at: what was taken is never sent again.
     if (reason === undefined) return undefined
     signal.throwIfAborted()
-    const isLate = answer.status === undefined && answer.isLate
+    // A status that refuses says that it was not taken, with its body or without.
+    const isLate = answer.isLate === true && (answer.status ?? 200) < 300
     const waitMs = isLate ? undefined : WAITS_MS[attempt]
     if (waitMs === undefined) {
       log.warn('alert.unsent', { notices: notices.length, format: channel.format, reason })

@@ -68,6 +68,19 @@ test('one that answers late may have taken it: it is asked once, and again only 
   expect(robot.sent()).toBe(1)
 })
 
+test.each([
+  ['json', 200, 1, true],
+  ['slack', 200, 1, true],
+  // The body of a robot decides, and did not come.
+  ['dingtalk', 200, 1, false],
+  ['dingtalk', 500, 3, false],
+  ['json', 500, 3, false],
+] as const)('%s: of a status %i whose body never ends it is asked %i times', async (format, status, times, isTaken) => {
+  const receiver = channel([{ status, text: '', isLate: true }])
+  expect(await deliverNotices(database.db, { ...receiver.channel, format }, signal)).toBe(isTaken)
+  expect(receiver.sent()).toBe(times)
+})
+
 test('what was taken just before a signal is not sent again', async () => {
   const robot = channel([ok])
   const controller = new AbortController()
