@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { registerHooks } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { systemClock } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
 import type { Job } from './job.ts'
 import { checkDefinition } from './job-schema.ts'
@@ -18,7 +19,11 @@ export interface LoadOptions {
   readonly folder: string
   /** The service's zone: that of jobs that name none. */
   readonly timeZone: string
+  /** For a file to come to its end; 10 s when not given. */
+  readonly longestMs?: number
 }
+
+const LONGEST_MS = 10_000
 
 /** The names of the job files in a folder, sorted. @throws config.invalid when it cannot be read */
 export async function listJobs({ folder }: Pick<LoadOptions, 'folder'>): Promise<readonly string[]> {
@@ -63,13 +68,13 @@ interface LoadedJob {
   readonly problems?: readonly string[]
 }
 
-async function loadJob(name: string, { folder, timeZone }: LoadOptions): Promise<LoadedJob> {
+async function loadJob(name: string, { folder, timeZone, longestMs = LONGEST_MS }: LoadOptions): Promise<LoadedJob> {
   const file = join(folder, `${name}.ts`)
   const refuse = (problems: readonly string[]): LoadedJob => ({ problems: problems.map((each) => `${file}: ${each}`) })
   if (!JOB_NAME.test(name)) return refuse(['its name is that of the job: it should be of a-z, 0-9 and single hyphens'])
   let exported: unknown
   try {
-    exported = await import(pathToFileURL(file).href)
+    exported = await importWithin(longestMs, file)
   } catch (error) {
     return refuse([`it does not load: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`])
   }
@@ -93,6 +98,19 @@ async function loadJob(name: string, { folder, timeZone }: LoadOptions): Promise
         .digest('hex')
         .slice(0, 16),
     }),
+  }
+}
+
+/** An `await` that never settles leaves nothing to wait for: without the sleep Node would end, and say nothing. */
+async function importWithin(ms: number, file: string): Promise<unknown> {
+  const loaded = new AbortController()
+  const tooLate = systemClock.sleep(ms, loaded.signal).then(() => {
+    throw new Error('it does not come to an end; a job file should await nothing that may not come')
+  })
+  try {
+    return await Promise.race([import(pathToFileURL(file).href), tooLate])
+  } finally {
+    loaded.abort()
   }
 }
 

@@ -153,6 +153,19 @@ test.each([
   expect(rest).toEqual([])
 })
 
+test('a file that awaits what never comes is given up, and the others are told of too', async () => {
+  const folder = folderOf({ 'never.ts': `await new Promise(() => {})\nexport default {}`, 'wrong.ts': 'nonsense!' })
+  await expect(loadJobs({ folder, timeZone, longestMs: 100 })).rejects.toMatchObject({
+    code: 'config.invalid',
+    details: {
+      problems: [
+        expect.stringMatching(/never\.ts: it does not load: it does not come to an end; /),
+        expect.stringMatching(/wrong\.ts: it does not load: /),
+      ],
+    },
+  })
+})
+
 test('all that is wrong with all files is told at once', async () => {
   const problems = await problemsOf({
     'a.ts': `export default { cron: 'x', until: 7 }`,
