@@ -1,4 +1,7 @@
 import type { Kysely } from 'kysely'
+import type { Clock } from '../../core/clock.ts'
+import { hasCode, LivehouseError } from '../../core/errors.ts'
+import type { Log } from '../../core/log.ts'
 import type { Database } from '../../db/database.ts'
 import { readOnly } from '../../state/read-only.ts'
 import { readRunErrors, readRunReports } from '../../state/read-run-reports.ts'
@@ -6,6 +9,7 @@ import { readWalkDays } from '../../state/read-walk-days.ts'
 import { createExpectations, type RangeOf } from './expectations.ts'
 import type { FactsSource, Known } from './facts-source.ts'
 import type { Facts } from './facts.ts'
+import { LONGEST_ANSWER_MS } from './health.ts'
 import { type Html, html } from './html.ts'
 import type { CallHistory } from './metrics/call-history.ts'
 import type { Messages } from './messages/messages.ts'
@@ -15,15 +19,17 @@ import { channelsPage } from './render/channels-page.ts'
 import { overviewPage } from './render/overview-page.ts'
 import { runPage } from './render/run-page.ts'
 import { problemPage } from './render/small-pages.ts'
-import { unreachableSection } from './render/verdict-section.ts'
+import { unreachableSection, unreadSection } from './render/verdict-section.ts'
 import type { View } from './render/view.ts'
 import { TIMELINE_DAYS } from './timeline.ts'
 import { judge } from './verdict.ts'
+import { within } from './within.ts'
 
 /** What pages are made from. */
 export interface PagesDeps {
   readonly db: Kysely<Database>
-  readonly now: () => number
+  readonly clock: Clock
+  readonly log: Log
   readonly source: FactsSource
   readonly board: ProgressBoard
   readonly history: CallHistory
@@ -41,7 +47,9 @@ export interface PageContent {
 
 const DAY_MS = 86_400_000
 const MOST_ERRORS = 50
-const STATEMENT_MS = 10_000
+/** Of the time of a page, what is left to read its own part in. */
+const PART_MS = 1000
+const PART = /^\/(channels|runs)\/([^/]+)$/
 
 /** Makes the page of a path; one that is not there is a page too. */
 export async function makePage(
@@ -50,10 +58,12 @@ export async function makePage(
   path: string,
   parameters: URLSearchParams,
 ): Promise<PageContent> {
-  const known = await deps.source.read()
+  const startedAt = deps.clock.now()
+  const isPart = PART.test(path)
+  const known = await deps.source.read(isPart ? LONGEST_ANSWER_MS - PART_MS : undefined)
   const { facts } = known
   if (facts === undefined) return pageOf(503, messages.title, unreachableSection(messages, undefined), undefined)
-  const view = { messages, facts, nowMs: deps.now(), expectations: createExpectations(facts, deps.rangeOf) }
+  const view = { messages, facts, nowMs: deps.clock.now(), expectations: createExpectations(facts, deps.rangeOf) }
   const status = known.error === undefined ? 200 : 503
   if (path === '/') return { ...overview(deps, view, known), status }
   if (path === '/channels') {
@@ -63,7 +73,28 @@ export async function makePage(
     const list = channelsPage(view, filter)
     return pageOf(status, messages.pages.channels, html`${banner(known, messages)}${list}`, facts)
   }
-  return (await partOf(deps, view, path)) ?? notFound(messages, facts)
+  if (!isPart) return notFound(messages, facts)
+  const leftMs = Math.max(PART_MS, startedAt + LONGEST_ANSWER_MS - deps.clock.now())
+  const part = await within(deps.clock, leftMs, partOrError(deps, view, path, known), 'late')
+  if (part === undefined) return notFound(messages, facts)
+  return part === 'late' ? pageOf(503, messages.title, unreadSection(messages), facts) : part
+}
+
+/** `late` as well where the database does not answer; the log has said so when the facts were read, or does now. */
+async function partOrError(
+  deps: PagesDeps,
+  view: View,
+  path: string,
+  known: Known,
+): Promise<PageContent | undefined | 'late'> {
+  try {
+    return await partOf(deps, view, path)
+  } catch (error) {
+    if (!(error instanceof LivehouseError) || !error.code.startsWith('db.')) throw error
+    if (known.error === undefined && !hasCode(error, 'db.unreachable'))
+      deps.log.warn('page.unread', { path, err: error })
+    return 'late'
+  }
 }
 
 function overview(deps: PagesDeps, view: View, { facts, error }: Known): Omit<PageContent, 'status'> {
@@ -77,17 +108,17 @@ function overview(deps: PagesDeps, view: View, { facts, error }: Known): Omit<Pa
 /** A channel or a run; undefined where there is none of that name. @throws db.… codes */
 async function partOf({ db }: PagesDeps, view: View, path: string): Promise<PageContent | undefined> {
   const { facts, messages } = view
-  const [, kind, encoded = ''] = /^\/(channels|runs)\/([^/]+)$/.exec(path) ?? []
+  const [, kind, encoded = ''] = PART.exec(path) ?? []
   const id = decode(encoded)
   if (kind === 'channels') {
     const channel = facts.channels.find(({ channelId }) => channelId === id)
     if (channel === undefined) return undefined
     const since = new Date(facts.readAtMs - TIMELINE_DAYS * DAY_MS)
-    const walks = await readOnly(db, STATEMENT_MS, (snapshot) => readWalkDays(snapshot, since, facts.timeZone, id))
+    const walks = await readOnly(db, LONGEST_ANSWER_MS, (snapshot) => readWalkDays(snapshot, since, facts.timeZone, id))
     return pageOf(200, channel.label ?? channel.name ?? id, channelPage(view, channel, walks), facts)
   }
   if (kind !== 'runs' || !/^\d{1,18}$/.test(id)) return undefined
-  return await readOnly(db, STATEMENT_MS, async (snapshot) => {
+  return await readOnly(db, LONGEST_ANSWER_MS, async (snapshot) => {
     const [run] = await readRunReports(snapshot, { kind: 'one', runId: id })
     if (run === undefined) return undefined
     const content = runPage(view, run, await readRunErrors(snapshot, id, MOST_ERRORS))

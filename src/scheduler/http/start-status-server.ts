@@ -69,7 +69,7 @@ export async function startStatusServer(options: StatusServerOptions): Promise<S
   const board = createProgressBoard(options.progress)
   const events = createLiveEvents(board, clock)
   board.listen((isTurn) => isTurn && source.expire())
-  const pages = { db, now: clock.now, source, board, history, rangeOf }
+  const pages = { db, clock, log, source, board, history, rangeOf }
   // Of its own: who asks for readiness gets what is so now.
   const findDatabase = createReadiness(options)
   const answering = {

@@ -3,6 +3,7 @@ import { expect, test, vi } from 'vitest'
 import { systemClock } from '../../../src/core/clock.ts'
 import { openDatabase } from '../../../src/db/pool.ts'
 import { finishRun, startRun } from '../../../src/state/runs.ts'
+import { createRecordingLog } from '../../helpers/recording-log.ts'
 import { createTestDatabase, onServer } from '../../helpers/postgres.ts'
 import { startStallingProxy } from '../../helpers/stalling-proxy.ts'
 import { movableClock, startTestStatusServer } from '../../helpers/status-server.ts'
@@ -38,8 +39,10 @@ test('a database that goes away is told of by page, readiness and metrics, and a
   await using own = await createTestDatabase()
   await using db = await openDatabase(own.url)
   const clock = movableClock()
-  await using status = await startTestStatusServer({ db }, { clock })
-  await startRun(db, { command: 'sync', settings: {}, startedAt: new Date(clock.nowMs) })
+  const { log, lines } = createRecordingLog()
+  await using status = await startTestStatusServer({ db }, { clock, log })
+  const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: new Date(clock.nowMs) })
+  await sql`insert into livehouse.channels (channel_id, state, run_id) values ('9', 'active', ${runId})`.execute(db)
   expect(await status.text('/')).toContain('The first sync is under way')
 
   const setDoor = async (isOpen: boolean) =>
@@ -55,12 +58,21 @@ test('a database that goes away is told of by page, readiness and metrics, and a
   expect(text).toContain('The database cannot be read')
   // What was known stays, with its time.
   expect(text).toContain('What follows is as of 20 Nov 2026, 06:30')
+  for (const path of ['/channels/9', `/runs/${runId}`]) {
+    const part = await status.get(path)
+    expect([path, part.status]).toEqual([path, 503])
+    expect(await part.text()).toMatch(/The database cannot be read[^]*What this page shows was not read/)
+  }
+  expect((await status.get('/channels/none')).status).toBe(404)
+  expect(lines.map(({ event }) => event)).toEqual(['http.listening', 'page.unread'])
   expect((await status.get('/healthz')).status).toBe(200)
   expect((await status.get('/readyz')).status).toBe(503)
   expect(await status.text('/metrics')).toContain('livehouse_database_up 0')
 
   await setDoor(true)
   clock.nowMs += 400_000
+  expect((await status.get('/channels/9')).status).toBe(200)
+  expect((await status.get(`/runs/${runId}`)).status).toBe(200)
   expect((await status.get('/')).status).toBe(200)
   expect((await status.get('/readyz')).status).toBe(200)
   expect(await status.text('/metrics')).toContain('livehouse_database_up 1')
@@ -78,6 +90,10 @@ test('a database that hangs is told of within seconds by readiness and metrics, 
   }
   await using status = await startTestStatusServer({ db }, { clock })
   expect(await status.text('/metrics')).toContain('livehouse_database_up 1')
+  const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: new Date(clock.now()) })
+  await sql`insert into livehouse.channels (channel_id, state, run_id) values ('9', 'active', ${runId})`.execute(db)
+  nowMs.offset += 400_000
+  expect((await status.get('/channels/9')).status).toBe(200)
   proxy.stall()
   nowMs.offset += 400_000
   expect((await status.get('/readyz')).status).toBe(503)
@@ -85,6 +101,11 @@ test('a database that hangs is told of within seconds by readiness and metrics, 
   expect(text).toContain('livehouse_database_up 0')
   expect(text).toContain('livehouse_build_info')
   expect((await status.get('/')).status).toBe(503)
+  // A tenth of the three seconds, by this clock; the watch for silence takes longer.
+  const begin = performance.now()
+  const parts = await Promise.all(['/channels/9', `/runs/${runId}`].map(async (path) => await status.get(path)))
+  expect(parts.map((part) => part.status)).toEqual([503, 503])
+  expect(performance.now() - begin).toBeLessThan(900)
   proxy.goOn()
   await vi.waitFor(async () => expect(await status.text('/metrics')).toContain('livehouse_database_up 1'), 20_000)
   expect((await status.get('/readyz')).status).toBe(200)

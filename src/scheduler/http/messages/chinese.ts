@@ -28,6 +28,7 @@ export const chinese: Sentences = {
     emptyText: '运行 livehouse sync，或等待下一个定时任务。',
     unreachableText: (time) => `以下内容截至 ${time}。数据库恢复后页面会自动恢复。`,
     unreachableAtAll: '尚未从数据库读到任何内容。数据库恢复后页面会自动恢复。',
+    unreachablePart: '未能读取此页面的内容。数据库恢复后页面会自动恢复。',
     runningText: '有任务正在运行。',
     moreFindings: (count, { number }) => `……另有 ${number(count)} 项`,
     finding,

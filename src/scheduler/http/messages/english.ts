@@ -28,6 +28,7 @@ export const english: Sentences = {
     emptyText: 'Run livehouse sync, or wait for the next scheduled job.',
     unreachableText: (time) => `What follows is as of ${time}. This page recovers by itself.`,
     unreachableAtAll: 'Nothing has been read from it yet. This page recovers by itself.',
+    unreachablePart: 'What this page shows was not read. It recovers by itself.',
     runningText: 'A run is under way.',
     moreFindings: (count, { number }) => `… and ${number(count)} more`,
     finding,

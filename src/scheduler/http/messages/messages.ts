@@ -62,6 +62,7 @@ export interface Sentences {
     readonly emptyText: string
     readonly unreachableText: (time: string) => string
     readonly unreachableAtAll: string
+    readonly unreachablePart: string
     readonly runningText: string
     readonly moreFindings: (count: number, formats: Formats) => string
     /** `stream`: as the page calls it. */

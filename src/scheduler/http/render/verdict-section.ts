@@ -40,6 +40,11 @@ export function unreachableSection(messages: View['messages'], facts: View['fact
   return answer('bad', verdict.unreachable, html`<p>${text}</p>`)
 }
 
+/** In place of what a page alone shows, while the database is away. */
+export function unreadSection({ verdict }: View['messages']): Html {
+  return answer('bad', verdict.unreachable, html`<p>${verdict.unreachablePart}</p>`)
+}
+
 function answer(tone: Tone, title: string, content: Html): Html {
   return html`<section id="verdict" class="verdict ${tone}" aria-labelledby="verdict-title" data-renew aria-live="polite">
 <div class="sign">${icon(tone)}</div>
