@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { openDatabase } from '../../src/db/pool.ts'
+import { startRun } from '../../src/state/runs.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
 import { DAY, HOUR, nightly, type SchedulerBench, START, startSchedulerBench } from '../helpers/scheduler-bench.ts'
 import { startStallingProxy } from '../helpers/stalling-proxy.ts'
@@ -156,6 +157,37 @@ test('a run that fails is told and written down, and the next night runs', async
     { status: 'ended', outcome: 'failed', error: 'no luck' },
   ])
   expect(scheduler.events().filter((event) => event === 'job.failed')).toHaveLength(2)
+})
+
+test('a disk that is full is told of, and what it stopped is gone on with once there is room', async () => {
+  const { db } = bench.database
+  const makeRoom = async () => void (await sql`drop function if exists public.disk_full() cascade`.execute(db))
+  onTestFinished(makeRoom)
+  bench.work = async () => {
+    await sql`create function public.disk_full() returns trigger language plpgsql as $$ begin
+      raise exception 'No space left on device' using errcode = '53100'; end $$`.execute(db)
+    for (const table of ['runs', 'schedulers']) {
+      await sql`create trigger disk_full before insert on ${sql.table(`livehouse_ops.${table}`)} execute function public.disk_full()`.execute(
+        db,
+      )
+    }
+    await startRun(db, { command: 'run nightly', settings: {}, startedAt: new Date(START) })
+    return doneWell
+  }
+  const scheduler = bench.start()
+  await bench.clock.runTo(START + 18 * HOUR)
+  expect(await bench.readRuns()).toMatchObject([
+    { status: 'interrupted', error: expect.stringContaining('Its disk is full') },
+  ])
+  expect(scheduler.health.database()).toMatchObject({
+    isUp: false,
+    problem: expect.stringContaining('Its disk is full'),
+  })
+  await makeRoom()
+  bench.work = async () => doneWell
+  await bench.clock.runTo(START + 20 * HOUR)
+  expect(await bench.readRuns()).toMatchObject([{ status: 'ended', outcome: 'ok', attempts: 2, error: null }])
+  expect(scheduler.health.database()).toMatchObject({ isUp: true })
 })
 
 test('what a running job tells reaches who listens', async () => {

@@ -1,14 +1,41 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { expect, test } from 'vitest'
+import type { Clock } from '../../../src/core/clock.ts'
+import type { Database } from '../../../src/db/database.ts'
 import { openDatabase } from '../../../src/db/pool.ts'
+import type { Post } from '../../../src/scheduler/alerts/deliver-notices.ts'
 import { createOutageMark } from '../../../src/scheduler/alerts/outage-mark.ts'
-import { createLook } from '../../../src/scheduler/alerts/watch-causes.ts'
+import { createLook, type WatchOptions } from '../../../src/scheduler/alerts/watch-causes.ts'
 import { createFakeClock } from '../../helpers/fake-clock.ts'
 import { createTestDatabase, onServer } from '../../helpers/postgres.ts'
 import { createRecordingLog } from '../../helpers/recording-log.ts'
 import { createTemporaryFolder } from '../../helpers/temporary-folder.ts'
+
+function optionsOf(db: Kysely<Database>, clock: Clock, file: string, post: Post): WatchOptions {
+  return {
+    db,
+    jobs: [],
+    timeZone: 'Asia/Shanghai',
+    streamsOf: async () => [],
+    lastDayOf: async () => undefined,
+    v1Budget: 10,
+    signal: new AbortController().signal,
+    mark: createOutageMark(file),
+    host: 'a',
+    channel: {
+      url: 'https://robot.example.com',
+      format: 'json',
+      language: 'en',
+      secret: null,
+      keyword: null,
+      clock,
+      log: createRecordingLog().log,
+      post,
+    },
+  }
+}
 
 test('what is found is told once; of a database that stays away one process of a machine tells, and one that it is back', async () => {
   await using database = await createTestDatabase()
@@ -18,31 +45,13 @@ test('what is found is told once; of a database that stays away one process of a
   const clock = createFakeClock({ isAutomatic: true })
   const file = join(createTemporaryFolder('outage'), 'new', 'mark')
   const start = () =>
-    createLook({
-      db,
-      jobs: [],
-      timeZone: 'Asia/Shanghai',
-      streamsOf: async () => [],
-      lastDayOf: async () => undefined,
-      v1Budget: 10,
-      signal: new AbortController().signal,
-      mark: createOutageMark(file),
-      host: 'a',
-      channel: {
-        url: 'https://robot.example.com',
-        format: 'json',
-        language: 'en',
-        secret: null,
-        keyword: null,
-        clock,
-        log: createRecordingLog().log,
-        post: async ({ body }) => {
-          if (!isTaken) return { status: undefined, failure: 'no connection', isLate: false }
-          for (const { event, cause } of Object(JSON.parse(body)).events) told.push(`${event} ${cause}`)
-          return { status: 200, text: '' }
-        },
-      },
-    })
+    createLook(
+      optionsOf(db, clock, file, async ({ body }) => {
+        if (!isTaken) return { status: undefined, failure: 'no connection', isLate: false }
+        for (const { event, cause } of Object(JSON.parse(body)).events) told.push(`${event} ${cause}`)
+        return { status: 200, text: '' }
+      }),
+    )
   const looks = [start(), start()]
   const lookAll = async () => {
     for (const look of looks) await look()
@@ -82,6 +91,29 @@ test('what is found is told once; of a database that stays away one process of a
   isTaken = true
   expect(await lookAll()).toEqual(['cleared database=a'])
   expect(await lookAll()).toEqual([])
+})
+
+test('a disk on which nothing can be written down is told of by its name', async () => {
+  await using database = await createTestDatabase()
+  const { db } = database
+  await sql`insert into livehouse.channels (channel_id, state, run_id) values ('9', 'gone', 1)`.execute(db)
+  await sql`create function public.disk_full() returns trigger language plpgsql as $$ begin
+    raise exception 'No space left on device' using errcode = '53100'; end $$`.execute(db)
+  await sql`create trigger disk_full before insert on livehouse_ops.alerts execute function public.disk_full()`.execute(
+    db,
+  )
+  const clock = createFakeClock({ isAutomatic: true })
+  const told: string[] = []
+  const post: Post = async ({ body }) => {
+    told.push(body)
+    return { status: 200, text: '' }
+  }
+  const look = createLook(optionsOf(db, clock, join(createTemporaryFolder('outage'), 'mark'), post))
+  for (let minute = 0; minute < 4; minute++) {
+    await look()
+    await clock.sleep(60_000)
+  }
+  expect(told).toEqual([expect.stringMatching(/"raised".*"database=a".*disk/)])
 })
 
 test('where no file can be written a process remembers by itself', async () => {
