@@ -25,6 +25,9 @@ export interface AlertRequest {
 /** What robots take in one message with room to spare; WeCom counts 4,096 bytes. */
 const MOST_LINES = 20
 const MOST_LINES_OF_WECOM = 10
+const LONGEST_MESSAGE = 200
+/** `send` and the like in a path are no secrets. */
+const SHORTEST_SECRET = 6
 
 /** The request that tells of these notices, in the shape that the receiver wants. */
 export function formatAlert(notices: readonly Notice[], url: string, style: AlertStyle, nowMs: number): AlertRequest {
@@ -64,14 +67,41 @@ export function formatAlert(notices: readonly Notice[], url: string, style: Aler
 
 /**
  * Why the receiver did not take it; undefined when it did. The robots answer 200 whatever happens: their body decides
- * (`errcode`, `code`, `StatusCode`).
+ * (`errcode`, `code`, `StatusCode`). @param secrets what a robot may repeat and nobody should read
  */
-export function refusalIn(format: AlertFormat, status: number, text: string): string | undefined {
+export function refusalIn(
+  format: AlertFormat,
+  status: number,
+  text: string,
+  secrets: readonly string[] = [],
+): string | undefined {
   if (status < 200 || status > 299) return `status ${status}`
   if (format === 'json' || format === 'slack') return undefined
   const answer = parse(text)
   const code: unknown = answer.errcode ?? answer.code ?? answer.StatusCode
-  return code === 0 ? undefined : `status ${status}, code ${JSON.stringify(code) ?? 'missing'}`
+  if (code === 0) return undefined
+  const message = saidBy(answer.errmsg ?? answer.msg ?? answer.StatusMessage, secrets)
+  return `status ${status}, code ${JSON.stringify(code) ?? 'missing'}${message === '' ? '' : ` (${message})`}`
+}
+
+/** What an address and a style hold that is nobody's business: keys stand in the query or at the end of the path. */
+export function secretsOf(url: string, { secret }: Pick<AlertStyle, 'secret'>): readonly string[] {
+  const { pathname, searchParams } = new URL(url)
+  const parts = [...pathname.split('/').slice(-1), ...searchParams.values()]
+  // The longest first: one may be a part of another.
+  return [url, secret ?? '', ...parts]
+    .filter((each) => each.length >= SHORTEST_SECRET)
+    .toSorted((a, b) => b.length - a.length)
+}
+
+/** A robot's own words, on one line. */
+function saidBy(message: unknown, secrets: readonly string[]): string {
+  if (typeof message !== 'string') return ''
+  const clean = secrets
+    .reduce((text, secret) => text.replaceAll(secret, '***'), message)
+    .replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
+    .trim()
+  return clean.length > LONGEST_MESSAGE ? `${clean.slice(0, LONGEST_MESSAGE)}…` : clean
 }
 
 function linesOf(notices: readonly Notice[], { format, language, keyword }: AlertStyle): readonly string[] {

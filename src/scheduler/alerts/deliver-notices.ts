@@ -4,7 +4,7 @@ import type { Log } from '../../core/log.ts'
 import type { Notice } from '../../core/cause.ts'
 import type { Database } from '../../db/database.ts'
 import { claimNotices, markSent, releaseNotices } from '../../state/alerts.ts'
-import { type AlertRequest, type AlertStyle, formatAlert, refusalIn } from './alert-formats.ts'
+import { type AlertRequest, type AlertStyle, formatAlert, refusalIn, secretsOf } from './alert-formats.ts'
 
 /** Sends a request and gives what came back, or why nothing did (without the address: that may carry a key). */
 export type Post = (
@@ -69,10 +69,11 @@ export async function sendNotices(
   channel: AlertChannel,
   signal: AbortSignal,
 ): Promise<Failure | undefined> {
-  const { clock, log, url, post } = channel
+  const { clock, log, url, post, format } = channel
+  const secrets = secretsOf(url, channel)
   for (let attempt = 0; ; attempt += 1) {
     const answer = await post(formatAlert(notices, url, channel, clock.now()), signal)
-    const reason = answer.status === undefined ? answer.failure : refusalIn(channel.format, answer.status, answer.text)
+    const reason = answer.status === undefined ? answer.failure : refusalIn(format, answer.status, answer.text, secrets)
     // Before the signal is looked at: what was taken is never sent again.
     if (reason === undefined) return undefined
     signal.throwIfAborted()
@@ -80,7 +81,7 @@ export async function sendNotices(
     const isLate = answer.isLate === true && (answer.status ?? 200) < 300
     const waitMs = isLate ? undefined : WAITS_MS[attempt]
     if (waitMs === undefined) {
-      log.warn('alert.unsent', { notices: notices.length, format: channel.format, reason })
+      log.warn('alert.unsent', { notices: notices.length, format, reason })
       return { reason, isLate }
     }
     await clock.sleep(waitMs, signal)

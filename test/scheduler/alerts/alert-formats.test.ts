@@ -8,6 +8,7 @@ import {
   type AlertStyle,
   formatAlert,
   refusalIn,
+  secretsOf,
 } from '../../../src/scheduler/alerts/alert-formats.ts'
 import { describeNotice } from '../../../src/scheduler/alerts/describe-cause.ts'
 
@@ -148,12 +149,28 @@ test.each<[AlertFormat, number, string, RegExp]>([
   ['slack', 200, 'ok', /taken/],
   ['slack', 403, 'invalid_token', /403/],
   ['dingtalk', 200, '{"errcode":0,"errmsg":"ok"}', /taken/],
-  ['dingtalk', 200, '{"errcode":310000,"errmsg":"sign not match"}', /310000/],
+  ['dingtalk', 200, '{"errcode":310000,"errmsg":"sign not match"}', /^status 200, code 310000 \(sign not match\)$/],
   ['wecom', 200, '{"errcode":93000}', /93000/],
   ['feishu', 200, '{"code":0,"msg":"success"}', /taken/],
   ['feishu', 200, '{"StatusCode":0}', /taken/],
-  ['feishu', 200, '{"code":19021}', /19021/],
+  ['feishu', 200, '{"code":19021}', /19021$/],
+  [
+    'feishu',
+    200,
+    '{"code":19022,"msg":"Ip\\n\\u001b[31m Not\\u202e Allowed "}',
+    /^status 200, code 19022 \(Ip \[31m Not Allowed\)$/,
+  ],
+  ['wecom', 200, `{"errcode":1,"errmsg":"${'很'.repeat(300)}"}`, /code 1 \(很{200}…\)$/],
   ['wecom', 200, '<html>', /missing/],
 ])('%s: %i %s is %s', (format, status, text, refusal) => {
   expect(refusalIn(format, status, text) ?? 'taken').toMatch(refusal)
+})
+
+test('what a robot repeats of the address or the secret is not told', () => {
+  const url = 'https://robot.example.com/hook/hook-key-1?access_token=query-key-2'
+  const secrets = secretsOf(url, { secret: 'SEC-long-3' })
+  for (const said of [url, 'hook-key-1', 'query-key-2', 'SEC-long-3']) {
+    const body = JSON.stringify({ errcode: 1, errmsg: `bad ${said}!` })
+    expect(refusalIn('dingtalk', 200, body, secrets)).toBe('status 200, code 1 (bad ***!)')
+  }
 })

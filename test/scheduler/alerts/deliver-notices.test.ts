@@ -51,10 +51,10 @@ test('what fails at first is sent in the end, once', async () => {
 })
 
 test('after three attempts it is left for later, and said without the address', async () => {
-  const robot = channel([{ status: 200, text: '{"errcode":310000}' }])
+  const robot = channel([{ status: 200, text: JSON.stringify({ errcode: 310000, errmsg: `no ${KEY}` }) }])
   expect(await deliverNotices(database.db, robot.channel, signal)).toBe(false)
   expect(robot.sent()).toBe(3)
-  expect(JSON.stringify(robot.lines)).toContain('310000')
+  expect(JSON.stringify(robot.lines)).toContain('code 310000 (no ***)')
   expect(JSON.stringify(robot.lines)).not.toContain('key-abc')
   const later = channel([ok])
   expect(await deliverNotices(database.db, later.channel, signal)).toBe(true)
