@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { z } from 'zod'
 import type { JobDefinition } from '../core/define-job.ts'
 import { streamNames } from '../core/stream.ts'
@@ -27,6 +28,7 @@ const should = {
 const wholeNumber = (min: number, max: number, error: string) =>
   z.int({ error }).min(min, { error }).max(max, { error })
 const days = wholeNumber(1, 3650, should.days)
+const perStreamFields = new Set(['lookbackDays', 'settleMinutes'])
 const perStream = (min: number, max: number, error: string) =>
   z.partialRecord(z.enum(streamNames, { error }), wholeNumber(min, max, error), { error })
 const text = (isRight: (given: string) => boolean, error: string) => z.string({ error }).refine(isRight, { error })
@@ -54,6 +56,7 @@ const common = {
   streams: z
     .array(z.enum(streamNames, { error: should.streams }), { error: should.streams })
     .min(1, { error: should.streams })
+    .refine((given) => new Set(given).size === given.length, { error: `${should.streams}, each of them once` })
     .optional(),
   channels: z.union([z.literal('all'), channelIds, group], { error: should.channels }).optional(),
   catchUp: z.enum(['once', 'never'], { error: should.catchUp }).optional(),
@@ -116,7 +119,9 @@ export function checkDefinition(given: unknown): CheckedDefinition {
 function problemsOf(issue: z.core.$ZodIssue, given: unknown, kind: string, known: readonly string[]): string[] {
   const path = issue.path.map(String).join('.')
   if (issue.code === 'unrecognized_keys') {
-    const place = path === '' ? `a job of kind ${kind} has ${known.join(', ')}` : `${path} is too much here`
+    const byStream = perStreamFields.has(path) ? `${path} has streams: ${streamNames.join(', ')}` : undefined
+    const place =
+      path === '' ? `a job of kind ${kind} has ${known.join(', ')}` : (byStream ?? `${path} is too much here`)
     return issue.keys.map((key) => `there is no field ${[path, key].filter(Boolean).join('.')}; ${place}`)
   }
   if (path === '') return [`it exports ${shown(given)} by default; it should be defineJob({ cron: …, … })`]
@@ -125,10 +130,15 @@ function problemsOf(issue: z.core.$ZodIssue, given: unknown, kind: string, known
 }
 
 function shown(value: unknown): string {
-  // JSON knows no bigint, which a job file may hold.
-  const json =
-    typeof value === 'bigint'
-      ? `${value}n`
-      : (JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? `${each}n` : each)) ?? String(value))
-  return json.length > 80 ? `${json.slice(0, 79)}…` : json
+  const text = typeof value === 'bigint' ? `${value}n` : (jsonOf(value) ?? inspect(value, { breakLength: Infinity }))
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text
+}
+
+/** Undefined for what JSON cannot say, such as a cycle. It knows no bigint either, which a job file may hold. */
+function jsonOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? `${each}n` : each))
+  } catch {
+    return undefined
+  }
 }
