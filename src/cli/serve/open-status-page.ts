@@ -72,13 +72,14 @@ export async function openStatusPage(
   return server
 }
 
-/** A run whose process is gone was interrupted, whatever its record says. */
+/** A run without an end whose process is gone was interrupted, whatever its record says. */
 function viewOf({ job, next, last, isRunning }: JobState): JobView {
   const { name, cron, timeZone } = job
   const { kind, definition, isEnabled } = job
   const streams = isEnabled && kind === 'sync' ? jobStreams(job).map((stream) => stream.name) : []
   const { channels = 'all' } = definition
-  const status = last?.status === 'ended' ? (last.outcome ?? 'failed') : 'interrupted'
+  const open = isRunning ? 'running' : 'interrupted'
+  const status = last?.status === 'ended' ? (last.outcome ?? 'failed') : open
   return {
     name,
     cron,

@@ -4,6 +4,8 @@ import { expect, test } from 'vitest'
 import { serve } from '../../../src/cli/serve.ts'
 import { systemClock } from '../../../src/core/clock.ts'
 import { type LogFields, silentLog } from '../../../src/core/log.ts'
+import { JobLock } from '../../../src/state/job-lock.ts'
+import { beginJobRun } from '../../../src/state/record-job-runs.ts'
 import { createTestContext } from '../../helpers/cli-context.ts'
 import { environmentOf, runVerb } from '../../helpers/run-verb.ts'
 import { startAccount } from '../../helpers/start-account.ts'
@@ -69,6 +71,38 @@ test('serve runs a job, and its page, probes and metrics tell of it', async () =
   stop.abort(new Error('stop'))
   await running
   await expect(fetch(url)).rejects.toThrow('fetch failed')
+})
+
+test('a run without an end is running while somebody holds its job, and interrupted when nobody does', async () => {
+  await using account = await startAccount()
+  const { db } = account.database
+  const folder = createTemporaryFolder('jobs')
+  for (const name of ['alive', 'dead']) {
+    writeFileSync(join(folder, `${name}.ts`), `export default { cron: '@yearly', enabled: false }`)
+    const startedAt = new Date('2026-11-20T00:00:00Z')
+    await beginJobRun(db, { job: name, due: undefined, worker: 'other:1', startedAt })
+  }
+  await using _held = await JobLock.tryTake(db, 'alive')
+  const stop = new AbortController()
+  const listening = Promise.withResolvers<string>()
+  const { context } = createTestContext({
+    signal: stop.signal,
+    remark: (line) => void (line.startsWith('status page: ') && listening.resolve(line.slice('status page: '.length))),
+    environment: {
+      ...environmentOf(account.emulator, account.database),
+      LIVEHOUSE_JOBS_DIR: folder,
+      LIVEHOUSE_HTTP: '127.0.0.1:0',
+    },
+  })
+  const running = serve.run(context, [])
+  const metrics = await (await fetch(`${String(await Promise.race([listening.promise, running]))}/metrics`)).text()
+  const lines = metrics.split('\n').filter((line) => line.startsWith('livehouse_job_last_run_timestamp_seconds{'))
+  expect(lines.map((line) => line.split(' ')[0])).toEqual([
+    'livehouse_job_last_run_timestamp_seconds{job="alive",status="running"}',
+    'livehouse_job_last_run_timestamp_seconds{job="dead",status="interrupted"}',
+  ])
+  stop.abort(new Error('stop'))
+  await running
 })
 
 test('the page is where it may be, or serve does not begin', async () => {
