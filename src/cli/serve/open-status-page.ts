@@ -15,6 +15,7 @@ import { type JobState, readJobStates } from '../../scheduler/read-job-states.ts
 import type { CliContext } from '../command.ts'
 import { jobStreams } from '../jobs/job-streams.ts'
 import { plannedChannel } from '../planned-channel.ts'
+import { waitForPort } from './wait-for-port.ts'
 
 /** What the page of `serve` is made from. */
 export interface StatusPageDeps {
@@ -45,11 +46,13 @@ const COMMANDS = ['sync', 'backfill', 'audit', 'demo']
  * @throws config.invalid where it cannot listen
  */
 export async function openStatusPage(
-  { clock, log, remark, version }: CliContext,
+  context: CliContext,
   { listen, token, language, ranges }: StatusPageSettings,
   { db, service, jobs, feed }: StatusPageDeps,
 ): Promise<StatusPage> {
   if (listen === undefined) return { onCall: undefined, [Symbol.asyncDispose]: async () => {} }
+  const { clock, log, remark, version } = context
+  await waitForPort(listen, context)
   const server = await startStatusServer({
     db,
     clock,

@@ -7,6 +7,7 @@ import { type LogFields, silentLog } from '../../../src/core/log.ts'
 import { JobLock } from '../../../src/state/job-lock.ts'
 import { beginJobRun } from '../../../src/state/record-job-runs.ts'
 import { createTestContext } from '../../helpers/cli-context.ts'
+import { createFakeClock } from '../../helpers/fake-clock.ts'
 import { environmentOf, runVerb } from '../../helpers/run-verb.ts'
 import { startAccount } from '../../helpers/start-account.ts'
 import { createTemporaryFolder } from '../../helpers/temporary-folder.ts'
@@ -108,11 +109,13 @@ test('a run without an end is running while somebody holds its job, and interrup
 test('the page is where it may be, or serve does not begin', async () => {
   await using account = await startAccount()
   const environment = { ...environmentOf(account.emulator, account.database), LIVEHOUSE_JOBS_DIR: folderWithJob() }
+  const clock = createFakeClock({ isAutomatic: true })
   const problemsOf = async (settings: Readonly<Record<string, string>>) =>
-    (await runVerb(serve, [], { environment: { ...environment, ...settings } })).problems.join('\n')
+    (await runVerb(serve, [], { clock, environment: { ...environment, ...settings } })).problems.join('\n')
   expect(await problemsOf({ LIVEHOUSE_HTTP: '0.0.0.0:0' })).toContain('LIVEHOUSE_HTTP_TOKEN is not set')
   const taken = new URL(account.emulator.baseUrl).host
   expect(await problemsOf({ LIVEHOUSE_HTTP: taken })).toContain(`LIVEHOUSE_HTTP is ${taken}, where it cannot listen`)
+  expect(clock.waits.length).toBeGreaterThan(0)
   expect(await problemsOf({ LIVEHOUSE_LANG: 'klingon' })).toContain('LIVEHOUSE_LANG is "klingon"')
 })
 
