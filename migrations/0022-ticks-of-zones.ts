@@ -34,7 +34,7 @@ async function comment(db: Kysely<unknown>, columns: Comments): Promise<void> {
 const comments: Comments = {
   time_zone: 'IANA zone of local_time; NULL for a run by hand, and in rows from before there was this column',
   status:
-    'running, also where its process was killed; interrupted: taken up again by the next livehouse serve; ended, also one that was given up (outcome failed); skipped: missed, and not to be caught up',
+    'running, also where its process was killed; interrupted: taken up again by the next livehouse serve; ended, also one that was given up (outcome failed); skipped: missed, and not to be caught up, or interrupted, and made up for by the next one',
 }
 
 const commentsBefore: Comments = {

@@ -123,8 +123,8 @@ export const serviceTables: Readonly<Record<string, BaseTable>> = {
       ),
       status: column(
         'text',
-        'running, also where its process was killed; interrupted: taken up again by the next livehouse serve; ended, also one that was given up (outcome failed); skipped: missed, and not to be caught up',
-        'running：运行中（进程被终止的也是）；interrupted：由下一个 livehouse serve 接续；ended：已结束，包括被放弃的（outcome 为 failed）；skipped：已错过且不补',
+        'running, also where its process was killed; interrupted: taken up again by the next livehouse serve; ended, also one that was given up (outcome failed); skipped: missed, and not to be caught up, or interrupted, and made up for by the next one',
+        'running：运行中（进程被终止的也是）；interrupted：由下一个 livehouse serve 接续；ended：已结束，包括被放弃的（outcome 为 failed）；skipped：已错过且不补，或被中断而由下一次补上',
       ),
       outcome: column(
         'text',
