@@ -12,8 +12,8 @@ export type Cause =
       readonly problems: readonly { readonly stream: string | null; readonly code: string; readonly count: number }[]
     }
   /**
-   * Nothing of a stream was read on the service's day by the hour that a job names (`HH:MM`). `provenAt`: ISO instant of the
-   * last reading.
+   * Not all of a stream was read on the service's day by the hour that a job names (`HH:MM`). `provenAt`: ISO instant of the
+   * last reading of any of it. `unproven`: of how many channels of those expected some is missing; not there where all is.
    */
   | {
       readonly kind: 'stale'
@@ -21,6 +21,7 @@ export type Cause =
       readonly stream: string
       readonly provenBy: string
       readonly provenAt: string | null
+      readonly unproven?: { readonly channels: number; readonly of: number }
     }
   /** A field that the service's documents do not name. */
   | { readonly kind: 'unknownField'; readonly stream: string; readonly field: string }

@@ -22,7 +22,7 @@ interface AnyJob {
   readonly channels?: JobChannels
   /** Whether a time that was missed is made up for, once; `never` waits for the next one. `once` when not given. */
   readonly catchUp?: 'once' | 'never'
-  /** `HH:MM` of the service's clock: where nothing of one of its streams has landed on the day by then, an alert says so. */
+  /** `HH:MM` of the service's clock: where not all of one of its streams has landed on the day by then, an alert says so. */
   readonly provenBy?: string
 }
 

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { StreamName } from '../core/stream.ts'
+import { formatWallTime, type WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
 
 /** When anything of each stream was last read to its end, or assumed to be as it was; others are left out. */
@@ -15,6 +16,62 @@ export async function readLastProofs(
     db,
   )
   return new Map(rows.map(({ stream, at }) => [stream, at]))
+}
+
+/** A day of the service: from its midnight on. */
+export interface ServiceDay {
+  readonly begin: WallTime
+  readonly timeZone: string
+}
+
+/** A part of a stream that a day is to bring. */
+export interface ExpectedPart {
+  readonly stream: StreamName
+  /** Its name in the ledger. */
+  readonly part: string
+  /** Met only on the day: it may wait for its first reading until the next one. */
+  readonly isNew: boolean
+}
+
+/** How many parts, and channels with one, were not read to their end since the day began; streams without are left out. */
+export async function countUnproven(
+  db: Kysely<Database>,
+  expected: readonly ExpectedPart[],
+  { begin, timeZone }: ServiceDay,
+): Promise<ReadonlyMap<string, { readonly parts: number; readonly channels: number }>> {
+  if (expected.length === 0) return new Map()
+  // By the runs of the day: what it costs does not grow with the ledger. Only of what is new the ledger is asked.
+  const { rows } = await sql<{ stream: string; parts: number; channels: number }>`
+    with day as (select ${formatWallTime(begin)}::timestamp at time zone ${timeZone} as begin),
+    proven as materialized (
+      select distinct s.stream, s.partition from livehouse_ops.runs r join livehouse_ops.slices s using (run_id), day
+      where (r.finished_at is null or r.finished_at >= day.begin) and s.finished_at >= day.begin
+        and s.status in ('landed', 'moving', 'assumed')
+    )
+    select wanted.stream, count(*)::int as parts,
+      count(distinct substring(wanted.partition from '^channel=([^/]+)'))::int as channels
+    from unnest(${expected.map(({ stream }) => stream)}::text[], ${expected.map(({ part }) => part)}::text[],
+      ${expected.map(({ isNew }) => isNew)}::bool[]) as wanted (stream, partition, is_new)
+    left join proven on proven.stream = wanted.stream and proven.partition = wanted.partition
+    where proven.stream is null and (not wanted.is_new or exists (
+      select from livehouse_ops.slices s where s.stream = wanted.stream and s.partition = wanted.partition
+        and s.status in ('landed', 'moving', 'assumed')))
+    group by wanted.stream`.execute(db)
+  return new Map(rows.map(({ stream, ...counts }) => [stream, counts]))
+}
+
+/** Channels and questionnaires that runs since the day began have written anew or otherwise, by their names in the ledger. */
+export async function readChangedSince(
+  db: Kysely<Database>,
+  { begin, timeZone }: ServiceDay,
+): Promise<ReadonlySet<string>> {
+  const { rows } = await sql<{ part: string }>`
+    with today as (select run_id from livehouse_ops.runs
+      where started_at >= ${formatWallTime(begin)}::timestamp at time zone ${timeZone})
+    select 'channel=' || channel_id as part from livehouse.channels join today using (run_id)
+    union all select 'channel=' || channel_id || '/question=' || question_id
+      from livehouse.questionnaires join today using (run_id)`.execute(db)
+  return new Set(rows.map(({ part }) => part))
 }
 
 /** Runs of a job in a row that are counted; from there on the number says nothing more. */

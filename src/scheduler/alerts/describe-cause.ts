@@ -23,6 +23,9 @@ const english: Words = {
       case 'run':
         return `livehouse ${named(cause.name)} ended ${cause.status}${runOf(cause, ' (run ', ')')}${problemsOf(cause, ': ')}. See ${whereToLook(cause)}.`
       case 'stale':
+        if (cause.unproven !== undefined) {
+          return `Of ${cause.stream}, ${cause.unproven.channels} of ${cause.unproven.of} channels were not proven by ${cause.provenBy} today. See livehouse status.`
+        }
         return cause.provenAt === null
           ? `Nothing of ${cause.stream} was ever proven, by ${cause.provenBy} today.`
           : `Nothing of ${cause.stream} was proven by ${cause.provenBy} today; the last proof is of ${cause.provenAt}.`
@@ -72,6 +75,9 @@ const chinese: Words = {
       case 'run':
         return `livehouse ${named(cause.name)} ${cause.status === 'failed' ? '运行失败' : '只完成了一部分'}${runOf(cause, '（运行 ', '）')}${problemsOf(cause, '：')}。详见 ${whereToLook(cause)}。`
       case 'stale':
+        if (cause.unproven !== undefined) {
+          return `截至今日 ${cause.provenBy}，${cause.stream} 的 ${cause.unproven.of} 个频道中有 ${cause.unproven.channels} 个尚未得到验证。详见 livehouse status。`
+        }
         return cause.provenAt === null
           ? `截至今日 ${cause.provenBy}，${cause.stream} 从未得到验证。`
           : `截至今日 ${cause.provenBy}，${cause.stream} 尚未得到验证；上次验证于 ${cause.provenAt}。`

@@ -1,21 +1,35 @@
 import type { Kysely } from 'kysely'
 import type { Cause } from '../../core/cause.ts'
+import { parsePartition } from '../../core/slice.ts'
 import type { StreamName } from '../../core/stream.ts'
 import { DAY, MINUTE, type WallTime, wallTimeAt } from '../../core/wall-clock.ts'
 import type { Database } from '../../db/database.ts'
-import { countRunsWaiting, readLastProofs, readServedSince } from '../../state/read-job-proofs.ts'
+import {
+  countRunsWaiting,
+  countUnproven,
+  type ExpectedPart,
+  readLastProofs,
+  readServedSince,
+  type ServiceDay,
+} from '../../state/read-job-proofs.ts'
 import type { Job } from '../job.ts'
 
 /** The kinds that only who knows the jobs can tell of. */
 export const JOB_CAUSES = ['stale', 'unfinished', 'budget'] as const
+
+/** A stream of a job and the parts of it that a day is to bring; `any` where one of them is enough. */
+export interface ExpectedStream {
+  readonly stream: StreamName
+  readonly parts: 'any' | readonly Omit<ExpectedPart, 'stream'>[]
+}
 
 export interface JobCauseOptions {
   /** Those that are served. */
   readonly jobs: readonly Job[]
   /** Of the service: its day, and the clock of `provenBy`. */
   readonly timeZone: string
-  /** Those of a job that have something to read. */
-  readonly streamsOf: (job: Job) => Promise<readonly StreamName[]>
+  /** Those of a job that have something to read on a day. */
+  readonly partsOf: (job: Job, day: ServiceDay) => Promise<readonly ExpectedStream[]>
   /** The day on which a job of version 1 will be done, as far as is known; undefined where nothing is left, null for never. */
   readonly lastDayOf: (job: Job) => Promise<string | undefined | null>
   /** `LIVEHOUSE_V1_BUDGET`. */
@@ -39,11 +53,11 @@ export async function readJobCauses(
   return causes
 }
 
-/** Streams of which nothing has landed on the day by the hour that a job names; of several jobs the earliest hour counts. */
+/** Streams of which not all has landed on the day by the hour that a job names; of several jobs the earliest hour counts. */
 async function readLateStreams(
   db: Kysely<Database>,
   nowMs: number,
-  { jobs, timeZone, streamsOf }: JobCauseOptions,
+  { jobs, timeZone, partsOf }: JobCauseOptions,
 ): Promise<readonly Cause[]> {
   const wallOf = (at: Date): WallTime => wallTimeAt(at.getTime(), timeZone)
   const servedSince = await readServedSince(db)
@@ -57,15 +71,30 @@ async function readLateStreams(
     const since = servedSince.get(job.name)
     // A job that has not been served for a whole day yet has had no chance.
     if (since === undefined || wallOf(since) > begin) continue
-    const streams = await streamsOf(job)
-    const proofs = await readLastProofs(db, streams)
-    for (const stream of streams) {
+    const streams = (await partsOf(job, { begin, timeZone })).filter(({ stream }) => !late.has(stream))
+    const proofs = await readLastProofs(
+      db,
+      streams.map(({ stream }) => stream),
+    )
+    const expected = streams.flatMap(({ stream, parts }) =>
+      parts === 'any' ? [] : parts.map((part) => ({ stream, ...part })),
+    )
+    const unproven = await countUnproven(db, expected, { begin, timeZone })
+    for (const { stream, parts } of streams) {
       const at = proofs.get(stream)
-      if (late.has(stream) || (at !== undefined && wallOf(at) >= begin)) continue
-      late.set(stream, { kind: 'stale', job: job.name, stream, provenBy, provenAt: at?.toISOString() ?? null })
+      const isAnyProven = at !== undefined && wallOf(at) >= begin
+      const missing = unproven.get(stream)
+      if (parts === 'any' ? isAnyProven : missing === undefined) continue
+      const cause = { kind: 'stale', job: job.name, stream, provenBy, provenAt: at?.toISOString() ?? null } as const
+      const isNone = parts === 'any' || missing === undefined || (missing.parts === parts.length && !isAnyProven)
+      late.set(stream, isNone ? cause : { ...cause, unproven: { channels: missing.channels, of: channelsIn(parts) } })
     }
   }
   return [...late.values()]
+}
+
+function channelsIn(parts: readonly { readonly part: string }[]): number {
+  return new Set(parts.map(({ part }) => parsePartition(part)?.channel)).size
 }
 
 async function readUnfinished(db: Kysely<Database>, { name, definition }: Job): Promise<Cause | undefined> {

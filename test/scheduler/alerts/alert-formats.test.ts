@@ -28,6 +28,14 @@ const causes: readonly Cause[] = [
   { kind: 'run', name: 'sync', runId: null, status: 'failed', problems: [] },
   { kind: 'stale', job: 'nightly', stream: 'gifts', provenBy: '07:00', provenAt: '2026-11-19T18:15:00.000Z' },
   { kind: 'stale', job: 'nightly', stream: 'gifts', provenBy: '07:00', provenAt: null },
+  {
+    kind: 'stale',
+    job: 'nightly',
+    stream: 'gifts',
+    provenBy: '07:00',
+    provenAt: '2026-11-20T18:15:00.000Z',
+    unproven: { channels: 3, of: 1000 },
+  },
   { kind: 'unknownField', stream: 'visitors', field: 'vip' },
   { kind: 'channelGone', channel: '9' },
   { kind: 'unfinished', job: 'nightly', runs: 3 },
@@ -53,8 +61,8 @@ describe('every cause has its own sentence in each language, for its beginning a
       (['raised', 'cleared'] as const).map((event) => describeNotice({ event, cause, at }, language)),
     )
     expect(texts.every((text) => text.length >= 4)).toBe(true)
-    // Two runs, two budgets and two databases end with the same words.
-    expect(new Set(texts).size).toBe(texts.length - 3)
+    // Three streams, two budgets and two databases end with the same words.
+    expect(new Set(texts).size).toBe(texts.length - 4)
   })
 })
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { JobDefinition } from '../../../src/core/define-job.ts'
-import { readJobCauses } from '../../../src/scheduler/alerts/read-job-causes.ts'
+import { type ExpectedStream, readJobCauses } from '../../../src/scheduler/alerts/read-job-causes.ts'
 import type { Job } from '../../../src/scheduler/job.ts'
 import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
 
@@ -40,13 +40,19 @@ interface Given {
   readonly nowMs?: number
   readonly lastDay?: string | null
   readonly v1Budget?: number
+  readonly parts?: ExpectedStream['parts']
 }
 
-function causes(jobs: readonly Job[], { nowMs = NOW_MS, lastDay, v1Budget = 10 }: Given = {}) {
+const partOf = (part: string, isNew = false) => ({ part, isNew })
+
+function causes(
+  jobs: readonly Job[],
+  { nowMs = NOW_MS, lastDay, v1Budget = 10, parts = [partOf('channel=1')] }: Given = {},
+) {
   return readJobCauses(database.db, nowMs, {
     jobs,
     timeZone: 'Asia/Shanghai',
-    streamsOf: async ({ definition }) => definition.streams ?? ['gifts'],
+    partsOf: async () => [{ stream: 'gifts', parts }],
     lastDayOf: async () => lastDay,
     v1Budget,
   })
@@ -59,14 +65,12 @@ async function serveSince(name: string, since: string): Promise<void> {
   )
 }
 
-async function land(stream: string, at: string, status = 'landed'): Promise<void> {
+async function land(stream: string, at: string, status = 'landed', part = 'channel=1'): Promise<void> {
   await sql`with run as (insert into livehouse_ops.runs (command, status, settings, started_at) values ('sync', 'ok', '{}', now())
       returning run_id)
     insert into livehouse_ops.slices (run_id, stream, partition, status, proof, distinct_rows, quarantined_rows, calls, retries,
       started_at, finished_at)
-    select run_id, ${stream}, 'channel=1', ${status}, 'verified', 1, 0, 1, 0, ${at}, ${at} from run`.execute(
-    database.db,
-  )
+    select run_id, ${stream}, ${part}, ${status}, 'verified', 1, 0, 1, 0, ${at}, ${at} from run`.execute(database.db)
 }
 
 async function runEnded(outcome: string, minute: number): Promise<void> {
@@ -87,6 +91,33 @@ test('a stream is late when nothing of it landed on the day by the hour', async 
   expect(await causes([nightly])).toHaveLength(1)
   await land('gifts', '2026-11-20T02:20:00+08', 'assumed')
   expect(await causes([nightly])).toEqual([])
+})
+
+test('one part of many is not enough, unless any is', async () => {
+  const parts = ['1/type=cash', '1/type=prop', '2/type=cash', '2/type=prop', '3/type=cash'].map((each) =>
+    partOf(`channel=${each}`),
+  )
+  await land('gifts', '2026-11-20T02:16:00+08', 'landed', 'channel=1/type=cash')
+  const provenAt = '2026-11-19T18:16:00.000Z'
+  expect(await causes([nightly], { parts })).toEqual([{ ...stale, provenAt, unproven: { channels: 3, of: 3 } }])
+  expect(await causes([nightly], { parts: 'any' })).toEqual([])
+  await land('gifts', '2026-11-20T02:16:00+08', 'moving', 'channel=1/type=prop')
+  await land('gifts', '2026-11-20T02:16:00+08', 'assumed', 'channel=3/type=cash')
+  await land('gifts', '2026-11-19T23:59:00+08', 'landed', 'channel=2/type=cash')
+  await land('gifts', '2026-11-20T02:16:00+08', 'failed', 'channel=2/type=prop')
+  await land('visitors', '2026-11-20T02:16:00+08', 'landed', 'channel=2/type=prop')
+  expect(await causes([nightly], { parts })).toMatchObject([{ unproven: { channels: 1, of: 3 } }])
+  await land('gifts', '2026-11-20T02:16:00+08', 'landed', 'channel=2/type=cash')
+  await land('gifts', '2026-11-20T06:59:00+08', 'landed', 'channel=2/type=prop')
+  expect(await causes([nightly], { parts })).toEqual([])
+})
+
+test('what was met only on the day may wait for its first reading, and no longer', async () => {
+  await land('gifts', '2026-11-20T02:16:00+08')
+  const parts = [partOf('channel=1'), partOf('channel=2', true)]
+  expect(await causes([nightly], { parts })).toEqual([])
+  await land('gifts', '2026-11-19T02:16:00+08', 'landed', 'channel=2')
+  expect(await causes([nightly], { parts })).toMatchObject([{ unproven: { channels: 1, of: 2 } }])
 })
 
 test('before the hour, the day before counts', async () => {

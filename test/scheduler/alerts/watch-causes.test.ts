@@ -18,7 +18,7 @@ function optionsOf(db: Kysely<Database>, clock: Clock, file: string, post: Post)
     db,
     jobs: [],
     timeZone: 'Asia/Shanghai',
-    streamsOf: async () => [],
+    partsOf: async () => [],
     lastDayOf: async () => undefined,
     v1Budget: 10,
     signal: new AbortController().signal,
