@@ -93,8 +93,9 @@ test('a run that takes longer than the time between two overlaps with none, and 
   gate.resolve()
   while ((await bench.readRuns())[0]?.status !== 'ended') await new Promise(setImmediate)
   await bench.clock.runTo(START + 76 * 60_000)
-  // Of 02:30, 02:45 and 03:00 the last is made up for.
-  expect(bench.times().map((time) => time.slice(11))).toEqual(['02:15', expect.stringMatching(/^03:0[56]$/), '03:15'])
+  // Of 02:30, 02:45 and 03:00 the last is made up for, before 03:15; simulated time goes on while the end is being written down.
+  const madeUpFor = expect.stringMatching(/^03:(0[5-9]|1[0-4])$/)
+  expect(bench.times().map((time) => time.slice(11))).toEqual(['02:15', madeUpFor, '03:15'])
   expect((await bench.readRuns()).map(({ local_time }) => local_time?.slice(11, 16))).toEqual([
     '10:15',
     '11:00',
