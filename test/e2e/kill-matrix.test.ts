@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Answer } from '../../src/emulator/answer.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { type KillBench, startKillBench, type StopPoint } from '../helpers/kill-bench.ts'
+import { ownLocks } from '../helpers/own-locks.ts'
 
 let bench: KillBench
 /** Of an undisturbed run. */
@@ -79,7 +80,7 @@ test.each(['write', 'commit'] as const)(
 async function killAt(point: StopPoint): Promise<void> {
   const gate = await bench.closeGate(point)
   const child = bench.startChild()
-  await gate.reached()
+  await gate.reached(child)
   child.process.kill('SIGKILL')
   expect(await child.ended).toMatchObject({ signal: 'SIGKILL' })
   await gate.open()
@@ -97,7 +98,7 @@ test.each([
       asked.resolve()
       return hang(answer)
     })
-    await asked.promise
+    await child.whileRunning(asked.promise)
     const since = performance.now()
     child.process.kill(signal)
     expect(await child.ended).toMatchObject({ code, signal: null })
@@ -109,17 +110,14 @@ test.each([
 test('the locks of a killed process are free again', async () => {
   const { db } = bench.database
   const countLocks = async () =>
-    (
-      await sql`select from pg_locks join pg_database on database = pg_database.oid
-        where datname = current_database() and locktype = 'advisory' and granted`.execute(db)
-    ).rows.length
+    (await sql`select from ${ownLocks} where locktype = 'advisory' and granted`.execute(db)).rows.length
   const child = bench.startChild()
   const asked = Promise.withResolvers<void>()
   atRequest(2, (answer) => {
     asked.resolve()
     return hang(answer)
   })
-  await asked.promise
+  await child.whileRunning(asked.promise)
   expect(await countLocks()).toBeGreaterThan(0)
   child.process.kill('SIGKILL')
   await child.ended
@@ -134,8 +132,8 @@ test('two processes at once: one waits for what the other holds, and both end ri
   // Not visitors: who lands them holds the row of the channel, which the other one registers.
   const walks = ['managers', 'manager_usage'] as const
   const children = [1, 2].map(() => bench.startChild('--streams', walks.join(',')))
-  await gate.reached()
-  await Promise.race(children.flatMap(({ waiting, ended }) => [waiting, ended]))
+  await gate.reached(...children)
+  await Promise.race(children.map(async (child) => await child.hears('partition.waiting')))
   await gate.open()
   for (const { ended } of children) {
     const { code, error } = await ended

@@ -1,13 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Answer } from '../../src/emulator/answer.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
+import { untilBlocked, untilSilent } from '../helpers/own-locks.ts'
+import { type Child, startChild } from '../helpers/start-child.ts'
 import { startV1Account, V1_BACKFILL, type V1Account } from '../helpers/v1-account.ts'
-
-const launcher = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
 
 let account: V1Account
 beforeEach(async () => {
@@ -15,34 +12,14 @@ beforeEach(async () => {
 })
 afterEach(async () => await account[Symbol.asyncDispose]())
 
-interface Child {
-  readonly process: ChildProcess
-  readonly ended: Promise<{ readonly code: number | null; readonly signal: string | null; readonly error: string }>
-}
-
 /**
  * `livehouse backfill` as a process of its own, whose clock is the real one: of the service's day it learns from the service. With
  * `--only-gaps`, as one that begins when all has landed would read the range once more.
  */
-function startChild(): Child {
-  const child = spawn(process.execPath, [launcher, 'backfill', ...V1_BACKFILL, '--only-gaps'], {
-    env: account.environment(),
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  let error = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => void (error += text))
-  const ended = once(child, 'close').then(([code, signal]: unknown[]) => ({
-    code: typeof code === 'number' ? code : null,
-    signal: typeof signal === 'string' ? signal : null,
-    error,
-  }))
-  return { process: child, ended }
-}
+const startBackfill = (): Child => startChild(['backfill', ...V1_BACKFILL, '--only-gaps'], account.environment())
 
-async function until(question: ReturnType<typeof sql>): Promise<void> {
-  const { db } = account.database
-  while ((await question.execute(db)).rows.length === 0) await sql`select pg_sleep(0.005)`.execute(db)
-}
+const readTaken = async () =>
+  await account.database.db.selectFrom('livehouse_ops.call_budget').select('calls').execute()
 
 /** Kills a process that has taken a call and has not made it: while its database commits. */
 async function killBeforeCall(): Promise<void> {
@@ -53,18 +30,19 @@ async function killBeforeCall(): Promise<void> {
     for each row execute function public.hold()`.execute(db)
   await db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(4242)`.execute(trx)
-    const child = startChild()
-    await until(sql`select 1 from pg_locks where locktype = 'advisory' and objid = 4242 and not granted`)
+    const child = startBackfill()
+    await untilBlocked(db, sql`locktype = 'advisory' and objid = 4242`, [child])
     child.process.kill('SIGKILL')
     expect(await child.ended).toMatchObject({ signal: 'SIGKILL' })
   })
-  await until(sql`select 1 from livehouse_ops.call_budget`)
+  await untilSilent(db)
+  expect(await readTaken()).toEqual([{ calls: 1 }])
   await sql`drop trigger hold on livehouse_ops.call_budget`.execute(db)
 }
 
 /** Kills a process at its next call, which the service counts and does not answer. */
 async function killInCall(): Promise<void> {
-  const child = startChild()
+  const child = startBackfill()
   const kill = (answer: Answer): Answer => {
     child.process.kill('SIGKILL')
     return { ...answer, delivery: { kind: 'hang' } }
@@ -75,10 +53,11 @@ async function killInCall(): Promise<void> {
 
 /** Kills a process that has a page and is about to write this of it: its rows, or how far the reading has come. */
 async function killBeforeWriting(table: string): Promise<void> {
-  const child = startChild()
-  await account.database.db.transaction().execute(async (trx) => {
+  const { db } = account.database
+  await db.transaction().execute(async (trx) => {
     await sql`lock table ${sql.table(table)} in share mode`.execute(trx)
-    await until(sql`select 1 from pg_locks where relation = ${table}::regclass and not granted`)
+    const child = startBackfill()
+    await untilBlocked(db, sql`relation = ${table}::regclass`, [child])
     child.process.kill('SIGKILL')
     expect(await child.ended).toMatchObject({ signal: 'SIGKILL' })
   })
@@ -91,11 +70,10 @@ test('killed between taking a call and making it, in the call, and before the co
   await killBeforeWriting('livehouse.watch_records')
   await killBeforeWriting('livehouse_ops.open_slices')
   expect(account.callsByDay()).toEqual([3])
-  const taken = await account.database.db.selectFrom('livehouse_ops.call_budget').select('calls').execute()
-  expect(taken).toEqual([{ calls: 4 }])
+  expect(await readTaken()).toEqual([{ calls: 4 }])
 
   for (let day = 1; ; day++) {
-    const ends = await Promise.all([startChild().ended, startChild().ended])
+    const ends = await Promise.all([startBackfill().ended, startBackfill().ended])
     expect(Math.max(...account.callsByDay())).toBeLessThanOrEqual(10)
     if (ends.every(({ code }) => code === 0)) break
     expect(ends.map(({ code }) => code).filter((code) => code !== 0 && code !== 4)).toEqual([])

@@ -1,9 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { type Kysely, sql } from 'kysely'
 import { systemClock } from '../../src/core/clock.ts'
 import { DAY, floorToMinute, formatWallDate, wallTimeAt } from '../../src/core/wall-clock.ts'
@@ -12,10 +9,11 @@ import type { Database } from '../../src/db/database.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
 import { createWorld } from '../../src/emulator/world/create-world.ts'
 import { emptyTables } from './empty-tables.ts'
+import { untilBlocked, untilSilent } from './own-locks.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'
 import { environmentOf, runVerb } from './run-verb.ts'
+import { type Child, startChild } from './start-child.ts'
 
-const launcher = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
 const TIME_ZONE = 'Asia/Shanghai'
 /** An advisory lock that the test holds while a process is to wait at a point. */
 const GATE = 4242
@@ -27,8 +25,8 @@ export interface StopPoint {
 }
 
 export interface Gate {
-  /** Resolves when somebody waits. */
-  readonly reached: () => Promise<void>
+  /** Resolves when somebody waits; fails when one of those who may come has ended. */
+  readonly reached: (...children: readonly Child[]) => Promise<void>
   readonly open: () => Promise<void>
 }
 
@@ -49,13 +47,6 @@ export interface KillBench extends AsyncDisposable {
   readonly readCoverage: () => Promise<readonly unknown[]>
   /** How many writes and commits there have been since the last reset. */
   readonly countPoints: () => Promise<{ readonly write: number; readonly commit: number }>
-}
-
-export interface Child {
-  readonly process: ChildProcess
-  /** Resolves when it has logged that another run holds a partition that it wants. */
-  readonly waiting: Promise<void>
-  readonly ended: Promise<{ readonly code: number | null; readonly signal: string | null; readonly error: string }>
 }
 
 /** A small account that has ended long ago, so that what is covered does not depend on when a run is. */
@@ -90,24 +81,7 @@ export async function startKillBench(): Promise<KillBench> {
       await sql`select setval('public.writes', 1, false), setval('public.commits', 1, false),
         setval('public.landings', 1, false)`.execute(db)
     },
-    startChild: (...flags) => {
-      const child = spawn(process.execPath, [launcher, 'sync', ...flags], {
-        env: environment,
-        stdio: ['ignore', 'ignore', 'pipe'],
-      })
-      let error = ''
-      const waiting = Promise.withResolvers<void>()
-      child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-        error += chunk
-        if (error.includes('partition.waiting')) waiting.resolve()
-      })
-      const ended = once(child, 'close').then(([code, signal]: unknown[]) => ({
-        code: typeof code === 'number' ? code : null,
-        signal: typeof signal === 'string' ? signal : null,
-        error,
-      }))
-      return { process: child, ended, waiting: waiting.promise }
-    },
+    startChild: (...flags) => startChild(['sync', ...flags], environment),
     syncHere: async () => (await runVerb(sync, [], { environment, clock: systemClock })).code,
     closeGate: async ({ at, number }) => {
       const opened = Promise.withResolvers<void>()
@@ -125,21 +99,12 @@ export async function startKillBench(): Promise<KillBench> {
         await held
       }
       return {
-        reached: async () =>
-          await until(
-            db,
-            sql`select 1 from pg_locks where locktype = 'advisory' and objid = ${sql.lit(GATE)} and not granted`,
-          ),
+        reached: async (...children) =>
+          await untilBlocked(db, sql`locktype = 'advisory' and objid = ${sql.lit(GATE)}`, children),
         open: openGate,
       }
     },
-    waitForSilence: async () =>
-      await until(
-        db,
-        sql`select 1 where not exists (
-          select 1 from pg_locks join pg_stat_activity using (pid)
-          where datname = current_database() and pid <> pg_backend_pid() and locktype in ('advisory', 'transactionid'))`,
-      ),
+    waitForSilence: async () => await untilSilent(db),
     readCoverage: async () => {
       const { rows } = await sql`
         select stream, partition, range_agg(covers)::text as ranges from livehouse_ops.slices
@@ -158,11 +123,6 @@ export async function startKillBench(): Promise<KillBench> {
       await database[Symbol.asyncDispose]()
     },
   }
-}
-
-/** Asks until there is an answer. */
-async function until(db: Kysely<Database>, question: ReturnType<typeof sql>): Promise<void> {
-  while ((await question.execute(db)).rows.length === 0) await sql`select pg_sleep(0.005)`.execute(db)
 }
 
 /** Triggers that count writes and commits, and wait for the gate at the chosen one. */

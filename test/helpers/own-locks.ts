@@ -1,0 +1,37 @@
+import { type Kysely, sql } from 'kysely'
+import type { Database } from '../../src/db/database.ts'
+import type { Child } from './start-child.ts'
+
+/**
+ * `pg_locks` of the other sessions of this database, with the `state` of each: by itself that view shows those of the whole
+ * server, of the tests at work beside this one too.
+ */
+export const ownLocks = sql`(select lock.*, state from pg_locks as lock join pg_stat_activity using (pid)
+  where datname = current_database() and pid <> pg_backend_pid()) as own_lock`
+
+/** Asks until there is an answer; fails as soon as one of those that are to bring it about has ended. */
+export async function untilRow(
+  db: Kysely<Database>,
+  question: ReturnType<typeof sql>,
+  children: readonly Child[] = [],
+): Promise<void> {
+  while ((await question.execute(db)).rows.length === 0) {
+    for (const child of children) await child.requireRunning()
+    await sql`select pg_sleep(0.005)`.execute(db)
+  }
+}
+
+/** Until a session of this database waits for a lock such as `condition` says, of the columns of `pg_locks`. */
+export async function untilBlocked(
+  db: Kysely<Database>,
+  condition: ReturnType<typeof sql>,
+  children: readonly Child[] = [],
+): Promise<void> {
+  await untilRow(db, sql`select 1 from ${ownLocks} where not granted and ${condition}`, children)
+}
+
+/** Until no other session of this database is in a transaction that writes, or holds an advisory lock. */
+export async function untilSilent(db: Kysely<Database>): Promise<void> {
+  const busy = sql`select from ${ownLocks} where locktype in ('advisory', 'transactionid')`
+  await untilRow(db, sql`select 1 where not exists (${busy})`)
+}
