@@ -7,6 +7,7 @@ import type { Database } from '../../src/db/database.ts'
 import { openDatabase } from '../../src/db/pool.ts'
 import { startEmulator } from '../../src/emulator/server.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
+import { ownLocks, untilBlocked } from '../helpers/own-locks.ts'
 import { createTestDatabase, onServer, type TestDatabase } from '../helpers/postgres.ts'
 import { environmentOf, runVerb } from '../helpers/run-verb.ts'
 
@@ -34,18 +35,22 @@ async function readRuns(db: Kysely<Database>) {
   return await db.selectFrom('livehouse_ops.runs').select(['status', 'finished_at', 'outcome']).execute()
 }
 
-async function terminate({ name }: TestDatabase, which: 'lock session' | 'all') {
-  // Others hold some for the length of a transaction.
-  const locks = sql`state = 'idle' and pid in (select pid from pg_locks where locktype = 'advisory' and granted)`
+/** Others hold some locks for the length of a transaction. */
+const locksOfTheRun = sql`${ownLocks} where locktype = 'advisory' and granted and state = 'idle'`
+
+async function endLockSession({ db }: TestDatabase) {
+  await sql`select pg_terminate_backend(pid, 5000) from ${locksOfTheRun}`.execute(db)
+}
+
+async function endAll({ name }: TestDatabase) {
   await onServer(async (admin) => {
-    await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity
-      where datname = ${name} and ${which === 'all' ? sql`true` : locks}`.execute(admin)
+    await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = ${name}`.execute(admin)
   })
 }
 
 test('a run whose idle lock session is ended by the server goes on, and is green', async () => {
   await using database = await createTestDatabase()
-  await using world = await runSync(database, async () => await terminate(database, 'lock session'))
+  await using world = await runSync(database, async () => await endLockSession(database))
   expect(world.run).toMatchObject({ code: 0, error: undefined })
   expect(await readRuns(database.db)).toMatchObject([{ status: 'ok', finished_at: expect.any(Date) }])
   await expectTruth({ ...world, database })
@@ -53,7 +58,7 @@ test('a run whose idle lock session is ended by the server goes on, and is green
 
 test('a run of which all connections are ended goes on or tells the database, and is written down', async () => {
   await using database = await createTestDatabase()
-  await using world = await runSync(database, async () => await terminate(database, 'all'))
+  await using world = await runSync(database, async () => await endAll(database))
   const { status, errors } = JSON.parse(world.run.printed[0] ?? '{}')
   expect(errors.map(({ code }: { code: string }) => code).filter((code: string) => !code.startsWith('db.'))).toEqual([])
   expect(await readRuns(database.db)).toMatchObject([{ status, finished_at: expect.any(Date) }])
@@ -67,7 +72,7 @@ test('a run whose database takes no more connections ends with that', async () =
     })
   await using world = await runSync(database, async () => {
     await allow(false)
-    await terminate(database, 'all')
+    await endAll(database)
   })
   const { errors } = JSON.parse(world.run.printed[0] ?? '{"errors":[]}')
   const codes = [world.run.error ?? [], errors].flat().map(({ code }: { code: unknown }) => code)
@@ -80,13 +85,11 @@ test('a run whose partition another takes with its lost lock session ends, and s
   await other.connection().execute(async (session) => {
     const takeOver = async () => {
       // In line for it before it is lost: nobody can be faster.
-      const taken = sql`select pg_advisory_lock((classid::bigint << 32) | objid::bigint)
-        from pg_locks join pg_stat_activity using (pid)
-        where locktype = 'advisory' and granted and state = 'idle' and datname = current_database()`
-      const turn = taken.execute(session)
-      const isInLine = sql<{ is: boolean }>`select exists (select from pg_locks where not granted) as is`
-      for (let n = 0; n < 1000 && !(await isInLine.execute(database.db)).rows[0]?.is; n++);
-      await terminate(database, 'lock session')
+      const turn = sql`select pg_advisory_lock((classid::bigint << 32) | objid::bigint) from ${locksOfTheRun}`.execute(
+        session,
+      )
+      await Promise.race([turn, untilBlocked(database.db, sql`locktype = 'advisory'`)])
+      await endLockSession(database)
       await turn
     }
     await using world = await runSync(database, takeOver, ['--streams', 'watch_records'])

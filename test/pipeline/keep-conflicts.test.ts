@@ -12,6 +12,7 @@ import { watchRecords } from '../../src/streams/watch-records.ts'
 import { watchRecordsV1 } from '../../src/streams/watch-records-v1.ts'
 import { itemReader } from '../../src/transform/field.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
+import { untilBlocked } from '../helpers/own-locks.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { readItems } from '../helpers/read-items.ts'
 
@@ -161,8 +162,7 @@ test('written at the same time, neither misses the other', async () => {
   })
   await landing.promise
   const second = load(watchRecords, [recordV2()])
-  const isWaiting = sql`select 1 from pg_locks where locktype = 'advisory' and not granted`
-  while ((await isWaiting.execute(db)).rows.length === 0) await sql`select pg_sleep(0.005)`.execute(db)
+  await untilBlocked(db, sql`locktype = 'advisory'`)
   landed.resolve()
   await Promise.all([first, second])
   expect(await readRows()).toMatchObject([{ user_id: 'u1', api_version: 2 }])

@@ -8,7 +8,8 @@ import { createProgressFeed } from '../../src/scheduler/progress-feed.ts'
 import { JobLock } from '../../src/state/job-lock.ts'
 import { readLastJobRuns } from '../../src/state/job-runs.ts'
 import { beginJobRun, endJobRun, type HeldJobRun, resumeJobRun } from '../../src/state/record-job-runs.ts'
-import { createTestDatabase, onServer, type TestDatabase } from '../helpers/postgres.ts'
+import { ownLocks } from '../helpers/own-locks.ts'
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
 import { nightly } from '../helpers/scheduler-bench.ts'
 import { doneWell, jobOf } from '../helpers/start-scheduler.ts'
@@ -65,10 +66,7 @@ const onRecord = async () => (await readLastJobRuns(database.db, ['nightly'])).g
 
 /** Ends the connections that hold locks, as a restart of the server does. */
 async function loseLocks(): Promise<void> {
-  await onServer(async (admin) => {
-    await sql`select pg_terminate_backend(pid) from pg_locks join pg_stat_activity using (pid)
-      where locktype = 'advisory' and datname = ${database.name}`.execute(admin)
-  })
+  await sql`select pg_terminate_backend(pid) from ${ownLocks} where locktype = 'advisory'`.execute(database.db)
 }
 
 /** What another process does with the run, from taking it up to its end. */
@@ -120,8 +118,7 @@ const stopped = async (signal: AbortSignal): Promise<void> => {
 /** Until the lock is held again and what guards it has been looked at, or the run is told to stop. */
 async function heldAgain(signal: AbortSignal): Promise<void> {
   for (let rounds = 0; rounds < 20 && !signal.aborted; ) {
-    const { rows } = await sql`select 1 from pg_locks where locktype = 'advisory'
-      and database = (select oid from pg_database where datname = current_database())`.execute(database.db)
+    const { rows } = await sql`select 1 from ${ownLocks} where locktype = 'advisory'`.execute(database.db)
     rounds += rows.length
   }
   signal.throwIfAborted()

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Database } from '../../src/db/database.ts'
 import { openDatabase } from '../../src/db/pool.ts'
 import { PartitionLocks } from '../../src/state/partition-locks.ts'
-import { createTestDatabase, onServer, type TestDatabase } from '../helpers/postgres.ts'
+import { ownLocks } from '../helpers/own-locks.ts'
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 
 let database: TestDatabase
 let elsewhere: Kysely<Database>
@@ -23,10 +24,7 @@ afterAll(async () => {
 
 /** Ends every session that holds a lock here. */
 async function loseSessions() {
-  await onServer(async (admin) => {
-    await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity
-      where datname = ${database.name} and pid in (select pid from pg_locks where locktype = 'advisory')`.execute(admin)
-  })
+  await sql`select pg_terminate_backend(pid, 5000) from ${ownLocks} where locktype = 'advisory'`.execute(database.db)
 }
 
 test('a lost session gives way to another, which holds the same: for all who come upon the loss', async () => {

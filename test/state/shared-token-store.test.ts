@@ -9,6 +9,7 @@ import { createSharedTokenStore } from '../../src/state/shared-token-store.ts'
 import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
 import { FIXED_NOW } from '../helpers/emulated-service.ts'
 import { emptyTables } from '../helpers/empty-tables.ts'
+import { ownLocks } from '../helpers/own-locks.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 
 let database: TestDatabase
@@ -88,9 +89,8 @@ describe('being alone with it', () => {
     const died = errorOf(dying)
     await begun.promise
     const next = createSharedTokenStore(database.db, application).exclusively(async () => 'next', signal)
-    await sql`select pg_terminate_backend(pid, 5000) from pg_locks
-      where locktype = 'advisory' and granted
-        and database = (select oid from pg_database where datname = current_database())`.execute(database.db)
+    const lose = sql`select pg_terminate_backend(pid, 5000) from ${ownLocks} where locktype = 'advisory' and granted`
+    await lose.execute(database.db)
     expect(await next).toBe('next')
     never.resolve()
     expect(await died).toMatchObject({ code: 'db.unreachable' })

@@ -19,7 +19,7 @@ export interface SourceFacts {
 }
 
 /** Something that only some files may do. */
-export type Habit = 'default export' | 're-export' | 'process.env' | 'time' | 'computed import'
+export type Habit = 'default export' | 're-export' | 'process.env' | 'time' | 'computed import' | 'pg_locks'
 
 const timers = new Set(['setTimeout', 'setInterval', 'setImmediate'])
 
@@ -65,6 +65,7 @@ export function readSource(path: string, text: string): SourceFacts {
 }
 
 function habitsOf(node: Node): Habit[] {
+  if (node.type === 'TemplateElement' && /\bpg_locks\b/.test(String(field(node.value, 'raw')))) return ['pg_locks']
   const callee = nameOf(node.callee)
   if (node.type === 'NewExpression' && callee === 'Date' && isEmpty(node.arguments)) return ['time']
   if (node.type === 'CallExpression' && (callee === 'Date' || timers.has(callee))) return ['time']
