@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } fro
 import { openDatabase } from '../../src/db/pool.ts'
 import { startRun } from '../../src/state/runs.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
+import { untilRow } from '../helpers/own-locks.ts'
 import { DAY, HOUR, nightly, type SchedulerBench, START, startSchedulerBench } from '../helpers/scheduler-bench.ts'
 import { startStallingProxy } from '../helpers/stalling-proxy.ts'
 import { doneWell, jobOf, startScheduler } from '../helpers/start-scheduler.ts'
@@ -210,9 +211,7 @@ test('a database that hangs is noticed by looks and runs alike, and what it stop
     return await sql`select 1`.execute(db).then(() => doneWell)
   }
   const scheduler = startScheduler(db, clock, [jobOf('nightly', nightly)], runJob)
-  const isKnown = async () =>
-    expect(await sql`select from livehouse_ops.jobs`.execute(db)).toMatchObject({ rows: [{}] })
-  await vi.waitFor(isKnown)
+  await untilRow(db, sql`select from livehouse_ops.jobs`)
   await clock.advance(17 * HOUR)
   const whileTimePasses = async (check: () => unknown) =>
     await vi.waitFor(async () => {
