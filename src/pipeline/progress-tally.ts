@@ -18,10 +18,16 @@ interface SliceTally {
   isEnded: boolean
 }
 
+/** Sums over all slices: each page is reported, so they are kept, not added up again for thousands of slices. */
 interface Counters {
   planned: number
   rows: number
-  readonly slices: SliceTally[]
+  pages: number
+  begun: number
+  ended: number
+  /** Slices of which it is known how many pages they have, and how many that is. */
+  measured: number
+  measuredPages: number
   /** By name; one that is read again replaces its earlier self. */
   readonly current: Map<string, SliceTally>
 }
@@ -42,7 +48,7 @@ export function createProgressTally(): ProgressTally {
   const streams = new Map<StreamName, Counters>()
   return {
     add: (event) => {
-      const counters = streams.get(event.stream) ?? { planned: 0, rows: 0, slices: [], current: new Map() }
+      const counters = streams.get(event.stream) ?? noCounters()
       streams.set(event.stream, counters)
       count(counters, event)
       return summary(counters)
@@ -54,6 +60,10 @@ export function createProgressTally(): ProgressTally {
   }
 }
 
+function noCounters(): Counters {
+  return { planned: 0, rows: 0, pages: 0, begun: 0, ended: 0, measured: 0, measuredPages: 0, current: new Map() }
+}
+
 function count(counters: Counters, event: ProgressEvent): void {
   if (event.kind === 'stream.planned') {
     counters.planned += event.slices
@@ -61,31 +71,37 @@ function count(counters: Counters, event: ProgressEvent): void {
   }
   if (event.kind === 'slice.started' || !counters.current.has(event.slice)) {
     const begun = { pages: 0, totalPages: undefined, isEnded: false }
-    counters.slices.push(begun)
+    weigh(counters, begun, 1)
     counters.current.set(event.slice, begun)
   }
   const slice = counters.current.get(event.slice)
   if (!slice) return
+  weigh(counters, slice, -1)
+  if (event.kind === 'slice.cut') {
+    counters.planned += event.parts - 1
+    return
+  }
   if (event.kind === 'page') {
     counters.rows += event.rows
     slice.pages += 1
     slice.totalPages = event.totalPages
   }
   if (event.kind === 'slice.ended') slice.isEnded = true
-  if (event.kind === 'slice.cut') {
-    counters.slices.splice(counters.slices.indexOf(slice), 1)
-    counters.planned += event.parts - 1
-  }
+  weigh(counters, slice, 1)
 }
 
-function summary({ planned, rows, slices }: Counters): StreamTally {
-  const pages = slices.reduce((sum, slice) => sum + slice.pages, 0)
-  const known = slices.flatMap(({ isEnded, pages, totalPages }) => {
-    if (isEnded) return [pages]
-    return totalPages === undefined ? [] : [Math.max(pages, totalPages)]
-  })
-  const count = Math.max(planned, slices.length)
-  const sum = known.reduce((total, each) => total + each, 0)
-  const totalPages = known.length === 0 ? undefined : Math.round((sum / known.length) * count)
-  return { rows, pages, totalPages, slices: count, endedSlices: slices.filter(({ isEnded }) => isEnded).length }
+/** Adds a slice to the sums, or takes it out of them. */
+function weigh(counters: Counters, { pages, totalPages, isEnded }: SliceTally, sign: 1 | -1): void {
+  counters.begun += sign
+  counters.pages += sign * pages
+  if (isEnded) counters.ended += sign
+  if (!isEnded && totalPages === undefined) return
+  counters.measured += sign
+  counters.measuredPages += sign * (isEnded ? pages : Math.max(pages, totalPages ?? 0))
+}
+
+function summary({ planned, rows, pages, begun, ended, measured, measuredPages }: Counters): StreamTally {
+  const slices = Math.max(planned, begun)
+  const totalPages = measured === 0 ? undefined : Math.round((measuredPages / measured) * slices)
+  return { rows, pages, totalPages, slices, endedSlices: ended }
 }

@@ -27,6 +27,21 @@ test('an ended slice counts the pages that it had, and the next one of its parti
   expect(state && isOver(state)).toBe(true)
 })
 
+test('a slice that is cut gives way to its parts', () => {
+  const tally = createProgressTally()
+  tally.add({ kind: 'stream.planned', stream, slices: 2 })
+  tally.add({ kind: 'slice.started', ...slice })
+  tally.add({ kind: 'page', ...slice, rows: 100, totalPages: 90 })
+  tally.add({ kind: 'slice.cut', ...slice, parts: 3 })
+  expect(tally.of(stream)).toEqual({ rows: 100, pages: 0, totalPages: undefined, slices: 4, endedSlices: 0 })
+  for (const part of ['one', 'two', 'three']) {
+    tally.add({ kind: 'slice.started', stream, slice: part })
+    tally.add({ kind: 'page', stream, slice: part, rows: 10, totalPages: 2 })
+    tally.add({ kind: 'slice.ended', stream, slice: part, proof: 'verified' })
+  }
+  expect(tally.of(stream)).toEqual({ rows: 130, pages: 3, totalPages: 4, slices: 4, endedSlices: 3 })
+})
+
 test('a plan without slices is not over before it began', () => {
   const state = createProgressTally().add({ kind: 'stream.planned', stream, slices: 0 })
   expect(isOver(state)).toBe(false)
