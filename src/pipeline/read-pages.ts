@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
+import { giveWay } from '../core/clock.ts'
 import { isSameJson } from '../core/is-same-json.ts'
-import type { Page } from '../core/page.ts'
+import type { CallContext, Page } from '../core/page.ts'
 import { fetchNumbered, fetchPastEnd, pageIgnored, type PageReading } from './page-reading.ts'
 import type { Reader } from './read-ahead.ts'
 
@@ -32,13 +33,12 @@ export async function* readPages(reading: PageReading): AsyncGenerator<NumberedP
   let total = first.total ?? first.items.length
   let received = first.items.length
   let lastPage = lastPageOf(total, size)
-  yield { number: 1, page: first, lastPage }
-
-  const reader = await reading.readAhead.begin(lastPage)
-  const ahead = prefetcher(reading, reader)
+  // Before page 1 is worked on: meanwhile the next ones come.
+  const ahead = prefetcher(reading, lastPage)
   let previous = first
   let emptyPages = 0
   try {
+    yield { number: 1, page: first, lastPage }
     for (let number = 2; number <= lastPage || received < total || previous.items.length >= size; number++) {
       if (number > lastPage * OVERRUN_FACTOR + OVERRUN_MARGIN) return
       const page = number > lastPage ? await fetchPastEnd(reading, number) : await ahead.take(number, lastPage)
@@ -57,7 +57,6 @@ export async function* readPages(reading: PageReading): AsyncGenerator<NumberedP
       yield { number, page, lastPage }
     }
   } finally {
-    reader.end()
     await ahead.stop()
   }
 }
@@ -84,12 +83,15 @@ interface Prefetcher {
   readonly stop: () => Promise<void>
 }
 
-function prefetcher(reading: PageReading, { room }: Reader): Prefetcher {
+/** Begins as soon as it is the turn of a list of so many pages, where there are more than the first. */
+function prefetcher(reading: PageReading, pages: number): Prefetcher {
   const leaving = new AbortController()
-  const context = { ...reading.context, signal: AbortSignal.any([reading.context.signal, leaving.signal]) }
+  let context: CallContext | undefined
   const underway: Promise<Page>[] = []
+  let reader: Reader | undefined
   let arrived = 0
   const ask = (number: number) => {
+    context ??= { ...reading.context, signal: AbortSignal.any([reading.context.signal, leaving.signal]) }
     const page = fetchNumbered({ ...reading, context }, number)
     // A page that fails while an earlier one is awaited is not unhandled: it is awaited in its turn, or in `stop`.
     page
@@ -103,26 +105,44 @@ function prefetcher(reading: PageReading, { room }: Reader): Prefetcher {
    * How many more to ask for. Pages that have come and wait are held as rows: where they come sooner than they can be read, few
    * are enough.
    */
-  const roomNow = (): number => {
+  const roomNow = ({ room }: Reader): number => {
     const most = room()
     if (arrived >= Math.ceil(most / 4)) return 0
     return Math.min(most - underway.length, arrived > 1 ? 2 : most)
   }
+  const askAhead = (opened: Reader, number: number, lastPage: number): void => {
+    if (underway.length === 0) underway.push(ask(number))
+    const end = Math.min(lastPage, number + underway.length - 1 + roomNow(opened))
+    for (let next = number + underway.length; next <= end; next++) underway.push(ask(next))
+  }
+  const begin = async (number: number, lastPage: number): Promise<Reader> => {
+    const opened = await reading.readAhead.begin(lastPage)
+    if (leaving.signal.aborted) opened.end()
+    else {
+      reader = opened
+      askAhead(opened, number, lastPage)
+    }
+    return opened
+  }
+  let begun = pages > 1 ? begin(2, pages) : undefined
   return {
     take: async (number, lastPage) => {
-      if (underway.length === 0) underway.push(ask(number))
-      const end = Math.min(lastPage, number + underway.length - 1 + roomNow())
-      for (let next = number + underway.length; next <= end; next++) underway.push(ask(next))
+      begun ??= begin(number, lastPage)
+      askAhead(await begun, number, lastPage)
       const page = underway.shift()
       assert(page !== undefined)
       try {
         return await page
       } finally {
         arrived -= 1
+        // Pages that have come are read one after the other: in between the places of others are to be filled again.
+        await giveWay()
       }
     },
     stop: async () => {
+      if (begun === undefined) return
       leaving.abort()
+      reader?.end()
       await Promise.allSettled(underway)
     },
   }

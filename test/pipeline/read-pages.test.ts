@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { giveWay } from '../../src/core/clock.ts'
 import type { FetchPage, ListRequest } from '../../src/core/page.ts'
 import { createReadAhead } from '../../src/pipeline/read-ahead.ts'
 import { readPages } from '../../src/pipeline/read-pages.ts'
@@ -89,6 +90,49 @@ test('no more pages are under way than allowed', async () => {
   }
   expect(await readAll(fetchPage, { prefetch: 5 })).toHaveLength(200)
   expect(most).toBeLessThanOrEqual(5)
+})
+
+test('the next pages are asked for before anybody has looked at page 1', async () => {
+  const { fetchPage, asked } = scriptPages(servesNumbers(200))
+  for await (const { number } of readPages({
+    fetchPage,
+    list,
+    pageSize: 10,
+    readAhead: createReadAhead(4),
+    context: openContext(),
+  })) {
+    if (number > 1) break
+    await giveWay()
+    expect(asked).toEqual([1, 2, 3, 4, 5])
+  }
+})
+
+test('between pages that have come there is time for others', async () => {
+  const { fetchPage } = scriptPages(servesNumbers(95))
+  const rounds: number[] = []
+  let round = 0
+  let isOver = false
+  const count = () => {
+    round += 1
+    if (!isOver) setImmediate(count)
+  }
+  setImmediate(count)
+  for await (const { number } of readPages({
+    fetchPage,
+    list,
+    pageSize: 10,
+    readAhead: createReadAhead(20),
+    context: openContext(),
+  })) {
+    if (number > 1) rounds.push(round)
+  }
+  isOver = true
+  expect(new Set(rounds).size).toBe(9)
+})
+
+test('a list of one page that grows while it is read is read on', async () => {
+  const { fetchPage } = scriptPages((request, calls) => servesNumbers(calls === 1 ? 10 : 45)(request))
+  expect(await readAll(fetchPage)).toHaveLength(45)
 })
 
 test('leaving early ends what is still under way', async () => {
