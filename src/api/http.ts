@@ -6,13 +6,15 @@ import type { CallContext } from '../core/page.ts'
 import type { Secrets } from './secrets.ts'
 import type { Call } from './send.ts'
 
+/** A connection whose answer has come can be used again a moment later (undici): at once another one takes the next call. */
+const SPARE_CONNECTIONS = 2
 const MAX_BODY_BYTES = 32 * 1024 * 1024
 
 export interface HttpOptions {
   /** The two addresses of the spec, without a trailing slash. */
   readonly baseUrl: string
   readonly authUrl: string | null
-  /** Most connections to one host. */
+  /** Calls at once to one host; it has two connections more. */
   readonly concurrency: number
   /** For the headers, for each pause within the body, and for the whole call. */
   readonly timeoutMs: number
@@ -54,7 +56,7 @@ export function createHttp(options: HttpOptions): Http {
     httpProxy: proxies.http ?? '',
     httpsProxy: proxies.https ?? '',
     noProxy: proxies.none ?? '',
-    connections: concurrency,
+    connections: concurrency + SPARE_CONNECTIONS,
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
     connect: { timeout: timeoutMs },

@@ -63,6 +63,20 @@ describe('what is sent', () => {
     expect(ports.size).toBeLessThan(5)
   })
 
+  test('a call that follows another at once finds a connection that is free', async () => {
+    const ports = new Set<number | undefined>()
+    await using service = await startScriptedService(() => ({
+      raw: (response) => {
+        ports.add(response.socket?.remotePort)
+        response.end('[]')
+      },
+    }))
+    await using http = openHttp(service.url, { concurrency: 1 })
+    for (let i = 0; i < 20; i += 1) await http.exchange(call, openContext())
+    expect(ports.size).toBeGreaterThan(1)
+    expect(ports.size).toBeLessThanOrEqual(3)
+  })
+
   test('the attempt is told before it goes out', async () => {
     await using service = await startScriptedService(() => ({ json: [] }))
     await using http = openHttp(service.url)
