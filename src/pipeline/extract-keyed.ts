@@ -33,7 +33,8 @@ export async function extractKeyed(
       ? rows.length
       : rows.filter((row) => liesWithin(row, stream.timeColumns, window, deps.timeZone)).length
   const keyOf = rowKey(stream)
-  const suspects = await readSuspects(slice, deps)
+  // While page 1 is on its way.
+  const [suspects] = await Promise.all([readSuspects(slice, reading, deps), reading.firstPage()])
   let channelFacts: ChannelFacts | undefined
   let previous: WalkSummary | undefined
   let firstPage: string | undefined
@@ -61,7 +62,8 @@ export async function extractKeyed(
       const duplicates = isSettled(verdict) ? losersOf(stream, walked.held) : []
       const summary = { ...walked, rejected: [...walked.rejected, ...duplicates] }
       const found = { count, has: walk.hasKey }
-      return { summary, verdict, channelFacts, title: undefined, found, ...(firstPage && { firstPage }) }
+      const isOnlyReading = attempt === 1
+      return { summary, verdict, channelFacts, title: undefined, found, isOnlyReading, ...(firstPage && { firstPage }) }
     }
     await loader.flush()
     for (const row of walked.repeated) suspects.add(keyOf(row))
@@ -70,7 +72,12 @@ export async function extractKeyed(
 }
 
 /** The keys of which the list has had real duplicates before. */
-async function readSuspects({ stream, partition }: Slice, { db }: RunDeps): Promise<Set<string>> {
+async function readSuspects(
+  { stream, partition }: Slice,
+  { earlier }: SliceReading,
+  { db }: RunDeps,
+): Promise<Set<string>> {
+  if (!(await earlier()).hasDuplicates) return new Set()
   const field = keyField(stream)
   const column = Object.values(stream.columns).find(({ source }) => source.kind === 'field' && source.field === field)
   const values = await readDuplicates(db, stream, partition)

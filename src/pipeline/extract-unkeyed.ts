@@ -53,7 +53,8 @@ export async function extractUnkeyed(
     const unproven = isSettled(verdict) ? [] : identified
     const title = isWhole ? pages.find(({ items }) => items.length > 0)?.title : undefined
     const found = foundOf(kept, identified, identity, timeZone)
-    return { summary, verdict, found, unproven, channelFacts: undefined, title: title && headersText(title) }
+    const known = { channelFacts: undefined, title: title && headersText(title) }
+    return { summary, verdict, found, isOnlyReading: true, unproven, ...known }
   }
 }
 

@@ -1,6 +1,4 @@
-import type { Kysely } from 'kysely'
-import type { Database } from '../db/database.ts'
-import { judgeDrop, readLastWalk } from '../state/surprise-drop.ts'
+import { judgeDrop } from '../state/surprise-drop.ts'
 import { countHeld } from '../warehouse/table-part.ts'
 import type { Extraction } from './extraction.ts'
 import type { Verdict } from './judge-walk.ts'
@@ -27,26 +25,23 @@ interface Finding {
 /**
  * Holds what a reading found against what was there before: a walk against the last one, a window against the warehouse. A
  * surprise drop is never green at once, whatever the source's total says.
+ * @param lastWalk rows of the last walk; undefined where windows are read, and before the first
  */
 export async function holdAgainstEarlier(
   { stream, partition, window }: Slice,
   { verdict, found, summary }: Finding,
   { db, clock, timeZone }: RunDeps,
+  lastWalk: number | undefined,
 ): Promise<HeldVerdict> {
   if (verdict.proof === 'short') {
     const { totals, distinct, rejected } = summary
     return { ...verdict, isDrop: false, missingRows: (totals?.largest ?? 0) - distinct - rejected.length }
   }
-  const held = await countEarlier(db, { stream, partition, window, timeZone })
+  const held = window === undefined ? (lastWalk ?? 0) : await countHeld(db, { stream, partition, window, timeZone })
   const { count } = found
   const now = new Date(clock.now())
   const answer = await judgeDrop(db, { stream: stream.name, partition, window, held, found: count, now })
   if (answer !== 'surprise') return { ...verdict, isDrop: answer === 'agreed' }
   const reason = `only ${count} rows came where there were ${held}; it is believed when a reading at least an hour later agrees`
   return { proof: 'short', reason, isDrop: true, missingRows: held - count }
-}
-
-async function countEarlier(db: Kysely<Database>, part: Parameters<typeof countHeld>[1]): Promise<number> {
-  if (part.window !== undefined) return await countHeld(db, part)
-  return (await readLastWalk(db, part.stream.name, part.partition)) ?? 0
 }

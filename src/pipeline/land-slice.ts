@@ -1,11 +1,14 @@
+import type { OperationNodeSource } from 'kysely'
 import type { Row } from '../core/column.ts'
 import { partitionKey } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
+import type { EarlierReadings } from '../state/earlier-readings.ts'
+import { executeTogether } from '../state/execute-together.ts'
 import { rememberHeaders } from '../state/headers.ts'
 import { resolveAbsent } from '../state/quarantine.ts'
-import { recordSlice, type SliceRecord } from '../state/slices.ts'
-import { markWalk } from '../state/walk-marks.ts'
-import { describeChannel } from '../warehouse/channels.ts'
+import { type SliceRecord, sliceEntry } from '../state/slices.ts'
+import { walkMarkEntry } from '../state/walk-marks.ts'
+import { channelDescription } from '../warehouse/channels.ts'
 import { markRemoved } from '../warehouse/history.ts'
 import { loadRows } from '../warehouse/load.ts'
 import type { BatchLoader } from './batch-loader.ts'
@@ -21,17 +24,23 @@ export interface Landing {
   readonly hasNewHeaders: boolean
 }
 
+/** A slice when it has been read, and what is said of it. */
+export interface ReadSlice {
+  readonly extraction: Extraction
+  readonly verdict: HeldVerdict
+  readonly earlier: EarlierReadings
+  readonly record: SliceRecord
+}
+
 /**
  * Ends a slice: in one transaction its last rows, what they say of the channel, the rows that are gone, and its entry in the
  * ledger. So coverage is never ahead of rows.
  */
 export async function landSlice(
   slice: Slice,
-  extraction: Extraction,
-  verdict: HeldVerdict,
+  { extraction, verdict, earlier, record }: ReadSlice,
   { clock, runId, timeZone }: RunDeps,
   loader: BatchLoader,
-  record: SliceRecord,
 ): Promise<Landing> {
   const { stream, partition } = slice
   const { summary, found, channelFacts, title } = extraction
@@ -39,33 +48,46 @@ export async function landSlice(
   let landing: Landing = { removed: 0, hasNewHeaders: false }
   await loader.finish(async (trx) => {
     await loadRows(trx, stream, latestOfEach(stream.key, summary.repeated), runId, { onlyNewer: true })
-    if (channelFacts && partition.channel) await describeChannel(trx, partition.channel, channelFacts, runId)
     const name = { stream: stream.name, partition: partitionKey(partition) }
     // Of a reading that fell short no row is written that has no id, so none has these headers.
     const isWritten = verdict.proof !== 'short' || verdict.isDrop
     landing = {
-      removed: mayMarkRemoved(slice, extraction, verdict)
+      removed: mayMarkRemoved(slice, extraction, verdict, earlier)
         ? await markRemoved(trx, { ...slice, timeZone }, found, runId, at)
         : 0,
       hasNewHeaders:
         isWritten && title !== undefined && (await rememberHeaders(trx, { ...name, title, runId, seenAt: at })),
     }
-    if (slice.window === undefined && isProven(extraction, verdict)) {
+    const isAnyUnread = earlier.hasUnread || summary.rejected.length > 0
+    if (slice.window === undefined && isAnyUnread && isProven(extraction, verdict)) {
       const origin = { ...name, runId, seenAt: at, timeZone }
       await resolveAbsent(trx, origin, summary.rejected, { isDaily: isDaily(stream) })
     }
+    const entries: OperationNodeSource[] = [sliceEntry(trx, record)]
+    if (channelFacts && partition.channel) {
+      entries.push(channelDescription(trx, partition.channel, channelFacts, runId))
+    }
     if (extraction.firstPage !== undefined && verdict.proof === 'verified') {
       const mark = { total: summary.totals?.first ?? 0, firstPage: extraction.firstPage, walkedAt: record.startedAt }
-      await markWalk(trx, { ...name, ...mark, runId })
+      entries.push(walkMarkEntry(trx, { ...name, ...mark, runId }))
     }
-    await recordSlice(trx, record)
+    await executeTogether(trx, entries)
   })
   return landing
 }
 
-/** Never from a walk with duplicates, nor from one that brought what could not be read: the missing row may be among that. */
-function mayMarkRemoved({ stream }: Slice, extraction: Extraction, verdict: HeldVerdict): boolean {
+/**
+ * Never from a walk with duplicates, nor from one that brought what could not be read: the missing row may be among that. Where
+ * nothing was there before, nothing can be missing: to count the rows of a long list takes long.
+ */
+function mayMarkRemoved(
+  { stream }: Slice,
+  extraction: Extraction,
+  verdict: HeldVerdict,
+  { isNew }: EarlierReadings,
+): boolean {
   const { repeated, rejected } = extraction.summary
+  if (isNew && extraction.isOnlyReading) return false
   return stream.marksRemoved && isProven(extraction, verdict) && repeated.length === 0 && rejected.length === 0
 }
 

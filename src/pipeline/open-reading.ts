@@ -2,6 +2,7 @@ import type { ItemReader } from '../core/item.ts'
 import type { Page } from '../core/page.ts'
 import { type Window, widen } from '../core/slice.ts'
 import { formatWallDate, wallTimeAt } from '../core/wall-clock.ts'
+import { type EarlierReadings, readEarlier } from '../state/earlier-readings.ts'
 import type { CallMeter } from './call-meter.ts'
 import { fetchNumbered, type PageReading } from './page-reading.ts'
 import { coveredPart, horizonAt } from './plan-windows.ts'
@@ -17,6 +18,8 @@ export interface SliceReading {
   readonly covers: () => Window | undefined
   /** Page 1; whoever asks for it next gets this one. */
   readonly firstPage: () => Promise<Page>
+  /** What was there before it; asked once. */
+  readonly earlier: () => Promise<EarlierReadings>
   readonly reportPage: (rows: number, totalPages: number | undefined) => void
 }
 
@@ -26,7 +29,8 @@ const OVERLAP_SECONDS = 60
 export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter): SliceReading {
   const { stream, partition, window } = slice
   const asked = window && widen(window, OVERLAP_SECONDS)
-  const serviceDay = formatWallDate(wallTimeAt(deps.clock.now(), deps.timeZone))
+  const startedAtMs = deps.clock.now()
+  let earlier: Promise<EarlierReadings> | undefined
   let first: Page | undefined
   let servedAtMs: number | undefined
   const pages: PageReading = {
@@ -47,7 +51,13 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter): Slic
   }
   return {
     pages,
-    readItem: deps.openItemReader(stream, { partition, serviceDay }),
+    readItem: deps.openItemReader(stream, {
+      partition,
+      // Few streams want it, and to know a zone takes long.
+      get serviceDay() {
+        return formatWallDate(wallTimeAt(startedAtMs, deps.timeZone))
+      },
+    }),
     asked,
     covers: () => {
       if (slice.covers === undefined || servedAtMs === undefined) return slice.covers
@@ -56,6 +66,10 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter): Slic
     firstPage: async () => {
       first = await fetchNumbered(pages, 1)
       return first
+    },
+    earlier: async () => {
+      earlier ??= readEarlier(deps.db, stream, partition, window === undefined)
+      return await earlier
     },
     reportPage: (rows, totalPages) => {
       deps.report({ kind: 'page', stream: stream.name, slice: sliceName(slice), rows, totalPages })

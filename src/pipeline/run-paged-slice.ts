@@ -148,7 +148,7 @@ function isThis({ window, backfillId }: OpenSlice, slice: Slice): boolean {
 async function judge(slice: Slice, { moved, foundRows, keys }: OpenSlice, deps: RunDeps): Promise<HeldVerdict> {
   const verdict = { proof: moved === undefined ? ('unverifiable' as const) : ('moving' as const), reason: moved }
   const summary = { totals: undefined, distinct: keys.size, rejected: [] }
-  return await holdAgainstEarlier(slice, { verdict, found: { count: foundRows }, summary }, deps)
+  return await holdAgainstEarlier(slice, { verdict, found: { count: foundRows }, summary }, deps, undefined)
 }
 
 /** Of the whole slice, from its first day on. */

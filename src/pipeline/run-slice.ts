@@ -1,5 +1,6 @@
 import type { Counts } from '../core/outcome.ts'
 import { isGreen, type Proof } from '../core/slice.ts'
+import { nothingEarlier } from '../state/earlier-readings.ts'
 import { recordSlice } from '../state/slices.ts'
 import { acceptShortfall } from './accept-shortfall.ts'
 import { assumeUnchanged } from './assume-unchanged.ts'
@@ -66,10 +67,12 @@ export async function runSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice 
     extraction = extracted.extraction
     await keepRejected(slice, extraction.summary, deps)
     requireReadable(extraction.summary)
-    const verdict = await acceptShortfall(slice, await holdAgainstEarlier(slice, extraction, deps), deps)
+    const earlier = slice.window === undefined ? await reading.earlier() : nothingEarlier
+    const held = await holdAgainstEarlier(slice, extraction, deps, earlier.lastWalk)
+    const verdict = await acceptShortfall(slice, held, deps)
     if (verdict.proof === 'accepted') await loader.add(extraction.unproven ?? [])
     const record = log.record(verdict, extraction, reading.covers())
-    const landing = await landSlice(slice, extraction, verdict, deps, loader, record)
+    const landing = await landSlice(slice, { extraction, verdict, earlier, record }, deps, loader)
     removed = landing.removed
     return end(
       verdict.proof,

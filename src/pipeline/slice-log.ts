@@ -27,7 +27,6 @@ export function openSliceLog(
 ): SliceLog {
   const { stream, partition, window, backfillId } = slice
   const startedAt = new Date(clock.now())
-  const readAt = wallTimeAt(startedAt.getTime(), timeZone)
   const name = { stream: stream.name, slice: sliceName(slice) }
   report({ kind: 'slice.started', ...name })
   log.info('slice.started', name)
@@ -40,7 +39,7 @@ export function openSliceLog(
         partition,
         window,
         covers,
-        settled: covers && settledPart(covers, readAt, stream.lookbackDays),
+        settled: covers && settledPart(covers, wallTimeAt(startedAt.getTime(), timeZone), stream.lookbackDays),
         backfillId,
         proof,
         isDrop,

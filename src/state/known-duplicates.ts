@@ -4,7 +4,8 @@ import type { Stream } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
 import type { QuarantinedItem } from './quarantine.ts'
 
-const REASON = 'duplicate'
+/** What the reason of such an item begins with. */
+export const DUPLICATE = 'duplicate'
 
 /** A row that the source lists beside a fresher one of the same key, for quarantine. */
 export function duplicateItem(
@@ -12,12 +13,12 @@ export function duplicateItem(
   path: string,
   rows: number,
 ): QuarantinedItem & { readonly kind: 'rejected' } {
-  const reason = `${REASON}: ${path} came ${rows} times with different contents in a list that stood still; the latest is kept`
+  const reason = `${DUPLICATE}: ${path} came ${rows} times with different contents in a list that stood still; the latest is kept`
   return { kind: 'rejected', raw, path, reason, headers: null }
 }
 
 export function isDuplicate({ reason }: Pick<QuarantinedItem, 'reason'>): boolean {
-  return reason.startsWith(REASON)
+  return reason.startsWith(DUPLICATE)
 }
 
 /** The source fields of the rows of a partition that are in quarantine as duplicates, as text. */
@@ -31,7 +32,7 @@ export async function readDuplicates(
     .select(['raw', 'path'])
     .where('stream', '=', name)
     .where('partition', '=', partitionKey(partition))
-    .where('reason', 'like', `${REASON}%`)
+    .where('reason', 'like', `${DUPLICATE}%`)
     .where('resolved_at', 'is', null)
     .execute()
   return rows.map(({ raw, path }) => fieldText(raw, path))

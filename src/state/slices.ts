@@ -38,34 +38,36 @@ export interface SliceRecord {
 
 /** Writes a slice into the ledger; in the transaction of its last rows, so that coverage never runs ahead of rows. */
 export async function recordSlice(db: Kysely<Database>, slice: SliceRecord): Promise<void> {
-  await db
-    .insertInto('livehouse_ops.slices')
-    .values({
-      run_id: slice.runId,
-      stream: slice.stream,
-      partition: partitionKey(slice.partition),
-      reads: slice.window ? formatRange(slice.window) : null,
-      covers: slice.covers ? formatRange(slice.covers) : null,
-      settled: slice.settled ? formatRange(slice.settled) : null,
-      backfill_id: slice.backfillId ?? null,
-      status: statusOf(slice.proof),
-      proof: slice.proof,
-      first_total: slice.totals?.first ?? null,
-      last_total: slice.totals?.last ?? null,
-      smallest_total: slice.totals?.smallest ?? null,
-      largest_total: slice.totals?.largest ?? null,
-      distinct_rows: slice.distinctRows,
-      quarantined_rows: slice.quarantinedRows,
-      calls: slice.calls,
-      retries: slice.retries,
-      is_drop: slice.isDrop,
-      missing_rows: slice.missingRows ?? null,
-      acceptance_id: slice.acceptanceId ?? null,
-      error: slice.error ?? null,
-      started_at: slice.startedAt,
-      finished_at: slice.finishedAt,
-    })
-    .execute()
+  await sliceEntry(db, slice).execute()
+}
+
+/** The statement that does so, to be executed together with others. */
+export function sliceEntry(db: Kysely<Database>, slice: SliceRecord) {
+  return db.insertInto('livehouse_ops.slices').values({
+    run_id: slice.runId,
+    stream: slice.stream,
+    partition: partitionKey(slice.partition),
+    reads: slice.window ? formatRange(slice.window) : null,
+    covers: slice.covers ? formatRange(slice.covers) : null,
+    settled: slice.settled ? formatRange(slice.settled) : null,
+    backfill_id: slice.backfillId ?? null,
+    status: statusOf(slice.proof),
+    proof: slice.proof,
+    first_total: slice.totals?.first ?? null,
+    last_total: slice.totals?.last ?? null,
+    smallest_total: slice.totals?.smallest ?? null,
+    largest_total: slice.totals?.largest ?? null,
+    distinct_rows: slice.distinctRows,
+    quarantined_rows: slice.quarantinedRows,
+    calls: slice.calls,
+    retries: slice.retries,
+    is_drop: slice.isDrop,
+    missing_rows: slice.missingRows ?? null,
+    acceptance_id: slice.acceptanceId ?? null,
+    error: slice.error ?? null,
+    started_at: slice.startedAt,
+    finished_at: slice.finishedAt,
+  })
 }
 
 /** Whether a whole walk of this partition has landed since an instant. */

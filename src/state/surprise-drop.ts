@@ -52,25 +52,6 @@ export async function judgeDrop(db: Kysely<Database>, question: DropQuestion): P
   return isAgreed ? 'agreed' : 'surprise'
 }
 
-/** How many rows the last landed walk of this partition found; undefined before the first. */
-export async function readLastWalk(
-  db: Kysely<Database>,
-  stream: StreamName,
-  partition: Partition,
-): Promise<number | undefined> {
-  const row = await db
-    .selectFrom('livehouse_ops.slices')
-    .select('distinct_rows')
-    .where('stream', '=', stream)
-    .where('partition', '=', partitionKey(partition))
-    .where('reads', 'is', null)
-    .where('status', '=', 'landed')
-    .orderBy('slice_id', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  return row === undefined ? undefined : Number(row.distinct_rows)
-}
-
 function isAlike(a: number, b: number): boolean {
   return Math.min(a, b) >= Math.max(a, b) * SMALLEST_SHARE
 }

@@ -17,14 +17,13 @@ export interface MarkedWalk extends WalkMark {
   readonly runId: string
 }
 
-/** Written in the transaction that lands the walk. */
-export async function markWalk(db: Kysely<Database>, walk: MarkedWalk): Promise<void> {
+/** The statement that keeps the mark: executed in the transaction that lands the walk. */
+export function walkMarkEntry(db: Kysely<Database>, walk: MarkedWalk) {
   const mark = { total: walk.total, first_page: walk.firstPage, walked_at: walk.walkedAt, run_id: walk.runId }
-  await db
+  return db
     .insertInto('livehouse_ops.walk_marks')
     .values({ stream: walk.stream, partition: walk.partition, ...mark })
     .onConflict((conflict) => conflict.columns(['stream', 'partition']).doUpdateSet(mark))
-    .execute()
 }
 
 /** By partition; without those that another reading has followed, whatever came of it. */

@@ -58,14 +58,14 @@ export async function registerChannels(
   })
 }
 
-/** What the service says of a channel; an answer that names nothing never blanks what is known. */
-export async function describeChannel(
+/** The statement that keeps what the service says of a channel; an answer that names nothing never blanks what is known. */
+export function channelDescription(
   db: Kysely<Database>,
   channelId: string,
   { name, adminId }: ChannelFacts,
   runId: string,
-): Promise<void> {
-  await db
+) {
+  return db
     .updateTable('livehouse.channels')
     .set({
       name: sql`coalesce(${name}::text, name)`,
@@ -77,5 +77,4 @@ export async function describeChannel(
     .where(
       sql<boolean>`(name, admin_id) is distinct from (coalesce(${name}::text, name), coalesce(${adminId}::bigint, admin_id))`,
     )
-    .execute()
 }

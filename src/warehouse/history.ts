@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import { partitionKey } from '../core/slice.ts'
 import type { Database } from '../db/database.ts'
-import { countHeld, findAbsent, isOfPart, keyColumnOf, type TablePart, tableOf } from './table-part.ts'
+import { findAbsent, isOfPart, keyColumnOf, type TablePart, tableOf } from './table-part.ts'
 
 /**
  * After a proven reading: rows of this part that it did not find are noted as missed; those that the proven reading before it
@@ -15,9 +15,14 @@ export async function markRemoved(
   runId: string,
   at: Date,
 ): Promise<number> {
-  const missing = (await countHeld(trx, part)) === found.count ? [] : await findAbsent(trx, part, found.has)
   const key = keyColumnOf(part)
   const place = sql`stream = ${part.stream.name} and partition = ${partitionKey(part.partition)}`
+  const looked = await sql<{ held: string; is_any_missed: boolean }>`
+    select (select count(*) from ${tableOf(part)} as t where ${isOfPart(part)}) as held,
+      exists (select from livehouse_ops.missed_rows where ${place}) as is_any_missed`.execute(trx)
+  const isWhole = Number(looked.rows[0]?.held) === found.count
+  if (isWhole && looked.rows[0]?.is_any_missed === false) return 0
+  const missing = isWhole ? [] : await findAbsent(trx, part, found.has)
   await sql`
     delete from livehouse_ops.missed_rows where ${place} and not row_key = any(${missing}::text[])
       and row_key in (select t.${key} from ${tableOf(part)} as t where ${isOfPart(part)})`.execute(trx)
