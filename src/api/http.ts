@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici'
 import { callIfStillRunning } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
 import type { CallContext } from '../core/page.ts'
+import { whenAborted } from '../core/when-aborted.ts'
 import type { Secrets } from './secrets.ts'
 import type { Call } from './send.ts'
 
@@ -80,10 +81,9 @@ async function exchange(
   const url = new URL((call.host === 'auth' ? (options.authUrl ?? '') : options.baseUrl) + call.path)
   for (const [name, value] of Object.entries(call.query ?? {})) url.searchParams.set(name, value)
   const limit = new AbortController()
-  const onAbort = () => limit.abort()
-  signal.addEventListener('abort', onAbort)
+  const stopListening = whenAborted(signal, () => limit.abort())
   // undici's limits see only pauses; an answer that drips is caught here. Always on the real clock: a socket knows no other.
-  const callOff = callIfStillRunning(options.timeoutMs, onAbort)
+  const callOff = callIfStillRunning(options.timeoutMs, () => limit.abort())
   const received = { bytes: 0, hasHeaders: false }
   try {
     context.onAttempt?.(1)
@@ -124,7 +124,7 @@ async function exchange(
     throw translate(options, call, error, { ...received, isLate: limit.signal.aborted, url })
   } finally {
     callOff()
-    signal.removeEventListener('abort', onAbort)
+    stopListening()
   }
 }
 

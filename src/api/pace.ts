@@ -1,5 +1,6 @@
 import pLimit from 'p-limit'
 import { hasCode } from '../core/errors.ts'
+import { whenAborted } from '../core/when-aborted.ts'
 import { createFairQueue } from './fair-queue.ts'
 import type { Permits, Preparation } from './permits.ts'
 import type { Answer, Call, Send } from './send.ts'
@@ -39,21 +40,22 @@ export function pace(next: Send, { concurrency, ...options }: PaceOptions): Send
   const limit = pLimit(concurrency)
   const queue = createFairQueue<() => Promise<void>>()
   const rated = rate(next, options)
+  // Nothing of a call: what has left p-limit's queue is held by what left before it, until all is collected.
+  const takeTurn = async () => queue.take()?.()
   return (call, context) => {
     const { signal } = context
     signal.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
     const remove = queue.add(call.channelId ?? '', async () => {
-      signal.removeEventListener('abort', giveUp)
+      stopWaiting()
       await rated(call, context).then(resolve, reject)
     })
-    const giveUp = () => {
+    const stopWaiting = whenAborted(signal, () => {
       remove()
       reject(signal.reason)
-    }
-    signal.addEventListener('abort', giveUp, { once: true })
+    })
     // A free place takes whose turn it is, which need not be the call that asked for the place.
-    void limit(async () => queue.take()?.())
+    void limit(takeTurn)
     return promise
   }
 }
