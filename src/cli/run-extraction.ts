@@ -166,7 +166,7 @@ async function extract(
     report: progress.report,
     timeZone: service.timeZone,
     runId,
-    readAhead: createReadAhead(PAGES_AHEAD * service.concurrency),
+    readAhead: createReadAhead(PAGES_AHEAD * service.concurrency, clock),
     loadTurns: createTurns(LOADERS),
     pagesPerSlice: PAGES_PER_SLICE,
   }

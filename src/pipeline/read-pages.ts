@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { giveWay } from '../core/clock.ts'
 import { isSameJson } from '../core/is-same-json.ts'
 import type { CallContext, Page } from '../core/page.ts'
-import { fetchNumbered, fetchPastEnd, pageIgnored, type PageReading } from './page-reading.ts'
+import { fetchNumbered, fetchPastEnd, type PageReading, pageIgnored } from './page-reading.ts'
 import type { Reader } from './read-ahead.ts'
 
 /** A page and its number from 1. */
@@ -89,30 +89,16 @@ function prefetcher(reading: PageReading, pages: number): Prefetcher {
   let context: CallContext | undefined
   const underway: Promise<Page>[] = []
   let reader: Reader | undefined
-  let arrived = 0
   const ask = (number: number) => {
     context ??= { ...reading.context, signal: AbortSignal.any([reading.context.signal, leaving.signal]) }
     const page = fetchNumbered({ ...reading, context }, number)
     // A page that fails while an earlier one is awaited is not unhandled: it is awaited in its turn, or in `stop`.
-    page
-      .catch(() => {})
-      .finally(() => {
-        arrived += 1
-      })
+    page.catch(() => {})
     return page
   }
-  /**
-   * How many more to ask for. Pages that have come and wait are held as rows: where they come sooner than they can be read, few
-   * are enough.
-   */
-  const roomNow = ({ room }: Reader): number => {
-    const most = room()
-    if (arrived >= Math.ceil(most / 4)) return 0
-    return Math.min(most - underway.length, arrived > 1 ? 2 : most)
-  }
-  const askAhead = (opened: Reader, number: number, lastPage: number): void => {
+  const askAhead = ({ room }: Reader, number: number, lastPage: number): void => {
     if (underway.length === 0) underway.push(ask(number))
-    const end = Math.min(lastPage, number + underway.length - 1 + roomNow(opened))
+    const end = Math.min(lastPage, number + room() - 1)
     for (let next = number + underway.length; next <= end; next++) underway.push(ask(next))
   }
   const begin = async (number: number, lastPage: number): Promise<Reader> => {
@@ -128,13 +114,13 @@ function prefetcher(reading: PageReading, pages: number): Prefetcher {
   return {
     take: async (number, lastPage) => {
       begun ??= begin(number, lastPage)
-      askAhead(await begun, number, lastPage)
+      const opened = await begun
+      askAhead(opened, number, lastPage)
       const page = underway.shift()
       assert(page !== undefined)
       try {
-        return await page
+        return await opened.next(page)
       } finally {
-        arrived -= 1
         // Pages that have come are read one after the other: in between the places of others are to be filled again.
         await giveWay()
       }

@@ -28,7 +28,7 @@ export function scriptedDeps(fetchPage: FetchPage, signal = new AbortController(
     report: () => {},
     timeZone: 'Asia/Shanghai',
     runId: '1',
-    readAhead: createReadAhead(2),
+    readAhead: createReadAhead(2, createFakeClock()),
     loadTurns: createTurns(2),
     pagesPerSlice: 50,
   }

@@ -4,12 +4,12 @@ import type { ProgressEvent } from '../../src/core/progress.ts'
 import type { StreamName } from '../../src/core/stream.ts'
 import { parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/server.ts'
-import { createReadAhead } from '../../src/pipeline/read-ahead.ts'
-import { createTurns } from '../../src/pipeline/turns.ts'
 import { planAgain } from '../../src/pipeline/plan-again.ts'
 import { planSync } from '../../src/pipeline/plan-sync.ts'
+import { createReadAhead } from '../../src/pipeline/read-ahead.ts'
 import { runStreams } from '../../src/pipeline/run-streams.ts'
 import type { JobResult } from '../../src/pipeline/tally.ts'
+import { createTurns } from '../../src/pipeline/turns.ts'
 import { type BudgetSettings, callBudget } from '../../src/state/call-budget.ts'
 import { PartitionLocks } from '../../src/state/partition-locks.ts'
 import { startRun } from '../../src/state/runs.ts'
@@ -86,7 +86,13 @@ export async function startPipeline(options: EmulatorOptions = {}): Promise<Test
           pageSize: Math.min(pageSize, stream.pageSize),
         })),
         (some, questionsOf) => planSync(db, { ...plan, streams: some }, questionsOf),
-        { ...deps, timeZone: TIME_ZONE, readAhead: createReadAhead(12), loadTurns: createTurns(2), pagesPerSlice: 50 },
+        {
+          ...deps,
+          timeZone: TIME_ZONE,
+          readAhead: createReadAhead(12, deps.clock),
+          loadTurns: createTurns(2),
+          pagesPerSlice: 50,
+        },
         { concurrency: 4, locks, planAgain: (partition) => planAgain(db, partition, begunAt) },
       )
     },

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { silentLog } from '../../src/core/log.ts'
 import { openDatabase } from '../../src/db/pool.ts'
 import { createBatchLoader } from '../../src/pipeline/batch-loader.ts'
@@ -29,7 +29,7 @@ function openLoader(channel: string, loadTurns: Turns, db = database.db) {
     log: silentLog,
     signal: new AbortController().signal,
     report: () => {},
-    readAhead: createReadAhead(1),
+    readAhead: createReadAhead(1, createFakeClock()),
     loadTurns,
     pagesPerSlice: 50,
   }

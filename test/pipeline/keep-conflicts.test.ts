@@ -4,9 +4,9 @@ import { parseExact } from '../../src/api/json.ts'
 import { silentLog } from '../../src/core/log.ts'
 import type { Stream } from '../../src/core/stream.ts'
 import type { Database } from '../../src/db/database.ts'
+import { createBatchLoader } from '../../src/pipeline/batch-loader.ts'
 import { createReadAhead } from '../../src/pipeline/read-ahead.ts'
 import { createTurns } from '../../src/pipeline/turns.ts'
-import { createBatchLoader } from '../../src/pipeline/batch-loader.ts'
 import { startRun } from '../../src/state/runs.ts'
 import { watchRecords } from '../../src/streams/watch-records.ts'
 import { watchRecordsV1 } from '../../src/streams/watch-records-v1.ts'
@@ -55,7 +55,7 @@ async function load(stream: Stream, items: readonly unknown[], land = async (): 
     log: silentLog,
     signal: new AbortController().signal,
     report: () => {},
-    readAhead: createReadAhead(1),
+    readAhead: createReadAhead(1, createFakeClock()),
     loadTurns: createTurns(1),
     pagesPerSlice: 50,
   }

@@ -4,6 +4,7 @@ import type { FetchPage, ListRequest } from '../../src/core/page.ts'
 import { measureBareList, type NumberedPage, servedSize } from '../../src/pipeline/measure-list.ts'
 import { createReadAhead } from '../../src/pipeline/read-ahead.ts'
 import { openContext } from '../helpers/connect-client.ts'
+import { createFakeClock } from '../helpers/fake-clock.ts'
 import { pageOf, scriptPages } from '../helpers/scripted-pages.ts'
 
 const SIZE = 4
@@ -16,7 +17,13 @@ const cut = (count: number, page: number) =>
 
 async function measure(fetchPage: FetchPage) {
   const looked: NumberedPage[] = []
-  const reading = { fetchPage, list, pageSize: SIZE, readAhead: createReadAhead(3), context: openContext() }
+  const reading = {
+    fetchPage,
+    list,
+    pageSize: SIZE,
+    readAhead: createReadAhead(3, createFakeClock()),
+    context: openContext(),
+  }
   const pages = await measureBareList(reading, cut(4, 1), ENOUGH, EXACTNESS, (page) => looked.push(page))
   return { pages, looked: looked.map(({ number }) => number) }
 }
@@ -64,7 +71,13 @@ describe('the end of a list without a total', () => {
 
   test('is looked for no farther where the first look is refused by who checks it', async () => {
     const { fetchPage, asked } = scriptPages(({ page }) => cut(400, page))
-    const reading = { fetchPage, list, pageSize: SIZE, readAhead: createReadAhead(3), context: openContext() }
+    const reading = {
+      fetchPage,
+      list,
+      pageSize: SIZE,
+      readAhead: createReadAhead(3, createFakeClock()),
+      context: openContext(),
+    }
     const stop = () => {
       throw new Error('outside')
     }

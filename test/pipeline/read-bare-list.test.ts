@@ -4,6 +4,7 @@ import type { FetchPage, ListRequest, Page } from '../../src/core/page.ts'
 import { createReadAhead } from '../../src/pipeline/read-ahead.ts'
 import { pagesOfTwins, readBareList } from '../../src/pipeline/read-bare-list.ts'
 import { errorOf, openContext } from '../helpers/connect-client.ts'
+import { createFakeClock } from '../helpers/fake-clock.ts'
 import { pageOf, scriptPages } from '../helpers/scripted-pages.ts'
 
 const SIZE = 4
@@ -11,7 +12,13 @@ const list: ListRequest = { endpoint: 'giftRunning', channelId: '9', type: 'cash
 
 async function readList(fetchPage: FetchPage) {
   const reported: Page[] = []
-  const reading = { fetchPage, list, pageSize: SIZE, readAhead: createReadAhead(3), context: openContext() }
+  const reading = {
+    fetchPage,
+    list,
+    pageSize: SIZE,
+    readAhead: createReadAhead(3, createFakeClock()),
+    context: openContext(),
+  }
   const read = await readBareList(reading, (page) => reported.push(page))
   if (read === undefined) throw new Error('nothing bounds the list')
   const { pages, doubt } = read

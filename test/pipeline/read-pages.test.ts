@@ -4,6 +4,7 @@ import type { FetchPage, ListRequest } from '../../src/core/page.ts'
 import { createReadAhead } from '../../src/pipeline/read-ahead.ts'
 import { readPages } from '../../src/pipeline/read-pages.ts'
 import { errorOf, openContext } from '../helpers/connect-client.ts'
+import { createFakeClock } from '../helpers/fake-clock.ts'
 import { pageOf, scriptPages, servesNumbers } from '../helpers/scripted-pages.ts'
 
 const list: ListRequest = { endpoint: 'visitorList', channelId: '9', filter: '0', direction: 'desc' }
@@ -14,7 +15,7 @@ async function readAll(fetchPage: FetchPage, { pageSize = 10, prefetch = 3 } = {
     fetchPage,
     list,
     pageSize,
-    readAhead: createReadAhead(prefetch),
+    readAhead: createReadAhead(prefetch, createFakeClock()),
     context: openContext(),
   })) {
     items.push(...page.items)
@@ -98,7 +99,7 @@ test('the next pages are asked for before anybody has looked at page 1', async (
     fetchPage,
     list,
     pageSize: 10,
-    readAhead: createReadAhead(4),
+    readAhead: createReadAhead(4, createFakeClock()),
     context: openContext(),
   })) {
     if (number > 1) break
@@ -121,7 +122,7 @@ test('between pages that have come there is time for others', async () => {
     fetchPage,
     list,
     pageSize: 10,
-    readAhead: createReadAhead(20),
+    readAhead: createReadAhead(20, createFakeClock()),
     context: openContext(),
   })) {
     if (number > 1) rounds.push(round)
@@ -153,7 +154,7 @@ test('leaving early ends what is still under way', async () => {
     fetchPage,
     list,
     pageSize: 10,
-    readAhead: createReadAhead(4),
+    readAhead: createReadAhead(4, createFakeClock()),
     context: openContext(),
   })) {
     if (number === 2) break

@@ -1,17 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { silentLog } from '../../src/core/log.ts'
-import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { connectionReset, errcode, foreignRow, noRows, refusal, status } from '../../src/emulator/fault-effects.ts'
+import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { createReadAhead } from '../../src/pipeline/read-ahead.ts'
-import { createTurns } from '../../src/pipeline/turns.ts'
 import { runPagedSlice } from '../../src/pipeline/run-paged-slice.ts'
 import type { RunDeps } from '../../src/pipeline/slice-work.ts'
+import { createTurns } from '../../src/pipeline/turns.ts'
 import { forgetCoverage } from '../../src/state/coverage.ts'
 import { watchRecordsV1 } from '../../src/streams/watch-records-v1.ts'
 import { itemReader } from '../../src/transform/field.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
+import { createFakeClock } from '../helpers/fake-clock.ts'
 import { autumn, DAY_MS, type OldRecords, startOldRecords } from '../helpers/old-records.ts'
-import { startPipeline, TIME_ZONE, type TestPipeline } from '../helpers/start-pipeline.ts'
+import { startPipeline, type TestPipeline, TIME_ZONE } from '../helpers/start-pipeline.ts'
 
 /** For a slice that asks for nothing. */
 const idleDeps: Omit<RunDeps, 'db' | 'clock'> = {
@@ -22,7 +23,7 @@ const idleDeps: Omit<RunDeps, 'db' | 'clock'> = {
   report: () => {},
   timeZone: TIME_ZONE,
   runId: '1',
-  readAhead: createReadAhead(1),
+  readAhead: createReadAhead(1, createFakeClock()),
   loadTurns: createTurns(1),
   pagesPerSlice: 50,
 }

@@ -116,7 +116,7 @@ async function compare(
     report: progress.report,
     timeZone: service.timeZone,
     runId,
-    readAhead: createReadAhead(PAGES_AHEAD * service.concurrency),
+    readAhead: createReadAhead(PAGES_AHEAD * service.concurrency, clock),
     loadTurns: createTurns(1),
     pagesPerSlice: PAGES_PER_SLICE,
   })

@@ -16,23 +16,23 @@ import {
   status,
 } from '../../../src/emulator/fault-effects.ts'
 import { type Emulator, startEmulator } from '../../../src/emulator/server.ts'
-import { createReadAhead } from '../../../src/pipeline/read-ahead.ts'
-import { createTurns } from '../../../src/pipeline/turns.ts'
 import { planAgain } from '../../../src/pipeline/plan-again.ts'
 import { planSync } from '../../../src/pipeline/plan-sync.ts'
+import { createReadAhead } from '../../../src/pipeline/read-ahead.ts'
 import { runStreams } from '../../../src/pipeline/run-streams.ts'
 import type { JobResult } from '../../../src/pipeline/tally.ts'
+import { createTurns } from '../../../src/pipeline/turns.ts'
 import { PartitionLocks } from '../../../src/state/partition-locks.ts'
 import { startRun } from '../../../src/state/runs.ts'
 import { streams } from '../../../src/streams/registry.ts'
 import { itemReader } from '../../../src/transform/field.ts'
 import { registerChannels } from '../../../src/warehouse/channels.ts'
 import { connectClient } from '../connect-client.ts'
-import { FIXED_NOW } from '../emulated-service.ts'
 import { emptyTables } from '../empty-tables.ts'
+import { FIXED_NOW } from '../emulated-service.ts'
 import type { TestDatabase } from '../postgres.ts'
-import { createModelWorld, LOOKBACK_DAYS, streamOf } from './model-world.ts'
 import { createModelProof } from './model-proof.ts'
+import { createModelWorld, LOOKBACK_DAYS, streamOf } from './model-world.ts'
 import { mortalPlugin } from './mortal-plugin.ts'
 import type { Mutation, Schedule, Trouble } from './schedule.ts'
 
@@ -213,7 +213,7 @@ async function extract(
     {
       ...deps,
       timeZone: TIME_ZONE,
-      readAhead: createReadAhead(9),
+      readAhead: createReadAhead(9, clock),
       loadTurns: createTurns(2),
       pagesPerSlice: schedule.pagesPerSlice,
     },
