@@ -8,6 +8,7 @@ import { createTemporaryFolder } from './helpers/temporary-folder.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const launcher = join(root, 'src', 'cli.ts')
+const plainFiles = ['cli.ts', 'launch.cjs']
 const oldNode = findOldNode()
 
 /** A Node of this machine that is too old to run the program itself, where there is one. */
@@ -25,7 +26,7 @@ function createBareCheckout() {
   const folder = createTemporaryFolder('launcher')
   mkdirSync(join(folder, 'src'))
   mkdirSync(join(folder, 'node_modules'))
-  copyFileSync(launcher, join(folder, 'src', 'cli.ts'))
+  for (const file of plainFiles) copyFileSync(join(root, 'src', file), join(folder, 'src', file))
   writeFileSync(join(folder, 'package.json'), '{"name": "livehouse"}')
   return folder
 }
@@ -44,9 +45,9 @@ test('without its dependencies the launcher says what to do', () => {
   )
 })
 
-test('the launcher is valid for a Node that knows no TypeScript', () => {
+test.each(plainFiles)('%s is valid for a Node that knows no TypeScript', (file) => {
   const copy = join(createBareCheckout(), 'launcher.cjs')
-  copyFileSync(launcher, copy)
+  copyFileSync(join(root, 'src', file), copy)
   expect(spawnSync(process.execPath, ['--check', copy], { encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' })
 })
 
@@ -58,6 +59,20 @@ test('a start finds compiled what an earlier one has compiled, in a folder of th
   const cache = join(root, 'node_modules', '.cache', 'livehouse')
   expect(start().stderr).toContain(`resolved path ${cache}`)
   expect(start().stderr).toMatch(/retrieving transpile cache for StrippedTypeScript \S+main\.ts\.\.\.success/)
+})
+
+test('a start that finds everything compiled does not load what strips types', () => {
+  const probe = join(createTemporaryFolder('launcher-probe'), 'probe.cjs')
+  writeFileSync(
+    probe,
+    "process.on('exit', () => console.log(process.moduleLoadList.filter((name) => /amaro/.test(name))))",
+  )
+  const start = () => {
+    const env = { ...process.env, NODE_OPTIONS: `--require ${probe}`, NODE_COMPILE_CACHE: undefined }
+    return spawnSync(process.execPath, [launcher, 'no such verb'], { encoding: 'utf8', env })
+  }
+  start()
+  expect(start()).toMatchObject({ status: 2, stdout: '[]\n' })
 })
 
 describe.runIf(oldNode !== undefined)('an old Node', () => {
