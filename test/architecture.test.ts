@@ -57,10 +57,10 @@ const rules: Rules = {
     pino: ['log.ts'],
     'prom-client': ['scheduler'],
     'string-width': ['api', 'cli'],
-    undici: ['api/http.ts', 'api/webhook.ts'],
+    undici: ['api/agent.ts'],
     zod: ['api', 'config', 'db', 'pipeline', 'scheduler', 'state'],
   },
-  packageTypes: { kysely: ['cli', 'pipeline', 'scheduler'], undici: ['api'] },
+  packageTypes: { kysely: ['cli', 'pipeline', 'scheduler'], undici: ['api', 'globals.d.ts'] },
   pureModules: {
     'node:assert/strict': ['src/'],
     'node:net': ['src/transform/ip-address.ts'],

@@ -14,7 +14,7 @@ import { type LoginTicketRequest, readTicket, ticketCall } from './login-ticket.
 import { type ListPlace, listCall } from './list-call.ts'
 import { readListPage } from './list-page.ts'
 import { createListPlaces } from './list-places.ts'
-import { type MenuRequest, menuCall, readMenu, type SavedMenu } from './menu.ts'
+import type { MenuRequest, SavedMenu } from './menu.ts'
 import type { Send } from './send.ts'
 
 /** Which page of a list; `page` counts from 1. The largest size is 100, but 10 for 4.8 and 50 for 4.11 (API 8). */
@@ -66,6 +66,9 @@ export interface ClientOptions {
   readonly requestToken: (context: CallContext) => Promise<AccessToken>
 }
 
+/** How wide a text is takes 20 ms to load, and only menus ask for it. */
+const importMenu = async () => await import('./menu.ts')
+
 /** The service's calls over `send`, which paces, repeats and authorises them. */
 export function createClient(send: Send, { listParams, requestToken }: ClientOptions): Client {
   const fetchAccountList = createListPlaces(send, listParams)
@@ -78,10 +81,12 @@ export function createClient(send: Send, { listParams, requestToken }: ClientOpt
     accessToken: requestToken,
     loginTicket: async (request, context) => readTicket(await send(ticketCall(request), context)),
     createMenu: async (channelId, menu, context) => {
+      const { menuCall, readMenu } = await importMenu()
       const call = menuCall(channelId, undefined, menu)
       return readMenu(call, await send(call, context))
     },
     updateMenu: async (channelId, menuId, menu, context) => {
+      const { menuCall, readMenu } = await importMenu()
       const call = menuCall(channelId, menuId, menu)
       return readMenu(call, await send(call, context))
     },

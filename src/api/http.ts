@@ -1,8 +1,8 @@
-import { EnvHttpProxyAgent, request } from 'undici'
 import type { Dispatcher } from 'undici'
 import { callIfStillRunning } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
 import type { CallContext } from '../core/page.ts'
+import { createAgent } from './agent.ts'
 import { whenAborted } from '../core/when-aborted.ts'
 import type { Secrets } from './secrets.ts'
 import type { Call } from './send.ts'
@@ -52,7 +52,7 @@ export interface Http extends AsyncDisposable {
  */
 export function createHttp(options: HttpOptions): Http {
   const { proxies, timeoutMs, concurrency } = options
-  const dispatcher = new EnvHttpProxyAgent({
+  const dispatcher = createAgent({
     // Empty text, not undefined: undici would read the environment.
     httpProxy: proxies.http ?? '',
     httpsProxy: proxies.https ?? '',
@@ -87,8 +87,9 @@ async function exchange(
   const received = { bytes: 0, hasHeaders: false }
   try {
     context.onAttempt?.(1)
-    const response = await request(url, {
-      dispatcher,
+    const response = await dispatcher.request({
+      origin: url.origin,
+      path: url.pathname + url.search,
       method: call.method,
       signal: limit.signal,
       headers: {

@@ -1,4 +1,4 @@
-import { EnvHttpProxyAgent, request } from 'undici'
+import { createAgent } from './agent.ts'
 
 export interface WebhookOptions {
   readonly proxies: { readonly http: string | null; readonly https: string | null; readonly none: string | null }
@@ -30,7 +30,7 @@ const MAX_BODY_BYTES = 64 * 1024
 
 /** Owns the connections. Redirects are not followed. */
 export function createWebhook({ proxies, timeoutMs }: WebhookOptions): Webhook {
-  const dispatcher = new EnvHttpProxyAgent({
+  const dispatcher = createAgent({
     // Empty text, not undefined: undici would read the environment.
     httpProxy: proxies.http ?? '',
     httpsProxy: proxies.https ?? '',
@@ -42,8 +42,10 @@ export function createWebhook({ proxies, timeoutMs }: WebhookOptions): Webhook {
     ask: async ({ url, headers, body }, signal) => {
       const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
       try {
-        const response = await request(url, {
-          dispatcher,
+        const { origin, pathname, search } = new URL(url)
+        const response = await dispatcher.request({
+          origin,
+          path: pathname + search,
           method: body === undefined ? 'GET' : 'POST',
           signal: limit,
           headers: {

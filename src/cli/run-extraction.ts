@@ -30,7 +30,6 @@ import { causeBehind, failureOutcome } from './failure.ts'
 import { outcomeObject } from './outcome-json.ts'
 import { openRunConnection } from './open-run-connection.ts'
 import { settleChannels } from './settle-channels.ts'
-import { tellOfCauses } from './tell-of-causes.ts'
 
 export interface ExtractionRequest {
   /** The verb. */
@@ -90,6 +89,8 @@ function secondsUntil(now: WallTime, time: string): number {
 export async function runExtraction(context: CliContext, request: ExtractionRequest): Promise<RunOutcome> {
   const { clock, log, signal } = context
   const { command, db } = request
+  const { alerts } = request
+  const { tellOfCauses } = alerts?.webhook ? await import('./tell-of-causes.ts') : {}
   const startedAt = new Date(clock.now())
   const runId = await startRun(db, { command, settings: request.settings, startedAt })
   const finish = async (outcome: RunOutcome): Promise<void> => {
@@ -101,7 +102,7 @@ export async function runExtraction(context: CliContext, request: ExtractionRequ
       outcome: outcomeObject(outcome),
     })
     log.info('run.ended', { runId, command, status })
-    if (request.alerts !== undefined) await tellOfCauses(context, db, request.alerts, request.service.proxies)
+    if (alerts !== undefined) await tellOfCauses?.(context, db, alerts, request.service.proxies)
   }
   const times = () => ({ startedAt: startedAt.toISOString(), finishedAt: new Date(clock.now()).toISOString() })
   let job: JobResult

@@ -1,3 +1,4 @@
+import type { RunOutcome } from '../core/outcome.ts'
 import type { Stream } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import { planSync } from '../pipeline/plan-sync.ts'
@@ -5,13 +6,12 @@ import type { PlanStreams } from '../pipeline/run-streams.ts'
 import { allStreams, streams } from '../streams/registry.ts'
 import { checkUsage, parseArguments, type Refuse } from './arguments.ts'
 import type { Command } from './command.ts'
-import { dryRun, type ReadDatabase } from './dry-run.ts'
+import type { ReadDatabase } from './dry-run.ts'
 import { readExtractionSettings } from './extraction-settings.ts'
 import { exitCodeOfStatus } from './exit.ts'
 import { readStreams, readTimeOfDay } from './flags.ts'
 import { outcomeJson } from './outcome-json.ts'
 import { runExtraction } from './run-extraction.ts'
-import { summarize } from './summary.ts'
 import { openWarehouse } from './warehouse.ts'
 
 const help = `livehouse sync [--streams a,b] [--channels x,y] [--until HH:MM] [--dry-run] [--json]
@@ -73,6 +73,7 @@ export const sync: Command = {
     if (isDryRun) {
       const planStreams = async (db: ReadDatabase, now: WallTime) => planner(db, now)
       const isJson = values.json ?? false
+      const { dryRun } = await import('./dry-run.ts')
       return await dryRun(context, {
         command: 'sync',
         service,
@@ -83,6 +84,10 @@ export const sync: Command = {
         isJson,
       })
     }
+    // Loaded now: hours later, an update may have put another in its place.
+    const describe = values.json
+      ? (outcome: RunOutcome) => [outcomeJson(outcome)]
+      : (await import('./summary.ts')).summarize
     await using db = await openWarehouse(context, { settings: database, source: service })
     const outcome = await runExtraction(context, {
       command: 'sync',
@@ -100,8 +105,7 @@ export const sync: Command = {
       until,
       alerts,
     })
-    if (values.json) context.print(outcomeJson(outcome))
-    else for (const line of summarize(outcome)) context.print(line)
+    for (const line of describe(outcome)) context.print(line)
     return exitCodeOfStatus(outcome.status)
   },
 }

@@ -1,11 +1,11 @@
 import { type Kysely, sql } from 'kysely'
-import { type Migration, type MigrationResultSet, Migrator } from 'kysely/migration'
+import type { Migration, MigrationResultSet, Migrator } from 'kysely/migration'
 import { hasCode, LivehouseError } from '../core/errors.ts'
 import { withdrawBi } from './bi/withdraw-bi.ts'
 import type { Database } from './database.ts'
 import { withMigrationLock } from './migration-lock.ts'
 import { createMigrationTables, MIGRATION_LOCK_TABLE, MIGRATION_SCHEMA, MIGRATION_TABLE } from './migration-tables.ts'
-import { loadMigrations } from './migrations-folder.ts'
+import { loadMigrations, readMigrationNames } from './migrations-folder.ts'
 
 const MISSING_RIGHT = '42501'
 
@@ -57,7 +57,7 @@ export async function readMigrationStatus(
   db: Kysely<Database>,
   { signal, migrations }: MigrateOptions = {},
 ): Promise<readonly MigrationStatus[]> {
-  const names = Object.keys(migrations ?? (await loadMigrations()))
+  const names = migrations ? Object.keys(migrations) : await readMigrationNames()
   const applied = await readApplied(db, signal)
   const unknown = [...applied.keys()].filter((name) => !names.includes(name))
   if (unknown.length > 0) {
@@ -105,6 +105,8 @@ async function runMigrator(
   run: (migrator: Migrator, transaction: Kysely<Database>) => Promise<MigrationResultSet>,
 ): Promise<readonly string[]> {
   const provided = { ...(migrations ?? (await loadMigrations())) }
+  // Hardly ever needed, so not loaded at every start.
+  const { Migrator } = await import('kysely/migration')
   return withMigrationLock(db, signal, async (transaction) => {
     for (const statement of createMigrationTables) await sql.raw(statement).execute(transaction)
     // Another may have held the lock until now.

@@ -6,10 +6,15 @@ import type { Migration } from 'kysely/migration'
 const folder = join(import.meta.dirname, '..', '..', 'migrations')
 const MIGRATION_FILE = /^(\d{4}-[a-z0-9-]+)\.ts$/
 
-/** Every migration of the code by its name (`NNNN-name`), in their order; each exports `up` and `down`. */
+/** Names (`NNNN-name`) of every migration of the code, in their order. None is loaded. */
+export async function readMigrationNames(): Promise<readonly string[]> {
+  return (await readdir(folder)).flatMap((file) => MIGRATION_FILE.exec(file)?.[1] ?? []).sort()
+}
+
+/** Every migration of the code by its name, in their order; each exports `up` and `down`. */
 export async function loadMigrations(): Promise<Record<string, Migration>> {
-  const names = (await readdir(folder)).flatMap((file) => MIGRATION_FILE.exec(file)?.[1] ?? []).sort()
   const migrations: Record<string, Migration> = {}
-  for (const name of names) migrations[name] = await import(pathToFileURL(join(folder, `${name}.ts`)).href)
+  for (const name of await readMigrationNames())
+    migrations[name] = await import(pathToFileURL(join(folder, `${name}.ts`)).href)
   return migrations
 }

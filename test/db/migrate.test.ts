@@ -87,10 +87,11 @@ test('a database with unknown migrations is refused by name', async () => {
 })
 
 test('without migrating by itself, pending migrations are named', async () => {
+  const pending = Object.keys(await loadMigrations())
   await using database = await createTestDatabase({ isMigrated: false })
   await expect(requireMigrated(database.db)).rejects.toMatchObject({
     code: 'db.pendingMigrations',
-    details: { pending: Object.keys(await loadMigrations()) },
+    details: { pending },
   })
   await migrateUp(database.db)
   await requireMigrated(database.db)
