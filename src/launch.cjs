@@ -10,8 +10,8 @@ const OLDEST_NODE = 24
 const root = join(__dirname, '..')
 
 // Pages become garbage soon. The engine's own settings let that grow to several hundred megabytes before it looks, which saves
-// next to nothing here. They can only be given to a process that starts, so this one becomes another (docs/adr/0023).
-const MEMORY = ['--max-semi-space-size=8', '--heap-growing-percent=60']
+// next to nothing here. This one can only be given to a process that starts, so this one becomes another (docs/adr/0023).
+const MEMORY = ['--max-semi-space-size=8']
 
 // Pages come as large buffers. Where the system's allocator keeps them among small ones it cannot give them back.
 const ALLOCATOR = { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '262144' }
