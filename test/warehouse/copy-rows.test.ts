@@ -128,7 +128,7 @@ test('a copy that waits for a session which waits for it gives way, and ends wel
   })
   await hasInserted
   const copying = within(async (trx) => {
-    await looksForDeadlocksAfter(trx, '3s')
+    await looksForDeadlocksAfter(trx, '8s')
     return await copyIn(trx, [visitor('a'), visitor('b')], '2')
   })
   await waitForALock()
