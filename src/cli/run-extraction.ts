@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createRowBuffers } from '../warehouse/row-buffers.ts'
 import type { Kysely } from 'kysely'
 import type { Connection } from '../api/connect.ts'
 import type { AlertSettings } from '../config/read-alerts.ts'
@@ -169,6 +170,7 @@ async function extract(
     runId,
     readAhead: createReadAhead(PAGES_AHEAD * service.concurrency, clock),
     loadTurns: createTurns(LOADERS),
+    rowBuffers: createRowBuffers(runId),
     pagesPerSlice: PAGES_PER_SLICE,
   }
   const now = wallTimeAt(startedAt.getTime(), service.timeZone)

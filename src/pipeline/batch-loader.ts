@@ -6,7 +6,7 @@ import type { Stream } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
 import { replaceChildren } from '../warehouse/children.ts'
 import { type LoadCounts, prepareToLoad } from '../warehouse/load.ts'
-import { openRowBuffers, type RowBuffer } from '../warehouse/row-buffers.ts'
+import type { RowBuffer } from '../warehouse/row-buffers.ts'
 import { keepConflicts } from './keep-conflicts.ts'
 import { lightChunksOf } from './light-chunks-of.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
@@ -44,11 +44,11 @@ interface Batch {
  */
 export function createBatchLoader(
   { stream, partition }: Slice,
-  { db, clock, timeZone, runId, loadTurns }: RunDeps,
+  { db, clock, timeZone, runId, loadTurns, rowBuffers }: RunDeps,
 ): BatchLoader {
   const isWhole = stream.identity !== undefined
   const looksAtRows = stream.versions !== undefined || stream.children !== undefined
-  const takeBuffer = openRowBuffers(stream, runId)
+  const takeBuffer = rowBuffers.open(stream)
   const underway = new Set<Promise<void>>()
   const open = (): Batch => ({ buffer: takeBuffer(), rows: [] })
   const put = (batch: Batch, rows: readonly Row[]): void => {
@@ -56,7 +56,8 @@ export function createBatchLoader(
     if (looksAtRows) batch.rows = [...batch.rows, ...rows]
   }
   let failure: { readonly error: unknown } | undefined
-  let batch = open()
+  /** The one that is being filled. */
+  let batch: Batch | undefined
   let whole: readonly Row[] = []
   let counts = noCounts
 
@@ -92,16 +93,15 @@ export function createBatchLoader(
     }
   }
   /** Begins as soon as it is this batch's turn; how it ends is told to whoever comes next. */
-  const commitAhead = async (): Promise<void> => {
+  const commitAhead = async (filled: Batch): Promise<void> => {
     const endTurn = await loadTurns.take()
-    const filled = batch
-    batch = open()
+    batch = undefined
+    // What could not be written may still be on its way to the server: its buffer is not used again.
     const work: Promise<void> = commit(async (trx) => await write(trx, filled))
-      .catch((error: unknown) => {
+      .then(filled.buffer.giveBack, (error: unknown) => {
         failure ??= { error }
       })
       .finally(() => {
-        filled.buffer.giveBack()
         underway.delete(work)
         endTurn()
       })
@@ -122,12 +122,13 @@ export function createBatchLoader(
         return
       }
       for (const chunk of chunksOf(rows)) {
+        batch ??= open()
         put(batch, chunk)
-        if (batch.buffer.size() >= BATCH) await commitAhead()
+        if (batch.buffer.size() >= BATCH) await commitAhead(batch)
       }
     },
     flush: async () => {
-      if (!isWhole && batch.buffer.size() > 0) await commitAhead()
+      if (batch) await commitAhead(batch)
       await settle()
       throwFailure()
     },
@@ -138,15 +139,15 @@ export function createBatchLoader(
       const endTurn = isWhole ? await loadTurns.take() : () => {}
       try {
         await commit(async (trx) => {
-          const sum = isWhole ? await writeWhole(trx) : await write(trx, batch)
+          const sum = batch ? await write(trx, batch) : await writeWhole(trx)
           await land(trx)
           return sum
         })
       } finally {
         endTurn()
       }
-      batch.buffer.giveBack()
-      batch = open()
+      batch?.buffer.giveBack()
+      batch = undefined
       whole = []
     },
     settle,

@@ -8,6 +8,7 @@ import { formatWindow, type Partition, partitionKey, type Window } from '../core
 import type { Stream } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
 import type { WalkMark } from '../state/walk-marks.ts'
+import type { RowBuffers } from '../warehouse/row-buffers.ts'
 import type { ReadAhead } from './read-ahead.ts'
 import type { Turns } from './turns.ts'
 
@@ -51,6 +52,7 @@ export interface RunDeps {
   readonly readAhead: ReadAhead
   /** Bounds the batches that are written at once, and so the rows that wait for the database. */
   readonly loadTurns: Turns
+  readonly rowBuffers: RowBuffers
   /** A slice of more pages is cut: shallow pages, steady progress, cheap resume. */
   readonly pagesPerSlice: number
 }

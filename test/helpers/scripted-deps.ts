@@ -1,4 +1,5 @@
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely'
+import { createRowBuffers } from '../../src/warehouse/row-buffers.ts'
 import { silentLog } from '../../src/core/log.ts'
 import type { FetchPage } from '../../src/core/page.ts'
 import type { Database } from '../../src/db/database.ts'
@@ -30,6 +31,7 @@ export function scriptedDeps(fetchPage: FetchPage, signal = new AbortController(
     runId: '1',
     readAhead: createReadAhead(2, createFakeClock()),
     loadTurns: createTurns(2),
+    rowBuffers: createRowBuffers('1'),
     pagesPerSlice: 50,
   }
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../src/core/clock.ts'
+import { createRowBuffers } from '../../src/warehouse/row-buffers.ts'
 import { type Log, silentLog } from '../../src/core/log.ts'
 import type { ProgressEvent } from '../../src/core/progress.ts'
 import type { StreamName } from '../../src/core/stream.ts'
@@ -91,6 +92,7 @@ export async function startPipeline(options: EmulatorOptions = {}): Promise<Test
           timeZone: TIME_ZONE,
           readAhead: createReadAhead(12, deps.clock),
           loadTurns: createTurns(2),
+          rowBuffers: createRowBuffers(deps.runId),
           pagesPerSlice: 50,
         },
         { concurrency: 4, locks, planAgain: (partition) => planAgain(db, partition, begunAt) },

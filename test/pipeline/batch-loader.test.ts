@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { createRowBuffers } from '../../src/warehouse/row-buffers.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { silentLog } from '../../src/core/log.ts'
 import { openDatabase } from '../../src/db/pool.ts'
@@ -31,6 +32,7 @@ function openLoader(channel: string, loadTurns: Turns, db = database.db) {
     report: () => {},
     readAhead: createReadAhead(1, createFakeClock()),
     loadTurns,
+    rowBuffers: createRowBuffers('1'),
     pagesPerSlice: 50,
   }
   return createBatchLoader({ stream: visitors, partition: { channel }, window: undefined, covers: undefined }, deps)

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { createRowBuffers } from '../../src/warehouse/row-buffers.ts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { parseExact } from '../../src/api/json.ts'
 import { silentLog } from '../../src/core/log.ts'
@@ -57,6 +58,7 @@ async function load(stream: Stream, items: readonly unknown[], land = async (): 
     report: () => {},
     readAhead: createReadAhead(1, createFakeClock()),
     loadTurns: createTurns(1),
+    rowBuffers: createRowBuffers(runId),
     pagesPerSlice: 50,
   }
   const loader = createBatchLoader({ stream, partition, window: undefined, covers: undefined }, deps)

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createRowBuffers } from '../../src/warehouse/row-buffers.ts'
 import { silentLog } from '../../src/core/log.ts'
 import { connectionReset, errcode, foreignRow, noRows, refusal, status } from '../../src/emulator/fault-effects.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
@@ -25,6 +26,7 @@ const idleDeps: Omit<RunDeps, 'db' | 'clock'> = {
   runId: '1',
   readAhead: createReadAhead(1, createFakeClock()),
   loadTurns: createTurns(1),
+  rowBuffers: createRowBuffers('1'),
   pagesPerSlice: 50,
 }
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../../src/db/database.ts'
 import { visitors } from '../../src/streams/visitors.ts'
 import { prepareToLoad } from '../../src/warehouse/load.ts'
-import { openRowBuffers, type RowBuffer } from '../../src/warehouse/row-buffers.ts'
+import { createRowBuffers, type RowBuffer } from '../../src/warehouse/row-buffers.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 
 let database: TestDatabase
@@ -40,7 +40,7 @@ const readKinds = async () => {
 }
 
 test('rows are upserted at first, copied while all of those before were new, and upserted again after others', async () => {
-  const take = openRowBuffers(visitors, '1')
+  const take = createRowBuffers('1').open(visitors)
   const upserting = take()
   expect(await write(upserting, 'a', 'b')).toEqual({ inserted: 2, updated: 0, unchanged: 0 })
   expect(await readKinds()).toEqual(['with'])
@@ -50,18 +50,35 @@ test('rows are upserted at first, copied while all of those before were new, and
   // The copy that met a row wrote nothing; its statement is not seen.
   expect(await write(take(), 'a', 'e')).toEqual({ inserted: 1, updated: 0, unchanged: 1 })
   const next = take()
-  expect(next).toBe(upserting)
+  expect(next.append).toBe(upserting.append)
   expect(await write(next, 'a')).toEqual({ inserted: 0, updated: 0, unchanged: 1 })
   expect(await readKinds()).toEqual(['with', 'with'])
 })
 
 test('a buffer that is given back is empty when it is taken again', async () => {
-  const take = openRowBuffers(visitors, '1')
+  const take = createRowBuffers('1').open(visitors)
   await write(take(), 'x')
   const copying = take()
   await write(copying, 'y')
   const again = take()
-  expect(again).toBe(copying)
+  expect(again.append).toBe(copying.append)
   expect(again.size()).toBe(0)
   expect(await write(again, 'z')).toEqual({ inserted: 1, updated: 0, unchanged: 0 })
+})
+
+test('slices hand their buffers on, but not what they have learnt of their rows', async () => {
+  const buffers = createRowBuffers('1')
+  const [take, takeOther] = [buffers.open(visitors), buffers.open(visitors)]
+  const mine = take()
+  const other = takeOther()
+  expect(other.append).not.toBe(mine.append)
+  await write(mine, 'm')
+  await write(other, 'x')
+  await readKinds()
+  const next = buffers.open(visitors)()
+  expect([mine.append, other.append]).toContain(next.append)
+  await write(next, 'n')
+  expect(await readKinds()).toEqual(['with'])
+  await write(take(), 'o')
+  expect(await readKinds()).toEqual(['copy'])
 })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createRowBuffers } from '../../warehouse/row-buffers.ts'
 import { randomInt } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import type { Connection } from '../../api/connect.ts'
@@ -118,6 +119,7 @@ async function compare(
     runId,
     readAhead: createReadAhead(PAGES_AHEAD * service.concurrency, clock),
     loadTurns: createTurns(1),
+    rowBuffers: createRowBuffers(runId),
     pagesPerSlice: PAGES_PER_SLICE,
   })
 }

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { createRowBuffers } from '../../../src/warehouse/row-buffers.ts'
 import type { Clock } from '../../../src/core/clock.ts'
 import { LivehouseError } from '../../../src/core/errors.ts'
 import { silentLog } from '../../../src/core/log.ts'
@@ -215,6 +216,7 @@ async function extract(
       timeZone: TIME_ZONE,
       readAhead: createReadAhead(9, clock),
       loadTurns: createTurns(2),
+      rowBuffers: createRowBuffers(runId),
       pagesPerSlice: schedule.pagesPerSlice,
     },
     { concurrency: 3, locks, planAgain: (partition) => planAgain(db, partition, begunAt) },
