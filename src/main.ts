@@ -64,7 +64,7 @@ function listenToSignals(controller: AbortController, endNow: (error: unknown) =
  * Node's own modules too, is taken only by an engine with the settings that it was compiled under: so not before all is loaded.
  */
 function collectEarly(): void {
-  setFlagsFromString('--heap-growing-percent=60')
+  setFlagsFromString('--heap-growing-percent=100')
 }
 
 /** `livehouse status | head -1` closes our output: nobody is left to tell. */
