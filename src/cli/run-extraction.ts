@@ -7,7 +7,7 @@ import type { ChannelSetting } from '../config/channel-setting.ts'
 import { readAutoMigrate, readSettings, type ServiceSettings } from '../config.ts'
 import type { RunOutcome } from '../core/outcome.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
-import { DAY, MINUTE, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
+import { DAY, MINUTE, openWallClock, type WallTime } from '../core/wall-clock.ts'
 import { publishForms } from '../db/bi/publish-forms.ts'
 import { readPendingBi } from '../db/bi/read-pending-bi.ts'
 import type { Database } from '../db/database.ts'
@@ -158,6 +158,7 @@ async function extract(
   using progress = await context.openProgress()
   log.info('run.started', { runId, command })
 
+  const wallTimeAt = openWallClock(service.timeZone)
   const deps = {
     db,
     fetchPage,
@@ -167,13 +168,14 @@ async function extract(
     signal,
     report: progress.report,
     timeZone: service.timeZone,
+    wallTimeAt,
     runId,
     readAhead: createReadAhead(PAGES_AHEAD * service.concurrency, clock),
     loadTurns: createTurns(LOADERS),
     rowBuffers: createRowBuffers(runId),
     pagesPerSlice: PAGES_PER_SLICE,
   }
-  const now = wallTimeAt(startedAt.getTime(), service.timeZone)
+  const now = wallTimeAt(startedAt.getTime())
   await using locks = await PartitionLocks.open(db)
   const gone = request.namesChannels ? new Set<string>() : await readGoneChannels(db)
   const planStreams = withoutChannels(request.planStreams(now), gone)

@@ -1,7 +1,7 @@
 import type { ItemReader } from '../core/item.ts'
 import type { Page } from '../core/page.ts'
 import { type Window, widen } from '../core/slice.ts'
-import { formatWallDate, wallTimeAt } from '../core/wall-clock.ts'
+import { formatWallDate } from '../core/wall-clock.ts'
 import { type EarlierReadings, readEarlier } from '../state/earlier-readings.ts'
 import type { CallMeter } from './call-meter.ts'
 import { fetchNumbered, type PageReading } from './page-reading.ts'
@@ -53,15 +53,15 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter): Slic
     pages,
     readItem: deps.openItemReader(stream, {
       partition,
-      // Few streams want it, and to know a zone takes long.
+      // Few streams want it.
       get serviceDay() {
-        return formatWallDate(wallTimeAt(startedAtMs, deps.timeZone))
+        return formatWallDate(deps.wallTimeAt(startedAtMs))
       },
     }),
     asked,
     covers: () => {
       if (slice.covers === undefined || servedAtMs === undefined) return slice.covers
-      return coveredPart(slice.covers, horizonAt(wallTimeAt(servedAtMs, deps.timeZone), slice.settleSeconds))
+      return coveredPart(slice.covers, horizonAt(deps.wallTimeAt(servedAtMs), slice.settleSeconds))
     },
     firstPage: async () => {
       first = await fetchNumbered(pages, 1)

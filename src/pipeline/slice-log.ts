@@ -2,7 +2,6 @@ import { LivehouseError } from '../core/errors.ts'
 import type { LogFields } from '../core/log.ts'
 import type { Counts } from '../core/outcome.ts'
 import { isGreen, type Proof, type Window } from '../core/slice.ts'
-import { wallTimeAt } from '../core/wall-clock.ts'
 import type { SliceRecord } from '../state/slices.ts'
 import type { CallMeter } from './call-meter.ts'
 import type { Extraction } from './extraction.ts'
@@ -22,7 +21,7 @@ export interface SliceLog {
 /** Says that a slice has begun. */
 export function openSliceLog(
   slice: Slice,
-  { clock, log, report, runId, timeZone }: RunDeps,
+  { clock, log, report, runId, wallTimeAt }: RunDeps,
   meter: CallMeter,
 ): SliceLog {
   const { stream, partition, window, backfillId } = slice
@@ -39,7 +38,7 @@ export function openSliceLog(
         partition,
         window,
         covers,
-        settled: covers && settledPart(covers, wallTimeAt(startedAt.getTime(), timeZone), stream.lookbackDays),
+        settled: covers && settledPart(covers, wallTimeAt(startedAt.getTime()), stream.lookbackDays),
         backfillId,
         proof,
         isDrop,

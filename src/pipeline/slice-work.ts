@@ -6,6 +6,7 @@ import type { FetchPage } from '../core/page.ts'
 import type { ReportProgress } from '../core/progress.ts'
 import { formatWindow, type Partition, partitionKey, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
+import type { WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
 import type { WalkMark } from '../state/walk-marks.ts'
 import type { RowBuffers } from '../warehouse/row-buffers.ts'
@@ -48,6 +49,8 @@ export interface RunDeps {
   readonly report: ReportProgress
   /** The service's zone. */
   readonly timeZone: string
+  /** What its clock shows at an instant, opened once: to know a zone takes longer than all else of a small slice. */
+  readonly wallTimeAt: (instantMs: number) => WallTime
   readonly runId: string
   readonly readAhead: ReadAhead
   /** Bounds the batches that are written at once, and so the rows that wait for the database. */

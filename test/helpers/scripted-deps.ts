@@ -2,6 +2,7 @@ import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQue
 import { createRowBuffers } from '../../src/warehouse/row-buffers.ts'
 import { silentLog } from '../../src/core/log.ts'
 import type { FetchPage } from '../../src/core/page.ts'
+import { openWallClock } from '../../src/core/wall-clock.ts'
 import type { Database } from '../../src/db/database.ts'
 import { createReadAhead } from '../../src/pipeline/read-ahead.ts'
 import type { RunDeps } from '../../src/pipeline/slice-work.ts'
@@ -28,6 +29,7 @@ export function scriptedDeps(fetchPage: FetchPage, signal = new AbortController(
     signal,
     report: () => {},
     timeZone: 'Asia/Shanghai',
+    wallTimeAt: openWallClock('Asia/Shanghai'),
     runId: '1',
     readAhead: createReadAhead(2, createFakeClock()),
     loadTurns: createTurns(2),

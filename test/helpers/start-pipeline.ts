@@ -3,7 +3,7 @@ import { createRowBuffers } from '../../src/warehouse/row-buffers.ts'
 import { type Log, silentLog } from '../../src/core/log.ts'
 import type { ProgressEvent } from '../../src/core/progress.ts'
 import type { StreamName } from '../../src/core/stream.ts'
-import { parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
+import { openWallClock, parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/server.ts'
 import { planAgain } from '../../src/pipeline/plan-again.ts'
 import { planSync } from '../../src/pipeline/plan-sync.ts'
@@ -90,6 +90,7 @@ export async function startPipeline(options: EmulatorOptions = {}): Promise<Test
         {
           ...deps,
           timeZone: TIME_ZONE,
+          wallTimeAt: openWallClock(TIME_ZONE),
           readAhead: createReadAhead(12, deps.clock),
           loadTurns: createTurns(2),
           rowBuffers: createRowBuffers(deps.runId),

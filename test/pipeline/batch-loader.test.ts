@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { createRowBuffers } from '../../src/warehouse/row-buffers.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { silentLog } from '../../src/core/log.ts'
+import { openWallClock } from '../../src/core/wall-clock.ts'
 import { openDatabase } from '../../src/db/pool.ts'
 import { createBatchLoader } from '../../src/pipeline/batch-loader.ts'
 import { createReadAhead } from '../../src/pipeline/read-ahead.ts'
@@ -25,6 +26,7 @@ function openLoader(channel: string, loadTurns: Turns, db = database.db) {
     clock: createFakeClock(),
     runId: '1',
     timeZone: 'Asia/Shanghai',
+    wallTimeAt: openWallClock('Asia/Shanghai'),
     fetchPage: async () => await Promise.reject(new Error('nothing is asked')),
     openItemReader: itemReader,
     log: silentLog,

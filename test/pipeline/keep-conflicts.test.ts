@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { parseExact } from '../../src/api/json.ts'
 import { silentLog } from '../../src/core/log.ts'
 import type { Stream } from '../../src/core/stream.ts'
+import { openWallClock } from '../../src/core/wall-clock.ts'
 import type { Database } from '../../src/db/database.ts'
 import { createBatchLoader } from '../../src/pipeline/batch-loader.ts'
 import { createReadAhead } from '../../src/pipeline/read-ahead.ts'
@@ -51,6 +52,7 @@ async function load(stream: Stream, items: readonly unknown[], land = async (): 
     clock,
     runId,
     timeZone: 'Asia/Shanghai',
+    wallTimeAt: openWallClock('Asia/Shanghai'),
     fetchPage: async () => await Promise.reject(new Error('nothing is asked')),
     openItemReader: itemReader,
     log: silentLog,

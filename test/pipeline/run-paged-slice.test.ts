@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createRowBuffers } from '../../src/warehouse/row-buffers.ts'
 import { silentLog } from '../../src/core/log.ts'
+import { openWallClock } from '../../src/core/wall-clock.ts'
 import { connectionReset, errcode, foreignRow, noRows, refusal, status } from '../../src/emulator/fault-effects.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { createReadAhead } from '../../src/pipeline/read-ahead.ts'
@@ -23,6 +24,7 @@ const idleDeps: Omit<RunDeps, 'db' | 'clock'> = {
   signal: new AbortController().signal,
   report: () => {},
   timeZone: TIME_ZONE,
+  wallTimeAt: openWallClock(TIME_ZONE),
   runId: '1',
   readAhead: createReadAhead(1, createFakeClock()),
   loadTurns: createTurns(1),

@@ -6,6 +6,7 @@ import type { Connection } from '../../api/connect.ts'
 import type { RunOutcome } from '../../core/outcome.ts'
 import type { Window } from '../../core/slice.ts'
 import type { Stream, StreamName } from '../../core/stream.ts'
+import { openWallClock } from '../../core/wall-clock.ts'
 import type { Database } from '../../db/database.ts'
 import { createReadAhead } from '../../pipeline/read-ahead.ts'
 import { createTurns } from '../../pipeline/turns.ts'
@@ -116,6 +117,7 @@ async function compare(
     signal,
     report: progress.report,
     timeZone: service.timeZone,
+    wallTimeAt: openWallClock(service.timeZone),
     runId,
     readAhead: createReadAhead(PAGES_AHEAD * service.concurrency, clock),
     loadTurns: createTurns(1),

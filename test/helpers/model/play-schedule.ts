@@ -4,7 +4,7 @@ import type { Clock } from '../../../src/core/clock.ts'
 import { LivehouseError } from '../../../src/core/errors.ts'
 import { silentLog } from '../../../src/core/log.ts'
 import type { FetchPage } from '../../../src/core/page.ts'
-import { DAY, wallTimeAt } from '../../../src/core/wall-clock.ts'
+import { DAY, openWallClock, wallTimeAt } from '../../../src/core/wall-clock.ts'
 import type { Database } from '../../../src/db/database.ts'
 import { openDatabase } from '../../../src/db/pool.ts'
 import {
@@ -214,6 +214,7 @@ async function extract(
     {
       ...deps,
       timeZone: TIME_ZONE,
+      wallTimeAt: openWallClock(TIME_ZONE),
       readAhead: createReadAhead(9, clock),
       loadTurns: createTurns(2),
       rowBuffers: createRowBuffers(runId),
