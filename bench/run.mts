@@ -80,6 +80,7 @@ async function main(chosen: readonly Scenario[]): Promise<void> {
     for (const { letter, title, run } of chosen) {
       process.stderr.write(`${letter}) ${title}\n`)
       const measures = await run(bench)
+      await server.clear()
       results.push({ letter, title, measures })
       if (!values.json) process.stdout.write(`\n${letter}) ${title}\n${formatMeasures(measures)}\n\n`)
     }
