@@ -10,7 +10,7 @@ const OLDEST_NODE = 24
 const root = join(__dirname, '..')
 
 // Pages become garbage soon. The engine's own settings let that grow to several hundred megabytes before it looks, which saves
-// next to nothing here. This one can only be given to a process that starts, so this one becomes another (docs/adr/0023).
+// next to nothing here. This one can only be given to a process that starts, so this one becomes another (docs/adr/0025).
 const MEMORY = ['--max-semi-space-size=8']
 
 // Pages come as large buffers. Where the system's allocator keeps them among small ones it cannot give them back.

@@ -60,7 +60,7 @@ function listenToSignals(controller: AbortController, endNow: (error: unknown) =
 }
 
 /**
- * From now on the old part of the heap is collected when it has doubled, not at its fourfold (docs/adr/0023). Compiled code, that of
+ * From now on the old part of the heap is collected when it has doubled, not at its fourfold (docs/adr/0025). Compiled code, that of
  * Node's own modules too, is taken only by an engine with the settings that it was compiled under: so not before all is loaded.
  */
 function collectEarly(): void {
