@@ -1,6 +1,7 @@
 /**
  * A JSON value as text, of any depth: `JSON.stringify` and everything else that recurses ends with a stack overflow a few
- * thousand levels down, and a service may send more. Bigints are written as numbers; what is no JSON is null.
+ * thousand levels down, and a service may send more. For values that were read from
+ * JSON, and bigints, which are written as numbers.
  */
 export function jsonText(value: unknown): string {
   try {

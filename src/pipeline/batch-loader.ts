@@ -62,7 +62,6 @@ export function createBatchLoader(
   let counts = noCounts
 
   const write = async (trx: Transaction<Database>, { buffer, rows }: Batch): Promise<Counts> => {
-    if (buffer.size() === 0) return noCounts
     const finder = { runId, seenAt: new Date(clock.now()), timeZone }
     const conflicts = await keepConflicts(trx, stream, partition, rows, finder)
     const loaded = await buffer.write(trx)
@@ -117,6 +116,7 @@ export function createBatchLoader(
   return {
     add: async (rows) => {
       throwFailure()
+      if (rows.length === 0) return
       if (isWhole) {
         whole = [...whole, ...rows]
         return

@@ -1,5 +1,4 @@
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely'
-import { createRowBuffers } from '../../src/warehouse/row-buffers.ts'
 import { silentLog } from '../../src/core/log.ts'
 import type { FetchPage } from '../../src/core/page.ts'
 import { openWallClock } from '../../src/core/wall-clock.ts'
@@ -8,6 +7,7 @@ import { createReadAhead } from '../../src/pipeline/read-ahead.ts'
 import type { RunDeps } from '../../src/pipeline/slice-work.ts'
 import { createTurns } from '../../src/pipeline/turns.ts'
 import { itemReader } from '../../src/transform/field.ts'
+import { createRowBuffers } from '../../src/warehouse/row-buffers.ts'
 import { createFakeClock } from './fake-clock.ts'
 
 /** What extracting a slice from scripted pages takes: nothing is known to the database, and nothing is written before it lands. */
