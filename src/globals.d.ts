@@ -12,7 +12,8 @@ interface JSON {
 // Parts of undici that are not loaded with the whole of it; it describes only the whole.
 declare module 'undici/lib/api/index.js' {
   import type { Dispatcher } from 'undici'
-  export const request: Dispatcher['request']
+  const methods: Pick<Dispatcher, 'request'>
+  export = methods
 }
 declare module 'undici/lib/dispatcher/dispatcher.js' {
   import type { Dispatcher } from 'undici'

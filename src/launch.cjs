@@ -36,16 +36,17 @@ function runHere() {
   // Stripping types and compiling take most of a start: the next one finds both done. Not in the common folder for temporary
   // files, where somebody else could leave code for us to run. Where the folder cannot be written to, nothing is kept.
   module.enableCompileCache(join(root, 'node_modules', '.cache', 'livehouse'))
-  const own = pathToFileURL(join(root, 'src')).href
+  const folders = ['src', 'node_modules'].map((name) => `${pathToFileURL(join(root, name)).href}/`)
   module.registerHooks({
     // A file that is named by its whole path is that file. Node would look at each folder above it and for links, at every
-    // import: half of the time that loading a package of many small files takes.
+    // import: half of the time that loading a package of many small files takes. What others bring, beside their jobs say, is
+    // left to Node.
     resolve: (specifier, context, nextResolve) => {
       const { parentURL, conditions } = context
       const isKnown =
         /^\.\.?\/.*\.[jt]s$/.test(specifier) &&
         conditions.includes('import') &&
-        (parentURL?.startsWith(`${own}/`) || parentURL?.includes('/node_modules/'))
+        folders.some((folder) => parentURL?.startsWith(folder))
       return isKnown ? { url: new URL(specifier, parentURL).href, shortCircuit: true } : nextResolve(specifier, context)
     },
     // Every .ts file is an ES module. Without a "type" Node would parse each one twice to find that out, and warn.
@@ -67,7 +68,7 @@ function runWithPinnedNode() {
   })
   // A terminal sends Ctrl-C to both processes, a supervisor sends SIGTERM to this one only; the child decides how to end.
   process.on('SIGINT', () => {})
-  process.on('SIGTERM', () => child.kill('SIGTERM'))
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => {
     if (signal === null) {
       process.exitCode = code

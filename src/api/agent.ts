@@ -1,5 +1,5 @@
 import type { EnvHttpProxyAgent } from 'undici'
-import * as methods from 'undici/lib/api/index.js'
+import methods from 'undici/lib/api/index.js'
 import Dispatcher from 'undici/lib/dispatcher/dispatcher.js'
 import Agent from 'undici/lib/dispatcher/env-http-proxy-agent.js'
 
