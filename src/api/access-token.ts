@@ -38,7 +38,8 @@ const tokenEnvelope = z.object({ access_token: z.string().trim().min(1), expire_
 /**
  * API 4.1: asks for a token with the app id and secret.
  * @returns a function that makes the call over `send`.
- * @throws LivehouseError `api.credentialsRefused` when the service answers that it does not accept them.
+ * @throws LivehouseError `api.credentialsRefused` when the service answers that it does not accept them, `api.noToken` when it
+ *   refuses with a code that says nothing of them.
  */
 export function createTokenRequest(
   send: Send,
@@ -48,7 +49,7 @@ export function createTokenRequest(
   return async (context) => {
     const issuedAtMs = options.clock.now()
     const answer = await send(call, context).catch((error: unknown) => {
-      throw asCredentialsRefused(error)
+      throw asTokenError(error)
     })
     const read = tokenEnvelope.safeParse(answer.json)
     if (!read.success) {
@@ -70,7 +71,7 @@ function tokenCall({ appId, appSecret }: Credentials): Call {
     path: '/v2/oauth2/token',
     query: { grant_type: 'client_credential', appid: appId, secret: appSecret },
     authorization: 'none',
-    repeat: 'idempotent',
+    repeat: 'read',
   }
 }
 
@@ -85,13 +86,22 @@ function readValidity(expireTime: unknown, { serviceTimeMs }: Answer, { timeZone
   return Math.max(0, expiry - wallTimeAt(serviceTimeMs ?? clock.now(), timeZone))
 }
 
-/** A definite "no" to this call can only be about the app id and the secret: it carries nothing else. */
-function asCredentialsRefused(error: unknown): unknown {
+/** "No such user": the app id is not known. */
+const UNKNOWN_USER = 404001
+
+/**
+ * 400, 401, 403 and the codes that stand for them can only be about the app id and the secret: the call carries nothing else. Any
+ * other errcode (API 5.2: not shown) may be a busy service.
+ */
+function asTokenError(error: unknown): unknown {
+  if (hasCode(error, 'api.refused')) {
+    const message = `${error.message}: no code that refuses the app id and secret, so this is trouble of the service; the next run asks again`
+    return new LivehouseError('api.noToken', message, error.details, { cause: error })
+  }
   const isRefusal =
-    hasCode(error, 'api.refused') ||
     hasCode(error, 'api.unauthorized') ||
     hasCode(error, 'api.forbidden') ||
-    (hasCode(error, 'api.status') && error.details.status === 400)
+    (hasCode(error, 'api.status') && (error.details.status === 400 || error.details.code === UNKNOWN_USER))
   if (!isRefusal) return error
   const { reason } = error.details
   const message = `${error.message}: the app id and secret are not accepted; check LIVEHOUSE_APP_ID and LIVEHOUSE_APP_SECRET`

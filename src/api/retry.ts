@@ -4,7 +4,7 @@ import type { Log } from '../core/log.ts'
 import type { Call, Send } from './send.ts'
 
 const MOST_ATTEMPTS: Readonly<Record<Call['repeat'], number>> = { read: 5, idempotent: 5, once: 2, never: 1 }
-/** An errcode that the spec does not name is repeated this often on reads: it may be a passing fault. */
+/** An errcode that the spec does not name may be a passing fault: reads, and calls that wait for a token, are made this often. */
 const MOST_REFUSED_ATTEMPTS = 3
 const FIRST_WAIT_MS = 500
 const LONGEST_WAIT_MS = 30_000
@@ -48,6 +48,8 @@ export function retry(next: Send, { clock, log, random }: RetryOptions): Send {
 }
 
 function mostAttempts({ repeat }: Call, error: LivehouseError): number {
+  // The call itself has not left yet.
+  if (hasCode(error, 'api.noToken')) return MOST_REFUSED_ATTEMPTS
   if (hasCode(error, 'api.refused')) return repeat === 'read' ? MOST_REFUSED_ATTEMPTS : 1
   return isPassing(error) ? MOST_ATTEMPTS[repeat] : 1
 }

@@ -27,6 +27,8 @@ export interface ErrorDetails {
   'api.unauthorized': { readonly call: string; readonly reason: string; readonly isRenewable?: boolean }
   /** The app id and secret were refused at 4.1. */
   'api.credentialsRefused': { readonly call: string; readonly reason: string }
+  /** 4.1 refused with an errcode that says nothing of the app id and secret. */
+  'api.noToken': { readonly call: string; readonly code: number | string; readonly reason: string }
   /** 403: this account may not do this. */
   'api.forbidden': { readonly call: string; readonly reason: string }
   /** The service does not know the channel (404002, or an errcode that says so). */
@@ -91,6 +93,7 @@ export const recoveryOf: Readonly<Record<ErrorCode, Recovery>> = {
   'api.rateLimited': 'retry',
   'api.unauthorized': 'abort',
   'api.credentialsRefused': 'abort',
+  'api.noToken': 'abort',
   'api.forbidden': 'skip',
   'api.channelUnknown': 'skip',
   'api.refused': 'skip',

@@ -191,7 +191,8 @@ describe('with both kinds configured', () => {
 
 describe('4.1 that fails', () => {
   test.each<[string, ScriptedAnswer]>([
-    ['errcode', { json: { errcode: 1001, msg: 'invalid appid or secret' } }],
+    ['errcode', { json: { errcode: 401001, msg: 'Unauthorized user' } }],
+    ['no such user', { json: { errcode: 404001, msg: 'No such user' } }],
     ['errors', { status: 401, json: { errors: { code: 401001, message: 'Unauthorized user' } } }],
     ['403', { status: 403, text: '' }],
     ['400', { status: 400, text: '' }],
@@ -201,6 +202,14 @@ describe('4.1 that fails', () => {
     expect(error).toMatchObject({ code: 'api.credentialsRefused' })
     expect(String(error)).toContain('LIVEHOUSE_APP_SECRET')
     expect(given.fetched()).toBe(1)
+  })
+
+  test('an errcode that says nothing of the credentials is repeated twice, and told as trouble of the service', async () => {
+    await using given = await setUp({ token: () => ({ json: { errcode: 5000, msg: 'system busy' } }) })
+    const error = await errorOf(given.ask())
+    expect(error).toMatchObject({ code: 'api.noToken' })
+    expect(String(error)).toMatch(/"system busy".* trouble of the service.* after 3 attempts/)
+    expect(given.fetched()).toBe(3)
   })
 
   test('errcode 1000 without a token is no success', async () => {
