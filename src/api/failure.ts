@@ -5,6 +5,7 @@ import type { Call } from './send.ts'
 
 /** No longer than this is quoted of what the service says. */
 const QUOTE_LENGTH = 200
+const LONGEST_CODE = 40
 /** What `msg` says where the codes are not documented: that the channel is not there. */
 const channelIsUnknown =
   /no such (activity|channel)|(activity|channel)( id)?( is| does)?( not|n't) (exist|found)|(频道|活动)[^,，。]{0,8}不存在|不存在[^,，。]{0,4}(频道|活动)/i
@@ -121,9 +122,9 @@ function statusOf(code: number | string | undefined): number | undefined {
 /** A code may come as a number or as numeric text; other text is quoted, shortened. */
 function readCode(code: unknown, secrets: Secrets): number | string | undefined {
   if (typeof code === 'number') return code
-  if (typeof code === 'bigint') return String(code)
-  if (typeof code !== 'string') return undefined
-  return /^-?\d{1,15}$/.test(code.trim()) ? Number(code) : quote(code, secrets).slice(0, 40)
+  if (typeof code !== 'string' && typeof code !== 'bigint') return undefined
+  const text = String(code).trim()
+  return /^-?\d{1,15}$/.test(text) ? Number(text) : quote(text, secrets).slice(0, LONGEST_CODE)
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,11 +1,19 @@
 /** A double holds any number of 15 digits (IEEE 754). */
 const LONG = 16
+/** A number of more digits than any column holds stays the text that it was: to make an integer of a million takes minutes. */
+const LONGEST_NUMBER = 100
 /** Exponents that can lead beyond the range of a double; hexadecimal ids hold such digits too. */
 const farExponent = /\d[eE][+-]?\d{3}/g
 
+/** Characters; a page of 100 visitors has a quarter of this. Only larger bodies are looked through before they are parsed. */
+const LARGE_BODY = 1 << 18
+/** A page of 50 signups with 200 answers each holds 10,000. */
+const MOST_VALUES = 200_000
+const DEEPEST = 100
+
 /**
- * Parses JSON without losing digits: integers beyond 2^53 become `bigint`, decimals that a double would change become their
- * source text. The slower way is taken only where the text has such digits.
+ * Parses JSON without losing digits: integers beyond 2^53 become `bigint`, decimals that a double would change and numbers of
+ * over 100 characters become their source text. The slower way is taken only where the text has such digits.
  * @throws SyntaxError whose message quotes the text: never pass it on.
  */
 export function parseExact(text: string): unknown {
@@ -14,16 +22,57 @@ export function parseExact(text: string): unknown {
 }
 
 /**
+ * Why a large body is not parsed: to build millions of values, or lists in lists in lists, takes seconds and gigabytes.
+ * @returns undefined for a body of up to 200,000 values and 100 levels
+ */
+export function findExcess(text: string): string | undefined {
+  if (text.length < LARGE_BODY) return undefined
+  let values = 0
+  let depth = 0
+  for (let place = 0; place < text.length; place += 1) {
+    switch (text[place]) {
+      case '"':
+        place = endOfString(text, place)
+        break
+      case '[':
+      case '{':
+        depth += 1
+        values += 1
+        break
+      case ']':
+      case '}':
+        depth -= 1
+        break
+      case ',':
+        values += 1
+        break
+      default:
+    }
+    if (depth > DEEPEST) return `its values are nested deeper than ${DEEPEST} levels`
+    if (values > MOST_VALUES) return `it holds more than ${MOST_VALUES} values`
+  }
+  return undefined
+}
+
+/** Where the string that begins at `place` ends; the end of the text where it does not. */
+function endOfString(text: string, place: number): number {
+  let end = place + 1
+  while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1
+  return end
+}
+
+/**
  * Whether a number of 16 digits (a decimal point counts) may stand in the text; where a text only looks like that, the page is
- * parsed more slowly and just as well. Such a run covers one of every 16 places, so only those are looked at: a regular
- * expression takes longer than the parser itself.
+ * parsed more slowly and just as well. Such a run covers one of every 16 places, so only those are looked at, and no place
+ * twice: a regular expression takes longer than the parser itself.
  */
 function hasLongNumber(text: string): boolean {
-  for (let place = LONG - 1; place < text.length; place += LONG) {
+  let end = 0
+  for (let place = LONG - 1; place < text.length; place = Math.max(place, end) + LONG) {
     if (!isDigit(text, place)) continue
     let start = place
-    while (isDigit(text, start - 1)) start -= 1
-    let end = place + 1
+    while (start > end && isDigit(text, start - 1)) start -= 1
+    end = place + 1
     while (isDigit(text, end)) end += 1
     if (end - start >= LONG && mayBeginNumber(text, start)) return true
   }
@@ -66,6 +115,7 @@ function isDigit(text: string, place: number): boolean {
 function exactNumber(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   const source = context?.source
   if (typeof value !== 'number' || source === undefined) return value
+  if (source.length > LONGEST_NUMBER) return source
   if (/^-?\d+$/.test(source)) return Number.isSafeInteger(value) ? value : BigInt(source)
   return isKept(value, source) ? value : source
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts'
 import type { CallContext } from '../core/page.ts'
 import { failureOf } from './failure.ts'
 import type { RawAnswer } from './http.ts'
-import { parseExact } from './json.ts'
+import { findExcess, parseExact } from './json.ts'
 import type { Secrets } from './secrets.ts'
 import type { Call, Send } from './send.ts'
 
@@ -15,6 +15,8 @@ export function readAnswers(
 ): Send {
   return async (call, context) => {
     const raw = await exchange(call, context)
+    const excess = findExcess(raw.text)
+    if (excess !== undefined) throw refused(call, raw, excess)
     const json = parse(raw.text)
     const failure = failureOf(call, raw, json, secrets, retryAfterMs(raw.retryAfter, clock))
     if (failure) throw failure
@@ -37,6 +39,11 @@ function parse(text: string): unknown {
 function badBody(call: Call, raw: RawAnswer): LivehouseError {
   const reason = describeBody(raw)
   return new LivehouseError('api.badBody', `${call.name}: ${raw.status} with ${reason}`, { call: call.name, reason })
+}
+
+function refused({ name }: Call, { status, text }: RawAnswer, excess: string): LivehouseError {
+  const reason = `a body of ${text.length} characters that is not read: ${excess}`
+  return new LivehouseError('api.bodyRefused', `${name}: ${status} with ${reason}`, { call: name, reason })
 }
 
 function describeBody({ text, contentType }: RawAnswer): string {

@@ -41,8 +41,9 @@ function isEqual(given: string, wanted: string): boolean {
 /** Cookies by name, as a browser sends them (RFC 6265, 4.2.1). */
 export function readCookies(header: string | undefined): ReadonlyMap<string, string> {
   const pairs = (header ?? '').split(';').flatMap((pair) => {
-    const [, name, value] = /^\s*([^=\s]+)=(.*?)\s*$/.exec(pair) ?? []
-    return name === undefined || value === undefined ? [] : [[name, value] as const]
+    const [name = '', ...value] = pair.split('=')
+    const isPair = /^\s*\S+$/.test(name) && value.length > 0
+    return isPair ? [[name.trim(), value.join('=').trim()] as const] : []
   })
   return new Map(pairs)
 }

@@ -55,6 +55,8 @@ export interface StatusServer extends AsyncDisposable {
 }
 
 const MOST_CONNECTIONS = 500
+/** A connection that has not sent its whole request by then is closed: 500 idle ones would keep the probes out. */
+const LONGEST_REQUEST_MS = 3000
 
 /**
  * Serves the status page, `/healthz`, `/readyz` and `/metrics`. It only reads.
@@ -93,7 +95,12 @@ export async function startStatusServer(options: StatusServerOptions): Promise<S
       return { contentType: metrics.contentType, text: await metrics.render({ facts, error }, verdict, clock.now()) }
     },
   }
-  const server = createServer((request, response) => {
+  const limits = {
+    headersTimeout: LONGEST_REQUEST_MS,
+    requestTimeout: LONGEST_REQUEST_MS,
+    connectionsCheckingInterval: LONGEST_REQUEST_MS / 6,
+  }
+  const server = createServer(limits, (request, response) => {
     void answerRequest(answering, request, response).catch(() => response.destroy())
   })
   server.maxConnections = MOST_CONNECTIONS

@@ -1,5 +1,6 @@
 import { createServer, request } from 'node:http'
 import { once } from 'node:events'
+import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasCode } from '../../../src/core/errors.ts'
 import { errorOf } from '../../helpers/connect-client.ts'
@@ -24,6 +25,24 @@ async function statusFor(url: string, headers: Readonly<Record<string, string>>)
   response.resume()
   return response.statusCode
 }
+
+test('connections that never end their request are closed, and make room for the probes', async () => {
+  const { hostname, port } = new URL(open.server.url)
+  const sockets = Array.from({ length: 520 }, () => connect(Number(port), hostname))
+  try {
+    // Each one is closed by the server: the first 500 for being late, the others since there are too many.
+    await Promise.all(
+      sockets.map(async (socket) => {
+        socket.on('error', () => {}).resume()
+        socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n')
+        if (!socket.closed) await new Promise((resolve) => socket.once('close', resolve))
+      }),
+    )
+    expect((await open.get('/healthz')).status).toBe(200)
+  } finally {
+    for (const socket of sockets) socket.destroy()
+  }
+})
 
 describe('everybody', () => {
   const paths = [

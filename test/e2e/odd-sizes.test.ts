@@ -1,0 +1,144 @@
+import { describe, expect, test } from 'vitest'
+import { failureOf } from '../../src/api/failure.ts'
+import { findExcess, parseExact } from '../../src/api/json.ts'
+import { createSecrets } from '../../src/api/secrets.ts'
+import { sync } from '../../src/cli/sync.ts'
+import { fieldValue } from '../../src/emulator/fault-effects.ts'
+import { readCookies } from '../../src/scheduler/http/access.ts'
+import { gifts } from '../../src/streams/gifts.ts'
+import { visitors } from '../../src/streams/visitors.ts'
+import { itemReader } from '../../src/transform/field.ts'
+import { readStreamTable } from '../helpers/read-table.ts'
+import { startScriptedService } from '../helpers/scripted-service.ts'
+import { pageOf } from '../helpers/scripted-pages.ts'
+import { startAccount } from '../helpers/start-account.ts'
+
+/** Bodies of about `size` characters that a careless reader takes long over. */
+const bodies: Readonly<Record<string, (size: number) => string>> = {
+  'a text of digits': (size) => JSON.stringify([{ nick: '1'.repeat(size) }]),
+  'a text of dots': (size) => JSON.stringify([{ nick: '.'.repeat(size) }]),
+  'a text of exponents': (size) => JSON.stringify([{ nick: '1e100'.repeat(size / 5) }]),
+  'a text of escapes': (size) => JSON.stringify([{ nick: '\\"'.repeat(size / 4) }]),
+  'an integer': (size) => `[{"visit_times":${'7'.repeat(size)}}]`,
+  'a decimal': (size) => `[{"money":0.1${'0'.repeat(size)}1}]`,
+  'an exponent': (size) => `[{"money":1e${'9'.repeat(size)}}]`,
+  'zeros before an amount': (size) => `[{"money":"${'0'.repeat(size)}x"}]`,
+  'blanks in a time': (size) => `[{"uptime":"2026-11-20${' '.repeat(size)}x"}]`,
+  'many small numbers': (size) => `[${'1,'.repeat(size / 2)}1]`,
+  'lists in lists': (size) => '['.repeat(size / 2) + ']'.repeat(size / 2),
+  'an errcode': (size) => `{"errcode":${'9'.repeat(size)},"msg":"${'?a='.repeat(size / 3)}"}`,
+}
+const secrets = createSecrets(['secret-token'], () => {})
+const call = {
+  name: 'visitorList',
+  method: 'POST',
+  host: 'base',
+  path: '/',
+  endpoint: 'visitorList',
+  authorization: 'bearer',
+  repeat: 'read',
+} as const
+const context = { partition: { channel: '9', type: 'cash' }, serviceDay: '2026-11-20' }
+
+/** All that is done with a body before its rows are loaded. */
+function readBody(text: string): void {
+  if (findExcess(text) !== undefined) return
+
+  const json = parseOrNot(text)
+  const raw = {
+    status: 200,
+    contentType: '',
+    text,
+    date: undefined,
+    retryAfter: undefined,
+    location: undefined,
+    headers: {},
+  }
+  failureOf(call, raw, json, secrets, undefined)
+  if (!Array.isArray(json)) return
+  for (const stream of [visitors, gifts]) {
+    const read = itemReader(stream, context)
+    for (const item of json.slice(0, 100)) read(item, pageOf([]))
+  }
+}
+
+function parseOrNot(text: string): unknown {
+  try {
+    return parseExact(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Milliseconds of this process' own time that the quickest of three calls took. */
+function cost(work: () => void): number {
+  const times = [1, 2, 3].map(() => {
+    const before = process.cpuUsage()
+    work()
+    return process.cpuUsage(before).user / 1000
+  })
+  return Math.min(...times)
+}
+
+describe('time grows with the size of what came, and no faster', () => {
+  const SMALL = 120_000
+  const TIMES = 16
+  /** Linear is 16 times as long, quadratic 256 times. */
+  const MOST = 64
+  const isLinear = (work: (size: number) => () => void) => {
+    const [small, large] = [work(SMALL), work(SMALL * TIMES)]
+    return cost(large) <= MOST * Math.max(1, cost(small))
+  }
+
+  test.each(Object.entries(bodies))('%s', (_, bodyOf) => {
+    expect(
+      isLinear((size) => {
+        const text = bodyOf(size)
+        return () => readBody(text)
+      }),
+    ).toBe(true)
+  })
+
+  test.each([' ', 'a', ';', '=', 'a= '])('cookies of %j', (part) => {
+    expect(
+      isLinear((size) => {
+        const header = `${part.repeat(size / part.length)}x`
+        return () => void readCookies(header)
+      }),
+    ).toBe(true)
+  })
+})
+
+test('rows with fields of megabytes land, and a sync of them ends', async () => {
+  await using account = await startAccount({ viewers: 5 })
+  for (const [field, value] of [
+    ['nick', '1'.repeat(500_000)],
+    ['addr', '.'.repeat(500_000)],
+    ['visit_times', '7'.repeat(500_000)],
+    ['device', '1e100'.repeat(100_000)],
+  ] as const) {
+    account.emulator.faults.push({ effect: fieldValue(field, value), endpoint: 'visitorList' })
+  }
+  expect(await account.run(sync, ['--streams', 'visitors'])).toMatchObject({ code: 0 })
+  const rows = await readStreamTable(account.database.db, 'visitors')
+  expect(rows.length).toBeGreaterThan(0)
+  for (const row of rows) {
+    expect(row.nickname).toHaveLength(500_000)
+    expect(row.visit_count).toBeNull()
+  }
+})
+
+test.each([
+  ['lists in lists', '['.repeat(1_000_000) + ']'.repeat(1_000_000), /nested deeper than 100 levels/],
+  ['millions of values', `[${'1,'.repeat(1_000_000)}1]`, /more than 200000 values/],
+  ['an errcode of 300,000 digits', `{"errcode":${'9'.repeat(300_000)},"msg":"no"}`, /code 9{40} "no"/],
+])('%s are refused with a short sentence', async (_, text, sentence) => {
+  await using service = await startScriptedService(() => ({ text }))
+  await using account = await startAccount({ viewers: 1 })
+  const ended = await account.run(sync, ['--streams', 'visitors', '--channels', account.emulator.channelIds[0] ?? ''], {
+    LIVEHOUSE_BASE_URL: service.url,
+  })
+  const said = [...ended.printed, ...ended.remarked, String(ended.error)].join('\n')
+  expect(said).toMatch(sentence)
+  expect(said.length).toBeLessThan(5000)
+})
