@@ -109,7 +109,7 @@ describe.each(allStreams.map((stream) => [stream.name, stream] as const))('%s', 
     const rows = results.flatMap((result) => (result.kind === 'row' ? [result.row] : []))
     expect(results.filter(({ kind }) => kind === 'rejected')).toEqual([])
     expect(rows.filter(({ extra }) => extra !== null)).toEqual([])
-    const keyed = stream.identity ? identifyRows(stream, stream.identity, rows) : rows
+    const keyed = stream.identity ? identifyRows(stream, stream.identity, rows, 'Asia/Shanghai') : rows
     expect(new Set(keyed.map((row) => JSON.stringify(stream.key.map((name) => row[name]))))).toHaveProperty(
       'size',
       page.items.length,

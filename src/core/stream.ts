@@ -35,9 +35,9 @@ export interface RowIdentity {
   /** The key column that holds the identity, and the column of the number among equal ones. */
   readonly keyColumn: string
   readonly occurrenceColumn: string
-  /** Columns that never change; with the occurrence they are the identity. */
+  /** Columns that never change. Where one cannot be read, the item goes to quarantine: it is no row yet. */
   readonly of: readonly string[]
-  /** One of these, by which a row belongs to a window. Where it cannot be read, the whole content is the identity. */
+  /** One of these, by which a row belongs to a window. It counts to the minute: the service may give seconds or not. */
   readonly timeColumn: string
 }
 

@@ -67,6 +67,11 @@ export function fieldValue(field: string, value: unknown, index?: number): Fault
   )
 }
 
+/** Each row goes out as `change` makes it. */
+export function changedRows(change: (item: unknown) => unknown): FaultEffect {
+  return onItems('changed rows', (items) => items.map(change))
+}
+
 /** One row comes twice, and the total counts it once. */
 export function duplicateRow(index = 0): FaultEffect {
   return onItems('duplicate row', (items) => items.flatMap((item, place) => (place === index ? [item, item] : [item])))

@@ -1,4 +1,3 @@
-import type { Row } from '../core/column.ts'
 import { cleanText } from '../core/clean-text.ts'
 import { isSameJson } from '../core/is-same-json.ts'
 import { jsonText } from '../core/json-text.ts'
@@ -12,7 +11,7 @@ import type { SliceReading } from './open-reading.ts'
 import { describeList } from './page-reading.ts'
 import { findChange, type IsTooLong, type ListReading, pagesOfTwins, readBareList } from './read-bare-list.ts'
 import { readPages } from './read-pages.ts'
-import { isInWindow, minuteOf, requireFiltered } from './row-window.ts'
+import { isInWindow, requireFiltered } from './row-window.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { startWalk, type WalkSummary } from './walk.ts'
 
@@ -48,11 +47,13 @@ export async function extractUnkeyed(
 
     const kept = rows.filter((row) => window === undefined || isInWindow(row[identity.timeColumn], window, timeZone))
     const isWhole = isSettled(verdict) || (verdict.proof === 'short' && doubt === undefined)
-    const identified = isWhole ? identifyRows(stream, identity, kept) : []
+    const identified = isWhole ? identifyRows(stream, identity, kept, timeZone) : []
     if (isSettled(verdict)) await loader.add(identified)
     const unproven = isSettled(verdict) ? [] : identified
     const title = isWhole ? pages.find(({ items }) => items.length > 0)?.title : undefined
-    const found = foundOf(kept, identified, identity, timeZone)
+    // A list that moved has a count, but no keys.
+    const keys = new Set(identified.map((row) => String(row[identity.keyColumn])))
+    const found = { count: kept.length, has: (key: string) => keys.has(key) }
     const known = { channelFacts: undefined, title: title && headersText(title) }
     return { summary, verdict, found, isOnlyReading: true, unproven, ...known }
   }
@@ -61,18 +62,6 @@ export async function extractUnkeyed(
 /** As JSON text that Postgres takes: operators' free text, and what is no text as that of its JSON. */
 function headersText(title: readonly unknown[]): string {
   return JSON.stringify(title.map((header) => cleanText(typeof header === 'string' ? header : jsonText(header))))
-}
-
-/** Only rows whose time can be read are looked for in a window of the table. A list that moved has a count, but no keys. */
-function foundOf(
-  kept: readonly Row[],
-  identified: readonly Row[],
-  { keyColumn, timeColumn }: RowIdentity,
-  timeZone: string,
-): Extraction['found'] {
-  const isTimed = (row: Row) => minuteOf(row[timeColumn], timeZone) !== undefined
-  const keys = new Set(identified.filter(isTimed).map((row) => String(row[keyColumn])))
-  return { count: kept.filter(isTimed).length, has: (key) => keys.has(key) }
 }
 
 /** A doubt is a list that moved; without a total a clean reading is all that there can be. */

@@ -1,29 +1,41 @@
 import { createHash } from 'node:crypto'
 import type { Cell, ColumnType, Row } from '../core/column.ts'
 import type { RowIdentity, Stream } from '../core/stream.ts'
+import { formatWallTime } from '../core/wall-clock.ts'
+import { minuteOf } from './row-window.ts'
 
 const HASH_LENGTH = 32
 
 /**
- * Gives rows without an id their key: what never changes of them, and a number among equal ones, in the order of their
- * remaining values. A value that cannot be read counts as its raw text. So two real, equal gifts of one second are two rows, reading again adds none, and a phone that appears
- * later updates in place. A row whose time cannot be read has its whole content as identity. Pure; the order in which the
- * rows came does not matter.
+ * Gives rows without an id their key: the minute of their time, what else never changes of them, and a number among those of
+ * the same minute, in the order of their seconds and then of their remaining values. So two real, equal gifts of one second are
+ * two rows, reading again adds none, a phone that appears later updates in place, and so does a time that comes with seconds
+ * later. Pure; the order in which the rows came does not matter.
  *
- * Equal rows share their second, so windows of whole minutes never split them.
+ * The rows of a minute are read together: windows are whole minutes.
  */
-export function identifyRows(stream: Stream, identity: RowIdentity, rows: readonly Row[]): readonly Row[] {
-  const remaining = [...Object.keys(stream.columns), 'extra'].filter((name) => !identity.of.includes(name))
-  const groups = Map.groupBy(rows, (row) => JSON.stringify(identityOf(row, stream, identity, remaining)))
-  return [...groups].flatMap(([shared, equal]) =>
-    equal
-      .sort((a, b) => compareBy(remaining, stream, a, b))
-      .map((row, index) => ({
-        ...row,
-        [identity.keyColumn]: hashOf(`${shared}#${index + 1}`),
-        [identity.occurrenceColumn]: index + 1,
-      })),
-  )
+export function identifyRows(
+  stream: Stream,
+  { of, timeColumn, keyColumn, occurrenceColumn }: RowIdentity,
+  rows: readonly Row[],
+  timeZone: string,
+): readonly Row[] {
+  const remaining = [...Object.keys(stream.columns), 'extra'].filter((name) => !of.includes(name))
+  const others = of.filter((name) => name !== timeColumn)
+  const groups = Map.groupBy(rows, (row) => {
+    const minute = formatWallTime(minuteOf(row[timeColumn], timeZone) ?? 0).slice(0, 16)
+    return [minute, ...others.map((name) => row[name] ?? '')].join('|')
+  })
+  return [...groups].flatMap(([shared, alike]) => {
+    const equal = new Map<Cell | undefined, number>()
+    return alike
+      .sort((a, b) => compareBy([timeColumn, ...remaining], stream, a, b))
+      .map((row, index) => {
+        const occurrence = (equal.get(row[timeColumn]) ?? 0) + 1
+        equal.set(row[timeColumn], occurrence)
+        return { ...row, [keyColumn]: hashOf(`${shared}#${index + 1}`), [occurrenceColumn]: occurrence }
+      })
+  })
 }
 
 /** Value by value, NULL before every text; a JSON value counts as the values in it. */
@@ -49,19 +61,6 @@ function valuesOf(cell: Cell, type: ColumnType | undefined): readonly Cell[] {
     return value
   })
   return values
-}
-
-function identityOf(row: Row, stream: Stream, identity: RowIdentity, remaining: readonly string[]): readonly unknown[] {
-  const names = row[identity.timeColumn] === null ? [...identity.of, ...remaining] : identity.of
-  return names.map((name) => row[name] ?? rawOf(row, stream, name))
-}
-
-/** A value that could not be read stands raw in `extra`, under its source name. */
-function rawOf({ extra }: Row, { columns }: Stream, name: string): unknown {
-  const source = columns[name]?.source
-  if (source?.kind !== 'field' || typeof extra !== 'string') return null
-  const raws: Readonly<Record<string, unknown>> = JSON.parse(extra)
-  return Object.hasOwn(raws, source.field) ? [raws[source.field]] : null
 }
 
 function hashOf(text: string): string {

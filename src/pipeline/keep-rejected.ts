@@ -1,17 +1,26 @@
 import { partitionKey } from '../core/slice.ts'
 import { quarantineItems } from '../state/quarantine.ts'
 import { rememberUnknownFields } from '../state/unknown-fields.ts'
+import { askedOf } from './open-reading.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import type { WalkSummary } from './walk.ts'
 
 /** Keeps what could not become a row, whatever becomes of the slice, and tells of fields that nobody has seen before. */
 export async function keepRejected(
-  { stream, partition }: Slice,
+  slice: Slice,
   { rejected, unknownFields }: Pick<WalkSummary, 'rejected' | 'unknownFields'>,
   { db, clock, log, runId, timeZone }: RunDeps,
 ): Promise<void> {
+  const { stream, partition } = slice
   const seenAt = new Date(clock.now())
-  const origin = { stream: stream.name, partition: partitionKey(partition), runId, seenAt, timeZone }
+  const origin = {
+    stream: stream.name,
+    partition: partitionKey(partition),
+    runId,
+    seenAt,
+    timeZone,
+    asked: askedOf(slice),
+  }
   await quarantineItems(db, origin, rejected)
   const fields = await rememberUnknownFields(db, stream.name, unknownFields, runId, seenAt)
   if (fields.length > 0) log.warn('fields.unknown', { stream: stream.name, fields })

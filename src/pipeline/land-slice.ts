@@ -14,6 +14,7 @@ import { loadRows } from '../warehouse/load.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import type { Extraction } from './extraction.ts'
 import type { HeldVerdict } from './hold-against-earlier.ts'
+import { askedOf } from './open-reading.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 
 /** What landing did beside writing rows. */
@@ -58,12 +59,11 @@ export async function landSlice(
       hasNewHeaders:
         isWritten && title !== undefined && (await rememberHeaders(trx, { ...name, title, runId, seenAt: at })),
     }
-    const isAnyUnread = earlier.hasUnread || summary.rejected.length > 0
-    if (slice.window === undefined && isAnyUnread && isProven(extraction, verdict)) {
-      const origin = { ...name, runId, seenAt: at, timeZone }
-      await resolveAbsent(trx, origin, summary.rejected, { isDaily: isDaily(stream) })
-    }
     const entries: OperationNodeSource[] = [sliceEntry(trx, record)]
+    if (isProven(extraction, verdict)) {
+      const origin = { ...name, runId, seenAt: at, timeZone, asked: askedOf(slice) }
+      entries.push(resolveAbsent(trx, origin, summary.rejected, { isDaily: isDaily(stream) }))
+    }
     if (channelFacts && partition.channel) {
       entries.push(channelDescription(trx, partition.channel, channelFacts, runId))
     }

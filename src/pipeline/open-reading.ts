@@ -12,7 +12,6 @@ import { type RunDeps, type Slice, sliceName } from './slice-work.ts'
 export interface SliceReading {
   readonly pages: PageReading
   readonly readItem: ItemReader
-  /** What goes on the wire; undefined for a walk over the whole list. */
   readonly asked: Window | undefined
   /** What the slice may claim to cover: never what the service's own clock had not shown yet when it began to answer. */
   readonly covers: () => Window | undefined
@@ -26,9 +25,14 @@ export interface SliceReading {
 /** Whether the service's filters include their ends is not shown: each request asks for this much more on both sides. */
 const OVERLAP_SECONDS = 60
 
+/** What goes on the wire for a slice; undefined for a walk over the whole list. */
+export function askedOf({ window }: Pick<Slice, 'window'>): Window | undefined {
+  return window && widen(window, OVERLAP_SECONDS)
+}
+
 export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter): SliceReading {
   const { stream, partition, window } = slice
-  const asked = window && widen(window, OVERLAP_SECONDS)
+  const asked = askedOf(slice)
   const startedAtMs = deps.clock.now()
   let earlier: Promise<EarlierReadings> | undefined
   let first: Page | undefined

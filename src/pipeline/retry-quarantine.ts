@@ -3,7 +3,7 @@ import type { Row } from '../core/column.ts'
 import type { OpenItemReader } from '../core/item.ts'
 import { parsePartition, partitionKey, type Partition, type Window } from '../core/slice.ts'
 import type { RowIdentity, Stream, StreamName } from '../core/stream.ts'
-import { DAY, formatWallDate, MINUTE, parseWallTime, wallTimeAt } from '../core/wall-clock.ts'
+import { formatWallDate, MINUTE, wallTimeAt } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
 import { forgetCoverage } from '../state/coverage.ts'
 import { type KeptItem, readKeptItems, resolveItems } from '../state/kept-items.ts'
@@ -12,9 +12,6 @@ import { isDuplicate } from '../state/known-duplicates.ts'
 import { loadRows, prepareToLoad } from '../warehouse/load.ts'
 import { keepConflicts } from './keep-conflicts.ts'
 import { minuteOf } from './row-window.ts'
-
-/** No history begins before it. */
-const EARLIEST = parseWallTime('1000-01-01') ?? 0
 
 export interface RetryDeps {
   readonly db: Kysely<Database>
@@ -91,7 +88,7 @@ export async function retryQuarantine(deps: RetryDeps, names: readonly StreamNam
       await forgetCoverage(db, {
         streams: [stream.name],
         channels: partition.channel === undefined ? undefined : [partition.channel],
-        window: windowOf(rows, stream.identity, timeZone, now()),
+        window: windowOf(rows, stream.identity, timeZone),
       })
       count(stream.name, { readAgain: items.length })
       const place = { stream: stream.name, partition: partitionKey(partition) }
@@ -149,12 +146,10 @@ function readGroup(
   }
 }
 
-/** The minutes in which these rows lie; all time where one of them cannot be read. */
-function windowOf(rows: readonly Row[], { timeColumn }: RowIdentity, timeZone: string, nowMs: number): Window {
-  const minutes = rows.map((row) => minuteOf(row[timeColumn], timeZone))
-  const known = minutes.filter((minute) => minute !== undefined)
-  if (known.length < minutes.length) return { from: EARLIEST, to: wallTimeAt(nowMs, timeZone) + DAY }
-  return { from: Math.min(...known), to: Math.max(...known) + MINUTE }
+/** The minutes in which these rows lie. */
+function windowOf(rows: readonly Row[], { timeColumn }: RowIdentity, timeZone: string): Window {
+  const minutes = rows.flatMap((row) => minuteOf(row[timeColumn], timeZone) ?? [])
+  return { from: Math.min(...minutes), to: Math.max(...minutes) + MINUTE }
 }
 
 /** Equal keys in one statement would be refused; the rows stand in no order of their own. */

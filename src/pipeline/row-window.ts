@@ -19,10 +19,10 @@ export function minuteOf(time: Cell | undefined, timeZone: string): WallTime | u
   return second === undefined ? undefined : floorToMinute(second)
 }
 
-/** Whether a row belongs to a half-open window by its time; one whose time cannot be read belongs to whoever received it. */
+/** Whether a row belongs to a half-open window by its time. */
 export function isInWindow(time: Cell | undefined, { from, to }: Window, timeZone: string): boolean {
   const minute = minuteOf(time, timeZone)
-  return minute === undefined || (minute >= from && minute < to)
+  return minute !== undefined && minute >= from && minute < to
 }
 
 /**

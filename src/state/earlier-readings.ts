@@ -10,16 +10,13 @@ export interface EarlierReadings {
   readonly isNew: boolean
   /** How many rows the last landed walk found; undefined before the first, and where windows are read. */
   readonly lastWalk: number | undefined
-  /** Whether items are in quarantine. */
-  readonly hasUnread: boolean
-  /** Whether some of them are there since their key came more than once. */
+  /** Whether items are in quarantine since their key came more than once. */
   readonly hasDuplicates: boolean
 }
 
 export const nothingEarlier: EarlierReadings = {
   isNew: false,
   lastWalk: undefined,
-  hasUnread: false,
   hasDuplicates: false,
 }
 
@@ -31,18 +28,18 @@ export async function readEarlier(
   isWalk: boolean,
 ): Promise<EarlierReadings> {
   const place = sql`stream = ${stream.name} and partition = ${partitionKey(partition)}`
-  const unread = sql`select from livehouse_ops.quarantine where ${place} and resolved_at is null`
   const lastWalk = sql`
     select distinct_rows from livehouse_ops.slices where ${place} and reads is null and status = 'landed'
     order by slice_id desc limit 1`
-  const { rows } = await sql<{ is_new: boolean; last_walk: string | null; unread: boolean; duplicates: boolean }>`
+  const { rows } = await sql<{ is_new: boolean; last_walk: string | null; duplicates: boolean }>`
     select ${isWalk && stream.marksRemoved ? isNew(stream, partition, place) : sql`false`} as is_new,
       ${isWalk ? sql`(${lastWalk})` : sql`null`} as last_walk,
-      exists (${unread}) as unread, exists (${unread} and reason like ${`${DUPLICATE}%`}) as duplicates`.execute(db)
+      exists (select from livehouse_ops.quarantine where ${place} and resolved_at is null
+        and reason like ${`${DUPLICATE}%`}) as duplicates`.execute(db)
   const [row] = rows
   if (row === undefined) return nothingEarlier
-  const { is_new, last_walk, unread: hasUnread, duplicates: hasDuplicates } = row
-  return { isNew: is_new, lastWalk: last_walk === null ? undefined : Number(last_walk), hasUnread, hasDuplicates }
+  const { is_new, last_walk, duplicates: hasDuplicates } = row
+  return { isNew: is_new, lastWalk: last_walk === null ? undefined : Number(last_walk), hasDuplicates }
 }
 
 /** In the order of the key, so that no statistics can make it a scan of a table that has just grown. */

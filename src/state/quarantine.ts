@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
-import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql, type UpdateQueryBuilder, type UpdateResult } from 'kysely'
+import type { Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
+import { formatRange } from './wall-range.ts'
 
 /** An item that could not become a row. */
 export interface QuarantinedItem {
@@ -22,6 +24,8 @@ export interface QuarantineOrigin {
   readonly seenAt: Date
   /** The service's zone, whose days count. */
   readonly timeZone: string
+  /** What was asked for: there the items lie. Undefined for a walk over a whole list, and where none is to be resolved. */
+  readonly asked?: Window | undefined
 }
 
 /** Rows a statement: far below the limit of 65,535 parameters. */
@@ -29,18 +33,21 @@ const BATCH = 1000
 
 /**
  * Keeps items with their reasons. Equal items of one slice are told apart by their ordinal, so that reading again adds
- * none. One that comes again is noted once a day of the service, so that a quiet night writes nothing; one that had been
- * resolved is unresolved again.
+ * none. One that comes again is noted once a day of the service, and where that says more of where it lies, so that a quiet
+ * night writes nothing; one that had been resolved is unresolved again.
  */
 export async function quarantineItems(
   db: Kysely<Database>,
-  { stream, partition, runId, seenAt, timeZone }: QuarantineOrigin,
+  { stream, partition, runId, seenAt, timeZone, asked }: QuarantineOrigin,
   items: readonly QuarantinedItem[],
 ): Promise<void> {
+  const lies_in = asked ? `{${formatRange(asked)}}` : null
   const rows = numbered(items).map(({ raw, reason, path, headers, item_hash, ordinal }) => {
     const seen = { run_id: runId, first_seen_at: seenAt, last_seen_at: seenAt }
-    return { stream, partition, item_hash, ordinal, raw, reason, path, headers, ...seen }
+    return { stream, partition, item_hash, ordinal, raw, reason, path, headers, lies_in, ...seen }
   })
+  const liesIn = sql<string | null>`case when quarantine.lies_in && excluded.lies_in
+    then quarantine.lies_in * excluded.lies_in else excluded.lies_in end`
   const lastDay = dayOf('quarantine.last_seen_at', timeZone)
   for (let start = 0; start < rows.length; start += BATCH) {
     await db
@@ -55,10 +62,12 @@ export async function quarantineItems(
             headers: sql`excluded.headers`,
             run_id: runId,
             last_seen_at: seenAt,
+            lies_in: liesIn,
             resolved_at: null,
           })
           .where(
-            sql<boolean>`(quarantine.resolved_at is not null or ${lastDay} < ${dayOf('excluded.last_seen_at', timeZone)})`,
+            sql<boolean>`(quarantine.resolved_at is not null or ${lastDay} < ${dayOf('excluded.last_seen_at', timeZone)}
+              or quarantine.lies_in is distinct from ${liesIn})`,
           ),
       )
       .execute()
@@ -66,31 +75,34 @@ export async function quarantineItems(
 }
 
 /**
- * After a proven walk over a whole list: what it no longer brought as unreadable has come as a row or is gone, and is
- * resolved. In the transaction of the walk's last rows. `isDaily`: the rows belong to the day on which they are read, so only
- * what was last seen on this day of the service.
+ * After a proven reading: what it no longer brought as unreadable is not in what it asked for. An item that can be nowhere any
+ * more has come as a row or is gone, and is resolved: the statement for the transaction of the reading's last rows. `isDaily`: the
+ * rows belong to the day on which they are read, so only what was last seen on this day of the service.
  */
-export async function resolveAbsent(
+export function resolveAbsent(
   trx: Kysely<Database>,
-  { stream, partition, seenAt, timeZone }: QuarantineOrigin,
+  { stream, partition, seenAt, timeZone, asked }: QuarantineOrigin,
   brought: readonly QuarantinedItem[],
   { isDaily }: { readonly isDaily: boolean },
-): Promise<void> {
+): UpdateQueryBuilder<Database, 'livehouse_ops.quarantine', 'livehouse_ops.quarantine', UpdateResult> {
   const items = numbered(brought)
   const hashes = items.map(({ item_hash }) => item_hash)
   const ordinals = items.map(({ ordinal }) => ordinal)
   const ofDay = isDaily
     ? sql<boolean>`${dayOf('last_seen_at', timeZone)} = (${seenAt}::timestamptz at time zone ${timeZone})::date`
     : sql<boolean>`true`
-  await trx
+  const range = sql`tsmultirange(${asked ? formatRange(asked) : null}::tsrange)`
+  const left = sql<string | null>`lies_in - ${range}`
+  const resolvedAt = sql<Date>`case when isempty(${left}) then ${seenAt}::timestamptz end`
+  return trx
     .updateTable('livehouse_ops.quarantine')
-    .set({ resolved_at: seenAt })
+    .set(asked ? { lies_in: left, resolved_at: resolvedAt } : { resolved_at: seenAt })
+    .where(asked ? sql<boolean>`lies_in && ${range}` : sql<boolean>`true`)
     .where('stream', '=', stream)
     .where('partition', '=', partition)
     .where('resolved_at', 'is', null)
     .where(sql<boolean>`(item_hash, ordinal) not in (select * from unnest(${hashes}::text[], ${ordinals}::integer[]))`)
     .where(ofDay)
-    .execute()
 }
 
 /** By which equal items are told, of JSON text. */

@@ -1,6 +1,6 @@
 import { defineStream } from '../core/stream.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
-import { bigintField, computedColumn, moneyField, partitionColumn, textField, timeField } from './columns.ts'
+import { bigintField, computedColumn, moneyField, partitionColumn, required, textField, timeField } from './columns.ts'
 
 /** One row a gift. The service gives gifts no id. API 4.12, fields 2.10. */
 export const gifts = defineStream({
@@ -12,7 +12,7 @@ export const gifts = defineStream({
     channel_id: partitionColumn('channel', 'Channel id'),
     gift_type: partitionColumn('type', 'cash or prop'),
     gift_key: computedColumn('text', 'Identity of the gift: time, gift and amount, and its number among equal ones'),
-    given_at: timeField('uptime', 'When the gift was given'),
+    given_at: required(timeField('uptime', 'When the gift was given')),
     gift_id: bigintField('gift_id', 'Prop id'),
     visitor_id: textField('visitor_id', 'Viewer id; the service does not always say it'),
     visitor_name: textField('name', 'Viewer name; the service does not always say it'),

@@ -5,7 +5,7 @@ import { formatWallTime } from '../core/wall-clock.ts'
 import { exactJson } from '../transform/exact-json.ts'
 import { rejection, shown } from '../transform/field.ts'
 import { text } from '../transform/text.ts'
-import { computedColumn, partitionColumn, textField, timeField } from './columns.ts'
+import { computedColumn, partitionColumn, required, textField, timeField } from './columns.ts'
 
 /** One answered question, in the order of the questionnaire's columns. */
 interface Answer {
@@ -56,7 +56,7 @@ export const signups = defineStream({
     user_id: textField('user_id', 'Viewer id (first column)'),
     nickname: textField('nickname', 'Nickname (second column)'),
     phone: textField('phone', 'Phone (third column)'),
-    signed_up_at: timeField('signed_up_at', 'When the viewer signed up (last column)'),
+    signed_up_at: required(timeField('signed_up_at', 'When the viewer signed up (last column)')),
     answers: {
       type: 'jsonb',
       comment: 'Array of {"question", "answer"} in the order of the columns between phone and signup time',

@@ -13,11 +13,13 @@ interface ReadColumn {
   readonly field: string
   readonly parse: FieldParser<Cell>
   readonly isRequired: boolean
+  /** Whether it tells rows without an id apart: then what cannot be read is no row, but nothing may stand there. */
+  readonly isIdentity: boolean
 }
 
 /** Compiles a stream's declaration into the function that reads its items (architecture, rows). */
 export function itemReader(stream: Stream, context: ItemContext): ItemReader {
-  const columns = columnsToRead(stream.columns)
+  const columns = columnsToRead(stream)
   const blank = blankRow(stream.columns, context)
   const unknownOf = unknownFinder(new Set([...stream.otherFields, ...fieldNames(stream.columns)]))
   const toFields = stream.readItem ?? asObject
@@ -32,10 +34,10 @@ export function itemReader(stream: Stream, context: ItemContext): ItemReader {
     // A copy has its columns in place: to add them one by one takes several times as long.
     const row: Record<string, Cell> = { ...blank }
     let unread: string[] | undefined
-    for (const { name, field, parse, isRequired } of columns) {
+    for (const { name, field, parse, isRequired, isIdentity } of columns) {
       const value = parse(fields[field])
       if (value === null || value === unreadable) {
-        if (isRequired) {
+        if (isRequired || (isIdentity && value === unreadable)) {
           return withRaw(rejection(field, `${field} is ${shown(fields[field])}, and a row needs it`), item, page)
         }
         if (value === unreadable) (unread ??= []).push(field)
@@ -47,11 +49,11 @@ export function itemReader(stream: Stream, context: ItemContext): ItemReader {
   }
 }
 
-function columnsToRead(columns: Columns): readonly ReadColumn[] {
+function columnsToRead({ columns, identity }: Stream): readonly ReadColumn[] {
   return Object.entries(columns).flatMap(([name, { source }]) => {
     if (source.kind !== 'field') return []
     const { field, parse, isRequired } = source
-    return [{ name, field, parse, isRequired }]
+    return [{ name, field, parse, isRequired, isIdentity: identity?.of.includes(name) ?? false }]
   })
 }
 

@@ -74,7 +74,9 @@ test('list shows each stream and reason with a sample of 80 characters, whole on
 
 test('what is resolved is shown with --all only', async () => {
   const origin = await keep('channel=9', ['7', '8'], 'bad')
-  await resolveAbsent(database.db, origin, [{ raw: '8', reason: 'bad', path: '', headers: null }], { isDaily: false })
+  await resolveAbsent(database.db, origin, [{ raw: '8', reason: 'bad', path: '', headers: null }], {
+    isDaily: false,
+  }).execute()
   expect((await run())[0]).toBe('visitors: 1 item of channel=9')
   expect((await run('--all'))[0]).toBe('visitors: 2 items (1 of them resolved) of channel=9')
 })
@@ -99,7 +101,9 @@ test('retry says what became of the items, in the zone of the source', async () 
 test('a gift that can be read is named as one for the next sync', async () => {
   const { db } = database
   const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: seenAt })
-  const items = [{ raw: '{"gift_id": 1}', reason: 'not understood', path: '', headers: null }]
+  const items = [
+    { raw: '{"gift_id": 1, "uptime": "2026-11-20 10:00"}', reason: 'not understood', path: '', headers: null },
+  ]
   await quarantineItems(db, { stream: 'gifts', partition: 'channel=9/type=cash', runId, seenAt, timeZone }, items)
   expect(await run('retry')).toContain('gifts channel=9/type=cash: read again with the next sync')
 })

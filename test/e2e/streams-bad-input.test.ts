@@ -12,7 +12,6 @@ import { startPipeline } from '../helpers/start-pipeline.ts'
 const objects: readonly (readonly [EndpointName, string, string, string])[] = [
   ['visitorList', 'visitors', 'nick', 'watch_time'],
   ['userRecordList', 'watch_records', 'nick', 'watch_time'],
-  ['giftRunning', 'gifts', 'phone', 'money'],
   ['getQuestionList', 'questionnaires', 'name', 'position'],
   ['managers', 'managers', 'username', 'pay_type'],
   ['managersUsage', 'manager_usage', 'costType', 'costLimit'],

@@ -36,8 +36,10 @@ const huge: readonly unknown[] = ['x'.repeat(1_000_000), nested(100_000), 10n **
 /** An item of which one field holds `value`; all that make up its key are its own. */
 function itemWith(stream: Stream, field: string, value: unknown, number: number): unknown {
   const key = Object.fromEntries(
-    Object.values(stream.columns).flatMap(({ source }) =>
-      source.kind === 'field' && source.isRequired ? [[source.field, number]] : [],
+    Object.values(stream.columns).flatMap(({ type, source }) =>
+      source.kind === 'field' && source.isRequired
+        ? [[source.field, type === 'timestamptz' ? '2026-11-20 10:00:00' : number]]
+        : [],
     ),
   )
   return { ...key, [field]: value }
@@ -96,7 +98,7 @@ describe.each(streams.map((stream) => [stream.name, stream] as const))('%s', (_n
     }
     expect(rows.length).toBeGreaterThan(extremes.length)
     expect(reasons).not.toContain('')
-    const keyed = stream.identity ? identifyRows(stream, stream.identity, rows) : rows
+    const keyed = stream.identity ? identifyRows(stream, stream.identity, rows, 'Asia/Shanghai') : rows
     const keyOf = (row: Row) => stream.key.map((name) => row[name]).join('\u0000')
     const distinct = [...new Map(keyed.map((row) => [keyOf(row), row])).values()]
     expect(await load(stream, distinct)).toEqual({ inserted: distinct.length, updated: 0, unchanged: 0 })

@@ -26,5 +26,5 @@ export function readItems(
 /** The same with their keys, for streams whose rows have no id. */
 export function readIdentified(stream: Stream, items: readonly unknown[], fields: Partial<Page> = {}): readonly Row[] {
   if (!stream.identity) throw new Error(`rows of ${stream.name} have an id`)
-  return identifyRows(stream, stream.identity, readItems(stream, items, fields))
+  return identifyRows(stream, stream.identity, readItems(stream, items, fields), 'Asia/Shanghai')
 }

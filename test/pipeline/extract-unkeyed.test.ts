@@ -102,12 +102,12 @@ describe('signups are given to the loader only by a reading that proves itself',
     expect(loaded[0]?.answers).toBe('[{"question":"[9007199254740993]","answer":"x"}]')
   })
 
-  test('rows outside the window are left to their own, rows without a readable time are kept', async () => {
+  test('rows outside the window are left to their own, rows without a readable time go to quarantine', async () => {
     const times = ['2026-11-20 09:59:59', '2026-11-20 10:00:00', '2026-11-20 11:00:00', 'soon', '']
     const rows = times.map((time, user) => cells(user).with(4, time))
     const { loaded, extraction } = await read((request) => serve(rows, request))
-    expect(loaded.map(({ user_id }) => user_id)).toEqual(['u1', 'u3', 'u4'])
-    expect(extraction.found.count).toBe(1)
+    expect(loaded.map(({ user_id }) => user_id)).toEqual(['u1'])
+    expect(extraction.summary.rejected.map(({ path }) => path)).toEqual(['signed_up_at', 'signed_up_at'])
   })
 })
 

@@ -56,7 +56,7 @@ test('an item that comes again the same day writes nothing, the next day of the 
 
 test('a proven walk resolves what it no longer brings; equal items are counted', async () => {
   await quarantineItems(db, await originAt(evening), [item('1'), item('1'), item('2')])
-  await resolveAbsent(db, await originAt(later), [item('1')], { isDaily: false })
+  await resolveAbsent(db, await originAt(later), [item('1')], { isDaily: false }).execute()
   expect((await readItems()).map(({ raw, ordinal, resolved_at }) => [raw, ordinal, resolved_at])).toEqual([
     ['1', 1, null],
     ['1', 2, later],
@@ -66,7 +66,7 @@ test('a proven walk resolves what it no longer brings; equal items are counted',
 
 test('one that comes back is unresolved again and keeps when it was first seen', async () => {
   await quarantineItems(db, await originAt(evening), [item('1')])
-  await resolveAbsent(db, await originAt(evening), [], { isDaily: false })
+  await resolveAbsent(db, await originAt(evening), [], { isDaily: false }).execute()
   await quarantineItems(db, await originAt(later), [item('1')])
   expect(await readItems()).toMatchObject([{ resolved_at: null, first_seen_at: evening, last_seen_at: later }])
 })
@@ -76,8 +76,8 @@ test('only its own partition and stream are resolved, and what is resolved keeps
   await quarantineItems(db, { ...origin, partition: 'channel=8' }, [item('1')])
   await quarantineItems(db, { ...origin, stream: 'questionnaires' }, [item('2')])
   await quarantineItems(db, origin, [item('3')])
-  await resolveAbsent(db, origin, [], { isDaily: false })
-  await resolveAbsent(db, await originAt(later), [], { isDaily: false })
+  await resolveAbsent(db, origin, [], { isDaily: false }).execute()
+  await resolveAbsent(db, await originAt(later), [], { isDaily: false }).execute()
   expect((await readItems()).map(({ raw, resolved_at }) => [raw, resolved_at])).toEqual([
     ['1', null],
     ['2', null],
@@ -87,8 +87,8 @@ test('only its own partition and stream are resolved, and what is resolved keeps
 
 test('a daily walk resolves only what was seen on its own day', async () => {
   await quarantineItems(db, await originAt(evening), [item('1')])
-  await resolveAbsent(db, await originAt(nextDay), [], { isDaily: true })
+  await resolveAbsent(db, await originAt(nextDay), [], { isDaily: true }).execute()
   expect(await readItems()).toMatchObject([{ resolved_at: null }])
-  await resolveAbsent(db, await originAt(later), [], { isDaily: true })
+  await resolveAbsent(db, await originAt(later), [], { isDaily: true }).execute()
   expect(await readItems()).toMatchObject([{ resolved_at: later }])
 })

@@ -64,6 +64,8 @@ export interface QuarantineTable {
   run_id: BigInteger
   first_seen_at: Instant
   last_seen_at: Instant
+  /** A `tsmultirange` as text; null for whole lists. */
+  lies_in: ColumnType<string | null, string | null | undefined, string | null>
   resolved_at: OptionalInstant
 }
 

@@ -1,0 +1,115 @@
+import { sql } from 'kysely'
+import { describe, expect, test } from 'vitest'
+import { down, up } from '../../migrations/0028-rows-by-minute.ts'
+import { backfill } from '../../src/cli/backfill.ts'
+import { sync } from '../../src/cli/sync.ts'
+import { changedRows } from '../../src/emulator/fault-effects.ts'
+import { expectTruth } from '../helpers/expect-truth.ts'
+import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+
+const DAY_MS = 86_400_000
+const streams = ['--streams', 'gifts,questionnaires,signups']
+
+/** Where the time of a row stands: under a name, or in its last cell. */
+const withTime = (item: unknown, change: (time: string) => string): unknown =>
+  Array.isArray(item)
+    ? [...item.slice(0, -1), change(String(item.at(-1)))]
+    : { ...Object(item), uptime: change(Object(item).uptime) }
+
+const readAgain = async ({ run, clock }: TestAccount, status = 0) => {
+  clock.nowMs += DAY_MS
+  expect(await run(sync, streams)).toMatchObject({ code: status })
+}
+
+/** What counts of gifts and signups, and what waits in quarantine. */
+async function readCounts({ database }: TestAccount) {
+  const { rows } = await sql<{ gifts: number; amount: string; signups: number; waiting: number }>`
+    select (select count(*)::int from livehouse.gifts where removed_at is null) as gifts,
+      (select sum(amount)::text from livehouse.gifts where removed_at is null) as amount,
+      (select count(*)::int from livehouse.signups where removed_at is null) as signups,
+      (select count(*)::int from livehouse_ops.quarantine where resolved_at is null) as waiting`.execute(database.db)
+  const [counts] = rows
+  if (!counts) throw new Error('no counts')
+  return counts
+}
+
+describe('the time of a gift or a signup', () => {
+  test('may come to the minute and later to the second, and back: no row is there twice', async () => {
+    await using account = await startAccount()
+    const { emulator, run } = account
+    const toTheMinute = () => {
+      for (const endpoint of ['giftRunning', 'signupRecord'] as const) {
+        const effect = changedRows((item) => withTime(item, (time) => time.slice(0, 16)))
+        emulator.faults.push({ effect, endpoint })
+      }
+    }
+    toTheMinute()
+    expect(await run(sync, streams)).toMatchObject({ code: 0 })
+    const before = await readCounts(account)
+
+    emulator.faults.length = 0
+    await readAgain(account)
+    expect(await readCounts(account)).toEqual(before)
+    // Beyond the lookback too, once it is read again.
+    expect(
+      await run(backfill, ['--from', '2026-10-01', '--to', '2026-11-22', '--streams', 'gifts,signups']),
+    ).toMatchObject({ code: 0 })
+    await expectTruth(account, ['gifts', 'questionnaires', 'signups'])
+
+    toTheMinute()
+    await readAgain(account)
+    expect(await readCounts(account)).toEqual(before)
+  })
+
+  test('told rows apart by the second once: what is in the tables keeps its place', async () => {
+    await using account = await startAccount()
+    const { run } = account
+    expect(await run(sync, streams)).toMatchObject({ code: 0 })
+    for (const step of [down, up]) await Reflect.apply(step, undefined, [account.database.db])
+    const { printed } = await run(backfill, [
+      '--from',
+      '2026-10-01',
+      '--to',
+      '2026-11-21',
+      '--streams',
+      'gifts,signups',
+      '--json',
+    ])
+    const nothing = { inserted: 0, updated: 0, removed: 0 }
+    const { gifts, signups } = JSON.parse(printed.join()).streams
+    expect([gifts, signups]).toMatchObject([nothing, nothing])
+    await expectTruth(account, ['gifts', 'questionnaires', 'signups'])
+  })
+
+  test('that cannot be read keeps the row in quarantine, and out of the tables, until a reading of its range has it', async () => {
+    await using account = await startAccount()
+    const { emulator, run } = account
+    const [channel] = emulator.world.channels.values()
+    const [form] = channel?.questionnaires.rows ?? []
+    const [gift, signup] = [channel?.gifts.rows.at(-1), form?.signups.rows.at(-1)]
+    if (!gift || !signup) throw new Error('the world is empty')
+    const truth = emulator.truth()
+    for (const [endpoint, isMeant] of [
+      ['giftRunning', (item: object) => 'phone' in item && item.phone === gift.phone],
+      ['signupRecord', (item: object) => Array.isArray(item) && item[0] === signup.userId],
+    ] as const) {
+      const effect = changedRows((item) => (isMeant(Object(item)) ? withTime(item, () => 'soon') : item))
+      emulator.faults.push({ effect, endpoint })
+    }
+    expect(await run(sync, streams)).toMatchObject({ code: 0 })
+    const kept = await readCounts(account)
+    expect(kept.waiting).toBeGreaterThanOrEqual(2)
+    expect(kept.gifts + kept.signups).toBe(truth.gifts.length + truth.signups.length - kept.waiting)
+
+    // Still there as it is: nothing new, and nothing resolved.
+    await readAgain(account)
+    expect(await readCounts(account)).toEqual(kept)
+
+    emulator.faults.length = 0
+    expect(
+      await run(backfill, ['--from', '2015-01-01', '--to', '2026-11-22', '--streams', 'gifts,signups']),
+    ).toMatchObject({ code: 0 })
+    await expectTruth(account, ['gifts', 'questionnaires', 'signups'])
+    expect(await readCounts(account)).toMatchObject({ waiting: 0 })
+  })
+})
