@@ -50,7 +50,7 @@ export async function extractUnkeyed(
     const identified = isWhole ? identifyRows(stream, identity, kept, timeZone) : []
     if (isSettled(verdict)) await loader.add(identified)
     const unproven = isSettled(verdict) ? [] : identified
-    const title = isWhole ? pages.find(({ items }) => items.length > 0)?.title : undefined
+    const title = isWhole ? pages.find(({ title: headers }) => headers?.length)?.title : undefined
     // A list that moved has a count, but no keys.
     const keys = new Set(identified.map((row) => String(row[identity.keyColumn])))
     const found = { count: kept.length, has: (key: string) => keys.has(key) }

@@ -4,6 +4,7 @@ import { down, up } from '../../migrations/0028-rows-by-minute.ts'
 import { backfill } from '../../src/cli/backfill.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { changedRows } from '../../src/emulator/fault-effects.ts'
+import { createRowList } from '../../src/emulator/world/row-list.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 
@@ -32,6 +33,24 @@ async function readCounts({ database }: TestAccount) {
   if (!counts) throw new Error('no counts')
   return counts
 }
+
+test('headers that are edited while nobody signs up are noticed, and all signups get the new questions', async () => {
+  await using account = await startAccount()
+  const { emulator, run, clock } = account
+  expect(await run(sync, streams)).toMatchObject({ code: 0 })
+  await readAgain(account)
+  await readAgain(account)
+  const [channel] = emulator.world.channels.values()
+  const [form] = channel?.questionnaires.rows ?? []
+  if (!channel || !form) throw new Error('no questionnaire')
+  const questions = ['改名', ...form.questions.slice(1, -1)]
+  const rows = form.signups.rows.map((row) => ({ ...row, answers: row.answers.slice(0, -1) }))
+  channel.questionnaires.replace(form, { ...form, questions, signups: createRowList(rows) })
+  clock.nowMs += 3_600_000
+  const { printed } = await run(sync, [...streams, '--json'])
+  expect(JSON.parse(printed.join()).streams.signups).toMatchObject({ updated: rows.length, inserted: 0, removed: 0 })
+  await expectTruth(account, ['questionnaires', 'signups'])
+})
 
 describe('the time of a gift or a signup', () => {
   test('may come to the minute and later to the second, and back: no row is there twice', async () => {
