@@ -67,6 +67,11 @@ export const findingTables: Readonly<Record<string, BaseTable>> = {
         'The column headers over the item as JSON text (API 4.11); NULL where there are none',
         '条目的列标题 JSON 文本（API 4.11）；没有则为 NULL',
       ),
+      lies_in: column(
+        'tsmultirange',
+        "Where the item may lie, in the service's time: what was asked for when it came, without what was read later and did not bring it; NULL for whole lists",
+        '条目可能所在的范围（服务时间）：收到它时所请求的范围，减去之后读取而未再包含它的范围；完整列表为 NULL',
+      ),
     },
   },
   'livehouse_ops.unknown_fields': {
