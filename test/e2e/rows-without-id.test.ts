@@ -5,6 +5,7 @@ import { backfill } from '../../src/cli/backfill.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { changedRows } from '../../src/emulator/fault-effects.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
+import type { Signup } from '../../src/emulator/world/world.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 
@@ -44,7 +45,7 @@ test('headers that are edited while nobody signs up are noticed, and all signups
   const [form] = channel?.questionnaires.rows ?? []
   if (!channel || !form) throw new Error('no questionnaire')
   const questions = ['改名', ...form.questions.slice(1, -1)]
-  const rows = form.signups.rows.map((row) => ({ ...row, answers: row.answers.slice(0, -1) }))
+  const rows = form.signups.rows.map((row): Signup => ({ ...row, answers: row.answers.slice(0, -1) }))
   channel.questionnaires.replace(form, { ...form, questions, signups: createRowList(rows) })
   clock.nowMs += 3_600_000
   const { printed } = await run(sync, [...streams, '--json'])
