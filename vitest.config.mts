@@ -5,8 +5,9 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Only there to end a hang, also on a slow machine that has other work.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     globalSetup: ['test/helpers/postgres-server.ts'],
   },
 })

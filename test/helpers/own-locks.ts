@@ -9,13 +9,20 @@ import type { Child } from './start-child.ts'
 export const ownLocks = sql`(select lock.*, state from pg_locks as lock join pg_stat_activity using (pid)
   where datname = current_database() and pid <> pg_backend_pid()) as own_lock`
 
-/** Asks until there is an answer; fails as soon as one of those that are to bring it about has ended. */
+/** Only there to end a hang. */
+const LONGEST_WAIT_MS = 120_000
+
+/** Asks until there is an answer; fails as soon as one of those that are to bring it about has ended, and after two minutes. */
 export async function untilRow(
   db: Kysely<Database>,
   question: ReturnType<typeof sql>,
   children: readonly Child[] = [],
 ): Promise<void> {
+  const since = performance.now()
   while ((await question.execute(db)).rows.length === 0) {
+    if (performance.now() - since > LONGEST_WAIT_MS) {
+      throw new Error(`for two minutes there was no row: ${question.compile(db).sql}`)
+    }
     for (const child of children) await child.requireRunning()
     await sql`select pg_sleep(0.005)`.execute(db)
   }
