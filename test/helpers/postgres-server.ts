@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { get } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -8,12 +9,15 @@ import type { TestProject } from 'vitest/node'
 import { systemClock } from '../../src/core/clock.ts'
 import { locateHome } from '../../src/db/embedded/home.ts'
 import { startEmbedded, stopEmbedded } from '../../src/db/embedded.ts'
+import { migrateUp } from '../../src/db/migrate.ts'
 import { openDatabase } from '../../src/db/pool.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
     /** Of a database on the server of this run, by a user who may create databases and roles. */
     postgresUrl: string
+    /** The name of a database on it that has had every migration, to be copied. */
+    migratedDatabase: string
   }
 }
 
@@ -32,7 +36,42 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const server = givenServer() ?? (await containerServer()) ?? (await embeddedServer())
   process.stderr.write(`tests use ${server.choice}\n`)
   project.provide('postgresUrl', server.url)
-  return server.stop
+  const migrated = `livehouse_migrated_${randomUUID().replaceAll('-', '')}`
+  const stop = async () => {
+    try {
+      await dropDatabase(server.url, migrated)
+    } finally {
+      await server.stop()
+    }
+  }
+  try {
+    await createMigrated(server.url, migrated)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  project.provide('migratedDatabase', migrated)
+  return stop
+}
+
+async function dropDatabase(serverUrl: string, name: string): Promise<void> {
+  await using admin = await openDatabase(serverUrl)
+  await sql`drop database if exists ${sql.id(name)}`.execute(admin)
+}
+
+/** It takes no connections afterwards: Postgres copies no database that is in use. */
+async function createMigrated(serverUrl: string, name: string): Promise<void> {
+  await using admin = await openDatabase(serverUrl)
+  await sql`create database ${sql.id(name)} template template0 encoding 'UTF8'`.execute(admin)
+  const url = new URL(serverUrl)
+  url.pathname = `/${name}`
+  const db = await openDatabase(url.href)
+  try {
+    await migrateUp(db)
+  } finally {
+    await db.destroy()
+  }
+  await sql`alter database ${sql.id(name)} with allow_connections false`.execute(admin)
 }
 
 function givenServer(): TestServer | undefined {

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
 import { inject } from 'vitest'
 import type { Database } from '../../src/db/database.ts'
-import { migrateUp } from '../../src/db/migrate.ts'
 import { openDatabase } from '../../src/db/pool.ts'
 
 export interface TestDatabase extends AsyncDisposable {
@@ -12,16 +11,17 @@ export interface TestDatabase extends AsyncDisposable {
 }
 
 /**
- * A fresh database on the run's server, migrated unless told otherwise. `await using` drops it, whoever is connected.
+ * A fresh database on the run's server, a copy of the migrated one unless told otherwise. `await using` drops it, whoever is
+ * connected.
  */
 export async function createTestDatabase({ isMigrated = true } = {}): Promise<TestDatabase> {
+  const template = isMigrated ? inject('migratedDatabase') : 'template0'
   const name = `livehouse_test_${randomUUID().replaceAll('-', '')}`
   await onServer(async (admin) => {
-    await sql`create database ${sql.id(name)} template template0 encoding 'UTF8'`.execute(admin)
+    await sql`create database ${sql.id(name)} template ${sql.id(template)} encoding 'UTF8'`.execute(admin)
   })
   const url = databaseUrl(name)
   const db = await openDatabase(url)
-  if (isMigrated) await migrateUp(db)
   return {
     name,
     url,
