@@ -12,6 +12,7 @@ import { itemReader } from '../../src/transform/field.ts'
 import { createRowBuffers } from '../../src/warehouse/row-buffers.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { createVisitorGate, untilWaiting } from '../helpers/visitor-gate.ts'
 import { readItems } from '../helpers/read-items.ts'
 
 let database: TestDatabase
@@ -113,26 +114,31 @@ describe('a loader of rows with a key', () => {
   })
 
   test('tries again where another transaction waits for its own, and the server ends it', async () => {
-    await sql`alter database ${sql.id(database.name)} set deadlock_timeout = '3s'`.execute(database.db)
+    await sql`alter database ${sql.id(database.name)} set deadlock_timeout = '10ms'`.execute(database.db)
     await using db = await openDatabase(database.url)
+    const gate = await createVisitorGate(database.db, 'u1')
     const { promise: hasInserted, resolve: inserted } = Promise.withResolvers<void>()
-    const { promise: isWaited, resolve: waited } = Promise.withResolvers<void>()
+    const { promise: isHeldUp, resolve: heldUp } = Promise.withResolvers<void>()
     const insert = (id: string) =>
       sql`insert into livehouse.visitors (channel_id, user_id, run_id) values ('15', ${id}, 9)`
     const other = db.transaction().execute(async (trx) => {
-      await sql`set local deadlock_timeout = '1min'`.execute(trx)
+      await sql`set local deadlock_timeout = '10min'`.execute(trx)
       await insert('u1').execute(trx)
       inserted()
-      await isWaited
+      await isHeldUp
       await insert('u0').execute(trx)
     })
     await hasInserted
+    const letOn = await gate.close()
     const loader = openLoader('15', createTurns(1), db)
     await loader.add(rowsOf('15', 0, 3))
     const landed: string[] = []
     const landing = loader.finish(async () => void landed.push('landed'))
-    await waitForALock()
-    waited()
+    await gate.reached()
+    heldUp()
+    // Only then does the loader wait for the other one: it is the last in the ring, and finds it.
+    await untilWaiting(database.db, 'transactionid')
+    await letOn()
     await other
     await landing
     expect(landed).toEqual(['landed'])
@@ -140,10 +146,3 @@ describe('a loader of rows with a key', () => {
     expect(await countOf('15')).toBe(3)
   })
 })
-
-/** Until a session of this database waits for another. */
-async function waitForALock(): Promise<void> {
-  const { rows } = await sql`select 1 from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock'`.execute(database.db)
-  if (rows.length === 0) await waitForALock()
-}

@@ -6,6 +6,7 @@ import { visitors } from '../../src/streams/visitors.ts'
 import { copyRows } from '../../src/warehouse/copy-rows.ts'
 import { loadRows, prepareToLoad } from '../../src/warehouse/load.ts'
 import { createRowLines } from '../../src/warehouse/row-lines.ts'
+import { createVisitorGate, untilWaiting } from '../helpers/visitor-gate.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 
 let database: TestDatabase
@@ -117,22 +118,27 @@ test('sessions that copy the same keys at once in another order all end well', a
 })
 
 test('a copy that waits for a session which waits for it gives way, and ends well', async () => {
+  const gate = await createVisitorGate(db, 'b')
   const { promise: hasInserted, resolve: inserted } = Promise.withResolvers<void>()
-  const { promise: isWaited, resolve: waited } = Promise.withResolvers<void>()
+  const { promise: isHeldUp, resolve: heldUp } = Promise.withResolvers<void>()
   const other = within(async (trx) => {
-    await looksForDeadlocksAfter(trx, '1min')
+    await looksForDeadlocksAfter(trx, '10min')
     await loadRows(trx, visitors, [visitor('b')], '1')
     inserted()
-    await isWaited
+    await isHeldUp
     return await loadRows(trx, visitors, [visitor('a')], '1')
   })
   await hasInserted
+  const letOn = await gate.close()
   const copying = within(async (trx) => {
-    await looksForDeadlocksAfter(trx, '8s')
+    await looksForDeadlocksAfter(trx, '10ms')
     return await copyIn(trx, [visitor('a'), visitor('b')], '2')
   })
-  await waitForALock()
-  waited()
+  await gate.reached()
+  heldUp()
+  // Only then does the copy wait for the other one: it is the last in the ring, and finds it.
+  await untilWaiting(db, 'transactionid')
+  await letOn()
   expect(await other).toEqual({ inserted: 1, updated: 0, unchanged: 0 })
   expect(await copying).toEqual({ inserted: 0, updated: 0, unchanged: 2 })
 })
@@ -140,11 +146,4 @@ test('a copy that waits for a session which waits for it gives way, and ends wel
 /** A session looks once, so long after it began to wait; who finds one gives way. */
 async function looksForDeadlocksAfter(trx: Transaction<Database>, time: string): Promise<void> {
   await sql`select set_config('deadlock_timeout', ${time}, true)`.execute(trx)
-}
-
-/** Until a session of this database waits for another. */
-async function waitForALock(): Promise<void> {
-  const { rows } = await sql`select 1 from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock'`.execute(db)
-  if (rows.length === 0) await waitForALock()
 }

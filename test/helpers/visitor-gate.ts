@@ -1,0 +1,47 @@
+import { type Kysely, sql } from 'kysely'
+import type { Database } from '../../src/db/database.ts'
+import { ownLocks, untilRow } from './own-locks.ts'
+
+/** An advisory lock that the test holds while somebody is to wait. */
+const GATE = 4243
+
+/** A point in the midst of a statement at which somebody can be held up. */
+export interface VisitorGate {
+  /** Holds up whoever comes from now on. @returns lets them on */
+  readonly close: () => Promise<() => Promise<void>>
+  /** Until somebody waits there. */
+  readonly reached: () => Promise<void>
+}
+
+/** A gate before the insertion of a visitor with this id, when the rows before it have been inserted. */
+export async function createVisitorGate(db: Kysely<Database>, userId: string): Promise<VisitorGate> {
+  await sql`create function public.wait_at_gate() returns trigger language plpgsql as $$ begin
+    perform pg_advisory_lock(${sql.lit(GATE)});
+    perform pg_advisory_unlock(${sql.lit(GATE)});
+    return new; end $$`.execute(db)
+  await sql`create trigger wait_at_gate before insert on livehouse.visitors for each row
+    when (new.user_id = ${sql.lit(userId)}) execute function public.wait_at_gate()`.execute(db)
+  return {
+    close: async () => {
+      const closed = Promise.withResolvers<void>()
+      const opened = Promise.withResolvers<void>()
+      const held = db.connection().execute(async (session) => {
+        await sql`select pg_advisory_lock(${sql.lit(GATE)})`.execute(session)
+        closed.resolve()
+        await opened.promise
+        await sql`select pg_advisory_unlock(${sql.lit(GATE)})`.execute(session)
+      })
+      await closed.promise
+      return async () => {
+        opened.resolve()
+        await held
+      }
+    },
+    reached: async () => await untilWaiting(db, 'advisory'),
+  }
+}
+
+/** Until a session of this database waits for such a lock of another. */
+export async function untilWaiting(db: Kysely<Database>, lockType: 'advisory' | 'transactionid'): Promise<void> {
+  await untilRow(db, sql`select from ${ownLocks} where not granted and locktype = ${lockType}`)
+}
