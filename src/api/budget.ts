@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { LivehouseError } from '../core/errors.ts'
+import { type ErrorCode, hasCode, LivehouseError } from '../core/errors.ts'
 import type { Send } from './send.ts'
 import type { ServiceClock } from './service-clock.ts'
 
@@ -22,8 +22,8 @@ export interface Reservation {
 export type Reserve = (channelId: string, atMs: number, signal: AbortSignal) => Promise<Reservation>
 
 /**
- * Charges every attempt of 4.6 to the day's budget; other calls pass. Without `reserve` 4.6 is not called at all. A 429 or
- * an error code from 4.6 means that the day is spent: someone else may share the account.
+ * Charges every attempt of 4.6 to the day's budget; other calls pass. Without `reserve` 4.6 is not called at all. A refusal
+ * means that the day is spent: someone else may share the account. The error then has the refusal as its cause.
  */
 export function budget(next: Send, reserve: Reserve | undefined, serviceClock: ServiceClock): Send {
   return async (call, context) => {
@@ -37,9 +37,7 @@ export function budget(next: Send, reserve: Reserve | undefined, serviceClock: S
     try {
       return await next(call, context)
     } catch (error) {
-      const isSpent =
-        error instanceof LivehouseError && (error.code === 'api.rateLimited' || error.code === 'api.refused')
-      if (!isSpent) throw error
+      if (!isRefusal(error)) throw error
       await reservation.spendDay()
       const { scope, serviceDay, resumesAt } = reservation
       const message = `${error.message}: the calls of ${serviceDay} are spent, livehouse goes on at ${resumesAt}`
@@ -47,3 +45,16 @@ export function budget(next: Send, reserve: Reserve | undefined, serviceClock: S
     }
   }
 }
+
+/** Any 4xx or error code (API 7), but for 401, which renews the token. */
+function isRefusal(error: unknown): error is LivehouseError {
+  if (hasCode(error, 'api.status')) return error.details.status >= 400 && error.details.status < 500
+  return error instanceof LivehouseError && refusals.has(error.code)
+}
+
+const refusals: ReadonlySet<ErrorCode> = new Set([
+  'api.rateLimited',
+  'api.refused',
+  'api.forbidden',
+  'api.channelUnknown',
+])

@@ -50,6 +50,13 @@ describe('the ten calls a day of 4.6', () => {
     ['429', { status: 429, text: '' }],
     ['429001', { json: { errors: { code: 429001, message: 'Touch rate limit' } } }],
     ['an errcode', { json: { errcode: 1, msg: 'too often' } }],
+    ['400', { status: 400, text: '' }],
+    ['403', { status: 403, text: '' }],
+    ['404', { status: 404, text: '' }],
+    ['408', { status: 408, text: '' }],
+    ['404002', { json: { errors: { code: 404002, message: 'No such activity' } } }],
+    ['400009', { json: { errors: { code: 400009, message: 'once more tomorrow' } } }],
+    ['status n', { json: { status: 'n', msg: 'no', flag: 101 } }],
   ])('%s means that the day is spent, and is not repeated', async (_case, answer) => {
     const { journal, outcome } = await ask([answer])
     expect(journal).toEqual(['reserve 9', 'call', 'spend'])
