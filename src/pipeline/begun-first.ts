@@ -10,8 +10,8 @@ import type { Slice } from './slice-work.ts'
 
 /**
  * The same plans, but where a slice has been begun that is read over days, it goes first, and what it reads is left out of the
- * others: nothing new is begun before it has ended. `abandoned`: a backfill that is to be begun anew; what it has begun counts
- * for nothing.
+ * others: nothing new is begun before it has ended. What the service refuses day after day goes last, so that it keeps no other
+ * channel from its calls. `abandoned`: a backfill that is to be begun anew; what it has begun counts for nothing.
  */
 export async function begunFirst(
   db: Kysely<Database>,
@@ -27,7 +27,9 @@ export async function begunFirst(
       if (!begun.get(plan.stream.name)?.has(partition)) return plan
       const open = await readOpenSlice(db, plan.stream.name, partition)
       const isOver = abandoned !== undefined && open?.backfillId === abandoned
-      return open === undefined || isOver ? plan : { ...plan, slices: endFirst(open, plan) }
+      if (open === undefined || isOver) return plan
+      const slices = open.pagesRead > 0 ? endFirst(open, plan) : plan.slices
+      return { ...plan, slices: slices.map((slice) => ({ ...slice, failedDays: open.failedDays })) }
     }),
   )
 }

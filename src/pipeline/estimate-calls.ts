@@ -80,8 +80,8 @@ export async function estimateCalls(
 /** Calls for so many rows, at the largest page that the spec allows. */
 export function callsFor(stream: Stream, rows: number | undefined): number {
   const { pageSize, isCounted, isTimeFiltered, isBudgeted } = stream
-  // No call is spent on proof: a page that is not full is the last.
-  if (isBudgeted) return Math.floor((rows ?? 0) / pageSize) + 1
+  // An empty page ends it.
+  if (isBudgeted) return Math.ceil((rows ?? 0) / pageSize) + 1
   const { enough, partsOf } = sliceSize(stream, pageSize, PAGES_A_SLICE)
   if (!isCounted) {
     // A short page is proven by an empty one; several pages by the first and the last again, and a look at a far one.
@@ -93,9 +93,9 @@ export function callsFor(stream: Stream, rows: number | undefined): number {
   return isTimeFiltered && pages > enough ? pages + Math.ceil(partsOf(pages) * CALLS_A_PART) : pages
 }
 
-/** Without the pages that have landed; one that has been begun takes a call at least. */
+/** Without the pages that have landed, but that the last of them is looked at again. */
 function callsLeft({ stream, pagesRead = 0 }: Slice, rows: number | undefined): number {
-  return Math.max(1, callsFor(stream, rows) - pagesRead)
+  return Math.max(1, callsFor(stream, rows) - pagesRead) + Number(pagesRead > 0)
 }
 
 function callsByPartition(slices: readonly Slice[], rows: Expectation['rows']): ReadonlyMap<string, number> {

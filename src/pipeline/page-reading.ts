@@ -61,14 +61,19 @@ export function describeList(list: ListRequest): string {
   return `${list.endpoint}${'channelId' in list ? ` channel ${list.channelId}` : ''}`
 }
 
-/** Page 2, or the one of this number, is page 1 again. */
-export function pageIgnored({ list }: PageReading, { items, echoedPage }: Page, number = 2): LivehouseError {
+/** A page is an earlier one again. */
+export function pageIgnored(
+  { list }: PageReading,
+  { items, echoedPage }: Page,
+  number = 2,
+  earlier = 1,
+): LivehouseError {
   const call = describeList(list)
   const echo = echoedPage === undefined ? '' : `, and names it page ${echoedPage}`
-  const evidence = `page ${number} holds the same ${items.length} items as page 1${echo}`
+  const evidence = `page ${number} holds the same ${items.length} items as page ${earlier}${echo}`
   return new LivehouseError(
     'paging.ignored',
-    `${call}: the service ignores the page parameter: ${evidence}. Nothing beyond page 1 can be read; ask the service's support.`,
+    `${call}: the service ignores the page parameter: ${evidence}. Nothing beyond page ${earlier} can be read; ask the service's support.`,
     { call, parameter: 'page', evidence },
   )
 }

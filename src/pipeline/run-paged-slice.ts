@@ -1,8 +1,7 @@
-import { hasCode } from '../core/errors.ts'
+import { hasCode, LivehouseError } from '../core/errors.ts'
 import type { Counts } from '../core/outcome.ts'
-import type { Page } from '../core/page.ts'
 import { isGreen, partitionKey } from '../core/slice.ts'
-import { wallTimeAt } from '../core/wall-clock.ts'
+import { formatWallDate, wallTimeAt } from '../core/wall-clock.ts'
 import { closeOpenSlice, type OpenSlice, readOpenSlice, saveOpenSlice } from '../state/open-slices.ts'
 import { recordSlice, type SliceRecord } from '../state/slices.ts'
 import { acceptShortfall } from './accept-shortfall.ts'
@@ -10,13 +9,14 @@ import { createBatchLoader } from './batch-loader.ts'
 import { endFirst } from './begun-first.ts'
 import { createCallMeter } from './call-meter.ts'
 import { type HeldVerdict, holdAgainstEarlier } from './hold-against-earlier.ts'
+import { judgeRepeatedPage } from './judge-repeated-page.ts'
 import { keepRejected } from './keep-rejected.ts'
 import { openReading } from './open-reading.ts'
-import { addPage, beginSlice, isPastEnd, lookAgain, mayHaveMoved } from './paged-progress.ts'
-import { describeList, fetchNumbered, fetchPastEnd } from './page-reading.ts'
-import { type PageRows, readPageRows } from './page-rows.ts'
-import { settledPart } from './plan-windows.ts'
-import { requirePaged } from './require-paged.ts'
+import { addFailure, addPage, beginSlice, DAYS_UNTIL_FAILED, isLastPage, type ReadPage } from './paged-progress.ts'
+import { describeList, fetchNumbered, pageIgnored } from './page-reading.ts'
+import { readPageRows } from './page-rows.ts'
+import { partOf } from './plan-again.ts'
+import { cutWindow, settledPart } from './plan-windows.ts'
 import { requireReadable } from './require-readable.ts'
 import { requireFiltered } from './row-window.ts'
 import type { CutSlice, EndedSlice } from './run-slice.ts'
@@ -36,24 +36,28 @@ export interface WaitingSlice {
 
 /**
  * Extracts a slice of which only some calls a day may be made (API 4.6): page by page, each committed together with how far the
- * reading has come, over as many runs and days as it takes. A short page ends it; no call is spent on more proof than that. What
- * shows that the list moved meanwhile makes it `moving`: its rows have landed, and it is read anew.
+ * reading has come, over as many runs and days as it takes. An empty page ends it, and nothing else.
  *
- * A slice of the partition that was begun before is ended first.
+ * A run that goes on with it looks first at the page where the one before it stopped. Where that no longer holds what it held, rows
+ * have moved between what was read and what was not: the slice is cut in two, and read anew, so that a list that keeps
+ * moving is read in parts that fit in a day. A slice of the partition that was begun before is ended first.
  */
 export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice | CutSlice | WaitingSlice> {
   const { db, clock, timeZone, runId } = deps
   const place = { stream: slice.stream.name, partition: partitionKey(slice.partition), runId }
   const open = await readOpenSlice(db, place.stream, place.partition)
+  const isBegun = open !== undefined && open.pagesRead > 0
   // Another run has begun it since this one was planned.
-  if (open !== undefined && !isThis(open, slice)) {
+  if (isBegun && !isThis(open, slice)) {
     return { kind: 'cut', parts: endFirst(open, { ...slice, slices: [slice] }), counts: { calls: 0, retries: 0 } }
   }
 
   const meter = createCallMeter()
   const loader = createBatchLoader(slice, deps)
   const log = openSliceLog(slice, deps, meter)
-  const begun = open ?? beginSlice(slice, new Date(clock.now()))
+  const { failedDays = 0, failedOn } = open ?? {}
+  const begun = isBegun ? open : { ...beginSlice(slice, new Date(clock.now())), failedDays, failedOn }
+  /** What has been committed. */
   let state: OpenSlice = begun
   let received = 0
   let quarantined = 0
@@ -76,41 +80,48 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
   try {
     const reading = openReading(slice, deps, meter)
     const { pages, asked, readItem } = reading
-    /** Keeps what cannot be read, and gives the rows to the next commit. */
-    const take = async (page: Page, read: PageRows): Promise<void> => {
-      received += page.items.length
-      quarantined += read.rejected.length
-      degraded += read.degraded
-      if (asked) requireFiltered(describeList(pages.list), slice.stream, read.rows, asked, timeZone)
-      await keepRejected(slice, read, deps)
-      requireReadable({ received: page.items.length, rejected: read.rejected })
-      await loader.add(read.rows)
-      reading.reportPage(page.items.length, undefined)
+    const read = async (number: number, pageSize = pages.pageSize): Promise<ReadPage> => {
+      const page = await fetchNumbered({ ...pages, pageSize }, number)
+      return { ...page, ...readPageRows(slice.stream, page, readItem) }
     }
-    if (open !== undefined && mayHaveMoved(open, clock.now(), wallTimeAt(clock.now(), timeZone))) {
-      const page = (await fetchPastEnd(pages, state.pagesRead)) ?? noPage
-      const read = readPageRows(slice.stream, page, readItem)
-      await take(page, read)
-      state = lookAgain(state, slice, read, timeZone)
+    /** Keeps what cannot be read, and commits the rows together with how far the reading has come. */
+    const commit = async (page: ReadPage, next: OpenSlice): Promise<void> => {
+      received += page.items.length
+      quarantined += page.rejected.length
+      degraded += page.degraded
+      if (asked) requireFiltered(describeList(pages.list), slice.stream, page.rows, asked, timeZone)
+      await keepRejected(slice, page, deps)
+      requireReadable({ received: page.items.length, rejected: page.rejected })
+      await loader.add(page.rows)
+      reading.reportPage(page.items.length, undefined)
+      state = next
       await loader.finish(async (trx) => await saveOpenSlice(trx, place, upToNow()))
     }
-    for (let isLast = false; !isLast; ) {
-      const number = state.pagesRead + 1
-      const page = number === 1 ? await fetchNumbered(pages, 1) : await fetchPastEnd(pages, number)
-      const read = readPageRows(slice.stream, page ?? noPage, readItem)
-      if (number === 1) state = { ...state, covers: reading.covers() }
-      isLast = isPastEnd(state, page, read)
-      if (page !== undefined && isLast && number === 2 && page.items.length >= state.pageSize) {
-        const keysOf = (half: Page) => readPageRows(slice.stream, half, readItem).keys
-        await requirePaged(pages, page, { pageSize: state.pageSize, keys: state.lastPageKeys, keysOf })
+    const hasMoved = async (): Promise<boolean> => {
+      const page = await read(state.pagesRead)
+      await commit(page, { ...state, failedDays: 0, failedOn: undefined })
+      return !isLastPage(state, page)
+    }
+    const readOn = async (): Promise<'more' | 'end' | 'moved'> => {
+      const page = await read(state.pagesRead + 1)
+      if (state.pagesRead === 0) state = { ...state, covers: reading.covers() }
+      if (page.items.length === 0) return 'end'
+      if (state.pagesRead > 0 && isLastPage(state, page)) {
+        const meaning = await judgeRepeatedPage(state, page, read)
+        if (meaning === 'ignored') throw pageIgnored(pages, page, state.pagesRead + 1, state.pagesRead)
+        return meaning
       }
-      if (page !== undefined && !isLast) {
-        await take(page, read)
-        const after = addPage(state, slice, page, read, timeZone)
-        state = after
-        isLast = after.isLast
-      }
-      if (!isLast) await loader.finish(async (trx) => await saveOpenSlice(trx, place, upToNow()))
+      // A row that comes again is a real duplicate, or the list has moved since the page before.
+      if (page.keys.some((key) => state.keys.has(key)) && (await hasMoved())) return 'moved'
+      await commit(page, addPage(state, slice, page, timeZone))
+      return 'more'
+    }
+    let next: Awaited<ReturnType<typeof readOn>> = isBegun && (await hasMoved()) ? 'moved' : 'more'
+    while (next === 'more') next = await readOn()
+    if (next === 'moved') {
+      await closeOpenSlice(db, place.stream, place.partition)
+      deps.log.warn('slice.moved', { ...place, pagesRead: state.pagesRead })
+      return { kind: 'cut', parts: halvesOf(slice), counts: counts() }
     }
     const verdict = await acceptShortfall(slice, await judge(slice, state, deps), deps)
     const record = recordOf(log.record(verdict, undefined, state.covers), upToNow(), slice, deps)
@@ -121,32 +132,43 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
     return end(verdict.proof, isGreen(verdict.proof) ? undefined : shortfall(slice, verdict.reason))
   } catch (error) {
     await loader.settle()
-    if (hasCode(error, 'api.budgetSpent')) {
+    const isSpent = hasCode(error, 'api.budgetSpent')
+    // Without a cause nothing was asked: livehouse itself has counted the calls.
+    const failure = isSpent ? error.cause : error
+    const isRemembered = failure !== undefined && !isDatabaseError(failure) && !deps.signal.aborted
+    if (isRemembered) {
+      state = addFailure(state, formatWallDate(deps.wallTimeAt(clock.now())))
+      await saveOpenSlice(db, place, upToNow())
+    }
+    if (isSpent && !(isRemembered && state.failedDays >= DAYS_UNTIL_FAILED)) {
       const { scope, resumesAt } = error.details
-      log.wait(counts(), { pagesRead: state.pagesRead, reason: error.message })
+      log.wait(counts(), { pagesRead: state.pagesRead, reason: error.message }, isRemembered)
       return { kind: 'waiting', counts: counts(), scope, resumesAt }
     }
-    const verdict = { proof: 'failed', reason: messageOf(error), isDrop: false } as const
+    const told = isSpent && failure instanceof LivehouseError ? refusedForDays(failure, state.failedDays) : error
+    const verdict = { proof: 'failed', reason: messageOf(told), isDrop: false } as const
     if (!isDatabaseError(error)) await recordSlice(db, log.record(verdict, undefined, slice.covers))
-    return end('failed', error)
+    return end('failed', told)
   }
 }
 
-const noPage: Page = {
-  items: [],
-  total: undefined,
-  echoedPage: undefined,
-  echoedPageSize: undefined,
-  title: undefined,
-  serviceTimeMs: undefined,
+function refusedForDays({ code, message, details }: LivehouseError, days: number): LivehouseError {
+  const advice =
+    'refused on so many days in a row, it is not that the calls of the day are spent. Each day asks once more, after all other channels'
+  return new LivehouseError(code, `${message}: refused for ${days} days; ${advice}`, details)
+}
+
+/** Newest first. One of a minute is read anew as it is. */
+function halvesOf(slice: Slice): readonly Slice[] {
+  return slice.window === undefined ? [slice] : cutWindow(slice.window, 2).map((half) => partOf(slice, half))
 }
 
 function isThis({ window, backfillId }: OpenSlice, slice: Slice): boolean {
   return window.from === slice.window?.from && window.to === slice.window.to && backfillId === slice.backfillId
 }
 
-async function judge(slice: Slice, { moved, foundRows, keys }: OpenSlice, deps: RunDeps): Promise<HeldVerdict> {
-  const verdict = { proof: moved === undefined ? ('unverifiable' as const) : ('moving' as const), reason: moved }
+async function judge(slice: Slice, { foundRows, keys }: OpenSlice, deps: RunDeps): Promise<HeldVerdict> {
+  const verdict = { proof: 'unverifiable', reason: undefined } as const
   const summary = { totals: undefined, distinct: keys.size, rejected: [] }
   return await holdAgainstEarlier(slice, { verdict, found: { count: foundRows }, summary }, deps, undefined)
 }

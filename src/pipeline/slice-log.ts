@@ -14,8 +14,8 @@ export interface SliceLog {
   /** `covers`: what it claims to cover. */
   readonly record: (verdict: HeldVerdict, extraction: Extraction | undefined, covers: Window | undefined) => SliceRecord
   readonly end: (proof: Proof, counts: Counts, error: unknown) => void
-  /** Another day goes on with it. */
-  readonly wait: (counts: Counts, facts: LogFields) => void
+  /** Another day goes on with it, whether the service refused it or livehouse asks for no more. */
+  readonly wait: (counts: Counts, facts: LogFields, isRefused: boolean) => void
 }
 
 /** Says that a slice has begun. */
@@ -53,7 +53,11 @@ export function openSliceLog(
         finishedAt: new Date(clock.now()),
       }
     },
-    wait: (counts, facts) => log.info('slice.waiting', { ...name, ...counts, ...facts }),
+    wait: (counts, facts, isRefused) => {
+      const fields = { ...name, ...counts, ...facts }
+      if (isRefused) log.warn('slice.refused', fields)
+      else log.info('slice.waiting', fields)
+    },
     end: (proof, counts, error) => {
       report({ kind: 'slice.ended', ...name, proof })
       if (isGreen(proof)) log.info('slice.ended', { ...name, proof, ...counts })

@@ -27,6 +27,8 @@ export interface Slice {
   readonly expectedPages?: number | undefined
   /** So many of its pages have landed: it goes before all others. */
   readonly pagesRead?: number
+  /** Days in a row on which the service refused or failed what is read of its partition: others go first. */
+  readonly failedDays?: number
   /** How old rows must be to be covered; as everywhere when not given. */
   readonly settleSeconds?: number
   /** The last verified walk over the same list: where it still begins so, it need not be read. */

@@ -22,7 +22,6 @@ export interface TakenCall {
 
 /** No call is made within so long of the service's midnight: clocks differ a little, and an answer takes its time. */
 const DISTANCE_SECONDS = 300
-const LOCK = sql`hashtextextended('livehouse/call-budget', 0)`
 
 /**
  * The rows that count towards what is left of a scope: every call is one of the account too, and those of the account may have
@@ -95,7 +94,8 @@ async function takeCall(db: Kysely<Database>, taking: Taking): Promise<Taken> {
   const transaction = db.transaction().setIsolationLevel('read committed')
   const rows = await transaction.execute(async (trx) => {
     // Before the statement that counts, which sees what is committed when it begins: the scopes have no row in common.
-    await sql`select pg_advisory_xact_lock(${LOCK})`.execute(trx)
+    await sql`
+      insert into livehouse_ops.call_turn values (true) on conflict (is_only) do update set is_only = true`.execute(trx)
     const result = await sql<{ is_taken: boolean; service_day: string; resumes_at: Date }>`
     with charged as materialized (
       select greatest(max(service_day), ${serviceDay}::date) as day,

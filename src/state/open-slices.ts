@@ -10,24 +10,26 @@ export interface OpenSlice {
   /** What of it will count as covered; undefined for nothing. */
   readonly covers: Window | undefined
   readonly backfillId: string | undefined
-  /** Pages whose rows are committed; at least one. */
+  /** Pages whose rows are committed; 0 where only the days on which it failed are kept. */
   readonly pagesRead: number
-  /** Items of a full page, as the service serves them. */
+  /** Items of the largest page that came. */
   readonly pageSize: number
   /** Of the rows that came so far. */
   readonly keys: ReadonlySet<string>
+  /** In the order of the page. */
   readonly lastPageKeys: readonly string[]
-  readonly receivedRows: number
   /** Rows inside the window. */
   readonly foundRows: number
   readonly quarantinedRows: number
   readonly calls: number
   readonly retries: number
-  /** What showed that the list moved while it was read; undefined where nothing has. */
-  readonly moved: string | undefined
   readonly startedAt: Date
   /** When the last page was committed. */
   readonly readAt: Date
+  /** Days in a row on which the service refused it or failed. */
+  readonly failedDays: number
+  /** The last of them, `YYYY-MM-DD`. */
+  readonly failedOn: string | undefined
 }
 
 /** A slice that is being read over days, as a person looks at it. */
@@ -47,6 +49,7 @@ export async function readBegunSlices(db: Kysely<Database>): Promise<readonly Be
       sql<string>`upper(reads)::text`.as('reads_to'),
       sql<number>`cardinality(keys)`.as('rows'),
     ])
+    .where('pages_read', '>', 0)
     .orderBy('started_at')
     .execute()
   return rows.flatMap((row) => {
@@ -94,14 +97,14 @@ export async function readOpenSlice(
     pageSize: row.page_size,
     keys: new Set(row.keys),
     lastPageKeys: row.last_page_keys,
-    receivedRows: Number(row.received_rows),
     foundRows: Number(row.found_rows),
     quarantinedRows: Number(row.quarantined_rows),
     calls: Number(row.calls),
     retries: Number(row.retries),
-    moved: row.moved ?? undefined,
     startedAt: row.started_at,
     readAt: row.read_at,
+    failedDays: row.failed_days,
+    failedOn: row.failed_on ?? undefined,
   }
 }
 
@@ -119,15 +122,15 @@ export async function saveOpenSlice(
     page_size: slice.pageSize,
     keys: [...slice.keys],
     last_page_keys: [...slice.lastPageKeys],
-    received_rows: slice.receivedRows,
     found_rows: slice.foundRows,
     quarantined_rows: slice.quarantinedRows,
     calls: slice.calls,
     retries: slice.retries,
-    moved: slice.moved ?? null,
     run_id: place.runId,
     started_at: slice.startedAt,
     read_at: slice.readAt,
+    failed_days: slice.failedDays,
+    failed_on: slice.failedOn ?? null,
   }
   await db
     .insertInto('livehouse_ops.open_slices')

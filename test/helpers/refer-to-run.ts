@@ -34,7 +34,7 @@ const insertions: Readonly<Record<string, (runId: string) => RawBuilder<unknown>
   headers: (runId) => sql`insert into livehouse_ops.headers values ('a', '[]', ${READ_AT}, ${runId})`,
   walk_marks: (runId) => sql`insert into livehouse_ops.walk_marks values ('gifts', 'a', 1, '', ${READ_AT}, ${runId})`,
   open_slices: (runId) => sql`
-    insert into livehouse_ops.open_slices (stream, partition, reads, pages_read, page_size, keys, last_page_keys, received_rows,
+    insert into livehouse_ops.open_slices (stream, partition, reads, pages_read, page_size, keys, last_page_keys,
       found_rows, quarantined_rows, calls, retries, run_id, started_at, read_at)
-    values ('gifts', 'a', '[2026-01-01,2026-01-02)', 1, 1, '{}', '{}', 1, 1, 0, 1, 0, ${runId}, ${READ_AT}, ${READ_AT})`,
+    values ('gifts', 'a', '[2026-01-01,2026-01-02)', 1, 1, '{}', '{}', 1, 0, 1, 0, ${runId}, ${READ_AT}, ${READ_AT})`,
 }

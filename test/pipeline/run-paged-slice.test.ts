@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { silentLog } from '../../src/core/log.ts'
 import { openWallClock } from '../../src/core/wall-clock.ts'
-import { connectionReset, errcode, foreignRow, noRows, refusal, status } from '../../src/emulator/fault-effects.ts'
-import type { FaultEffect } from '../../src/emulator/faults.ts'
+import { connectionReset, foreignRow, noRows, status } from '../../src/emulator/fault-effects.ts'
 import { createReadAhead } from '../../src/pipeline/read-ahead.ts'
 import { runPagedSlice } from '../../src/pipeline/run-paged-slice.ts'
 import type { RunDeps } from '../../src/pipeline/slice-work.ts'
@@ -63,24 +62,24 @@ test('a slice goes on where it was the day before, and its entry in the ledger i
     counts: { calls: 3, inserted: 10, extracted: 10 },
     slices: { unverifiable: 1, failed: 0 },
   })
-  expect(await readOpen()).toMatchObject({ pages_read: 2, page_size: 5, received_rows: '10', calls: '2' })
+  expect(await readOpen()).toMatchObject({ pages_read: 2, page_size: 5, calls: '2' })
   expect(await records.sync()).toMatchObject({
     status: 'waiting',
     streams: { watch_records_v1: { counts: { calls: 0 } } },
   })
   pipeline.clock.nowMs += DAY_MS
   expect(await syncForDays()).toEqual(['waiting', 'waiting', 'ok'])
-  // The range ends in the last year: each day begins with another look at the last page.
-  expect(records.pagesAsked()).toEqual([1, 2, 2, 3, 4, 4, 5])
+  // Each day begins with another look at the last page.
+  expect(records.pagesAsked()).toEqual([1, 2, 2, 3, 4, 4, 5, 6])
   expect(await readOpen()).toBeUndefined()
   expect((await records.readSlices()).filter(({ distinct_rows: rows }) => rows !== '0')).toEqual([
-    { proof: 'unverifiable', status: 'landed', distinct_rows: '23', calls: '7', retries: '0', error: null },
+    { proof: 'unverifiable', status: 'landed', distinct_rows: '23', calls: '8', retries: '0', error: null },
   ])
   await expectTruth(pipeline, ['watch_records_v1'])
 })
 
-test('a full last page is followed by an empty one, by itself again, or by a refusal', async () => {
-  for (const beyond of ['empty', 'repeat-last', 'error'] as const) {
+test('a full last page is followed by an empty one, or by itself again, which a look at another page size confirms', async () => {
+  for (const beyond of ['empty', 'repeat-last'] as const) {
     pipeline.emulator.switches.beyondLastPage = beyond
     records.set(15)
     await forgetCoverage(pipeline.database.db, {
@@ -90,7 +89,7 @@ test('a full last page is followed by an empty one, by itself again, or by a ref
     })
     const before = records.pagesAsked().length
     expect(await records.sync(100), beyond).toMatchObject({ status: 'ok' })
-    expect(records.pagesAsked().slice(before), beyond).toEqual([1, 2, 3, 4])
+    expect(records.pagesAsked().slice(before), beyond).toEqual([1, 2, 3, 4, ...(beyond === 'empty' ? [] : [4])])
     pipeline.clock.nowMs += DAY_MS
   }
   await expectTruth(pipeline, ['watch_records_v1'])
@@ -102,7 +101,7 @@ describe('what goes wrong', () => {
     pipeline.emulator.faults.push({ effect: connectionReset(), endpoint: 'userRecords', times: 1 })
     expect(await records.sync(4)).toMatchObject({
       status: 'ok',
-      streams: { watch_records_v1: { counts: { calls: 3, retries: 1 } } },
+      streams: { watch_records_v1: { counts: { calls: 4, retries: 1 } } },
     })
   })
 
@@ -116,25 +115,7 @@ describe('what goes wrong', () => {
     expect(await records.sync(6)).toMatchObject({ status: 'waiting' })
     pipeline.clock.nowMs += DAY_MS
     await records.sync(10)
-    expect(records.pagesAsked().slice(2)).toEqual([3, 3, 3, 3, 4, 5])
-    await expectTruth(pipeline, ['watch_records_v1'])
-  })
-
-  test.each<[string, FaultEffect]>([
-    ['429', refusal(429_001)],
-    ['an errcode', errcode(1)],
-  ])('%s means that somebody else has spent the day: nothing more is asked until the next', async (_what, effect) => {
-    records.set(23)
-    pipeline.emulator.faults.push({ effect, endpoint: 'userRecords', page: 2, times: 1 })
-    expect(await records.sync(10)).toMatchObject({
-      status: 'waiting',
-      errors: [],
-      resumesAt: '2026-11-20T16:05:00.000Z',
-    })
-    expect(await records.sync(10)).toMatchObject({ status: 'waiting' })
-    expect(records.pagesAsked()).toEqual([1, 2])
-    pipeline.clock.nowMs += DAY_MS
-    expect(await records.sync(10)).toMatchObject({ status: 'ok' })
+    expect(records.pagesAsked().slice(2)).toEqual([2, 2, 2, 2, 3, 4, 5, 6])
     await expectTruth(pipeline, ['watch_records_v1'])
   })
 
@@ -164,6 +145,16 @@ describe('what goes wrong', () => {
     expect(await records.sync(100)).toMatchObject({ status: 'partial', errors: [{ code: 'slice.short' }] })
     expect((await records.readSlices()).at(-1)).toMatchObject({ proof: 'short', status: 'failed' })
   })
+})
+
+test('forgetting another partition leaves what is half read', async () => {
+  records.set(23)
+  await records.sync(3)
+  const range = { streams: ['watch_records_v1'], channels: undefined, window: { from: 0, to: autumn * 2 } } as const
+  await forgetCoverage(pipeline.database.db, { ...range, partition: 'channel=another' })
+  expect(await readOpen()).toMatchObject({ pages_read: 2 })
+  await forgetCoverage(pipeline.database.db, { ...range, partition: String((await readOpen())?.partition) })
+  expect(await readOpen()).toBeUndefined()
 })
 
 test('by channel each has its own calls: one that waits does not stop the other', async () => {

@@ -118,13 +118,13 @@ export interface OpenSlicesTable {
   page_size: number
   keys: string[]
   last_page_keys: string[]
-  received_rows: BigInteger
   found_rows: BigInteger
   quarantined_rows: BigInteger
   calls: BigInteger
   retries: BigInteger
-  moved: string | null
   run_id: BigInteger
   started_at: Instant
   read_at: Instant
+  failed_days: number
+  failed_on: string | null
 }

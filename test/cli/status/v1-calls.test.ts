@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { backfill } from '../../../src/cli/backfill.ts'
 import { status } from '../../../src/cli/status.ts'
 import { leftOf } from '../../../src/cli/status/v1-calls.ts'
-import { refusal } from '../../../src/emulator/fault-effects.ts'
+import { refusal, status as httpStatus } from '../../../src/emulator/fault-effects.ts'
 import { startV1Account, V1_BACKFILL } from '../../helpers/v1-account.ts'
 
 test('status shows the calls that are left today, and what is half read', async () => {
@@ -12,11 +12,11 @@ test('status shows the calls that are left today, and what is half read', async 
   const json = async () => JSON.parse((await v1.run(status, ['--json'])).printed.join())
   expect(await json()).toMatchObject({ v1_calls: null, half_read: [] })
 
-  v1.emulator.faults.push({ effect: refusal(403_001), endpoint: 'userRecords', page: 4 })
+  v1.emulator.faults.push({ effect: httpStatus(503), endpoint: 'userRecords', page: 4 })
   await v1.run(backfill, V1_BACKFILL)
   const [channelId] = v1.emulator.channelIds
-  expect(await shown()).toContain('calls left on watch_records_v1 today (2026-11-20): 5 of 10')
-  expect(await shown({ LIVEHOUSE_V1_BUDGET: '6' })).toContain('(2026-11-20): 1 of 6')
+  expect(await shown()).toContain('calls left on watch_records_v1 today (2026-11-20): 4 of 10')
+  expect(await shown({ LIVEHOUSE_V1_BUDGET: '7' })).toContain('(2026-11-20): 1 of 7')
   expect(await shown()).toContain(
     `half read: watch_records_v1 channel=${channelId} from 2018-09-01 to 2018-12-01, 3 pages with 300 rows, the last at 2026-11-20 14:30`,
   )
@@ -25,7 +25,7 @@ test('status shows the calls that are left today, and what is half read', async 
       service_day: '2026-11-20',
       budget: 10,
       scope: 'account',
-      scopes: [{ scope: 'account', used: 5, left: 5, spent_at: null }],
+      scopes: [{ scope: 'account', used: 6, left: 4, spent_at: null }],
     },
     half_read: [{ partition: `channel=${channelId}`, from: '2018-09-01 00:00:00', pages: 3, rows: 300 }],
   })

@@ -1,0 +1,105 @@
+import { sql } from 'kysely'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { backfill } from '../../src/cli/backfill.ts'
+import { ignoredPage, missingRow } from '../../src/emulator/fault-effects.ts'
+import type { FaultEffect } from '../../src/emulator/faults.ts'
+import { expectTruth } from '../helpers/expect-truth.ts'
+import { startV1Account, V1_BACKFILL, type V1Account } from '../helpers/v1-account.ts'
+
+let account: V1Account
+beforeEach(async () => {
+  account = await startV1Account()
+})
+afterEach(async () => await account[Symbol.asyncDispose]())
+
+/** Backfills day after day until nothing waits. @returns how the last day ended */
+async function runForDays(most = 12) {
+  for (let day = 1; ; day++) {
+    const { code, printed, error } = await account.run(backfill, [...V1_BACKFILL, '--json'])
+    expect(error).toBeUndefined()
+    if (code !== 4 || day === most) return { code, json: JSON.parse(printed.join('')) }
+    account.nextDay()
+  }
+}
+
+const readIds = async () => {
+  const { rows } = await sql<{ id: string }>`select record_id as id from livehouse.watch_records`.execute(
+    account.database.db,
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** The service serves no larger pages, whatever is asked for. */
+const clampedTo = (most: number): FaultEffect => {
+  return { name: 'clamped', query: (query) => ({ ...query, pageSize: Math.min(query.pageSize, most) }) }
+}
+
+test('a page from which a row is missing does not end the list', async () => {
+  account.setRecords(500)
+  account.emulator.faults.push({ effect: missingRow(7), endpoint: 'userRecords', page: 2 })
+  expect(await runForDays()).toMatchObject({ code: 0 })
+  expect((await readIds()).size).toBe(499)
+})
+
+test('a service that serves 30 rows a page where 100 are asked for is read to its end', async () => {
+  account.setRecords(500)
+  account.emulator.faults.push({ effect: clampedTo(30), endpoint: 'userRecords' })
+  expect(await runForDays()).toMatchObject({ code: 0 })
+  expect(account.callsByDay()).toEqual([10, 10])
+  await expectTruth(account, ['watch_records_v1'])
+})
+
+test.each([1, 30, 130, 300])('%d rows end where the service gives its last page again past the end', async (rows) => {
+  account.emulator.switches.beyondLastPage = 'repeat-last'
+  account.setRecords(rows)
+  expect(await runForDays()).toMatchObject({ code: 0 })
+  await expectTruth(account, ['watch_records_v1'])
+})
+
+test.each([
+  ['the page parameter', 100],
+  ['the page parameter and the page size', 20],
+])('a service that ignores %s is an error, not the end of the list', async (_what, pageSize) => {
+  account.setRecords(950)
+  account.emulator.faults.push({ effect: ignoredPage(), endpoint: 'userRecords' })
+  account.emulator.faults.push({ effect: clampedTo(pageSize), endpoint: 'userRecords' })
+  expect(await runForDays()).toMatchObject({ code: 3, json: { errors: [{ code: 'paging.ignored' }] } })
+})
+
+test.each(['time-desc', 'shuffled'] as const)(
+  'a record of 2018 that is deleted overnight, from a page that was read, hides no other (%s)',
+  async (order) => {
+    account.emulator.switches.recordOrder = order
+    account.setRecords(1500)
+    expect(await runForDays(1)).toMatchObject({ code: 4 })
+    const [channel] = account.emulator.world.channels.values()
+    const read = await readIds()
+    const deleted = channel?.oldRecords.rows.filter(({ recordId }) => read.has(recordId))[150]
+    expect(deleted).toBeDefined()
+    if (deleted) channel?.oldRecords.remove(deleted)
+    account.nextDay()
+    expect(await runForDays()).toMatchObject({
+      code: 0,
+      json: { streams: { watch_records_v1: { slices: { moving: 0 } } } },
+    })
+    const held = await readIds()
+    expect(channel?.oldRecords.rows.filter(({ recordId }) => !held.has(recordId))).toEqual([])
+    expect(held.size).toBe(1500)
+    expect(Math.max(...account.callsByDay())).toBe(10)
+  },
+)
+
+test('a list from which records are deleted every night is read in parts that fit in a day', async () => {
+  account.setRecords(2500)
+  const [channel] = account.emulator.world.channels.values()
+  let nights = 0
+  for (let code: number | undefined = 4; code === 4; nights++) {
+    expect(nights).toBeLessThan(25)
+    ;({ code } = await account.run(backfill, V1_BACKFILL))
+    const [newest] = channel?.oldRecords.rows.toSorted((a, b) => b.enteredAt - a.enteredAt) ?? []
+    if (newest && code === 4) channel?.oldRecords.remove(newest)
+    account.nextDay()
+  }
+  const held = await readIds()
+  expect(channel?.oldRecords.rows.filter(({ recordId }) => !held.has(recordId))).toEqual([])
+})
