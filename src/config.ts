@@ -6,7 +6,7 @@ import { readBi } from './config/read-bi.ts'
 import { readCredentials } from './config/read-credentials.ts'
 import { type DatabaseTarget, readTarget } from './config/read-target.ts'
 import { readProxyUrl, readServiceUrl } from './config/read-url.ts'
-import { createSettingSource, reasonOf, type SettingSource } from './config/setting-source.ts'
+import { createSettingSource, describeOpenFile, reasonOf, type SettingSource } from './config/setting-source.ts'
 import { readChoice, readDate, readFlag, readNumber, readTimeZone } from './config/values.ts'
 import { LivehouseError } from './core/errors.ts'
 
@@ -164,7 +164,10 @@ export function readDataDir(source: SettingSource): string {
 
 /** Where job files are: an absolute path; those that livehouse brings along when not set. */
 export function readJobsDir(source: SettingSource): string {
-  return resolve(source.value('LIVEHOUSE_JOBS_DIR') ?? join(import.meta.dirname, '..', 'jobs'))
+  const folder = resolve(source.value('LIVEHOUSE_JOBS_DIR') ?? join(import.meta.dirname, '..', 'jobs'))
+  const problem = describeOpenFile(folder)
+  if (problem !== undefined) source.refuse(problem)
+  return folder
 }
 
 /** The earliest date that a first sync asks for, `YYYY-MM-DD` of the service's calendar. */
@@ -199,6 +202,9 @@ function decode(text: string): string {
 }
 
 function readEnvFile(path: string): Environment {
+  const problem = describeOpenFile(path)
+  if (problem !== undefined)
+    throw new LivehouseError('config.invalid', 'the settings are not read', { problems: [problem] })
   try {
     return parseEnv(readFileSync(path, 'utf8'))
   } catch (error) {

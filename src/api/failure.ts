@@ -1,4 +1,5 @@
 import { LivehouseError } from '../core/errors.ts'
+import { withoutPhones } from '../core/printable.ts'
 import type { RawAnswer } from './http.ts'
 import type { Secrets } from './secrets.ts'
 import type { Call } from './send.ts'
@@ -45,8 +46,7 @@ export function failureOf(
 /** A service's text as it may be shown: known secrets and queries blanked, one line, at most 200 characters. */
 export function quote(text: unknown, secrets: Secrets): string {
   if (typeof text !== 'string') return ''
-  const line = secrets
-    .redact(text)
+  const line = withoutPhones(secrets.redact(text))
     .replace(/\?[^\s"'<>?]*=[^\s"'<>]*/g, '?…')
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim()

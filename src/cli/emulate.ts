@@ -1,4 +1,6 @@
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { reasonOf } from '../config/setting-source.ts'
 import { isTimeZone } from '../core/wall-clock.ts'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../emulator/server.ts'
 import { checkUsage, parseArguments, type Refuse } from './arguments.ts'
@@ -21,8 +23,8 @@ Ctrl-C. The same seed and numbers give the same world for the same minute of the
   --rate-limit N      calls per second; more are answered with 429 (default: no limit)
   --retry-after S     seconds that such an answer asks to wait (default: it does not say)
   --app-id TEXT       app id that is accepted (default emulator-app)
-  --app-secret TEXT   its secret (default emulator-secret)
-  --api-token TEXT    fixed bearer token that is accepted (default emulator-token)
+  --app-secret TEXT   its secret, or @FILE that holds it (default emulator-secret)
+  --api-token TEXT    fixed bearer token that is accepted, or @FILE that holds it (default emulator-token)
   --token-seconds S   validity of fetched tokens (default 7200)
   --time-zone ZONE    zone of the service's clock (default Asia/Shanghai)
 
@@ -77,7 +79,7 @@ function readOptions(values: Values, refuse: Refuse): EmulatorOptions {
     refuse(`--time-zone is ${JSON.stringify(timeZone)}; it should be a time zone such as Asia/Shanghai or UTC`)
   }
   for (const flag of ['app-id', 'app-secret', 'api-token'] as const) {
-    if (values[flag] === '') refuse(`--${flag} is empty; it should be some text`)
+    if (values[flag] === '') refuse(`--${flag} is empty; it should be some text, or @ and a file that holds it`)
   }
   return {
     port: whole('port', 0, 65_535),
@@ -91,10 +93,21 @@ function readOptions(values: Values, refuse: Refuse): EmulatorOptions {
     rateLimit: whole('rate-limit', 1, 1_000_000),
     retryAfterSeconds: whole('retry-after', 0, 86_400),
     appId: values['app-id'],
-    appSecret: values['app-secret'],
-    apiToken: values['api-token'],
+    appSecret: readSecret('app-secret', values['app-secret'], refuse),
+    apiToken: readSecret('api-token', values['api-token'], refuse),
     tokenSeconds: whole('token-seconds', 1, 31_536_000),
     timeZone,
+  }
+}
+
+/** `@` and a file's path reads it from there: other users of the machine see the arguments of a process. */
+function readSecret(flag: string, given: string | undefined, refuse: Refuse): string | undefined {
+  if (!given?.startsWith('@')) return given
+  try {
+    return readFileSync(given.slice(1), 'utf8').trim()
+  } catch (error) {
+    refuse(`--${flag} names ${given.slice(1)}, which cannot be read (${reasonOf(error)})`)
+    return undefined
   }
 }
 

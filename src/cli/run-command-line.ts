@@ -1,6 +1,7 @@
 import type { Environment } from '../config.ts'
 import type { Clock } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
+import { printable } from '../core/printable.ts'
 import type { RedactingLog } from '../log.ts'
 import type { CliContext } from './command.ts'
 import type { CommandEntry } from './commands.ts'
@@ -55,8 +56,8 @@ export async function runCommandLine(line: CommandLine): Promise<number> {
     const error = causeBehind(thrown)
     const redact = log?.redact ?? ((text: string) => text)
     const failure = { command: verb, error, startedAt, finishedAt: isoTime(line.clock) }
-    if (isGiven(line.argv, '--json') && !hasPrinted) line.writeOut(`${redact(failureJson(failure))}\n`)
-    terminal.write(`${redact(failureText(failure))}\n`)
+    if (isGiven(line.argv, '--json') && !hasPrinted) line.writeOut(`${printable(redact(failureJson(failure)))}\n`)
+    terminal.write(`${printable(redact(failureText(failure)))}\n`)
     log?.debug('command.failed', { err: thrown })
     return exitCodeOfError(error)
   }
@@ -92,7 +93,12 @@ async function openLog(line: CommandLine, terminal: Terminal) {
     level: isInteractive && !source.isSet('LOG_LEVEL') ? 'warn' : config.readLogLevel(source),
     secrets: config.readSecrets(source),
   }))
-  const log = createLog({ level, secrets, isForPeople: line.isTerminal, write: terminal.write })
+  const log = createLog({
+    level,
+    secrets,
+    isForPeople: line.isTerminal,
+    write: (text) => terminal.write(printable(text)),
+  })
   return { environment, isInteractive, log }
 }
 
@@ -111,8 +117,8 @@ function createContext(line: CommandLine, { environment, isInteractive, log, ter
     log,
     addSecret: log.addSecret,
     signal: line.signal,
-    print: (text) => line.writeOut(`${text}\n`),
-    remark: (text) => terminal.write(`${text}\n`),
+    print: (text) => line.writeOut(`${printable(text)}\n`),
+    remark: (text) => terminal.write(`${printable(text)}\n`),
     isInteractive,
     openProgress: async () => {
       if (!isInteractive) return (await import('./plain-progress.ts')).createPlainProgress(log, line.clock)

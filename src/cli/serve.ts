@@ -27,8 +27,8 @@ a job is due is run by one of them. A run that is interrupted, or whose process 
 database that goes is waited for. Job files are read at the start.
 
 Answers on LIVEHOUSE_HTTP (default 127.0.0.1:8787; off for not at all): a status page in English and Chinese, which only
-reads; /healthz, 200 while the process lives; /readyz, 200 while the database answers and has every migration, as JSON with
-the last outcome; /metrics for Prometheus. Any other address than this machine's own needs LIVEHOUSE_HTTP_TOKEN: the page asks
+reads; /healthz, 200 while the process lives; /readyz, 200 while the database answers and has every migration, as JSON;
+/metrics for Prometheus. Any other address than this machine's own needs LIVEHOUSE_HTTP_TOKEN: the page asks
 for it once, /metrics wants it as Authorization: Bearer, /healthz and /readyz are open.
 
 SIGTERM and Ctrl-C end it within 10 s, with what was in flight finished or rolled back.

@@ -13,6 +13,8 @@ export interface HttpSettings {
 
 const LISTEN = 'LIVEHOUSE_HTTP'
 const TOKEN = 'LIVEHOUSE_HTTP_TOKEN'
+/** Characters: fewer can be guessed. */
+const SHORTEST_TOKEN = 16
 const EXPECTED = 'it should be an address and a port such as 127.0.0.1:8787 or [::1]:8787, or off'
 
 /** `LIVEHOUSE_HTTP` and `LIVEHOUSE_HTTP_TOKEN`; without a token only this machine itself may reach the page. */
@@ -38,8 +40,13 @@ export function readHttpSettings(source: SettingSource): HttpSettings {
 
 function readToken(source: SettingSource): string | undefined {
   const given = source.value(TOKEN)
+  if (given === undefined) return given
   // What a header cannot carry could never be sent as one.
-  if (given === undefined || /^[\x21-\x7e]+$/.test(given)) return given
-  source.refuse(`${TOKEN} (not shown) has a space, a line break or a letter beyond ASCII; it should have none of them`)
+  const isSendable = /^[\x21-\x7e]+$/.test(given)
+  if (isSendable && given.length >= SHORTEST_TOKEN) return given
+  const reason = isSendable
+    ? `has ${given.length} characters; it should have ${SHORTEST_TOKEN} or more, at random, such as openssl rand -hex 16 prints`
+    : 'has a space, a line break or a letter beyond ASCII; it should have none of them'
+  source.refuse(`${TOKEN} (not shown) ${reason}`)
   return undefined
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 
 /** Environment variables by name. */
 type Values = Readonly<Record<string, string | undefined>>
@@ -45,6 +45,19 @@ export function createSettingSource(values: Values): SettingSource {
   const isSet = (name: string): boolean => [name, `${name}_FILE`].some((each) => (values[each] ?? '').trim() !== '')
 
   return { value, isSet, refuse, problems: () => [...found] }
+}
+
+/** Whether the group of a file or folder, or everybody, may change it: what stands there is then theirs to say. */
+export function writersOf(path: string): 'group' | 'everybody' | undefined {
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0
+  if (process.platform === 'win32') return undefined
+  return (mode & 0o002) !== 0 ? 'everybody' : (mode & 0o020) !== 0 ? 'group' : undefined
+}
+
+/** What is wrong where root would follow what anybody may write; undefined where that is not so. */
+export function describeOpenFile(path: string, uid = process.getuid?.()): string | undefined {
+  if (uid !== 0 || writersOf(path) !== 'everybody') return undefined
+  return `${path} may be changed by everybody, and livehouse runs as root; take that right away: chmod o-w ${path}`
 }
 
 /** Why a file cannot be read, in a few words. */

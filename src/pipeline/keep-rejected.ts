@@ -1,4 +1,5 @@
 import { partitionKey } from '../core/slice.ts'
+import { withoutPhones } from '../core/printable.ts'
 import { quarantineItems } from '../state/quarantine.ts'
 import { rememberUnknownFields } from '../state/unknown-fields.ts'
 import { askedOf } from './open-reading.ts'
@@ -23,5 +24,5 @@ export async function keepRejected(
   }
   await quarantineItems(db, origin, rejected)
   const fields = await rememberUnknownFields(db, stream.name, unknownFields, runId, seenAt)
-  if (fields.length > 0) log.warn('fields.unknown', { stream: stream.name, fields })
+  if (fields.length > 0) log.warn('fields.unknown', { stream: stream.name, fields: fields.map(withoutPhones) })
 }

@@ -2,6 +2,7 @@ import { cleanText } from '../core/clean-text.ts'
 import { type Cell, type Column, type Columns, type FieldParser, unreadable } from '../core/column.ts'
 import type { ItemContext, ItemReader, RejectedItem } from '../core/item.ts'
 import type { Page } from '../core/page.ts'
+import { withoutPhones } from '../core/printable.ts'
 import type { ItemFields, Rejection, Stream } from '../core/stream.ts'
 import { exactJson } from './exact-json.ts'
 
@@ -78,7 +79,7 @@ function withRaw(found: Rejection, item: unknown, { title }: Page): RejectedItem
 
 /** A value as a message shows it: short, one line. */
 export function shown(value: unknown): string {
-  const json = value === undefined ? 'missing' : exactJson(value)
+  const json = value === undefined ? 'missing' : withoutPhones(exactJson(value))
   return json.length > 80 ? `${json.slice(0, 77)}…` : json
 }
 

@@ -1,5 +1,6 @@
 import { cleanText } from '../core/clean-text.ts'
 import { unreadable } from '../core/column.ts'
+import { printable } from '../core/printable.ts'
 
 /** Text as it came; numbers become their digits (the service is loose about ids), empty text becomes null. */
 export function text(raw: unknown): string | null | typeof unreadable {
@@ -12,8 +13,8 @@ export function text(raw: unknown): string | null | typeof unreadable {
 /** An index holds some thousand bytes a row; no id that the spec describes comes near. */
 const LONGEST_ID = 255
 
-/** Text that is part of a key. Longer than 255 characters it is none. */
+/** Text that is part of a key. Longer than 255 characters, or with characters that no terminal may show, it is none. */
 export function identifier(raw: unknown): string | null | typeof unreadable {
   const id = text(raw)
-  return typeof id === 'string' && id.length > LONGEST_ID ? unreadable : id
+  return typeof id === 'string' && (id.length > LONGEST_ID || printable(id) !== id) ? unreadable : id
 }

@@ -12,11 +12,11 @@ test.each([
   [{ LIVEHOUSE_HTTP: 'localhost:9000' }, { host: 'localhost', port: 9000 }],
   [{ LIVEHOUSE_HTTP: '[::1]:0' }, { host: '::1', port: 0 }],
   [
-    { LIVEHOUSE_HTTP: '0.0.0.0:80', LIVEHOUSE_HTTP_TOKEN: 'x' },
+    { LIVEHOUSE_HTTP: '0.0.0.0:80', LIVEHOUSE_HTTP_TOKEN: 'sixteen-letters-x' },
     { host: '0.0.0.0', port: 80 },
   ],
   [
-    { LIVEHOUSE_HTTP: '[::]:80', LIVEHOUSE_HTTP_TOKEN: 'x' },
+    { LIVEHOUSE_HTTP: '[::]:80', LIVEHOUSE_HTTP_TOKEN: 'sixteen-letters-x' },
     { host: '::', port: 80 },
   ],
   [{ LIVEHOUSE_HTTP: 'off' }, undefined],

@@ -1,7 +1,7 @@
-import { writeFileSync } from 'node:fs'
+import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { createSettingSource } from '../../src/config/setting-source.ts'
+import { createSettingSource, describeOpenFile, writersOf } from '../../src/config/setting-source.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
 function temporaryFile(content: string): string {
@@ -41,4 +41,20 @@ test('blank is not set', () => {
   expect(source.value('TOKEN')).toBeUndefined()
   expect(source.isSet('TOKEN')).toBe(false)
   expect(source.problems()).toEqual([])
+})
+
+test('what everybody may change is refused for root, and for nobody else', () => {
+  const path = temporaryFile('')
+  for (const [mode, writers] of [
+    [0o600, undefined],
+    [0o664, 'group'],
+    [0o666, 'everybody'],
+  ] as const) {
+    chmodSync(path, mode)
+    expect(writersOf(path)).toBe(writers)
+    expect(describeOpenFile(path, 1000)).toBeUndefined()
+    if (writers === 'everybody') expect(describeOpenFile(path, 0)).toContain(`chmod o-w ${path}`)
+    else expect(describeOpenFile(path, 0)).toBeUndefined()
+  }
+  expect(writersOf(`${path}.none`)).toBeUndefined()
 })

@@ -1,3 +1,5 @@
+import { allStreams } from '../../streams/registry.ts'
+import { fieldNames } from '../../transform/field.ts'
 import type { Disguise } from './disguise.ts'
 
 /** JSON with every number as the text that it was written as, so that `JSON.stringify` writes it again just so. */
@@ -9,7 +11,8 @@ export function parseAsWritten(text: string): unknown {
 
 /**
  * An answer in which everything is disguised but what is known to tell nothing about a person: what the documents call
- * counts, times, durations, kinds and amounts. Fields that the documents do not know are disguised too.
+ * counts, times, durations, kinds and amounts, and the words of the answer itself around its items. Fields that the documents do
+ * not know are disguised, with their names.
  */
 export function disguiseBody(body: unknown, disguise: Disguise): unknown {
   return disguiseValue(body, [], disguise)
@@ -18,23 +21,29 @@ export function disguiseBody(body: unknown, disguise: Disguise): unknown {
 /** `path`: the names of the fields that lead to the value; an array adds an empty one. */
 function disguiseValue(value: unknown, path: readonly string[], disguise: Disguise): unknown {
   const field = path.at(-1) ?? ''
+  const isEnvelope = !path.includes('') && (path.length === 1 || (path.length === 2 && envelopes.has(path[0] ?? '')))
   if (typeof value === 'string') {
-    if (messages.has(field)) return value.replace(codes, disguise)
-    return isHarmless(field, value) ? value : disguise(value)
+    if (isEnvelope && messages.has(field)) return value.replace(codes, disguise)
+    return isHarmless(field, value, isEnvelope) ? value : disguise(value)
   }
-  if (JSON.isRawJSON(value)) return disguiseNumber(value.rawJSON, field, disguise)
+  if (JSON.isRawJSON(value)) return disguiseNumber(value.rawJSON, field, isEnvelope, disguise)
   if (Array.isArray(value)) return disguiseArray(value, path, disguise)
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).map(([name, inner]) => {
-    const isName = /^[A-Za-z_]\w{0,40}$/.test(name)
-    return [isName ? name : disguise(name), disguiseValue(inner, [...path, name], disguise)] as const
+    return [isFieldName(name, path) ? name : disguise(name), disguiseValue(inner, [...path, name], disguise)] as const
   })
   return Object.fromEntries(entries)
 }
 
-function disguiseNumber(text: string, field: string, disguise: Disguise): unknown {
+/** A field of the answer or of an item may be new; farther in, objects may be kept by the names of people. */
+function isFieldName(name: string, path: readonly string[]): boolean {
+  const isItem = path.at(-1) === '' && path.indexOf('') === path.length - 1
+  return fields.has(name) || ((path.length === 0 || isItem) && /^[A-Za-z_]{1,40}$/.test(name))
+}
+
+function disguiseNumber(text: string, field: string, isEnvelope: boolean, disguise: Disguise): unknown {
   // Flags are 0 and 1 throughout.
-  if (isHarmless(field, text) || /^[01]$/.test(text)) return JSON.rawJSON(text)
+  if (isHarmless(field, text, isEnvelope) || /^[01]$/.test(text)) return JSON.rawJSON(text)
   return JSON.rawJSON(text.replace(/\d+/g, (digits) => disguise(digits)))
 }
 
@@ -56,9 +65,10 @@ function hasNumber(value: unknown): boolean {
   return typeof value !== 'string' || /\d{4}/.test(value)
 }
 
-function isHarmless(field: string, text: string): boolean {
+function isHarmless(field: string, text: string, isEnvelope: boolean): boolean {
   if (text === '') return true
-  if (numbers.has(field)) return /^-?[\d.:,]{1,12}$/.test(text) && !/^1\d{10}$/.test(text)
+  if (numbers.has(field) || (isEnvelope && counts.has(field)))
+    return /^-?[\d.:,]{1,12}$/.test(text) && !/^1\d{10}$/.test(text)
   if (times.has(field)) return isTime(text) || /^[\d:.]{1,12}$/.test(text)
   return kinds.has(field) && text.length <= 40
 }
@@ -67,8 +77,14 @@ function isTime(text: string): boolean {
   return /^\d{1,4}[-/]\d{1,2}[-/]\d{1,4}([ T][\d:.]+)?([+-][\d:]+|Z)?$/.test(text)
 }
 
-const numbers = namesOf(`total_num total_page page_num page_size page_index size total p perPage count
-  errcode code status flag type position gift_id money
+/** Of the answer itself, around its items: an item may have a field of the same name that holds anything. */
+const counts = namesOf(
+  'total_num total_page page_num page_size page_index size total p perPage count errcode code status flag',
+)
+/** Objects of the answer that hold no items (API 4.8, 4.9 and errors). */
+const envelopes = namesOf('page errors')
+
+const numbers = namesOf(`type position gift_id money status
   online_time watch_time live_time vod_time live_watch_time vod_watch_time ad_watch_time
   visit_times share_times comment_count act_num limit_type transfer_limit time_limit pay_type
   cost_limit_notification costLimit costTotalWatchTime costVodWatchTime costLiveWatchTime costTransfer`)
@@ -82,6 +98,13 @@ const kinds = namesOf('device browser costType')
 /** The service's own words; what looks like an id or a token in them is not. */
 const messages = namesOf('msg message')
 const codes = /[\w-]*\d[\w-]{3,}|[\w-]{20,}/g
+
+/** Names that the documents know. */
+const fields = new Set([
+  ...[counts, envelopes, numbers, times, kinds, messages].flatMap((names) => [...names]),
+  ...namesOf('results data title question_list access_token expire_time id'),
+  ...allStreams.flatMap(({ columns, otherFields }) => [...fieldNames(columns), ...otherFields]),
+])
 
 function namesOf(text: string): ReadonlySet<string> {
   return new Set(text.split(/\s+/))

@@ -34,7 +34,10 @@ export function readCopyTarget(action: string, given: string | undefined, refuse
 export async function copyToServer(context: CliContext, from: string, given: string): Promise<number> {
   const { signal, print, remark } = context
   const to = mendCredentials(given)
-  context.addSecret(decodeURIComponent(new URL(to).password))
+  const password = decodeURIComponent(new URL(to).password)
+  context.addSecret(password)
+  if (password !== '')
+    remark('other users of this machine can read the password in --to; leave it out and set PGPASSWORD')
   const isAutoMigrated = readSettings(
     { ...context.environment, DATABASE_URL: to },
     (source) => readDatabaseSettings(source).isAutoMigrated,

@@ -7,11 +7,13 @@ import {
   type Environment,
   readDatabaseSettings,
   readHistoryFrom,
+  readJobsDir,
   readServiceSettings,
   readSettings,
   type ServiceSettings,
   type SettingsReader,
 } from '../../config.ts'
+import { writersOf } from '../../config/setting-source.ts'
 import { hasCode } from '../../core/errors.ts'
 import { type Check, passed, skipped } from './check.ts'
 
@@ -33,12 +35,15 @@ export function checkSettings(environment: Environment): CheckedSettings {
   const database = readGroup(environment, 'database settings', readDatabaseSettings)
   const alerts = readGroup(environment, 'alert settings', readAlertSettings)
   const page = readGroup(environment, 'page settings', readHttpSettings)
+  const jobs = readGroup(environment, 'jobs folder', readJobsDir)
   return {
     checks: [
       ...(service.problems ?? [passed('service settings', describeCredentials(service.value))]),
       ...(channels.problems ?? [describeChannels(channels.value)]),
       ...(database.problems ?? [passed('database settings', 'complete')]),
       ...(alerts.problems ?? [describeAlerts(alerts.value)]),
+      ...checkWriters('.env'),
+      ...(jobs.problems ?? checkWriters(jobs.value)),
       // Where serve listens is said where something is wrong with it.
       ...(page.problems ?? []),
     ],
@@ -46,6 +51,14 @@ export function checkSettings(environment: Environment): CheckedSettings {
     database: database.value,
     channels: channels.value ?? [],
   }
+}
+
+/** Who may change what livehouse runs or believes. */
+function checkWriters(path: string): readonly Check[] {
+  const writers = writersOf(path)
+  if (writers === undefined) return []
+  const seen = `${path} may be changed by ${writers === 'group' ? 'its group' : writers}`
+  return [{ name: 'files', result: 'warning', seen, mend: `chmod go-w ${path}` }]
 }
 
 type Group<T> =

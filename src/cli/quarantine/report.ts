@@ -1,12 +1,10 @@
+import { withoutPhones } from '../../core/printable.ts'
 import type { RetryCounts, RetryResult } from '../../pipeline/retry-quarantine.ts'
 import type { QuarantineGroup } from '../../state/read-quarantine.ts'
 import { formatTable } from '../table.ts'
 
 /** More names say no more to a person. */
 const MOST_PARTITIONS = 3
-/** Controls would move the cursor. */
-// oxlint-disable-next-line no-control-regex
-const controls = /[\u0000-\u001f\u007f-\u009f]+/g
 
 /** What is in quarantine, for a person: a paragraph a stream and reason. */
 export function describeGroups(groups: readonly QuarantineGroup[]): string[] {
@@ -21,7 +19,7 @@ export function describeGroups(groups: readonly QuarantineGroup[]): string[] {
         `${stream}: ${items} ${items === 1 ? 'item' : 'items'}${resolved} of ${places}`,
         `  reason      ${oneLine(reason)}`,
         `  first seen  ${minuteOf(firstSeenAt)}, last ${minuteOf(lastSeenAt)}`,
-        `  sample      ${oneLine(rest.sample)}${rest.isSampleWhole ? '' : '…'}`,
+        `  sample      ${withoutPhones(oneLine(rest.sample))}${rest.isSampleWhole ? '' : '…'}`,
       ]
     },
   )
@@ -64,7 +62,7 @@ function ofJson({ items, inserted, updated, superseded, readAgain, unreadable }:
 }
 
 function oneLine(text: string): string {
-  return text.replace(controls, ' ')
+  return text.replace(/\s+/g, ' ')
 }
 
 function minuteOf(at: Date): string {

@@ -1,4 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import type { Clock } from '../../core/clock.ts'
+import type { Log } from '../../core/log.ts'
 import { isLoopback } from '../../core/loopback.ts'
 
 /** Who may see the page. */
@@ -8,15 +10,24 @@ export interface Access {
   /** Whether a request carries the token or the cookie; true where there is no token. */
   readonly isAllowed: (authorization: string | undefined, cookies: ReadonlyMap<string, string>) => boolean
   readonly isToken: (given: string) => boolean
+  /** Notes and logs a wrong token. `from`: the address that it came from */
+  readonly refuse: (from: string | undefined) => void
+  /** Whether so many wrong tokens came within a minute that the form takes none for now. */
+  readonly isExhausted: () => boolean
   /** What a browser keeps in place of the token. */
   readonly session: string | undefined
 }
+
+const MOST_WRONG = 10
+const MINUTE_MS = 60_000
 
 /** Of the cookie that signing in sets. */
 export const SESSION_COOKIE = 'livehouse_session'
 
 /** `token`: of `LIVEHOUSE_HTTP_TOKEN`; undefined for a page that listens to this machine alone and asks nobody. */
-export function createAccess(token: string | undefined): Access {
+export function createAccess(token: string | undefined, { clock, log }: { clock: Clock; log: Log }): Access {
+  let wrong: readonly number[] = []
+  const recent = () => wrong.filter((atMs) => clock.now() - atMs < MINUTE_MS)
   // The cookie opens the page and does not tell the token; with another token it opens nothing any more.
   const session =
     token === undefined ? undefined : createHmac('sha256', token).update('livehouse session').digest('hex')
@@ -28,6 +39,14 @@ export function createAccess(token: string | undefined): Access {
       isEqual(/^Bearer +(\S+)\s*$/i.exec(authorization ?? '')?.[1] ?? '', token) ||
       isEqual(cookies.get(SESSION_COOKIE) ?? '', session ?? ''),
     isToken: (given) => token !== undefined && isEqual(given, token),
+    refuse: (from) => {
+      wrong = recent()
+      // A log line for each of thousands would fill the disk.
+      if (wrong.length >= MOST_WRONG) return
+      wrong = [...wrong, clock.now()]
+      log.warn('http.tokenRefused', { from, wrongWithinMinute: wrong.length })
+    },
+    isExhausted: () => recent().length >= MOST_WRONG,
     session,
   }
 }

@@ -1,8 +1,5 @@
-import type { Kysely } from 'kysely'
 import type { Clock } from '../../core/clock.ts'
 import { hasCode } from '../../core/errors.ts'
-import type { Database } from '../../db/database.ts'
-import { readRuns } from '../../state/read-runs.ts'
 import { within } from './within.ts'
 
 /** What `/readyz` tells: facts of the process and the database, nothing of anybody. */
@@ -10,18 +7,10 @@ export interface Readiness {
   readonly status: 'ready' | 'not ready'
   readonly database: 'ok' | 'unreachable' | 'newer' | 'pending migrations'
   readonly pending_migrations: readonly string[]
-  readonly last_run: {
-    readonly run_id: string
-    readonly command: string
-    readonly status: string
-    readonly started_at: string
-    readonly finished_at: string | null
-  } | null
 }
 
 /** How readiness is found out. */
 export interface ReadinessDeps {
-  readonly db: Kysely<Database>
   readonly clock: Clock
   /** Names of migrations that the database has not had. @throws db.… codes */
   readonly readPending: () => Promise<readonly string[]>
@@ -31,7 +20,6 @@ export interface ReadinessDeps {
 const KEPT_MS = 1000
 /** How long who asks for readiness or numbers waits for the database. */
 export const LONGEST_ANSWER_MS = 3000
-const RUNS = 20
 
 /** Asks the database each time, but no more than once a second, and gives it 3 seconds. Never throws. */
 export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
@@ -45,27 +33,13 @@ export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
   }
 }
 
-const away: Readiness = { status: 'not ready', database: 'unreachable', pending_migrations: [], last_run: null }
+const away: Readiness = { status: 'not ready', database: 'unreachable', pending_migrations: [] }
 
-async function ask({ db, readPending }: ReadinessDeps): Promise<Readiness> {
+async function ask({ readPending }: ReadinessDeps): Promise<Readiness> {
   try {
     const pending = await readPending()
     if (pending.length > 0) return { ...away, database: 'pending migrations', pending_migrations: pending }
-    const last = (await readRuns(db, RUNS)).find(({ status }) => status !== 'running')
-    return {
-      status: 'ready',
-      database: 'ok',
-      pending_migrations: [],
-      last_run: last
-        ? {
-            run_id: last.runId,
-            command: last.command,
-            status: last.status,
-            started_at: last.startedAt.toISOString(),
-            finished_at: last.finishedAt?.toISOString() ?? null,
-          }
-        : null,
-    }
+    return { status: 'ready', database: 'ok', pending_migrations: [] }
   } catch (error) {
     return hasCode(error, 'db.newer') ? { ...away, database: 'newer' } : away
   }

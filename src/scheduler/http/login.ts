@@ -11,10 +11,16 @@ export async function answerLogin(
   request: IncomingMessage,
   again: (next: string) => Reply,
 ): Promise<Reply> {
+  if (access.isExhausted()) {
+    return textReply(429, 'too many wrong tokens came within a minute; wait for one', { 'retry-after': '60' })
+  }
   const form = await readForm(request)
   if (form === undefined) return textReply(413, 'this is not the form')
   const next = safePath(form.get('next') ?? '/')
-  if (!access.isToken(form.get('token')?.trim() ?? '')) return again(next)
+  if (!access.isToken(form.get('token')?.trim() ?? '')) {
+    access.refuse(request.socket.remoteAddress)
+    return again(next)
+  }
   // Behind a proxy that speaks TLS the cookie never travels without it.
   const isSecure = request.headers['x-forwarded-proto'] === 'https'
   const attributes = `Path=/; Max-Age=${MONTH_SECONDS}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`

@@ -75,7 +75,7 @@ export async function startStatusServer(options: StatusServerOptions): Promise<S
   // Of its own: who asks for readiness gets what is so now.
   const findDatabase = createReadiness(options)
   const answering = {
-    access: createAccess(options.token),
+    access: createAccess(options.token, options),
     assets,
     events,
     language: options.language,

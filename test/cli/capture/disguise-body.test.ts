@@ -37,6 +37,12 @@ test.each([
   [`{"browser":"${'Mozilla '.repeat(9)}"}`, '{"browser":"X"}'],
   // What nobody knows is somebody's.
   ['{"email":"a@b.cn","deep":[{"tags":["vip"]}],"王伟":1}', '{"email":"X","deep":[{"tags":["X"]}],"X":1}'],
+  ['{"results":[{"wang_wei":{"wang_wei":1},"u13800138000":1}]}', '{"results":[{"wang_wei":{"X":1},"X":1}]}'],
+  // The words and numbers of the answer itself stand in an item for anything.
+  [
+    '{"errcode":1000,"msg":"ok","results":[{"msg":"hi","message":"hi","code":10001589,"size":12}]}',
+    '{"errcode":1000,"msg":"ok","results":[{"msg":"X","message":"X","code":99999999,"size":99}]}',
+  ],
   // The service's own words stay, the ids in them do not.
   [
     '{"errors":{"code":404002,"message":"No such activity 10001589"}}',

@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest'
+import { systemClock } from '../../../src/core/clock.ts'
+import { silentLog } from '../../../src/core/log.ts'
 import { createAccess, readCookies, SESSION_COOKIE } from '../../../src/scheduler/http/access.ts'
 
+const deps = { clock: systemClock, log: silentLog }
 const none: ReadonlyMap<string, string> = new Map()
 
 describe('without a token', () => {
-  const access = createAccess(undefined)
+  const access = createAccess(undefined, deps)
 
   test.each(['localhost', 'localhost:8787', '127.0.0.1:8787', '127.9.9.9', '[::1]:8787', 'LOCALHOST'])(
     '%s is this machine',
@@ -24,7 +27,7 @@ describe('without a token', () => {
 })
 
 describe('with a token', () => {
-  const access = createAccess('s3cret')
+  const access = createAccess('s3cret', deps)
 
   test('the token opens, anything else does not', () => {
     expect(access.isAllowed('Bearer s3cret', none)).toBe(true)
@@ -47,7 +50,7 @@ describe('with a token', () => {
     const cookie = (value: string) => new Map([[SESSION_COOKIE, value]])
     expect(access.isAllowed(undefined, cookie(access.session ?? ''))).toBe(true)
     expect(access.session).not.toContain('s3cret')
-    expect(access.isAllowed(undefined, cookie(createAccess('other').session ?? ''))).toBe(false)
+    expect(access.isAllowed(undefined, cookie(createAccess('other', deps).session ?? ''))).toBe(false)
     expect(access.isAllowed(undefined, cookie(''))).toBe(false)
     expect(access.isAllowed(undefined, cookie('s3cret'))).toBe(false)
   })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
-import { startTestStatusServer, type TestStatusServer } from '../../helpers/status-server.ts'
+import { createRecordingLog } from '../../helpers/recording-log.ts'
+import { movableClock, startTestStatusServer, type TestStatusServer } from '../../helpers/status-server.ts'
 
 let database: TestDatabase
 let guarded: TestStatusServer
@@ -48,6 +49,23 @@ test('signing in sets a cookie that opens, and leads to the page that was asked 
   expect((await guarded.get('/', { cookie: cookie.split(';')[0] ?? '' })).status).toBe(200)
   const behindTls = await signIn('open-sesame', '/', { 'x-forwarded-proto': 'https' })
   expect(behindTls.headers.get('set-cookie')).toMatch(/; Secure$/)
+})
+
+test('after ten wrong tokens within a minute the form takes none, and each of the ten is logged', async () => {
+  const clock = movableClock()
+  const { log, lines } = createRecordingLog()
+  await using own = await startTestStatusServer(database, { token: 'open-sesame-open-sesame', clock, log })
+  const tryToken = async (token: string) =>
+    await fetch(`${own.server.url}/login`, { method: 'POST', body: new URLSearchParams({ token }), redirect: 'manual' })
+  const wrong = await Promise.all(Array.from({ length: 10 }, async () => await tryToken('nope')))
+  expect(wrong.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 401))
+  expect((await tryToken('open-sesame-open-sesame')).status).toBe(429)
+  expect((await own.get('/metrics', { authorization: 'Bearer nope' })).status).toBe(401)
+  const refused = lines.filter(({ event }) => event === 'http.tokenRefused')
+  expect(refused).toHaveLength(10)
+  expect(refused[0]?.fields).toMatchObject({ from: '127.0.0.1' })
+  clock.nowMs += 60_000
+  expect((await tryToken('open-sesame-open-sesame')).status).toBe(303)
 })
 
 test('a wrong token opens nothing, and says so', async () => {

@@ -15,7 +15,7 @@ test('no page shows a value of any viewer, not even in what went wrong', async (
   const value = { nick: '某某某', phone: '13987654321' }
   pipeline.emulator.faults.push({ effect: fieldValue('user_id', value), endpoint: 'visitorList', channelId: first })
   const { errors } = await pipeline.sync({ streams: ['visitors'] })
-  expect(JSON.stringify(errors)).toContain('13987654321')
+  expect(JSON.stringify(errors)).toContain('139********')
   const at = new Date(pipeline.clock.nowMs)
   const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: at })
   await finishRun(db, runId, { status: 'partial', finishedAt: at, resumesAt: null, outcome: { streams: {}, errors } })
@@ -30,7 +30,7 @@ test('no page shows a value of any viewer, not even in what went wrong', async (
   await using status = await startTestStatusServer(pipeline.database, { clock })
   for (const path of ['/', '/channels', `/channels/${first}`, `/runs/${runId}`, '/metrics', '/readyz']) {
     const page = await status.text(path)
-    expect(page.length, path).toBeGreaterThan(100)
+    expect(page.length, path).toBeGreaterThan(50)
     expect(
       personal.filter((each) => page.includes(each)),
       path,

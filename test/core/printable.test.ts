@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { printable, withoutPhones } from '../../src/core/printable.ts'
+
+test('nothing reaches a terminal that could move its cursor or turn its text', () => {
+  expect(printable('a\u001b[2Jb\u009bc\u202ed\rе\u0007')).toBe('a\\u001b[2Jb\\u009bc\\u202ed\\u000dе\\u0007')
+  expect(printable('张三 👍\tß\n')).toBe('张三 👍\tß\n')
+})
+
+test('JSON text means the same afterwards', () => {
+  const value = { nick: 'a\u009b\u202e\u001b', count: 1 }
+  expect(JSON.parse(printable(JSON.stringify(value)))).toEqual(value)
+})
+
+test.each([
+  ['no user 13800138000 here', 'no user 138******** here'],
+  ['"13800138000"', '"138********"'],
+  ['id 138001380001, 0.13800138000, a13800138000', 'id 138001380001, 0.13800138000, a13800138000'],
+])('phone numbers of %j are not quoted', (text, quoted) => expect(withoutPhones(text)).toBe(quoted))
