@@ -1,3 +1,4 @@
+import { tracingChannel } from 'node:diagnostics_channel'
 import {
   type DatabaseConnection,
   type Dialect,
@@ -11,6 +12,9 @@ import {
 import { isConnectionLoss } from './is-connection-loss.ts'
 import { type NamedTarget, translateConnectError, translateStatementError } from './translate-error.ts'
 import type { SilenceWatch } from './watch-silence.ts'
+
+/** Where Node's diagnostics show each connection that is being opened, each statement, and each pool that is being closed. */
+const trace = tracingChannel<{ readonly doing: string }>('livehouse:database')
 
 /**
  * Kysely's Postgres dialect with two differences: errors arrive as `LivehouseError` where they are the database's to
@@ -37,10 +41,10 @@ function translatingDriver(inner: Driver, named: NamedTarget, watch: SilenceWatc
   /** Those whose server has gone; the driver may not have noticed yet. */
   const lost = new WeakSet<DatabaseConnection>()
   const innerOf = (connection: DatabaseConnection) => connections.get(connection) ?? connection
-  const translated = async <T>(connection: DatabaseConnection, work: Promise<T>): Promise<T> => {
+  const translated = async <T>(connection: DatabaseConnection, work: Promise<T>, doing: string): Promise<T> => {
     const isAnswered = watch.ask()
     try {
-      return await work
+      return await trace.tracePromise(() => work, { doing })
     } catch (error) {
       const translation = translateStatementError(error, named)
       if (isConnectionLoss(translation)) lost.add(connection)
@@ -51,7 +55,7 @@ function translatingDriver(inner: Driver, named: NamedTarget, watch: SilenceWatc
   }
   const wrap = (connection: DatabaseConnection): DatabaseConnection => {
     const wrapped: DatabaseConnection = {
-      executeQuery: (query, options) => translated(wrapped, connection.executeQuery(query, options)),
+      executeQuery: (query, options) => translated(wrapped, connection.executeQuery(query, options), query.sql),
       streamQuery: (query, chunkSize, options) => connection.streamQuery(query, chunkSize, options),
       cancelQuery: async (provide) => connection.cancelQuery?.(provide),
       collectSessionInfo: async () => connection.collectSessionInfo?.(),
@@ -64,16 +68,16 @@ function translatingDriver(inner: Driver, named: NamedTarget, watch: SilenceWatc
     init: (options) => inner.init(options),
     acquireConnection: async (options) => {
       try {
-        return wrap(await inner.acquireConnection(options))
+        return wrap(await trace.tracePromise(() => inner.acquireConnection(options), { doing: 'connect' }))
       } catch (error) {
         throw translateConnectError(error, named)
       }
     },
-    beginTransaction: (outer, settings) => translated(outer, inner.beginTransaction(innerOf(outer), settings)),
-    commitTransaction: (outer) => translated(outer, inner.commitTransaction(innerOf(outer))),
+    beginTransaction: (outer, settings) => translated(outer, inner.beginTransaction(innerOf(outer), settings), 'begin'),
+    commitTransaction: (outer) => translated(outer, inner.commitTransaction(innerOf(outer)), 'commit'),
     rollbackTransaction: async (outer) => {
       // The server has rolled back; another error here would hide why.
-      if (!lost.has(outer)) await translated(outer, inner.rollbackTransaction(innerOf(outer)))
+      if (!lost.has(outer)) await translated(outer, inner.rollbackTransaction(innerOf(outer)), 'rollback')
     },
     savepoint: async (outer, name, compile) => inner.savepoint?.(innerOf(outer), name, compile),
     rollbackToSavepoint: async (outer, name, compile) => inner.rollbackToSavepoint?.(innerOf(outer), name, compile),
@@ -85,7 +89,7 @@ function translatingDriver(inner: Driver, named: NamedTarget, watch: SilenceWatc
     },
     destroy: async (options) => {
       const callOff = watch.partWith()
-      await inner.destroy(options).finally(callOff)
+      await trace.tracePromise(() => inner.destroy(options).finally(callOff), { doing: 'close' })
     },
   }
 }

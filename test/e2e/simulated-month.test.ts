@@ -15,7 +15,7 @@ import { readOpenPoints } from '../../src/state/read-open-points.ts'
 import { readStreamStates } from '../../src/state/read-stream-states.ts'
 import { streams } from '../../src/streams/registry.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { createLockstepClock } from '../helpers/lockstep-clock.ts'
+import { createFakeClock } from '../helpers/fake-clock.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
 import { createRollingWorld, type RollingWorld } from '../helpers/rolling-world.ts'
@@ -49,15 +49,8 @@ interface Served {
 
 const live = new Set<Served>()
 const { log, lines } = createRecordingLog()
-const countOf = (event: string) => lines.filter((line) => line.event === event).length
-const clock = createLockstepClock({
-  startMs: START,
-  // Of each process the scheduler, and who looks for what is to be told.
-  sleepers: () => 2 * live.size,
-  // A short sleep is a call that is to be repeated: it takes the time it takes.
-  isBusy: (waitsMs) => countOf('job.started') > countOf('job.ended') && waitsMs.every((ms) => ms >= 10_000),
-  gridMs: () => HOUR,
-})
+const countStarted = () => lines.filter(({ event }) => event === 'serve.started').length
+const clock = createFakeClock({ startMs: START, gridMs: () => HOUR })
 let database: TestDatabase
 let emulator: Emulator
 let rolling: RollingWorld
@@ -100,7 +93,8 @@ const environment = () => ({
   LIVEHOUSE_ALERT_WEBHOOK: receiver.url,
 })
 
-function start(): Served {
+/** Time stands until it serves. */
+async function start(): Promise<void> {
   const controller = new AbortController()
   const ended = runVerb(serve, [], { environment: environment(), clock, log, signal: controller.signal })
   const served = {
@@ -108,7 +102,10 @@ function start(): Served {
     terminate: () => controller.abort(new LivehouseError('run.interrupted', 'SIGTERM', { signal: 'SIGTERM' })),
   }
   live.add(served)
-  return served
+  const before = countStarted()
+  const run = { hasEnded: false }
+  void ended.then(() => (run.hasEnded = true))
+  while (countStarted() === before && !run.hasEnded) await new Promise((resolve) => setImmediate(resolve))
 }
 
 async function end(served: Served): Promise<void> {
@@ -175,7 +172,7 @@ test('over a month, with processes that come and go, each night runs once, leave
   const seed = randomInt(2 ** 31)
   process.stdout.write(`a simulated month: seed ${seed}\n`)
   const random = createRandom(seed)
-  start()
+  await start()
   for (let day = 0; day < NIGHTS; day++) {
     const morning = START + day * 24 * HOUR
     // Away for any part of the day, but there at some time before the next night: then that is made up for.
@@ -188,11 +185,11 @@ test('over a month, with processes that come and go, each night runs once, leave
     // A run that is interrupted counts the channels that it did not find: then three nights are not three runs.
     const isUnknown = day >= UNKNOWN.from && day <= UNKNOWN.to
     if (random.chance(0.4) && !isUnknown) terminateAtCall(random.between(1, 60))
-    if (random.chance(0.7) || (live.size > 0 && random.chance(0.3))) start()
+    if (random.chance(0.7) || (live.size > 0 && random.chance(0.3))) await start()
     // There by 06:00: what is not proven by 07:00 is told.
     await passTime(morning + random.between(17, 20) * HOUR)
     emulator.faults.splice(0, Infinity, ...faultsOf(day))
-    if (live.size === 0) start()
+    if (live.size === 0) await start()
     for (const served of [...live].slice(2)) await end(served)
     await passTime(morning + 24 * HOUR)
     emulator.faults.length = 0
@@ -243,7 +240,7 @@ test('over a month, with processes that come and go, each night runs once, leave
 
   // What has come since the last night is for the next.
   for (const served of live) await end(served)
-  start()
+  await start()
   await clock.runTo(START + (NIGHTS + 1) * 24 * HOUR)
   const names = streams.map(({ name }) => name).filter((name) => name !== 'manager_usage')
   await expectTruth({ emulator, database }, names)

@@ -1,58 +1,106 @@
 import type { Clock } from '../../src/core/clock.ts'
+import { untilNothingIsUnderWay } from './under-way.ts'
 
 interface Sleeper {
-  readonly wakesAt: number
+  wakesAtMs: number
   readonly wake: () => void
+  readonly fail: (error: unknown) => void
 }
 
-/** A clock that stands still until a test moves it. */
+/** A clock that stands still, and moves as its test says. No time ever passes by itself while something real is under way. */
 export interface FakeClock extends Clock {
-  /** Moves the clock and wakes, in order of time, those whose time has come. Lets woken code run in between. */
-  readonly advance: (ms: number) => Promise<void>
+  /** May be set, to put the clock forward or back: whoever sleeps, sleeps on as long as before. */
+  nowMs: number
   /** Every wait asked for so far, in milliseconds. */
   readonly waits: readonly number[]
+  /**
+   * Lets time pass until then, from one who wakes up to the next; each time only when nothing real is under way: no statement, no
+   * request, no file. Returns when nobody is to wake up until then.
+   */
+  readonly runTo: (untilMs: number) => Promise<void>
+  /** Lets so much time pass now, whatever is under way: for what hangs. */
+  readonly advance: (ms: number) => Promise<void>
 }
 
-/** `isAutomatic`: whoever sleeps moves the clock and goes on at once. */
-export function createFakeClock({ startMs = Date.UTC(2026, 10, 20, 6), isAutomatic = false } = {}): FakeClock {
-  let now = startMs
-  const waits: number[] = []
-  const sleepers = new Set<Sleeper>()
-  const settle = () => new Promise<void>((resolve) => setImmediate(resolve))
+export interface FakeClockOptions {
+  readonly startMs?: number
+  /** Time passes whenever nothing real is under way and somebody sleeps, without being asked to. */
+  readonly isAutomatic?: boolean
+  /** Who sleeps for half a minute or longer only wakes up at a multiple of this, so that days pass quickly. */
+  readonly gridMs?: () => number
+}
 
-  const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
-    signal?.throwIfAborted()
-    waits.push(ms)
-    if (isAutomatic) {
-      now += ms
-      return
+export function createFakeClock(options: FakeClockOptions = {}): FakeClock {
+  const { startMs = Date.UTC(2026, 10, 20, 6), isAutomatic = false, gridMs } = options
+  let nowMs = startMs
+  let isRunning = false
+  const waits: number[] = []
+  /** By the time at which they wake up, the last first; of the same time in the order of asking. */
+  const asleep: Sleeper[] = []
+
+  const putToSleep = (sleeper: Sleeper): void => {
+    asleep.splice(asleep.findLastIndex(({ wakesAtMs }) => wakesAtMs > sleeper.wakesAtMs) + 1, 0, sleeper)
+  }
+  /** Wakes those of the next time until then. @returns whether there was one */
+  const wakeNext = (untilMs: number): boolean => {
+    const next = asleep.at(-1)?.wakesAtMs
+    if (next === undefined || next > untilMs) return false
+    nowMs = Math.max(nowMs, next)
+    const woken = asleep.splice(asleep.findIndex(({ wakesAtMs }) => wakesAtMs === next))
+    for (const { wake } of woken.reverse()) wake()
+    return true
+  }
+  const runTo = async (untilMs: number): Promise<void> => {
+    do await untilNothingIsUnderWay()
+    while (wakeNext(untilMs))
+  }
+  const goOn = (): void => {
+    if (isRunning) return
+    isRunning = true
+    const run = async () => {
+      do await untilNothingIsUnderWay()
+      while (wakeNext(Infinity))
+      isRunning = false
     }
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const sleeper = { wakesAt: now + ms, wake: resolve }
-    sleepers.add(sleeper)
-    const onAbort = () => reject(signal?.reason)
-    signal?.addEventListener('abort', onAbort)
-    await promise.finally(() => {
-      sleepers.delete(sleeper)
-      signal?.removeEventListener('abort', onAbort)
-    })
+    run().catch((error: unknown) => asleep.splice(0).forEach(({ fail }) => fail(error)))
   }
 
   return {
-    now: () => now,
-    sleep,
-    waits,
-    advance: async (ms) => {
-      const until = now + ms
-      for (;;) {
-        await settle()
-        const [next] = [...sleepers].filter(({ wakesAt }) => wakesAt <= until).sort((a, b) => a.wakesAt - b.wakesAt)
-        if (!next) break
-        now = Math.max(now, next.wakesAt)
-        sleepers.delete(next)
-        next.wake()
+    get nowMs() {
+      return nowMs
+    },
+    set nowMs(ms) {
+      for (const sleeper of asleep) sleeper.wakesAtMs += ms - nowMs
+      nowMs = ms
+    },
+    now: () => nowMs,
+    sleep: async (ms, signal) => {
+      signal?.throwIfAborted()
+      waits.push(ms)
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      const at = nowMs + Math.max(0, ms)
+      const wakesAtMs = gridMs && ms >= 30_000 ? Math.ceil(at / gridMs()) * gridMs() : at
+      const sleeper = { wakesAtMs, wake: resolve, fail: reject }
+      const onAbort = () => {
+        const place = asleep.indexOf(sleeper)
+        if (place >= 0) asleep.splice(place, 1)
+        reject(signal?.reason)
       }
-      now = until
+      signal?.addEventListener('abort', onAbort)
+      putToSleep(sleeper)
+      if (isAutomatic) goOn()
+      await promise.finally(() => signal?.removeEventListener('abort', onAbort))
+    },
+    waits,
+    runTo: async (untilMs) => {
+      await runTo(untilMs)
+      nowMs = Math.max(nowMs, untilMs)
+    },
+    advance: async (ms) => {
+      const untilMs = nowMs + ms
+      do await new Promise((resolve) => setImmediate(resolve))
+      while (wakeNext(untilMs))
+      nowMs = untilMs
     },
   }
 }

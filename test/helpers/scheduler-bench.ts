@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { JobDefinition } from '../../src/core/define-job.ts'
 import type { JobOutcome } from '../../src/scheduler/perform-run.ts'
-import { createLockstepClock, type LockstepClock } from './lockstep-clock.ts'
+import { createFakeClock, type FakeClock } from './fake-clock.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'
 import { doneWell, jobOf, startScheduler, type TestScheduler } from './start-scheduler.ts'
 
@@ -9,20 +9,16 @@ export const HOUR = 3_600_000
 export const DAY = 24 * HOUR
 /** 10:00 in Shanghai. */
 export const START = Date.parse('2026-11-20T02:00:00Z')
-/** How long whoever keeps the lock of a run sleeps in between. */
-const KEEP_MS = 10_000
 export const nightly = { cron: '0 2 * * *' } as const
 
-/** Schedulers of one job on one database, at a clock that goes on by itself. */
+/** Schedulers of one job on one database, at a clock that a test moves. */
 export interface SchedulerBench extends AsyncDisposable {
   readonly database: TestDatabase
-  clock: LockstepClock
+  clock: FakeClock
   /** When each run began, and which scheduler began it. */
   readonly begun: { readonly at: string; readonly worker: string }[]
-  /** What a run does; time stands meanwhile. */
+  /** What a run does. */
   work: (signal: AbortSignal) => Promise<JobOutcome>
-  /** Lets time pass while somebody works. */
-  readonly withTime: (work: Promise<unknown>) => Promise<void>
   /** Who polls wakes up at multiples of this only; an hour unless a test needs it finer. */
   gridMs: number
   readonly start: (definition?: JobDefinition, worker?: string) => TestScheduler
@@ -45,35 +41,18 @@ export async function startSchedulerBench(): Promise<SchedulerBench> {
   const database = await createTestDatabase()
   const { db } = database
   const live = new Set<TestScheduler>()
-  let atWork = 0
-  let inTime = 0
-  const createClock = () =>
-    createLockstepClock({
-      startMs: START,
-      sleepers: () => live.size,
-      // A lock that is still kept belongs to a run whose end is being written down.
-      isBusy: (waitsMs) => atWork > 0 || (inTime === 0 && waitsMs.includes(KEEP_MS)),
-      gridMs: () => bench.gridMs,
-    })
+  const createClock = () => createFakeClock({ startMs: START, gridMs: () => bench.gridMs })
   const bench: SchedulerBench = {
     database,
-    clock: createLockstepClock({ startMs: START, sleepers: () => 0, isBusy: () => false }),
+    clock: createFakeClock(),
     begun: [],
     work: async () => doneWell,
-    withTime: async (work) => {
-      atWork--
-      inTime++
-      await work
-      inTime--
-      atWork++
-    },
     gridMs: HOUR,
     start: (definition = nightly, worker = 'a') => {
       const { clock } = bench
       const run = async (signal: AbortSignal) => {
         bench.begun.push({ at: new Date(clock.now()).toISOString().slice(0, 16), worker })
-        atWork++
-        return await bench.work(signal).finally(() => atWork--)
+        return await bench.work(signal)
       }
       const job = jobOf('nightly', definition)
       const scheduler = startScheduler(db, clock, [job], async (_, { signal }) => await run(signal), worker)

@@ -3,7 +3,7 @@ import { createPermits } from '../../src/api/permits.ts'
 import { silentLog } from '../../src/core/log.ts'
 import { createRandom } from '../../src/emulator/world/random.ts'
 import { openContext } from './connect-client.ts'
-import { createVirtualClock } from './virtual-clock.ts'
+import { createFakeClock } from './fake-clock.ts'
 
 /** @returns whether the service takes a call at this instant */
 export type Admits = (nowMs: number) => boolean
@@ -79,7 +79,7 @@ const JITTER_MS = 5
 /** Processes with a pace in common call a service that has a limit, in virtual time. */
 export async function simulateCalls(simulation: Simulation): Promise<Simulated> {
   const { seconds, processes = 1, callers = 16, ceiling = 0, latencyMs = 50, retryAfterMs } = simulation
-  const clock = createVirtualClock()
+  const clock = createFakeClock()
   const startedAt = clock.now()
   const second = () => Math.floor((clock.now() - startedAt) / 1000)
   const random = createRandom('calls').next
@@ -122,7 +122,7 @@ export async function simulateCalls(simulation: Simulation): Promise<Simulated> 
     }
     for (let caller = 0; caller < callers; caller += 1) void call()
   }
-  await clock.run(seconds * 1000)
+  await clock.advance(seconds * 1000)
   over.abort()
 
   const sum = (from: number, to: number, of: (index: number) => number): number =>

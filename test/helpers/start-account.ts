@@ -1,10 +1,11 @@
 import type { Command } from '../../src/cli/command.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
 import { FIXED_NOW } from './emulated-service.ts'
+import { createFakeClock } from './fake-clock.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'
 import { environmentOf, runVerb, type VerbRun } from './run-verb.ts'
 
-/** An account at the emulator and a warehouse for it, at a clock that stands until it is moved, or slept by. */
+/** An account at the emulator and a warehouse for it, at a clock that stands until it is moved, or somebody waits and nothing real is under way. */
 export interface TestAccount extends AsyncDisposable {
   readonly emulator: Emulator
   readonly database: TestDatabase
@@ -18,14 +19,13 @@ export interface TestAccount extends AsyncDisposable {
 }
 
 export async function startAccount({ isMigrated = true, viewers = 60 } = {}): Promise<TestAccount> {
-  const time = { nowMs: FIXED_NOW }
-  const clock = { now: () => time.nowMs, sleep: async (ms: number) => void (time.nowMs += ms) }
+  const clock = createFakeClock({ startMs: FIXED_NOW, isAutomatic: true })
   const database = await createTestDatabase({ isMigrated })
   const emulator = await startEmulator({ channels: 2, viewers, clock })
   return {
     emulator,
     database,
-    clock: time,
+    clock,
     run: (verb, argv = [], settings = {}) =>
       runVerb(verb, argv, { environment: { ...environmentOf(emulator, database), ...settings }, clock }),
     [Symbol.asyncDispose]: async () => {

@@ -1,4 +1,3 @@
-import type { Clock } from '../../src/core/clock.ts'
 import { type Log, silentLog } from '../../src/core/log.ts'
 import type { ProgressEvent } from '../../src/core/progress.ts'
 import type { StreamName } from '../../src/core/stream.ts'
@@ -19,6 +18,7 @@ import { registerChannels } from '../../src/warehouse/channels.ts'
 import { createRowBuffers } from '../../src/warehouse/row-buffers.ts'
 import { connectClient } from './connect-client.ts'
 import { FIXED_NOW } from './emulated-service.ts'
+import { createFakeClock } from './fake-clock.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'
 
 export const TIME_ZONE = 'Asia/Shanghai'
@@ -43,23 +43,21 @@ export interface TestPipeline extends AsyncDisposable {
 }
 
 export async function startPipeline(options: EmulatorOptions = {}): Promise<TestPipeline> {
-  const time = { nowMs: FIXED_NOW }
-  const clock: Clock = { now: () => time.nowMs, sleep: async () => {} }
+  const clock = createFakeClock({ startMs: FIXED_NOW, isAutomatic: true })
   const database = await createTestDatabase()
   const emulator = await startEmulator({ channels: 2, viewers: 60, clock, ...options })
   const { db } = database
   let budget: BudgetSettings = { v1Budget: 10, v1BudgetScope: 'account', timeZone: TIME_ZONE }
-  let waitedMs = 0
   const connection = connectClient(emulator.baseUrl, {
     apiToken: emulator.apiToken,
-    clock: { now: () => time.nowMs + waitedMs, sleep: async (ms) => void (waitedMs += ms) },
+    clock,
     reserve: async (...call) => await callBudget(db, budget)(...call),
   })
 
   return {
     emulator,
     database,
-    clock: time,
+    clock,
     sync: async ({
       streams: names,
       pageSize = Infinity,

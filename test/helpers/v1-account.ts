@@ -5,6 +5,7 @@ import type { RecordedCall } from '../../src/emulator/service.ts'
 import { createWorld } from '../../src/emulator/world/create-world.ts'
 import type { WatchRecord } from '../../src/emulator/world/world.ts'
 import { FIXED_NOW } from './emulated-service.ts'
+import { createFakeClock } from './fake-clock.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'
 import { environmentOf, runVerb, type VerbRun } from './run-verb.ts'
 
@@ -34,8 +35,7 @@ export interface V1Account extends AsyncDisposable {
 }
 
 export async function startV1Account(): Promise<V1Account> {
-  const time = { nowMs: FIXED_NOW }
-  const clock = { now: () => time.nowMs, sleep: async () => {} }
+  const clock = createFakeClock({ startMs: FIXED_NOW, isAutomatic: true })
   const endsAt = wallTimeAt(FIXED_NOW, TIME_ZONE)
   const world = createWorld({ seed: 1, channels: 2, viewers: 5, days: 1, endsAt, timeZone: TIME_ZONE })
   const emulator = await startEmulator({ world, clock })
@@ -48,8 +48,8 @@ export async function startV1Account(): Promise<V1Account> {
   return {
     emulator,
     database,
-    clock: time,
-    nextDay: () => void (time.nowMs += DAY * 1000),
+    clock,
+    nextDay: () => void (clock.nowMs += DAY * 1000),
     environment,
     setRecords: (...counts) => {
       for (const [place, { oldRecords }] of [...world.channels.values()].entries()) {

@@ -53,7 +53,7 @@ test('of two on one database each time is run by one', async () => {
 
 test('a run that a signal interrupts is taken up again by whoever is there next', async () => {
   bench.work = async (signal) => {
-    await bench.withTime(new Promise((resolve) => signal.addEventListener('abort', resolve)))
+    await new Promise((resolve) => signal.addEventListener('abort', resolve))
     return { ...doneWell, status: 'partial' }
   }
   const scheduler = bench.start()
@@ -106,7 +106,7 @@ test('a run that has no end when a later time is missed has failed, and is the l
 
 test('what a signal stopped, or whose process died, is nobody’s alarm where the next time comes first: that run does the rest', async () => {
   bench.work = async (signal) => {
-    await bench.withTime(new Promise((resolve) => signal.addEventListener('abort', resolve)))
+    await new Promise((resolve) => signal.addEventListener('abort', resolve))
     return { ...doneWell, status: 'partial' }
   }
   const scheduler = bench.start()

@@ -83,7 +83,7 @@ test('a job whose zone has been edited is due at the same wall time of the other
 test('a run that takes longer than the time between two overlaps with none, and is followed by one', async () => {
   const gate = Promise.withResolvers<void>()
   bench.work = async () => {
-    await bench.withTime(gate.promise)
+    await gate.promise
     return doneWell
   }
   bench.gridMs = 30_000
@@ -107,12 +107,12 @@ test('a run that takes longer than the time between two overlaps with none, and 
 test('a clock that jumps forward makes up for the nights once, and one that jumps back repeats none', async () => {
   bench.start()
   await bench.clock.runTo(START + DAY)
-  bench.clock.jump(3 * DAY)
+  bench.clock.nowMs += 3 * DAY
   await bench.clock.runTo(START + 4 * DAY + HOUR)
   expect(bench.times()).toHaveLength(2)
-  bench.clock.jump(-2 * HOUR)
+  bench.clock.nowMs -= 2 * HOUR
   await bench.clock.runTo(START + 5 * DAY)
-  bench.clock.jump(-20 * HOUR)
+  bench.clock.nowMs -= 20 * HOUR
   await bench.clock.runTo(START + 6 * DAY)
   expect(bench.times()).toHaveLength(4)
   expect((await bench.readRuns()).map(({ local_time }) => local_time)).toEqual([
@@ -126,9 +126,9 @@ test('a clock that jumps forward makes up for the nights once, and one that jump
 test('a clock that was ahead and is put right uses up what it ran, and no night before that', async () => {
   bench.start()
   await bench.clock.runTo(START + DAY)
-  bench.clock.jump(3 * DAY)
+  bench.clock.nowMs += 3 * DAY
   await bench.clock.runTo(START + 4 * DAY + HOUR)
-  bench.clock.jump(-3 * DAY)
+  bench.clock.nowMs -= 3 * DAY
   await bench.clock.runTo(START + 5 * DAY)
   expect((await bench.readRuns()).map(({ local_time }) => local_time?.slice(0, 10))).toEqual([
     '2026-11-21',
@@ -140,10 +140,10 @@ test('a clock that was ahead and is put right uses up what it ran, and no night 
 })
 
 test('a clock that was years ahead at the first start keeps no job from being due', async () => {
-  bench.clock.jump(1000 * DAY)
+  bench.clock.nowMs += 1000 * DAY
   bench.start()
   await bench.clock.runTo(START + 1000 * DAY + 60_000)
-  bench.clock.jump(-1000 * DAY)
+  bench.clock.nowMs -= 1000 * DAY
   await bench.clock.runTo(START + DAY)
   expect(bench.times()).toEqual(['2026-11-20T18:00'])
 })
