@@ -70,7 +70,7 @@ test('the wait for a server that says nothing can be interrupted', async () => {
     (port) => failureOf(`postgres://me@127.0.0.1:${port}/warehouse`, controller.signal),
   )
   expect(error).toBe(interruption)
-}, 5000)
+})
 
 test('an unknown user and a missing database are refusals that say how to mend them', async () => {
   const error = await failureOf(databaseUrl('postgres', { name: 'livehouse_nobody', password: SECRET }))

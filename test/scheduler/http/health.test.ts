@@ -96,12 +96,11 @@ test('a database that hangs is told of within seconds by readiness and metrics, 
   expect(text).toContain('livehouse_build_info')
   expect((await status.get('/')).status).toBe(503)
   // A tenth of three seconds, by this clock. Without their own limit they wait for a connection as long as the pool does, for 10 s.
-  const begin = performance.now()
-  const parts = await Promise.all(['/channels/9', `/runs/${runId}`].map(async (path) => await status.get(path)))
-  expect(parts.map((part) => part.status)).toEqual([503, 503])
-  expect(performance.now() - begin).toBeLessThan(9000)
+  const poolGivesUp = sql`select`.execute(db).catch(() => 'the pool has given up before')
+  const parts = Promise.all(['/channels/9', `/runs/${runId}`].map(async (path) => (await status.get(path)).status))
+  expect(await Promise.race([poolGivesUp, parts])).toEqual([503, 503])
   proxy.goOn()
   haste = 1
-  await vi.waitFor(async () => expect(await status.text('/metrics')).toContain('livehouse_database_up 1'), 20_000)
+  await vi.waitFor(async () => expect(await status.text('/metrics')).toContain('livehouse_database_up 1'), 120_000)
   expect((await status.get('/readyz')).status).toBe(200)
-}, 30_000)
+})
