@@ -103,3 +103,19 @@ test('a list from which records are deleted every night is read in parts that fi
   const held = await readIds()
   expect(channel?.oldRecords.rows.filter(({ recordId }) => !held.has(recordId))).toEqual([])
 })
+
+test('a record that comes in while the list is read is not missed: the rows that it shifts show it', async () => {
+  account.setRecords(450)
+  const list = [...account.emulator.world.channels.values()][0]?.oldRecords
+  const comesIn: FaultEffect = {
+    name: 'comes in',
+    query: (query) => {
+      const [newest] = list?.rows.toSorted((a, b) => b.enteredAt - a.enteredAt) ?? []
+      if (newest) list?.add({ ...newest, recordId: '77', userId: 'late', enteredAt: newest.enteredAt + 60 })
+      return query
+    },
+  }
+  account.emulator.faults.push({ effect: comesIn, endpoint: 'userRecords', page: 3, times: 1 })
+  expect(await runForDays()).toMatchObject({ code: 0 })
+  await expectTruth(account, ['watch_records_v1'])
+})
