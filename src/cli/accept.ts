@@ -5,6 +5,7 @@ import type { Stream } from '../core/stream.ts'
 import { DAY } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
 import { recordAcceptance, withdrawAcceptance } from '../state/acceptances.ts'
+import { acceptMissingFields } from '../state/known-fields.ts'
 import { readAcceptances } from '../state/read-acceptances.ts'
 import { readShortfalls } from '../state/shortfalls.ts'
 import { readSource } from '../state/source.ts'
@@ -32,6 +33,9 @@ It holds for all partitions of the channel (both types of gifts, all questionnai
 the ranges that fell short. Rows without an id (gifts, signups) of a reading that fell short land with the next sync. A later
 acceptance takes the place of an earlier one whose ranges it holds.
 
+Where a sync fails since a field that it knew is in none of the items any more (interface.changed), the same command lets it go
+on: what is known of that field is then overwritten with nothing, and it is expected again only once it is back.
+
 list      every acceptance: range, size, what the last run has taken of it, until when, why
 withdraw  takes one back: the next sync reads it again, and says what is missing
 
@@ -40,7 +44,8 @@ Flags:
   --channel C     the channel; not for managers and manager_usage, which belong to the account
   --reason TEXT   why, for those who read it later
   --days N        for how long, ${MOST_DAYS} at most (default: ${DEFAULT_DAYS})
-  --json          prints one JSON object instead: {"accepted": ACCEPTANCE}, {"acceptances": [ACCEPTANCE]} of list or
+  --json          prints one JSON object instead: {"accepted": ACCEPTANCE or null, "fields": [NAME]},
+                  {"acceptances": [ACCEPTANCE]} of list or
                   {"withdrawn": NUMBER}; an ACCEPTANCE is {"number", "stream", "channel", "ranges": [{"from", "to"}],
                   "missing_rows", "last_taken_rows", "state", "reason", "accepted_at", "expires_at"}
 
@@ -123,22 +128,28 @@ async function acceptShortfalls(
   isJson: boolean,
 ): Promise<number> {
   await using db = await open(context)
+  const nowMs = context.clock.now()
+  const [acceptedAt, expiresAt] = [new Date(nowMs), new Date(nowMs + days * DAY * 1000)]
   const shortfalls = await readShortfalls(db, stream.name, channelId)
   const place = channelId === null ? stream.name : `${stream.name} channel=${channelId}`
+  const fields = await acceptMissingFields(db, { stream: stream.name, channelId, reason, at: acceptedAt })
+  if (fields.length > 0 && !isJson) context.print(`accepted: ${place} goes on without ${fields.join(', ')}: ${reason}`)
+  if (fields.length > 0 && shortfalls.length === 0) {
+    if (isJson) context.print(JSON.stringify({ accepted: null, fields }))
+    return 0
+  }
   if (shortfalls.length === 0)
     refuseUse(`${place} has no shortfall to accept: livehouse status and livehouse ledger show what is short`)
   const unsized = shortfalls.find(({ missingRows }) => missingRows === undefined)
   if (unsized) refuseUse(`${place}: how many rows are missing is not known; livehouse sync reads it again and keeps it`)
 
-  const nowMs = context.clock.now()
-  const [acceptedAt, expiresAt] = [new Date(nowMs), new Date(nowMs + days * DAY * 1000)]
   const isKeyed = stream.identity === undefined
   const wanted = { stream: stream.name, channelId, shortfalls, reason, acceptedAt, expiresAt, isKeyed }
   const acceptanceId = await recordAcceptance(db, wanted)
   const acceptance = (await readAcceptances(db)).find((each) => each.acceptanceId === acceptanceId)
   if (acceptance === undefined) return 0
   const time = { nowMs, timeZone: await readZone(db) }
-  if (isJson) context.print(JSON.stringify({ accepted: acceptanceObject(acceptance, nowMs) }))
+  if (isJson) context.print(JSON.stringify({ accepted: acceptanceObject(acceptance, nowMs), fields }))
   else {
     context.print(`accepted (${acceptanceId}): ${describeAcceptance(acceptance, time)}`)
     if (!isKeyed) context.print('The rows that did come land with the next livehouse sync.')

@@ -30,8 +30,17 @@ export type PartitionPart = 'channel' | 'type' | 'question'
 
 /** Where a column's value comes from. */
 export type ColumnSource<T> =
-  /** A field of the item. `isRequired`: without a readable value the item goes to quarantine. */
-  | { readonly kind: 'field'; readonly field: string; readonly parse: FieldParser<T>; readonly isRequired: boolean }
+  /**
+   * A field of the item. `isRequired`: without a readable value the item goes to quarantine. `isOptional`: the service may leave it
+   * out, so that it says nothing where no item has it.
+   */
+  | {
+      readonly kind: 'field'
+      readonly field: string
+      readonly parse: FieldParser<T>
+      readonly isRequired: boolean
+      readonly isOptional?: boolean
+    }
   | { readonly kind: 'partition'; readonly part: PartitionPart }
   /** The service's day on which the slice was read. */
   | { readonly kind: 'serviceDay' }

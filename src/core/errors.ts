@@ -47,6 +47,13 @@ export interface ErrorDetails {
   'paging.ignored': { readonly call: string; readonly parameter: string; readonly evidence: string }
   /** Too many rows of one slice could not be read: a changed interface, not bad rows. */
   'rows.unreadable': { readonly rejected: number; readonly received: number; readonly samples: readonly string[] }
+  /** A field that earlier items of the partition had is in none of a slice any more. */
+  'interface.changed': {
+    readonly stream: string
+    readonly partition: string
+    readonly fields: readonly string[]
+    readonly received: number
+  }
   /** Fewer rows came than the source says there are, after reading again. */
   'slice.short': { readonly stream: string; readonly partition: string; readonly reason: string }
   /** The warehouse does not hold what the source has. */
@@ -103,6 +110,7 @@ export const recoveryOf: Readonly<Record<ErrorCode, Recovery>> = {
   'api.budgetSpent': 'wait',
   'paging.ignored': 'skip',
   'rows.unreadable': 'skip',
+  'interface.changed': 'skip',
   'slice.short': 'skip',
   'audit.difference': 'skip',
   'slice.locked': 'skip',

@@ -6,6 +6,8 @@ import type {
   QuarantineTable,
   MissedRowsTable,
   UnknownFieldsTable,
+  KnownFieldsTable,
+  ReopenedRangesTable,
   ChannelStatesTable,
   BackfillsTable,
   HeadersTable,
@@ -31,6 +33,8 @@ export interface Database {
   'livehouse_ops.source_facts': SourceFactsTable
   'livehouse_ops.missed_rows': MissedRowsTable
   'livehouse_ops.unknown_fields': UnknownFieldsTable
+  'livehouse_ops.known_fields': KnownFieldsTable
+  'livehouse_ops.reopened_ranges': ReopenedRangesTable
   'livehouse_ops.channel_states': ChannelStatesTable
   'livehouse_ops.call_budget': CallBudgetTable
   'livehouse_ops.open_slices': OpenSlicesTable

@@ -10,6 +10,7 @@ import type { SliceReading } from './open-reading.ts'
 import { describeList, fetchNumbered, fetchPastEnd, type PageReading } from './page-reading.ts'
 import { readPages } from './read-pages.ts'
 import { judgeWalks, keyField, losersOf, winnersOf } from './real-duplicates.ts'
+import { holdBack, openFieldCheck } from './require-fields.ts'
 import { rowKey } from './row-key.ts'
 import { liesWithin, requireFiltered } from './row-window.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
@@ -38,19 +39,22 @@ export async function extractKeyed(
   let channelFacts: ChannelFacts | undefined
   let previous: WalkSummary | undefined
   let firstPage: string | undefined
+  const fields = openFieldCheck(slice, reading, deps)
 
   for (let attempt = 1; ; attempt++) {
     const walk = startWalk(stream, readItem, new Set(suspects))
+    const held = holdBack(fields, loader.add)
     let count = 0
     for await (const { page, number, lastPage } of readPages(pages)) {
       if (number === 1 && stream.name === ASSUMABLE) firstPage = digestPage(page)
       const rows = walk.add(page)
       if (asked) requireFiltered(describeList(pages.list), stream, rows, asked, deps.timeZone)
-      await loader.add(rows)
+      await held.add(rows, walk.summary())
       count += countOfSlice(rows)
       channelFacts = completeFacts(channelFacts, stream, page, readItem)
       reportPage(page.items.length, lastPage)
     }
+    await held.flush(walk.summary())
     const verdict = judgeWalks(walk.summary(), previous)
     const isLast = isSettled(verdict) || attempt === MOST_READINGS
     if (isLast && verdict.proof === 'moving') await readHead(pages, walk, loader)

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import { type Cell, type Column, type Row, unreadable } from '../core/column.ts'
 import { jsonText } from '../core/json-text.ts'
-import { partitionKey, type Partition } from '../core/slice.ts'
+import { type Partition, partitionKey } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
 import { conflictItem } from '../state/known-conflicts.ts'

@@ -15,6 +15,7 @@ import type { BatchLoader } from './batch-loader.ts'
 import type { Extraction } from './extraction.ts'
 import type { HeldVerdict } from './hold-against-earlier.ts'
 import { askedOf } from './open-reading.ts'
+import { presentFieldsEntry } from './require-fields.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 
 /** What landing did beside writing rows. */
@@ -64,6 +65,8 @@ export async function landSlice(
       const origin = { ...name, runId, seenAt: at, timeZone, asked: askedOf(slice) }
       entries.push(resolveAbsent(trx, origin, summary.rejected, { isDaily: isDaily(stream) }))
     }
+    const fields = presentFieldsEntry(trx, slice, summary)
+    if (fields) entries.push(fields)
     if (channelFacts && partition.channel) {
       entries.push(channelDescription(trx, partition.channel, channelFacts, runId))
     }

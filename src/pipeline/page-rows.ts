@@ -3,6 +3,7 @@ import type { ItemReader, RejectedItem } from '../core/item.ts'
 import { jsonText } from '../core/json-text.ts'
 import type { Page } from '../core/page.ts'
 import type { Stream } from '../core/stream.ts'
+import { expectedFields, removePresent } from './absent-fields.ts'
 import { losersOf, winnersOf } from './real-duplicates.ts'
 import { rowKey } from './row-key.ts'
 import type { HeldRow } from './walk.ts'
@@ -17,6 +18,8 @@ export interface PageRows {
   readonly rejected: readonly RejectedItem[]
   readonly degraded: number
   readonly unknownFields: ReadonlySet<string>
+  /** Declared fields that no item of the page has. */
+  readonly absentFields: ReadonlySet<string>
 }
 
 /** Reads the items of a page whose rows have a key. One answer cannot have moved: equal keys in it are real duplicates. */
@@ -25,8 +28,10 @@ export function readPageRows(stream: Stream, page: Page, readItem: ItemReader): 
   const held = new Map<string, HeldRow[]>()
   const unreadable: RejectedItem[] = []
   const unknownFields = new Set<string>()
+  const absentFields = new Set(expectedFields(stream))
   let degraded = 0
   for (const item of page.items) {
+    removePresent(absentFields, item)
     const read = readItem(item, page)
     if (read.kind === 'rejected') {
       unreadable.push(read)
@@ -47,5 +52,6 @@ export function readPageRows(stream: Stream, page: Page, readItem: ItemReader): 
     rejected: [...unreadable, ...losersOf(stream, held)],
     degraded,
     unknownFields,
+    absentFields,
   }
 }

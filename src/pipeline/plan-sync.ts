@@ -5,16 +5,16 @@ import type { WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
 import { readCoverage } from '../state/coverage.ts'
 import { readWalkMarks, type WalkMark } from '../state/walk-marks.ts'
+import { ASSUMABLE } from './assume-unchanged.ts'
 import {
   type PartitionPlan,
-  partitionsOf,
   type PlannedChannel,
+  partitionsOf,
   type QuestionsOf,
   wantedPartitions,
 } from './partitions.ts'
-import { ASSUMABLE } from './assume-unchanged.ts'
 import { coveredPart, horizonAt, mergeWindows, restingApart } from './plan-windows.ts'
-import { coverageFor, mayAssume, rereadParts, settleSecondsOf, type SyncTuning } from './sync-tuning.ts'
+import { coverageFor, mayAssume, rereadParts, type SyncTuning, settleSecondsOf } from './sync-tuning.ts'
 
 export interface SyncPlan {
   readonly streams: readonly Stream[]

@@ -1,7 +1,7 @@
 import { isSameJson } from '../core/is-same-json.ts'
 import { jsonText } from '../core/json-text.ts'
 import type { Page } from '../core/page.ts'
-import { fetchNumbered, fetchPastEnd, pageIgnored, type PageReading } from './page-reading.ts'
+import { fetchNumbered, fetchPastEnd, type PageReading, pageIgnored } from './page-reading.ts'
 
 /** What reading a list into memory brought. */
 export interface ListReading {

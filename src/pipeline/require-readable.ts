@@ -3,7 +3,7 @@ import { isDuplicate } from '../state/known-duplicates.ts'
 import type { WalkSummary } from './walk.ts'
 
 /** Below this many items a few bad ones say nothing about the interface. */
-const SMALLEST_SAMPLE = 20
+export const SMALLEST_SAMPLE = 20
 const LARGEST_SHARE = 0.1
 
 /**

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Row } from '../core/column.ts'
 import type { OpenItemReader } from '../core/item.ts'
-import { parsePartition, partitionKey, type Partition, type Window } from '../core/slice.ts'
+import { type Partition, parsePartition, partitionKey, type Window } from '../core/slice.ts'
 import type { RowIdentity, Stream, StreamName } from '../core/stream.ts'
 import { formatWallDate, MINUTE, wallTimeAt } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'

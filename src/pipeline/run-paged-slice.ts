@@ -2,6 +2,7 @@ import { hasCode, LivehouseError } from '../core/errors.ts'
 import type { Counts } from '../core/outcome.ts'
 import { isGreen, partitionKey } from '../core/slice.ts'
 import { formatWallDate, wallTimeAt } from '../core/wall-clock.ts'
+import { executeTogether } from '../state/execute-together.ts'
 import { closeOpenSlice, type OpenSlice, readOpenSlice, saveOpenSlice } from '../state/open-slices.ts'
 import { recordSlice, type SliceRecord } from '../state/slices.ts'
 import { acceptShortfall } from './accept-shortfall.ts'
@@ -12,11 +13,12 @@ import { type HeldVerdict, holdAgainstEarlier } from './hold-against-earlier.ts'
 import { judgeRepeatedPage } from './judge-repeated-page.ts'
 import { keepRejected } from './keep-rejected.ts'
 import { openReading } from './open-reading.ts'
-import { addFailure, addPage, beginSlice, DAYS_UNTIL_FAILED, isLastPage, type ReadPage } from './paged-progress.ts'
 import { describeList, fetchNumbered, pageIgnored } from './page-reading.ts'
 import { readPageRows } from './page-rows.ts'
+import { addFailure, addPage, beginSlice, DAYS_UNTIL_FAILED, isLastPage, type ReadPage } from './paged-progress.ts'
 import { partOf } from './plan-again.ts'
 import { cutWindow, settledPart } from './plan-windows.ts'
+import { openFieldCheck, presentFieldsEntry } from './require-fields.ts'
 import { requireReadable } from './require-readable.ts'
 import { requireFiltered } from './row-window.ts'
 import type { CutSlice, EndedSlice } from './run-slice.ts'
@@ -92,6 +94,10 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
       if (asked) requireFiltered(describeList(pages.list), slice.stream, page.rows, asked, timeZone)
       await keepRejected(slice, page, deps)
       requireReadable({ received: page.items.length, rejected: page.rejected })
+      const soFar = { received: page.items.length, absentFields: page.absentFields }
+      await openFieldCheck(slice, reading, deps).require(soFar)
+      const fields = presentFieldsEntry(db, slice, soFar)
+      if (fields) await executeTogether(db, [fields])
       await loader.add(page.rows)
       reading.reportPage(page.items.length, undefined)
       state = next

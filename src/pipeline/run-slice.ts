@@ -12,6 +12,7 @@ import { holdAgainstEarlier } from './hold-against-earlier.ts'
 import { keepRejected } from './keep-rejected.ts'
 import { landSlice } from './land-slice.ts'
 import { openReading } from './open-reading.ts'
+import { openFieldCheck } from './require-fields.ts'
 import { requireReadable } from './require-readable.ts'
 import { isDatabaseError, messageOf, shortfall } from './slice-errors.ts'
 import { openSliceLog } from './slice-log.ts'
@@ -67,6 +68,7 @@ export async function runSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice 
     extraction = extracted.extraction
     await keepRejected(slice, extraction.summary, deps)
     requireReadable(extraction.summary)
+    await openFieldCheck(slice, reading, deps).require(extraction.summary)
     const earlier = slice.window === undefined ? await reading.earlier() : nothingEarlier
     const held = await holdAgainstEarlier(slice, extraction, deps, earlier.lastWalk)
     const verdict = await acceptShortfall(slice, held, deps)

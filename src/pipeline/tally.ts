@@ -8,8 +8,8 @@ import {
   type RunStatus,
   type StreamOutcome,
 } from '../core/outcome.ts'
+import { isGreen, type Proof, partitionKey } from '../core/slice.ts'
 import { sqlStateOf } from '../core/sql-state-of.ts'
-import { isGreen, partitionKey, type Proof } from '../core/slice.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
 import type { WaitingSlice } from './run-paged-slice.ts'
 import type { EndedSlice } from './run-slice.ts'

@@ -1,8 +1,9 @@
 import type { Row } from '../core/column.ts'
 import type { ItemReader, RejectedItem } from '../core/item.ts'
+import { jsonText } from '../core/json-text.ts'
 import type { Page } from '../core/page.ts'
 import type { Stream } from '../core/stream.ts'
-import { jsonText } from '../core/json-text.ts'
+import { expectedFields, removePresent } from './absent-fields.ts'
 import { createKeySet } from './key-set.ts'
 import { rowKey } from './row-key.ts'
 
@@ -39,6 +40,8 @@ export interface WalkSummary {
   readonly degraded: number
   /** Names of fields that the spec does not know. */
   readonly unknownFields: ReadonlySet<string>
+  /** Names of declared fields that no item has had. */
+  readonly absentFields: ReadonlySet<string>
 }
 
 export interface Walk {
@@ -61,6 +64,7 @@ export function startWalk(stream: Stream, readItem: ItemReader, suspects: Readon
   const rejected: RejectedItem[] = []
   const repeated: Row[] = []
   const unknownFields = new Set<string>()
+  const absentFields = new Set(expectedFields(stream))
   let totals: Totals | undefined
   let received = 0
   let distinct = 0
@@ -73,6 +77,7 @@ export function startWalk(stream: Stream, readItem: ItemReader, suspects: Readon
       if (isKeyed) keys.reserve(page.total ?? 0)
       const fresh: Row[] = []
       for (const item of page.items) {
+        if (absentFields.size > 0) removePresent(absentFields, item)
         const read = readItem(item, page)
         if (read.kind === 'rejected') {
           rejected.push(read)
@@ -99,7 +104,7 @@ export function startWalk(stream: Stream, readItem: ItemReader, suspects: Readon
       }
       return fresh
     },
-    summary: () => ({ totals, received, distinct, rejected, repeated, held, degraded, unknownFields }),
+    summary: () => ({ totals, received, distinct, rejected, repeated, held, degraded, unknownFields, absentFields }),
     hasKey: (key) => keys.has(key),
   }
 }

@@ -1,5 +1,5 @@
-import type { PartitionPlan } from './partitions.ts'
 import { DAYS_UNTIL_FAILED } from './paged-progress.ts'
+import type { PartitionPlan } from './partitions.ts'
 import type { Slice } from './slice-work.ts'
 
 /** A partition whose slices are being read. */

@@ -12,12 +12,15 @@ export interface EarlierReadings {
   readonly lastWalk: number | undefined
   /** Whether items are in quarantine since their key came more than once. */
   readonly hasDuplicates: boolean
+  /** Fields that items have had, without those of which it was accepted that they are missing. */
+  readonly knownFields: readonly string[]
 }
 
 export const nothingEarlier: EarlierReadings = {
   isNew: false,
   lastWalk: undefined,
   hasDuplicates: false,
+  knownFields: [],
 }
 
 /** One question for all of it: of thousands of small partitions, each statement takes as long as to read a page. */
@@ -31,15 +34,21 @@ export async function readEarlier(
   const lastWalk = sql`
     select distinct_rows from livehouse_ops.slices where ${place} and reads is null and status = 'landed'
     order by slice_id desc limit 1`
-  const { rows } = await sql<{ is_new: boolean; last_walk: string | null; duplicates: boolean }>`
+  const { rows } = await sql<{
+    is_new: boolean
+    last_walk: string | null
+    duplicates: boolean
+    fields: readonly string[]
+  }>`
     select ${isWalk && stream.marksRemoved ? isNew(stream, partition, place) : sql`false`} as is_new,
       ${isWalk ? sql`(${lastWalk})` : sql`null`} as last_walk,
       exists (select from livehouse_ops.quarantine where ${place} and resolved_at is null
-        and reason like ${`${DUPLICATE}%`}) as duplicates`.execute(db)
+        and reason like ${`${DUPLICATE}%`}) as duplicates,
+      array(select field from livehouse_ops.known_fields where ${place} and accepted_at is null) as fields`.execute(db)
   const [row] = rows
   if (row === undefined) return nothingEarlier
-  const { is_new, last_walk, duplicates: hasDuplicates } = row
-  return { isNew: is_new, lastWalk: last_walk === null ? undefined : Number(last_walk), hasDuplicates }
+  const { is_new, last_walk, duplicates: hasDuplicates, fields: knownFields } = row
+  return { isNew: is_new, lastWalk: last_walk === null ? undefined : Number(last_walk), hasDuplicates, knownFields }
 }
 
 /** In the order of the key, so that no statistics can make it a scan of a table that has just grown. */

@@ -36,6 +36,11 @@ export function required<Type extends ColumnType>(column: Column<Type>): Column<
   return column.source.kind === 'field' ? { ...column, source: { ...column.source, isRequired: true } } : column
 }
 
+/** The same column, whose field the service may leave out. */
+export function optional<Type extends ColumnType>(column: Column<Type>): Column<Type> {
+  return column.source.kind === 'field' ? { ...column, source: { ...column.source, isOptional: true } } : column
+}
+
 /** A part of the partition's name: the item itself does not say it, or need not be believed. */
 export function partitionColumn(part: PartitionPart, comment: string): Column<'text'> {
   return { type: 'text', comment, source: { kind: 'partition', part } }

@@ -1,6 +1,15 @@
 import { defineStream } from '../core/stream.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
-import { bigintField, computedColumn, moneyField, partitionColumn, required, textField, timeField } from './columns.ts'
+import {
+  bigintField,
+  computedColumn,
+  moneyField,
+  optional,
+  partitionColumn,
+  required,
+  textField,
+  timeField,
+} from './columns.ts'
 
 /** One row a gift. The service gives gifts no id. API 4.12, fields 2.10. */
 export const gifts = defineStream({
@@ -14,8 +23,8 @@ export const gifts = defineStream({
     gift_key: computedColumn('text', 'Identity of the gift: time, gift and amount, and its number among equal ones'),
     given_at: required(timeField('uptime', 'When the gift was given')),
     gift_id: bigintField('gift_id', 'Prop id'),
-    visitor_id: textField('visitor_id', 'Viewer id; the service does not always say it'),
-    visitor_name: textField('name', 'Viewer name; the service does not always say it'),
+    visitor_id: optional(textField('visitor_id', 'Viewer id; the service does not always say it')),
+    visitor_name: optional(textField('name', 'Viewer name; the service does not always say it')),
     phone: textField('phone', 'Mobile phone number as the service has it'),
     amount: moneyField('money', 'Reward amount; the service does not say its currency'),
     occurrence: computedColumn(

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Answer } from '../../src/emulator/answer.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { type KillBench, startKillBench, type StopPoint } from '../helpers/kill-bench.ts'
+import { type KillBench, type StopPoint, startKillBench } from '../helpers/kill-bench.ts'
 import { ownLocks } from '../helpers/own-locks.ts'
 
 let bench: KillBench

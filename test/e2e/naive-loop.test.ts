@@ -3,8 +3,8 @@ import { DAY, formatWallTime } from '../../src/core/wall-clock.ts'
 import { errorsObject, ignoredPage, ignoredTimeFilter, jsonBody } from '../../src/emulator/fault-effects.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { rawCall } from '../helpers/raw-call.ts'
 import { meanwhile, type NumberedLists, startNumberedLists, userIdsOf } from '../helpers/numbered-lists.ts'
+import { rawCall } from '../helpers/raw-call.ts'
 
 let lists: NumberedLists
 beforeAll(async () => {

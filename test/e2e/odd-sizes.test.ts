@@ -9,8 +9,8 @@ import { gifts } from '../../src/streams/gifts.ts'
 import { visitors } from '../../src/streams/visitors.ts'
 import { itemReader } from '../../src/transform/field.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
-import { startScriptedService } from '../helpers/scripted-service.ts'
 import { pageOf } from '../helpers/scripted-pages.ts'
+import { startScriptedService } from '../helpers/scripted-service.ts'
 import { startAccount } from '../helpers/start-account.ts'
 
 /** Bodies of about `size` characters that a careless reader takes long over. */

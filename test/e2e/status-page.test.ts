@@ -7,7 +7,7 @@ import { finishRun, startRun } from '../../src/state/runs.ts'
 import { claimSource } from '../../src/state/source.ts'
 import { chromiumPath, launchChromium } from '../helpers/chromium.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
-import { startPipeline, TIME_ZONE, type TestPipeline } from '../helpers/start-pipeline.ts'
+import { startPipeline, type TestPipeline, TIME_ZONE } from '../helpers/start-pipeline.ts'
 import { startTestStatusServer, type TestStatusServer } from '../helpers/status-server.ts'
 
 const EVIL = `<img src=x onerror="window.broken=1"><script>window.broken=1</script>"'>`

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import { streams } from '../../src/streams/registry.ts'
 import type { EndpointName } from '../../src/emulator/endpoint.ts'
 import { fieldValue, foreignRow } from '../../src/emulator/fault-effects.ts'
-import type { Signup } from '../../src/emulator/world/world.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
+import type { Signup } from '../../src/emulator/world/world.ts'
+import { streams } from '../../src/streams/registry.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
 import { startPipeline } from '../helpers/start-pipeline.ts'
 

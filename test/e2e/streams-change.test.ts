@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Signup, World } from '../../src/emulator/world/world.ts'
 import { createRowList, type RowList } from '../../src/emulator/world/row-list.ts'
+import type { Signup, World } from '../../src/emulator/world/world.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { filledTables, readRowVersions, type RowVersion } from '../helpers/row-versions.ts'
+import { filledTables, type RowVersion, readRowVersions } from '../helpers/row-versions.ts'
 import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
 
 const HOUR_MS = 3_600_000

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { defaultSwitches, type RowOrder, type Switches } from '../../src/emulator/switches.ts'
 import { streams } from '../../src/streams/registry.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { readRowVersions, type RowVersion } from '../helpers/row-versions.ts'
-import { startPipeline, type SyncOptions, type TestPipeline } from '../helpers/start-pipeline.ts'
+import { type RowVersion, readRowVersions } from '../helpers/row-versions.ts'
+import { type SyncOptions, startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
 
 // One warehouse, filled once: whatever the spec leaves open, the same world is the same rows, and nothing is written.
 let pipeline: TestPipeline

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
+import { openDatabase } from '../../src/db/pool.ts'
 import { errorsObject, jsonBody, refusal, status } from '../../src/emulator/fault-effects.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
-import { openDatabase } from '../../src/db/pool.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { startV1Account, V1_BACKFILL, type V1Account } from '../helpers/v1-account.ts'
 

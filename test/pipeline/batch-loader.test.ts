@@ -12,8 +12,8 @@ import { itemReader } from '../../src/transform/field.ts'
 import { createRowBuffers } from '../../src/warehouse/row-buffers.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
-import { createVisitorGate, untilWaiting } from '../helpers/visitor-gate.ts'
 import { readItems } from '../helpers/read-items.ts'
+import { createVisitorGate, untilWaiting } from '../helpers/visitor-gate.ts'
 
 let database: TestDatabase
 beforeAll(async () => {

@@ -4,9 +4,9 @@ import { parseWallTime } from '../../src/core/wall-clock.ts'
 import { errcode, fieldValue, repeatedPage } from '../../src/emulator/fault-effects.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { startPipeline } from '../helpers/start-pipeline.ts'
 import { readSlice } from '../helpers/read-slice.ts'
 import { pageOf } from '../helpers/scripted-pages.ts'
+import { startPipeline } from '../helpers/start-pipeline.ts'
 
 const TITLE = ['用户ID', '昵称', '手机号', '公司', '报名时间']
 const cells = (user: number, answer = 'x') => [`u${user}`, 'n', 'p', answer, '2026-11-20 10:00:00']

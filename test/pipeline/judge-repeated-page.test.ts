@@ -19,6 +19,7 @@ function pageWith(items: readonly (number | null)[]): ReadPage {
     rejected,
     degraded: 0,
     unknownFields: new Set(),
+    absentFields: new Set(),
   }
 }
 

@@ -15,6 +15,7 @@ function summary(fields: Partial<WalkSummary>): WalkSummary {
     held: new Map(),
     degraded: 0,
     unknownFields: new Set(),
+    absentFields: new Set(),
     ...fields,
   }
 }

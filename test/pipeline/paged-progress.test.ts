@@ -17,7 +17,7 @@ function pageWith(keys: readonly string[], unreadable: readonly string[] = []): 
     headers: null,
   }))
   const items = Array.from({ length: keys.length + unreadable.length })
-  return { ...pageOf(items), rows, keys, rejected, degraded: 0, unknownFields: new Set() }
+  return { ...pageOf(items), rows, keys, rejected, degraded: 0, unknownFields: new Set(), absentFields: new Set() }
 }
 
 test('a page counts what had not come before, and ends the days on which the slice failed', () => {

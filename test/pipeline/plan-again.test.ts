@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
+import type { Stream } from '../../src/core/stream.ts'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
 import { planAgain } from '../../src/pipeline/plan-again.ts'
 import { startRun } from '../../src/state/runs.ts'
 import { recordSlice } from '../../src/state/slices.ts'
-import type { Stream } from '../../src/core/stream.ts'
-import { watchRecordsV1 } from '../../src/streams/watch-records-v1.ts'
 import { watchRecords } from '../../src/streams/watch-records.ts'
+import { watchRecordsV1 } from '../../src/streams/watch-records-v1.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 
 const begunAt = new Date('2026-11-20T06:00:00Z')

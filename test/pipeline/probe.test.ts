@@ -4,10 +4,10 @@ import { jsonAnswer } from '../../src/emulator/answer.ts'
 import { refusal } from '../../src/emulator/fault-effects.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
 import { defaultSwitches, type Switches } from '../../src/emulator/switches.ts'
-import { probe, type ProbeDeps } from '../../src/pipeline/probe.ts'
+import { type ProbeDeps, probe } from '../../src/pipeline/probe.ts'
 import { connectTo } from '../helpers/emulated-client.ts'
-import { createFakeClock } from '../helpers/fake-clock.ts'
 import { FIXED_NOW } from '../helpers/emulated-service.ts'
+import { createFakeClock } from '../helpers/fake-clock.ts'
 
 const clock = { now: () => FIXED_NOW, sleep: async () => {} }
 

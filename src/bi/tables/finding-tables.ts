@@ -59,8 +59,8 @@ export const findingTables: Readonly<Record<string, BaseTable>> = {
       ),
       resolved_at: column(
         'timestamp with time zone',
-        'When it became a row, or a proven reading of its whole list no longer brought it; NULL while it is unreadable, and again when it comes back',
-        '成为行的时间，或其完整列表经证明的读取不再包含它的时间；仍无法读取时为 NULL，再次出现时恢复为 NULL',
+        'When it became a row, or proven readings of all where it may lie no longer brought it; NULL while it is unreadable, and again when it comes back',
+        '成为行的时间，或其可能所在的全部范围经证明的读取不再包含它的时间；仍无法读取时为 NULL，再次出现时恢复为 NULL',
       ),
       headers: column(
         'text',
@@ -85,6 +85,46 @@ export const findingTables: Readonly<Record<string, BaseTable>> = {
       field: column('text', 'Name of the field at the source; its values stand in extra', '源字段名；其值在 extra 中'),
       first_seen_at: column('timestamp with time zone', 'When it was first seen', '首次看到的时间'),
       run_id: column('bigint', 'The run that first saw it', '首次看到它的运行'),
+    },
+  },
+  'livehouse_ops.known_fields': {
+    words: {
+      en: 'Fields that items of a partition have had; where a slice has one in none of its items any more, the interface has changed',
+      zh: '某分区条目曾有的字段；若某切片的任何条目都不再有该字段，则接口已变更',
+    },
+    key: ['stream', 'partition', 'field'],
+    columns: {
+      stream: column('text', 'Name of the stream', '数据流名称'),
+      partition: column('text', 'Part of the stream, as in slices', '数据流的部分，同 slices'),
+      field: column('text', 'Name of the field at the source', '源字段名'),
+      missing_since: column(
+        'timestamp with time zone',
+        'When a slice first had it in none of its items; NULL while it is there',
+        '首次在某切片的所有条目中缺失的时间；仍存在时为 NULL',
+      ),
+      accepted_at: column(
+        'timestamp with time zone',
+        'When an operator accepted that it is missing; NULL where nobody has',
+        '运营者认可其缺失的时间；无人认可时为 NULL',
+      ),
+      reason: column('text', 'Why, in the words of the operator', '运营者给出的理由'),
+    },
+  },
+  'livehouse_ops.reopened_ranges': {
+    words: {
+      en: 'Ranges in which an audit found a difference, until they have been read again',
+      zh: '核对发现差异的范围，直到重新读取为止',
+    },
+    key: ['stream', 'partition', 'range'],
+    columns: {
+      stream: column('text', 'Name of the stream', '数据流名称'),
+      partition: column('text', 'Part of the stream, as in slices', '数据流的部分，同 slices'),
+      range: column('tsrange', "Half-open, in the service's time", '半开区间（服务时间）'),
+      reopened_at: column(
+        'timestamp with time zone',
+        'When the audit took it out of what is covered',
+        '核对将其移出已覆盖范围的时间',
+      ),
     },
   },
   'livehouse_ops.channel_states': {

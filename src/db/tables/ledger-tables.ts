@@ -84,6 +84,23 @@ export interface UnknownFieldsTable {
   run_id: BigInteger
 }
 
+export interface KnownFieldsTable {
+  stream: string
+  partition: string
+  field: string
+  missing_since: OptionalInstant
+  accepted_at: OptionalInstant
+  reason: ColumnType<string | null, string | null | undefined, string | null>
+}
+
+export interface ReopenedRangesTable {
+  stream: string
+  partition: string
+  /** As in `SlicesTable`. */
+  range: string
+  reopened_at: Instant
+}
+
 /** Channels that the service did not know in the last run that asked for them. */
 export interface ChannelStatesTable {
   channel_id: string

@@ -1,5 +1,5 @@
 import { jsonText } from '../../core/json-text.ts'
-import { partitionKey, type Partition, type Window } from '../../core/slice.ts'
+import { type Partition, partitionKey, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
 import { formatWallDate, MINUTE, wallTimeAt } from '../../core/wall-clock.ts'
 import { hashItem } from '../../state/quarantine.ts'
@@ -10,7 +10,7 @@ import type { CallMeter } from '../call-meter.ts'
 import type { RunDeps } from '../slice-work.ts'
 import { compareRange } from './compare-range.ts'
 import { openHoldings } from './holdings.ts'
-import { judgeRows, type JudgedRows } from './judge-rows.ts'
+import { type JudgedRows, judgeRows } from './judge-rows.ts'
 
 /** A list whose pages can be compared: its number of pages, and what is covered of one with times. */
 export interface PagedPart {

@@ -1,5 +1,5 @@
-import { formatWallMinute } from '../../core/wall-clock.ts'
 import type { Stream } from '../../core/stream.ts'
+import { formatWallMinute } from '../../core/wall-clock.ts'
 import type { Difference } from './partition-audit.ts'
 
 const KEYS_SHOWN = 5

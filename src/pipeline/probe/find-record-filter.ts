@@ -1,9 +1,9 @@
+import type { WatchRecordQuery } from '../../core/page.ts'
 import type { SourceFact } from '../../core/source-fact.ts'
 import { formatWallMinute, formatWallTime, MINUTE, type WallTime } from '../../core/wall-clock.ts'
 import { countOf, timeOf } from './fields.ts'
 import type { Questioner } from './questioner.ts'
 import type { Sample } from './samples.ts'
-import type { WatchRecordQuery } from '../../core/page.ts'
 
 type RecordList = { readonly endpoint: 'userRecordList' } & WatchRecordQuery
 

@@ -1,6 +1,6 @@
+import { isSameJson } from '../../core/is-same-json.ts'
 import type { Page } from '../../core/page.ts'
 import type { SourceFact } from '../../core/source-fact.ts'
-import { isSameJson } from '../../core/is-same-json.ts'
 import { countOf, textOf } from './fields.ts'
 
 /** In fewer rows, or with fewer values, a field may be in order by chance. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { parseWallTime } from '../../../src/core/wall-clock.ts'
 import type { StreamName } from '../../../src/core/stream.ts'
+import { parseWallTime } from '../../../src/core/wall-clock.ts'
 import { createAllowance } from '../../../src/pipeline/audit/allowance.ts'
 import type { Difference } from '../../../src/pipeline/audit/partition-audit.ts'
 import type { Acceptance } from '../../../src/state/read-acceptances.ts'

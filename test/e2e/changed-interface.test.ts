@@ -1,0 +1,97 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { accept } from '../../src/cli/accept.ts'
+import { backfill } from '../../src/cli/backfill.ts'
+import { sync } from '../../src/cli/sync.ts'
+import type { EndpointName } from '../../src/emulator/endpoint.ts'
+import { changedRows } from '../../src/emulator/fault-effects.ts'
+import { expectTruth } from '../helpers/expect-truth.ts'
+import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+
+const HOUR_MS = 3_600_000
+
+/** From now on the service calls a field otherwise in this list of the first channel. */
+function rename({ emulator }: TestAccount, endpoint: EndpointName, from: string, to: string): void {
+  const effect = changedRows((item) => {
+    const { [from]: value, ...others } = Object(item)
+    return { ...others, [to]: value }
+  })
+  const [channelId = ''] = emulator.channelIds
+  emulator.faults.push({ effect, endpoint, channelId })
+}
+
+test.each([
+  ['visitors', 'visitorList', 'nick', 'nickname'],
+  ['watch_records', 'userRecordList', 'phone', 'phone'],
+  ['gifts', 'giftRunning', 'phone', 'phone'],
+] as const)(
+  'a field of %s that has another name overwrites nothing, the run is partial, and accept lets it through',
+  async (stream, endpoint, field, column) => {
+    await using account = await startAccount({ viewers: 260 })
+    const { emulator, run, clock, database } = account
+    const [channelId = ''] = emulator.channelIds
+    const streams = ['--streams', stream]
+    const gifts = emulator.world.channels.get(channelId)?.gifts
+    const more = gifts?.rows.flatMap((gift) => [1, 2, 3].map((later) => ({ ...gift, givenAt: gift.givenAt + later })))
+    gifts?.add(...(more ?? []))
+    expect(await run(sync, streams)).toMatchObject({ code: 0 })
+    await expectTruth(account, [stream])
+    const countKnown = async () => {
+      const { rows } = await sql<{ n: number }>`select count(${sql.ref(column)})::int as n
+        from ${sql.table(`livehouse.${stream}`)} where channel_id = ${channelId}`.execute(database.db)
+      return rows[0]?.n
+    }
+    const known = await countKnown()
+
+    rename(account, endpoint, field, 'renamed')
+    const readAll = async () => {
+      clock.nowMs += HOUR_MS
+      if (stream === 'visitors') return await run(sync, [...streams, '--json'])
+      return await run(backfill, ['--from', '2026-10-01', '--to', '2026-11-20', ...streams, '--json'])
+    }
+    const failed = await readAll()
+    expect(failed.code).toBe(3)
+    const { errors } = JSON.parse(failed.printed.join())
+    expect(errors[0]).toMatchObject({
+      code: 'interface.changed',
+      message: expect.stringContaining(`has ${field} any more`),
+    })
+    expect(await countKnown()).toBe(known)
+    await expectTruth(account, [stream])
+
+    const accepted = await run(accept, [
+      '--stream',
+      stream,
+      '--channel',
+      channelId,
+      '--reason',
+      'it is called renamed now',
+    ])
+    expect(accepted).toMatchObject({ code: 0, printed: [expect.stringContaining(`goes on without ${field}`)] })
+    expect(await readAll()).toMatchObject({ code: 0 })
+    expect(await countKnown()).toBeLessThan(known ?? 0)
+
+    // Back again, it is expected again.
+    emulator.faults.length = 0
+    expect(await readAll()).toMatchObject({ code: 0 })
+    expect(await countKnown()).toBe(known)
+    rename(account, endpoint, field, 'renamed')
+    expect(await readAll()).toMatchObject({ code: 3 })
+  },
+)
+
+test('a field that only some items have is no change, and neither is one that a handful of items lacks', async () => {
+  await using account = await startAccount({ viewers: 260 })
+  const { emulator, run, clock } = account
+  expect(await run(sync)).toMatchObject({ code: 0 })
+  const kept = new Set([...emulator.world.channels.values()].map(({ visitors }) => visitors.rows[150]?.userId))
+  const some = changedRows((item) => {
+    const { nick: _, ...others } = Object(item)
+    return kept.has(Object(item).user_id) ? item : others
+  })
+  emulator.faults.push({ effect: some, endpoint: 'visitorList' })
+  const few = changedRows((item) => ({ ...Object(item), name: undefined }))
+  emulator.faults.push({ effect: few, endpoint: 'getQuestionList' })
+  clock.nowMs += HOUR_MS
+  expect(await run(sync, ['--streams', 'visitors,questionnaires'])).toMatchObject({ code: 0 })
+})
