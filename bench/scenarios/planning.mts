@@ -39,6 +39,7 @@ async function measurePlanning(bench: Bench, db: Kysely<Database>): Promise<read
     }),
     historyFrom: now - (SLICES_EACH + 10) * DAY,
     now,
+    timeZone: 'Asia/Shanghai',
   }
   const measure = async (work: () => Promise<unknown>): Promise<number> => {
     const times: number[] = []

@@ -1,5 +1,5 @@
 import type { RunOutcome, StreamOutcome } from '../core/outcome.ts'
-import { type Proof, proofs } from '../core/slice.ts'
+import { proofs } from '../core/slice.ts'
 
 /** The one JSON object that `--json` prints, on one line (contract, section 2). */
 export function outcomeJson(outcome: RunOutcome): string {
@@ -22,8 +22,6 @@ export function outcomeObject(outcome: RunOutcome): Readonly<Record<string, unkn
 
 function streamJson({ counts, slices }: StreamOutcome): Readonly<Record<string, unknown>> {
   const { extracted, inserted, updated, unchanged, removed, quarantined, degraded, calls, retries } = counts
-  // Only a job that asks for it assumes anything.
-  const shown = proofs.filter((proof: Proof) => proof !== 'assumed' || slices.assumed > 0)
-  const byProof = Object.fromEntries(shown.map((proof) => [proof, slices[proof]]))
+  const byProof = Object.fromEntries(proofs.map((proof) => [proof, slices[proof]]))
   return { extracted, inserted, updated, unchanged, removed, quarantined, degraded, calls, retries, slices: byProof }
 }

@@ -5,7 +5,7 @@ import type { AlertSettings } from '../config/read-alerts.ts'
 import type { ChannelSetting } from '../config/channel-setting.ts'
 import { readAutoMigrate, readSettings, type ServiceSettings } from '../config.ts'
 import type { RunOutcome } from '../core/outcome.ts'
-import type { Stream, StreamName } from '../core/stream.ts'
+import type { Stream } from '../core/stream.ts'
 import { DAY, MINUTE, openWallClock, type WallTime } from '../core/wall-clock.ts'
 import { publishForms } from '../db/bi/publish-forms.ts'
 import { readPendingBi } from '../db/bi/read-pending-bi.ts'
@@ -52,8 +52,6 @@ export interface ExtractionRequest {
   readonly isPatient?: boolean
   /** `HH:MM` of the service's clock: from then on nothing is begun. */
   readonly until?: string | undefined
-  /** Streams that are read when the others have been. */
-  readonly readsLast?: ReadonlySet<StreamName>
   /** A connection that several runs share; one of its own when not given. */
   readonly connection?: Pick<Connection, 'fetchPage'>
   /** Whom to tell when it is not green; nobody when not given. */
@@ -185,7 +183,6 @@ async function extract(
     planAgain: (partition) => planAgain(db, partition, startedAt),
     order: request.order ?? 'newest-first',
     isPatient: request.isPatient ?? false,
-    readsLast: request.readsLast ?? new Set(),
     stopAtMs: request.until === undefined ? undefined : startedAt.getTime() + secondsUntil(now, request.until) * 1000,
   })
   const errors = await settleChannels(db, log, runId, job.errors)

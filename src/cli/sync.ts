@@ -69,7 +69,7 @@ export const sync: Command = {
     const planner =
       (db: ReadDatabase, now: WallTime): PlanStreams =>
       (some, questionsOf) =>
-        planSync(db, { streams: some, channels, historyFrom, now }, questionsOf)
+        planSync(db, { streams: some, channels, historyFrom, now, timeZone: service.timeZone }, questionsOf)
     if (isDryRun) {
       const planStreams = async (db: ReadDatabase, now: WallTime) => planner(db, now)
       const isJson = values.json ?? false

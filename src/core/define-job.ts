@@ -37,14 +37,6 @@ export interface SyncJob extends AnyJob {
   readonly settleMinutes?: PerStream
   /** Reads all of the history again within so many days, a part of it each day. */
   readonly rereadDays?: number
-  readonly visitorWalk?: VisitorWalk
-}
-
-export interface VisitorWalk {
-  /** A channel whose list still begins as at its last verified walk is not read, and is `assumed` to be the same. */
-  readonly skipUnchanged: boolean
-  /** All the same, each channel is read in full after so many days. */
-  readonly atLeastEveryDays: number
 }
 
 /** Reads a range of time-filtered streams again. */

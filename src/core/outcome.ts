@@ -61,12 +61,12 @@ export interface StreamOutcome {
 
 export const noSlices: StreamOutcome['slices'] = {
   verified: 0,
+  agreed: 0,
   unverifiable: 0,
   moving: 0,
   short: 0,
   accepted: 0,
   failed: 0,
-  assumed: 0,
 }
 
 /** What a run did; `--json` prints it in snake_case (contract, section 2). */

@@ -45,16 +45,16 @@ export function formatWindow({ from, to }: Window): string {
 /**
  * How complete a slice is known to be.
  * `verified`: the source's total was the same in every answer and distinct + quarantined rows (+ known duplicates) equal it.
- * `unverifiable`: the source gives no total; all stop conditions and re-reads agreed.
+ * `agreed`: the source gives no total; two clean readings at least an hour apart, with other page borders, held the same rows.
+ * `unverifiable`: the source gives no total, and one clean reading was had so far; it is read again until it is `agreed`.
  * `moving`: a live list moved while it was read; read again next time.
  * `short`: fewer rows came than the source says, after re-reading.
  * `accepted`: a shortfall that an operator acknowledged.
  * `failed`: did not get to its end.
- * `assumed`: not read, since the list began as at its last verified walk; a job asked for that.
  */
-export type Proof = 'verified' | 'unverifiable' | 'moving' | 'short' | 'accepted' | 'failed' | 'assumed'
+export type Proof = 'verified' | 'agreed' | 'unverifiable' | 'moving' | 'short' | 'accepted' | 'failed'
 
-export const proofs: readonly Proof[] = ['verified', 'unverifiable', 'moving', 'short', 'accepted', 'failed', 'assumed']
+export const proofs: readonly Proof[] = ['verified', 'agreed', 'unverifiable', 'moving', 'short', 'accepted', 'failed']
 
 /** A run that contains one of these is partial. */
 export function isGreen(proof: Proof): boolean {

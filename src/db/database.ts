@@ -13,7 +13,7 @@ import type {
   HeadersTable,
   OpenSlicesTable,
 } from './tables/ledger-tables.ts'
-import type { AlertsTable, JobsTable, JobRunsTable, SchedulersTable, WalkMarksTable } from './tables/schedule-tables.ts'
+import type { AlertsTable, JobsTable, JobRunsTable, SchedulersTable } from './tables/schedule-tables.ts'
 import type { CallBudgetTable, CallPacesTable, AccessTokensTable, SourceFactsTable } from './tables/service-tables.ts'
 import type { ChannelsTable, QuestionnairesTable } from './tables/warehouse-tables.ts'
 
@@ -43,7 +43,6 @@ export interface Database {
   'livehouse_ops.jobs': JobsTable
   'livehouse_ops.job_runs': JobRunsTable
   'livehouse_ops.schedulers': SchedulersTable
-  'livehouse_ops.walk_marks': WalkMarksTable
   'livehouse_ops.alerts': AlertsTable
   'livehouse_ops.acceptances': AcceptancesTable
   'livehouse_ops.acceptance_uses': AcceptanceUsesTable

@@ -24,8 +24,11 @@ export interface BatchLoader {
   readonly add: (rows: readonly Row[]) => Promise<void>
   /** Commits what is held back, so that another walk may bring the same keys. */
   readonly flush: () => Promise<void>
-  /** Commits what is left together with `land`: the slice lands with its last rows, after all its others. */
-  readonly finish: (land: (trx: Transaction<Database>) => Promise<void>) => Promise<void>
+  /**
+   * Commits what is left together with `land`: the slice lands with its last rows, after all its others. `written`: all that
+   * came to be.
+   */
+  readonly finish: (land: (trx: Transaction<Database>, written: Counts) => Promise<void>) => Promise<void>
   /** Waits for batches that are under way, however they end: a slice is over only when nothing of it is written any more. */
   readonly settle: () => Promise<void>
   /** Of what has been committed. */
@@ -140,7 +143,7 @@ export function createBatchLoader(
       try {
         await commit(async (trx) => {
           const sum = batch ? await write(trx, batch) : await writeWhole(trx)
-          await land(trx)
+          await land(trx, addCounts(counts, sum))
           return sum
         })
       } finally {

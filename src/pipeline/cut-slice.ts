@@ -37,7 +37,7 @@ export async function cutSlice(
   const { window, stream } = slice
   if (window === undefined || window.to - window.from <= SHORTEST_WINDOW) return undefined
   const first = await reading.firstPage()
-  const served = servedSize(stream.pageSize, first)
+  const served = servedSize(reading.pages.pageSize, first)
   const expectedPages = isTooLong ? undefined : slice.expectedPages
   const readRows = () =>
     first.items.flatMap((item) => {
@@ -51,7 +51,7 @@ export async function cutSlice(
   const known: PageTimes[] = [looks.timesOf({ number: 1, page: first })]
   const onLook = (page: NumberedPage) => void known.push(looks.timesOf(page))
   // A short page of a bare array is the last one, and a part was measured when it was cut: unless reading has shown otherwise.
-  const isShort = !isTooLong && (expectedPages !== undefined || first.items.length < stream.pageSize)
+  const isShort = !isTooLong && (expectedPages !== undefined || first.items.length < reading.pages.pageSize)
   if (!stream.isCounted && isShort) return undefined
   const pages = stream.isCounted
     ? pagesOf(first, served)

@@ -3,7 +3,6 @@ import type { ItemReader } from '../core/item.ts'
 import type { Page } from '../core/page.ts'
 import type { ChannelFacts, Stream } from '../core/stream.ts'
 import { readDuplicates } from '../state/known-duplicates.ts'
-import { ASSUMABLE, digestPage } from './assume-unchanged.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import { type Extraction, isSettled, MOST_READINGS } from './extraction.ts'
 import type { SliceReading } from './open-reading.ts'
@@ -38,15 +37,13 @@ export async function extractKeyed(
   const [suspects] = await Promise.all([readSuspects(slice, reading, deps), reading.firstPage()])
   let channelFacts: ChannelFacts | undefined
   let previous: WalkSummary | undefined
-  let firstPage: string | undefined
   const fields = openFieldCheck(slice, reading, deps)
 
   for (let attempt = 1; ; attempt++) {
     const walk = startWalk(stream, readItem, new Set(suspects))
     const held = holdBack(fields, loader.add)
     let count = 0
-    for await (const { page, number, lastPage } of readPages(pages)) {
-      if (number === 1 && stream.name === ASSUMABLE) firstPage = digestPage(page)
+    for await (const { page, lastPage } of readPages(pages)) {
       const rows = walk.add(page)
       if (asked) requireFiltered(describeList(pages.list), stream, rows, asked, deps.timeZone)
       await held.add(rows, walk.summary())
@@ -67,7 +64,7 @@ export async function extractKeyed(
       const summary = { ...walked, rejected: [...walked.rejected, ...duplicates] }
       const found = { count, has: walk.hasKey }
       const isOnlyReading = attempt === 1
-      return { summary, verdict, channelFacts, title: undefined, found, isOnlyReading, ...(firstPage && { firstPage }) }
+      return { summary, verdict, channelFacts, title: undefined, found, isOnlyReading }
     }
     await loader.flush()
     for (const row of walked.repeated) suspects.add(keyOf(row))

@@ -24,8 +24,6 @@ export interface Extraction {
    */
   readonly unproven?: readonly Row[]
   readonly channelFacts: ChannelFacts | undefined
-  /** Hash of the first page of a list that may be left out where it has not changed. */
-  readonly firstPage?: string
   /** Column headers as JSON text (API 4.11), also of an answer without rows; undefined where there are none. */
   readonly title: string | undefined
 }

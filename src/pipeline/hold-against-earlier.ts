@@ -5,7 +5,7 @@ import type { Verdict } from './judge-walk.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 
 export interface HeldVerdict {
-  readonly proof: Verdict['proof'] | 'accepted' | 'failed' | 'assumed'
+  readonly proof: Verdict['proof'] | 'accepted' | 'failed'
   readonly reason: string | undefined
   /** Whether surprisingly few rows were found, believed or not. */
   readonly isDrop: boolean

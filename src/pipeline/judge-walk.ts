@@ -3,7 +3,7 @@ import type { WalkSummary } from './walk.ts'
 
 /** What a walk proves, and one sentence that says why where it is neither `verified` nor `unverifiable`. */
 export interface Verdict {
-  readonly proof: Exclude<Proof, 'accepted' | 'failed' | 'assumed'>
+  readonly proof: Exclude<Proof, 'agreed' | 'accepted' | 'failed'>
   readonly reason: string | undefined
 }
 

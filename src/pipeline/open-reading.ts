@@ -17,6 +17,8 @@ export interface SliceReading {
   readonly covers: () => Window | undefined
   /** Page 1; whoever asks for it next gets this one. */
   readonly firstPage: () => Promise<Page>
+  /** Rows of a page as they came; undefined where all lay on one. */
+  readonly servedPageSize: () => number | undefined
   /** What was there before it; asked once. */
   readonly earlier: () => Promise<EarlierReadings>
   readonly reportPage: (rows: number, totalPages: number | undefined) => void
@@ -30,13 +32,21 @@ export function askedOf({ window }: Pick<Slice, 'window'>): Window | undefined {
   return window && widen(window, OVERLAP_SECONDS)
 }
 
-export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter): SliceReading {
+/** @param pageSize how many rows of a page are asked for; the largest that the spec allows when not given */
+export function openReading(
+  slice: Slice,
+  deps: RunDeps,
+  meter: CallMeter,
+  pageSize = slice.stream.pageSize,
+): SliceReading {
   const { stream, partition, window } = slice
   const asked = askedOf(slice)
   const startedAtMs = deps.clock.now()
   let earlier: Promise<EarlierReadings> | undefined
   let first: Page | undefined
   let servedAtMs: number | undefined
+  let firstPageSize: number | undefined
+  let isPaged = false
   const pages: PageReading = {
     fetchPage: async (request, context) => {
       if (request.page === 1 && first !== undefined) {
@@ -46,10 +56,12 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter): Slic
       }
       const page = await deps.fetchPage(request, context)
       servedAtMs ??= page.serviceTimeMs
+      if (request.page === 1) firstPageSize = page.items.length
+      else isPaged ||= page.items.length > 0
       return page
     },
     list: stream.request(partition, asked),
-    pageSize: stream.pageSize,
+    pageSize,
     readAhead: deps.readAhead,
     context: { signal: deps.signal, onAttempt: meter.onAttempt },
   }
@@ -71,6 +83,7 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter): Slic
       first = await fetchNumbered(pages, 1)
       return first
     },
+    servedPageSize: () => (isPaged ? firstPageSize : undefined),
     earlier: async () => {
       earlier ??= readEarlier(deps.db, stream, partition, window === undefined)
       return await earlier

@@ -26,8 +26,9 @@ export async function planAgain(db: Kysely<Database>, plan: PartitionPlan, begun
       (await readCoverage(db, stream.name, [{ partition, window: part }], question)).get(partition)?.gaps ?? [part]
     let gaps = await readGaps(window, landed)
     // Such a slice may have begun days before this run: it counts where its rows no longer changed.
+    const settledFor = { lookbackDays: stream.lookbackDays, ofStream: stream.lookbackDays, timeZone: 'UTC' }
     if (stream.isBudgeted && backfillId === undefined)
-      gaps = (await Promise.all(gaps.map(async (gap) => await readGaps(gap, { isSettled: true })))).flat()
+      gaps = (await Promise.all(gaps.map(async (gap) => await readGaps(gap, { settledFor })))).flat()
     rest.push(...gaps.toReversed().map((gap) => partOf(slice, gap)))
   }
   return rest

@@ -24,9 +24,14 @@ export function coveredPart({ from, to }: Window, { settled }: Horizon): Window 
   return isEmptyWindow(covered) ? undefined : covered
 }
 
+/** Rows before it no longer change. */
+export function lookbackStart(now: WallTime, lookbackDays: number): WallTime {
+  return floorToMinute(now) - lookbackDays * DAY
+}
+
 /** The part of a window whose rows no longer changed when it was read; undefined for none. */
 export function settledPart({ from, to }: Window, readAt: WallTime, lookbackDays: number): Window | undefined {
-  const settled = { from, to: Math.min(to, floorToMinute(readAt) - lookbackDays * DAY) }
+  const settled = { from, to: Math.min(to, lookbackStart(readAt, lookbackDays)) }
   return isEmptyWindow(settled) ? undefined : settled
 }
 
@@ -63,7 +68,7 @@ export function restingApart(
   { isBudgeted, lookbackDays }: Pick<Stream, 'isBudgeted' | 'lookbackDays'>,
   now: WallTime,
 ): readonly Window[] {
-  const at = floorToMinute(now) - lookbackDays * DAY
+  const at = lookbackStart(now, lookbackDays)
   if (!isBudgeted || at - window.from < SHORTEST_REST_DAYS * DAY) return [window]
   return subtractWindow(window, { from: at, to: at }).toReversed()
 }

@@ -185,7 +185,7 @@ function recordOf(record: SliceRecord, slice: OpenSlice, { stream }: Slice, { ti
   const readAt = wallTimeAt(startedAt.getTime(), timeZone)
   return {
     ...record,
-    settled: covers && settledPart(covers, readAt, stream.lookbackDays),
+    settled: covers && settledPart(covers, readAt, record.lookbackDays ?? stream.lookbackDays),
     distinctRows: slice.keys.size,
     quarantinedRows: slice.quarantinedRows,
     calls,

@@ -3,24 +3,26 @@ import { isGreen, type Proof } from '../core/slice.ts'
 import { nothingEarlier } from '../state/earlier-readings.ts'
 import { recordSlice } from '../state/slices.ts'
 import { acceptShortfall } from './accept-shortfall.ts'
-import { assumeUnchanged } from './assume-unchanged.ts'
 import { createBatchLoader } from './batch-loader.ts'
 import { createCallMeter } from './call-meter.ts'
 import { extractSlice } from './extract-slice.ts'
 import type { Extraction, FoundRows } from './extraction.ts'
 import { holdAgainstEarlier } from './hold-against-earlier.ts'
 import { keepRejected } from './keep-rejected.ts'
-import { landSlice } from './land-slice.ts'
+import { type Landing, landSlice } from './land-slice.ts'
 import { openReading } from './open-reading.ts'
 import { openFieldCheck } from './require-fields.ts'
 import { requireReadable } from './require-readable.ts'
 import { isDatabaseError, messageOf, shortfall } from './slice-errors.ts'
+import { choosePageSize } from './settle-reading.ts'
 import { openSliceLog } from './slice-log.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 
 export interface EndedSlice {
   readonly kind: 'ended'
   readonly proof: Proof
+  /** Of further slices that the ledger has of the same reading. */
+  readonly otherProofs?: readonly Proof[]
   readonly counts: Partial<Counts>
   /** Why the slice is not green; undefined where it is. */
   readonly error: unknown
@@ -50,19 +52,18 @@ export async function runSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice 
   let extraction: Extraction | undefined
   let removed = 0
 
-  const end = (proof: Proof, error: unknown, hasNewHeaders = false): EndedSlice => {
+  const end = (
+    proof: Proof,
+    error: unknown,
+    { hasNewHeaders, proofs }: Pick<Landing, 'hasNewHeaders' | 'proofs'> = { hasNewHeaders: false, proofs: [] },
+  ): EndedSlice => {
     const counts = { ...countsOf(extraction, loader.counts()), removed, ...meter.counts() }
     log.end(proof, counts, error)
-    return { kind: 'ended', proof, counts, error, found: extraction?.found, hasNewHeaders }
+    const otherProofs = proofs.slice(0, -1)
+    return { kind: 'ended', proof, otherProofs, counts, error, found: extraction?.found, hasNewHeaders }
   }
   try {
-    const reading = openReading(slice, deps, meter)
-    const assumed = await assumeUnchanged(slice, reading, deps)
-    if (assumed !== undefined) {
-      await recordSlice(deps.db, log.record({ proof: 'assumed', ...assumed }, undefined, undefined))
-      return end('assumed', undefined)
-    }
-
+    const reading = openReading(slice, deps, meter, await choosePageSize(slice, deps))
     const extracted = await extractSlice(slice, reading, deps, loader)
     if (extracted.kind === 'cut') return { ...extracted, counts: meter.counts() }
     extraction = extracted.extraction
@@ -73,14 +74,11 @@ export async function runSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice 
     const held = await holdAgainstEarlier(slice, extraction, deps, earlier.lastWalk)
     const verdict = await acceptShortfall(slice, held, deps)
     if (verdict.proof === 'accepted') await loader.add(extraction.unproven ?? [])
-    const record = log.record(verdict, extraction, reading.covers())
+    const record = { ...log.record(verdict, extraction, reading.covers()), pageSize: reading.servedPageSize() }
     const landing = await landSlice(slice, { extraction, verdict, earlier, record }, deps, loader)
     removed = landing.removed
-    return end(
-      verdict.proof,
-      isGreen(verdict.proof) ? undefined : shortfall(slice, verdict.reason),
-      landing.hasNewHeaders,
-    )
+    const proof = landing.proofs.at(-1) ?? verdict.proof
+    return end(proof, isGreen(proof) ? undefined : shortfall(slice, verdict.reason), landing)
   } catch (error) {
     await loader.settle()
     const verdict = { proof: 'failed', reason: messageOf(error), isDrop: false } as const

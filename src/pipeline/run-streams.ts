@@ -1,5 +1,5 @@
 import { partitionKey } from '../core/slice.ts'
-import type { Stream, StreamName } from '../core/stream.ts'
+import type { Stream } from '../core/stream.ts'
 import { readQuestions } from '../state/questionnaires.ts'
 import { readWalkBefore } from '../state/slices.ts'
 import type { FoundRows } from './extraction.ts'
@@ -11,11 +11,6 @@ import type { JobResult } from './tally.ts'
 /** Plans streams with what is known by then. */
 export type PlanStreams = (streams: readonly Stream[], questionsOf: QuestionsOf) => Promise<readonly PartitionPlan[]>
 
-export interface StreamsOptions extends Omit<JobOptions, 'onEnd'> {
-  /** Streams that are read when all others that stand on their own have been. */
-  readonly readsLast?: ReadonlySet<StreamName>
-}
-
 /**
  * Runs streams in their order: first those that stand on their own, then those that are read questionnaire by questionnaire,
  * then again those questionnaires whose headers have changed, and last those with few calls a day.
@@ -24,12 +19,11 @@ export async function runStreams(
   streams: readonly Stream[],
   planStreams: PlanStreams,
   deps: RunDeps,
-  { readsLast = new Set(), ...options }: StreamsOptions,
+  options: Omit<JobOptions, 'onEnd'>,
 ): Promise<JobResult> {
   const listed = new Map<string, FoundRows>()
   const changed = new Set<string>()
   const isDependent = ({ partitionedBy }: Stream) => partitionedBy === 'channel/question'
-  const isLate = ({ name }: Stream) => readsLast.has(name)
   const dependent = streams.filter(isDependent)
   const isBudgeted = (stream: Stream) => stream.isBudgeted === true
 
@@ -50,10 +44,10 @@ export async function runStreams(
   const phases = [
     async () =>
       await planStreams(
-        streams.filter((stream) => !isDependent(stream) && !isBudgeted(stream) && !isLate(stream)),
+        streams.filter((stream) => !isDependent(stream) && !isBudgeted(stream)),
         () => [],
       ),
-    async () => await planStreams([...streams.filter(isLate), ...dependent], await readQuestionsOf()),
+    async () => await planStreams(dependent, await readQuestionsOf()),
     async () => {
       if (changed.size === 0) return []
       const plans = await planStreams(dependent, await readQuestionsOf())

@@ -6,7 +6,6 @@ import type { SliceRecord } from '../state/slices.ts'
 import type { CallMeter } from './call-meter.ts'
 import type { Extraction } from './extraction.ts'
 import type { HeldVerdict } from './hold-against-earlier.ts'
-import { settledPart } from './plan-windows.ts'
 import { type RunDeps, type Slice, sliceName } from './slice-work.ts'
 
 /** What a slice tells while it goes on, and what the ledger keeps of it. */
@@ -19,11 +18,7 @@ export interface SliceLog {
 }
 
 /** Says that a slice has begun. */
-export function openSliceLog(
-  slice: Slice,
-  { clock, log, report, runId, wallTimeAt }: RunDeps,
-  meter: CallMeter,
-): SliceLog {
+export function openSliceLog(slice: Slice, { clock, log, report, runId }: RunDeps, meter: CallMeter): SliceLog {
   const { stream, partition, window, backfillId } = slice
   const startedAt = new Date(clock.now())
   const name = { stream: stream.name, slice: sliceName(slice) }
@@ -38,7 +33,8 @@ export function openSliceLog(
         partition,
         window,
         covers,
-        settled: covers && settledPart(covers, wallTimeAt(startedAt.getTime()), stream.lookbackDays),
+        settled: undefined,
+        lookbackDays: slice.lookbackDays ?? stream.lookbackDays,
         backfillId,
         proof,
         isDrop,

@@ -8,7 +8,6 @@ import { formatWindow, type Partition, partitionKey, type Window } from '../core
 import type { Stream } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
-import type { WalkMark } from '../state/walk-marks.ts'
 import type { RowBuffers } from '../warehouse/row-buffers.ts'
 import type { ReadAhead } from './read-ahead.ts'
 import type { Turns } from './turns.ts'
@@ -31,8 +30,8 @@ export interface Slice {
   readonly failedDays?: number
   /** How old rows must be to be covered; as everywhere when not given. */
   readonly settleSeconds?: number
-  /** The last verified walk over the same list: where it still begins so, it need not be read. */
-  readonly sameAs?: WalkMark
+  /** How long its rows may still change; as the stream says when not given. */
+  readonly lookbackDays?: number
 }
 
 /** `channel=9 [2026-11-20 00:00:00, 2026-11-21 00:00:00)`: a slice in messages and progress. */

@@ -1,10 +1,7 @@
-import { createHash } from 'node:crypto'
-import type { PerStream, VisitorWalk } from '../core/define-job.ts'
+import type { PerStream } from '../core/define-job.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import { DAY, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
-import type { CoverageFilter } from '../state/coverage.ts'
-import type { WalkMark } from '../state/walk-marks.ts'
+import { DAY, type WallTime } from '../core/wall-clock.ts'
 
 /** What a job changes of what a sync reads. */
 export interface SyncTuning {
@@ -12,16 +9,6 @@ export interface SyncTuning {
   readonly settleMinutes?: PerStream | undefined
   /** Days within which all of the history is read again. */
   readonly rereadDays?: number | undefined
-  readonly visitorWalk?: VisitorWalk | undefined
-  /** The service's. */
-  readonly timeZone: string
-}
-
-/** Which of what has landed need not be read again. */
-export function coverageFor({ name }: Stream, tuning: SyncTuning | undefined): CoverageFilter {
-  const lookbackDays = tuning?.lookbackDays?.[name]
-  if (tuning === undefined || lookbackDays === undefined) return { isSettled: true }
-  return { settledFor: { lookbackDays, timeZone: tuning.timeZone } }
 }
 
 /** How old rows of a stream must be to be covered; undefined for what holds everywhere. */
@@ -46,21 +33,4 @@ export function rereadParts(window: Window, now: WallTime, days: number): readon
     if (clipped.from < clipped.to) parts.push(clipped)
   }
   return parts
-}
-
-/**
- * Whether a list may be left out today if it has not changed: it has been walked within so many days, and today is not its turn.
- * The turns of all lists are spread over the days.
- */
-export function mayAssume(
-  partition: string,
-  { walkedAt }: WalkMark,
-  now: WallTime,
-  { timeZone, visitorWalk }: SyncTuning,
-): boolean {
-  if (visitorWalk?.skipUnchanged !== true) return false
-  const days = visitorWalk.atLeastEveryDays
-  const hash = createHash('sha256').update(partition).digest().readUInt32BE()
-  const isItsTurn = (Math.floor(now / DAY) + hash) % days === 0
-  return !isItsTurn && now - wallTimeAt(walkedAt.getTime(), timeZone) < days * DAY
 }

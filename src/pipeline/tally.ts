@@ -69,8 +69,9 @@ export function createTally(names: readonly Stream[]): Tally {
       left++
       if (resumesAt === null || waiting.resumesAt < resumesAt) resumesAt = waiting.resumesAt
     },
-    add: (slice, { proof, counts, error }, isEnding) => {
+    add: (slice, { proof, otherProofs = [], counts, error }, isEnding) => {
       count(slice, proof, counts)
+      for (const other of otherProofs) count(slice, other, noCounts)
       if (error === undefined) return
       const problem = { stream: slice.stream.name, partition: partitionKey(slice.partition), ...describe(error) }
       const key = isEnding ? problem.code : slice

@@ -22,7 +22,6 @@ const should = {
   range: `it should be { from: '2026-01-01', to: '2026-02-01' } or { lastDays: 30 }`,
   kind: `it should be 'sync', 'backfill' or 'audit', or left out for a sync`,
   audited: 'an audit should name another stream too, or none: this one tells no total, and allows ten calls a day',
-  visitorWalk: 'it should be { skipUnchanged: true, atLeastEveryDays: 7 }',
 }
 
 const wholeNumber = (min: number, max: number, error: string) =>
@@ -70,12 +69,6 @@ const sync = z.strictObject({
   lookbackDays: perStream(0, 365, should.lookback).optional(),
   settleMinutes: perStream(1, 1440, should.settle).optional(),
   rereadDays: days.optional(),
-  visitorWalk: z
-    .strictObject(
-      { skipUnchanged: z.boolean({ error: should.flag }), atLeastEveryDays: days },
-      { error: should.visitorWalk },
-    )
-    .optional(),
 })
 const backfill = z.strictObject({
   ...common,

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
+import { formatWallTime, type WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
 import { lockLedger } from './ledger-lock.ts'
 import { formatRange, readBounds } from './wall-range.ts'
@@ -22,10 +23,13 @@ export interface Coverage {
 export interface CoverageFilter {
   readonly backfillId?: string
   readonly begunSince?: Date
-  /** Only what was read when its rows no longer changed. */
-  readonly isSettled?: boolean
-  /** The same for another lookback than that which was in force when it was read. `timeZone`: the service's. */
-  readonly settledFor?: { readonly lookbackDays: number; readonly timeZone: string }
+  /**
+   * Only what is not read again with this lookback, whichever was in force when it was read (`ofStream` where that was not
+   * kept). `timeZone`: the service's.
+   */
+  readonly settledFor?: { readonly lookbackDays: number; readonly ofStream: number; readonly timeZone: string }
+  /** Beside that, what is covered before `until` and was read since `since`, both on the service's wall clock. */
+  readonly recent?: { readonly since: WallTime; readonly until: WallTime; readonly timeZone: string }
 }
 
 /**
@@ -36,12 +40,13 @@ export async function readCoverage(
   db: Kysely<Database> | undefined,
   stream: StreamName,
   wanted: readonly WantedRange[],
-  { backfillId, begunSince, isSettled = false, settledFor }: CoverageFilter = {},
+  { backfillId, begunSince, settledFor, recent }: CoverageFilter = {},
 ): Promise<ReadonlyMap<string, Coverage>> {
   if (db === undefined) return new Map()
   const ofBackfill = backfillId === undefined ? sql`` : sql` and backfill_id = ${backfillId}`
   const since = begunSince === undefined ? sql`` : sql` and started_at > ${begunSince}`
-  const counts = settledFor ? coversFor(settledFor) : isSettled ? sql`settled` : sql`covers`
+  const column = settledFor ? sql`settled` : sql`covers`
+  const counts = settledFor ? settledOf(settledFor) : column
   const { rows } = await sql<{ partition: string; lower: string | null; upper: string | null }>`
     with wanted as (
       select * from unnest(${wanted.map(({ partition }) => partition)}::text[],
@@ -49,12 +54,13 @@ export async function readCoverage(
     ),
     covered as (
       select partition, range_agg(${counts}) as ranges from livehouse_ops.slices
-      where stream = ${stream} and status = 'landed' and ${counts} is not null${ofBackfill}${since}
+      where stream = ${stream} and status = 'landed' and ${column} is not null${ofBackfill}${since}
       group by partition
-    )
+    ),
+    recent as (${recentRanges(stream, recent)})
     select partition, lower(gap)::text as lower, upper(gap)::text as upper
-    from wanted left join covered using (partition)
-      left join lateral unnest(tsmultirange(range) - coalesce(ranges, '{}')) as gap on true
+    from wanted left join covered using (partition) left join recent using (partition)
+      left join lateral unnest(tsmultirange(range) - coalesce(covered.ranges, '{}') - coalesce(recent.ranges, '{}')) as gap on true
     order by partition, gap`.execute(db)
   const groups = Map.groupBy(rows, ({ partition }) => partition)
   return new Map(
@@ -65,9 +71,23 @@ export async function readCoverage(
   )
 }
 
-function coversFor({ lookbackDays, timeZone }: NonNullable<CoverageFilter['settledFor']>) {
+function settledOf({ lookbackDays, ofStream, timeZone }: NonNullable<CoverageFilter['settledFor']>) {
   const until = sql`date_trunc('minute', started_at at time zone ${timeZone}) - make_interval(days => ${lookbackDays})`
-  return sql`nullif(covers * tsrange(null, ${until}), 'empty')`
+  return sql`case when coalesce(lookback_days, ${ofStream}::integer) >= ${lookbackDays} then settled
+    else nullif(settled * tsrange(null, ${until}), 'empty') end`
+}
+
+/** By the runs of that time: what it costs does not grow with the ledger. */
+function recentRanges(stream: StreamName, recent: CoverageFilter['recent']) {
+  if (recent === undefined) return sql`select null::text as partition, null::tsmultirange as ranges where false`
+  const { since, until, timeZone } = recent
+  const at = sql`${formatWallTime(since)}::timestamp at time zone ${timeZone}`
+  return sql`
+    select partition, range_agg(covers * tsrange(null, ${formatWallTime(until)}::timestamp)) as ranges
+    from livehouse_ops.runs join livehouse_ops.slices using (run_id)
+    where (runs.finished_at is null or runs.finished_at > ${at}) and slices.finished_at > ${at}
+      and stream = ${stream} and slices.status = 'landed' and covers is not null
+    group by partition`
 }
 
 /** A range that is to be read again, of all or some streams and partitions. */
@@ -117,8 +137,9 @@ export async function forgetCoverage(
       ),
       further as (
         insert into livehouse_ops.slices (run_id, stream, partition, covers, settled, reads, backfill_id, status, proof, distinct_rows,
-          quarantined_rows, calls, retries, acceptance_id, started_at, finished_at)
-        select run_id, stream, partition, piece, nullif(settled * piece, 'empty'), reads, backfill_id, status, proof, 0, 0, 0, 0, acceptance_id, started_at, finished_at
+          quarantined_rows, calls, retries, acceptance_id, lookback_days, page_size, started_at, finished_at)
+        select run_id, stream, partition, piece, nullif(settled * piece, 'empty'), reads, backfill_id, status, proof, 0, 0, 0, 0, acceptance_id, lookback_days, page_size,
+          started_at, finished_at
         from pieces join livehouse_ops.slices using (slice_id) where number > 1
       ),
       kept as (

@@ -7,9 +7,12 @@ const OLD_DAYS = 7
 /** Partitions that one run looks at, by chance; the next goes on. */
 const MOST_PARTITIONS = 1000
 
+/** Only what is equal in these is joined. */
+const alike = sql.raw('stream, partition, proof, lookback_days, page_size')
+
 /**
  * Makes one row of old slices of one stream, partition and proof whose ranges touch or overlap: it covers what they covered,
- * and has their sums. Slices of an open backfill, accepted ones and those that found surprisingly few rows stay as they are,
+ * has their sums, and was read when the first of them was. Slices of an open backfill, accepted ones and those that found surprisingly few rows stay as they are,
  * and nothing is merged across a gap. What had settled must be one range too, so that what a sync reads next is the same before and after.
  * @returns how many rows are gone by it
  */
@@ -25,7 +28,7 @@ export async function mergeSlices(db: Kysely<Database>, now: Date): Promise<numb
       ),
       old as (
         select slices.*, max(upper(covers)) over (
-            partition by stream, partition, proof order by lower(covers), slice_id
+            partition by ${alike} order by lower(covers), slice_id
             rows between unbounded preceding and 1 preceding) as earlier_end
         from chosen join livehouse_ops.slices using (stream, partition)
         where status = 'landed' and covers is not null and not is_drop and acceptance_id is null and finished_at < ${before} and not exists (
@@ -33,7 +36,7 @@ export async function mergeSlices(db: Kysely<Database>, now: Date): Promise<numb
       ),
       islands as (
         select *, count(*) filter (where earlier_end is null or lower(covers) > earlier_end) over (
-            partition by stream, partition, proof order by lower(covers), slice_id) as island
+            partition by ${alike} order by lower(covers), slice_id) as island
         from old
       ),
       merged as materialized (
@@ -44,8 +47,8 @@ export async function mergeSlices(db: Kysely<Database>, now: Date): Promise<numb
           sum(smallest_total) as smallest_total, sum(largest_total) as largest_total,
           sum(distinct_rows) as distinct_rows, sum(quarantined_rows) as quarantined_rows,
           sum(calls) as calls, sum(retries) as retries,
-          max(started_at) as started_at, max(finished_at) as finished_at
-        from islands group by stream, partition, proof, island
+          min(started_at) as started_at, max(finished_at) as finished_at
+        from islands group by ${alike}, island
         having count(*) > 1 and coalesce(range_agg(settled), '{}')
           = tsmultirange(coalesce(range_merge(range_agg(settled)), 'empty'))
       ),

@@ -10,7 +10,6 @@ const SMALL_TABLES = [
   'channel_states',
   'source_facts',
   'headers',
-  'walk_marks',
   'open_slices',
 ] as const
 

@@ -3,7 +3,7 @@ import type { StreamName } from '../core/stream.ts'
 import { formatWallTime, type WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
 
-/** When anything of each stream was last read to its end, or assumed to be as it was; others are left out. */
+/** When anything of each stream was last read to its end; others are left out. */
 export async function readLastProofs(
   db: Kysely<Database>,
   streams: readonly StreamName[],
@@ -12,7 +12,7 @@ export async function readLastProofs(
   const { rows } = await sql<{ stream: string; at: Date }>`
     select stream, last.at from unnest(${streams}::text[]) as wanted (stream) cross join lateral (
       select finished_at as at from livehouse_ops.slices s
-      where s.stream = wanted.stream and status in ('landed', 'moving', 'assumed') order by slice_id desc limit 1) as last`.execute(
+      where s.stream = wanted.stream and status in ('landed', 'moving') order by slice_id desc limit 1) as last`.execute(
     db,
   )
   return new Map(rows.map(({ stream, at }) => [stream, at]))
@@ -46,7 +46,7 @@ export async function countUnproven(
     proven as materialized (
       select distinct s.stream, s.partition from livehouse_ops.runs r join livehouse_ops.slices s using (run_id), day
       where (r.finished_at is null or r.finished_at >= day.begin) and s.finished_at >= day.begin
-        and s.status in ('landed', 'moving', 'assumed')
+        and s.status in ('landed', 'moving')
     )
     select wanted.stream, count(*)::int as parts,
       count(distinct substring(wanted.partition from '^channel=([^/]+)'))::int as channels
@@ -55,7 +55,7 @@ export async function countUnproven(
     left join proven on proven.stream = wanted.stream and proven.partition = wanted.partition
     where proven.stream is null and (not wanted.is_new or exists (
       select from livehouse_ops.slices s where s.stream = wanted.stream and s.partition = wanted.partition
-        and s.status in ('landed', 'moving', 'assumed')))
+        and s.status in ('landed', 'moving')))
     group by wanted.stream`.execute(db)
   return new Map(rows.map(({ stream, ...counts }) => [stream, counts]))
 }

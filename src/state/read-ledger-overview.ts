@@ -35,7 +35,7 @@ export async function readLedgerOverview(db: Kysely<Database>): Promise<readonly
     with parts as materialized (
       select stream, partition,
         max(slice_id) filter (where status <> 'forgotten') as latest,
-        max(finished_at) filter (where status in ('landed', 'moving', 'assumed')) as landed_at,
+        max(finished_at) filter (where status in ('landed', 'moving')) as landed_at,
         max(finished_at) filter (where status = 'landed' and proof = 'verified') as verified_at,
         bool_or(reads is not null) as is_windowed,
         bool_or(proof = 'accepted' and status = 'landed') as has_accepted,

@@ -103,7 +103,7 @@ async function readRanges(db: Kysely<Database>, stream: StreamName, wanted: read
 async function readLastLanded(db: Kysely<Database>, stream: StreamName) {
   const { rows } = await sql<{ partition: string; at: Date; proof: Proof }>`
     select distinct on (partition) partition, finished_at as at, proof from livehouse_ops.slices
-    where stream = ${stream} and status in ('landed', 'moving', 'assumed')
+    where stream = ${stream} and status in ('landed', 'moving')
     order by partition, finished_at desc, slice_id desc`.execute(db)
   return new Map(rows.map(({ partition, at, proof }) => [partition, { at, proof }]))
 }

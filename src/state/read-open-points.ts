@@ -42,9 +42,7 @@ export async function readOpenPoints(db: Kysely<Database>, most: number): Promis
       where status <> 'forgotten' order by stream, partition, slice_id desc
     )
     select stream, partition, proof, error as reason, count(*) over () as count
-    from latest where status not in ('landed', 'assumed') and proof <> 'accepted' order by stream, partition limit ${most}`.execute(
-    db,
-  )
+    from latest where status <> 'landed' and proof <> 'accepted' order by stream, partition limit ${most}`.execute(db)
   return {
     gaps: gaps.flatMap(({ stream, partition, lower, upper }) => {
       const window = readBounds(lower, upper)

@@ -51,7 +51,7 @@ export async function readOpenProblems(db: Kysely<Database>, most: number): Prom
     where (channel_id is null or state = 'active')
       and case when reads is null then not exists (
         select from livehouse_ops.slices as later where later.stream = bad.stream and later.partition = bad.partition
-          and later.reads is null and later.status in ('landed', 'moving', 'assumed') and later.slice_id > bad.slice_id)
+          and later.reads is null and later.status in ('landed', 'moving') and later.slice_id > bad.slice_id)
       else not coalesce((
         select range_agg(covers) @> bad.wanted from livehouse_ops.slices as landed where landed.stream = bad.stream
           and landed.partition = bad.partition and landed.status = 'landed' and landed.covers && bad.wanted), false) end

@@ -8,7 +8,7 @@ export interface StreamState {
   readonly stream: string
   /** The last run that read it, landed or not. */
   readonly lastRunId: string
-  /** Also what is assumed to be as it was, which its proof says; undefined where no slice has landed yet. */
+  /** Undefined where no slice has landed yet. */
   readonly lastLanded: { readonly at: Date; readonly proof: Proof } | undefined
   /** Of the partition that is covered least far, of those that go on: wall clock of the service, `YYYY-MM-DD HH:MM:SS`; null for walks over whole lists. */
   readonly coveredUntil: string | null
@@ -42,7 +42,7 @@ export async function readStreamStates(
       from (select stream, proof, count(*) from latest group by stream, proof) as counted group by stream
     ), landed as (
       select distinct on (stream) stream, finished_at, proof
-      from live where status in ('landed', 'assumed') order by stream, finished_at desc, slice_id desc
+      from live where status = 'landed' order by stream, finished_at desc, slice_id desc
     ), coverage as (
       select stream, partition, channel_id, max(upper(covers)) filter (where status = 'landed') as until
       from live group by stream, partition, channel_id having bool_or(covers is not null)

@@ -13,8 +13,12 @@ export interface SliceRecord {
   readonly window: Window | undefined
   /** What it covers once it has landed; undefined where nothing. */
   readonly covers: Window | undefined
-  /** The part of that whose rows no longer changed when it was read; undefined where nothing. */
+  /** The part of that which is not read again; undefined where nothing. */
   readonly settled: Window | undefined
+  /** How long rows may still change, as it was when it was read; as the stream says when not given. */
+  readonly lookbackDays?: number | undefined
+  /** Rows of a page as they came; undefined where all lay on one, or pages of two sizes brought the same. */
+  readonly pageSize?: number | undefined
   readonly backfillId: string | undefined
   readonly proof: Proof
   readonly totals:
@@ -64,6 +68,8 @@ export function sliceEntry(db: Kysely<Database>, slice: SliceRecord) {
     is_drop: slice.isDrop,
     missing_rows: slice.missingRows ?? null,
     acceptance_id: slice.acceptanceId ?? null,
+    lookback_days: slice.lookbackDays ?? null,
+    page_size: slice.pageSize ?? null,
     error: slice.error ?? null,
     started_at: slice.startedAt,
     finished_at: slice.finishedAt,
@@ -111,7 +117,7 @@ export async function readWalkBefore(
 }
 
 /** Only what is settled counts as covered. A list that moved has been read, but is read again. */
-function statusOf(proof: Proof): 'landed' | 'moving' | 'failed' | 'assumed' {
-  if (proof === 'moving' || proof === 'assumed') return proof
+function statusOf(proof: Proof): 'landed' | 'moving' | 'failed' {
+  if (proof === 'moving') return proof
   return isGreen(proof) ? 'landed' : 'failed'
 }

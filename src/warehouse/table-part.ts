@@ -62,13 +62,19 @@ export function rowKeyColumn({ key, columns }: LoadTable): string {
   return key.findLast(isOfRow) ?? ''
 }
 
-/** Rows of the partition (of watch records those that the stream's own version delivered) that lie in the window. */
-export function isOfPart({ stream, partition, window, serviceDay, timeZone }: TablePart): RawBuilder<unknown> {
+/** Rows of the partition (of watch records those that the stream's own version delivered), removed or not. */
+export function isOfPartition({ stream, partition, serviceDay }: TablePart): RawBuilder<unknown> {
   const ofStream = Object.entries(stream.columns).flatMap(([name, { source }]) => {
     if (source.kind === 'partition') return [sql`t.${sql.ref(name)} = ${partition[source.part] ?? null}`]
     if (source.kind === 'serviceDay' && serviceDay !== undefined) return [sql`t.${sql.ref(name)} = ${serviceDay}::date`]
     return source.kind === 'constant' ? [sql`t.${sql.ref(name)} = ${source.value}`] : []
   })
+  return sql.join([...ofStream, sql`true`], sql` and `)
+}
+
+/** Of these the rows that lie in the window and are not removed. */
+export function isOfPart(part: TablePart): RawBuilder<unknown> {
+  const { stream, window, timeZone } = part
   const inWindow =
     window === undefined
       ? []
@@ -80,5 +86,5 @@ export function isOfPart({ stream, partition, window, serviceDay, timeZone }: Ta
           return index === 0 ? lies : sql`(${time} is null or ${lies})`
         })
   const present = stream.marksRemoved ? [sql`t.removed_at is null`] : []
-  return sql.join([...ofStream, ...inWindow, ...present, sql`true`], sql` and `)
+  return sql.join([isOfPartition(part), ...inWindow, ...present], sql` and `)
 }

@@ -35,7 +35,7 @@ function startRuns({ emulator, database, clock }: TestPipeline) {
       planStreams: (now) => (some, questionsOf) =>
         planSync(
           database.db,
-          { streams: some, channels: chosen.map(plannedChannel), historyFrom: 0, now },
+          { streams: some, channels: chosen.map(plannedChannel), historyFrom: 0, now, timeZone: service.timeZone },
           questionsOf,
         ),
     })

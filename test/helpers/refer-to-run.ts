@@ -32,7 +32,6 @@ const insertions: Readonly<Record<string, (runId: string) => RawBuilder<unknown>
   source_facts: (runId) => sql`
     insert into livehouse_ops.source_facts (topic, subject, evidence, found_at, run_id) values ('t', 's', '', ${READ_AT}, ${runId})`,
   headers: (runId) => sql`insert into livehouse_ops.headers values ('a', '[]', ${READ_AT}, ${runId})`,
-  walk_marks: (runId) => sql`insert into livehouse_ops.walk_marks values ('gifts', 'a', 1, '', ${READ_AT}, ${runId})`,
   open_slices: (runId) => sql`
     insert into livehouse_ops.open_slices (stream, partition, reads, pages_read, page_size, keys, last_page_keys,
       found_rows, quarantined_rows, calls, retries, run_id, started_at, read_at)

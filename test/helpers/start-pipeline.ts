@@ -77,6 +77,7 @@ export async function startPipeline(options: EmulatorOptions = {}): Promise<Test
         channels: channels.map(({ channelId }) => ({ channelId, from: undefined, until: undefined })),
         historyFrom: parseWallTime('2015-01-01') ?? 0,
         now: wallTimeAt(clock.now(), TIME_ZONE),
+        timeZone: TIME_ZONE,
       }
       await using locks = await PartitionLocks.open(db)
       return await runStreams(

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { DAY } from '../../src/core/wall-clock.ts'
-import { mayAssume, rereadParts } from '../../src/pipeline/sync-tuning.ts'
+import { rereadParts } from '../../src/pipeline/sync-tuning.ts'
 import { checkProperty } from '../helpers/check-property.ts'
 
 const today = 20_777
@@ -35,27 +35,4 @@ test('a night reads a few long parts, however long the history is', () => {
       expect(parts.length).toBeLessThanOrEqual(3)
     }
   }
-})
-
-const tuning = { timeZone: 'UTC', visitorWalk: { skipUnchanged: true, atLeastEveryDays: 7 } }
-const markOf = (ageDays: number) => {
-  return { total: 1, firstPage: '', walkedAt: new Date((today - ageDays) * DAY * 1000) }
-}
-
-test('each list has its turn once in so many days, and the turns are spread', () => {
-  const turns = Array.from({ length: 200 }, (_, channel) => {
-    const days = Array.from({ length: 7 }, (_, day) => day)
-    return days.filter((day) => !mayAssume(`channel=${channel}`, markOf(0), (today + day) * DAY, tuning))
-  })
-  expect(turns.every((days) => days.length === 1)).toBe(true)
-  for (let day = 0; day < 7; day++) expect(turns.filter(([turn]) => turn === day).length).toBeGreaterThan(10)
-})
-
-test.each([
-  ['walked longer ago than that', markOf(7), tuning],
-  ['not to be left out', markOf(1), { timeZone: 'UTC', visitorWalk: { skipUnchanged: false, atLeastEveryDays: 7 } }],
-  ['without a job that asks for it', markOf(1), { timeZone: 'UTC' }],
-])('a list %s is read', (_, mark, given) => {
-  const channels = Array.from({ length: 50 }, (_, channel) => `channel=${channel}`)
-  expect(channels.filter((channel) => mayAssume(channel, mark, today * DAY, given))).toEqual([])
 })

@@ -48,7 +48,7 @@ test('a job says everything that it can', async () => {
     'all-of-it.ts': `const job: { cron: string } & object = {
       kind: 'sync', cron: '0 3 * * 1-5', timezone: 'Europe/Berlin', enabled: false, streams: ['visitors', 'watch_records'],
       channels: { group: 'training' }, catchUp: 'never', until: '06:00', lookbackDays: { watch_records: 7 },
-      settleMinutes: { watch_records: 10 }, rereadDays: 30, visitorWalk: { skipUnchanged: true, atLeastEveryDays: 7 },
+      settleMinutes: { watch_records: 10 }, rereadDays: 30,
     }
     export default job`,
     'again.ts': `export default { kind: 'backfill', cron: '@monthly', range: { lastDays: 30 }, channels: ['1001'] }`,
@@ -122,7 +122,6 @@ test.each([
   ],
   [`{ cron: '@daily', settleMinutes: { gifts: 0 } }`, /^settleMinutes\.gifts is 0: it should be numbers of minutes/],
   [`{ cron: '@daily', rereadDays: 0 }`, /^rereadDays is 0: it should be a whole number of days/],
-  [`{ cron: '@daily', visitorWalk: { skipUnchanged: true } }`, /^visitorWalk\.atLeastEveryDays is missing; /],
   [`{ cron: '@daily', crom: 1 }`, /^there is no field crom; a job of kind sync has cron, timezone, /],
   [`{ cron: '@daily', kind: 'sinc' }`, /^kind is "sinc"; it should be 'sync', 'backfill' or 'audit'/],
   [

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { executeTogether } from '../../src/state/execute-together.ts'
-import { walkMarkEntry } from '../../src/state/walk-marks.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 
 let database: TestDatabase
@@ -10,26 +9,24 @@ beforeAll(async () => {
 })
 afterAll(async () => await database[Symbol.asyncDispose]())
 
-const markOf = (partition: string, total: number) => {
-  const walk = { stream: 'visitors', partition, total, firstPage: 'x', walkedAt: new Date(), runId: '1' } as const
-  return walkMarkEntry(database.db, walk)
-}
-const totals = async () => {
-  const { rows } = await sql<{ partition: string; total: string }>`
-    select partition, total from livehouse_ops.walk_marks order by 1`.execute(database.db)
-  return rows.map(({ partition, total }) => [partition, Number(total)])
+const seen = (partition: string, runId: number) => sql`
+  insert into livehouse_ops.missed_rows values ('gifts', ${partition}, 'k', ${new Date()}, ${runId})`
+const runs = async () => {
+  const { rows } = await sql<{ partition: string; run_id: string }>`
+    select partition, run_id from livehouse_ops.missed_rows order by 1`.execute(database.db)
+  return rows.map((row) => [row.partition, Number(row.run_id)])
 }
 
 test('all are executed, with values of their own', async () => {
-  await executeTogether(database.db, [markOf('channel=1', 10), markOf('channel=2', 20)])
-  expect(await totals()).toEqual([
+  await executeTogether(database.db, [seen('channel=1', 10), seen('channel=2', 20)])
+  expect(await runs()).toEqual([
     ['channel=1', 10],
     ['channel=2', 20],
   ])
 })
 
 test('where one fails, none has been', async () => {
-  const failing = sql`insert into livehouse_ops.walk_marks (stream) values ('visitors')`
-  await expect(executeTogether(database.db, [markOf('channel=1', 11), failing])).rejects.toThrow('partition')
-  expect(await totals()).toContainEqual(['channel=1', 10])
+  const failing = sql`insert into livehouse_ops.headers (partition) values ('a')`
+  await expect(executeTogether(database.db, [seen('channel=3', 11), failing])).rejects.toThrow('title')
+  expect(await runs()).toHaveLength(2)
 })

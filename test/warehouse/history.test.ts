@@ -5,7 +5,7 @@ import type { Partition, Window } from '../../src/core/slice.ts'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
 import type { Database } from '../../src/db/database.ts'
 import { gifts } from '../../src/streams/gifts.ts'
-import { markRemoved } from '../../src/warehouse/history.ts'
+import { compareWithHeld } from '../../src/warehouse/history.ts'
 import { countHeld } from '../../src/warehouse/table-part.ts'
 import { loadRows, prepareToLoad } from '../../src/warehouse/load.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
@@ -38,7 +38,7 @@ const gift = (key: string, fields: Row = {}): Row => ({
   ...fields,
 })
 
-const inTransaction = <Result>(work: (trx: Parameters<typeof markRemoved>[0]) => Promise<Result>) =>
+const inTransaction = <Result>(work: (trx: Parameters<typeof compareWithHeld>[0]) => Promise<Result>) =>
   db.transaction().execute(async (trx) => {
     await prepareToLoad(trx, timeZone)
     return await work(trx)
@@ -51,13 +51,13 @@ const find = async (keys: readonly string[], window: Window | null = morning, pa
   await inTransaction(async (trx) => {
     const found = new Set(keys)
     const answer = { count: found.size, has: (key: string) => found.has(key) }
-    return await markRemoved(
+    const { removed } = await compareWithHeld(
       trx,
       { stream: gifts, partition: part, window: window ?? undefined, timeZone },
       answer,
-      runId,
-      at,
+      { runId, at, missedBy: at },
     )
+    return removed
   })
 
 const readRemoved = async () => {

@@ -16,21 +16,6 @@ export const findingTables: Readonly<Record<string, BaseTable>> = {
       run_id: column('bigint', 'The run that missed it', '未找到它的运行'),
     },
   },
-  'livehouse_ops.walk_marks': {
-    words: {
-      en: 'What the last verified walk over a whole list began with: a list that still begins so may be left out',
-      zh: '最近一次经验证的整表读取的开头：开头仍相同的列表可略过',
-    },
-    key: ['stream', 'partition'],
-    columns: {
-      stream: column('text', 'Name of the stream', '数据流名称'),
-      partition: column('text', 'Part of the stream, as in slices', '数据流的部分，同 slices'),
-      total: column('bigint', 'Total that the source named', '源端给出的总数'),
-      first_page: column('text', 'Hash of the first page', '首页的散列'),
-      walked_at: column('timestamp with time zone', 'When the walk began', '读取开始的时间'),
-      run_id: column('bigint', 'The run that made it', '进行读取的运行'),
-    },
-  },
   'livehouse_ops.quarantine': {
     words: {
       en: 'Received items that could not become rows; none is ever dropped',

@@ -79,13 +79,13 @@ export const ledgerTables: Readonly<Record<string, BaseTable>> = {
       ),
       status: column(
         'text',
-        'landed: all its rows are committed; moving: the list moved, it is read again; failed: it did not get to its end; forgotten: an operator wants it read again; assumed: not read, since it began as at its last verified walk',
-        'landed：全部行已提交；moving：列表有变动，将重读；failed：未读完；forgotten：运营者要求重读；assumed：未读取，因其开头与最近一次经验证的整表读取相同',
+        'landed: all its rows are committed; moving: the list moved, it is read again; failed: it did not get to its end; forgotten: an operator wants it read again',
+        'landed：全部行已提交；moving：列表有变动，将重读；failed：未读完；forgotten：运营者要求重读',
       ),
       proof: column(
         'text',
-        'How complete it is known to be: verified, unverifiable, moving, short, accepted or failed; assumed where it was not read at all',
-        '已知的完整程度：verified、unverifiable、moving、short、accepted 或 failed；未读取的为 assumed',
+        'How complete it is known to be: verified, agreed, unverifiable, moving, short, accepted or failed; docs/operations.md says what each means',
+        '已知的完整程度：verified、agreed、unverifiable、moving、short、accepted 或 failed',
       ),
       first_total: column(
         'bigint',
@@ -118,8 +118,8 @@ export const ledgerTables: Readonly<Record<string, BaseTable>> = {
       ),
       settled: column(
         'tsrange',
-        'The part of what it covers whose rows no longer changed when it was read; the rest, the lookback, is read again; NULL for none',
-        '所覆盖部分中读取时已不再变动的区间；其余（回看部分）会重读；没有则为 NULL',
+        'The part of what it covers that is not read again: its rows had stopped changing, and the reading changed, missed and lost nothing against the one before; NULL for none',
+        '所覆盖部分中不再重读的区间：行已不再变动，且本次读取与上一次相比没有改变、缺失或丢失；没有则为 NULL',
       ),
       backfill_id: column(
         'bigint',
@@ -135,6 +135,16 @@ export const ledgerTables: Readonly<Record<string, BaseTable>> = {
         'bigint',
         'The acceptance by which it counts as accepted; NULL for every other proof',
         '使其计为 accepted 的认可；其他证明为 NULL',
+      ),
+      lookback_days: column(
+        'integer',
+        'How many days rows may still change, as it was when it was read; NULL for readings before this was kept',
+        '读取时所用的回看天数（行在此期间仍可能变动）；在记录此项之前的读取为 NULL',
+      ),
+      page_size: column(
+        'integer',
+        'Rows of a page as they came; NULL where all rows lay on one page, or pages of two sizes brought the same',
+        '每页实际返回的行数；全部行在一页内，或两种页大小读到的内容相同时为 NULL',
       ),
     },
   },

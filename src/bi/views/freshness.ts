@@ -59,11 +59,11 @@ export const freshness: BiView = {
     ),
     last_proof: text(
       'f.last_proof',
-      'How the last reading was proven: verified, unverifiable, moving, short, accepted or failed; the worst of the parts; NULL where one has never been read',
-      '最近一次读取的证明：verified、unverifiable、moving、short、accepted 或 failed（取各部分中最差者；有部分从未读取时为 NULL）',
+      'How the last reading was proven: verified, agreed, unverifiable, moving, short, accepted or failed; the worst of the parts; NULL where one has never been read',
+      '最近一次读取的证明：verified、agreed、unverifiable、moving、short、accepted 或 failed（取各部分中最差者；有部分从未读取时为 NULL）',
     ),
     is_proven: bool(
-      `coalesce(f.last_proof in ('verified', 'unverifiable', 'accepted'), false)`,
+      `coalesce(f.last_proof in ('verified', 'agreed', 'unverifiable', 'accepted'), false)`,
       'Whether the last reading of every part landed as proven',
       '各部分最近一次读取是否均通过证明',
     ),
@@ -77,7 +77,7 @@ export const freshness: BiView = {
         when bool_and(p.covers is not null) then min(p.first_end)::date - 1 end as complete_through,
       coalesce(sum(p.gaps), 0)::bigint as gap_count, max(p.last_landed_at) as last_landed_at, max(p.last_read_at) as last_read_at,
       case when bool_and(p.proof is not null) then (array_agg(p.proof order by
-        array_position(array['failed', 'short', 'moving', 'accepted', 'unverifiable', 'verified'], p.proof)))[1] end as last_proof
+        array_position(array['failed', 'short', 'moving', 'accepted', 'unverifiable', 'agreed', 'verified'], p.proof)))[1] end as last_proof
     from (
       select s.stream, substring(s.partition from '^channel=([^/]+)') as channel_id, s.is_filtered, s.covers, s.walked_at,
         s.last_landed_at, s.last_read_at, s.proof, r.first_end, r.gaps

@@ -17,13 +17,17 @@ export interface BackfillRange {
 /** Signups are asked for questionnaire by questionnaire: their list is read as a sync would. */
 export function planRange(
   db: ReadDatabase,
-  { channels, historyFrom }: Pick<ExtractionSettings, 'channels' | 'historyFrom'>,
+  { channels, historyFrom, service: { timeZone } }: Pick<ExtractionSettings, 'channels' | 'historyFrom' | 'service'>,
   range: BackfillRange,
 ): PlanStreams {
   return async (some, questionsOf) => {
     const [inTime, snapshots] = [true, false].map((is) => some.filter(({ isTimeFiltered }) => isTimeFiltered === is))
     return [
-      ...(await planSync(db, { streams: snapshots ?? [], channels, historyFrom, now: range.now }, questionsOf)),
+      ...(await planSync(
+        db,
+        { streams: snapshots ?? [], channels, historyFrom, now: range.now, timeZone },
+        questionsOf,
+      )),
       ...(await planBackfill(db, { ...range, streams: inTime ?? [], channels }, questionsOf)),
     ]
   }

@@ -66,6 +66,7 @@ export async function fillDemo(context: CliContext, db: Kysely<Database>, size: 
             channels: emulator.channelIds.map((channelId) => ({ channelId, from: undefined, until: undefined })),
             historyFrom: world.endsAt - (size.days + 1) * DAY,
             now,
+            timeZone: TIME_ZONE,
           },
           questionsOf,
         ),

@@ -27,7 +27,7 @@ export async function runBackfillJob(
     channels: configured,
     namesChannels: false,
     streams,
-    planStreams: (now) => planRange(db, { channels, historyFrom }, { window, now, backfillId, onlyGaps }),
+    planStreams: (now) => planRange(db, { channels, historyFrom, service }, { window, now, backfillId, onlyGaps }),
     isPatient: true,
     order: 'oldest-first',
     ...(connection && { connection }),

@@ -16,8 +16,9 @@ export async function runSyncJob(
   { db, connection }: JobDeps,
 ): Promise<RunOutcome> {
   const { service, configured, channels, historyFrom, alerts } = readJobSettings(context, job)
-  const { lookbackDays, settleMinutes, rereadDays, visitorWalk, until } = definition
-  const tuning = { lookbackDays, settleMinutes, rereadDays, visitorWalk, timeZone: service.timeZone }
+  const { lookbackDays, settleMinutes, rereadDays, until } = definition
+  const tuning = { lookbackDays, settleMinutes, rereadDays }
+  const { timeZone } = service
   return await runExtraction(context, {
     command: `run ${job.name}`,
     settings: { job: job.name, ...definition, channels: channels.map(({ channelId }) => channelId) },
@@ -27,10 +28,8 @@ export async function runSyncJob(
     namesChannels: false,
     streams: jobStreams(job),
     planStreams: (now) => (some, questionsOf) =>
-      planSync(db, { streams: some, channels, historyFrom, now, tuning }, questionsOf),
+      planSync(db, { streams: some, channels, historyFrom, now, timeZone, tuning }, questionsOf),
     until,
-    // Watch records tell whether anybody has come since a list was walked.
-    readsLast: new Set(visitorWalk?.skipUnchanged === true ? ['visitors'] : []),
     ...(connection && { connection }),
     alerts,
   })

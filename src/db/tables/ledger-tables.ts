@@ -30,10 +30,10 @@ export interface SlicesTable {
   covers: string | null
   /** As `covers`: what was read. */
   reads: string | null
-  /** As `covers`: the part of it whose rows no longer changed. */
+  /** As `covers`: the part of it that is not read again. */
   settled: ColumnType<string | null, string | null | undefined, string | null>
   backfill_id: OptionalBigInteger
-  status: 'landed' | 'moving' | 'failed' | 'forgotten' | 'assumed'
+  status: 'landed' | 'moving' | 'failed' | 'forgotten'
   proof: string
   first_total: OptionalBigInteger
   last_total: OptionalBigInteger
@@ -46,6 +46,8 @@ export interface SlicesTable {
   is_drop: Generated<boolean>
   missing_rows: OptionalBigInteger
   acceptance_id: OptionalBigInteger
+  lookback_days: ColumnType<number | null, number | null | undefined, number | null>
+  page_size: ColumnType<number | null, number | null | undefined, number | null>
   error: string | null
   started_at: Instant
   finished_at: Instant

@@ -1,5 +1,5 @@
 import type { GeneratedAlways } from 'kysely'
-import type { BigInteger, Instant, Json, OptionalBigInteger, OptionalInstant } from '../column-types.ts'
+import type { Instant, Json, OptionalBigInteger, OptionalInstant } from '../column-types.ts'
 
 export interface JobsTable {
   job: string
@@ -36,15 +36,6 @@ export interface SchedulersTable {
   jobs: Json
   started_at: Instant
   seen_at: Instant
-}
-
-export interface WalkMarksTable {
-  stream: string
-  partition: string
-  total: BigInteger
-  first_page: string
-  walked_at: Instant
-  run_id: BigInteger
 }
 
 export interface AlertsTable {

@@ -203,6 +203,7 @@ async function extract(
     channels: channels.map(({ channelId }) => ({ channelId, from: undefined, until: undefined })),
     historyFrom: wallTimeAt(FIXED_NOW, TIME_ZONE) - HISTORY_DAYS * DAY,
     now,
+    timeZone: TIME_ZONE,
   }
   const deps = { db, fetchPage, openItemReader: itemReader, clock, log: silentLog, signal, report: () => {}, runId }
   await using locks = await PartitionLocks.open(db)

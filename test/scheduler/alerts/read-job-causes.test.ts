@@ -89,7 +89,7 @@ test('a stream is late when nothing of it landed on the day by the hour', async 
   expect(await causes([nightly])).toEqual([{ ...stale, provenAt: '2026-11-19T15:59:00.000Z' }])
   await land('gifts', '2026-11-20T02:20:00+08', 'failed')
   expect(await causes([nightly])).toHaveLength(1)
-  await land('gifts', '2026-11-20T02:20:00+08', 'assumed')
+  await land('gifts', '2026-11-20T02:20:00+08', 'landed')
   expect(await causes([nightly])).toEqual([])
 })
 
@@ -102,7 +102,7 @@ test('one part of many is not enough, unless any is', async () => {
   expect(await causes([nightly], { parts })).toEqual([{ ...stale, provenAt, unproven: { channels: 3, of: 3 } }])
   expect(await causes([nightly], { parts: 'any' })).toEqual([])
   await land('gifts', '2026-11-20T02:16:00+08', 'moving', 'channel=1/type=prop')
-  await land('gifts', '2026-11-20T02:16:00+08', 'assumed', 'channel=3/type=cash')
+  await land('gifts', '2026-11-20T02:16:00+08', 'moving', 'channel=3/type=cash')
   await land('gifts', '2026-11-19T23:59:00+08', 'landed', 'channel=2/type=cash')
   await land('gifts', '2026-11-20T02:16:00+08', 'failed', 'channel=2/type=prop')
   await land('visitors', '2026-11-20T02:16:00+08', 'landed', 'channel=2/type=prop')

@@ -40,17 +40,17 @@ export function stateMark(messages: Messages, state: RunState): Html {
 
 const toneOfProof: Readonly<Record<Proof, Tone>> = {
   verified: 'good',
+  agreed: 'good',
   unverifiable: 'calm',
   moving: 'busy',
   accepted: 'warn',
-  assumed: 'calm',
   short: 'bad',
   failed: 'bad',
 }
 
 /** How many slices or partitions ended with each proof, those that are not green first. */
 export function proofMarks(messages: Messages, counts: Readonly<Partial<Record<Proof, number>>>): Html {
-  const order = ['failed', 'short', 'accepted', 'moving', 'verified', 'unverifiable', 'assumed'] as const
+  const order = ['failed', 'short', 'accepted', 'moving', 'verified', 'agreed', 'unverifiable'] as const
   const found = new Map<string, number>(Object.entries(counts))
   const marks = order.flatMap((proof) => {
     const count = found.get(proof) ?? 0

@@ -1,0 +1,88 @@
+import { type Kysely, sql } from 'kysely'
+import type { Window } from '../core/slice.ts'
+import type { StreamName } from '../core/stream.ts'
+import type { WallTime } from '../core/wall-clock.ts'
+import type { Database } from '../db/database.ts'
+import { lockLedger } from './ledger-lock.ts'
+import { formatRange, readBounds } from './wall-range.ts'
+
+/** A part of the ledger. */
+export interface LedgerPlace {
+  readonly stream: StreamName
+  readonly partition: string
+  readonly window: Window
+}
+
+/** What a reading can agree with: those that ended by then, with pages of another size or on one page. */
+export interface Comparable {
+  readonly endedBy: Date
+  readonly pageSize: number | undefined
+}
+
+/** What earlier readings have covered of a window. */
+export interface EarlierCoverage {
+  /** As `tsmultirange` text. */
+  readonly seen: string
+  /** How far, from the beginning of the window on without a gap, comparable readings have covered it; undefined for nothing. */
+  readonly comparedTo: WallTime | undefined
+}
+
+/** @param comparable all readings when not given */
+export async function readEarlierCoverage(
+  db: Kysely<Database>,
+  { stream, partition, window }: LedgerPlace,
+  comparable?: Comparable,
+): Promise<EarlierCoverage> {
+  const range = sql`${formatRange(window)}::tsrange`
+  const { endedBy, pageSize = null } = comparable ?? {}
+  const isComparable = endedBy
+    ? sql`finished_at <= ${endedBy} and (page_size is null or page_size is distinct from ${pageSize}::integer)`
+    : sql`true`
+  const { rows } = await sql<{ seen: string; lower: string | null; upper: string | null }>`
+    with earlier as (
+      select coalesce(range_agg(covers * ${range}), '{}') as seen,
+        coalesce(range_agg(covers * ${range}) filter (where ${isComparable}), '{}') as compared
+      from livehouse_ops.slices
+      where stream = ${stream} and partition = ${partition} and status = 'landed' and covers && ${range}
+    )
+    select seen::text, lower(part)::text as lower, upper(part)::text as upper
+    from earlier left join lateral unnest(compared) as part on lower(part) = lower(${range})`.execute(db)
+  const [row] = rows
+  return { seen: row?.seen ?? '{}', comparedTo: row && readBounds(row.lower, row.upper)?.to }
+}
+
+/** How many rows of a page the last reading of a window took that had several pages; undefined where none had. */
+export async function readLastPageSize(
+  db: Kysely<Database>,
+  { stream, partition, window }: LedgerPlace,
+): Promise<number | undefined> {
+  const { rows } = await sql<{ page_size: number }>`
+    select page_size from livehouse_ops.slices
+    where stream = ${stream} and partition = ${partition} and status = 'landed' and covers && ${formatRange(window)}::tsrange
+      and page_size is not null
+    order by slice_id desc limit 1`.execute(db)
+  return rows[0]?.page_size
+}
+
+/**
+ * Takes a range out of what is settled, as a reading has found it changed: the next one reads it again. It stays covered. What
+ * lies behind it becomes a row of its own.
+ */
+export async function unsettle(db: Kysely<Database>, { stream, partition, window }: LedgerPlace): Promise<void> {
+  const range = sql`${formatRange(window)}::tsrange`
+  const before = sql`nullif(settled * tsrange(null, lower(${range})), 'empty')`
+  const behind = sql`settled * tsrange(upper(${range}), null)`
+  const changed = sql`stream = ${stream} and partition = ${partition} and status = 'landed' and settled && ${range}`
+  const { rows } = await sql`select from livehouse_ops.slices where ${changed} limit 1`.execute(db)
+  if (rows.length === 0) return
+  await lockLedger(db)
+  await sql`
+    with further as (
+      insert into livehouse_ops.slices (run_id, stream, partition, covers, settled, reads, backfill_id, status, proof, distinct_rows,
+        quarantined_rows, calls, retries, acceptance_id, lookback_days, page_size, started_at, finished_at)
+      select run_id, stream, partition, ${behind}, ${behind}, reads, backfill_id, status, proof, 0, 0, 0, 0, acceptance_id,
+        lookback_days, page_size, started_at, finished_at
+      from livehouse_ops.slices where ${changed} and not isempty(${behind})
+    )
+    update livehouse_ops.slices set settled = ${before} where ${changed}`.execute(db)
+}

@@ -1,0 +1,153 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { run } from '../../src/cli/run.ts'
+import { sync } from '../../src/cli/sync.ts'
+import { missingRow, noRows, withheldRows } from '../../src/emulator/fault-effects.ts'
+import type { FaultEffect } from '../../src/emulator/faults.ts'
+import { expectTruth } from '../helpers/expect-truth.ts'
+import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const folder = createTemporaryFolder('jobs')
+let account: TestAccount
+
+beforeEach(async ({ task }) => {
+  account = await startAccount({ viewers: /pages/.test(task.name) ? 900 : 150 })
+})
+afterEach(async () => await account[Symbol.asyncDispose]())
+
+/** A sync of these streams that is green. @returns its slices by proof, of the first stream */
+async function read(...streams: readonly string[]): Promise<Record<string, number>> {
+  const { code, printed } = await account.run(sync, ['--streams', streams.join(','), '--json'])
+  expect(code, printed.join()).toBe(0)
+  return JSON.parse(printed.join()).streams[streams[0] ?? ''].slices
+}
+
+/** From when on gifts were asked for since so many calls, by the day; each once. */
+function askedSince(calls: number): readonly string[] {
+  const days = account.emulator.calls.slice(calls).map(({ params }) => String(params.startTime).slice(0, 10))
+  return [...new Set(days)].sort()
+}
+
+async function count(where: ReturnType<typeof sql>): Promise<number> {
+  const { rows } = await sql<{ n: string }>`select count(*) as n from ${where}`.execute(account.database.db)
+  return Number(rows[0]?.n)
+}
+
+test.each<[string, FaultEffect]>([
+  ['blank', noRows()],
+  ['halved', withheldRows((item) => JSON.stringify(item).length % 2 === 0)],
+])(
+  'a %s first answer to a list without a total is made good an hour later, and agreed by a third',
+  async (_, effect) => {
+    account.emulator.faults.push({ effect, endpoint: 'giftRunning' })
+    expect(await read('gifts')).toMatchObject({ unverifiable: 4, agreed: 0 })
+    account.emulator.faults.splice(0)
+    await expect(expectTruth(account, ['gifts'])).rejects.toThrow('gifts')
+
+    account.clock.nowMs += HOUR_MS
+    expect(await read('gifts')).toMatchObject({ unverifiable: 4 })
+    await expectTruth(account, ['gifts'])
+    account.clock.nowMs += HOUR_MS
+    expect(await read('gifts')).toMatchObject({ unverifiable: 4, agreed: 4 })
+  },
+)
+
+test('the history of gifts is read a second time when an hour has passed, and then no more', async () => {
+  await read('gifts')
+  account.clock.nowMs += HOUR_MS / 2
+  const soon = account.emulator.calls.length
+  expect(await read('gifts')).toMatchObject({ agreed: 0 })
+  expect(askedSince(soon)).not.toContain('2014-12-31')
+
+  account.clock.nowMs += HOUR_MS
+  const later = account.emulator.calls.length
+  expect(await read('gifts')).toMatchObject({ agreed: 4, unverifiable: 4 })
+  expect(askedSince(later)).toEqual(['2014-12-31'])
+
+  account.clock.nowMs += DAY_MS
+  const after = account.emulator.calls.length
+  await read('gifts')
+  expect(askedSince(after)).toEqual(['2026-11-19'])
+  expect(account.emulator.calls.length - after).toBe(8)
+})
+
+test('a row that is lost at the border of two pages comes with the second reading, which has other pages', async () => {
+  account.emulator.faults.push({ effect: missingRow(), endpoint: 'giftRunning', page: 2 })
+  await read('gifts')
+  await expect(expectTruth(account, ['gifts'])).rejects.toThrow('gifts')
+  account.clock.nowMs += HOUR_MS
+  await read('gifts')
+  await expectTruth(account, ['gifts'])
+  account.clock.nowMs += HOUR_MS
+  await read('gifts')
+  expect(await count(sql`livehouse.gifts where removed_at is not null`)).toBe(0)
+})
+
+test.each(['gifts', 'signups'] as const)(
+  'a withdrawn row of %s that grows older than the lookback is marked all the same, and its range settles',
+  async (table) => {
+    const [channel] = account.emulator.world.channels.values()
+    const list = table === 'gifts' ? channel?.gifts : channel?.questionnaires.rows[0]?.signups
+    const streams = table === 'gifts' ? ['gifts'] : ['signups', 'questionnaires']
+    await read(...streams)
+    const row = list?.rows.at(-1)
+    if (list === undefined || row === undefined) throw new Error('nothing to withdraw')
+    Reflect.apply(list.remove, list, [row])
+    const isMarked = async () =>
+      (await count(sql`${sql.table(`livehouse.${table}`)} where removed_at is not null`)) === 1
+    const nights: boolean[] = []
+    for (let night = 0; night < 3; night++) {
+      account.clock.nowMs += 3 * DAY_MS
+      await read(...streams)
+      nights.push(await isMarked())
+    }
+    expect(nights).toEqual([false, true, true])
+    account.clock.nowMs += 3 * DAY_MS
+    await read(...streams)
+    const at = sql`${new Date(account.clock.nowMs - 5 * DAY_MS)} at time zone 'Asia/Shanghai'`
+    const settled = sql`(select distinct partition from livehouse_ops.slices where stream = ${table} and settled @> ${at}) as s`
+    expect(await count(settled)).toBe(
+      await count(sql`(select distinct partition from livehouse_ops.slices
+      where stream = ${table}) as s`),
+    )
+  },
+)
+
+test('the only gift of a channel is marked when two empty readings an hour apart miss it, and not before', async () => {
+  const [channel] = account.emulator.world.channels.values()
+  const [kept, ...others] = channel?.gifts.rows.filter(({ type }) => type === 'cash') ?? []
+  if (channel === undefined || kept === undefined) throw new Error('nobody gave anything')
+  for (const gift of others) channel.gifts.remove(gift)
+  await read('gifts')
+  channel.gifts.remove(kept)
+  const marks: number[] = []
+  for (const hours of [24, 0, 1, 24]) {
+    account.clock.nowMs += hours * HOUR_MS
+    await read('gifts')
+    marks.push(await count(sql`livehouse.gifts where removed_at is not null`))
+  }
+  expect(marks).toEqual([0, 0, 1, 1])
+})
+
+test('a job with a long lookback skips no day of what nightly syncs have read and the ledger has joined', async () => {
+  await read('gifts')
+  for (let night = 0; night < 12; night++) {
+    account.clock.nowMs += DAY_MS
+    await read('gifts')
+  }
+  const runJob = async () => {
+    const calls = account.emulator.calls.length
+    writeFileSync(
+      join(folder, 'deep.ts'),
+      `export default { cron: '@weekly', streams: ['gifts'], lookbackDays: { gifts: 5 } }`,
+    )
+    expect(await account.run(run, ['deep'], { LIVEHOUSE_JOBS_DIR: folder })).toMatchObject({ code: 0 })
+    return askedSince(calls)
+  }
+  expect(await runJob()).toEqual(['2026-11-16'])
+})
