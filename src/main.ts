@@ -46,9 +46,11 @@ export async function main(verbs: Readonly<Record<string, CommandEntry>> = comma
 }
 
 function listenToSignals(controller: AbortController, endNow: (error: unknown) => void): void {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
       const error = new LivehouseError('run.interrupted', `interrupted by ${signal}`, { signal })
+      // A terminal that closes sends it to the launcher too, which passes it on.
+      if (controller.signal.aborted && signal === 'SIGHUP') return
       // A second Ctrl-C ends at once.
       // oxlint-disable-next-line node/no-process-exit, unicorn/no-process-exit
       if (controller.signal.aborted) process.exit(exitCodeOfError(error))

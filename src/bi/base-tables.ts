@@ -4,6 +4,7 @@ import { analystTables } from './tables/analyst-tables.ts'
 import { findingTables } from './tables/finding-tables.ts'
 import { formTables } from './tables/form-tables.ts'
 import { ledgerTables } from './tables/ledger-tables.ts'
+import { leaseTables } from './tables/lease-tables.ts'
 import { serviceTables } from './tables/service-tables.ts'
 import { viewerTables } from './tables/viewer-tables.ts'
 
@@ -14,6 +15,7 @@ export const baseTables: Readonly<Record<string, BaseTable>> = {
   ...ledgerTables,
   ...findingTables,
   ...serviceTables,
+  ...leaseTables,
   ...analystTables,
 }
 

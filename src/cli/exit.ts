@@ -2,7 +2,7 @@ import { hasCode } from '../core/errors.ts'
 import type { RunStatus } from '../core/outcome.ts'
 
 const codeOfStatus: Readonly<Record<RunStatus, number>> = { ok: 0, failed: 1, partial: 3, waiting: 4 }
-const codeOfSignal = { SIGINT: 130, SIGTERM: 143 } as const
+const codeOfSignal = { SIGINT: 130, SIGTERM: 143, SIGHUP: 143 } as const
 
 /** The exit code of wrong use: a flag or a setting. */
 export const WRONG_USE = 2

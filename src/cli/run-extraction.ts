@@ -5,7 +5,8 @@ import type { AlertSettings } from '../config/read-alerts.ts'
 import type { ChannelSetting } from '../config/channel-setting.ts'
 import { readAutoMigrate, readSettings, type ServiceSettings } from '../config.ts'
 import type { RunOutcome } from '../core/outcome.ts'
-import type { Stream } from '../core/stream.ts'
+import { type Partition, partitionKey } from '../core/slice.ts'
+import type { Stream, StreamName } from '../core/stream.ts'
 import { DAY, MINUTE, openWallClock, type WallTime } from '../core/wall-clock.ts'
 import { publishForms } from '../db/bi/publish-forms.ts'
 import { readPendingBi } from '../db/bi/read-pending-bi.ts'
@@ -20,8 +21,8 @@ import { endAcceptances } from '../state/acceptances.ts'
 import { readGoneChannels } from '../state/channel-states.ts'
 import { mergeSlices } from '../state/merge-slices.ts'
 import { pruneRecords } from '../state/prune-records.ts'
-import { PartitionLocks } from '../state/partition-locks.ts'
-import { finishRun, startRun } from '../state/runs.ts'
+import { Leases, partitionLease } from '../state/leases.ts'
+import { finishRun, openRun } from '../state/runs.ts'
 import { itemReader } from '../transform/field.ts'
 import { registerChannels } from '../warehouse/channels.ts'
 import { createRowBuffers } from '../warehouse/row-buffers.ts'
@@ -91,7 +92,8 @@ export async function runExtraction(context: CliContext, request: ExtractionRequ
   const { alerts } = request
   const { tellOfCauses } = alerts?.webhook ? await import('./tell-of-causes.ts') : {}
   const startedAt = new Date(clock.now())
-  const runId = await startRun(db, { command, settings: request.settings, startedAt })
+  await using leases = new Leases(db)
+  const runId = await openRun(db, { command, settings: request.settings, startedAt }, leases)
   const finish = async (outcome: RunOutcome): Promise<void> => {
     const { status, finishedAt } = outcome
     await finishRun(db, runId, {
@@ -106,7 +108,7 @@ export async function runExtraction(context: CliContext, request: ExtractionRequ
   const times = () => ({ startedAt: startedAt.toISOString(), finishedAt: new Date(clock.now()).toISOString() })
   let job: JobResult
   try {
-    job = await extract(context, request, runId, startedAt)
+    job = await extract(context, request, { runId, leases }, startedAt)
   } catch (thrown) {
     const error = causeBehind(thrown)
     // Where the database does not answer, what stopped the run says so; to say it again would hide the rest.
@@ -143,7 +145,7 @@ async function followHeaders(
 async function extract(
   context: CliContext,
   request: ExtractionRequest,
-  runId: string,
+  { runId, leases }: { readonly runId: string; readonly leases: Leases },
   startedAt: Date,
 ): Promise<JobResult> {
   const { clock, log, signal } = context
@@ -169,17 +171,18 @@ async function extract(
     wallTimeAt,
     runId,
     readAhead: createReadAhead(PAGES_AHEAD * service.concurrency, clock),
+    requireLease: async (trx: Kysely<Database>, stream: StreamName, partition: Partition) =>
+      await leases.require(trx, partitionLease(stream, partitionKey(partition))),
     loadTurns: createTurns(LOADERS),
     rowBuffers: createRowBuffers(runId),
     pagesPerSlice: PAGES_PER_SLICE,
   }
   const now = wallTimeAt(startedAt.getTime())
-  await using locks = await PartitionLocks.open(db)
   const gone = request.namesChannels ? new Set<string>() : await readGoneChannels(db)
   const planStreams = withoutChannels(request.planStreams(now), gone)
   const job = await runStreams(request.streams, planStreams, deps, {
     concurrency: Math.ceil(SLICES_A_CALL * service.concurrency),
-    locks,
+    leases,
     planAgain: (partition) => planAgain(db, partition, startedAt),
     order: request.order ?? 'newest-first',
     isPatient: request.isPatient ?? false,

@@ -1,6 +1,7 @@
 import type { RunOutcome } from '../core/outcome.ts'
 import { createProgressFeed } from '../scheduler/progress-feed.ts'
 import { runByHand } from '../scheduler/run-by-hand.ts'
+import { thisProcess } from '../state/leases.ts'
 import { checkUsage, parseArguments } from './arguments.ts'
 import type { CliContext, Command } from './command.ts'
 import { exitCodeOfStatus } from './exit.ts'
@@ -8,7 +9,6 @@ import { createRunJob } from './jobs/create-run-job.ts'
 import type { JobResult } from './jobs/job-deps.ts'
 import { readJobSettings } from './jobs/job-settings.ts'
 import { loadConfiguredJob } from './jobs/load-configured-jobs.ts'
-import { workerName } from './jobs/worker-name.ts'
 import { outcomeObject } from './outcome-json.ts'
 import { summarize } from './summary.ts'
 import { tellOfCauses } from './tell-of-causes.ts'
@@ -58,7 +58,7 @@ async function runNamed(context: CliContext, name: string): Promise<JobResult> {
   let result: JobResult | undefined
   const runJob = createRunJob(context, { db, onResult: (brought) => (result = brought) })
   try {
-    await runByHand(job, workerName(), { db, clock, log, signal, feed: createProgressFeed(), runJob })
+    await runByHand(job, thisProcess(), { db, clock, log, signal, feed: createProgressFeed(), runJob })
   } finally {
     // A run tells of itself; what fails before there is one is told here.
     await tellOfCauses(context, db, alerts, service.proxies)

@@ -7,13 +7,13 @@ import type { Job } from '../scheduler/job.ts'
 import { createProgressFeed } from '../scheduler/progress-feed.ts'
 import { serveJobs } from '../scheduler/serve-jobs.ts'
 import { openTimetable } from '../scheduler/timetable.ts'
+import { thisProcess } from '../state/leases.ts'
 import { parseArguments } from './arguments.ts'
 import type { Command } from './command.ts'
 import { createRunJob } from './jobs/create-run-job.ts'
 import { readJobSettings } from './jobs/job-settings.ts'
 import { loadConfiguredJobs } from './jobs/load-configured-jobs.ts'
 import { watchAlerts } from './jobs/watch-alerts.ts'
-import { workerName } from './jobs/worker-name.ts'
 import { openRunConnection } from './open-run-connection.ts'
 import { createPlainProgress } from './plain-progress.ts'
 import { openStatusPage, readStatusPageSettings } from './serve/open-status-page.ts'
@@ -66,7 +66,7 @@ export const serve: Command = {
     await using connection = await openRunConnection(context, service, db, { onCall: statusPage.onCall })
     const runContext = { ...context, openProgress: async () => createPlainProgress(log, clock) }
     const health = createHealth(clock, log)
-    const worker = workerName()
+    const worker = thisProcess()
 
     for (const line of describeNext(enabled, clock.now())) context.remark(line)
     log.info('serve.started', { worker, jobs: enabled.map(({ name }) => name) })

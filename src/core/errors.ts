@@ -60,6 +60,8 @@ export interface ErrorDetails {
   'audit.difference': { readonly stream: string; readonly partition: string; readonly rows: number }
   /** Another run has held the partition for too long. */
   'slice.locked': { readonly stream: string; readonly partition: string; readonly waitedMs: number }
+  /** A lease was not renewed in time, or another has taken it. `name` as in `livehouse_ops.leases`. */
+  'lease.lost': { readonly name: string }
   /** The database cannot be connected to. */
   'db.unreachable': { readonly target: string; readonly reason: string }
   /** The database refuses: rights, read-only, full. */
@@ -80,8 +82,8 @@ export interface ErrorDetails {
   'db.embedded': { readonly reason: string }
   /** Another process is at work on the job. */
   'job.running': { readonly job: string }
-  /** SIGINT or SIGTERM. */
-  'run.interrupted': { readonly signal: 'SIGINT' | 'SIGTERM' }
+  /** SIGINT, SIGTERM or SIGHUP. */
+  'run.interrupted': { readonly signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP' }
 }
 
 export type ErrorCode = keyof ErrorDetails
@@ -114,6 +116,7 @@ export const recoveryOf: Readonly<Record<ErrorCode, Recovery>> = {
   'slice.short': 'skip',
   'audit.difference': 'skip',
   'slice.locked': 'skip',
+  'lease.lost': 'skip',
   'db.unreachable': 'abort',
   'db.refused': 'abort',
   'db.tooOld': 'abort',

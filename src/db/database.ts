@@ -13,7 +13,14 @@ import type {
   HeadersTable,
   OpenSlicesTable,
 } from './tables/ledger-tables.ts'
-import type { AlertsTable, JobsTable, JobRunsTable, SchedulersTable } from './tables/schedule-tables.ts'
+import type {
+  AlertsTable,
+  JobsTable,
+  JobRunsTable,
+  LeasesTable,
+  LocksTable,
+  SchedulersTable,
+} from './tables/schedule-tables.ts'
 import type { CallBudgetTable, CallPacesTable, AccessTokensTable, SourceFactsTable } from './tables/service-tables.ts'
 import type { ChannelsTable, QuestionnairesTable } from './tables/warehouse-tables.ts'
 
@@ -44,6 +51,8 @@ export interface Database {
   'livehouse_ops.job_runs': JobRunsTable
   'livehouse_ops.schedulers': SchedulersTable
   'livehouse_ops.alerts': AlertsTable
+  'livehouse_ops.leases': LeasesTable
+  'livehouse_ops.locks': LocksTable
   'livehouse_ops.acceptances': AcceptancesTable
   'livehouse_ops.acceptance_uses': AcceptanceUsesTable
 }

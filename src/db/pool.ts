@@ -34,8 +34,8 @@ export interface PoolOptions {
  * TLS is asked for in the URL: `?sslmode=verify-full`, `no-verify`, `disable`, with `sslrootcert`, `sslcert` and `sslkey`
  * naming files; `uselibpqcompat=true` gives `require` and `prefer` the meaning that they have in libpq.
  *
- * Its statements rely on no state of a session: what one needs is set by `set_config(…, true)` within its transaction. Only the
- * locks of a run's partitions need a session that lasts (`state/partition-locks.ts`). Where the server has stopped answering,
+ * Its statements rely on no state of a session: what one needs is set by `set_config(…, true)` within its transaction, so that a pooler
+ * in transaction mode may stand in between. Where the server has stopped answering,
  * every statement that waits fails with db.unreachable within half a minute (`watch-silence.ts`).
  * @throws db.unreachable, db.refused (also from every later statement), db.tooOld, db.encoding
  */

@@ -47,7 +47,7 @@ interface Batch {
  */
 export function createBatchLoader(
   { stream, partition }: Slice,
-  { db, clock, timeZone, runId, loadTurns, rowBuffers }: RunDeps,
+  { db, clock, timeZone, runId, loadTurns, rowBuffers, requireLease }: RunDeps,
 ): BatchLoader {
   const isWhole = stream.identity !== undefined
   const looksAtRows = stream.versions !== undefined || stream.children !== undefined
@@ -86,7 +86,9 @@ export function createBatchLoader(
     try {
       const loaded = await db.transaction().execute(async (trx) => {
         await prepareToLoad(trx, timeZone)
-        return await work(trx)
+        const written = await work(trx)
+        await requireLease(trx, stream.name, partition)
+        return written
       })
       counts = addCounts(counts, loaded)
     } catch (error) {

@@ -10,8 +10,9 @@ import type { WalkSummary } from './walk.ts'
 export async function keepRejected(
   slice: Slice,
   { rejected, unknownFields }: Pick<WalkSummary, 'rejected' | 'unknownFields'>,
-  { db, clock, log, runId, timeZone }: RunDeps,
+  { db, clock, log, runId, timeZone, requireLease }: RunDeps,
 ): Promise<void> {
+  if (rejected.length + unknownFields.size === 0) return
   const { stream, partition } = slice
   const seenAt = new Date(clock.now())
   const origin = {
@@ -22,7 +23,11 @@ export async function keepRejected(
     timeZone,
     asked: askedOf(slice),
   }
-  await quarantineItems(db, origin, rejected)
-  const fields = await rememberUnknownFields(db, stream.name, unknownFields, runId, seenAt)
+  const fields = await db.transaction().execute(async (trx) => {
+    await quarantineItems(trx, origin, rejected)
+    const unknown = await rememberUnknownFields(trx, stream.name, unknownFields, runId, seenAt)
+    await requireLease(trx, stream.name, partition)
+    return unknown
+  })
   if (fields.length > 0) log.warn('fields.unknown', { stream: stream.name, fields: fields.map(withoutPhones) })
 }

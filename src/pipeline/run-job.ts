@@ -2,6 +2,7 @@ import { hasCode, LivehouseError, recoveryFrom } from '../core/errors.ts'
 import { noCounts } from '../core/outcome.ts'
 import { partitionKey } from '../core/slice.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
+import { type Leases, partitionLease } from '../state/leases.ts'
 import { begunFirst } from './begun-first.ts'
 import { inParallel } from './in-parallel.ts'
 import type { PartitionPlan } from './partitions.ts'
@@ -19,15 +20,7 @@ export interface JobOptions {
   /** Slices side by side. */
   readonly concurrency: number
   /** One runner a partition, over all processes. */
-  readonly locks: {
-    readonly tryTake: (stream: StreamName, partition: string) => Promise<boolean>
-    /** Makes sure that what was taken is still ours. @throws when it is not, or cannot be */
-    readonly keep: () => Promise<void>
-    readonly release: (stream: StreamName, partition: string) => Promise<void>
-    readonly startWaiting: (stream: StreamName, partition: string) => Promise<void>
-    readonly stopWaiting: (stream: StreamName, partition: string) => Promise<void>
-    readonly isWaitedFor: (stream: StreamName, partition: string) => Promise<boolean>
-  }
+  readonly leases: Pick<Leases, 'tryTake' | 'holds' | 'release' | 'isWanted'>
   /** Makes way, after the slice in flight, for a run that waits for its partition: a backfill never blocks a sync. */
   readonly isPatient?: boolean
   /** What is left of a partition that another run held until now. */
@@ -41,7 +34,7 @@ export interface JobOptions {
 
 /** How long a partition that another run holds is waited for. */
 const LONGEST_WAIT_MS = 1_800_000
-const LOCK_POLL_MS = 1000
+const LEASE_POLL_MS = 1000
 
 /**
  * Extracts slices side by side, phase after phase. One that fails does not stop the others; an error that none could survive
@@ -83,7 +76,7 @@ interface Job {
 }
 
 async function runPhase(plans: readonly PartitionPlan[], job: Job): Promise<void> {
-  const { deps, options, tally } = job
+  const { deps, tally } = job
   const counts = new Map<StreamName, number>()
   for (const { stream, slices } of plans) counts.set(stream.name, (counts.get(stream.name) ?? 0) + slices.length)
   for (const [stream, slices] of counts) deps.report({ kind: 'stream.planned', stream, slices })
@@ -96,20 +89,17 @@ async function runPhase(plans: readonly PartitionPlan[], job: Job): Promise<void
   )
   for (const name of blocked.map(nameOf)) {
     deps.log.info('partition.waiting', { stream: name[0], partition: name[1] })
-    if (!options.isPatient) await options.locks.startWaiting(...name)
   }
-  const waiting = blocked.map(nameOf)
   while (blocked.length > 0 && !isOver()) {
-    await deps.clock.sleep(LOCK_POLL_MS, deps.signal).catch(() => {})
+    await deps.clock.sleep(LEASE_POLL_MS, deps.signal).catch(() => {})
     const free: OpenPartition[] = []
     const held: OpenPartition[] = []
     for (const partition of blocked) {
-      if (await takeAgain(partition, job)) free.push(openPartition(await planRest(partition.plan, job), true))
+      if (await take(partition, job)) free.push(openPartition(await planRest(partition.plan, job), true))
       else held.push(partition)
     }
     blocked = [...held, ...(await runPartitions(free, job))]
   }
-  if (!options.isPatient) for (const name of waiting) await options.locks.stopWaiting(...name)
   for (const slice of blocked.flatMap(({ plan }) => plan.slices)) {
     if (deps.signal.aborted) tally.addNotBegun(slice)
     else if (isPastStop(job)) tally.addLeft()
@@ -117,11 +107,9 @@ async function runPhase(plans: readonly PartitionPlan[], job: Job): Promise<void
   }
 }
 
-/** Whether a partition that another run held is ours now. A patient run lets those that wait go first. */
-async function takeAgain(partition: OpenPartition, { options }: Job): Promise<boolean> {
-  const name = nameOf(partition)
-  if (options.isPatient && (await options.locks.isWaitedFor(...name))) return false
-  return await options.locks.tryTake(...name)
+/** Whether a partition is ours now. A patient run lets those that wait go first. */
+async function take(partition: OpenPartition, { options: { leases, isPatient = false } }: Job): Promise<boolean> {
+  return (await leases.tryTake(leaseOf(partition), { isPatient })) !== undefined
 }
 
 async function planRest(plan: PartitionPlan, { options, deps }: Job): Promise<PartitionPlan> {
@@ -132,7 +120,7 @@ async function planRest(plan: PartitionPlan, { options, deps }: Job): Promise<Pa
 /** Runs partitions to their end. @returns those that another run holds, or that have made way for one */
 async function runPartitions(partitions: readonly OpenPartition[], job: Job): Promise<OpenPartition[]> {
   const { deps, options, tally, reach } = job
-  const { locks } = options
+  const { leases } = options
   const queue = createWorkQueue(partitions, options.order ?? 'newest-first')
   const blocked = new Set<OpenPartition>()
 
@@ -141,9 +129,8 @@ async function runPartitions(partitions: readonly OpenPartition[], job: Job): Pr
     blocked.add(partition)
   }
   const own = async (partition: OpenPartition): Promise<boolean> => {
-    if (partition.lock !== undefined) await locks.keep()
-    partition.lock ??= locks.tryTake(...nameOf(partition))
-    return await partition.lock
+    partition.lease ??= take(partition, job)
+    return (await partition.lease) && leases.holds(leaseOf(partition))
   }
   const runOne = async (slice: Slice, partition: OpenPartition): Promise<void> => {
     const { isBudgeted } = slice.stream
@@ -159,6 +146,10 @@ async function runPartitions(partitions: readonly OpenPartition[], job: Job): Pr
       queue.add(parts, partition)
       const { name } = slice.stream
       deps.report({ kind: 'slice.cut', stream: name, slice: sliceName(slice), parts: parts.length })
+    } else if (hasCode(result.error, 'lease.lost')) {
+      // Another may have it by now, as after a machine was asleep: what that one lands counts, and the rest is read after it.
+      tally.addCut(slice, result.counts)
+      putOff(partition)
     } else {
       if (recoveryFrom(result.error) === 'abort' || reach.isLost(result.error)) job.endRun(result.error)
       const isStuck = isBudgeted === true && result.proof === 'failed'
@@ -167,14 +158,14 @@ async function runPartitions(partitions: readonly OpenPartition[], job: Job): Pr
       tally.add(slice, result, deps.signal.aborted)
     }
     const isMore = partition.open > 1
-    if (isMore && options.isPatient && (await locks.isWaitedFor(...nameOf(partition)))) putOff(partition)
+    if (isMore && options.isPatient && (await leases.isWanted(leaseOf(partition)))) putOff(partition)
   }
   const work = async (slice: Slice, partition: OpenPartition): Promise<void> => {
     if (deps.signal.aborted || partition.isGivenUp) tally.addNotBegun(slice)
     else if (isPastStop(job) || partition.isWaiting || job.spent.has(slice.stream.name)) tally.addLeft()
     else {
       const isOurs = await own(partition).catch((error: unknown) => {
-        // Without its locks a run may not go on: another may be at work on the same.
+        // Whether another is at work on it is not known.
         job.endRun(error)
         tally.add(slice, failedBy(error), true)
       })
@@ -182,7 +173,7 @@ async function runPartitions(partitions: readonly OpenPartition[], job: Job): Pr
       else if (isOurs === false) putOff(partition)
     }
     partition.open--
-    if (partition.open === 0 && (await isHeld(partition))) await locks.release(...nameOf(partition))
+    if (partition.open === 0) await leases.release(leaseOf(partition))
   }
   // With few calls a day, one slice is ended before the next is begun.
   const isScarce = partitions.some(({ plan }) => plan.stream.isBudgeted)
@@ -196,19 +187,18 @@ async function runPartitions(partitions: readonly OpenPartition[], job: Job): Pr
       })
   })
   for (const partition of partitions) {
-    const isEmpty = partition.plan.slices.length === 0
-    if (isEmpty && (await isHeld(partition))) await locks.release(...nameOf(partition))
+    if (partition.plan.slices.length === 0) await leases.release(leaseOf(partition))
   }
   return [...blocked]
 }
 
-function openPartition(plan: PartitionPlan, isLocked = false): OpenPartition {
+function openPartition(plan: PartitionPlan, isHeld = false): OpenPartition {
   return {
     plan,
     open: plan.slices.length,
     isGivenUp: false,
     isWaiting: false,
-    lock: isLocked ? Promise.resolve(true) : undefined,
+    lease: isHeld ? Promise.resolve(true) : undefined,
   }
 }
 
@@ -216,8 +206,8 @@ function nameOf({ plan }: OpenPartition): [StreamName, string] {
   return [plan.stream.name, partitionKey(plan.partition)]
 }
 
-async function isHeld({ lock }: OpenPartition): Promise<boolean> {
-  return (await lock?.catch(() => false)) ?? false
+function leaseOf(partition: OpenPartition): string {
+  return partitionLease(...nameOf(partition))
 }
 
 function isPastStop({ deps, options }: Job): boolean {

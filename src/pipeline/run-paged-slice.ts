@@ -22,9 +22,10 @@ import { openFieldCheck, presentFieldsEntry } from './require-fields.ts'
 import { requireReadable } from './require-readable.ts'
 import { requireFiltered } from './row-window.ts'
 import type { CutSlice, EndedSlice } from './run-slice.ts'
-import { isDatabaseError, messageOf, shortfall } from './slice-errors.ts'
+import { mayNotRecord, messageOf, shortfall } from './slice-errors.ts'
 import { openSliceLog } from './slice-log.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
+import { writeAlone, writeFailure } from './write-alone.ts'
 
 /** The day's calls are spent, or may not be made now: what has been read is committed, and another day goes on. */
 export interface WaitingSlice {
@@ -125,7 +126,7 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
     let next: Awaited<ReturnType<typeof readOn>> = isBegun && (await hasMoved()) ? 'moved' : 'more'
     while (next === 'more') next = await readOn()
     if (next === 'moved') {
-      await closeOpenSlice(db, place.stream, place.partition)
+      await writeAlone(slice, async (trx) => await closeOpenSlice(trx, place.stream, place.partition), deps)
       deps.log.warn('slice.moved', { ...place, pagesRead: state.pagesRead })
       return { kind: 'cut', parts: halvesOf(slice), counts: counts() }
     }
@@ -141,10 +142,11 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
     const isSpent = hasCode(error, 'api.budgetSpent')
     // Without a cause nothing was asked: livehouse itself has counted the calls.
     const failure = isSpent ? error.cause : error
-    const isRemembered = failure !== undefined && !isDatabaseError(failure) && !deps.signal.aborted
+    const isRemembered = failure !== undefined && !mayNotRecord(failure) && !deps.signal.aborted
     if (isRemembered) {
       state = addFailure(state, formatWallDate(deps.wallTimeAt(clock.now())))
-      await saveOpenSlice(db, place, upToNow())
+      const saved = await writeFailure(slice, failure, async (trx) => await saveOpenSlice(trx, place, upToNow()), deps)
+      if (saved !== failure) return end('failed', saved)
     }
     if (isSpent && !(isRemembered && state.failedDays >= DAYS_UNTIL_FAILED)) {
       const { scope, resumesAt } = error.details
@@ -153,8 +155,8 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
     }
     const told = isSpent && failure instanceof LivehouseError ? refusedForDays(failure, state.failedDays) : error
     const verdict = { proof: 'failed', reason: messageOf(told), isDrop: false } as const
-    if (!isDatabaseError(error)) await recordSlice(db, log.record(verdict, undefined, slice.covers))
-    return end('failed', told)
+    const record = log.record(verdict, undefined, slice.covers)
+    return end('failed', await writeFailure(slice, told, async (trx) => await recordSlice(trx, record), deps))
   }
 }
 

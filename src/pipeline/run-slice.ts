@@ -13,10 +13,11 @@ import { type Landing, landSlice } from './land-slice.ts'
 import { openReading } from './open-reading.ts'
 import { openFieldCheck } from './require-fields.ts'
 import { requireReadable } from './require-readable.ts'
-import { isDatabaseError, messageOf, shortfall } from './slice-errors.ts'
+import { messageOf, shortfall } from './slice-errors.ts'
 import { choosePageSize } from './settle-reading.ts'
 import { openSliceLog } from './slice-log.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
+import { writeFailure } from './write-alone.ts'
 
 export interface EndedSlice {
   readonly kind: 'ended'
@@ -82,8 +83,8 @@ export async function runSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice 
   } catch (error) {
     await loader.settle()
     const verdict = { proof: 'failed', reason: messageOf(error), isDrop: false } as const
-    if (!isDatabaseError(error)) await recordSlice(deps.db, log.record(verdict, extraction, slice.covers))
-    return end('failed', error)
+    const record = log.record(verdict, extraction, slice.covers)
+    return end('failed', await writeFailure(slice, error, async (trx) => await recordSlice(trx, record), deps))
   }
 }
 

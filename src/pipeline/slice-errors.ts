@@ -9,9 +9,9 @@ export function shortfall(slice: Slice, reason = ''): LivehouseError {
   return new LivehouseError('slice.short', message, { stream: stream.name, partition: partitionKey(partition), reason })
 }
 
-/** Nothing can be written down any more. */
-export function isDatabaseError(error: unknown): boolean {
-  return error instanceof LivehouseError && error.code.startsWith('db.')
+/** Nothing can be written down any more, or may be. */
+export function mayNotRecord(error: unknown): boolean {
+  return error instanceof LivehouseError && (error.code === 'lease.lost' || error.code.startsWith('db.'))
 }
 
 /** For the ledger. */

@@ -5,7 +5,7 @@ import type { Log } from '../core/log.ts'
 import type { FetchPage } from '../core/page.ts'
 import type { ReportProgress } from '../core/progress.ts'
 import { formatWindow, type Partition, partitionKey, type Window } from '../core/slice.ts'
-import type { Stream } from '../core/stream.ts'
+import type { Stream, StreamName } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
 import type { RowBuffers } from '../warehouse/row-buffers.ts'
@@ -54,6 +54,11 @@ export interface RunDeps {
   readonly wallTimeAt: (instantMs: number) => WallTime
   readonly runId: string
   readonly readAhead: ReadAhead
+  /**
+   * Makes sure, as the last statement of a transaction that writes, that this run still holds the partition.
+   * @throws lease.lost
+   */
+  readonly requireLease: (trx: Kysely<Database>, stream: StreamName, partition: Partition) => Promise<void>
   /** Bounds the batches that are written at once, and so the rows that wait for the database. */
   readonly loadTurns: Turns
   readonly rowBuffers: RowBuffers

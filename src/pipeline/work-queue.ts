@@ -12,7 +12,7 @@ export interface OpenPartition {
   /** Whether the rest of it is for another day. */
   isWaiting: boolean
   /** Whether it is ours; undefined until that has been asked for. */
-  lock: Promise<boolean> | undefined
+  lease: Promise<boolean> | undefined
 }
 
 /** Newest first: yesterday is there in minutes, and history fills in behind. */

@@ -3,17 +3,17 @@ import type { Clock } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
-import { JobLock } from '../state/job-lock.ts'
+import { type JobLease, takeJob } from '../state/job-lease.ts'
 import type { JobRun } from '../state/job-runs.ts'
 import { beginJobRun, endJobRun, type HeldJobRun, resumeJobRun } from '../state/record-job-runs.ts'
 import { type Decision, decide, type JobHistory } from './decide.ts'
 import type { Job } from './job.ts'
 import type { Timetable } from './timetable.ts'
 
-/** A run that is ours to perform; whoever has performed it disposes of the lock. */
+/** A run that is ours to perform; whoever has performed it disposes of the lease. */
 export interface ClaimedRun {
   readonly run: HeldJobRun
-  readonly lock: JobLock
+  readonly lease: JobLease
 }
 
 export interface ClaimDeps {
@@ -31,16 +31,16 @@ export interface ClaimDeps {
  * nothing is to be run @throws db.… codes
  */
 export async function claimTick(job: Job, timetable: Timetable, deps: ClaimDeps): Promise<ClaimedRun | undefined> {
-  const lock = await JobLock.tryTake(deps.db, job.name)
-  if (lock === undefined) return undefined
+  const lease = await takeJob(deps.db, job.name)
+  if (lease === undefined) return undefined
   let run: HeldJobRun | undefined
   try {
     const history = await deps.readHistory()
     if (history) run = await begin(job, decide(job, timetable, history, deps.clock.now()), deps)
   } finally {
-    if (run === undefined) await lock[Symbol.asyncDispose]()
+    if (run === undefined) await lease[Symbol.asyncDispose]()
   }
-  return run && { run, lock }
+  return run && { run, lease }
 }
 
 /** Writes down what was decided. @returns the run that is to be performed */

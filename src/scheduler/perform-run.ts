@@ -6,8 +6,8 @@ import type { RunOutcome } from '../core/outcome.ts'
 import { sqlStateOf } from '../core/sql-state-of.ts'
 import type { ReportProgress } from '../core/progress.ts'
 import type { Database } from '../db/database.ts'
-import type { JobLock } from '../state/job-lock.ts'
-import { endJobRun, type HeldJobRun, isHeld } from '../state/record-job-runs.ts'
+import type { JobLease } from '../state/job-lease.ts'
+import { endJobRun, type HeldJobRun } from '../state/record-job-runs.ts'
 import type { Job } from './job.ts'
 import type { ProgressFeed } from './progress-feed.ts'
 
@@ -29,9 +29,6 @@ export interface PerformDeps {
   readonly runJob: RunJob
 }
 
-/** How often it is made sure that the job is still ours. */
-const KEEP_MS = 10_000
-
 /**
  * Performs a run that has been begun, and writes down how it ended. One that a signal interrupts, or whose database goes, is not
  * over: it is taken up again. One that another has taken up meanwhile ends without a word on record: that is the other's now.
@@ -40,19 +37,16 @@ const KEEP_MS = 10_000
 export async function performRun(
   run: HeldJobRun,
   job: Job,
-  lock: JobLock,
+  { lost }: JobLease,
   { db, clock, log, signal, feed, runJob }: PerformDeps,
 ): Promise<JobOutcome> {
-  const lost = new AbortController()
-  const over = new AbortController()
-  const keeping = keepLock(lock, () => isHeld(db, run), clock, over.signal).catch((error: unknown) => lost.abort(error))
   const report = feed.start(job.name, clock.now())
   log.info('job.started', { job: job.name })
 
   let status: JobOutcome['status'] = 'failed'
   const end = async ({ runId, errors, ...outcome }: JobOutcome): Promise<void> => {
     status = outcome.status
-    const isOver = status === 'ok' || !(signal.aborted || lost.signal.aborted || errors.some(passes))
+    const isOver = status === 'ok' || !(signal.aborted || lost.aborted || errors.some(passes))
     const isWritten = await endJobRun(db, run, {
       status: isOver ? 'ended' : 'interrupted',
       outcome: isOver ? status : null,
@@ -64,7 +58,7 @@ export async function performRun(
     if (!isWritten) log.warn('job.overtaken', { job: job.name })
   }
   try {
-    const outcome = await runJob(job, { signal: AbortSignal.any([signal, lost.signal]), report })
+    const outcome = await runJob(job, { signal: AbortSignal.any([signal, lost]), report })
     await end(outcome)
     return outcome
   } catch (error) {
@@ -72,23 +66,8 @@ export async function performRun(
     await end({ runId: null, status: 'failed', errors: [problemOf(error)] }).catch(() => {})
     throw error
   } finally {
-    over.abort()
-    await keeping
     feed.end(job.name, clock.now(), status)
     log.info('job.ended', { job: job.name, status })
-  }
-}
-
-async function keepLock(
-  lock: JobLock,
-  isStillOurs: () => Promise<boolean>,
-  clock: Clock,
-  over: AbortSignal,
-): Promise<void> {
-  for (;;) {
-    await clock.sleep(KEEP_MS, over).catch(() => {})
-    if (over.aborted) return
-    await lock.keep(isStillOurs)
   }
 }
 

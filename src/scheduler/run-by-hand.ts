@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { JobLock } from '../state/job-lock.ts'
+import { takeJob } from '../state/job-lease.ts'
 import { beginJobRun } from '../state/record-job-runs.ts'
 import type { Job } from './job.ts'
 import { type JobOutcome, type PerformDeps, performRun } from './perform-run.ts'
@@ -10,10 +10,10 @@ import { type JobOutcome, type PerformDeps, performRun } from './perform-run.ts'
  */
 export async function runByHand(job: Job, worker: string, deps: PerformDeps): Promise<JobOutcome | undefined> {
   const { db, clock } = deps
-  await using lock = await JobLock.tryTake(db, job.name)
-  if (lock === undefined) return undefined
+  await using lease = await takeJob(db, job.name)
+  if (lease === undefined) return undefined
   const startedAt = new Date(clock.now())
   const run = await beginJobRun(db, { job: job.name, due: undefined, worker, startedAt })
   assert(run !== undefined, 'a run by hand is due at no time')
-  return await performRun(run, job, lock, deps)
+  return await performRun(run, job, lease, deps)
 }

@@ -36,10 +36,10 @@ export async function serveJobs(options: ServeOptions): Promise<void> {
   const readHistories = createReadHistories(db, clock, jobs)
   const running = new Map<string, Promise<void>>()
 
-  const perform = async (job: Job, { run, lock }: ClaimedRun): Promise<void> => {
-    await using _ = lock
+  const perform = async (job: Job, { run, lease }: ClaimedRun): Promise<void> => {
+    await using _ = lease
     try {
-      await performRun(run, job, lock, { ...options, signal })
+      await performRun(run, job, lease, { ...options, signal })
     } catch (error) {
       if (isOfDatabase(error)) return health.databaseFails(error)
       const facts = error instanceof LivehouseError ? { reason: error.message } : { err: error }

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
-import { lockLedger } from './ledger-lock.ts'
+import { lockName } from '../db/lock-name.ts'
 import type { OpenShortfall } from './shortfalls.ts'
 import { formatRange } from './wall-range.ts'
 
@@ -32,7 +32,7 @@ export async function recordAcceptance(db: Kysely<Database>, acceptance: NewAcce
   const windows = shortfalls.flatMap(({ window }) => window ?? [])
   const missing = shortfalls.reduce((sum, { missingRows = 0 }) => sum + missingRows, 0)
   return await db.transaction().execute(async (trx) => {
-    await lockLedger(trx)
+    await lockName(trx, 'ledger')
     const { rows } = await sql<{ acceptance_id: string }>`
       with scope as (
         select range_agg(range) as whole from unnest(${windows.map(formatRange)}::tsrange[]) as range

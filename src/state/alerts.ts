@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { type Cause, keyOfCause, type Notice } from '../core/cause.ts'
 import type { Database } from '../db/database.ts'
+import { lockName } from '../db/lock-name.ts'
 
 /** A notice that this process, and no other until the claim ends, is to send. */
 export interface ClaimedNotice extends Notice {
@@ -31,7 +32,7 @@ export async function recordCauses(
     .setIsolationLevel('read committed')
     .execute(async (trx) => {
       await sql`select set_config('lock_timeout', ${String(LONGEST_LOCK_MS)}, true)`.execute(trx)
-      await sql`select pg_advisory_xact_lock(hashtextextended('livehouse/alerts', 0))`.execute(trx)
+      await lockName(trx, 'alerts')
       const causes = await read()
       const keys = causes.map(keyOfCause)
       await sql`

@@ -3,7 +3,7 @@ import type { Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import { formatWallTime, type WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
-import { lockLedger } from './ledger-lock.ts'
+import { lockName } from '../db/lock-name.ts'
 import { formatRange, readBounds } from './wall-range.ts'
 
 /** What is wanted of one partition. */
@@ -121,7 +121,7 @@ export async function forgetCoverage(
     channels === undefined ? sql`` : sql` and substring(partition from 'channel=([^/]*)') = any(${channels}::text[])`
   const ofPartition = partition === undefined ? sql`` : sql` and partition = ${partition}`
   return await db.transaction().execute(async (trx) => {
-    await lockLedger(trx)
+    await lockName(trx, 'ledger')
     // What is half read is begun anew.
     await sql`delete from livehouse_ops.open_slices
       where stream = any(${streams}::text[]) and reads && ${range}${ofChannels}${ofPartition}`.execute(trx)

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { DAY } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
-import { lockLedger } from './ledger-lock.ts'
+import { lockName } from '../db/lock-name.ts'
 
 const OLD_DAYS = 7
 /** Partitions that one run looks at, by chance; the next goes on. */
@@ -19,7 +19,7 @@ const alike = sql.raw('stream, partition, proof, lookback_days, page_size')
 export async function mergeSlices(db: Kysely<Database>, now: Date): Promise<number> {
   const before = new Date(now.getTime() - OLD_DAYS * DAY * 1000)
   return await db.transaction().execute(async (trx) => {
-    await lockLedger(trx)
+    await lockName(trx, 'ledger')
     const { rows } = await sql`
       with chosen as materialized (
         select stream, partition from livehouse_ops.slices

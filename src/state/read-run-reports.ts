@@ -1,9 +1,10 @@
 import { type Kysely, sql } from 'kysely'
 import { z } from 'zod'
-import type { Counts, RunStatus } from '../core/outcome.ts'
+import type { Counts } from '../core/outcome.ts'
 import { noCounts } from '../core/outcome.ts'
 import { type Proof, proofs } from '../core/slice.ts'
 import type { Database } from '../db/database.ts'
+import { type RecordedStatus, recordedStatus } from './runs.ts'
 
 /** What a run did to one stream. */
 export interface StreamReport {
@@ -16,8 +17,7 @@ export interface StreamReport {
 export interface RunReport {
   readonly runId: string
   readonly command: string
-  /** `running` also where the process was killed. */
-  readonly status: RunStatus | 'running'
+  readonly status: RecordedStatus
   readonly startedAt: Date
   readonly finishedAt: Date | null
   readonly resumesAt: Date | null
@@ -43,12 +43,14 @@ export type RunQuestion =
 /** The newest first. The errors of a run are only counted: there may be thousands. */
 export async function readRunReports(db: Kysely<Database>, question: RunQuestion): Promise<readonly RunReport[]> {
   const { rows } = await sql<RunRow>`
-    select run_id, command, status, started_at, finished_at, resumes_at, outcome->'streams' as streams,
+    select run_id, command, ${recordedStatus} as status, started_at, finished_at, resumes_at, outcome->'streams' as streams,
       case when jsonb_typeof(outcome->'errors') = 'array' then jsonb_array_length(outcome->'errors') else 0 end as errors
     from livehouse_ops.runs where ${conditionOf(question)}
     order by run_id desc limit ${question.kind === 'one' ? 1 : question.count}`.execute(db)
-  const running = rows.flatMap(({ run_id, status }) => (status === 'running' ? [run_id] : []))
-  const landed = running.length === 0 ? new Map<string, StreamReport[]>() : await readLanded(db, running)
+  const withoutOutcome = rows.flatMap(({ run_id, status }) =>
+    status === 'running' || status === 'interrupted' ? [run_id] : [],
+  )
+  const landed = withoutOutcome.length === 0 ? new Map<string, StreamReport[]>() : await readLanded(db, withoutOutcome)
   return rows.map((row) => ({
     runId: row.run_id,
     command: row.command,

@@ -80,12 +80,6 @@ export async function resumeJobRun(
   return numUpdatedRows === 0n ? undefined : { ...run, status: 'running', worker, attempts: run.attempts + 1 }
 }
 
-/** Whether nobody has taken a run up, or ended it, since `run` was known. */
-export async function isHeld(db: Kysely<Database>, run: HeldJobRun): Promise<boolean> {
-  const row = await db.selectFrom('livehouse_ops.job_runs').select('job_run_id').where(isStill(run)).executeTakeFirst()
-  return row !== undefined
-}
-
 /** Writes the end of a run. @returns false where it is another's by now, or has ended: then nothing is written */
 export async function endJobRun(db: Kysely<Database>, held: HeldJobRun, run: EndedJobRun): Promise<boolean> {
   const { numUpdatedRows } = await db

@@ -3,7 +3,7 @@ import type { Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
-import { lockLedger } from './ledger-lock.ts'
+import { lockName } from '../db/lock-name.ts'
 import { formatRange, readBounds } from './wall-range.ts'
 
 /** A part of the ledger. */
@@ -75,7 +75,7 @@ export async function unsettle(db: Kysely<Database>, { stream, partition, window
   const changed = sql`stream = ${stream} and partition = ${partition} and status = 'landed' and settled && ${range}`
   const { rows } = await sql`select from livehouse_ops.slices where ${changed} limit 1`.execute(db)
   if (rows.length === 0) return
-  await lockLedger(db)
+  await lockName(db, 'ledger')
   await sql`
     with further as (
       insert into livehouse_ops.slices (run_id, stream, partition, covers, settled, reads, backfill_id, status, proof, distinct_rows,

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { z } from 'zod'
 import type { Clock } from '../core/clock.ts'
 import type { Database } from '../db/database.ts'
+import { makeName, tryLockName } from '../db/lock-name.ts'
 import { createSeal, type Seal } from './token-seal.ts'
 
 /** A fetched token; instants in milliseconds since 1970. */
@@ -31,7 +32,7 @@ export interface SharedTokenOptions {
 }
 
 const POLL_MS = 50
-const LOCK = sql`hashtextextended('livehouse/access-token', 0)`
+const LOCK = 'access token'
 
 const tokenSchema = z.object({ value: z.string(), issuedAtMs: z.number(), expiresAtMs: z.number() })
 
@@ -39,7 +40,7 @@ const tokenSchema = z.object({ value: z.string(), issuedAtMs: z.number(), expire
  * Keeps the token in `livehouse_ops.access_tokens` for every process of this database, sealed: only who has the
  * application's secret reads it. What another secret sealed counts as none.
  *
- * Being alone is a lock of a transaction, so that it ends with the process that holds it, also behind a pooler. It takes a
+ * Being alone is a row that a transaction locks, so that it ends with the process that holds it, also behind a pooler. It takes a
  * connection of the pool while it lasts, and only then: who waits for it asks again and again.
  * @throws db.unreachable, db.refused
  */
@@ -52,14 +53,14 @@ export function createSharedTokenStore(
   return {
     ...shelf(db),
     exclusively: async (work, signal) => {
+      await makeName(db, LOCK)
       for (;;) {
         signal.throwIfAborted()
         const turn = await db.transaction().execute(async (transaction) => {
-          const { rows } = await sql<{ isMine: boolean }>`
-            select pg_try_advisory_xact_lock(${LOCK}) as "isMine",
-              set_config('idle_in_transaction_session_timeout', '0', true)`.execute(transaction)
+          if (!(await tryLockName(transaction, LOCK))) return undefined
+          await sql`select set_config('idle_in_transaction_session_timeout', '0', true)`.execute(transaction)
           // Not a connection more than this one: a small pool may have no other to give.
-          return rows[0]?.isMine === true ? { result: await work(shelf(transaction)) } : undefined
+          return { result: await work(shelf(transaction)) }
         })
         if (turn !== undefined) return turn.result
         await clock.sleep(POLL_MS, signal)

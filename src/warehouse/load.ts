@@ -56,11 +56,12 @@ export async function loadRows(
 
 /**
  * Settings of this transaction: the zone in which the service's times are read, and no plan that scans the whole table
- * for a batch (a growing table has no statistics yet).
+ * for a batch (a growing table has no statistics yet). A process that is stopped in its midst loses it, as it loses its leases.
  */
 export async function prepareToLoad(trx: Transaction<Database>, timeZone: string): Promise<void> {
   await sql`select set_config('TimeZone', ${timeZone}, true), set_config('enable_seqscan', 'off', true),
-    set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`.execute(trx)
+    set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
+    set_config('idle_in_transaction_session_timeout', '20s', true)`.execute(trx)
 }
 
 interface Written {

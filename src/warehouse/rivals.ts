@@ -2,6 +2,7 @@ import { type RawBuilder, sql, type Transaction } from 'kysely'
 import type { ColumnType, Row } from '../core/column.ts'
 import type { Stream, TableVersions } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
+import { lockName, shareName } from '../db/lock-name.ts'
 
 /**
  * Keeps the two versions of a channel's rows from being written at the same time: many transactions of the higher version may,
@@ -13,11 +14,7 @@ export async function lockVersions(
   { own, rival }: TableVersions,
   partition: string,
 ): Promise<void> {
-  const key = sql`hashtextextended(${`livehouse/versions/${table}/${partition}`}, 0)`
-  await (own > rival.version
-    ? sql`select pg_advisory_xact_lock_shared(${key})`
-    : sql`select pg_advisory_xact_lock(${key})`
-  ).execute(trx)
+  await (own > rival.version ? shareName : lockName)(trx, `versions ${table} ${partition}`)
 }
 
 /**

@@ -238,6 +238,5 @@ test('the ten calls, the findings of a probe, and the zone of the database are s
   expect(byName.get('probe')?.seen).toBe('asked 2026-11-20: 1 known, 0 unknown')
   expect(byName.get('filter_ends 4.12')).toMatchObject({ result: 'ok', seen: expect.stringContaining(': both') })
   expect(byName.get('zone')?.seen).toMatch(/^Asia\/Shanghai \(\+08:00 now\)/)
-  expect(byName.get('sessions')?.result).toBe('ok')
   expect(byName.get('disk')?.seen).toContain('the database takes')
 })

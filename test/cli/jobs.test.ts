@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { jobs } from '../../src/cli/jobs.ts'
 import { run } from '../../src/cli/run.ts'
-import { JobLock } from '../../src/state/job-lock.ts'
+import { takeJob } from '../../src/state/job-lease.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
@@ -47,7 +47,7 @@ test('and with their last run, and what they are doing', async () => {
     last_outcome: 'ok',
     last_error: null,
   })
-  await using _ = await JobLock.tryTake(account.database.db, 'lists')
+  await using _ = await takeJob(account.database.db, 'lists')
   const shown = await account.run(jobs, [], settings)
   expect(shown.printed.at(-1)).toMatch(/2026-11-20 14:30 \(1 h ago\) +running$/)
 })

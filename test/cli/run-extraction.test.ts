@@ -4,10 +4,7 @@ import { sync } from '../../src/cli/sync.ts'
 import { type Clock, systemClock } from '../../src/core/clock.ts'
 import { silentLog } from '../../src/core/log.ts'
 import type { Database } from '../../src/db/database.ts'
-import { openDatabase } from '../../src/db/pool.ts'
 import { startEmulator } from '../../src/emulator/server.ts'
-import { expectTruth } from '../helpers/expect-truth.ts'
-import { ownLocks, untilBlocked } from '../helpers/own-locks.ts'
 import { createTestDatabase, onServer, type TestDatabase } from '../helpers/postgres.ts'
 import { environmentOf, runVerb } from '../helpers/run-verb.ts'
 
@@ -35,26 +32,11 @@ async function readRuns(db: Kysely<Database>) {
   return await db.selectFrom('livehouse_ops.runs').select(['status', 'finished_at', 'outcome']).execute()
 }
 
-/** Others hold some locks for the length of a transaction. */
-const locksOfTheRun = sql`${ownLocks} where locktype = 'advisory' and granted and state = 'idle'`
-
-async function endLockSession({ db }: TestDatabase) {
-  await sql`select pg_terminate_backend(pid, 5000) from ${locksOfTheRun}`.execute(db)
-}
-
 async function endAll({ name }: TestDatabase) {
   await onServer(async (admin) => {
     await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = ${name}`.execute(admin)
   })
 }
-
-test('a run whose idle lock session is ended by the server goes on, and is green', async () => {
-  await using database = await createTestDatabase()
-  await using world = await runSync(database, async () => await endLockSession(database))
-  expect(world.run).toMatchObject({ code: 0, error: undefined })
-  expect(await readRuns(database.db)).toMatchObject([{ status: 'ok', finished_at: expect.any(Date) }])
-  await expectTruth({ ...world, database })
-})
 
 test('a run of which all connections are ended goes on or tells the database, and is written down', async () => {
   await using database = await createTestDatabase()
@@ -80,29 +62,6 @@ test('a run whose database takes no more connections ends with that', async () =
   const { errors } = JSON.parse(world.run.printed[0] ?? '{"errors":[]}')
   const codes = [world.run.error ?? [], errors].flat().map(({ code }: { code: unknown }) => code)
   expect(new Set(codes)).toEqual(new Set([expect.stringMatching(/^db\.(refused|unreachable)$/)]))
-})
-
-test('a run whose partition another takes with its lost lock session ends, and says so', async () => {
-  await using database = await createTestDatabase()
-  await using other = await openDatabase(database.url)
-  await other.connection().execute(async (session) => {
-    const takeOver = async () => {
-      // In line for it before it is lost: nobody can be faster.
-      const turn = sql`select pg_advisory_lock((classid::bigint << 32) | objid::bigint) from ${locksOfTheRun}`.execute(
-        session,
-      )
-      await Promise.race([turn, untilBlocked(database.db, sql`locktype = 'advisory'`)])
-      await endLockSession(database)
-      await turn
-    }
-    await using world = await runSync(database, takeOver, ['--streams', 'watch_records'])
-    const { errors } = JSON.parse(world.run.printed[0] ?? '{}')
-    expect(errors).toMatchObject([
-      { code: 'db.refused', message: expect.stringContaining('another run has taken watch_records channel=') },
-    ])
-    const [run] = await readRuns(database.db)
-    expect(run?.status).toBe('partial')
-  })
 })
 
 test('a run that fails before its first slice is written down as failed, with the reason', async () => {

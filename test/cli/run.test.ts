@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { jobs } from '../../src/cli/jobs.ts'
 import { run } from '../../src/cli/run.ts'
 import { serve } from '../../src/cli/serve.ts'
-import { JobLock } from '../../src/state/job-lock.ts'
+import { takeJob } from '../../src/state/job-lease.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
@@ -71,7 +71,7 @@ test('an audit job compares, and shows what it found', async () => {
 })
 
 test('while another process is at work on the job nothing is done, and that is said', async () => {
-  await using lock = await JobLock.tryTake(account.database.db, 'lists')
+  await using lock = await takeJob(account.database.db, 'lists')
   expect(lock).toBeDefined()
   const calls = account.emulator.calls.length
   const { code, printed } = await account.run(run, ['lists', '--json'], settings)

@@ -1,9 +1,8 @@
-import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Answer } from '../../src/emulator/answer.ts'
+import { readLeases } from '../../src/state/leases.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { type KillBench, type StopPoint, startKillBench } from '../helpers/kill-bench.ts'
-import { ownLocks } from '../helpers/own-locks.ts'
 
 let bench: KillBench
 /** Of an undisturbed run. */
@@ -89,6 +88,7 @@ async function killAt(point: StopPoint): Promise<void> {
 test.each([
   ['SIGTERM', 143],
   ['SIGINT', 130],
+  ['SIGHUP', 143],
 ] as const)(
   '%s in the middle of a run ends it with %i, although an answer never comes, and the next run resumes',
   async (signal, code) => {
@@ -105,10 +105,8 @@ test.each([
   },
 )
 
-test('the locks of a killed process are free again', async () => {
+test('what a killed process held is waited for until it has expired, and its run is interrupted', async () => {
   const { db } = bench.database
-  const countLocks = async () =>
-    (await sql`select from ${ownLocks} where locktype = 'advisory' and granted`.execute(db)).rows.length
   const child = bench.startChild()
   const asked = Promise.withResolvers<void>()
   atRequest(2, (answer) => {
@@ -116,12 +114,14 @@ test('the locks of a killed process are free again', async () => {
     return hang(answer)
   })
   await child.whileRunning(asked.promise)
-  expect(await countLocks()).toBeGreaterThan(0)
   child.process.kill('SIGKILL')
   await child.ended
-  await bench.waitForSilence()
-  expect(await countLocks()).toBe(0)
-  expect(await bench.syncHere()).toBe(0)
+  const held = (await readLeases(db)).map(({ name }) => name)
+  expect(held).toEqual(expect.arrayContaining([expect.stringMatching(/^run /), expect.stringMatching(/^partition /)]))
+  await expectMended()
+  const runs = await db.selectFrom('livehouse_ops.runs').select('status').orderBy('run_id').execute()
+  expect(runs.map(({ status }) => status)).toEqual(['interrupted', 'ok'])
+  expect(await readLeases(db)).toEqual([])
 })
 
 test('two processes at once: one waits for what the other holds, and both end right', async () => {

@@ -6,6 +6,8 @@ const KEPT = [
   'livehouse_ops.migrations',
   'livehouse_ops.migration_lock',
   'livehouse_ops.source',
+  // Whoever holds one would be waited for.
+  'livehouse_ops.locks',
   // Of the views, one row from its migration on.
   'livehouse_ops.bi_settings',
 ]

@@ -41,7 +41,7 @@ export interface KillBench extends AsyncDisposable {
   readonly syncHere: () => Promise<number | undefined>
   /** Whoever comes to the point waits there until the gate is opened. */
   readonly closeGate: (point: StopPoint) => Promise<Gate>
-  /** Once every process but this one has left the database. */
+  /** Once every process but this one has left the database, and what those that were killed held has expired. */
   readonly waitForSilence: () => Promise<void>
   /** What is covered, by stream and partition. */
   readonly readCoverage: () => Promise<readonly unknown[]>
@@ -104,7 +104,10 @@ export async function startKillBench(): Promise<KillBench> {
         open: openGate,
       }
     },
-    waitForSilence: async () => await untilSilent(db),
+    waitForSilence: async () => {
+      await untilSilent(db)
+      await sql`update livehouse_ops.leases set expires_at = now()`.execute(db)
+    },
     readCoverage: async () => {
       const { rows } = await sql`
         select stream, partition, range_agg(covers)::text as ranges from livehouse_ops.slices
@@ -152,7 +155,7 @@ async function installGates(db: Kysely<Database>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
   const { rows } = await sql<{ name: string }>`
     select format('%I.%I', schemaname, tablename) as name from pg_tables
-    where schemaname in ('livehouse', 'livehouse_ops') and tablename not in ('migrations', 'migration_lock', 'source', 'bi_settings', 'call_paces')`.execute(
+    where schemaname in ('livehouse', 'livehouse_ops') and tablename not in ('migrations', 'migration_lock', 'source', 'bi_settings', 'call_paces', 'leases', 'locks')`.execute(
     db,
   )
   for (const { name } of rows) {

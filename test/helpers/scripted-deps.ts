@@ -32,6 +32,7 @@ export function scriptedDeps(fetchPage: FetchPage, signal = new AbortController(
     wallTimeAt: openWallClock('Asia/Shanghai'),
     runId: '1',
     readAhead: createReadAhead(2, createFakeClock()),
+    requireLease: async () => {},
     loadTurns: createTurns(2),
     rowBuffers: createRowBuffers('1'),
     pagesPerSlice: 50,

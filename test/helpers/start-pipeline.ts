@@ -1,5 +1,6 @@
 import { type Log, silentLog } from '../../src/core/log.ts'
 import type { ProgressEvent } from '../../src/core/progress.ts'
+import { partitionKey } from '../../src/core/slice.ts'
 import type { StreamName } from '../../src/core/stream.ts'
 import { openWallClock, parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/server.ts'
@@ -10,7 +11,7 @@ import { runStreams } from '../../src/pipeline/run-streams.ts'
 import type { JobResult } from '../../src/pipeline/tally.ts'
 import { createTurns } from '../../src/pipeline/turns.ts'
 import { type BudgetSettings, callBudget } from '../../src/state/call-budget.ts'
-import { PartitionLocks } from '../../src/state/partition-locks.ts'
+import { Leases, partitionLease } from '../../src/state/leases.ts'
 import { startRun } from '../../src/state/runs.ts'
 import { allStreams, streams } from '../../src/streams/registry.ts'
 import { itemReader } from '../../src/transform/field.ts'
@@ -79,7 +80,7 @@ export async function startPipeline(options: EmulatorOptions = {}): Promise<Test
         now: wallTimeAt(clock.now(), TIME_ZONE),
         timeZone: TIME_ZONE,
       }
-      await using locks = await PartitionLocks.open(db)
+      await using leases = new Leases(db)
       return await runStreams(
         (names === undefined ? streams : allStreams.filter(({ name }) => names.includes(name))).map((stream) => ({
           ...stream,
@@ -91,11 +92,13 @@ export async function startPipeline(options: EmulatorOptions = {}): Promise<Test
           timeZone: TIME_ZONE,
           wallTimeAt: openWallClock(TIME_ZONE),
           readAhead: createReadAhead(12, deps.clock),
+          requireLease: async (trx, stream, partition) =>
+            await leases.require(trx, partitionLease(stream, partitionKey(partition))),
           loadTurns: createTurns(2),
           rowBuffers: createRowBuffers(deps.runId),
           pagesPerSlice: 50,
         },
-        { concurrency: 4, locks, planAgain: (partition) => planAgain(db, partition, begunAt) },
+        { concurrency: 4, leases, planAgain: (partition) => planAgain(db, partition, begunAt) },
       )
     },
     [Symbol.asyncDispose]: async () => {

@@ -34,6 +34,7 @@ function openLoader(channel: string, loadTurns: Turns, db = database.db) {
     signal: new AbortController().signal,
     report: () => {},
     readAhead: createReadAhead(1, createFakeClock()),
+    requireLease: async () => {},
     loadTurns,
     rowBuffers: createRowBuffers('1'),
     pagesPerSlice: 50,

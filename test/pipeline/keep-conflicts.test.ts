@@ -59,6 +59,7 @@ async function load(stream: Stream, items: readonly unknown[], land = async (): 
     signal: new AbortController().signal,
     report: () => {},
     readAhead: createReadAhead(1, createFakeClock()),
+    requireLease: async () => {},
     loadTurns: createTurns(1),
     rowBuffers: createRowBuffers(runId),
     pagesPerSlice: 50,
@@ -166,7 +167,7 @@ test('written at the same time, neither misses the other', async () => {
   })
   await landing.promise
   const second = load(watchRecords, [recordV2()])
-  await untilBlocked(db, sql`locktype = 'advisory'`)
+  await untilBlocked(db, sql`locktype = 'transactionid'`)
   landed.resolve()
   await Promise.all([first, second])
   expect(await readRows()).toMatchObject([{ user_id: 'u1', api_version: 2 }])

@@ -26,6 +26,7 @@ const idleDeps: Omit<RunDeps, 'db' | 'clock'> = {
   wallTimeAt: openWallClock(TIME_ZONE),
   runId: '1',
   readAhead: createReadAhead(1, createFakeClock()),
+  requireLease: async () => {},
   loadTurns: createTurns(1),
   rowBuffers: createRowBuffers('1'),
   pagesPerSlice: 50,

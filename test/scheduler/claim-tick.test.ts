@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { JobLock } from '../../src/state/job-lock.ts'
+import { takeJob } from '../../src/state/job-lease.ts'
 import { type JobRun, readLastJobRuns } from '../../src/state/job-runs.ts'
 import { onServer } from '../helpers/postgres.ts'
 import { HOUR, nightly, type SchedulerBench, START, startSchedulerBench } from '../helpers/scheduler-bench.ts'
@@ -148,7 +148,7 @@ test.each([
 })
 
 test('while another process is at work on the job it is not begun', async () => {
-  const lock = await JobLock.tryTake(bench.database.db, 'nightly')
+  const lock = await takeJob(bench.database.db, 'nightly')
   bench.start()
   await bench.clock.runTo(START + 17 * HOUR)
   expect(bench.times()).toEqual([])
@@ -177,6 +177,7 @@ test('a database that goes is waited for, and the run that it interrupted is tak
   expect(scheduler.health.database()).toMatchObject({ isUp: false, problem: expect.stringContaining('Database') })
   bench.work = async () => doneWell
   await allow(true)
+  await sql`update livehouse_ops.leases set expires_at = now()`.execute(bench.database.db)
   await bench.clock.runTo(START + 18 * HOUR)
   expect(scheduler.health.database()).toMatchObject({ isUp: true, problem: undefined })
   expect(await bench.readRuns()).toMatchObject([{ status: 'ended', outcome: 'ok', attempts: 2 }])

@@ -3,12 +3,11 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Clock } from '../../src/core/clock.ts'
 import { LivehouseError } from '../../src/core/errors.ts'
-import { type JobOutcome, performRun, type RunJob } from '../../src/scheduler/perform-run.ts'
+import { performRun, type RunJob } from '../../src/scheduler/perform-run.ts'
 import { createProgressFeed } from '../../src/scheduler/progress-feed.ts'
-import { JobLock } from '../../src/state/job-lock.ts'
+import { takeJob } from '../../src/state/job-lease.ts'
 import { readLastJobRuns } from '../../src/state/job-runs.ts'
 import { beginJobRun, endJobRun, type HeldJobRun, resumeJobRun } from '../../src/state/record-job-runs.ts'
-import { ownLocks } from '../helpers/own-locks.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
 import { nightly } from '../helpers/scheduler-bench.ts'
@@ -23,26 +22,11 @@ beforeAll(async () => {
 })
 beforeEach(async () => {
   await sql`delete from livehouse_ops.job_runs`.execute(database.db)
+  await sql`delete from livehouse_ops.leases`.execute(database.db)
 })
 afterAll(() => database[Symbol.asyncDispose]())
 
-/** Time goes on when a test says so. */
-function steppedClock(): Clock & { readonly step: () => void } {
-  let wake = Promise.withResolvers<void>()
-  return {
-    now: () => startedAt.getTime(),
-    sleep: async (_, signal) => {
-      const { promise: aborted, reject } = Promise.withResolvers<void>()
-      signal?.addEventListener('abort', () => reject(signal.reason))
-      await Promise.race([wake.promise, aborted])
-    },
-    step: () => {
-      const { resolve } = wake
-      wake = Promise.withResolvers<void>()
-      resolve()
-    },
-  }
-}
+const clock: Clock = { now: () => startedAt.getTime(), sleep: async () => {} }
 
 async function begin(): Promise<HeldJobRun> {
   const run = await beginJobRun(database.db, { job: 'nightly', due: undefined, worker: 'a', startedAt })
@@ -51,23 +35,18 @@ async function begin(): Promise<HeldJobRun> {
 }
 
 /** Performs a run; `work` says how it goes. */
-async function perform(run: HeldJobRun, runJob: RunJob, clock: Clock = steppedClock()): Promise<readonly string[]> {
+async function perform(run: HeldJobRun, runJob: RunJob): Promise<readonly string[]> {
   const { log, lines } = createRecordingLog()
-  await using lock = await JobLock.tryTake(database.db, 'nightly')
-  if (lock === undefined) throw new Error('the lock is free')
+  await using lease = await takeJob(database.db, 'nightly', { renewMs: 5, expiresMs: 20_000 })
+  if (lease === undefined) throw new Error('nobody has it')
   const { signal } = new AbortController()
-  await performRun(run, job, lock, { db: database.db, clock, log, signal, feed: createProgressFeed(), runJob }).catch(
+  await performRun(run, job, lease, { db: database.db, clock, log, signal, feed: createProgressFeed(), runJob }).catch(
     () => {},
   )
   return lines.map(({ event }) => event)
 }
 
 const onRecord = async () => (await readLastJobRuns(database.db, ['nightly'])).get('nightly')
-
-/** Ends the connections that hold locks, as a restart of the server does. */
-async function loseLocks(): Promise<void> {
-  await sql`select pg_terminate_backend(pid) from ${ownLocks} where locktype = 'advisory'`.execute(database.db)
-}
 
 /** What another process does with the run, from taking it up to its end. */
 async function overtake(run: HeldJobRun): Promise<void> {
@@ -94,44 +73,16 @@ test('a run that has been taken up by another, or has ended, is not taken up aga
   expect(await onRecord()).toMatchObject({ worker: 'b', attempts: 2 })
 })
 
-/** Loses the lock in the midst of a run, after which `meanwhile` happens, and then what `wait` waits for. */
-async function loseLockDuring(
-  meanwhile: (run: HeldJobRun) => Promise<void>,
-  wait: (signal: AbortSignal) => Promise<void>,
-): Promise<void> {
+test('a run whose lease another has taken is stopped, and what is on record is what the other did', async () => {
   const run = await begin()
-  const clock = steppedClock()
-  const work = async (signal: AbortSignal): Promise<JobOutcome> => {
-    await loseLocks()
-    await meanwhile(run)
-    clock.step()
-    await wait(signal)
+  await perform(run, async (_, { signal }) => {
+    await sql`update livehouse_ops.leases set epoch = epoch + 1`.execute(database.db)
+    await overtake(run)
+    if (!signal.aborted) await once(signal, 'abort')
+    expect(signal.reason).toMatchObject({ code: 'lease.lost', message: expect.stringContaining('job nightly') })
     return doneWell
-  }
-  await perform(run, async (_, { signal }) => await work(signal), clock)
-}
-
-const stopped = async (signal: AbortSignal): Promise<void> => {
-  if (!signal.aborted) await once(signal, 'abort')
-}
-
-/** Until the lock is held again and what guards it has been looked at, or the run is told to stop. */
-async function heldAgain(signal: AbortSignal): Promise<void> {
-  for (let rounds = 0; rounds < 20 && !signal.aborted; ) {
-    const { rows } = await sql`select 1 from ${ownLocks} where locktype = 'advisory'`.execute(database.db)
-    rounds += rows.length
-  }
-  signal.throwIfAborted()
-}
-
-test('a lock that was lost and is free again stops the run when another has done it in between', async () => {
-  await loseLockDuring(overtake, stopped)
+  })
   expect(await onRecord()).toMatchObject({ worker: 'b', runId: '8' })
-})
-
-test('a lock that was lost and is free again is taken again, and the run goes on', async () => {
-  await loseLockDuring(async () => {}, heldAgain)
-  expect(await onRecord()).toMatchObject({ worker: 'a', attempts: 1, status: 'ended', outcome: 'ok' })
 })
 
 const problem = { stream: null, partition: null, message: 'the database says so' }

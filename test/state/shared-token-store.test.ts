@@ -9,7 +9,6 @@ import { createSharedTokenStore } from '../../src/state/shared-token-store.ts'
 import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
 import { FIXED_NOW } from '../helpers/emulated-service.ts'
 import { emptyTables } from '../helpers/empty-tables.ts'
-import { ownLocks } from '../helpers/own-locks.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 
 let database: TestDatabase
@@ -88,9 +87,11 @@ describe('being alone with it', () => {
     }, signal)
     const died = errorOf(dying)
     await begun.promise
+    await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity
+      where datname = current_database() and state = 'idle in transaction' and pid <> pg_backend_pid()`.execute(
+      database.db,
+    )
     const next = createSharedTokenStore(database.db, application).exclusively(async () => 'next', signal)
-    const lose = sql`select pg_terminate_backend(pid, 5000) from ${ownLocks} where locktype = 'advisory' and granted`
-    await lose.execute(database.db)
     expect(await next).toBe('next')
     never.resolve()
     expect(await died).toMatchObject({ code: 'db.unreachable' })

@@ -39,15 +39,15 @@ export const ledgerTables: Readonly<Record<string, BaseTable>> = {
       command: column('text', 'The command as it was called, without secrets', '所执行的命令，不含密钥'),
       status: column(
         'text',
-        'running, or how it ended: ok, partial, waiting or failed; running without a living process is a killed run',
-        'running 或结果：ok、partial、waiting、failed；进程已不在的 running 为被终止的运行',
+        'running, or how it ended: ok, partial, waiting, failed, or interrupted where its process had gone',
+        'running 或结果：ok、partial、waiting、failed；进程已不在的为 interrupted',
       ),
       settings: column('jsonb', 'The settings that it ran with, without secrets', '运行时的设置，不含密钥'),
       started_at: column('timestamp with time zone', 'When it began', '开始时间'),
       finished_at: column(
         'timestamp with time zone',
-        'When it ended; NULL while it runs, and for ever when it was killed',
-        '结束时间；运行中为 NULL，被终止的永远为 NULL',
+        'When it ended; NULL while it runs; of an interrupted run the last sign of life',
+        '结束时间；运行中为 NULL；被中断的运行为其最后活动时间',
       ),
       resumes_at: column(
         'timestamp with time zone',

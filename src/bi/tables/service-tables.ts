@@ -1,6 +1,6 @@
 import { type BaseTable, column } from '../base-table.ts'
 
-/** Calls, jobs, alerts and migrations. */
+/** Calls, jobs and alerts. */
 export const serviceTables: Readonly<Record<string, BaseTable>> = {
   'livehouse_ops.access_tokens': {
     words: {
@@ -213,29 +213,6 @@ export const serviceTables: Readonly<Record<string, BaseTable>> = {
         'A process is sending it until then; later another one may. Stays where the receiver may have taken it without saying so',
         '在此之前由某个进程发送；之后其他进程可接手。接收方可能已收到但未确认时保留',
       ),
-    },
-  },
-  'livehouse_ops.migrations': {
-    words: { en: 'The migrations that this database has had, in their order', zh: '本数据库已执行的迁移，按顺序' },
-    key: ['name'],
-    columns: {
-      name: column(
-        'character varying(255)',
-        'File name of the migration, without its ending',
-        '迁移的文件名，不含扩展名',
-      ),
-      timestamp: column('character varying(255)', 'When it was applied (ISO 8601, UTC)', '执行时间（ISO 8601，UTC）'),
-    },
-  },
-  'livehouse_ops.migration_lock': {
-    words: {
-      en: 'Kept for the migration library; the lock itself is an advisory one',
-      zh: '为迁移库保留；实际的锁是咨询锁',
-    },
-    key: ['id'],
-    columns: {
-      id: column('character varying(255)', 'Name of the lock', '锁名'),
-      is_locked: column('integer', 'Unused', '未使用'),
     },
   },
 }

@@ -14,7 +14,8 @@ import { endAcceptances } from '../../state/acceptances.ts'
 import { readGoneChannels } from '../../state/channel-states.ts'
 import { readQuestions } from '../../state/questionnaires.ts'
 import { readAcceptances } from '../../state/read-acceptances.ts'
-import { finishRun, startRun } from '../../state/runs.ts'
+import { Leases } from '../../state/leases.ts'
+import { finishRun, openRun } from '../../state/runs.ts'
 import { itemReader } from '../../transform/field.ts'
 import { createRowBuffers } from '../../warehouse/row-buffers.ts'
 import type { CliContext } from '../command.ts'
@@ -59,7 +60,8 @@ export async function executeAudit(context: CliContext, request: AuditVerbReques
   const startedAt = new Date(clock.now())
   const channels = settings.channels.map(({ channelId }) => channelId)
   const asked = { streams: streams.map(({ name }) => name), channels, window: window ?? null, pages, reopens }
-  const runId = await startRun(db, { command, settings: asked, startedAt })
+  await using leases = new Leases(db)
+  const runId = await openRun(db, { command, settings: asked, startedAt }, leases)
   const finish = async (outcome: RunOutcome, record: unknown): Promise<void> => {
     const { status, finishedAt } = outcome
     await finishRun(db, runId, { status, finishedAt: new Date(finishedAt), resumesAt: null, outcome: record })
@@ -120,6 +122,8 @@ async function compare(
     wallTimeAt: openWallClock(service.timeZone),
     runId,
     readAhead: createReadAhead(PAGES_AHEAD * service.concurrency, clock),
+    // It writes no rows.
+    requireLease: async () => {},
     loadTurns: createTurns(1),
     rowBuffers: createRowBuffers(runId),
     pagesPerSlice: PAGES_PER_SLICE,

@@ -16,7 +16,7 @@ import { checkViews } from './check-views.ts'
 
 const DBA = 'let a DBA run the output of `livehouse migrate sql`'
 const GRANTS = 'let a DBA run the output of `livehouse doctor --grants`'
-const dependent = ['sessions', 'zone', 'disk', 'rights', 'schema', 'source', '4.6 budget', 'probe', 'views']
+const dependent = ['zone', 'disk', 'rights', 'schema', 'source', '4.6 budget', 'probe', 'views']
 
 /**
  * The connection, the server, its user's rights, the migrations, whose records are there, and what is kept of the service.

@@ -6,10 +6,9 @@ import { readZone } from '../../db/read-zone.ts'
 import type { CliContext } from '../command.ts'
 import { failed, type ReportCheck } from './check.ts'
 import { checkDisk, describeServerDisk } from './check-disk.ts'
-import { checkSession } from './check-session.ts'
 import { instantsToCompare, judgeZone } from './check-zone.ts'
 
-/** What the server itself is like: sessions, zones and room. `timeZone`: undefined where the settings lack. */
+/** What the server itself is like: zones and room. `timeZone`: undefined where the settings lack. */
 export async function checkServer(
   { clock, signal }: CliContext,
   db: Kysely<Database>,
@@ -19,7 +18,6 @@ export async function checkServer(
 ): Promise<void> {
   const nowMs = clock.now()
   try {
-    report(await checkSession(db, clock))
     if (timeZone !== undefined) {
       report(judgeZone(timeZone, await readZone(db, timeZone, instantsToCompare(nowMs)), nowMs))
     }

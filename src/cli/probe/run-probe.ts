@@ -8,7 +8,8 @@ import { probe, type ProbeResult } from '../../pipeline/probe.ts'
 import type { AnsweredCall } from '../../pipeline/probe/call-times.ts'
 import { callBudget } from '../../state/call-budget.ts'
 import { type HeldIds, readHeldIds } from '../../state/read-held-ids.ts'
-import { finishRun, startRun } from '../../state/runs.ts'
+import { Leases } from '../../state/leases.ts'
+import { finishRun, openRun } from '../../state/runs.ts'
 import { keepSourceFacts } from '../../state/source-facts.ts'
 import type { CliContext } from '../command.ts'
 import { causeBehind, failureOutcome } from '../failure.ts'
@@ -28,7 +29,8 @@ export async function runProbe(context: CliContext, request: ProbeRequest): Prom
   const { db, channels, asksV1 } = request
   const command = 'probe'
   const startedAt = new Date(clock.now())
-  const runId = await startRun(db, { command, settings: { channels, v1: asksV1 }, startedAt })
+  await using leases = new Leases(db)
+  const runId = await openRun(db, { command, settings: { channels, v1: asksV1 }, startedAt }, leases)
   const finish = async (outcome: RunOutcome): Promise<RunOutcome> => {
     const ended = { status: outcome.status, finishedAt: new Date(outcome.finishedAt), resumesAt: null }
     await finishRun(db, runId, { ...ended, outcome: outcomeObject(outcome) })

@@ -3,6 +3,7 @@ import type { Proof } from '../../core/slice.ts'
 import type { StreamName } from '../../core/stream.ts'
 import { countRows, readTableNames } from '../../db/run-query.ts'
 import { type QuarantineCount, readQuarantineCounts } from '../../state/read-quarantine-counts.ts'
+import { type HeldLease, readLeases } from '../../state/leases.ts'
 import { readOpenBackfills, type UnfinishedBackfill } from '../../state/read-open-backfills.ts'
 import { type Acceptance, readAcceptances } from '../../state/read-acceptances.ts'
 import { type OpenPoints, readOpenPoints } from '../../state/read-open-points.ts'
@@ -32,6 +33,8 @@ export interface Status {
   readonly pending: readonly string[]
   readonly streams: readonly StreamStatus[]
   readonly runs: readonly RecordedRun[]
+  /** Who works on what; nothing for a database of an older livehouse. */
+  readonly leases: readonly HeldLease[]
   readonly quarantine: readonly QuarantineCount[]
   readonly backfills: readonly UnfinishedBackfill[]
   readonly open: OpenPoints
@@ -53,6 +56,7 @@ const noOpenPoints: OpenPoints = { gaps: [], gapCount: 0, shortfalls: [], shortf
 const nothing: Omit<Status, 'streams' | 'pending'> = {
   timeZone: null,
   runs: [],
+  leases: [],
   quarantine: [],
   backfills: [],
   open: noOpenPoints,
@@ -84,7 +88,8 @@ export async function collectStatus(
     timeZone: source?.timeZone ?? null,
     pending,
     streams: streamStatuses,
-    runs: await readRuns(db, LAST_RUNS),
+    runs: await readRuns(db, LAST_RUNS, pending.length === 0),
+    leases: pending.length > 0 ? [] : await readLeases(db),
     quarantine: await readQuarantineCounts(db),
     // A database of an older livehouse has no table of them yet.
     backfills: pending.length > 0 ? [] : await readOpenBackfills(db),

@@ -41,6 +41,7 @@ export function describeStatus(status: Status, nowMs: number): string[] {
     '',
     ...formatTable(['run', 'command', 'status', 'started', 'took'], runRows),
     '',
+    ...describeLeases(status, age),
     ...describeOpenPoints(status.open),
     ...describeAccepted(status, nowMs),
     ...describeQuarantine(status),
@@ -50,6 +51,12 @@ export function describeStatus(status: Status, nowMs: number): string[] {
     ...(status.v1 === null ? [] : describeV1Calls(status.v1, timeZone)),
     `Times are those of ${timeZone}.`,
   ]
+}
+
+function describeLeases({ leases }: Status, age: (at: Date) => string): string[] {
+  if (leases.length === 0) return []
+  const rows = leases.map(({ name, holder, since }) => [name, holder, age(since)])
+  return [...formatTable(['being worked on', 'by', 'since'], rows), '']
 }
 
 function resumeCommand({ from, to, streams, channels, onlyGaps }: UnfinishedBackfill): string {
@@ -136,6 +143,7 @@ export function statusJson(status: Status, stale: readonly StreamStatus[] | unde
       started_at: startedAt.toISOString(),
       finished_at: finishedAt?.toISOString() ?? null,
     })),
+    leases: status.leases.map(({ name, holder, since }) => ({ name, holder, since: since.toISOString() })),
     quarantine: Object.fromEntries(quarantine),
     backfills: status.backfills.map((each) => ({
       started_at: each.startedAt.toISOString(),

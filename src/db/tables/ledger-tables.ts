@@ -13,7 +13,7 @@ export interface RunsTable {
   run_id: GeneratedAlways<string>
   command: string
   /** `running`, or how it ended. */
-  status: 'running' | 'ok' | 'partial' | 'waiting' | 'failed'
+  status: 'running' | 'ok' | 'partial' | 'waiting' | 'failed' | 'interrupted'
   settings: Json
   started_at: Instant
   finished_at: OptionalInstant

@@ -1,4 +1,4 @@
-import type { GeneratedAlways } from 'kysely'
+import type { Generated, GeneratedAlways } from 'kysely'
 import type { Instant, Json, OptionalBigInteger, OptionalInstant } from '../column-types.ts'
 
 export interface JobsTable {
@@ -36,6 +36,20 @@ export interface SchedulersTable {
   jobs: Json
   started_at: Instant
   seen_at: Instant
+}
+
+export interface LeasesTable {
+  name: string
+  holder: string
+  epoch: Generated<string>
+  taken_at: Instant
+  renewed_at: Instant
+  expires_at: Instant
+  wanted_until: OptionalInstant
+}
+
+export interface LocksTable {
+  name: string
 }
 
 export interface AlertsTable {

@@ -2,11 +2,12 @@ import type { StreamName } from '../../core/stream.ts'
 import type { WallTime } from '../../core/wall-clock.ts'
 import { wallTimeAt } from '../../core/wall-clock.ts'
 import type { LedgerUnit } from '../../state/read-ledger-overview.ts'
+import { hasEnded } from '../../state/runs.ts'
 import { createExpectations, type Expectations } from './expectations.ts'
 import type { Facts } from './facts.ts'
 
 /** A night and two hours: longer than from one nightly run to the end of the next. */
-export const FRESH_MS = 26 * 3_600_000
+const FRESH_MS = 26 * 3_600_000
 
 /** Why it cannot be said that all is there. `channels` is 0 where the stream is one of the account. */
 export type Finding =
@@ -39,7 +40,7 @@ const inEachChannel: readonly string[] = ['visitors', 'watch_records', 'gifts', 
 /** Judges what is known. */
 export function judge(facts: Facts, expectations: Expectations = createExpectations(facts)): Verdict {
   const { runs } = facts
-  const isRunning = runs.some((run) => run.status === 'running' && facts.readAtMs - run.startedAt.getTime() < FRESH_MS)
+  const isRunning = runs.some(({ status }) => status === 'running')
   if (runs.length === 0) return { status: 'empty', findings: [], completeUntil: undefined, isRunning, kept: new Set() }
   const nightly = facts.units.filter(({ stream }) => stream !== ASKED_FOR)
   const unitsOf = Map.groupBy(nightly, ({ stream }) => stream)
@@ -53,7 +54,7 @@ export function judge(facts: Facts, expectations: Expectations = createExpectati
       ...gaps(stream, units),
     ]),
   ]
-  const isFirst = isRunning && runs.every(({ status }) => status === 'running')
+  const isFirst = isRunning && !runs.some(hasEnded)
   const status = isFirst ? 'first' : findings.length === 0 && nightly.length > 0 ? 'complete' : 'incomplete'
   const kept = facts.units.filter((unit) => isWanted(unit, expectations) && !isOver(unit, expectations))
   const completeUntil = leastReach(facts, kept)
@@ -144,7 +145,7 @@ function gaps(stream: string, units: readonly LedgerUnit[]): Finding[] {
 
 /** A run that stopped before it read anything leaves no slice to tell of it. */
 function failedRun({ runs }: Facts): Finding[] {
-  const last = runs.find(({ status }) => status !== 'running')
+  const last = runs.find(hasEnded)
   return last?.status === 'failed' ? [{ kind: 'failedRun', runId: last.runId, command: last.command }] : []
 }
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { serve } from '../../../src/cli/serve.ts'
 import { systemClock } from '../../../src/core/clock.ts'
 import { type LogFields, silentLog } from '../../../src/core/log.ts'
-import { JobLock } from '../../../src/state/job-lock.ts'
+import { takeJob } from '../../../src/state/job-lease.ts'
 import { beginJobRun } from '../../../src/state/record-job-runs.ts'
 import { createTestContext } from '../../helpers/cli-context.ts'
 import { createFakeClock } from '../../helpers/fake-clock.ts'
@@ -82,7 +82,7 @@ test('a run without an end is running while somebody holds its job, and interrup
     const startedAt = new Date('2026-11-20T00:00:00Z')
     await beginJobRun(db, { job: name, due: undefined, worker: 'other:1', startedAt })
   }
-  await using _held = await JobLock.tryTake(db, 'alive')
+  await using _held = await takeJob(db, 'alive')
   const stop = new AbortController()
   const listening = Promise.withResolvers<string>()
   const { context } = createTestContext({

@@ -2,7 +2,8 @@ import { sql } from 'kysely'
 import { expect, test, vi } from 'vitest'
 import { systemClock } from '../../../src/core/clock.ts'
 import { openDatabase } from '../../../src/db/pool.ts'
-import { startRun } from '../../../src/state/runs.ts'
+import { Leases } from '../../../src/state/leases.ts'
+import { openRun, startRun } from '../../../src/state/runs.ts'
 import { createRecordingLog } from '../../helpers/recording-log.ts'
 import { createTestDatabase, onServer } from '../../helpers/postgres.ts'
 import { startStallingProxy } from '../../helpers/stalling-proxy.ts'
@@ -32,7 +33,8 @@ test('a database that goes away is told of by page, readiness and metrics, and a
   const clock = movableClock()
   const { log, lines } = createRecordingLog()
   await using status = await startTestStatusServer({ db }, { clock, log })
-  const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: new Date(clock.nowMs) })
+  await using leases = new Leases(db)
+  const runId = await openRun(db, { command: 'sync', settings: {}, startedAt: new Date(clock.nowMs) }, leases)
   await sql`insert into livehouse.channels (channel_id, state, run_id) values ('9', 'active', ${runId})`.execute(db)
   expect(await status.text('/')).toContain('The first sync is under way')
 

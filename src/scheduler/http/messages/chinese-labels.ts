@@ -37,7 +37,6 @@ export const chineseLabels: Labels = {
     failed: '失败',
     running: '运行中',
     interrupted: '已中断',
-    unended: '没有结束记录',
   },
   days: {
     complete: '完整',

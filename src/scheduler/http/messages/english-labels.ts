@@ -37,7 +37,6 @@ export const englishLabels: Labels = {
     failed: 'failed',
     running: 'running',
     interrupted: 'interrupted',
-    unended: 'no end on record',
   },
   days: {
     complete: 'complete',

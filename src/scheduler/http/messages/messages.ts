@@ -6,7 +6,7 @@ import type { DayState } from '../timeline.ts'
 import type { Finding } from '../verdict.ts'
 
 /** How a run or a job ended, or that it has not. */
-export type RunState = RunReport['status'] | 'interrupted' | 'unended'
+export type RunState = RunReport['status']
 
 /** Numbers and times as text, as a language writes them. */
 export interface Formats {

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Database } from '../../../db/database.ts'
 import { readRunReports, type RunReport } from '../../../state/read-run-reports.ts'
+import { hasEnded } from '../../../state/runs.ts'
 import type { Metrics } from './define-metrics.ts'
 
 /** Adds the runs that have ended since the last time, of whichever process, to the counters. */
@@ -22,12 +23,12 @@ export function createRunCounter(db: Kysely<Database>, metrics: Metrics, command
     const runs = await readRunReports(db, { kind: 'since', ...seen, count: MOST_AT_ONCE })
     const newest = runs.reduce((latest, { runId }) => (BigInt(runId) > BigInt(latest) ? runId : latest), seen.runId)
     seen = { runId: newest, open: openOf(runs) }
-    for (const run of runs) if (run.status !== 'running') add(metrics, run, commands)
+    for (const run of runs) if (hasEnded(run)) add(metrics, run, commands)
   }
 }
 
 function openOf(runs: readonly RunReport[]): readonly string[] {
-  return runs.flatMap(({ runId, status }) => (status === 'running' ? [runId] : [])).slice(0, MOST_OPEN)
+  return runs.flatMap((run) => (hasEnded(run) ? [] : [run.runId])).slice(0, MOST_OPEN)
 }
 
 function add(metrics: Metrics, { command, status, streams }: RunReport, commands: ReadonlySet<string>): void {

@@ -1,6 +1,7 @@
 import { proofs } from '../../../core/slice.ts'
 import { wallTimeAt } from '../../../core/wall-clock.ts'
 import type { LedgerUnit } from '../../../state/read-ledger-overview.ts'
+import { hasEnded } from '../../../state/runs.ts'
 import { addProofs } from '../add-proofs.ts'
 import type { Facts } from '../facts.ts'
 import type { Finding, Verdict } from '../verdict.ts'
@@ -41,7 +42,7 @@ export function showFacts(metrics: Metrics, facts: Facts, verdict: Verdict, nowM
   for (const state of ['active', 'retired', 'gone'] as const) {
     metrics.channels.set({ state }, facts.channels.filter((channel) => channel.state === state).length)
   }
-  const last = facts.runs.find(({ status }) => status !== 'running')
+  const last = facts.runs.find(hasEnded)
   if (last?.finishedAt) {
     metrics.lastRunStatus.set({ status: last.status }, 1)
     metrics.lastRunEnd.set(last.finishedAt.getTime() / 1000)

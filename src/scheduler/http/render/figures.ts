@@ -1,7 +1,6 @@
 import { type Content, type Html, html } from '../html.ts'
 import type { Verdict } from '../verdict.ts'
 import { stateMark } from './mark.ts'
-import { runState } from './runs-section.ts'
 import { link, moment, roundTo3, type View, wallMoment } from './view.ts'
 
 /** The numbers that say most. */
@@ -22,7 +21,7 @@ export function figures(view: View, verdict: Verdict): Html {
       words.lastRun,
       run === undefined
         ? messages.never
-        : html`<span class="pair"><a href="${link(`/runs/${run.runId}`)}">${stateMark(messages, runState(view, run))}</a> ${moment(view, run.finishedAt ?? run.startedAt)}</span>`,
+        : html`<span class="pair"><a href="${link(`/runs/${run.runId}`)}">${stateMark(messages, run.status)}</a> ${moment(view, run.finishedAt ?? run.startedAt)}</span>`,
     ],
     ...(next === undefined ? [] : [[words.nextRun, moment(view, next)] as const]),
     [

@@ -30,7 +30,6 @@ const toneOfState: Readonly<Record<RunState, Tone>> = {
   failed: 'bad',
   running: 'busy',
   interrupted: 'warn',
-  unended: 'warn',
 }
 
 /** How a run ended. */

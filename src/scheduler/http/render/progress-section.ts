@@ -3,7 +3,6 @@ import { foreign, type Html, html } from '../html.ts'
 import type { Facts } from '../facts.ts'
 import type { Messages } from '../messages/messages.ts'
 import type { JobProgress } from '../progress-board.ts'
-import { FRESH_MS } from '../verdict.ts'
 
 /**
  * What is under way: the jobs of this process as they go, else what the record tells of runs of other processes. Empty, but
@@ -12,19 +11,15 @@ import { FRESH_MS } from '../verdict.ts'
 export function progressSection(
   messages: Messages,
   jobs: readonly JobProgress[],
-  facts: Pick<Facts, 'runs' | 'readAtMs'> | undefined,
+  facts: Pick<Facts, 'runs'> | undefined,
 ): Html {
-  const elsewhere = jobs.length > 0 ? [] : (facts?.runs ?? []).filter((run) => isUnderWay(run, facts?.readAtMs ?? 0))
+  const elsewhere = jobs.length > 0 ? [] : (facts?.runs ?? []).filter(({ status }) => status === 'running')
   if (jobs.length + elsewhere.length === 0) return html`<section id="progress" data-renew hidden></section>`
   return html`<section id="progress" class="part" aria-labelledby="progress-title" data-renew>
 <header><h2 id="progress-title">${messages.sections.progress}</h2></header>
 ${jobs.map((job) => runningJob(messages, job))}${elsewhere.map((run) => runElsewhere(messages, run))}
 </section>
 `
-}
-
-function isUnderWay({ status, startedAt }: RunReport, atMs: number): boolean {
-  return status === 'running' && atMs - startedAt.getTime() < FRESH_MS
 }
 
 function runningJob(messages: Messages, { job, streams }: JobProgress): Html {

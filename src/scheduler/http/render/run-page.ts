@@ -4,7 +4,7 @@ import { foreign, type Html, html } from '../html.ts'
 import { maskValues } from '../mask-values.ts'
 import { dataTable } from './data-table.ts'
 import { proofMarks, stateMark } from './mark.ts'
-import { runState, took } from './runs-section.ts'
+import { took } from './runs-section.ts'
 import { section } from './section.ts'
 import { moment, streamName, type View } from './view.ts'
 
@@ -14,7 +14,7 @@ export function runPage(view: View, run: RunReport, errors: readonly RunError[])
   const { columns } = messages
   const facts = [
     [columns.command, foreign(run.command)],
-    [columns.status, stateMark(messages, runState(view, run))],
+    [columns.status, stateMark(messages, run.status)],
     [columns.started, moment(view, run.startedAt)],
     [columns.took, took(view, run)],
   ] as const

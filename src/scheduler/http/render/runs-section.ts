@@ -3,17 +3,10 @@ import { addCounts, noCounts } from '../../../core/outcome.ts'
 import { type Proof, proofs } from '../../../core/slice.ts'
 import type { RunReport } from '../../../state/read-run-reports.ts'
 import { foreign, type Html, html } from '../html.ts'
-import type { RunState } from '../messages/messages.ts'
-import { FRESH_MS } from '../verdict.ts'
 import { dataTable } from './data-table.ts'
 import { proofMarks, stateMark } from './mark.ts'
 import { section } from './section.ts'
 import { link, moment, type View } from './view.ts'
-
-/** A run that has not ended for more than a day was killed. */
-export function runState({ nowMs }: View, { status, startedAt }: RunReport): RunState {
-  return status === 'running' && nowMs - startedAt.getTime() > FRESH_MS ? 'unended' : status
-}
 
 /** The rows of a run over all its streams. */
 export function totalOf({ streams }: RunReport): Counts {
@@ -45,7 +38,7 @@ export function runsSection(view: View): Html {
         head: columns.run,
         cell: (run) => html`<a href="${link(`/runs/${run.runId}`)}">${run.runId}</a> ${foreign(run.command, 40)}`,
       },
-      { head: columns.status, cell: (run) => stateMark(messages, runState(view, run)) },
+      { head: columns.status, cell: (run) => stateMark(messages, run.status) },
       { head: columns.started, cell: (run) => moment(view, run.startedAt) },
       { head: columns.took, cell: (run) => took(view, run) },
       { head: columns.read, cell: number((run) => totalOf(run).extracted), isNumber: true },

@@ -1,0 +1,68 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Answer } from '../../src/emulator/answer.ts'
+import { expectTruth } from '../helpers/expect-truth.ts'
+import { type KillBench, startKillBench } from '../helpers/kill-bench.ts'
+
+let bench: KillBench
+
+beforeAll(async () => {
+  bench = await startKillBench()
+})
+afterAll(async () => await bench[Symbol.asyncDispose]())
+beforeEach(async () => await bench.reset())
+
+/** The first list as it is now, whatever becomes of it until it arrives. */
+function atFirstList(act: () => void): void {
+  let isOver = false
+  const answer = (given: Answer): Answer => {
+    const { body } = given
+    if (isOver || body.kind !== 'list') return given
+    isOver = true
+    act()
+    return { ...given, body: { kind: 'json', value: body.envelope(body.items(), body.total) } }
+  }
+  bench.emulator.faults.push({ effect: { name: 'as it was', answer } })
+}
+
+/** As time does, also to a run that is not renewed meanwhile. */
+const later = {
+  'the partition alone': sql`update livehouse_ops.leases
+    set expires_at = now() + case when name like 'run %' then interval '1 hour' else '0' end`,
+  'the partition and the run': sql`update livehouse_ops.leases set expires_at = now()`,
+} as const
+
+async function readStatuses(): Promise<readonly string[]> {
+  const runs = await bench.database.db.selectFrom('livehouse_ops.runs').select('status').orderBy('run_id').execute()
+  return runs.map(({ status }) => status)
+}
+
+test.each([
+  ['the partition alone', 'running'],
+  ['the partition and the run', 'interrupted'],
+] as const)(
+  'a process that was stopped with an older reading in hand, and lost %s, overwrites nothing; meanwhile it is shown as %s',
+  async (lost, shown) => {
+    const { emulator, database } = bench
+    const child = bench.startChild('--streams', 'visitors')
+    const stopped = Promise.withResolvers<void>()
+    atFirstList(() => {
+      child.process.kill('SIGSTOP')
+      stopped.resolve()
+    })
+    await child.whileRunning(stopped.promise)
+    await later[lost].execute(database.db)
+    for (const { visitors } of emulator.world.channels.values()) {
+      for (const visitor of visitors.rows) visitors.replace(visitor, { ...visitor, nick: `${visitor.nick} II` })
+    }
+    expect(await bench.syncHere()).toBe(0)
+    await expectTruth(bench, ['visitors'])
+    expect(await readStatuses()).toEqual([shown, 'ok'])
+
+    child.process.kill('SIGCONT')
+    const { code, error } = await child.ended
+    expect(code, error).toBe(0)
+    await expectTruth(bench, ['visitors'])
+    expect(await readStatuses()).toEqual(['ok', 'ok'])
+  },
+)
