@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { backfill } from '../../src/cli/backfill.ts'
 import { run } from '../../src/cli/run.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { missingRow, noRows, withheldRows } from '../../src/emulator/fault-effects.ts'
@@ -151,4 +152,22 @@ test('a job with a long lookback skips no day of what nightly syncs have read an
     return askedSince(calls)
   }
   expect(await runJob()).toEqual(['2026-11-16'])
+})
+
+test('a settled range in which a backfill misses a gift is read again by the next sync, and no other is', async () => {
+  const [channel] = account.emulator.world.channels.values()
+  await read('gifts')
+  account.clock.nowMs += HOUR_MS
+  await read('gifts')
+  const [oldest] = channel?.gifts.rows.toSorted((a, b) => a.givenAt - b.givenAt) ?? []
+  if (channel === undefined || oldest === undefined) throw new Error('nobody gave anything')
+  channel.gifts.remove(oldest)
+  const range = ['--from', '2026-09-01', '--to', '2026-11-10', '--streams', 'gifts']
+  expect(await account.run(backfill, range)).toMatchObject({ code: 0 })
+  expect(await count(sql`livehouse.gifts where removed_at is not null`)).toBe(0)
+  account.clock.nowMs += DAY_MS
+  const calls = account.emulator.calls.length
+  await read('gifts')
+  expect(await count(sql`livehouse.gifts where removed_at is not null`)).toBe(1)
+  expect(askedSince(calls)).not.toContain('2014-12-31')
 })
