@@ -21,8 +21,8 @@ Lists with times (watch_records, signups) are compared as far as they are covere
 usage of today as a whole. Rows in quarantine count, rows that are marked as removed do not. What is new at the source, or still
 changed, since it was last read is said and is no difference; managers and questionnaires do not tell when they were changed, so that
 this is assumed of every change where the last reading is more than five minutes ago. A watch record that is no longer at the source is kept and said; it is a difference
-only where it is of the last three days, or where so many are too many that they are not read. Gifts have no total: with --from or
---to what is covered of the range is read again and compared value by value. watch_records_v1 is not audited, not even over a
+only where it is of the last three days, or where so many are too many that they are not read. Gifts have no total: what is
+covered of them is read again and compared value by value. What an audit has reopened is a difference until it has been read again. watch_records_v1 is not audited, not even over a
 range: it has no total, and a range would cost what a sync needs of its ten calls a day. Named with others it is passed over, named
 alone it is refused.
 
@@ -37,7 +37,7 @@ Flags:
   --no-reopen      leaves the ledger as it is
   --json           prints one JSON object instead: that of a sync, with "audit": {"partitions": [{"stream", "partition", "verdict",
                    "from", "to", "source_rows", "warehouse_rows", "quarantined_rows", "differences", "reopened", "notes"}],
-                   "not_audited", "values": {"seed", "pages", "of", "rows"} or null}
+                   "not_audited", "gone": [CHANNEL], "values": {"seed", "pages", "of", "rows"} or null}
 
 Exit codes: 0 no difference, 1 nothing could be compared, 2 wrong use, 3 something differs or could not be compared, 130 and 143
 interrupted.

@@ -6,4 +6,6 @@ import type { AuditResult } from '../../pipeline/audit/run-audit.ts'
 export interface AuditOutcome extends RunOutcome, Pick<AuditResult, 'partitions' | 'pages'> {
   /** Streams that were named and cannot be compared. */
   readonly unaudited: readonly StreamName[]
+  /** Channels that the service no longer knows: nothing of them was compared. */
+  readonly gone: readonly string[]
 }

@@ -7,9 +7,9 @@ import type { Window } from '../../core/slice.ts'
 import type { Stream, StreamName } from '../../core/stream.ts'
 import { openWallClock } from '../../core/wall-clock.ts'
 import type { Database } from '../../db/database.ts'
+import { type AuditResult, runAudit } from '../../pipeline/audit/run-audit.ts'
 import { createReadAhead } from '../../pipeline/read-ahead.ts'
 import { createTurns } from '../../pipeline/turns.ts'
-import { type AuditResult, runAudit } from '../../pipeline/audit/run-audit.ts'
 import { endAcceptances } from '../../state/acceptances.ts'
 import { readGoneChannels } from '../../state/channel-states.ts'
 import { readQuestions } from '../../state/questionnaires.ts'
@@ -21,8 +21,8 @@ import { createRowBuffers } from '../../warehouse/row-buffers.ts'
 import type { CliContext } from '../command.ts'
 import type { ExtractionSettings } from '../extraction-settings.ts'
 import { causeBehind, failureOutcome } from '../failure.ts'
-import { outcomeObject } from '../outcome-json.ts'
 import { openRunConnection } from '../open-run-connection.ts'
+import { outcomeObject } from '../outcome-json.ts'
 import { tellOfCauses } from '../tell-of-causes.ts'
 import type { AuditOutcome } from './audit-outcome.ts'
 import { auditObject } from './report.ts'
@@ -89,7 +89,7 @@ async function compare(
   { settings, db, streams, namesChannels, window, pages, seed, reopens, ...request }: AuditVerbRequest,
   runId: string,
   startedAt: Date,
-): Promise<AuditResult> {
+): Promise<AuditResult & Pick<AuditOutcome, 'gone'>> {
   const { clock, log, signal } = context
   const { service, channels } = settings
   await endAcceptances(db, startedAt)
@@ -110,7 +110,7 @@ async function compare(
     reopens,
     concurrency: Math.min(CONCURRENT_PARTITIONS, service.concurrency),
   }
-  return await runAudit(question, {
+  const result = await runAudit(question, {
     db,
     fetchPage,
     openItemReader: itemReader,
@@ -128,4 +128,5 @@ async function compare(
     rowBuffers: createRowBuffers(runId),
     pagesPerSlice: PAGES_PER_SLICE,
   })
+  return { ...result, gone: channels.flatMap(({ channelId }) => (gone.has(channelId) ? [channelId] : [])) }
 }

@@ -20,14 +20,14 @@ const words: Readonly<Record<AuditVerdict, string>> = {
   different: 'different',
   accepted: 'accepted',
   moving: 'moving',
-  unverifiable: 'unverifiable',
+  unverifiable: 'not compared',
   unread: 'not read yet',
   failed: 'failed',
 }
 
 /** What was compared, for a person: a line a partition, then what differs and what was done about it. */
 export function describeAudit(outcome: AuditOutcome): string[] {
-  const { partitions, unaudited, pages, errors, status } = outcome
+  const { partitions, unaudited, gone, pages, errors, status } = outcome
   const isOk = ({ verdict }: PartitionAudit) => verdict === 'equal' || verdict === 'unverifiable'
   const isShort = partitions.length <= MOST_PARTITIONS
   const shown = isShort ? partitions : partitions.filter((each) => !isOk(each))
@@ -38,6 +38,7 @@ export function describeAudit(outcome: AuditOutcome): string[] {
     ...(shown.length === 0 ? [] : [...formatTable(header, shown.map(rowOf)), '']),
     ...partitions.flatMap(describePartition),
     ...unaudited.map((stream) => `– ${stream}: ${NOT_BY_TOTAL}`),
+    ...gone.map((channelId) => `– channel ${channelId}: gone, nothing of it was compared`),
     ...errors.flatMap(({ code, message }) => (code === 'audit.difference' ? [] : [`✗ ${message}`])),
     ...(pages === undefined
       ? []
@@ -67,18 +68,23 @@ function describeStreams(partitions: readonly PartitionAudit[]): string[] {
   const groups = [...Map.groupBy(partitions, ({ stream }) => stream)]
   const rows = groups.map(([stream, group]) => {
     const verdicts = [...Map.groupBy(group, ({ verdict }) => verdict)]
+    // Where nothing was compared there is no number: 0 would read as no rows.
     const sum = (of: (each: PartitionAudit) => number | undefined) =>
-      group.reduce((total, each) => total + (of(each) ?? 0), 0)
+      group.reduce<number | undefined>((total, each) => addKnown(total, of(each)), undefined) ?? '–'
     return [
       stream,
       group.length,
       sum(({ sourceRows }) => sourceRows),
-      sum(({ warehouseRows, quarantinedRows }) => (warehouseRows === undefined ? 0 : warehouseRows - quarantinedRows)),
+      sum(({ warehouseRows, quarantinedRows }) => warehouseRows && warehouseRows - quarantinedRows),
       sum(({ quarantinedRows }) => quarantinedRows),
       verdicts.map(([verdict, each]) => `${each.length} ${words[verdict]}`).join(', '),
     ]
   })
   return formatTable(['stream', 'partitions', 'at the source', 'in the warehouse', 'quarantined', 'verdicts'], rows)
+}
+
+function addKnown(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : a + b
 }
 
 function describePartition({ stream, partition, differences, notes, reopened, verdict }: PartitionAudit): string[] {
@@ -91,7 +97,7 @@ function describePartition({ stream, partition, differences, notes, reopened, ve
       `${mark} ${place}: ${describeDifference(each, keyColumn)}`,
       ...(each.kind === 'changed' ? each.cells.map(cellText) : []),
     ]),
-    ...(verdict === 'unverifiable' && differences.length === 0 ? [] : notes.map((note) => `– ${place}: ${note}`)),
+    ...notes.map((note) => `– ${place}: ${note}`),
     ...reopened.map((window) => `  ${rangeText(window)} is no longer covered: the next livehouse sync reads it again`),
     ...(verdict === 'different' && known?.isTimeFiltered === false
       ? ['  the next livehouse sync reads the whole list again']
@@ -143,6 +149,7 @@ export function auditObject(
         notes: each.notes,
       })),
       not_audited: outcome.unaudited.map((stream) => ({ stream, reason: NOT_BY_TOTAL })),
+      gone: outcome.gone,
       values: pages === undefined ? null : { seed: pages.seed, pages: pages.pages, of: pages.of, rows: pages.rows },
     },
   }

@@ -19,11 +19,8 @@ export async function auditPartition(
   if (covered === undefined) return await auditList(stream, partition, deps, meter)
   if (stream.isCounted)
     return await auditRanges({ stream, partition, covered, isWhole: !task.hasRange, learnColumn }, deps, meter)
-  if (!task.hasRange) return { ...nothing, verdict: 'unverifiable', notes: [NO_TOTAL] }
   return await auditByReading(task, covered, deps, meter)
 }
-
-const NO_TOTAL = 'the source tells no total; --from and --to read a range again and compare it'
 
 const nothing: Comparison = {
   verdict: 'unread',
@@ -60,6 +57,7 @@ async function auditByReading(
     ...nothing,
     verdict: differences.length > 0 ? 'different' : moved,
     window: { from: first.from, to: last.to },
+    sourceRows: found.reduce((sum, each) => sum + each.found, 0) + quarantinedRows,
     warehouseRows,
     quarantinedRows,
     differences,

@@ -23,6 +23,8 @@ export interface RangeComparison {
   readonly hasMoved: boolean
   /** Rows that came. */
   readonly rows: number
+  /** Of these, what lies in the range. */
+  readonly found: number
   readonly hasKey: (key: string) => boolean
 }
 
@@ -77,6 +79,7 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
     ],
     hasMoved: readings.some(({ extraction }) => extraction.verdict.proof === 'moving'),
     rows: readings.reduce((sum, { extraction }) => sum + extraction.summary.distinct, 0),
+    found: readings.reduce((sum, { extraction }) => sum + extraction.found.count, 0),
     hasKey: (key) => readings.some(({ extraction }) => extraction.found.has(key)),
   }
 }

@@ -23,6 +23,8 @@ function whatDiffers(difference: Difference, keyColumn: string): string {
       return difference.rows > 0
         ? `the source has ${counted(difference.rows)} more than the warehouse`
         : `the warehouse has ${counted(-difference.rows)} more than the source`
+    case 'reopened':
+      return 'an earlier audit found a difference, and nothing has been read again since (livehouse sync)'
     case 'withheld':
       return `the source says that there ${are(difference.rows)} ${counted(difference.rows)} more than it delivers`
   }

@@ -6,7 +6,7 @@ import type { DifferingCell } from '../../warehouse/compare-rows.ts'
  * How the warehouse and the source stand to each other in one partition.
  * `equal`: as many rows, or what is different has come about since the last reading. `different`: not what the ledger claims.
  * `accepted`: the source delivers fewer rows than it says, and an operator has acknowledged that. `moving`: the list moved while
- * it was compared. `unverifiable`: the source tells no total. `unread`: nothing of it has been read, so nothing is claimed.
+ * it was compared. `unverifiable`: there is nothing to compare with. `unread`: nothing of it has been read, so nothing is claimed.
  */
 export type AuditVerdict = 'equal' | 'different' | 'accepted' | 'moving' | 'unverifiable' | 'unread' | 'failed'
 
@@ -24,6 +24,8 @@ export type Difference = { readonly window: Window | undefined } & (
   | { readonly kind: 'count'; readonly rows: number }
   /** The source says that there are more rows than it delivers, however often it is asked. */
   | { readonly kind: 'withheld'; readonly rows: number }
+  /** An earlier audit found a difference here, and nothing has read it again since. */
+  | { readonly kind: 'reopened'; readonly rows: 0 }
 )
 
 /** What comparing one partition, or a part of it, has shown. */

@@ -1,6 +1,7 @@
 import { partitionKey, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
 import { forgetCoverage } from '../../state/coverage.ts'
+import { readReopened, recordReopened } from '../../state/reopened-ranges.ts'
 import { mergeWindows } from '../plan-windows.ts'
 import type { RunDeps } from '../slice-work.ts'
 import type { Allowance } from './allowance.ts'
@@ -18,13 +19,15 @@ export interface SettleOptions {
 export async function settleAudit(
   { task: { stream, partition }, meter, comparison, error }: OpenAudit,
   { allowance, reopens }: SettleOptions,
-  { db }: Pick<RunDeps, 'db'>,
+  { db, clock }: Pick<RunDeps, 'db' | 'clock'>,
 ): Promise<PartitionAudit> {
   const place = { stream: stream.name, partition: partitionKey(partition), ...meter.counts() }
   if (comparison === undefined || error !== undefined)
     return { ...nothing, ...comparison, ...place, verdict: 'failed', reopened: [], error }
+  const open = stream.isTimeFiltered ? await readReopened(db, stream.name, place.partition) : []
   const isAccepted = allowance.take(stream, partition, comparison.differences)
-  const verdict = isAccepted ? 'accepted' : comparison.verdict
+  const found = isAccepted ? 'accepted' : comparison.verdict
+  const verdict = open.length > 0 ? 'different' : found
   const wanted = reopens && verdict === 'different' ? windowsToReopen(comparison, stream) : []
   const reopened: Window[] = []
   for (const window of wanted) {
@@ -34,9 +37,13 @@ export async function settleAudit(
       partition: place.partition,
       window,
     })
-    if (forgotten.length > 0) reopened.push(window)
+    if (forgotten.length === 0) continue
+    await recordReopened(db, { stream: stream.name, partition: place.partition }, window, new Date(clock.now()))
+    reopened.push(window)
   }
-  return { ...comparison, ...place, verdict, reopened, error: undefined }
+  const unread = open.map((window) => ({ kind: 'reopened', rows: 0, window }) as const)
+  const differences = [...comparison.differences, ...unread]
+  return { ...comparison, ...place, differences, verdict, reopened, error: undefined }
 }
 
 const nothing: Comparison = {
