@@ -39,21 +39,33 @@ export function createListPlaces(
       if (isProof(request, second)) known.set(endpoint, other)
       return second
     }
+    // The size may be clamped to the default: page 2 tells.
+    if (request.page === 1) return page
     throw ignored(request, page)
   }
 }
 
-/** An answer without an echo cannot be judged and counts as heeded. */
-function isHeeded(request: PageRequest, { echoedPage, echoedPageSize }: Page): boolean {
-  return (echoedPage ?? request.page) === request.page && (echoedPageSize ?? request.pageSize) === request.pageSize
+/**
+ * An answer without an echo cannot be judged and counts as heeded. A smaller size than was asked for is a clamped one, unless it
+ * is the default and nothing but the size is there to tell.
+ */
+function isHeeded(request: PageRequest, { echoedPage, echoedPageSize = request.pageSize }: Page): boolean {
+  const { page, pageSize } = request
+  const isClamped = echoedPageSize < pageSize && (page > 1 || echoedPageSize !== defaultSizeOf(request))
+  return (echoedPage ?? page) === page && (echoedPageSize === pageSize || isClamped)
 }
 
-/** The echo of a default proves nothing. */
+/** The echo of a default proves nothing, nor does that of a size which was not asked for: it may be another default. */
 function isProof(request: PageRequest, { echoedPage, echoedPageSize }: Page): boolean {
-  const defaultSize = request.list.endpoint === 'managersUsage' ? 1 : 20
   return (
-    (echoedPage !== undefined && request.page > 1) || (echoedPageSize !== undefined && request.pageSize !== defaultSize)
+    (echoedPage !== undefined && request.page > 1) ||
+    (echoedPageSize === request.pageSize && request.pageSize !== defaultSizeOf(request))
   )
+}
+
+/** API 8. */
+function defaultSizeOf({ list }: PageRequest): number {
+  return list.endpoint === 'managersUsage' ? 1 : 20
 }
 
 /** Nothing is missing, whatever the echo says: all there is fits this page, or the page lies past the end. */
