@@ -1,5 +1,7 @@
+import type { Row } from '../core/column.ts'
 import type { Page } from '../core/page.ts'
 import type { Window } from '../core/slice.ts'
+import { floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
 import { chooseBounds, type PageTimes, SHORTEST_WINDOW } from './choose-bounds.ts'
 import { lookIntoList } from './look-into-list.ts'
 import { measureBareList, type NumberedPage, servedSize } from './measure-list.ts'
@@ -7,6 +9,7 @@ import type { SliceReading } from './open-reading.ts'
 import { pagesByText } from './pages-by-text.ts'
 import { partOf } from './plan-again.ts'
 import { cutWindow, cutWindowAt } from './plan-windows.ts'
+import { minuteOf } from './row-window.ts'
 import { sliceSize } from './slice-size.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 
@@ -50,7 +53,7 @@ export async function cutSlice(
   const looks = lookIntoList(slice, reading, first, deps)
   const known: PageTimes[] = [looks.timesOf({ number: 1, page: first })]
   const onLook = (page: NumberedPage) => void known.push(looks.timesOf(page))
-  // A short page of a bare array is the last one, and a part was measured when it was cut: unless reading has shown otherwise.
+  // Most lists that begin with a short page end there, and a part was measured when it was cut: reading shows where that is wrong.
   const isShort = !isTooLong && (expectedPages !== undefined || first.items.length < reading.pages.pageSize)
   if (!stream.isCounted && isShort) return undefined
   const pages = stream.isCounted
@@ -79,6 +82,32 @@ export async function cutSlice(
     if (!isSure || pagesEach > size.longest) return undefined
     return Math.min(pages * SURELY_LESS, pagesEach * UNEVEN)
   })
+}
+
+/** From when on the rows of a slice are younger than settle, where others are older: a live list moves there alone. */
+export function unsettledFrom({ window, covers }: Slice): WallTime | undefined {
+  return window !== undefined && covers !== undefined && covers.to < window.to ? covers.to : undefined
+}
+
+/**
+ * Cuts a slice that could not be read as it is (a page of it was refused, or it did not come to rest): what is younger than settle
+ * apart, else where half of the rows that came lie before, at a whole minute.
+ * @returns undefined for one minute
+ */
+export function halveSlice(
+  slice: Slice,
+  rows: readonly Row[],
+  { timeZone }: Pick<RunDeps, 'timeZone'>,
+): readonly Slice[] | undefined {
+  const { window, stream } = slice
+  if (window === undefined) return undefined
+  const times = rows
+    .flatMap((row) => minuteOf(row[stream.timeColumns[0] ?? ''], timeZone) ?? [])
+    .filter((time) => time >= window.from && time < window.to)
+    .sort((a, b) => a - b)
+  const middle = times[Math.floor(times.length / 2)] ?? floorToMinute((window.from + window.to) / 2)
+  const at = unsettledFrom(slice) ?? Math.max(window.from + MINUTE, Math.min(middle, window.to - MINUTE))
+  return toSlices(slice, cutWindowAt(window, [at]), () => undefined)
 }
 
 function toSlices(

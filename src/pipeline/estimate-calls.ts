@@ -42,7 +42,7 @@ const MOST_ASKED = 20
 /** What cutting a longer list takes beside its pages (see `cut-slice.ts`): for each part, and where the end is to be found. */
 const PAGES_A_SLICE = 50
 const CALLS_A_PART = 1.5
-const CALLS_A_BARE_PART = 3.5
+const CALLS_A_BARE_PART = 4.5
 const CALLS_TO_MEASURE = 11
 
 /**
@@ -84,9 +84,9 @@ export function callsFor(stream: Stream, rows: number | undefined): number {
   if (isBudgeted) return Math.ceil((rows ?? 0) / pageSize) + 1
   const { enough, partsOf } = sliceSize(stream, pageSize, PAGES_A_SLICE)
   if (!isCounted) {
-    // A short page is proven by an empty one; several pages by the first and the last again, and a look at a far one.
-    const pages = Math.floor((rows ?? 0) / pageSize) + 1
-    if (pages <= enough) return pages === 1 ? 2 : pages + 3
+    // An empty page is the end; a full first one takes a look at a far one, and the first and the last again.
+    const pages = Math.ceil((rows ?? 0) / pageSize)
+    if (pages <= enough) return (rows ?? 0) < pageSize ? pages + 1 : pages + 4
     return pages + Math.ceil(partsOf(pages) * CALLS_A_BARE_PART) + CALLS_TO_MEASURE
   }
   const pages = Math.max(1, Math.ceil((rows ?? 0) / pageSize))

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import type { BatchLoader } from './batch-loader.ts'
 import { SHORTEST_WINDOW } from './choose-bounds.ts'
-import { cutSlice } from './cut-slice.ts'
+import { cutSlice, halveSlice } from './cut-slice.ts'
 import { extractKeyed } from './extract-keyed.ts'
 import { extractUnkeyed } from './extract-unkeyed.ts'
-import type { Extraction } from './extraction.ts'
+import { type Extraction, MOST_READINGS } from './extraction.ts'
 import type { SliceReading } from './open-reading.ts'
 import { sliceSize } from './slice-size.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
@@ -29,12 +29,21 @@ export async function extractSlice(
 
   const isTooLong = (pages: number, size: number) => pages > sliceSize(stream, size, deps.pagesPerSlice).most
   const mayBeCut = window !== undefined && window.to - window.from > SHORTEST_WINDOW
-  const extraction = await extractUnkeyed(slice, identity, reading, deps, loader, mayBeCut ? isTooLong : undefined)
-  if (extraction) return { kind: 'read', extraction }
-  const more = await cutSlice(slice, reading, deps, true)
-  if (more) return { kind: 'cut', parts: more }
-  // Its rows lie too close together: all of them have to be held.
-  const whole = await extractUnkeyed(slice, identity, reading, deps, loader)
-  assert(whole !== undefined)
-  return { kind: 'read', extraction: whole }
+  const read = await extractUnkeyed(slice, identity, reading, deps, loader, mayBeCut ? isTooLong : undefined)
+  // What is younger than settle may move: it is read again next time, and nothing is claimed of it.
+  if (read.kind === 'read' && (read.extraction.verdict.proof !== 'moving' || slice.covers === undefined)) return read
+  const isCut = read.kind === 'unread' || read.isRestless
+  const more =
+    read.kind === 'unread' && read.cause === 'too long' ? await cutSlice(slice, reading, deps, true) : undefined
+  const halves = more ?? (isCut ? halveSlice(slice, read.rows, deps) : undefined)
+  if (halves) return { kind: 'cut', parts: halves }
+  if (read.kind === 'read') return { kind: 'read', extraction: withheld(read.extraction) }
+  assert(read.cause !== 'too long')
+  throw read.cause.refusal
+}
+
+/** Older than settle, and nothing of it could be written. */
+function withheld({ verdict, ...extraction }: Extraction): Extraction {
+  const reason = `it did not come to rest in ${MOST_READINGS} readings, so none of its rows was written: ${verdict.reason}`
+  return { ...extraction, verdict: { proof: 'short', reason, isAtRest: false } }
 }

@@ -1,3 +1,4 @@
+import type { Row } from '../core/column.ts'
 import { cleanText } from '../core/clean-text.ts'
 import { isSameJson } from '../core/is-same-json.ts'
 import { jsonText } from '../core/json-text.ts'
@@ -8,6 +9,7 @@ import { type Extraction, isSettled, MOST_READINGS } from './extraction.ts'
 import { identifyRows } from './identify-rows.ts'
 import { judgeWalk, type Verdict } from './judge-walk.ts'
 import type { SliceReading } from './open-reading.ts'
+import { unsettledFrom } from './cut-slice.ts'
 import { describeList } from './page-reading.ts'
 import { findChange, type IsTooLong, type ListReading, pagesOfTwins, readBareList } from './read-bare-list.ts'
 import { readPages } from './read-pages.ts'
@@ -15,10 +17,21 @@ import { isInWindow, requireFiltered } from './row-window.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { startWalk, type WalkSummary } from './walk.ts'
 
+/** What became of reading a slice whose rows have no id. */
+export type UnkeyedReading =
+  /** `isRestless`: it did not come to rest although it was read often enough, and its rows do not come in one answer. */
+  | {
+      readonly kind: 'read'
+      readonly extraction: Extraction
+      readonly isRestless: boolean
+      readonly rows: readonly Row[]
+    }
+  /** Its end was not reached. `rows`: what has come of it, of the window or not. */
+  | { readonly kind: 'unread'; readonly cause: NonNullable<ListReading['unread']>; readonly rows: readonly Row[] }
+
 /**
  * Reads a slice whose rows have no id: the whole of it into memory, again until a reading is clean, and gives its rows to
  * `loader` only then. A row that came twice because the list moved would otherwise be a second row for ever.
- * @returns undefined where a list without a total is longer than `isTooLong` lets it be
  */
 export async function extractUnkeyed(
   slice: Slice,
@@ -27,25 +40,32 @@ export async function extractUnkeyed(
   deps: RunDeps,
   loader: BatchLoader,
   isTooLong?: IsTooLong,
-): Promise<Extraction | undefined> {
+): Promise<UnkeyedReading> {
   const { stream, window } = slice
   const { timeZone } = deps
+  let earlier: readonly string[] | undefined
 
   for (let attempt = 1; ; attempt++) {
-    const list = stream.isCounted ? await readCountedList(reading) : await readList(reading, isTooLong)
-    if (list === undefined) return undefined
-    const { pages, doubt } = list
+    const { pages, doubt, unread } = stream.isCounted
+      ? await readCountedList(reading)
+      : await readList(reading, isTooLong)
     const walk = startWalk(stream, reading.readItem)
     const rows = pages.flatMap((page) => {
       const fresh = walk.add(page)
       if (reading.asked) requireFiltered(describeList(reading.pages.list), stream, fresh, reading.asked, timeZone)
       return fresh
     })
-    const summary = walk.summary()
-    const verdict = judgeReading(summary, doubt)
-    if (!isSettled(verdict) && attempt < MOST_READINGS) continue
-
+    if (unread !== undefined) return { kind: 'unread', cause: unread, rows }
     const kept = rows.filter((row) => window === undefined || isInWindow(row[identity.timeColumn], window, timeZone))
+    const summary = walk.summary()
+    const contents = doubt === undefined || stream.isCounted ? undefined : kept.map(jsonText).sort()
+    const verdict = judgeReading(summary, isSameOnceEach(contents, earlier) ? undefined : doubt)
+    earlier = contents
+    const isOneAnswer = pages.length < 2 && summary.received < reading.pages.pageSize
+    const isRestless = verdict.proof === 'moving' && !isOneAnswer
+    // Of a list with rows that are younger than settle, the others are read apart before they are read again.
+    if (!isSettled(verdict) && attempt < MOST_READINGS && !(isRestless && unsettledFrom(slice) !== undefined)) continue
+
     const isWhole = isSettled(verdict) || (verdict.proof === 'short' && doubt === undefined)
     const identified = isWhole ? identifyRows(stream, identity, kept, timeZone) : []
     if (isSettled(verdict)) await loader.add(identified)
@@ -55,8 +75,17 @@ export async function extractUnkeyed(
     const keys = new Set(identified.map((row) => String(row[identity.keyColumn])))
     const found = { count: kept.length, has: (key: string) => keys.has(key) }
     const known = { channelFacts: undefined, title: title && headersText(title) }
-    return { summary, verdict, found, isOnlyReading: true, unproven, ...known }
+    const extraction = { summary, verdict, found, isOnlyReading: true, unproven, ...known }
+    return { kind: 'read', extraction, isRestless, rows }
   }
+}
+
+/**
+ * Whether two readings in a row hold the same rows of the window, none of them twice: what moved lies beside it, in the minute more
+ * that is asked for.
+ */
+function isSameOnceEach(contents: readonly string[] | undefined, earlier: readonly string[] | undefined): boolean {
+  return contents !== undefined && isSameJson(contents, earlier) && new Set(contents).size === contents.length
 }
 
 /** As JSON text that Postgres takes: operators' free text, and what is no text as that of its JSON. */
@@ -70,10 +99,7 @@ function judgeReading(summary: WalkSummary, doubt: string | undefined): Verdict 
   return isSettled(verdict) && doubt !== undefined ? { proof: 'moving', reason: doubt } : verdict
 }
 
-async function readList(
-  { pages, reportPage }: SliceReading,
-  isTooLong: IsTooLong | undefined,
-): Promise<ListReading | undefined> {
+async function readList({ pages, reportPage }: SliceReading, isTooLong: IsTooLong | undefined): Promise<ListReading> {
   return await readBareList(pages, (page) => reportPage(page.items.length, undefined), isTooLong)
 }
 

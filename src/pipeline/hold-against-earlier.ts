@@ -33,6 +33,7 @@ export async function holdAgainstEarlier(
   { db, clock, timeZone }: RunDeps,
   lastWalk: number | undefined,
 ): Promise<HeldVerdict> {
+  if (verdict.isAtRest === false) return { ...verdict, isDrop: false }
   if (verdict.proof === 'short') {
     const { totals, distinct, rejected } = summary
     return { ...verdict, isDrop: false, missingRows: (totals?.largest ?? 0) - distinct - rejected.length }

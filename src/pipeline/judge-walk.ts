@@ -5,6 +5,8 @@ import type { WalkSummary } from './walk.ts'
 export interface Verdict {
   readonly proof: Exclude<Proof, 'agreed' | 'accepted' | 'failed'>
   readonly reason: string | undefined
+  /** False where it is `short` because it did not come to rest: how many rows are missing is not known. */
+  readonly isAtRest?: boolean
 }
 
 /**

@@ -56,10 +56,6 @@ export async function measureBareList(
       // Both lie past the end, where the last page comes again and again.
       tail = page
       end = there.pop()?.number ?? number
-    } else if (page.items.length < first.items.length) {
-      // The last page, wherever that was served first.
-      tail = page
-      end = number
     } else {
       there.push({ number, page })
       onLook({ number, page })

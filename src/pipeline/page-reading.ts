@@ -33,6 +33,22 @@ export async function fetchPastEnd(reading: PageReading, number: number): Promis
   }
 }
 
+/** Of a list without a total: a page that the service does not serve, though it may be there. */
+export interface RefusedPage {
+  readonly refusal: unknown
+}
+
+/** A later page of a list without a total, or why the service refuses it: that alone tells nothing of where the list ends. */
+export async function fetchUnlessRefused(reading: PageReading, number: number): Promise<Page | RefusedPage> {
+  try {
+    return await fetchNumbered(reading, number)
+  } catch (error) {
+    const isStatus = hasCode(error, 'api.status') && error.details.status < 500
+    if (isStatus || hasCode(error, 'api.refused')) return { refusal: error }
+    throw error
+  }
+}
+
 /**
  * A page that is only looked at: undefined also where the service fails to serve it, as some do far down a list. Whoever needs
  * its rows asks for them another way, and is told of what is wrong then.

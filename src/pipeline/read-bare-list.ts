@@ -1,64 +1,65 @@
 import { isSameJson } from '../core/is-same-json.ts'
 import { jsonText } from '../core/json-text.ts'
 import type { Page } from '../core/page.ts'
-import { fetchNumbered, fetchPastEnd, type PageReading, pageIgnored } from './page-reading.ts'
+import { lookBehind } from './list-end.ts'
+import { fetchNumbered, fetchPastEnd, fetchUnlessRefused, type PageReading, type RefusedPage } from './page-reading.ts'
 
 /** What reading a list into memory brought. */
 export interface ListReading {
   readonly pages: readonly Page[]
   /** Why the list is to be read again; undefined for a clean reading. */
   readonly doubt: string | undefined
+  /** Why its end was not reached, so that the window has to be cut: it is too long to be held, or a page was refused. */
+  readonly unread?: 'too long' | RefusedPage
 }
 
 /** Whether a list of so many pages is more than may be held. */
 export type IsTooLong = (pages: number, pageSize: number) => boolean
 
 /**
- * Reads every page of a bare array (API 4.12), which tells no total. One short page is proven by an empty page 2. Several
- * pages end at a page shorter than the others, all before it full; then the first and the last page are read again, and
- * where equal items lie on two pages (a row that a late record has shifted looks like a twin) those pages too. Any
- * difference is a doubt.
+ * Reads every page of a bare array (API 4.12), which tells no total. It ends at an empty page: a short page may be one of which
+ * rows are hidden. A page that is refused, or that repeats the one before it, is the end only where the same place, asked for at
+ * another page size, holds the last row and none behind it. Then the first and the last page are read again, and where equal
+ * items lie on two pages (a row that a late record has shifted looks like a twin) those pages too. Any difference is a doubt.
  *
- * @returns undefined where the list is too long
- * @throws LivehouseError `paging.ignored` when a full page 2 is page 1 again, `api.…` of a call.
+ * @throws LivehouseError `paging.ignored` when every page is page 1 again, `api.…` of a call.
  */
 export async function readBareList(
   reading: PageReading,
   onPage: (page: Page) => void,
   isTooLong: IsTooLong = () => false,
-): Promise<ListReading | undefined> {
+): Promise<ListReading> {
   const pages: Page[] = []
-  let next: Page | undefined = await fetchNumbered(reading, 1)
-  while (next !== undefined && next.items.length > 0 && !isRepeated(reading, next, pages)) {
+  for (;;) {
+    const number = pages.length + 1
+    const next = number === 1 ? await fetchNumbered(reading, 1) : await fetchUnlessRefused(reading, number)
+    const isRefused = 'refusal' in next
+    if (!isRefused && next.items.length === 0) break
+    if (isRefused || isSameJson(next.items, pages.at(-1)?.items)) {
+      const behind = await lookBehind(reading, pages)
+      if (behind === 'nothing') break
+      if (isRefused) return refused(reading, pages, next)
+      if (typeof behind === 'object') return refused(reading, pages, behind)
+      if (behind === 'unknown') return { pages, doubt: `page ${number} is the one before it again` }
+    }
     pages.push(next)
-    if (isTooLong(pages.length, sizeOf(pages))) return undefined
+    if (isTooLong(pages.length, pages[0]?.items.length ?? 0)) return { pages, doubt: undefined, unread: 'too long' }
     onPage(next)
-    if (pages.length > 1 && next.items.length < sizeOf(pages)) break
-    next = await fetchPastEnd(reading, pages.length + 1)
   }
-  const sizes = pages.map(({ items }) => items.length)
-  if (sizes.some((size, index) => size > sizeOf(pages) || (index < sizes.length - 1 && size < sizeOf(pages)))) {
-    return { pages, doubt: `pages of different sizes came: ${sizes.join(', ')}` }
-  }
-  if (pages.length === 0 && (await fetchPastEnd(reading, 2))?.items.length) {
-    return { pages, doubt: 'page 1 was empty, and page 2 was not' }
-  }
-  // A short page held all there was when it was read; behind a full one a removed row may have drawn another into it.
-  if (pages.length < 2 && sizeOf(pages) < reading.pageSize) return { pages, doubt: undefined }
+  // Such a page held all there was when it was read; behind a full one a removed row may have drawn another into it.
+  if (isOneAnswer(reading, pages)) return { pages, doubt: undefined }
   return { pages, doubt: await findChange(reading, pages, [1, pages.length, ...pagesOfTwins(pages)]) }
 }
 
-/** What the service really serves: its first page, where that is not the last. */
-function sizeOf(pages: readonly Page[]): number {
-  return pages[0]?.items.length ?? 0
+/** What fits one answer would come in one when it is cut, too: then there is no other way to read it. */
+function refused(reading: PageReading, pages: readonly Page[], unread: RefusedPage): ListReading {
+  if (isOneAnswer(reading, pages)) throw unread.refusal
+  return { pages, doubt: undefined, unread }
 }
 
-/** Past the end some services give the last page again. A full page 2 that is page 1 again means something else. */
-function isRepeated(reading: PageReading, page: Page, pages: readonly Page[]): boolean {
-  const previous = pages.at(-1)
-  if (previous === undefined || !isSameJson(page.items, previous.items)) return false
-  if (pages.length > 1 || page.items.length < reading.pageSize) return true
-  throw pageIgnored(reading, page)
+/** Whether it is clear that one page is all. */
+function isOneAnswer({ pageSize }: PageReading, pages: readonly Page[]): boolean {
+  return pages.length < 2 && (pages[0]?.items.length ?? 0) < pageSize
 }
 
 /** Reads pages again; what came the first time is doubtful when one of them has changed. */

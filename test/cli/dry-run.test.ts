@@ -59,7 +59,7 @@ test.each<[string, boolean]>([
     })
     expect(estimate.streams.gifts).toMatchObject({
       slices: 4,
-      calls: 8,
+      calls: 4,
       is_at_least: true,
       estimated_from: { unknown: 4 },
     })

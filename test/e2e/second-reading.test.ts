@@ -74,7 +74,7 @@ test('the history of gifts is read a second time when an hour has passed, and th
   const after = account.emulator.calls.length
   await read('gifts')
   expect(askedSince(after)).toEqual(['2026-11-19'])
-  expect(account.emulator.calls.length - after).toBe(8)
+  expect(account.emulator.calls.length - after).toBe(7)
 })
 
 test('a row that is lost at the border of two pages comes with the second reading, which has other pages', async () => {

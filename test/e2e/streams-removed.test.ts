@@ -93,7 +93,7 @@ describe('removed_at of visitors, gifts and signups', () => {
   })
 
   test.each<[string, FaultEffect, string]>([
-    ['that brought a row twice', duplicateRow(), 'ok'],
+    ['that brought a row twice', duplicateRow(), 'partial'],
     ['that fell short of the total', missingRow(), 'partial'],
     ['that brought nothing', noRows(), 'partial'],
   ])('is never set by a reading %s', async (_which, effect, status) => {
@@ -106,23 +106,6 @@ describe('removed_at of visitors, gifts and signups', () => {
     }
     mend()
     expect(await sync()).toMatchObject({ visitors: 1, signups: 1 })
-  })
-
-  test('is never set by a list of gifts that moved while it was read', async () => {
-    const [channel] = pipeline.emulator.world.channels.values()
-    const type = channel?.gifts.rows.at(-1)?.type
-    removeLast()
-    await sync()
-    let calls = 0
-    const name = 'another phone with every call'
-    const answer: FaultEffect['answer'] = (before) => {
-      const gift = channel?.gifts.rows.find((one) => one.type === type)
-      if (channel && gift) channel.gifts.replace(gift, { ...gift, phone: String(++calls) })
-      return before
-    }
-    pipeline.emulator.faults.push({ effect: { name, answer }, endpoint: 'giftRunning' })
-    const result = await pipeline.sync({ streams: ['gifts'], pageSize: 5 })
-    expect(result.streams.gifts).toMatchObject({ slices: { moving: 1 }, counts: { removed: 0 } })
   })
 })
 

@@ -1,0 +1,213 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { sync } from '../../src/cli/sync.ts'
+import { MINUTE, type WallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
+import { ignoredPage, status, withheldRows } from '../../src/emulator/fault-effects.ts'
+import type { Fault, FaultEffect } from '../../src/emulator/faults.ts'
+import { defaultSwitches, type Switches } from '../../src/emulator/switches.ts'
+import type { Channel, Gift } from '../../src/emulator/world/world.ts'
+import { emptyTables } from '../helpers/empty-tables.ts'
+import { expectTruth } from '../helpers/expect-truth.ts'
+import { meanwhile } from '../helpers/numbered-lists.ts'
+import { readStreamTable } from '../helpers/read-table.ts'
+import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+
+let account: TestAccount
+let channel: Channel
+let example: Gift
+/** The service's wall clock at the start of a test. */
+let now: WallTime
+
+beforeAll(async () => {
+  account = await startAccount({ viewers: 5 })
+})
+afterAll(async () => await account[Symbol.asyncDispose]())
+
+beforeEach(async () => {
+  const { emulator, clock, database } = account
+  const [first, ...others] = emulator.world.channels.values()
+  const [gift] = first?.gifts.rows ?? []
+  if (first === undefined || gift === undefined) throw new Error('the world is empty')
+  channel = first
+  example = { ...gift, type: 'cash' }
+  for (const { gifts } of [first, ...others]) for (const row of gifts.rows.slice()) gifts.remove(row)
+  emulator.faults.length = 0
+  Object.assign(emulator.switches, defaultSwitches)
+  await emptyTables(database.db)
+  now = wallTimeAt(clock.nowMs, 'Asia/Shanghai')
+})
+
+/** Different gifts, one in so many seconds, the newest `ago` seconds before now. */
+function addGifts(count: number, { every = 600, ago = 3600 } = {}): void {
+  const gifts = Array.from({ length: count }, (_, place) => ({
+    ...example,
+    giftId: place + 1,
+    givenAt: now - ago - place * every,
+  }))
+  channel.gifts.add(...gifts)
+}
+
+function addEqualGifts(count: number, ago: number): void {
+  channel.gifts.add(...Array.from({ length: count }, () => ({ ...example, money: '0.00', givenAt: now - ago })))
+}
+
+function breakGifts(effect: FaultEffect, fault: Partial<Fault> = {}): void {
+  account.emulator.faults.push({ endpoint: 'giftRunning', effect, ...fault })
+}
+
+/** Of the run: its exit code, what it wrote, how its slices ended and what it names. */
+async function syncGifts() {
+  const { code, printed } = await account.run(sync, ['--streams', 'gifts', '--json'])
+  const { streams, errors } = JSON.parse(printed.join('\n'))
+  const { inserted, updated, removed, calls, slices } = streams.gifts
+  return { code, inserted, updated, removed, calls, slices, errors }
+}
+
+const countRows = async () => (await readStreamTable(account.database.db, 'gifts')).length
+
+/** What the service has has landed, and another sync writes nothing. */
+async function expectWhole(rows: number): Promise<void> {
+  expect(await syncGifts()).toMatchObject({ code: 0, inserted: rows, errors: [] })
+  await expectTruth(account, ['gifts'])
+  account.clock.nowMs += 7_200_000
+  expect(await syncGifts()).toMatchObject({ code: 0, inserted: 0, updated: 0, removed: 0, errors: [] })
+}
+
+describe('a page that is refused is never the end', () => {
+  test('one 404 in the middle: what lies behind it lands in the same run', async () => {
+    addGifts(1000)
+    breakGifts(status(404), { page: 3, times: 1 })
+    await expectWhole(1000)
+  })
+
+  test('pages beyond the 40th are refused: the range is cut until none is asked for', async () => {
+    addGifts(6000)
+    const refuseDeep = status(400)
+    for (let page = 41; page < 150; page++) breakGifts(refuseDeep, { page })
+    await expectWhole(6000)
+  })
+
+  test('a minute with more than the service serves is an error that is named, and the rest lands', async () => {
+    addGifts(150, { every: 0, ago: 7200 })
+    addGifts(130)
+    breakGifts(status(404), { page: 2 })
+    breakGifts(status(404), { page: 3 })
+    const result = await syncGifts()
+    expect(result).toMatchObject({ code: 3 })
+    expect(result.errors[0]).toMatchObject({ code: 'api.status', message: expect.stringContaining('page 2: 404') })
+    account.emulator.faults.length = 0
+    expect(await syncGifts()).toMatchObject({ code: 0 })
+    await expectTruth(account, ['gifts'])
+  })
+})
+
+describe.each<Switches['beyondLastPage']>(['empty', 'repeat-last', 'error'])('past the end: %s', (beyondLastPage) => {
+  beforeEach(() => Object.assign(account.emulator.switches, { beyondLastPage }))
+
+  test.each([1, 3, 100, 930])('a list of %i gifts is read to its end', async (count) => {
+    addGifts(count)
+    await expectWhole(count)
+  })
+
+  test.each([
+    ['the newest', 300, 3600, 530],
+    ['in the middle', 300, 2_000_000, 530],
+    ['the oldest', 400, 90_000_000, 500],
+    ['all there are', 400, 3600, 0],
+  ])('equal gifts that fill pages, %s', async (_where, count, ago, others) => {
+    addEqualGifts(count, ago)
+    addGifts(others, { ago: 7200, every: 7200 })
+    await expectWhole(count + others)
+  })
+
+  test('a row that is hidden after the pages were cut: the others land', async () => {
+    addGifts(999)
+    breakGifts(withheldRows((item) => Object(item).gift_id === 150))
+    expect(await syncGifts()).toMatchObject({ code: 0, inserted: 998 })
+    expect(await syncGifts()).toMatchObject({ code: 0, inserted: 0 })
+  })
+})
+
+test.each([30, 100, 930])('an ignored page parameter is an error, not %i equal gifts', async (count) => {
+  addEqualGifts(count, 3600)
+  breakGifts(ignoredPage())
+  expect(await syncGifts()).toMatchObject({ code: 3, errors: [{ code: 'paging.ignored' }] })
+  expect(await countRows()).toBe(0)
+})
+
+describe('a list that moves', () => {
+  const isOld = ({ givenAt }: Gift) => givenAt < now - 600
+
+  test('a new gift with every call: the history lands at once, and the youngest when they rest', async () => {
+    addGifts(930)
+    let given = 0
+    const give = () => {
+      account.clock.nowMs += 200
+      const givenAt = wallTimeAt(account.clock.nowMs, 'Asia/Shanghai')
+      channel.gifts.add({ ...example, giftId: 5000 + given++, givenAt })
+    }
+    for (let call = 0; call < 1500; call++) give()
+    now = wallTimeAt(account.clock.nowMs, 'Asia/Shanghai')
+    breakGifts(meanwhile(give))
+    for (let night = 0; night < 3; night++) {
+      expect(await syncGifts()).toMatchObject({ code: 0, slices: { moving: 1, short: 0, failed: 0 }, errors: [] })
+      const { rows } = channel.gifts
+      expect(await countRows()).toBeGreaterThanOrEqual(rows.filter(isOld).length)
+    }
+    account.emulator.faults.length = 0
+    expect(await syncGifts()).toMatchObject({ code: 0 })
+    await expectTruth(account, ['gifts'])
+  })
+
+  test('late gifts, one in each reading: all but their own minute lands, and they in time', async () => {
+    addGifts(930, { every: 60 })
+    let late = 0
+    const arrive = () => channel.gifts.add({ ...example, giftId: 5000 + late++, givenAt: now - 3600 - 200 * 60 })
+    breakGifts(meanwhile(arrive), { page: 2 })
+    expect(await syncGifts()).toMatchObject({ code: 0, slices: { short: 0, moving: 0 } })
+    expect(await countRows()).toBeGreaterThanOrEqual(930)
+    account.emulator.faults.length = 0
+    expect(await syncGifts()).toMatchObject({ code: 0 })
+    await expectTruth(account, ['gifts'])
+  })
+
+  test('a minute that never rests is not written and is named; its neighbours land', async () => {
+    addGifts(300, { every: 60 })
+    const minute = Math.floor((now - 9000) / MINUTE) * MINUTE
+    let crowd = 0
+    const arrive = () => channel.gifts.add({ ...example, giftId: 5000 + crowd++, givenAt: minute + 59 })
+    for (let gift = 0; gift < 250; gift++) arrive()
+    breakGifts(meanwhile(arrive))
+    const result = await syncGifts()
+    expect(result).toMatchObject({
+      code: 3,
+      removed: 0,
+      slices: { short: 1, failed: 0 },
+      errors: [{ code: 'slice.short' }],
+    })
+    expect(result.errors[0].message).toMatch(/did not come to rest in 3 readings/)
+    const outside = channel.gifts.rows.filter(({ givenAt }) => givenAt < minute || givenAt >= minute + MINUTE)
+    expect(await countRows()).toBe(outside.length)
+    account.emulator.faults.length = 0
+    expect(await syncGifts()).toMatchObject({ code: 0 })
+    await expectTruth(account, ['gifts'])
+  })
+
+  test('late signups, one in each reading: all land, and those that come behind the pages too', async () => {
+    const [form] = channel.questionnaires.rows
+    const [signup] = form?.signups.rows ?? []
+    if (form === undefined || signup === undefined) throw new Error('nobody has signed up')
+    let viewers = 0
+    const signUp = (signedUpAt: WallTime) => form.signups.add({ ...signup, userId: `u${viewers++}`, signedUpAt })
+    for (let place = 0; place < 260; place++) signUp(now - 3600 - place * 90)
+    const effect = meanwhile(() => signUp(now - 9000))
+    account.emulator.faults.push({ effect, endpoint: 'signupRecord', page: 2 })
+    const run = async () => await account.run(sync, ['--streams', 'signups', '--json'])
+    const first = await run()
+    const { slices } = JSON.parse(first.printed.join('\n')).streams.signups
+    expect([first.code, slices.moving, slices.short]).toEqual([0, 0, 0])
+    expect((await readStreamTable(account.database.db, 'signups')).length).toBeGreaterThanOrEqual(260)
+    account.emulator.faults.length = 0
+    expect((await run()).code).toBe(0)
+    await expectTruth(account, ['signups'])
+  })
+})
