@@ -45,7 +45,7 @@ test('an accepted shortfall makes no run partial, and is shown as accepted every
   ])
   expect(await syncStream(account, 'visitors')).toEqual({
     code: 0,
-    slices: { verified: 1, unverifiable: 0, moving: 0, short: 0, accepted: 1, failed: 0 },
+    slices: { verified: 1, agreed: 0, unverifiable: 0, moving: 0, short: 0, accepted: 1, failed: 0 },
   })
   const shown = (await run(status)).printed.join('\n')
   expect(shown).toMatch(/^visitors .* 1 verified, 1 accepted +2$/m)
