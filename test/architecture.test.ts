@@ -74,7 +74,7 @@ const rules: Rules = {
     // Migrations and jobs are found by the folder that they are in.
     'computed import': ['src/db/migrations-folder.ts', 'src/scheduler/load-jobs.ts'],
     // It shows every database of the server: others, also tests at work beside this one, have locks of the same number.
-    pg_locks: ['src/state/job-lock.ts', 'test/helpers/own-locks.ts'],
+    pg_locks: ['src/db/migration-lock.ts', 'test/helpers/own-locks.ts'],
   },
   maxLines: 250,
   testsOfTheTree: [

@@ -4,7 +4,7 @@ import { hasCode, LivehouseError } from '../core/errors.ts'
 import { withdrawBi } from './bi/withdraw-bi.ts'
 import type { Database } from './database.ts'
 import { withMigrationLock } from './migration-lock.ts'
-import { createMigrationTables, MIGRATION_LOCK_TABLE, MIGRATION_SCHEMA, MIGRATION_TABLE } from './migration-tables.ts'
+import { MIGRATION_LOCK_TABLE, MIGRATION_SCHEMA, MIGRATION_TABLE } from './migration-tables.ts'
 import { loadMigrations, readMigrationNames } from './migrations-folder.ts'
 
 const MISSING_RIGHT = '42501'
@@ -108,7 +108,6 @@ async function runMigrator(
   // Hardly ever needed, so not loaded at every start.
   const { Migrator } = await import('kysely/migration')
   return withMigrationLock(db, signal, async (transaction) => {
-    for (const statement of createMigrationTables) await sql.raw(statement).execute(transaction)
     // Another may have held the lock until now.
     await readMigrationStatus(transaction, { migrations: provided })
     const migrator = new Migrator({

@@ -1,37 +1,69 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
+import { LivehouseError } from '../core/errors.ts'
 import type { Database } from './database.ts'
-import { takeMigrationLock } from './migration-tables.ts'
+import { createMigrationTables, takeMigrationLock } from './migration-tables.ts'
 
 const LOCK_NOT_AVAILABLE = '55P03'
+/** Another makes the schema or a table of it at the same moment. */
+const MADE_MEANWHILE: ReadonlySet<unknown> = new Set(['23505', '42P06', '42P07'])
+/** How often a lock is waited for, 2 seconds each: that of another livehouse that migrates, and those that the work itself needs. */
+const MOST_WAITS = 30
+const MOST_TRIES = 3
 
 /**
- * Works in a transaction that holds the migration lock, which ends with it. Waits for another holder as long as it takes,
- * in short waits of the server, so that an abort is noticed between two of them and leaves no waiting session behind.
+ * Works in a transaction that holds the migration lock, a row that only its owners can lock. Waits are short, and nothing is queued
+ * between two of them: who waits for a table or view to change it keeps everybody else from reading it.
  *
  * Functions are those of Postgres alone: views keep for ever what their names meant when they were made, and where everybody may
  * create in schema public (the default before PostgreSQL 15) somebody's `convert_to(text, text)` would be a better match.
+ * @throws db.refused with state 55P03, naming who is in the way
  */
 export async function withMigrationLock<T>(
   db: Kysely<Database>,
   signal: AbortSignal | undefined,
   work: (transaction: Transaction<Database>) => Promise<T>,
 ): Promise<T> {
+  let waits = 0
+  let tries = 0
   for (;;) {
     signal?.throwIfAborted()
     let hasLock = false
     try {
       return await db.transaction().execute(async (transaction) => {
-        const before = await sql<{ lock_timeout: string }>`show lock_timeout`.execute(transaction)
-        await sql`select set_config('lock_timeout', '200ms', true), set_config('search_path', 'pg_catalog', true)`.execute(
+        await sql`select set_config('lock_timeout', '2s', true), set_config('search_path', 'pg_catalog', true)`.execute(
           transaction,
         )
+        const { rows } = await sql`select where to_regclass('livehouse_ops.migration_lock') is null`.execute(
+          transaction,
+        )
+        if (rows.length > 0)
+          for (const statement of createMigrationTables) await sql.raw(statement).execute(transaction)
         await sql.raw(takeMigrationLock).execute(transaction)
         hasLock = true
-        await sql`select set_config('lock_timeout', ${before.rows[0]?.lock_timeout}, true)`.execute(transaction)
-        return work(transaction)
+        return await work(transaction)
       })
     } catch (error) {
-      if (hasLock || !(error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE)) throw error
+      const code = error instanceof Error && 'code' in error ? error.code : undefined
+      if (!hasLock && MADE_MEANWHILE.has(code)) continue
+      if (code !== LOCK_NOT_AVAILABLE) throw error
+      if (hasLock ? ++tries < MOST_TRIES : ++waits < MOST_WAITS) continue
+      const reason = await describeHolders(db)
+      const message = `Database: ${reason}. Have that end, or end it with pg_terminate_backend, and run again.`
+      throw new LivehouseError('db.refused', message, { reason, sqlState: LOCK_NOT_AVAILABLE }, { cause: error })
     }
   }
+}
+
+/** Who holds what is waited for: those with the oldest open transactions on tables or views of livehouse. */
+async function describeHolders(db: Kysely<Database>): Promise<string> {
+  const { rows } = await sql<{ who: string }>`
+    select format('process %s of login %s%s, on %s', pid, usename, ' since ' || to_char(xact_start at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"'),
+      string_agg(distinct relation::regclass::text, ', ')) as who
+    from pg_locks join pg_stat_activity using (pid) join pg_class on pg_class.oid = relation
+    where granted and datname = current_database() and pid <> pg_backend_pid()
+      and relnamespace::regnamespace::text in ('livehouse', 'livehouse_ops', 'livehouse_bi', 'livehouse_forms')
+      and coalesce(xact_start < now() - interval '2 seconds', true)
+    group by pid, usename, xact_start order by xact_start limit 3`.execute(db)
+  if (rows.length === 0) return 'an open transaction was in the way'
+  return `an open transaction is in the way: ${rows.map(({ who }) => who).join('; ')}`
 }

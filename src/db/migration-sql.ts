@@ -28,7 +28,7 @@ export async function migrationSql(
   migrations: Readonly<Record<string, Migration>>,
   views: readonly string[] = [],
 ): Promise<string> {
-  const parts = ['begin', 'set local search_path to pg_catalog', takeMigrationLock, ...createMigrationTables]
+  const parts = ['begin', 'set local search_path to pg_catalog', ...createMigrationTables, takeMigrationLock]
   for (const [name, migration] of Object.entries(migrations)) {
     assert(/^[\w-]+$/.test(name), `a migration's name: ${name}`)
     const statements = await recordStatements((db) => migration.up(db))

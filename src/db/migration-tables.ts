@@ -6,8 +6,8 @@ export const MIGRATION_LOCK_TABLE = 'migration_lock'
 const list = `${MIGRATION_SCHEMA}.${MIGRATION_TABLE}`
 const lock = `${MIGRATION_SCHEMA}.${MIGRATION_LOCK_TABLE}`
 
-/** The key is any number of ours. The lock ends with its transaction, so no session has to last. */
-export const takeMigrationLock = 'select pg_advisory_xact_lock(7305515801)'
+/** Nobody without rights on the table can lock its row. The lock ends with its transaction, so no session has to last. */
+export const takeMigrationLock = `select from ${lock} for update`
 
 /**
  * The Migrator's own tables as it would make them. Made before it looks: it asks again after a failure, which a

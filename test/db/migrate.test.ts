@@ -5,7 +5,7 @@ import { hasCode } from '../../src/core/errors.ts'
 import type { Database } from '../../src/db/database.ts'
 import { migrateDown, migrateUp, readMigrationStatus, readPending, requireMigrated } from '../../src/db/migrate.ts'
 import { migrationSql } from '../../src/db/migration-sql.ts'
-import { takeMigrationLock } from '../../src/db/migration-tables.ts'
+import { createMigrationTables, takeMigrationLock } from '../../src/db/migration-tables.ts'
 import { loadMigrations } from '../../src/db/migrations-folder.ts'
 import { openDatabase } from '../../src/db/pool.ts'
 import { describeSchema } from '../helpers/describe-schema.ts'
@@ -39,7 +39,7 @@ test('the wait for another migrator can be interrupted, and the database stays u
   const controller = new AbortController()
   const interruption = new Error('interrupted')
   await db.transaction().execute(async (other) => {
-    await sql.raw(takeMigrationLock).execute(other)
+    for (const statement of [...createMigrationTables, takeMigrationLock]) await sql.raw(statement).execute(other)
     const waiting = migrateUp(db, { signal: controller.signal }).catch((error: unknown) => error)
     await waitUntilBlocked(db, name)
     controller.abort(interruption)
@@ -148,7 +148,7 @@ test('every schema, table and column has a comment', async () => {
 async function waitUntilBlocked(db: Kysely<Database>, name: string): Promise<void> {
   for (;;) {
     const { rows } = await sql`
-      select from pg_stat_activity where datname = ${name} and wait_event = 'advisory'`.execute(db)
+      select from pg_stat_activity where datname = ${name} and wait_event_type = 'Lock'`.execute(db)
     if (rows.length > 0) return
   }
 }

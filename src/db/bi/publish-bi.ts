@@ -10,6 +10,7 @@ import { type BiState, readBiState } from './read-bi-state.ts'
 import { writeBiSettings } from './write-bi-settings.ts'
 
 const MISSING_RIGHT = '42501'
+const LOCK_NOT_AVAILABLE = '55P03'
 const DBA = 'Let a DBA run the output of `livehouse migrate sql`'
 
 /** What came of it; a notice says what is left for a person, and how. `blocked`: the views stay as they are, or are not there. */
@@ -62,6 +63,7 @@ function reasonOf(error: unknown): string | undefined {
   if (hasCode(error, 'db.refused') && error.details.sqlState === MISSING_RIGHT) {
     return `${error.details.reason}. ${DBA}`
   }
+  if (hasCode(error, 'db.refused') && error.details.sqlState === LOCK_NOT_AVAILABLE) return error.details.reason
   const dependents = dependentsIn(error)
   if (dependents === undefined) return undefined
   return `${dependents} stands on them. Keep its definition (pg_get_viewdef), drop it, run \`livehouse migrate up\`, create it again`

@@ -9,6 +9,7 @@ import { type BiState, readBiState } from './read-bi-state.ts'
 import { planForms } from './plan-forms.ts'
 
 const MISSING_RIGHT = '42501'
+const LOCK_NOT_AVAILABLE = '55P03'
 
 /** What came of it: the views that were made, and what stopped one, as sentences for a person. */
 export interface FormsOutcome {
@@ -54,6 +55,7 @@ function reasonOf(error: unknown): string | undefined {
       'DATABASE_URL, who also has to own the tables of livehouse'
     )
   }
+  if (hasCode(error, 'db.refused') && error.details.sqlState === LOCK_NOT_AVAILABLE) return error.details.reason
   const dependents = dependentsIn(error)
   if (dependents === undefined) return undefined
   return `its questions have changed, and ${dependents} stands on it. Keep its definition (pg_get_viewdef), drop it, run any command, create it again`
