@@ -33,7 +33,8 @@ export function budget(next: Send, reserve: Reserve | undefined, serviceClock: S
       `${call.name} must not be made without a budget that counts its calls`,
     )
     const { signal } = context
-    const reservation = await reserve(call.channelId, await serviceClock.now(signal), signal)
+    await serviceClock.refresh(signal)
+    const reservation = await reserve(call.channelId, serviceClock.now(), signal)
     try {
       return await next(call, context)
     } catch (error) {

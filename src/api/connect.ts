@@ -7,7 +7,7 @@ import { type Ask, createAsk } from './ask.ts'
 import { budget, type Reserve } from './budget.ts'
 import { type Client, createClient } from './client.ts'
 import { hideTokens } from './hide-tokens.ts'
-import { createHttp } from './http.ts'
+import { createHttp, type WireCall } from './http.ts'
 import type { ListPlace } from './list-call.ts'
 import { measure, type OnCall } from './measure.ts'
 import { type Exchange, observe } from './observe.ts'
@@ -15,11 +15,11 @@ import { pace, rate } from './pace.ts'
 import { createMemoryPaceCell } from './pace-cell.ts'
 import { createFetchPage } from './paging.ts'
 import { createPermits, type Permits } from './permits.ts'
-import { type Reached, reach } from './reach.ts'
+import { reach } from './reach.ts'
 import { readAnswers } from './read-answer.ts'
 import { retry } from './retry.ts'
 import { createSecrets } from './secrets.ts'
-import type { Send } from './send.ts'
+import type { Call, Send } from './send.ts'
 import { createServiceClock, type ServiceClock } from './service-clock.ts'
 import { token, tokenPreparation } from './token.ts'
 import { createMemoryTokenStore, type TokenStore } from './token-store.ts'
@@ -61,8 +61,10 @@ export interface Connection extends AsyncDisposable {
   readonly client: Client
   readonly fetchPage: FetchPage
   readonly ask: Ask
-  /** Asks a bare address once, without a token. @throws `api.unreachable`, `api.timeout` */
-  readonly reach: (host: 'base' | 'auth', context: CallContext) => Promise<Reached>
+  /** What every bound of what is read is measured by. */
+  readonly serviceClock: ServiceClock
+  /** Asks a bare address once, without a token, and tells the HTTP status. @throws `api.unreachable`, `api.timeout` */
+  readonly reach: (host: 'base' | 'auth', context: CallContext) => Promise<number>
 }
 
 /**
@@ -75,14 +77,17 @@ export function connect(options: ConnectOptions): Connection {
   const http = createHttp({ ...options, timeoutMs: options.requestTimeoutMs, secrets })
   const permits = options.permits ?? createPermits({ ...options, cell: createMemoryPaceCell(clock), random })
   const closing = new AbortController()
-  const serviceClock = createServiceClock(clock, async (signal) => {
-    const permit = await permits.take(signal)
-    const { serviceTimeMs } = await reach(http.exchange, 'base', { signal })
-    permit.admitted()
-    return serviceTimeMs
+  const { serviceClock, timed } = createServiceClock(clock, http.exchange, async (exchange, signal) => {
+    const paced = async (call: WireCall & Pick<Call, 'repeat'>, context: CallContext) => {
+      const permit = await permits.take(signal)
+      const answer = await exchange(call, context)
+      permit.admitted()
+      return answer
+    }
+    await reach(retry(paced, { clock, log, random }), 'base', { signal })
   })
-  const read = readAnswers(observe(http.exchange, clock, options.onExchange), clock, secrets)
-  const answers = whileOpen(timed(measure(read, clock, options.onCall), serviceClock), closing.signal)
+  const read = readAnswers(observe(timed, clock, options.onExchange), serviceClock, secrets)
+  const answers = whileOpen(measure(read, clock, options.onCall), closing.signal)
 
   const credentials = appId !== null && appSecret !== null ? { appId, appSecret } : undefined
   const fetched = credentials && {
@@ -91,11 +96,12 @@ export function connect(options: ConnectOptions): Connection {
       // Paced but not repeated by itself: the call that waits for the token is.
       requestToken: createTokenRequest(rate(answers, { permits, isUrgent: true }), {
         ...options,
+        clock: serviceClock,
         credentials,
         secrets,
       }),
       store: hideTokens(options.tokenStore ?? createMemoryTokenStore(), secrets),
-      clock,
+      clock: serviceClock,
       closed: closing.signal,
     }),
   }
@@ -109,7 +115,7 @@ export function connect(options: ConnectOptions): Connection {
     log,
     random,
   })
-  const request = credentials && createTokenRequest(send, { ...options, credentials, secrets })
+  const request = credentials && createTokenRequest(send, { ...options, clock: serviceClock, credentials, secrets })
   const client = createClient(send, {
     listParams,
     requestToken: async (context) => {
@@ -121,20 +127,12 @@ export function connect(options: ConnectOptions): Connection {
     client,
     fetchPage: createFetchPage(client),
     ask: createAsk(send),
-    reach: async (host, context) => await reach(http.exchange, host, context),
+    serviceClock,
+    reach: async (host, context) => await reach(timed, host, context),
     [Symbol.asyncDispose]: async () => {
       closing.abort(new Error('the connection to the service was closed'))
       await http[Symbol.asyncDispose]()
     },
-  }
-}
-
-/** Every answer tells what the service's clock shows. */
-function timed(next: Send, serviceClock: ServiceClock): Send {
-  return async (call, context) => {
-    const answer = await next(call, context)
-    serviceClock.observe(answer.serviceTimeMs)
-    return answer
   }
 }
 

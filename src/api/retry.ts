@@ -1,7 +1,8 @@
 import type { Clock } from '../core/clock.ts'
 import { hasCode, LivehouseError, recoveryOf } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
-import type { Call, Send } from './send.ts'
+import type { CallContext } from '../core/page.ts'
+import type { Call } from './send.ts'
 
 const MOST_ATTEMPTS: Readonly<Record<Call['repeat'], number>> = { read: 5, idempotent: 5, once: 2, never: 1 }
 /** An errcode that the spec does not name may be a passing fault: reads, and calls that wait for a token, are made this often. */
@@ -25,7 +26,10 @@ export interface RetryOptions {
  * Repeats what may pass: failures of transport, 408, 425, 429, 5xx, damaged bodies, and a 401 once where the next attempt
  * carries a fresh token. The last error says after how many attempts.
  */
-export function retry(next: Send, { clock, log, random }: RetryOptions): Send {
+export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
+  next: (call: Named, context: CallContext) => Promise<Result>,
+  { clock, log, random }: RetryOptions,
+): (call: Named, context: CallContext) => Promise<Result> {
   const warnOfStorm = createStormWarning(clock, log)
   return async (call, context) => {
     let isRenewed = false
@@ -47,7 +51,7 @@ export function retry(next: Send, { clock, log, random }: RetryOptions): Send {
   }
 }
 
-function mostAttempts({ repeat }: Call, error: LivehouseError): number {
+function mostAttempts({ repeat }: Pick<Call, 'repeat'>, error: LivehouseError): number {
   // The call itself has not left yet.
   if (hasCode(error, 'api.noToken')) return MOST_REFUSED_ATTEMPTS
   if (hasCode(error, 'api.refused')) return repeat === 'read' ? MOST_REFUSED_ATTEMPTS : 1

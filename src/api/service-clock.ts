@@ -1,38 +1,74 @@
 import type { Clock } from '../core/clock.ts'
+import { hasCode } from '../core/errors.ts'
+import type { Http, RawAnswer } from './http.ts'
 
-/** What the service's own clock shows, as its answers tell. */
-export interface ServiceClock {
-  /** Milliseconds since 1970. Asks the service where nothing fresh is known; without a `Date` header it is this machine's clock. */
-  readonly now: (signal: AbortSignal) => Promise<number>
-  /** Takes the `Date` of an answer that has just come; undefined for one without. */
-  readonly observe: (serviceTimeMs: number | undefined) => void
+/** The service's clock as its answers tell it; before the first, and where they have no `Date` header, this machine's. */
+export interface ServiceClock extends Clock {
+  /** Asks the service where none of its answers has told the time within the last minute. @throws what `ask` throws */
+  readonly refresh: (signal: AbortSignal) => Promise<void>
+  /** How far this machine's clock is ahead of it, in milliseconds; undefined where no answer has told. */
+  readonly ownAheadMs: () => number | undefined
 }
 
-/**
- * For so long the last `Date` counts, carried on by this machine's clock. In that time a jump of that clock can only be wrong by
- * as much: less than the distance that calls of 4.6 keep from midnight.
- */
+/** What was told longer ago is asked for again where a minute matters. */
 const FRESH_MS = 60_000
+/** A `Date` has whole seconds. */
+const RESOLUTION_MS = 1000
 
-/** @param ask the `Date` of any harmless answer; undefined where it has none */
+/**
+ * Follows the `Date` of every answer by Cristian's algorithm: an answer bounds the difference of the two clocks by when its call
+ * left and when it came. What is known stays while it lies within; else the least counts, which is never ahead of the service.
+ * Between answers a clock that no adjustment moves carries it on.
+ * @param ask makes any harmless call over `timed`
+ * @returns the clock, and the exchange that tells it of the answers of the base address
+ */
 export function createServiceClock(
   clock: Clock,
-  ask: (signal: AbortSignal) => Promise<number | undefined>,
-): ServiceClock {
-  let skewMs = 0
-  let knownAt: number | undefined
-  const observe = (serviceTimeMs: number | undefined): void => {
-    knownAt = clock.now()
-    skewMs = serviceTimeMs === undefined ? 0 : serviceTimeMs - knownAt
+  exchange: Http['exchange'],
+  ask: (timed: Http['exchange'], signal: AbortSignal) => Promise<unknown>,
+): { readonly serviceClock: ServiceClock; readonly timed: Http['exchange'] } {
+  const elapsed = clock.monotonicMs ?? clock.now
+  /** The service's time without what has elapsed, and when it was told by the two clocks. */
+  let told: { readonly offsetMs: number; readonly elapsedMs: number; readonly ownMs: number } | undefined
+
+  const learn = ({ date, headers }: RawAnswer, leftAtMs: number): void => {
+    const servedMs = Date.parse(date ?? '') + ageOf(headers.age)
+    if (Number.isNaN(servedMs)) return
+    const elapsedMs = elapsed()
+    const ownMs = clock.now()
+    const known = told?.offsetMs ?? ownMs - elapsedMs
+    const least = servedMs - elapsedMs
+    const isWithin = known >= least && known <= servedMs + RESOLUTION_MS - leftAtMs
+    told = { offsetMs: isWithin ? known : least, elapsedMs, ownMs }
   }
+  const timed: Http['exchange'] = async (call, context) => {
+    const leftAtMs = elapsed()
+    const answer = await exchange(call, context)
+    if (call.host === 'base') learn(answer, leftAtMs)
+    return answer
+  }
+  /** By both clocks: one that nothing adjusts may stand still while the machine sleeps. */
+  const isFresh = (): boolean =>
+    told !== undefined && elapsed() - told.elapsedMs < FRESH_MS && Math.abs(clock.now() - told.ownMs) < FRESH_MS
+  const now = (): number => (told === undefined ? clock.now() : elapsed() + told.offsetMs)
   return {
-    observe: (serviceTimeMs) => {
-      if (serviceTimeMs !== undefined) observe(serviceTimeMs)
-    },
-    now: async (signal) => {
-      const ageMs = knownAt === undefined ? Infinity : clock.now() - knownAt
-      if (ageMs < 0 || ageMs >= FRESH_MS) observe(await ask(signal))
-      return clock.now() + skewMs
+    timed,
+    serviceClock: {
+      now,
+      sleep: clock.sleep,
+      refresh: async (signal) => {
+        if (isFresh()) return
+        await ask(timed, signal).catch((error: unknown) => {
+          // Something is there that tells no time: calls will show what it is.
+          if (!hasCode(error, 'api.bodyRefused') && !hasCode(error, 'api.badBody')) throw error
+        })
+      },
+      ownAheadMs: () => (told === undefined ? undefined : clock.now() - now()),
     },
   }
+}
+
+/** Seconds that the answer has lain in a cache since its `Date` (RFC 9111, 5.1). */
+function ageOf(age: string | string[] | undefined): number {
+  return typeof age === 'string' && /^\s*\d{1,9}\s*$/.test(age) ? Number(age) * 1000 : 0
 }

@@ -72,7 +72,7 @@ async function showToken(context: CliContext, argv: readonly string[]): Promise<
   await withClient(context, async (client) => {
     const token = await client.accessToken({ signal: context.signal })
     const shown = values.show ? token.value : mask(token.value)
-    const validSeconds = Math.max(0, Math.round((token.expiresAtMs - context.clock.now()) / 1000))
+    const validSeconds = Math.round((token.expiresAtMs - token.issuedAtMs) / 1000)
     const expiresAt = new Date(token.expiresAtMs).toISOString()
     const lines = [`token    ${shown}`, `valid    ${validSeconds} s, until ${expiresAt}`]
     if (!values.show) lines.push('(--show prints the whole token)')

@@ -15,6 +15,7 @@ import { daysObject, describeDays } from './budgeted-days.ts'
 import type { CliContext } from './command.ts'
 import { openAsItIs } from './open-as-it-is.ts'
 import { openConnection } from './open-connection.ts'
+import { readServiceTime } from './read-service-time.ts'
 import { formatTable } from './table.ts'
 
 /** A database that is only read; undefined for one without a schema. */
@@ -39,7 +40,7 @@ export interface DryRunRequest {
  * @returns the exit code
  */
 export async function dryRun(context: CliContext, request: DryRunRequest): Promise<number> {
-  const { clock, signal, print } = context
+  const { signal, print } = context
   const { service, streams } = request
   await using database = await openAsItIs(context, request.database)
   if (database.isMigrated && database.pending.length > 0) throw pendingMigrations(database.pending)
@@ -49,13 +50,14 @@ export async function dryRun(context: CliContext, request: DryRunRequest): Promi
   const gone = db === undefined || request.namesChannels ? new Set<string>() : await readGoneChannels(db)
   const questions = db && (await readQuestions(db))
   const questionsOf = (channelId: string) => questions?.get(channelId) ?? []
+  // Alone with its token and its pace: to share them is to write.
+  await using connection = openConnection(context, service, undefined)
+  const clock = await readServiceTime(context, connection)
   const planStreams = await request.planStreams(db, wallTimeAt(clock.now(), service.timeZone))
   const planned = (await planStreams(streams, questionsOf)).filter(
     ({ partition: { channel } }) => channel === undefined || !gone.has(channel),
   )
   const plans = db === undefined ? planned : await begunFirst(db, planned, await request.findAbandoned?.(db))
-  // Alone with its token and its pace: to share them is to write.
-  await using connection = openConnection(context, service, undefined)
   let asked = 0
   const estimates = await estimateCalls(streams, plans, {
     db,

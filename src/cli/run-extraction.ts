@@ -31,7 +31,11 @@ import { describePendingBi } from './describe-pending-bi.ts'
 import { causeBehind, failureOutcome } from './failure.ts'
 import { outcomeObject } from './outcome-json.ts'
 import { openRunConnection } from './open-run-connection.ts'
+import { readServiceTime } from './read-service-time.ts'
 import { settleChannels } from './settle-channels.ts'
+
+/** What a run needs of a connection. */
+export type RunConnection = Pick<Connection, 'fetchPage' | 'serviceClock'>
 
 export interface ExtractionRequest {
   /** The verb. */
@@ -54,7 +58,7 @@ export interface ExtractionRequest {
   /** `HH:MM` of the service's clock: from then on nothing is begun. */
   readonly until?: string | undefined
   /** A connection that several runs share; one of its own when not given. */
-  readonly connection?: Pick<Connection, 'fetchPage'>
+  readonly connection?: RunConnection
   /** Whom to tell when it is not green; nobody when not given. */
   readonly alerts?: AlertSettings
 }
@@ -106,9 +110,11 @@ export async function runExtraction(context: CliContext, request: ExtractionRequ
     if (alerts !== undefined) await tellOfCauses?.(context, db, alerts, request.service.proxies)
   }
   const times = () => ({ startedAt: startedAt.toISOString(), finishedAt: new Date(clock.now()).toISOString() })
+  await using own = request.connection ? undefined : await openRunConnection(context, request.service, db)
+  const connection = request.connection ?? own ?? assert.fail('there is no connection')
   let job: JobResult
   try {
-    job = await extract(context, request, { runId, leases }, startedAt)
+    job = await extract(context, request, { runId, leases }, connection)
   } catch (thrown) {
     const error = causeBehind(thrown)
     // Where the database does not answer, what stopped the run says so; to say it again would hide the rest.
@@ -117,7 +123,7 @@ export async function runExtraction(context: CliContext, request: ExtractionRequ
   }
   const outcome: RunOutcome = { runId, command, ...job, ...times() }
   await finish(outcome)
-  const now = new Date(outcome.finishedAt)
+  const now = new Date(connection.serviceClock.now())
   if (!signal.aborted) {
     await mergeSlices(db, now)
     await pruneRecords(db, now, signal)
@@ -146,15 +152,17 @@ async function extract(
   context: CliContext,
   request: ExtractionRequest,
   { runId, leases }: { readonly runId: string; readonly leases: Leases },
-  startedAt: Date,
+  connection: RunConnection,
 ): Promise<JobResult> {
-  const { clock, log, signal } = context
+  const { log, signal } = context
   const { command, service, db, channels } = request
   // Without LIVEHOUSE_CHANNELS nothing is known of the channels: none is retired.
   if (channels.length > 0) await registerChannels(db, channels, runId)
+  // One time for all bounds: of this machine's clock the run keeps only when it began and ended.
+  const clock = await readServiceTime(context, connection)
+  const startedAt = new Date(clock.now())
   await endAcceptances(db, startedAt)
-  await using own = request.connection ? undefined : await openRunConnection(context, service, db)
-  const { fetchPage } = request.connection ?? own ?? assert.fail('there is no connection')
+  const { fetchPage } = connection
   using progress = await context.openProgress()
   log.info('run.started', { runId, command })
 
@@ -170,7 +178,7 @@ async function extract(
     timeZone: service.timeZone,
     wallTimeAt,
     runId,
-    readAhead: createReadAhead(PAGES_AHEAD * service.concurrency, clock),
+    readAhead: createReadAhead(PAGES_AHEAD * service.concurrency, context.clock),
     requireLease: async (trx: Kysely<Database>, stream: StreamName, partition: Partition) =>
       await leases.require(trx, partitionLease(stream, partitionKey(partition))),
     loadTurns: createTurns(LOADERS),

@@ -9,6 +9,7 @@ import { createRunJob } from './jobs/create-run-job.ts'
 import type { JobResult } from './jobs/job-deps.ts'
 import { readJobSettings } from './jobs/job-settings.ts'
 import { loadConfiguredJob } from './jobs/load-configured-jobs.ts'
+import { openRunConnection } from './open-run-connection.ts'
 import { outcomeObject } from './outcome-json.ts'
 import { summarize } from './summary.ts'
 import { tellOfCauses } from './tell-of-causes.ts'
@@ -56,7 +57,8 @@ async function runNamed(context: CliContext, name: string): Promise<JobResult> {
   const { service, database, alerts } = readJobSettings(context, job)
   await using db = await openWarehouse(context, { settings: database, source: service })
   let result: JobResult | undefined
-  const runJob = createRunJob(context, { db, onResult: (brought) => (result = brought) })
+  await using connection = await openRunConnection(context, service, db)
+  const runJob = createRunJob(context, { db, connection, onResult: (brought) => (result = brought) })
   try {
     await runByHand(job, thisProcess(), { db, clock, log, signal, feed: createProgressFeed(), runJob })
   } finally {

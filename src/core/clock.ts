@@ -4,12 +4,15 @@ import { setImmediate as nextRound, setTimeout as delay } from 'node:timers/prom
 export interface Clock {
   /** Milliseconds since 1970-01-01T00:00:00Z. */
   readonly now: () => number
+  /** Milliseconds since some start, which no adjustment of the clock moves; `now` where it is not given. */
+  readonly monotonicMs?: () => number
   /** Resolves after `ms`; rejects with the signal's reason when it aborts first. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
 }
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonicMs: () => performance.now(),
   sleep: async (ms, signal) => {
     try {
       await delay(ms, undefined, signal ? { signal } : {})

@@ -12,6 +12,8 @@ export interface Conditions {
   callsPerSecond: number | undefined
   /** Sent as `Retry-After` with such a refusal; without it the header is missing. */
   retryAfterSeconds: number | undefined
+  /** How far its clock is ahead of the one that it was given. */
+  clockAheadMs: number
 }
 
 /** How long a call waits before it is looked at. */

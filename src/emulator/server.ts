@@ -89,7 +89,16 @@ const KEEP_ALIVE_MS = 120_000
  * @throws LivehouseError `usage.invalid` when the port is taken.
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
-  const { clock = systemClock, timeZone = 'Asia/Shanghai' } = options
+  const { clock: given = systemClock, timeZone = 'Asia/Shanghai' } = options
+  const conditions: Conditions = {
+    latencyMs: options.latencyMs ?? 0,
+    jitterMs: options.jitterMs ?? 0,
+    deepPageMs: options.deepPageMs ?? 0,
+    callsPerSecond: options.rateLimit,
+    retryAfterSeconds: options.retryAfterSeconds,
+    clockAheadMs: 0,
+  }
+  const clock: Clock = { now: () => given.now() + conditions.clockAheadMs, sleep: given.sleep }
   const {
     appId = 'emulator-app',
     appSecret = 'emulator-secret',
@@ -107,13 +116,6 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
       endsAt: floorToMinute(wallTimeAt(clock.now(), timeZone)),
       timeZone,
     })
-  const conditions: Conditions = {
-    latencyMs: options.latencyMs ?? 0,
-    jitterMs: options.jitterMs ?? 0,
-    deepPageMs: options.deepPageMs ?? 0,
-    callsPerSecond: options.rateLimit,
-    retryAfterSeconds: options.retryAfterSeconds,
-  }
   const credentials = createCredentials({ appId, appSecret, apiToken, tokenSeconds }, switches, clock)
   const service: Service = {
     world,
@@ -190,7 +192,8 @@ async function answerRequest(
   const depthMs = answer.body.kind === 'list' ? depthDelayOf(conditions, call.page) : 0
   if (depthMs > 0) await clock.sleep(depthMs, openSignal())
   const isSilent = answer.delivery.kind === 'hang' || answer.delivery.kind === 'reset'
-  calls.push({ ...call, status: isSilent ? 0 : answer.status, at: clock.now() })
+  // The bare address is asked for no more than the time.
+  if (incoming.path !== '/') calls.push({ ...call, status: isSilent ? 0 : answer.status, at: clock.now() })
   return respond(response, answer, { clock, cache, openSignal })
 }
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import type { Kysely } from 'kysely'
-import type { Connection } from '../../api/connect.ts'
 import type { RunOutcome } from '../../core/outcome.ts'
 import type { Window } from '../../core/slice.ts'
 import type { Stream, StreamName } from '../../core/stream.ts'
@@ -23,6 +22,8 @@ import type { ExtractionSettings } from '../extraction-settings.ts'
 import { causeBehind, failureOutcome } from '../failure.ts'
 import { openRunConnection } from '../open-run-connection.ts'
 import { outcomeObject } from '../outcome-json.ts'
+import { readServiceTime } from '../read-service-time.ts'
+import type { RunConnection } from '../run-extraction.ts'
 import { tellOfCauses } from '../tell-of-causes.ts'
 import type { AuditOutcome } from './audit-outcome.ts'
 import { auditObject } from './report.ts'
@@ -44,7 +45,7 @@ export interface AuditVerbRequest {
   /** What the run is recorded as; `audit` when not given. */
   readonly command?: string
   /** A connection that several runs share; one of its own when not given. */
-  readonly connection?: Pick<Connection, 'fetchPage'>
+  readonly connection?: RunConnection
 }
 
 const CONCURRENT_PARTITIONS = 8
@@ -70,7 +71,7 @@ export async function executeAudit(context: CliContext, request: AuditVerbReques
   }
   const times = () => ({ startedAt: startedAt.toISOString(), finishedAt: new Date(clock.now()).toISOString() })
   try {
-    const result = await compare(context, request, runId, startedAt)
+    const result = await compare(context, request, runId)
     const outcome = { runId, command, ...result, ...times(), resumesAt: null, unaudited }
     // Values of rows are for the terminal: the record of the run holds no personal data.
     await finish(outcome, auditObject(outcome, { withValues: false }))
@@ -88,13 +89,13 @@ async function compare(
   context: CliContext,
   { settings, db, streams, namesChannels, window, pages, seed, reopens, ...request }: AuditVerbRequest,
   runId: string,
-  startedAt: Date,
 ): Promise<AuditResult & Pick<AuditOutcome, 'gone'>> {
-  const { clock, log, signal } = context
+  const { log, signal } = context
   const { service, channels } = settings
-  await endAcceptances(db, startedAt)
   await using own = request.connection ? undefined : await openRunConnection(context, service, db)
-  const { fetchPage } = request.connection ?? own ?? assert.fail('there is no connection')
+  const connection = request.connection ?? own ?? assert.fail('there is no connection')
+  const clock = await readServiceTime(context, connection)
+  await endAcceptances(db, new Date(clock.now()))
   using progress = await context.openProgress()
   log.info('run.started', { runId, command: request.command ?? 'audit' })
   const gone = namesChannels ? new Set<string>() : await readGoneChannels(db)
@@ -112,7 +113,7 @@ async function compare(
   }
   const result = await runAudit(question, {
     db,
-    fetchPage,
+    fetchPage: connection.fetchPage,
     openItemReader: itemReader,
     clock,
     log,
@@ -121,7 +122,7 @@ async function compare(
     timeZone: service.timeZone,
     wallTimeAt: openWallClock(service.timeZone),
     runId,
-    readAhead: createReadAhead(PAGES_AHEAD * service.concurrency, clock),
+    readAhead: createReadAhead(PAGES_AHEAD * service.concurrency, context.clock),
     // It writes no rows.
     requireLease: async () => {},
     loadTurns: createTurns(1),

@@ -30,7 +30,7 @@ export async function checkService(
   await using connection = openConnection(context, settings, shared.db, { random: () => 0 })
   await checkNetwork(context, 'base', settings.baseUrl, settings, report)
   const base = await checkAddress(connection, 'base', settings.baseUrl, context)
-  report(base.check)
+  report(base)
   const hasCredentials = settings.appId !== null && settings.authUrl !== null
   // Most often the same server.
   const isElsewhere = settings.authUrl !== null && new URL(settings.authUrl).origin !== new URL(settings.baseUrl).origin
@@ -38,47 +38,36 @@ export async function checkService(
     await checkNetwork(context, 'auth', settings.authUrl, settings, report)
   }
   const auth = hasCredentials ? await checkAddress(connection, 'auth', settings.authUrl, context) : undefined
-  if (auth !== undefined) report(auth.check)
-  report(await checkToken(connection, auth?.check, context))
-  await checkEndpoints(connection, { channels, isReachable: base.check.result === 'ok', signal, report })
-  report(checkClock(base.aheadMs ?? auth?.aheadMs))
-}
-
-interface CheckedAddress {
-  readonly check: Check
-  /** How far this machine's clock was ahead of the service's when it answered. */
-  readonly aheadMs?: number | undefined
+  if (auth !== undefined) report(auth)
+  report(await checkToken(connection, auth, context))
+  await checkEndpoints(connection, { channels, isReachable: base.result === 'ok', signal, report })
+  report(checkClock(connection.serviceClock.ownAheadMs()))
 }
 
 async function checkAddress(
   { reach }: Connection,
   host: 'base' | 'auth',
   url: string | null,
-  { clock, signal }: CliContext,
-): Promise<CheckedAddress> {
+  { signal }: CliContext,
+): Promise<Check> {
   const name = `${host} URL`
   try {
-    const { status, serviceTimeMs } = await reach(host, { signal })
-    const aheadMs = serviceTimeMs === undefined ? undefined : clock.now() - serviceTimeMs
-    return { check: passed(name, `${url} answers (HTTP ${status} without a token)`), aheadMs }
+    const status = await reach(host, { signal })
+    return passed(name, `${url} answers (HTTP ${status} without a token)`)
   } catch (error) {
     // Whatever comes instead of a whole answer: somebody is there.
-    if (hasCode(error, 'api.bodyRefused')) return { check: passed(name, `${url} answers`) }
-    return { check: failed(name, error, signal) }
+    if (hasCode(error, 'api.bodyRefused')) return passed(name, `${url} answers`)
+    return failed(name, error, signal)
   }
 }
 
-async function checkToken(
-  { client }: Connection,
-  address: Check | undefined,
-  { clock, signal }: CliContext,
-): Promise<Check> {
+async function checkToken({ client }: Connection, address: Check | undefined, { signal }: CliContext): Promise<Check> {
   const name = '4.1 token'
   if (address === undefined) return skipped(name, 'not needed: no app id is set, the fixed token is used')
   if (address.result === 'failed') return skipped(name, 'not asked: the auth URL does not answer')
   try {
-    const { expiresAtMs } = await client.accessToken({ signal })
-    return passed(name, `handed out, valid for ${Math.round((expiresAtMs - clock.now()) / 1000)} s`)
+    const { issuedAtMs, expiresAtMs } = await client.accessToken({ signal })
+    return passed(name, `handed out, valid for ${Math.round((expiresAtMs - issuedAtMs) / 1000)} s`)
   } catch (error) {
     return failed(name, error, signal)
   }

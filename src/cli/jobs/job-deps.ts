@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
-import type { Connection } from '../../api/connect.ts'
 import type { RunOutcome } from '../../core/outcome.ts'
 import type { Database } from '../../db/database.ts'
+import type { RunConnection } from '../run-extraction.ts'
 
 /** What came of a run of a job, as its command would show it. */
 export interface JobResult {
@@ -15,8 +15,7 @@ export interface JobResult {
 /** What the runs of jobs share. */
 export interface JobDeps {
   readonly db: Kysely<Database>
-  /** Undefined where each run has its own. */
-  readonly connection?: Pick<Connection, 'fetchPage'>
+  readonly connection: RunConnection
   /** Hears what came of each run. */
   readonly onResult?: (result: JobResult) => void
 }

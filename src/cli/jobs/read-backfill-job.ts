@@ -20,15 +20,16 @@ export interface AskedBackfill {
   readonly wanted: BackfillArguments
 }
 
-/** @throws config.invalid */
+/** `nowMs`: what the service's clock shows, milliseconds since 1970. @throws config.invalid */
 export function readBackfillJob(
   context: CliContext,
   job: Job,
   { range, onlyGaps = false }: Pick<BackfillJob, 'range' | 'onlyGaps'>,
+  nowMs: number,
 ): AskedBackfill {
   const settings = readJobSettings(context, job)
   const { service, channels, historyFrom } = settings
-  const startedAt = new Date(context.clock.now())
+  const startedAt = new Date(nowMs)
   const window = rangeWindow(range, historyFrom, wallTimeAt(startedAt.getTime(), service.timeZone))
   const streams = jobStreams(job)
   const wanted = {

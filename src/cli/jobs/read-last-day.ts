@@ -23,7 +23,12 @@ export async function readLastDay(
 ): Promise<string | undefined | null> {
   const { definition } = job
   if (definition.kind !== 'backfill') return undefined
-  const { settings, startedAt, window, streams, wanted } = readBackfillJob(context, job, definition)
+  const { settings, startedAt, window, streams, wanted } = readBackfillJob(
+    context,
+    job,
+    definition,
+    context.clock.now(),
+  )
   const { service } = settings
   const budgeted = streams.filter(({ isBudgeted }) => isBudgeted)
   const backfillId = await findOpenBackfill(db, wanted)

@@ -17,7 +17,8 @@ export async function runAuditJob(
   { db, connection }: JobDeps,
 ): Promise<AuditOutcome> {
   const settings = readJobSettings(context, job)
-  const now = wallTimeAt(context.clock.now(), settings.service.timeZone)
+  await connection.serviceClock.refresh(context.signal)
+  const now = wallTimeAt(connection.serviceClock.now(), settings.service.timeZone)
   const streams = jobStreams(job)
   return await executeAudit(context, {
     settings,
@@ -31,6 +32,6 @@ export async function runAuditJob(
     seed: undefined,
     reopens: true,
     command: `run ${job.name}`,
-    ...(connection && { connection }),
+    connection,
   })
 }

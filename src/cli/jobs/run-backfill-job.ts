@@ -15,8 +15,11 @@ export async function runBackfillJob(
   { range, onlyGaps = false }: BackfillJob,
   { db, connection }: JobDeps,
 ): Promise<RunOutcome> {
-  const { clock, signal } = context
-  const { settings, startedAt, window, streams, wanted } = readBackfillJob(context, job, { range, onlyGaps })
+  const { signal } = context
+  const { serviceClock: clock } = connection
+  await clock.refresh(signal)
+  const asked = readBackfillJob(context, job, { range, onlyGaps }, clock.now())
+  const { settings, startedAt, window, streams, wanted } = asked
   const { service, configured, channels, historyFrom, alerts } = settings
   const { backfillId } = await openBackfill(db, wanted, startedAt, false)
   const outcome = await runExtraction(context, {
@@ -30,7 +33,7 @@ export async function runBackfillJob(
     planStreams: (now) => planRange(db, { channels, historyFrom, service }, { window, now, backfillId, onlyGaps }),
     isPatient: true,
     order: 'oldest-first',
-    ...(connection && { connection }),
+    connection,
     alerts,
   })
   const endedAt = new Date(clock.now())

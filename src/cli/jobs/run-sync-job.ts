@@ -30,7 +30,7 @@ export async function runSyncJob(
     planStreams: (now) => (some, questionsOf) =>
       planSync(db, { streams: some, channels, historyFrom, now, timeZone, tuning }, questionsOf),
     until,
-    ...(connection && { connection }),
+    connection,
     alerts,
   })
 }

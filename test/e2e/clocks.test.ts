@@ -1,0 +1,108 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { exitCodeOfError } from '../../src/cli/exit.ts'
+import { sync } from '../../src/cli/sync.ts'
+import type { Channel, Gift, WatchRecord } from '../../src/emulator/world/world.ts'
+import { expectTruth } from '../helpers/expect-truth.ts'
+import { createRecordingLog } from '../helpers/recording-log.ts'
+import { environmentOf, runVerb } from '../helpers/run-verb.ts'
+import { startScriptedService } from '../helpers/scripted-service.ts'
+import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+
+const MINUTE = 60
+const HOUR = 60 * MINUTE
+const HOUR_MS = 3_600_000
+
+let account: TestAccount
+
+beforeEach(async () => {
+  account = await startAccount()
+})
+afterEach(async () => await account[Symbol.asyncDispose]())
+
+async function syncGreen(): Promise<void> {
+  expect(await account.run(sync)).toMatchObject({ code: 0 })
+}
+
+/** Runs with this machine's clock so many hours ahead of the service's; afterwards it is right again. */
+async function withOwnAhead(hours: number, work: () => Promise<void>): Promise<void> {
+  const { clock, emulator } = account
+  clock.nowMs += hours * HOUR_MS
+  emulator.conditions.clockAheadMs = -hours * HOUR_MS
+  await work()
+  clock.nowMs -= hours * HOUR_MS
+  emulator.conditions.clockAheadMs = 0
+}
+
+/** The first channel, and its newest gift and watch record: what happens later to those that lie so many hours before them. */
+function newest(): { channel: Channel; gift: Gift; record: WatchRecord } {
+  const [channel] = account.emulator.world.channels.values()
+  const gift = channel?.gifts.rows.reduce((last, row) => (row.givenAt > last.givenAt ? row : last))
+  const record = channel?.records.rows.reduce((last, row) => (row.enteredAt > last.enteredAt ? row : last))
+  if (!channel || !gift || !record) throw new Error('the world is empty')
+  return { channel, gift, record }
+}
+
+const shanghaiNow = () => (account.clock.nowMs + account.emulator.conditions.clockAheadMs) / 1000 + 8 * HOUR
+
+describe("bounds are the service's time, whatever this machine's clock shows", () => {
+  test.each([96, 25, -25])('%i hours ahead in one run loses no late gift and no grown watch record', async (hours) => {
+    const { channel, gift, record } = newest()
+    const now = shanghaiNow()
+    const young = { ...record, recordId: '77001', enteredAt: now - 60 * HOUR, leftAt: now - 59 * HOUR }
+    channel.records.add(young)
+    await syncGreen()
+    await withOwnAhead(hours, syncGreen)
+    channel.gifts.add({ ...gift, giftId: 77, givenAt: now - 20 * HOUR })
+    channel.records.replace(young, { ...young, leftAt: young.leftAt + HOUR, onlineSeconds: young.onlineSeconds + HOUR })
+    account.clock.nowMs += HOUR_MS
+    await syncGreen()
+    await expectTruth(account)
+  })
+
+  test.each([-25, 25])("the day of a manager's usage is the service's, with a clock %i hours ahead", async (hours) => {
+    await withOwnAhead(hours, async () => {
+      await syncGreen()
+      await expectTruth(account, ['manager_usage'])
+    })
+  })
+
+  test('a service that is a quarter of an hour ahead has its newest rows read', async () => {
+    account.emulator.conditions.clockAheadMs = 15 * 60_000
+    const { channel, gift, record } = newest()
+    const justNow = shanghaiNow() - MINUTE
+    channel.gifts.add({ ...gift, giftId: 77, givenAt: justNow })
+    channel.records.add({ ...record, recordId: '77001', enteredAt: justNow, leftAt: justNow })
+    await syncGreen()
+    await expectTruth(account, ['gifts', 'watch_records'])
+  })
+})
+
+describe('the run says once', () => {
+  async function warnings(settings: Readonly<Record<string, string>> = {}): Promise<readonly string[]> {
+    const { log, lines } = createRecordingLog()
+    const clock = { now: () => account.clock.nowMs, sleep: async () => {} }
+    const environment = { ...environmentOf(account.emulator, account.database), ...settings }
+    expect(await runVerb(sync, ['--streams', 'managers'], { environment, clock, log })).toMatchObject({ code: 0 })
+    return lines.filter(({ event }) => event.startsWith('clock.')).map(({ event }) => event)
+  }
+
+  test("that this machine's clock is over a minute off, and nothing below", async () => {
+    account.emulator.conditions.clockAheadMs = 61_000
+    expect(await warnings()).toEqual(['clock.differs'])
+    account.emulator.conditions.clockAheadMs = -59_000
+    expect(await warnings()).toEqual([])
+  })
+
+  test("that a service without a Date header is read by this machine's clock", async () => {
+    await using service = await startScriptedService(({ path }) =>
+      path === '/' ? { status: 404, text: '' } : { json: { page: { p: 1, perPage: 100, count: 0 }, data: [] } },
+    )
+    expect(await warnings({ LIVEHOUSE_BASE_URL: service.url })).toEqual(['clock.unknown'])
+  })
+})
+
+test.each([[[]], [['--dry-run']]])('a service out of reach is a failure, also of %j', async (flags) => {
+  const { code, error } = await account.run(sync, flags, { LIVEHOUSE_BASE_URL: 'http://127.0.0.1:1' })
+  expect({ code, exit: exitCodeOfError(error) }).toEqual({ code: undefined, exit: 1 })
+  expect(error).toMatchObject({ code: 'api.unreachable' })
+})
