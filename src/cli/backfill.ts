@@ -145,7 +145,9 @@ function readWindow(from: string | undefined, to: string | undefined, refuse: Re
 function refuseFuture({ from, to }: Window, now: WallTime, refuse: Refuse): void {
   const tomorrow = (Math.floor(now / DAY) + 1) * DAY
   if (from >= now)
-    refuse(`--from ${formatWallTime(from)} lies in the future: this machine's clock shows, in the service's zone, ${formatWallTime(now)}`)
+    refuse(
+      `--from ${formatWallTime(from)} lies in the future: this machine's clock shows, in the service's zone, ${formatWallTime(now)}`,
+    )
   else if (to > tomorrow)
     refuse(`--to ${formatWallTime(to)} lies in the future: it can be ${formatWallTime(tomorrow)} at most`)
 }

@@ -16,8 +16,8 @@ flag as configured, name as the service has it, visitors and watch records held,
 database alone and changes nothing. Once the managers' usage has landed, the channels that it counts on its latest day stand
 beside the number of those that are configured: a difference is a channel that is not exported, or one that is not theirs.
 
-States: active; new (configured, but nothing has run since); retired (no longer configured); gone (the service no longer
-knows it).
+States: active; new (configured, but nothing has run since); retired (no longer configured); gone (the service has
+not known it on three days: it is asked for once a day, and active again when it is known).
 
 Flags:
   --json   prints one JSON object instead: {"channels": [{"channel_id", "name", "label", "group", "is_test", "state",

@@ -4,10 +4,11 @@ import type { Connection } from '../api/connect.ts'
 import type { AlertSettings } from '../config/read-alerts.ts'
 import type { ChannelSetting } from '../config/channel-setting.ts'
 import { readAutoMigrate, readSettings, type ServiceSettings } from '../config.ts'
+import { recoveryFrom } from '../core/errors.ts'
 import type { RunOutcome } from '../core/outcome.ts'
 import { type Partition, partitionKey } from '../core/slice.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
-import { DAY, MINUTE, openWallClock, type WallTime } from '../core/wall-clock.ts'
+import { DAY, formatWallDate, MINUTE, openWallClock, type WallTime } from '../core/wall-clock.ts'
 import { publishForms } from '../db/bi/publish-forms.ts'
 import { readPendingBi } from '../db/bi/read-pending-bi.ts'
 import type { Database } from '../db/database.ts'
@@ -18,7 +19,6 @@ import type { JobResult } from '../pipeline/tally.ts'
 import { createTurns } from '../pipeline/turns.ts'
 import type { SliceOrder } from '../pipeline/work-queue.ts'
 import { endAcceptances } from '../state/acceptances.ts'
-import { readGoneChannels } from '../state/channel-states.ts'
 import { mergeSlices } from '../state/merge-slices.ts'
 import { pruneRecords } from '../state/prune-records.ts'
 import { Leases, partitionLease } from '../state/leases.ts'
@@ -26,6 +26,7 @@ import { finishRun, openRun } from '../state/runs.ts'
 import { itemReader } from '../transform/field.ts'
 import { registerChannels } from '../warehouse/channels.ts'
 import { createRowBuffers } from '../warehouse/row-buffers.ts'
+import { askGoneChannels } from './ask-gone-channels.ts'
 import type { CliContext } from './command.ts'
 import { describePendingBi } from './describe-pending-bi.ts'
 import { causeBehind, failureOutcome } from './failure.ts'
@@ -118,7 +119,10 @@ export async function runExtraction(context: CliContext, request: ExtractionRequ
   } catch (thrown) {
     const error = causeBehind(thrown)
     // Where the database does not answer, what stopped the run says so; to say it again would hide the rest.
-    await finish(failureOutcome(runId, { command, error, ...times() })).catch(() => {})
+    const failure = failureOutcome(runId, { command, error, ...times() })
+    await finish(failure).catch(() => {})
+    // A service out of reach is how the run ended; nothing else went wrong.
+    if (recoveryFrom(error) === 'retry') return failure
     throw error
   }
   const outcome: RunOutcome = { runId, command, ...job, ...times() }
@@ -186,7 +190,10 @@ async function extract(
     pagesPerSlice: PAGES_PER_SLICE,
   }
   const now = wallTimeAt(startedAt.getTime())
-  const gone = request.namesChannels ? new Set<string>() : await readGoneChannels(db)
+  const run = { db, log, runId, serviceDay: formatWallDate(now) }
+  const gone = request.namesChannels
+    ? new Set<string>()
+    : await askGoneChannels(run, request.streams, fetchPage, signal)
   const planStreams = withoutChannels(request.planStreams(now), gone)
   const job = await runStreams(request.streams, planStreams, deps, {
     concurrency: Math.ceil(SLICES_A_CALL * service.concurrency),
@@ -196,6 +203,6 @@ async function extract(
     isPatient: request.isPatient ?? false,
     stopAtMs: request.until === undefined ? undefined : startedAt.getTime() + secondsUntil(now, request.until) * 1000,
   })
-  const errors = await settleChannels(db, log, runId, job.errors)
+  const errors = await settleChannels(run, job.errors)
   return { ...job, errors }
 }

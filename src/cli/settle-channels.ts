@@ -3,7 +3,15 @@ import type { Log } from '../core/log.ts'
 import type { RunProblem } from '../core/outcome.ts'
 import { parsePartition } from '../core/slice.ts'
 import type { Database } from '../db/database.ts'
-import { readAnsweredChannels, recordChannelAnswers, RUNS_UNTIL_GONE } from '../state/channel-states.ts'
+import { DAYS_UNTIL_GONE, readAnsweredChannels, recordChannelAnswers } from '../state/channel-states.ts'
+
+/** The run that heard something of its channels. `serviceDay`: the service's, `YYYY-MM-DD`. */
+export interface HearingRun {
+  readonly db: Kysely<Database>
+  readonly log: Log
+  readonly runId: string
+  readonly serviceDay: string
+}
 
 /**
  * Counts the channels that the service did not know in this run. One that becomes gone by it is said once: a log line, and one
@@ -11,16 +19,20 @@ import { readAnsweredChannels, recordChannelAnswers, RUNS_UNTIL_GONE } from '../
  * @returns the problems of the run
  */
 export async function settleChannels(
-  db: Kysely<Database>,
-  log: Log,
-  runId: string,
+  { db, log, runId, serviceDay }: HearingRun,
   problems: readonly RunProblem[],
 ): Promise<readonly RunProblem[]> {
   const unknown = new Set(problems.flatMap(unknownChannelOf))
   const answered = await readAnsweredChannels(db, runId)
-  const { gone, back } = await recordChannelAnswers(db, { unknown, answered }, runId)
-  for (const channelId of gone) log.warn('channel.gone', { channelId, runs: RUNS_UNTIL_GONE })
+  const { gone, back, tooMany } = await recordChannelAnswers(db, { unknown, answered, serviceDay }, runId)
+  for (const channelId of gone) log.warn('channel.gone', { channelId, days: DAYS_UNTIL_GONE })
   for (const channelId of back) log.info('channel.back', { channelId })
+  if (tooMany.length > 0) {
+    log.warn('channels.unknown', {
+      channels: tooMany.length,
+      reason: 'over half of the channels at once are a failure of the service: none is gone, and all are read again',
+    })
+  }
   const left = problems.filter((problem) => !unknownChannelOf(problem).some((channelId) => gone.includes(channelId)))
   return [...left, ...gone.map(goneProblem)]
 }
@@ -32,7 +44,7 @@ function unknownChannelOf({ code, partition }: RunProblem): readonly string[] {
 
 function goneProblem(channelId: string): RunProblem {
   const message =
-    `the service has not known channel ${channelId} in ${RUNS_UNTIL_GONE} runs in a row: it is gone, and later runs leave it ` +
-    `out. Take it out of LIVEHOUSE_CHANNELS, or try it again with --channels ${channelId}.`
+    `the service has not known channel ${channelId} on ${DAYS_UNTIL_GONE} days: it is gone. It is asked for once a day, and read ` +
+    `again when it is known; take it out of LIVEHOUSE_CHANNELS, or try it now with --channels ${channelId}.`
   return { stream: null, partition: `channel=${channelId}`, code: 'api.channelUnknown', message }
 }

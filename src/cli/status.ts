@@ -24,7 +24,7 @@ Flags:
                   "last_proof", "covered_until" (wall clock of time_zone), "least_covered_partition", "partitions":
                   {PROOF: count}}}, "runs": [{"run_id", "command", "status", "started_at", "finished_at"}],
                   "quarantine": {NAME: {"rows", "most_common_reason"}}, "backfills":
-                  [{"started_at", "resume_with"}] (unfinished ones), "acceptances": [ACCEPTANCE] (see accept --help),
+                  [{"started_at", "resume_with"}] (unfinished ones), "gone_channels": [ID], "acceptances": [ACCEPTANCE] (see accept --help),
                   "v1_calls": {"service_day", "budget", "scope", "scopes": [{"scope", "used", "left", "spent_at"}]} (calls on
                   watch_records_v1 today), "half_read": [{"stream", "partition", "from", "to", "pages", "rows",
                   "started_at", "read_at"}], "stale": [NAME] or null without --max-age}

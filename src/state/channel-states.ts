@@ -1,11 +1,13 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Database } from '../db/database.ts'
 
-/** A run counts once, however many streams asked in vain. */
-export const RUNS_UNTIL_GONE = 3
+/** A day counts once, however many runs asked in vain. */
+export const DAYS_UNTIL_GONE = 3
 
 /** What a run heard of its channels. */
 export interface ChannelAnswers {
+  /** The service's day, `YYYY-MM-DD`. */
+  readonly serviceDay: string
   /** Channels of which the service said that there is no such channel. */
   readonly unknown: ReadonlySet<string>
   /** Channels of which anything at all was delivered: these exist, whatever else was said. */
@@ -16,12 +18,26 @@ export interface ChannelAnswers {
 export interface ChannelChanges {
   readonly gone: readonly string[]
   readonly back: readonly string[]
+  /** Would be gone, but are over half of those that are configured: that is a failure of the service. */
+  readonly tooMany: readonly string[]
 }
 
 /** Configured channels that the service no longer knows. */
 export async function readGoneChannels(db: Kysely<Database>): Promise<ReadonlySet<string>> {
   const rows = await db.selectFrom('livehouse.channels').select('channel_id').where('state', '=', 'gone').execute()
   return new Set(rows.map(({ channel_id }) => channel_id))
+}
+
+/** Channels that are gone, and were not asked for yet on this day of the service. */
+export async function readUnaskedChannels(db: Kysely<Database>, serviceDay: string): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom('livehouse.channels')
+    .leftJoin('livehouse_ops.channel_states as known', 'known.channel_id', 'livehouse.channels.channel_id')
+    .select('livehouse.channels.channel_id')
+    .where('state', '=', 'gone')
+    .where(sql<boolean>`last_unknown_on is distinct from ${serviceDay}::date`)
+    .execute()
+  return rows.map(({ channel_id }) => channel_id)
 }
 
 /** The channels of which slices of this run came back with an answer, proven or not. */
@@ -33,13 +49,13 @@ export async function readAnsweredChannels(db: Kysely<Database>, runId: string):
 }
 
 /**
- * Counts what a run heard: a channel that was unknown in three runs in a row is gone; one that answers is not, and begins
- * anew. A channel that nothing was asked of keeps its count; one that is no longer configured loses it. Where every channel
- * answers, nothing is written.
+ * Counts what a run heard: a channel that was unknown on three days, without an answer in between, is gone; one that answers is
+ * not, and begins anew. A channel that nothing was asked of keeps its count; one that is no longer configured loses it. Where
+ * every channel answers, nothing is written.
  */
 export async function recordChannelAnswers(
   db: Kysely<Database>,
-  { unknown, answered }: ChannelAnswers,
+  { unknown, answered, serviceDay }: ChannelAnswers,
   runId: string,
 ): Promise<ChannelChanges> {
   return await db.transaction().execute(async (trx) => {
@@ -49,17 +65,22 @@ export async function recordChannelAnswers(
         or channel_id in (select channel_id from livehouse.channels where state = 'retired')`.execute(trx)
     const strangers = [...unknown].filter((channelId) => !answered.has(channelId))
     await sql`
-      insert into livehouse_ops.channel_states as known (channel_id, unknown_runs, run_id)
-      select channel_id, 1, ${runId}::bigint from unnest(${strangers}::text[]) as channel_id
-      on conflict (channel_id) do update set unknown_runs = known.unknown_runs + 1, run_id = excluded.run_id
-      where known.run_id < excluded.run_id`.execute(trx)
-    const lost = await sql<{ channel_id: string }>`
-      select channel_id from livehouse_ops.channel_states
-      where unknown_runs >= ${RUNS_UNTIL_GONE} and channel_id = any(${strangers}::text[])`.execute(trx)
-    const gone = lost.rows.map(({ channel_id }) => channel_id)
+      insert into livehouse_ops.channel_states as known (channel_id, unknown_days, last_unknown_on, run_id)
+      select channel_id, 1, ${serviceDay}::date, ${runId}::bigint from unnest(${strangers}::text[]) as channel_id
+      on conflict (channel_id) do update set unknown_days = known.unknown_days + 1,
+        last_unknown_on = excluded.last_unknown_on, run_id = excluded.run_id
+      where known.last_unknown_on < excluded.last_unknown_on`.execute(trx)
+    const { rows } = await sql<{ channel_id: string; is_due: boolean }>`
+      select channel_id, state = 'active' and unknown_days >= ${DAYS_UNTIL_GONE} and channel_id = any(${strangers}::text[]) as is_due
+      from livehouse.channels left join livehouse_ops.channel_states using (channel_id) where state <> 'retired'`.execute(
+      trx,
+    )
+    const due = rows.flatMap(({ channel_id, is_due }) => (is_due ? [channel_id] : []))
+    const isTooMany = due.length > rows.length / 2
     return {
-      gone: await changeState(trx, gone, 'active', 'gone', runId),
+      gone: isTooMany ? [] : await changeState(trx, due, 'active', 'gone', runId),
       back: await changeState(trx, known, 'gone', 'active', runId),
+      tooMany: isTooMany ? due : [],
     }
   })
 }

@@ -28,7 +28,7 @@ const insertions: Readonly<Record<string, (runId: string) => RawBuilder<unknown>
     values ('nightly', false, 'running', 1, 'host:1', ${runId}, ${READ_AT})`,
   missed_rows: (runId) => sql`insert into livehouse_ops.missed_rows values ('gifts', 'a', 'k', ${READ_AT}, ${runId})`,
   unknown_fields: (runId) => sql`insert into livehouse_ops.unknown_fields values ('gifts', 'f', ${READ_AT}, ${runId})`,
-  channel_states: (runId) => sql`insert into livehouse_ops.channel_states values ('9', 1, ${runId})`,
+  channel_states: (runId) => sql`insert into livehouse_ops.channel_states values ('9', 1, ${runId}, '2026-11-20')`,
   source_facts: (runId) => sql`
     insert into livehouse_ops.source_facts (topic, subject, evidence, found_at, run_id) values ('t', 's', '', ${READ_AT}, ${runId})`,
   headers: (runId) => sql`insert into livehouse_ops.headers values ('a', '[]', ${READ_AT}, ${runId})`,

@@ -120,12 +120,17 @@ export const findingTables: Readonly<Record<string, BaseTable>> = {
     key: ['channel_id'],
     columns: {
       channel_id: column('text', 'Channel id', '频道 ID'),
-      unknown_runs: column(
+      unknown_days: column(
         'integer',
-        'Runs in a row that were told that the channel does not exist; from the third on it is gone',
-        '连续多少次运行被告知频道不存在；自第三次起视为 gone',
+        'Days of the service on which it did not know the channel, without an answer in between; from the third on it is gone',
+        '服务端不认识该频道的天数（其间无应答）；自第三天起视为 gone',
       ),
-      run_id: column('bigint', 'The last of these runs', '其中最近一次运行'),
+      run_id: column('bigint', 'The last run that was told so', '最近一次得知此事的运行'),
+      last_unknown_on: column(
+        'date',
+        'The last of these days; a channel that is gone is asked for once a day',
+        '其中最近一天；gone 的频道每天询问一次',
+      ),
     },
   },
   'livehouse_ops.acceptances': {

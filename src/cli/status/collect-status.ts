@@ -9,6 +9,7 @@ import { type Acceptance, readAcceptances } from '../../state/read-acceptances.t
 import { type OpenPoints, readOpenPoints } from '../../state/read-open-points.ts'
 import { type RecordedRun, readRuns } from '../../state/read-runs.ts'
 import type { BudgetSettings } from '../../state/call-budget.ts'
+import { readGoneChannels } from '../../state/channel-states.ts'
 import { readBegunSlices } from '../../state/open-slices.ts'
 import { readCallBudget } from '../../state/read-call-budget.ts'
 import { readStreamStates, type StreamState } from '../../state/read-stream-states.ts'
@@ -38,6 +39,8 @@ export interface Status {
   readonly quarantine: readonly QuarantineCount[]
   readonly backfills: readonly UnfinishedBackfill[]
   readonly open: OpenPoints
+  /** Channels that the service does not know; by id. */
+  readonly gone: readonly string[]
   /** Those that were not withdrawn. */
   readonly acceptances: readonly Acceptance[]
   /** Null before the first run. */
@@ -60,6 +63,7 @@ const nothing: Omit<Status, 'streams' | 'pending'> = {
   quarantine: [],
   backfills: [],
   open: noOpenPoints,
+  gone: [],
   acceptances: [],
   v1: null,
 }
@@ -94,6 +98,7 @@ export async function collectStatus(
     // A database of an older livehouse has no table of them yet.
     backfills: pending.length > 0 ? [] : await readOpenBackfills(db),
     open: pending.length > 0 ? noOpenPoints : await readOpenPoints(db, MOST_OPEN),
+    gone: pending.length > 0 ? [] : [...(await readGoneChannels(db))].toSorted(),
     acceptances:
       pending.length > 0 ? [] : (await readAcceptances(db)).filter(({ withdrawnAt }) => withdrawnAt === null),
     v1: source === undefined || pending.length > 0 ? null : await readV1(db, source.timeZone, question),

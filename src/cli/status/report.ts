@@ -43,6 +43,7 @@ export function describeStatus(status: Status, nowMs: number): string[] {
     '',
     ...describeLeases(status, age),
     ...describeOpenPoints(status.open),
+    ...describeGone(status),
     ...describeAccepted(status, nowMs),
     ...describeQuarantine(status),
     ...status.backfills.map(
@@ -77,6 +78,11 @@ function resumeCommand({ from, to, streams, channels, onlyGaps }: UnfinishedBack
 function coverageOf({ coveredUntil, leastCovered }: NonNullable<StreamStatus['state']>): string {
   if (leastCovered === null) return 'whole list'
   return coveredUntil === null ? `nothing of ${leastCovered}` : coveredUntil.slice(0, 16)
+}
+
+function describeGone({ gone }: Status): string[] {
+  if (gone.length === 0) return []
+  return [`– not read, for the service does not know them (asked for once a day): channels ${gone.join(', ')}`, '']
 }
 
 function describeQuarantine({ quarantine }: Status): string[] {
@@ -158,6 +164,7 @@ export function statusJson(status: Status, stale: readonly StreamStatus[] | unde
     gap_count: status.open.gapCount,
     shortfalls: status.open.shortfalls,
     shortfall_count: status.open.shortfallCount,
+    gone_channels: status.gone,
     acceptances: shownAcceptances(status, nowMs).map((each) => acceptanceObject(each, nowMs)),
     ...(status.v1 === null ? { v1_calls: null, half_read: [] } : v1CallsObject(status.v1)),
     stale: stale?.map(({ stream }) => stream) ?? null,

@@ -106,7 +106,8 @@ export interface ReopenedRangesTable {
 /** Channels that the service did not know in the last run that asked for them. */
 export interface ChannelStatesTable {
   channel_id: string
-  unknown_runs: number
+  unknown_days: number
+  last_unknown_on: string
   run_id: BigInteger
 }
 

@@ -32,7 +32,7 @@ const english: Words = {
       case 'unknownField':
         return `A new field in ${cause.stream}: ${named(cause.field)}. Its values are kept in the column extra.`
       case 'channelGone':
-        return `Channel ${named(cause.channel)} is gone: the service did not know it in three runs in a row. livehouse sync --channels tries it again.`
+        return `Channel ${named(cause.channel)} is gone: the service did not know it on three days. It is asked for once a day, and read again when it is known.`
       case 'unfinished':
         return `Job ${cause.job} had to end before it was done, ${cause.runs} times in a row. Give it more time (until), or raise the call rate.`
       case 'budget':

@@ -1,0 +1,96 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { audit } from '../../src/cli/audit.ts'
+import { status } from '../../src/cli/status.ts'
+import { sync } from '../../src/cli/sync.ts'
+import { refusal } from '../../src/emulator/fault-effects.ts'
+import { expectTruth } from '../helpers/expect-truth.ts'
+import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+
+const DAY_MS = 86_400_000
+let account: TestAccount
+let lost: string
+
+beforeEach(async () => {
+  account = await startAccount({ viewers: 10 })
+  lost = account.emulator.channelIds[0] ?? ''
+})
+afterEach(async () => await account[Symbol.asyncDispose]())
+
+/** Of all channels, or of one; on every call, or on one endpoint. */
+const forget = (some: { readonly channelId?: string; readonly endpoint?: 'getQuestionList' }) =>
+  void account.emulator.faults.push({ effect: refusal(404002, 'No such activity'), ...some })
+
+const callsOf = (channelId: string) => account.emulator.calls.filter((call) => call.channelId === channelId).length
+
+const states = async () =>
+  (await account.database.db.selectFrom('livehouse.channels').select('state').orderBy('channel_id').execute()).map(
+    ({ state }) => state,
+  )
+
+test('a channel that is unknown on three days is gone, said once, asked for once a day, and back by itself', async () => {
+  forget({ channelId: lost })
+  for (let day = 0; day < 2; day++) {
+    for (let time = 0; time < 2; time++) expect(await account.run(sync)).toMatchObject({ code: 3 })
+    account.clock.nowMs += DAY_MS
+  }
+  expect(await states()).toEqual(['active', 'active'])
+  const third = await account.run(sync, ['--json'])
+  expect(third.code).toBe(3)
+  const { errors }: { errors: readonly unknown[] } = JSON.parse(third.printed.join(''))
+  expect(errors).toEqual([expect.objectContaining({ partition: `channel=${lost}`, code: 'api.channelUnknown' })])
+  expect((await states()).toSorted()).toEqual(['active', 'gone'])
+
+  // It has been asked for today.
+  const asked = callsOf(lost)
+  expect(await account.run(sync)).toMatchObject({ code: 0 })
+  expect(callsOf(lost)).toBe(asked)
+  for (let time = 0; time < 2; time++) {
+    account.clock.nowMs += time === 0 ? DAY_MS : 60_000
+    expect(await account.run(sync)).toMatchObject({ code: 0 })
+    expect(callsOf(lost)).toBe(asked + 1)
+  }
+  const compared = await account.run(audit)
+  expect(compared.printed.join('\n')).toMatch(new RegExp(`^– channel ${lost}: gone`, 'm'))
+  expect((await account.run(status)).printed.join('\n')).toMatch(new RegExp(`does not know.*${lost}$`, 'm'))
+
+  account.emulator.faults.length = 0
+  account.clock.nowMs += DAY_MS
+  expect(await account.run(sync)).toMatchObject({ code: 0 })
+  expect(await states()).toEqual(['active', 'active'])
+  await expectTruth(account, ['visitors', 'watch_records', 'gifts', 'questionnaires', 'signups'])
+})
+
+test('a service that knows no channel at all has failed: none is gone, no run is green, and the next one reads all', async () => {
+  expect(await account.run(sync)).toMatchObject({ code: 0 })
+  forget({})
+  for (let time = 0; time < 3; time++) expect(await account.run(sync)).toMatchObject({ code: 3 })
+  for (let day = 0; day < 3; day++) {
+    account.clock.nowMs += DAY_MS
+    expect(await account.run(sync)).toMatchObject({ code: 3 })
+    expect(await states()).toEqual(['active', 'active'])
+  }
+  account.emulator.faults.length = 0
+  expect(await account.run(sync)).toMatchObject({ code: 0 })
+  await expectTruth(account, ['visitors', 'watch_records', 'gifts', 'questionnaires', 'signups'])
+})
+
+test('a channel that one stream does not know and another delivers never goes', async () => {
+  forget({ channelId: lost, endpoint: 'getQuestionList' })
+  for (let day = 0; day < 4; day++) {
+    account.clock.nowMs += DAY_MS
+    expect(await account.run(sync, ['--streams', 'visitors,questionnaires'])).toMatchObject({ code: 3 })
+  }
+  expect(await states()).toEqual(['active', 'active'])
+})
+
+test('one that is gone and named is tried again', async () => {
+  forget({ channelId: lost })
+  for (let day = 0; day < 3; day++) {
+    await account.run(sync, ['--streams', 'visitors'])
+    account.clock.nowMs += DAY_MS
+  }
+  expect(await states()).toContain('gone')
+  account.emulator.faults.length = 0
+  expect(await account.run(sync, ['--channels', lost])).toMatchObject({ code: 0 })
+  expect(await states()).toEqual(['active', 'active'])
+})
