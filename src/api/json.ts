@@ -9,7 +9,7 @@ const farExponent = /\d[eE][+-]?\d{3}/g
 const LARGE_BODY = 1 << 18
 /** A page of 50 signups with 200 answers each holds 10,000. */
 const MOST_VALUES = 200_000
-const DEEPEST = 100
+const DEEPEST = 2000
 
 /**
  * Parses JSON without losing digits: integers beyond 2^53 become `bigint`, decimals that a double would change and numbers of
@@ -23,7 +23,7 @@ export function parseExact(text: string): unknown {
 
 /**
  * Why a large body is not parsed: to build millions of values, or lists in lists in lists, takes seconds and gigabytes.
- * @returns undefined for a body of up to 200,000 values and 100 levels
+ * @returns undefined for a body of up to 200,000 values and 2,000 levels
  */
 export function findExcess(text: string): string | undefined {
   if (text.length < LARGE_BODY) return undefined
