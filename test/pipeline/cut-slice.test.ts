@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { LivehouseError } from '../../src/core/errors.ts'
 import type { Page, PageRequest } from '../../src/core/page.ts'
-import { DAY, MINUTE, parseWallTime } from '../../src/core/wall-clock.ts'
+import { DAY, formatWallTime, MINUTE, parseWallTime } from '../../src/core/wall-clock.ts'
+import { halveSlice } from '../../src/pipeline/cut-slice.ts'
+import { gifts } from '../../src/streams/gifts.ts'
 import { errorOf } from '../helpers/connect-client.ts'
 import {
   extractScripted,
@@ -179,6 +181,19 @@ describe('a service that behaves otherwise', () => {
     await errorOf(extractScripted('watch_records', answer, { window, signal: stop.signal }))
     expect(looks).toBeLessThanOrEqual(1 + 24 + 24)
   })
+})
+
+test('what does not rest is cut where settle begins, else where half of its rows lie before, down to a minute', () => {
+  const rows = [50, 40, 30, 20, 10].map((ago) => ({ given_at: formatWallTime(to - ago * MINUTE) }))
+  const windowsOf = (covers: typeof window, whole = window) =>
+    halveSlice({ stream: gifts, partition: {}, window: whole, covers }, rows, { timeZone: 'Asia/Shanghai' })?.map(
+      (part) => part.window,
+    )
+  const at = (ago: number) => ({ from: window.from, to: to - ago * MINUTE })
+  expect(windowsOf(at(5))).toEqual([{ from: to - 5 * MINUTE, to }, at(5)])
+  expect(windowsOf(window)).toEqual([{ from: to - 30 * MINUTE, to }, at(30)])
+  const minute = { from: to - MINUTE, to }
+  expect(windowsOf(minute, minute)).toBeUndefined()
 })
 
 function failure(status: number): LivehouseError {
