@@ -98,11 +98,17 @@ test('removed gifts and signups are left out, removed viewers stay and are marke
   await sql`update livehouse.visitors set removed_at = null`.execute(db)
 })
 
-test('a day is complete when all of it has been read, and final when it was read late enough', async () => {
+test('a day is complete when all of it has been read, and final when two readings of it late enough agree', async () => {
   const flags = async () =>
     await read(`select day::text, bool_and(is_watch_complete) as watch, bool_and(is_complete) as complete, bool_and(is_final) as final
       from livehouse_bi.daily_channel where day in ('2026-11-10', '2026-11-11', '2026-11-19', '2026-11-20') and channel_id <> '9' group by day order by day`)
   const whole = { watch: true, complete: true, final: true }
+  // Gifts have no total: one reading shows nothing yet.
+  expect((await flags())[0]).toEqual({ day: '2026-11-10', ...whole, final: false })
+  pipeline.clock.nowMs += 3_660_000
+  await pipeline.sync()
+  // Channel 9 is not configured, and so the sync has retired it.
+  await sql`update livehouse.channels set state = 'active' where channel_id = '9'`.execute(db)
   expect(await flags()).toEqual([
     { day: '2026-11-10', ...whole },
     { day: '2026-11-11', ...whole },
@@ -116,7 +122,7 @@ test('a day is complete when all of it has been read, and final when it was read
   const freshness = await read(
     `select distinct complete_through::text, gap_count, covered_until::text from livehouse_bi.freshness where stream = 'watch_records' and channel_id <> '9'`,
   )
-  expect(freshness).toEqual([{ complete_through: '2026-11-10', gap_count: '1', covered_until: '2026-11-20 14:25:00' }])
+  expect(freshness).toEqual([{ complete_through: '2026-11-10', gap_count: '1', covered_until: '2026-11-20 15:26:00' }])
 })
 
 test('what has never been read is listed too, without times and not as proven', async () => {
