@@ -38,7 +38,8 @@ export async function lookBehind(
   }
   const isEnd = items.length > 0 && items.length <= place.pageSize && isSameJson(items, rows.slice(-items.length))
   if (isEnd) return 'nothing'
-  if (items.length > 1 && isSameJson(items, rows.slice(0, items.length))) throw pageIgnored(reading, page, place.number)
+  const isAgain = items.length >= place.pageSize && isSameJson(items, rows.slice(0, items.length))
+  if (isAgain) throw pageIgnored(reading, page, place.number)
   return 'unknown'
 }
 
