@@ -5,7 +5,7 @@ import { lockName } from '../db/lock-name.ts'
 
 const OLD_DAYS = 7
 /** Partitions that one run looks at, by chance; the next goes on. */
-const MOST_PARTITIONS = 1000
+export const MOST_PARTITIONS = 1000
 
 /** Only what is equal in these is joined. */
 const alike = sql.raw('stream, partition, proof, lookback_days, page_size')
@@ -22,9 +22,8 @@ export async function mergeSlices(db: Kysely<Database>, now: Date): Promise<numb
     await lockName(trx, 'ledger')
     const { rows } = await sql`
       with chosen as materialized (
-        select stream, partition from livehouse_ops.slices
-        where status = 'landed' and covers is not null and finished_at < ${before}
-        group by stream, partition having count(*) > 1 order by random() limit ${MOST_PARTITIONS}
+        select stream, partition from livehouse_ops.partition_states
+        where is_windowed order by random() limit ${MOST_PARTITIONS}
       ),
       old as (
         select slices.*, max(upper(covers)) over (

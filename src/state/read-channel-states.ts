@@ -25,8 +25,7 @@ export async function readChannelStates(db: Kysely<Database>): Promise<ReadonlyM
       using (channel_id)
     left join (select channel_id, count(*) from livehouse.watch_records group by channel_id) w using (channel_id)
     left join (
-      select substring(partition from '^channel=([^/]+)') as channel_id, max(finished_at) as landed_at
-      from livehouse_ops.slices where status = 'landed' group by 1
+      select channel_id, max(landed_at) as landed_at from livehouse_ops.partition_states group by channel_id
     ) s using (channel_id)
     order by c.channel_id`.execute(db)
   return new Map(rows.map((row) => [row.channel_id, stateOf(row)]))

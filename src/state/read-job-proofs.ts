@@ -8,13 +8,9 @@ export async function readLastProofs(
   db: Kysely<Database>,
   streams: readonly StreamName[],
 ): Promise<ReadonlyMap<string, Date>> {
-  // Backwards along the key: the last ones stand at the end, however long the ledger is.
   const { rows } = await sql<{ stream: string; at: Date }>`
-    select stream, last.at from unnest(${streams}::text[]) as wanted (stream) cross join lateral (
-      select finished_at as at from livehouse_ops.slices s
-      where s.stream = wanted.stream and status in ('landed', 'moving') order by slice_id desc limit 1) as last`.execute(
-    db,
-  )
+    select stream, max(landed_at) as at from livehouse_ops.partition_states
+    where stream = any(${streams}::text[]) and landed_at is not null group by stream`.execute(db)
   return new Map(rows.map(({ stream, at }) => [stream, at]))
 }
 
@@ -40,22 +36,14 @@ export async function countUnproven(
   { begin, timeZone }: ServiceDay,
 ): Promise<ReadonlyMap<string, { readonly parts: number; readonly channels: number }>> {
   if (expected.length === 0) return new Map()
-  // By the runs of the day: what it costs does not grow with the ledger. Only of what is new the ledger is asked.
   const { rows } = await sql<{ stream: string; parts: number; channels: number }>`
-    with day as (select ${formatWallTime(begin)}::timestamp at time zone ${timeZone} as begin),
-    proven as materialized (
-      select distinct s.stream, s.partition from livehouse_ops.runs r join livehouse_ops.slices s using (run_id), day
-      where (r.finished_at is null or r.finished_at >= day.begin) and s.finished_at >= day.begin
-        and s.status in ('landed', 'moving')
-    )
+    with day as (select ${formatWallTime(begin)}::timestamp at time zone ${timeZone} as begin)
     select wanted.stream, count(*)::int as parts,
       count(distinct substring(wanted.partition from '^channel=([^/]+)'))::int as channels
     from unnest(${expected.map(({ stream }) => stream)}::text[], ${expected.map(({ part }) => part)}::text[],
       ${expected.map(({ isNew }) => isNew)}::bool[]) as wanted (stream, partition, is_new)
-    left join proven on proven.stream = wanted.stream and proven.partition = wanted.partition
-    where proven.stream is null and (not wanted.is_new or exists (
-      select from livehouse_ops.slices s where s.stream = wanted.stream and s.partition = wanted.partition
-        and s.status in ('landed', 'moving')))
+    left join livehouse_ops.partition_states as state using (stream, partition), day
+    where landed_at < day.begin or landed_at is null and not wanted.is_new
     group by wanted.stream`.execute(db)
   return new Map(rows.map(({ stream, ...counts }) => [stream, counts]))
 }

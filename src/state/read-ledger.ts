@@ -3,6 +3,7 @@ import type { Proof, Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
 import type { WantedRange } from './coverage.ts'
+import { acceptedShortfalls, latestReadings, openProblems } from './latest-readings.ts'
 import { formatRange, readBounds } from './wall-range.ts'
 
 /** A reading that fell short or failed, and that no later one has made good. */
@@ -78,13 +79,9 @@ async function readRanges(db: Kysely<Database>, stream: StreamName, wanted: read
       select * from unnest(${wanted.map(({ partition }) => partition)}::text[],
         ${wanted.map(({ window }) => formatRange(window))}::tsrange[]) as w (partition, range)
     ),
-    landed as (
-      select partition, range_agg(covers) as ranges from livehouse_ops.slices
-      where stream = ${stream} and status = 'landed' and covers is not null group by partition
-    ),
     parts as (
-      select partition, tsmultirange(range) as range, coalesce(ranges, '{}') as ranges
-      from wanted left join landed using (partition)
+      select partition, tsmultirange(range) as range, coalesce(covers, '{}') as ranges
+      from wanted left join (select * from livehouse_ops.partition_states where stream = ${stream}) as state using (partition)
     )
     select partition, is_gap, lower(part)::text as lower, upper(part)::text as upper from (
       select partition, false as is_gap, unnest(range * ranges) as part from parts
@@ -102,32 +99,20 @@ async function readRanges(db: Kysely<Database>, stream: StreamName, wanted: read
 
 async function readLastLanded(db: Kysely<Database>, stream: StreamName) {
   const { rows } = await sql<{ partition: string; at: Date; proof: Proof }>`
-    select distinct on (partition) partition, finished_at as at, proof from livehouse_ops.slices
-    where stream = ${stream} and status in ('landed', 'moving')
-    order by partition, finished_at desc, slice_id desc`.execute(db)
+    select partition, landed_at as at, landed_proof as proof from ${latestReadings} as readings
+    where stream = ${stream} and landed_at is not null`.execute(db)
   return new Map(rows.map(({ partition, at, proof }) => [partition, { at, proof }]))
 }
 
-/** Of each window only its last reading counts; a walk over the whole list is made good by any later one. */
 async function readProblems(db: Kysely<Database>, stream: StreamName, questions: readonly LedgerQuestion[]) {
   const ranges = questions.map(({ window }) => (window === undefined ? null : formatRange(window)))
   const { rows } = await sql<ProblemRow>`
     with wanted as (
       select * from unnest(${questions.map(({ partition }) => partition)}::text[], ${ranges}::tsrange[]) as w (partition, range)
-    ),
-    bad as (
-      select distinct on (partition, reads) partition, reads, proof, error, finished_at as at, slice_id
-      from livehouse_ops.slices join wanted using (partition)
-      where stream = ${stream} and status = 'failed' and proof <> 'accepted' and (reads is null or reads && range)
-      order by partition, reads, slice_id desc
     )
-    select partition, lower(reads)::text as lower, upper(reads)::text as upper, proof, error, at from bad
-    where case when reads is null then not exists (
-        select from livehouse_ops.slices as later where later.stream = ${stream} and later.partition = bad.partition
-          and later.reads is null and later.status in ('landed', 'moving') and later.slice_id > bad.slice_id)
-      else not coalesce((
-        select range_agg(covers) @> bad.reads from livehouse_ops.slices as landed where landed.stream = ${stream}
-          and landed.partition = bad.partition and landed.status = 'landed' and landed.covers && bad.reads), false) end
+    select partition, lower(reads)::text as lower, upper(reads)::text as upper, proof, error, finished_at as at
+    from ${openProblems} as problems join wanted using (partition)
+    where stream = ${stream} and (reads is null or reads && range)
     order by partition, slice_id desc`.execute(db)
   return new Map(
     [...Map.groupBy(rows, ({ partition }) => partition)].map(([partition, group]) => [partition, group.map(problemOf)]),
@@ -147,7 +132,6 @@ function problemOf({ lower, upper, proof, error, at }: ProblemRow): OpenProblem 
   return { window: readBounds(lower, upper), proof, reason: error, at }
 }
 
-/** Of each window or walk only the last reading counts. */
 async function readAccepted(db: Kysely<Database>, stream: StreamName, questions: readonly LedgerQuestion[]) {
   const ranges = questions.map(({ window }) => (window === undefined ? null : formatRange(window)))
   const { rows } = await sql<AcceptedRow>`
@@ -156,12 +140,9 @@ async function readAccepted(db: Kysely<Database>, stream: StreamName, questions:
     )
     select partition, lower(reads)::text as lower, upper(reads)::text as upper, acceptance_id,
       coalesce(slice.missing_rows, acceptance.missing_rows) as missing_rows, reason, expires_at
-    from livehouse_ops.slices as slice join wanted using (partition) join livehouse_ops.acceptances as acceptance
+    from ${acceptedShortfalls} as slice join wanted using (partition) join livehouse_ops.acceptances as acceptance
       using (acceptance_id)
-    where slice.stream = ${stream} and proof = 'accepted' and (reads is null or reads && range) and not exists (
-      select from livehouse_ops.slices as later where later.stream = ${stream} and later.partition = slice.partition
-        and later.status in ('landed', 'moving') and later.slice_id > slice.slice_id
-        and (slice.reads is null or later.reads @> slice.reads))
+    where slice.stream = ${stream} and (reads is null or reads && range)
     order by partition, slice_id desc`.execute(db)
   return new Map(
     [...Map.groupBy(rows, ({ partition }) => partition)].map(([partition, group]) => [

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Window } from '../core/slice.ts'
 import type { Database } from '../db/database.ts'
+import { coverageGaps, latestReadings } from './latest-readings.ts'
 import { readBounds } from './wall-range.ts'
 
 /** A range inside what is covered that itself is not. */
@@ -29,20 +30,11 @@ export interface OpenPoints {
 
 export async function readOpenPoints(db: Kysely<Database>, most: number): Promise<OpenPoints> {
   const { rows: gaps } = await sql<{ stream: string; partition: string; lower: string; upper: string; count: string }>`
-    with covered as (
-      select stream, partition, range_agg(covers) as ranges from livehouse_ops.slices
-      where status = 'landed' and covers is not null group by stream, partition
-    )
     select stream, partition, lower(gap)::text as lower, upper(gap)::text as upper, count(*) over () as count
-    from covered, unnest(tsmultirange(range_merge(ranges)) - ranges) as gap
-    order by upper(gap) desc, stream, partition limit ${most}`.execute(db)
+    from ${coverageGaps} as gaps order by upper(gap) desc, stream, partition limit ${most}`.execute(db)
   const { rows: shortfalls } = await sql<Shortfall & { count: string }>`
-    with latest as (
-      select distinct on (stream, partition) stream, partition, status, proof, error from livehouse_ops.slices
-      where status <> 'forgotten' order by stream, partition, slice_id desc
-    )
-    select stream, partition, proof, error as reason, count(*) over () as count
-    from latest where status <> 'landed' and proof <> 'accepted' order by stream, partition limit ${most}`.execute(db)
+    select stream, partition, proof, error as reason, count(*) over () as count from ${latestReadings} as readings
+    where status <> 'landed' and proof <> 'accepted' order by stream, partition limit ${most}`.execute(db)
   return {
     gaps: gaps.flatMap(({ stream, partition, lower, upper }) => {
       const window = readBounds(lower, upper)

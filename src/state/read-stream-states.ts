@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { Proof } from '../core/slice.ts'
 import { formatWallTime, type WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
+import { latestReadings } from './latest-readings.ts'
 
 /** What the ledger tells of one stream, over the partitions of active channels and of the account. */
 export interface StreamState {
@@ -31,29 +32,22 @@ export async function readStreamStates(
     with ends as (
       select * from unnest(${[...ends.keys()]}::text[], ${times}::timestamp[]) as given (channel_id, ends_at)
     ), live as (
-      select s.*, c.channel_id from livehouse_ops.slices s
-      left join livehouse.channels c on c.channel_id = substring(s.partition from '^channel=([^/]+)')
-      where s.partition = 'account' or c.state = 'active'
-    ), latest as (
-      select distinct on (stream, partition) stream, partition, proof
-      from live order by stream, partition, slice_id desc
+      select readings.*, upper(covers) as until, ends_at
+      from ${latestReadings} as readings left join livehouse.channels using (channel_id)
+        left join ends using (channel_id)
+      where channel_id is null or state = 'active'
     ), proofs as (
-      select stream, jsonb_object_agg(proof, count) as partitions
-      from (select stream, proof, count(*) from latest group by stream, proof) as counted group by stream
+      select stream, jsonb_object_agg(proof, count) as partitions, max(run_id) as last_run_id
+      from (select stream, proof, count(*), max(run_id) as run_id from live group by stream, proof) as counted group by stream
     ), landed as (
-      select distinct on (stream) stream, finished_at, proof
-      from live where status = 'landed' order by stream, finished_at desc, slice_id desc
-    ), coverage as (
-      select stream, partition, channel_id, max(upper(covers)) filter (where status = 'landed') as until
-      from live group by stream, partition, channel_id having bool_or(covers is not null)
+      select distinct on (stream) stream, landed_at, landed_proof
+      from live where landed_at is not null order by stream, landed_at desc, slice_id desc
     ), least as (
       select distinct on (stream) stream, partition, until
-      from coverage left join ends using (channel_id)
-      order by stream, coalesce(until >= ends_at, false), until nulls first, partition
+      from live where is_windowed order by stream, coalesce(until >= ends_at, false), until nulls first, partition
     )
-    select proofs.stream, proofs.partitions, landed.finished_at as landed_at, landed.proof as landed_proof,
-      least.until as covered_until, least.partition as least_covered,
-      (select max(run_id) from live where live.stream = proofs.stream) as last_run_id
+    select proofs.stream, proofs.partitions, proofs.last_run_id, landed_at, landed_proof,
+      least.until as covered_until, least.partition as least_covered
     from proofs left join landed using (stream) left join least using (stream)`.execute(db)
   return new Map(rows.map((row) => [row.stream, stateOf(row)]))
 }

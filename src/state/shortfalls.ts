@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
+import { openProblems } from './latest-readings.ts'
 import { readBounds } from './wall-range.ts'
 
 /** A reading that fell short, and that no later one has made good or found anew. */
@@ -21,26 +22,14 @@ export async function readShortfalls(
   stream: StreamName,
   channelId: string | null,
 ): Promise<readonly OpenShortfall[]> {
-  const isOfChannel =
-    channelId === null ? sql`partition = 'account'` : sql`substring(partition from '^channel=([^/]+)') = ${channelId}`
   const { rows } = await sql<ShortfallRow>`
-    with readings as (
-      select * from livehouse_ops.slices where stream = ${stream} and ${isOfChannel}
-    ),
-    bad as (
-      select * from readings where status = 'failed' and proof = 'short' and not exists (
-        select from readings as later where later.partition = readings.partition and later.slice_id > readings.slice_id
-          and later.proof in ('short', 'accepted') and (readings.reads is null or later.reads && readings.reads))
-    )
     select slice_id, partition, lower(reads)::text as lower, upper(reads)::text as upper, error,
       coalesce(missing_rows, case when not is_drop then largest_total - distinct_rows - quarantined_rows end) as missing
-    from bad
-    where case when reads is null then not exists (
-        select from readings as later where later.partition = bad.partition and later.slice_id > bad.slice_id
-          and later.status in ('landed', 'moving'))
-      else not coalesce((
-        select range_agg(covers) @> bad.reads from readings as landed where landed.partition = bad.partition
-          and landed.status = 'landed' and landed.covers && bad.reads), false) end
+    from ${openProblems} as bad
+    where stream = ${stream} and channel_id is not distinct from ${channelId} and proof = 'short' and not exists (
+      select from livehouse_ops.slices as later where later.stream = bad.stream and later.partition = bad.partition
+        and later.slice_id > bad.slice_id and later.proof in ('short', 'accepted')
+        and (bad.reads is null or later.reads && bad.reads))
     order by slice_id desc`.execute(db)
   return rows.map(({ slice_id, partition, lower, upper, missing, error }) => ({
     sliceId: slice_id,

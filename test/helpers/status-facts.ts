@@ -29,7 +29,6 @@ export function makeUnit(overrides: Partial<LedgerUnit> = {}): LedgerUnit {
     gaps: 0,
     landedAt: new Date(NOW_MS - 12 * 3_600_000),
     verifiedAt: new Date(NOW_MS - 12 * 3_600_000),
-    hasAccepted: false,
     lastRunId: '7',
     ...overrides,
   }

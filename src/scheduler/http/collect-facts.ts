@@ -54,7 +54,7 @@ export async function collectFacts({ db, clock, readJobs, budget }: FactsDeps): 
       ...(await readOpenProblems(snapshot, MOST_OPEN)),
       // The answer is known beforehand where the overview has none, as on most nights.
       ...(units.some(({ gaps }) => gaps > 0) ? await readGaps(snapshot, MOST_OPEN) : []),
-      ...(units.some(({ hasAccepted }) => hasAccepted) ? await readAcceptedShortfalls(snapshot, MOST_OPEN) : []),
+      ...(await readAcceptedShortfalls(snapshot, MOST_OPEN)),
     ]
     return {
       readAtMs,
