@@ -21,6 +21,7 @@ import type { SliceOrder } from '../pipeline/work-queue.ts'
 import { endAcceptances } from '../state/acceptances.ts'
 import { mergeSlices } from '../state/merge-slices.ts'
 import { pruneRecords } from '../state/prune-records.ts'
+import { pruneSlices } from '../state/prune-slices.ts'
 import { Leases, partitionLease } from '../state/leases.ts'
 import { finishRun, openRun } from '../state/runs.ts'
 import { itemReader } from '../transform/field.ts'
@@ -130,6 +131,7 @@ export async function runExtraction(context: CliContext, request: ExtractionRequ
   const now = new Date(connection.serviceClock.now())
   if (!signal.aborted) {
     await mergeSlices(db, now)
+    await pruneSlices(db, now)
     await pruneRecords(db, now, signal)
     await followHeaders(context, db, runId)
   }

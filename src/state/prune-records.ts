@@ -17,7 +17,7 @@ const MOST_STATEMENTS = 10
 /**
  * Deletes what is on record beside the ledger, grows day by day, and is older than `KEPT_DAYS`: runs of jobs, runs, backfills that
  * are over, days of the call budget, alerts that are over and were told. What is still looked at stays: the last of each kind, and all
- * that something refers to. The ledger itself and quarantine are never touched. Ends early, without an error, when the signal aborts.
+ * that something refers to. The ledger itself (see `pruneSlices`) and quarantine are not touched. Ends early, without an error, when the signal aborts.
  * @returns how many rows are gone by it
  */
 export async function pruneRecords(db: Kysely<Database>, now: Date, signal: AbortSignal): Promise<number> {

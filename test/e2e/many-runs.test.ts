@@ -1,0 +1,95 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { status } from '../../src/cli/status.ts'
+import { sync } from '../../src/cli/sync.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import { missingRow } from '../../src/emulator/fault-effects.ts'
+import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+import { startTestStatusServer } from '../helpers/status-server.ts'
+
+const MINUTE_MS = 60_000
+
+async function countWalks({ database }: TestAccount): Promise<number> {
+  const { rows } = await sql<{ n: string }>`
+    select count(*) as n from livehouse_ops.slices where stream = 'visitors'`.execute(database.db)
+  return Number(rows[0]?.n)
+}
+
+async function showStatus({ run }: TestAccount) {
+  const { printed } = await run(status, ['--json'])
+  const { streams, gap_count, shortfalls, shortfall_count, acceptances } = JSON.parse(printed[0] ?? '')
+  return { visitors: streams.visitors, gap_count, shortfalls, shortfall_count, acceptances }
+}
+
+test('a list that is read every ten minutes leaves no more rows in the ledger the longer it goes on', async () => {
+  await using account = await startAccount()
+  const { emulator, clock, run, database } = account
+  const [broken = '', channelId = ''] = emulator.channelIds
+  const walk = async () => {
+    clock.nowMs += 10 * MINUTE_MS
+    return await run(sync, ['--streams', 'visitors'])
+  }
+  for (let round = 0; round < 3; round += 1) expect(await walk()).toMatchObject({ code: 0 })
+  const calm = await countWalks(account)
+
+  const { visitors } = emulator.world.channels.get(channelId) ?? {}
+  const lost = visitors?.rows.at(-1)
+  if (!visitors || !lost) throw new Error('the world is empty')
+  visitors.remove(lost)
+  for (let round = 0; round < 3; round += 1) expect(await walk()).toMatchObject({ code: 0 })
+  expect(await countWalks(account)).toBe(calm)
+  const { rows } = await sql`select channel_id from livehouse.visitors where removed_at is not null`.execute(
+    database.db,
+  )
+  expect(rows).toEqual([{ channel_id: channelId }])
+
+  emulator.faults.push({ effect: missingRow(), endpoint: 'visitorList', channelId: broken })
+  for (let round = 0; round < 2; round += 1) expect(await walk()).toMatchObject({ code: 3 })
+  const short = await countWalks(account)
+  for (let round = 0; round < 3; round += 1) expect(await walk()).toMatchObject({ code: 3 })
+  expect(await countWalks(account)).toBe(short)
+  expect(await showStatus(account)).toMatchObject({
+    visitors: { partitions: { verified: 1, short: 1 } },
+    shortfalls: [{ stream: 'visitors', partition: `channel=${broken}`, proof: 'short' }],
+  })
+})
+
+test('what status, page and metrics say of a list is the same before and after its readings are pruned', async () => {
+  await using account = await startAccount()
+  const { emulator, clock, run, database } = account
+  const [channelId = ''] = emulator.channelIds
+  expect(await run(sync, ['--streams', 'visitors,watch_records'])).toMatchObject({ code: 0 })
+  // As an older livehouse left it: four days, on the last of which nothing came to its end, and on the one before only one reading at noon.
+  await sql`
+    insert into livehouse_ops.slices (run_id, stream, partition, status, proof, distinct_rows, quarantined_rows, calls, retries,
+      error, started_at, finished_at)
+    select run_id, stream, partition, case when is_landed then 'landed' else 'failed' end, case when is_landed then 'verified' else 'short' end,
+      distinct_rows, 0, 1, 0, case when not is_landed then 'a row is missing' end, at, at
+    from livehouse_ops.slices,
+      generate_series(started_at - interval '5 days', started_at - interval '1 day', interval '10 minutes') as at,
+      lateral (select at < started_at - interval '3 days' or at = started_at - interval '60 hours' as is_landed) as how
+    where stream = 'visitors' order by at`.execute(database.db)
+  await sql`
+    insert into livehouse_ops.slices (run_id, stream, partition, status, proof, distinct_rows, quarantined_rows, calls, retries,
+      started_at, finished_at)
+    select run_id, stream, partition, status, proof, distinct_rows, 0, 1, 0, started_at, finished_at
+    from livehouse_ops.slices where run_id = 1 and stream = 'visitors' and slice_id < 100 and status = 'landed' and proof = 'verified'
+      and finished_at = (select max(finished_at) from livehouse_ops.slices where stream = 'visitors' and status = 'landed')`.execute(
+    database.db,
+  )
+  const before = await countWalks(account)
+  const show = async () => {
+    // A new one each time, which has nothing in its cache.
+    await using server = await startTestStatusServer(database, {
+      clock: { now: () => clock.nowMs, sleep: systemClock.sleep },
+    })
+    const channel = await server.text(`/channels/${channelId}`)
+    const metrics = (await server.text('/metrics')).split('\n').filter((line) => line.includes('stream="visitors"'))
+    return { status: await showStatus(account), channel, metrics }
+  }
+  const shown = await show()
+  expect(shown.metrics).not.toEqual([])
+  expect(await run(sync, ['--streams', 'managers'])).toMatchObject({ code: 0 })
+  expect(await countWalks(account)).toBeLessThan(before / 50)
+  expect(await show()).toEqual(shown)
+})
