@@ -11,7 +11,7 @@ import { describeStale, describeStatus, statusJson } from './status/report.ts'
 const help = `livehouse status [--max-age AGE] [--json]
 
 What the warehouse in DATABASE_URL holds and how fresh it is; asks the database alone and changes nothing. For each stream:
-the rows of its table; when a slice of it last landed, and its proof; until when its least covered channel is covered; how
+the rows of its table, counted up to 50,000, beyond that as the database estimates them (~); when it was last read to its end, and its proof; until when its least covered channel is covered; how
 many partitions ended with each proof in their latest slice; the last run that read it. Then the last runs, what is in
 quarantine, and how many calls are left today on watch_records_v1. Channels that are no longer configured do not count, and
 one that is covered up to its end (until) is not the least covered while another goes on.
@@ -20,8 +20,8 @@ Flags:
   --max-age AGE   exit code 3, and a line for each stream, when nothing of it has landed for longer: 90m, 26h, 2d. For
                   monitoring; watch_records_v1, which is only read when named, does not count
   --json          prints one JSON object instead:
-                  {"time_zone", "pending_migrations": [], "streams": {NAME: {"rows", "last_run_id", "last_landed_at",
-                  "last_proof", "covered_until" (wall clock of time_zone), "least_covered_partition", "partitions":
+                  {"time_zone", "pending_migrations": [], "streams": {NAME: {"rows", "rows_are_estimated", "last_run_id",
+                  "last_landed_at", "last_proof", "covered_until" (wall clock of time_zone), "least_covered_partition", "partitions":
                   {PROOF: count}}}, "runs": [{"run_id", "command", "status", "started_at", "finished_at"}],
                   "quarantine": {NAME: {"rows", "most_common_reason"}}, "backfills":
                   [{"started_at", "resume_with"}] (unfinished ones), "gone_channels": [ID], "acceptances": [ACCEPTANCE] (see accept --help),

@@ -11,7 +11,7 @@ export interface TableSize {
 /** Up to here counting costs nothing that anybody notices. */
 const MOST_COUNTED = 50_000
 
-/** The tables of schema `livehouse`, by name. Large ones are never counted. */
+/** The tables of schema `livehouse`, by name. Large ones are never counted: of them it is the estimate, and `MOST_COUNTED` at least. */
 export async function readTableSizes(db: Kysely<Database>): Promise<ReadonlyMap<string, TableSize>> {
   const { rows: tables } = await sql<{ name: string; estimate: number }>`
     select relname::text as name, reltuples::float8 as estimate from pg_class

@@ -1,7 +1,6 @@
 import type { ChannelSetting } from '../../config/channel-setting.ts'
 import type { Proof } from '../../core/slice.ts'
 import type { StreamName } from '../../core/stream.ts'
-import { countRows, readTableNames } from '../../db/run-query.ts'
 import { type QuarantineCount, readQuarantineCounts } from '../../state/read-quarantine-counts.ts'
 import { type HeldLease, readLeases } from '../../state/leases.ts'
 import { readOpenBackfills, type UnfinishedBackfill } from '../../state/read-open-backfills.ts'
@@ -12,6 +11,7 @@ import type { BudgetSettings } from '../../state/call-budget.ts'
 import { readGoneChannels } from '../../state/channel-states.ts'
 import { readBegunSlices } from '../../state/open-slices.ts'
 import { readCallBudget } from '../../state/read-call-budget.ts'
+import { readTableSizes, type TableSize } from '../../state/read-table-sizes.ts'
 import { readStreamStates, type StreamState } from '../../state/read-stream-states.ts'
 import { readSource } from '../../state/source.ts'
 import { streams } from '../../streams/registry.ts'
@@ -23,7 +23,7 @@ import type { V1Calls } from './v1-calls.ts'
 export interface StreamStatus {
   readonly stream: StreamName
   /** Of its table; null while there is none. */
-  readonly rows: number | null
+  readonly rows: TableSize | null
   /** Undefined while nothing of it has been read. */
   readonly state: StreamState | undefined
 }
@@ -77,21 +77,19 @@ export async function collectStatus(
   if (!isMigrated) {
     return { ...nothing, pending, streams: streams.map(({ name }) => ({ stream: name, rows: null, state: undefined })) }
   }
-  const tables = await readTableNames(db)
+  const sizes = await readTableSizes(db)
   const ends = channels
     .map(plannedChannel)
     .flatMap(({ channelId, until }) => (until === undefined ? [] : [[channelId, until] as const]))
-  const states = await readStreamStates(db, new Map(ends))
+  // A database of an older livehouse does not have what this reads yet.
+  const states = pending.length > 0 ? new Map<string, StreamState>() : await readStreamStates(db, new Map(ends))
   const source = await readSource(db)
-  const streamStatuses: StreamStatus[] = []
-  for (const { name, table } of streams) {
-    const rows = tables.has(table) ? await countRows(db, table) : null
-    streamStatuses.push({ stream: name, rows, state: states.get(name) })
-  }
   return {
     timeZone: source?.timeZone ?? null,
     pending,
-    streams: streamStatuses,
+    streams: streams.map(({ name, table }) => {
+      return { stream: name, rows: sizes.get(table) ?? null, state: states.get(name) }
+    }),
     runs: await readRuns(db, LAST_RUNS, pending.length === 0),
     leases: pending.length > 0 ? [] : await readLeases(db),
     quarantine: await readQuarantineCounts(db),

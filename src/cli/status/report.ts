@@ -17,7 +17,7 @@ export function describeStatus(status: Status, nowMs: number): string[] {
   const age = (at: Date) => `${formatAge(nowMs - at.getTime())} ago`
   const streamRows = status.streams.map(({ stream, rows, state }) => [
     stream,
-    rows?.toLocaleString('en-US') ?? '–',
+    rows === null ? '–' : `${rows.isExact ? '' : '~'}${rows.rows.toLocaleString('en-US')}`,
     state?.lastLanded === undefined ? 'never' : age(state.lastLanded.at),
     state?.lastLanded?.proof ?? '–',
     state === undefined ? '–' : coverageOf(state),
@@ -124,7 +124,8 @@ export function statusJson(status: Status, stale: readonly StreamStatus[] | unde
   const streams = status.streams.map(({ stream, rows, state }) => {
     const partitions = Object.fromEntries(proofs.map((proof) => [proof, state?.partitions[proof] ?? 0]))
     const facts = {
-      rows,
+      rows: rows?.rows ?? null,
+      rows_are_estimated: rows?.isExact === false,
       last_run_id: state?.lastRunId ?? null,
       last_landed_at: state?.lastLanded?.at.toISOString() ?? null,
       last_proof: state?.lastLanded?.proof ?? null,
