@@ -1,66 +1,111 @@
 import { type Kysely, sql } from 'kysely'
 import { systemClock } from '../../src/core/clock.ts'
+import { silentLog } from '../../src/core/log.ts'
 import { DAY, wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { Database } from '../../src/db/database.ts'
 import { planSync } from '../../src/pipeline/plan-sync.ts'
+import { startStatusServer } from '../../src/scheduler/http/start-status-server.ts'
 import { mergeSlices } from '../../src/state/merge-slices.ts'
-import { startRun } from '../../src/state/runs.ts'
+import { pruneSlices } from '../../src/state/prune-slices.ts'
+import { visitors } from '../../src/streams/visitors.ts'
 import { watchRecords } from '../../src/streams/watch-records.ts'
+import { type BenchEmulator, openEmulator } from '../lib/emulator.mts'
 import { atMost, type Measure, median } from '../lib/measures.mts'
-import { type Bench, databaseName, type Scenario } from '../lib/scenario.mts'
+import { runProgram } from '../lib/run-program.mts'
+import { type Bench, databaseName, programOptions, type Scenario } from '../lib/scenario.mts'
 
-const PARTITIONS = 10_000
-const SLICES_EACH = 100
+const CHANNELS = 5000
+const DAYS = 365
 const TIME_ZONE = 'Asia/Shanghai'
 
-/** How long planning takes with a million slices over 10,000 partitions, beside counting the same table. */
+/** How long plan, status, page and the start of a sync take with 3.65 million slices over 10,000 partitions: a year of nights. */
 export const planning: Scenario = {
   letter: 'j',
-  title: 'planning a sync over a ledger of a million slices',
+  title: 'planning, status, page and start over a ledger of 3.65 million slices',
   run: async (bench) => {
-    const db = await bench.server.open(await bench.server.fresh(databaseName('planning')))
+    const url = await bench.server.fresh(databaseName('planning'))
+    const world = { channels: 10, visitors: 1, isWhole: true }
+    await using emulator = await openEmulator({ world, cacheBytes: 1e8 }, bench.signal)
+    const db = await bench.server.open(url)
     try {
-      return await measurePlanning(bench, db)
+      return await measureLedger(bench, emulator, db, url)
     } finally {
       await db.destroy()
     }
   },
 }
 
-async function measurePlanning(bench: Bench, db: Kysely<Database>): Promise<readonly Measure[]> {
-  const partitions = bench.isQuick ? PARTITIONS / 100 : PARTITIONS
-  const rounds = bench.isQuick ? 1 : 7
+async function measureLedger(
+  bench: Bench,
+  emulator: BenchEmulator,
+  db: Kysely<Database>,
+  databaseUrl: string,
+): Promise<readonly Measure[]> {
+  const own = (emulator.env.LIVEHOUSE_CHANNELS ?? '').split(',')
+  const count = bench.isQuick ? CHANNELS / 100 : CHANNELS
+  const channelIds = [...own, ...Array.from({ length: count - own.length }, (_, index) => `bench${index}`)]
   const now = wallTimeAt(systemClock.now(), TIME_ZONE)
-  await fill(db, now, partitions)
+  await fill(db, now, channelIds)
   const plan = {
-    streams: [watchRecords],
-    channels: Array.from({ length: partitions }, (_, index) => {
-      return { channelId: `${index + 1}`, from: undefined, until: undefined }
-    }),
-    historyFrom: now - (SLICES_EACH + 10) * DAY,
+    streams: [watchRecords, visitors],
+    channels: channelIds.map((channelId) => ({ channelId, from: undefined, until: undefined })),
+    historyFrom: now - (DAYS + 10) * DAY,
     now,
-    timeZone: 'Asia/Shanghai',
+    timeZone: TIME_ZONE,
   }
   const measure = async (work: () => Promise<unknown>): Promise<number> => {
     const times: number[] = []
-    for (let round = 0; round < rounds; round += 1) {
+    for (let round = 0; round < (bench.isQuick ? 1 : 5); round += 1) {
       bench.signal.throwIfAborted()
       times.push(await timed(work))
     }
     return median(times)
   }
-  const planMs = await measure(async () => await planSync(db, plan, () => []))
-  const countMs = await measure(async () => await sql`select count(*) from livehouse_ops.slices`.execute(db))
-  const mergeMs = await timed(async () => await mergeSlices(db, new Date(systemClock.now())))
-  const mergedMs = await measure(async () => await planSync(db, plan, () => []))
-  const title = (what: string) => `${(partitions * (SLICES_EACH - 1)).toLocaleString('en')} slices: ${what}`
-  const goal = bench.isQuick ? {} : { goal: atMost(1000) }
+  const options = programOptions(bench, emulator, { databaseUrl })
+  const run = (...args: string[]) => measure(async () => await runProgram(['src/cli.ts', ...args], options))
+  const title = (what: string) => `${(count * 2 * DAYS).toLocaleString('en')} slices: ${what}`
+  const row = (what: string, value: number, most?: number): Measure => {
+    return {
+      name: title(what),
+      value,
+      unit: 'ms',
+      ...(bench.isQuick || most === undefined ? {} : { goal: atMost(most) }),
+    }
+  }
   return [
-    { name: title('planning'), value: planMs, unit: 'ms', ...goal },
-    { name: title('planning ÷ counting them'), value: planMs / countMs, unit: '×' },
-    { name: title('joining them, once'), value: mergeMs, unit: 'ms' },
-    { name: title('planning when they are joined'), value: mergedMs, unit: 'ms', ...goal },
+    row('planning a sync of all channels', await measure(async () => await planSync(db, plan, () => [])), 2000),
+    row('livehouse status', await run('status'), 1000),
+    row('the first page of a status server', await measure(async () => await readPage(db)), 500),
+    row(
+      'livehouse sync --dry-run of ten channels',
+      await run('sync', '--dry-run', '--streams', 'visitors,watch_records'),
+      1000,
+    ),
+    row('counting them', await measure(async () => await sql`select count(*) from livehouse_ops.slices`.execute(db))),
+    row('joining at the end of a run', await timed(async () => await mergeSlices(db, new Date(systemClock.now())))),
+    row('pruning at the end of a run', await timed(async () => await pruneSlices(db, new Date(systemClock.now())))),
   ]
+}
+
+/** As a browser sees it right after the start: nothing has been read before. */
+async function readPage(db: Kysely<Database>): Promise<void> {
+  await using server = await startStatusServer({
+    db,
+    clock: systemClock,
+    log: silentLog,
+    listen: { host: '127.0.0.1', port: 0 },
+    token: undefined,
+    language: undefined,
+    version: 'bench',
+    budget: { v1Budget: 10, v1BudgetScope: 'account' },
+    commands: ['sync'],
+    readJobs: async () => [],
+    readPending: async () => [],
+    progress: { running: () => [], listen: () => () => {} },
+  })
+  const response = await fetch(server.url)
+  if (!response.ok) throw new Error(`${server.url} answered ${response.status}`)
+  await response.text()
 }
 
 async function timed(work: () => Promise<unknown>): Promise<number> {
@@ -69,18 +114,27 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return systemClock.now() - startedAt
 }
 
-/** A night of each channel a slice, with the lookback before it; every hundredth night of a channel is missing. */
-async function fill(db: Kysely<Database>, now: number, partitions: number): Promise<void> {
-  const runId = await startRun(db, { command: 'bench', settings: {}, startedAt: new Date(systemClock.now()) })
+/** A run a night: of each channel a walk and a window with the lookback before it; every hundredth window is missing. */
+async function fill(db: Kysely<Database>, now: number, channelIds: readonly string[]): Promise<void> {
   const today = new Date(now * 1000).toISOString().slice(0, 10)
+  await sql`insert into livehouse.channels (channel_id, state, run_id) select id, 'active', 1 from unnest(${channelIds}::text[]) as id`.execute(
+    db,
+  )
+  await sql`insert into livehouse_ops.runs (command, status, settings, started_at, finished_at)
+    select 'sync', 'ok', '{}', at, at + interval '1 hour'
+    from generate_series(${DAYS}, 1, -1) as ago,
+      lateral (select ((${today}::timestamp - make_interval(days => ago)) at time zone ${TIME_ZONE}) + interval '2 hours' as at) as night`.execute(
+    db,
+  )
   await sql`
     insert into livehouse_ops.slices (run_id, stream, partition, covers, settled, reads, status, proof, first_total, last_total,
       smallest_total, largest_total, distinct_rows, quarantined_rows, calls, retries, started_at, finished_at)
-    select ${runId}::bigint, 'watch_records', 'channel=' || channel, range, range * tsrange(null, night - interval '3 days'), range, 'landed', 'verified', 9, 9, 9, 9, 9, 0, 1, 0, at, at
-    from generate_series(${SLICES_EACH}, 1, -1) as ago, generate_series(1, ${partitions}) as channel,
-      lateral (select ${today}::timestamp - make_interval(days => ago) as night) as nights,
-      lateral (select tsrange(night - interval '4 days', night) as range,
-        (night at time zone ${TIME_ZONE}) + interval '2 hours' as at) as slice
-    where (ago + channel) % 100 <> 0`.execute(db)
+    select run_id, stream, 'channel=' || channel_id, range, range * tsrange(null, night - interval '3 days'), range, 'landed',
+      'verified', 9, 9, 9, 9, 9, 0, 1, 0, started_at, started_at
+    from livehouse_ops.runs, unnest(${channelIds}::text[]) with ordinality as channels (channel_id, number),
+      lateral (select date_trunc('day', started_at at time zone ${TIME_ZONE}) as night) as nights,
+      lateral (values ('visitors', null), ('watch_records', tsrange(night - interval '4 days', night))) as slice (stream, range)
+    where range is null or (run_id + number) % 100 <> 0`.execute(db)
   await sql`vacuum (analyze) livehouse_ops.slices`.execute(db)
+  await sql`vacuum (analyze) livehouse_ops.partition_states`.execute(db)
 }
