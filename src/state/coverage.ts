@@ -54,7 +54,8 @@ export async function readCoverage(
     ),
     covered as (
       select partition, range_agg(${counts}) as ranges from livehouse_ops.slices
-      where stream = ${stream} and status = 'landed' and ${column} is not null${ofBackfill}${since}
+      where stream = ${stream} and partition in (select partition from wanted)
+        and status = 'landed' and ${column} is not null${ofBackfill}${since}
       group by partition
     ),
     recent as (${recentRanges(stream, recent)})

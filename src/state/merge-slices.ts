@@ -5,7 +5,7 @@ import { lockName } from '../db/lock-name.ts'
 
 const OLD_DAYS = 7
 /** Partitions that one run looks at, by chance; the next goes on. */
-export const MOST_PARTITIONS = 1000
+export const MOST_PARTITIONS = 250
 
 /** Only what is equal in these is joined. */
 const alike = sql.raw('stream, partition, proof, lookback_days, page_size')

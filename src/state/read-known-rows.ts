@@ -35,7 +35,7 @@ export async function readKnownRows(
     readings as (
       select slice_id, partition, reads, ${rowsRead}::float8 as rows,
         extract(epoch from upper(reads) - lower(reads))::float8 as seconds
-      from livehouse_ops.slices where stream = ${stream} and calls > 0 and ${rowsRead} is not null
+      from livehouse_ops.slices where stream = ${stream} and partition in (select partition from asked) and calls > 0 and ${rowsRead} is not null
         and (status <> 'failed' or proof = 'short')
     ),
     walks as (

@@ -26,12 +26,12 @@ export async function readWalkDays(
       : sql`stream = any(${[...streamNames]}::text[]) and partition = ${`channel=${channelId}`} and finished_at >= ${since}`
   const { rows } = await sql<{ stream: string; day: string; landed: string; failed: string }>`
     with read as (
-      select stream, partition, (finished_at at time zone ${timeZone})::date::text as day,
+      select stream, partition, (finished_at at time zone ${timeZone})::date as day,
         bool_or(status <> 'failed') as is_landed
       from livehouse_ops.slices where ${wanted} and reads is null and status <> 'forgotten'
       group by stream, partition, day
     )
-    select stream, day, count(*) filter (where is_landed) as landed, count(*) filter (where not is_landed) as failed
+    select stream, day::text as day, count(*) filter (where is_landed) as landed, count(*) filter (where not is_landed) as failed
     from read group by stream, day order by stream, day`.execute(db)
   return rows.map(({ stream, day, landed, failed }) => ({
     stream,
