@@ -135,6 +135,6 @@ async function fill(db: Kysely<Database>, now: number, channelIds: readonly stri
       lateral (select date_trunc('day', started_at at time zone ${TIME_ZONE}) as night) as nights,
       lateral (values ('visitors', null), ('watch_records', tsrange(night - interval '4 days', night))) as slice (stream, range)
     where range is null or (run_id + number) % 100 <> 0`.execute(db)
-  await sql`vacuum (analyze) livehouse_ops.slices`.execute(db)
-  await sql`vacuum (analyze) livehouse_ops.partition_states`.execute(db)
+  for (const table of ['slices', 'partition_states', 'runs'])
+    await sql`vacuum (analyze) ${sql.table(`livehouse_ops.${table}`)}`.execute(db)
 }
