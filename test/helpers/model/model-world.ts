@@ -34,6 +34,8 @@ export function identityOf(stream: StreamName, row: TruthRow): string {
   const names: Partial<Record<StreamName, readonly string[]>> = {
     visitors: ['user_id'],
     watch_records: ['record_id'],
+    watch_records_v1: ['record_id'],
+    managers: ['manager_id'],
     gifts: ['gift_type', 'given_at', 'gift_id', 'amount'],
     signups: ['question_id', 'user_id', 'signed_up_at'],
   }
@@ -42,8 +44,11 @@ export function identityOf(stream: StreamName, row: TruthRow): string {
 
 export interface ModelWorld {
   readonly world: World
-  /** Changes the world at this reading of the service's clock, if it has a row for it. */
-  readonly mutate: (mutation: Mutation, now: WallTime) => void
+  /**
+   * Changes the world at this reading of the service's clock, if it has a row for it.
+   * @param lookbackDays what is older stays; the stream's when not given
+   */
+  readonly mutate: (mutation: Mutation, now: WallTime, lookbackDays?: number) => void
 }
 
 /** One channel whose lists have a row for each age (minutes before the start). */
@@ -70,7 +75,7 @@ export function createModelWorld(ages: readonly number[]): ModelWorld {
     },
     signups: (at: WallTime): Signup => ({ ...signup, userId: `u${++number % 5}`, signedUpAt: at }),
   }
-  const times = ages.map((age) => endsAt - (age + 1) * MINUTE)
+  const times = ages.map((age) => Math.round(endsAt - (age + 1) * MINUTE))
   const questionnaire: Questionnaire = { ...form, signups: createRowList(times.map(create.signups)) }
   const channel: Channel = {
     ...from,
@@ -85,11 +90,10 @@ export function createModelWorld(ages: readonly number[]): ModelWorld {
 
   const mutateList = <Row extends object>(
     list: RowList<Row>,
-    { op, pick, age, list: name }: Mutation,
-    now: WallTime,
+    { op, pick, age }: Mutation,
+    { now, lookback }: { readonly now: WallTime; readonly lookback: number },
     { make, timeOf, change, jump, twin }: Ways<Row>,
   ): void => {
-    const lookback = LOOKBACK_DAYS[name] * DAY
     if (op === 'add')
       return list.add(make(now - MINUTE - ((age * MINUTE) % (Math.min(lookback, 8 * DAY) - 2 * MINUTE))))
     const within = list.rows.filter((row) => timeOf(row) >= now - lookback + MINUTE)
@@ -102,11 +106,12 @@ export function createModelWorld(ages: readonly number[]): ModelWorld {
   }
   return {
     world,
-    mutate: (mutation, now) => {
+    mutate: (mutation, now, lookbackDays = LOOKBACK_DAYS[mutation.list]) => {
+      const reach = { now, lookback: lookbackDays * DAY }
       const nick = `n${number}`
       switch (mutation.list) {
         case 'visitors':
-          return mutateList(channel.visitors, mutation, now, {
+          return mutateList(channel.visitors, mutation, reach, {
             make: create.visitors,
             timeOf: (row) => row.lastOnlineAt,
             change: (row) => ({ ...row, nick, watchSeconds: row.watchSeconds + 7 }),
@@ -114,7 +119,7 @@ export function createModelWorld(ages: readonly number[]): ModelWorld {
             twin: (row) => ({ ...row, userId: `v${number}` }),
           })
         case 'records':
-          return mutateList(channel.records, mutation, now, {
+          return mutateList(channel.records, mutation, reach, {
             make: create.records,
             timeOf: (row) => row.enteredAt,
             change: (row) => ({ ...row, nick, watchSeconds: row.watchSeconds + 7 }),
@@ -122,7 +127,7 @@ export function createModelWorld(ages: readonly number[]): ModelWorld {
             twin: (row) => ({ ...row, recordId: String(number) }),
           })
         case 'gifts':
-          return mutateList(channel.gifts, mutation, now, {
+          return mutateList(channel.gifts, mutation, reach, {
             make: create.gifts,
             timeOf: (row) => row.givenAt,
             change: (row) => ({ ...row, phone: `1380000${number}` }),
@@ -130,7 +135,7 @@ export function createModelWorld(ages: readonly number[]): ModelWorld {
             twin: (row) => ({ ...row, phone: number % 2 ? row.phone : `1390000${number}` }),
           })
         case 'signups':
-          return mutateList(questionnaire.signups, mutation, now, {
+          return mutateList(questionnaire.signups, mutation, reach, {
             make: create.signups,
             timeOf: (row) => row.signedUpAt,
             change: (row) => ({ ...row, nick }),

@@ -50,7 +50,7 @@ const groups: readonly { readonly streams: readonly StreamName[]; readonly lists
 ]
 
 const order = fc.constantFrom('time-asc', 'time-desc', 'id-asc', 'id-desc', 'shuffled')
-const switches: fc.Arbitrary<Switches> = fc
+export const switches: fc.Arbitrary<Switches> = fc
   .record({
     filterEnds: fc.constantFrom('inclusive', 'exclusive', 'half-open'),
     recordFilterTime: fc.constantFrom('entry', 'leave'),

@@ -1,0 +1,81 @@
+import { MINUTE, parseWallTime } from '../../../src/core/wall-clock.ts'
+import { withheldRows } from '../../../src/emulator/fault-effects.ts'
+import type { FaultEffect } from '../../../src/emulator/faults.ts'
+import { createWorld } from '../../../src/emulator/world/create-world.ts'
+import type { ModelWorld } from '../model/model-world.ts'
+import type { Scenario } from './scenario.ts'
+
+/** Gifts and old records that the service counts when it cuts its pages, and never shows. */
+const HIDDEN_GIFT = 66
+/** Of one person within a second; whole pages of them would be an ignored page parameter. */
+const MOST_EQUAL_SIGNUPS = 2
+const HIDDEN_NICK = 'never shown'
+
+/** Equal rows, hidden ones, old records and enough managers. */
+export function furnish({ world }: ModelWorld, { group, ages, equal, hides }: Scenario): void {
+  const [channel] = world.channels.values()
+  const gift = channel?.gifts.rows[0]
+  const form = channel?.questionnaires.rows[0]
+  const record = channel?.records.rows[0]
+  if (!channel) throw new Error('no channel')
+  const at = world.endsAt - (equal.age + 1) * MINUTE
+  const copies = <Row>(row: Row): readonly Row[] => Array.from({ length: equal.count }, () => row)
+  if (group === 'gifts' && gift) {
+    channel.gifts.add(...copies({ ...gift, givenAt: at, giftId: 9 }))
+    if (hides)
+      channel.gifts.add(
+        ...ages
+          .slice(0, 5)
+          .map((age) => ({ ...gift, givenAt: world.endsAt - (age + 3) * MINUTE, giftId: HIDDEN_GIFT })),
+      )
+  }
+  const signup = form?.signups.rows[0]
+  if (group === 'signups' && form && signup)
+    form.signups.add(...copies({ ...signup, signedUpAt: at }).slice(0, MOST_EQUAL_SIGNUPS))
+  if (group === 'old' && record) {
+    const start = parseWallTime('2024-05-01') ?? 0
+    const count = 20 + (equal.count % 50)
+    for (let number = 0; number < count; number++) {
+      const isHidden = hides && number % 9 === 4
+      const enteredAt = start + number * 700 * MINUTE
+      channel.oldRecords.add({
+        ...record,
+        recordId: `9${number}`,
+        enteredAt,
+        leftAt: enteredAt + 300,
+        nick: isHidden ? HIDDEN_NICK : 'n',
+      })
+    }
+  }
+  if (group === 'managers') {
+    const { managers } = createWorld({
+      seed: 1,
+      channels: 1,
+      viewers: 1,
+      days: 1,
+      endsAt: world.endsAt,
+      timeZone: world.timeZone,
+    })
+    world.managers.add(...managers.rows)
+  }
+}
+
+/** Leaves out of each page what the service never shows. */
+export const hiding = withheldRows((item) => Object(item).gift_id === HIDDEN_GIFT || Object(item).nick === HIDDEN_NICK)
+
+/** Whether the service never shows it. */
+export function isHidden(row: Readonly<Record<string, unknown>>): boolean {
+  return row.gift_id === String(HIDDEN_GIFT) || row.nickname === HIDDEN_NICK
+}
+
+/** No page is larger. */
+export function clampedTo(size: number): FaultEffect {
+  return {
+    name: 'clamp',
+    query: (query) => ({
+      ...query,
+      pageSize: Math.min(query.pageSize, size),
+      echoPageSize: Math.min(query.echoPageSize, size),
+    }),
+  }
+}
