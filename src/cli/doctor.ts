@@ -12,10 +12,10 @@ import { openConfiguredDatabase } from './open-configured-database.ts'
 
 const help = `livehouse doctor [--json | --grants | --alert]
 
-Checks everything that a sync needs, also where something fails, and says how to mend it: the settings; the way to the service
-(proxy, name, certificate) and whether it answers; its token; the smallest call on each endpoint that reads (none on version 1 of
-the watch records, which allows ten a day); the clock; the database, its time zones and its room, the rights, the schema and whose records it holds; what is left of the ten calls, and what livehouse probe has found
-out; the analysts' views and the roles that read them. It changes nothing; with DATABASE_URL=embedded it starts that PostgreSQL. No secret is shown.
+Checks everything that a sync needs, also where something fails, and says how to mend it: the settings; whether the service answers;
+its token; the smallest call on each endpoint that reads (none on version 1 of the watch records, which allows ten a day); the
+clock; the database with its time zones, the rights, the schema and whose records it holds. It changes nothing; with
+DATABASE_URL=embedded it starts that PostgreSQL. No secret is shown.
 
   ✓ good   ✗ to be mended   ! worth a look   – not checked
 

@@ -11,24 +11,21 @@ import { describeFacts, factObject } from './probe/report.ts'
 import { runProbe } from './probe/run-probe.ts'
 import { openWarehouse } from './warehouse.ts'
 
-const help = `livehouse probe [--channels x,y] [--v1] [--json]
+const help = `livehouse probe [--channels x,y] [--json]
 
-Finds out what the service's documents leave open: which time the filter of the watch records looks at and whether its ends belong
-to it, the order of the visitor list, what comes past the last page and above the largest page size, whether gifts carry
-visitor_id, whether the newest record fits LIVEHOUSE_TIMEZONE, whether ids recur across channels, where the manager lists
-read their parameters, Retry-After and response times.
+Finds out what the service's documents leave open and a setting depends on: whether the newest record fits LIVEHOUSE_TIMEZONE, and
+where the manager lists read their parameters (LIVEHOUSE_LIST_PARAMS).
 
-Makes about 30 calls, 36 at most, all of them reading; none on version 1 of the watch records without --v1. What the answers do
-not show is unknown, and the reason is given. The findings are kept in livehouse_ops.source_facts with what was asked and
-what came (no personal data), and livehouse doctor shows them. The place of list parameters is then tried first by sync and backfill, unless
-LIVEHOUSE_LIST_PARAMS names one; nothing else depends on them, and no row ever does.
+Makes 8 calls at most, all of them reading, none on version 1 of the watch records. What the answers do not show is unknown, and
+the reason is given. The findings are kept in livehouse_ops.source_facts with what was asked and what came (no personal data). The
+place of list parameters is then tried first by sync and backfill, unless LIVEHOUSE_LIST_PARAMS names one; nothing else depends on
+them, and no row ever does.
 
 It needs the service's settings, a database for the findings and, for all but the manager lists, LIVEHOUSE_CHANNELS: it asks the
-first of up to three channels that has watch records, and another one for the ids. A channel with many viewers and a recent broadcast tells most.
+first of up to three channels that has watch records. A channel with a recent broadcast tells most.
 
 Flags:
   --channels x,y   only these channels of LIVEHOUSE_CHANNELS
-  --v1             makes one call on version 1 of the watch records too, out of the ten of the day
   --json           prints one JSON object, that of a run with "facts": [{"topic", "subject", "answer" or null, "evidence",
                    "found_at"}] besides
 
@@ -45,7 +42,6 @@ export const probe: Command = {
   run: async (context, argv) => {
     const { values } = parseArguments('probe', argv, {
       channels: { type: 'string' },
-      v1: { type: 'boolean' },
       json: { type: 'boolean' },
     })
     const { service, database, configured } = readSettings(context.environment, (source) => ({
@@ -59,7 +55,7 @@ export const probe: Command = {
     const channels = chosen.map(({ channelId }) => channelId).filter((channelId) => !gone.has(channelId))
     if (channels.length === 0)
       context.remark('no channel is configured (LIVEHOUSE_CHANNELS): only the manager lists are asked')
-    const outcome = await runProbe(context, { service, db, channels, asksV1: values.v1 ?? false })
+    const outcome = await runProbe(context, { service, db, channels })
     const facts = await readSourceFacts(db)
     if (values.json) {
       context.print(JSON.stringify({ ...outcomeObject(outcome), facts: facts.map(factObject) }))

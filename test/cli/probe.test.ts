@@ -51,26 +51,15 @@ test('the findings are kept, the run is on record with its calls, and the next s
   expect(emulator.calls.slice(before).map(({ endpoint, size }) => [endpoint, size])).toEqual([['managers', 100]])
 })
 
-test('--v1 makes one call on version 1, out of the budget', async () => {
-  await using service = await startEmulatedService()
-  await using database = await createTestDatabase()
-  const { context, printed } = createTestContext({ environment: environmentOf(service.emulator, database.url) })
-  expect(await probe.run(context, ['--v1'])).toBe(0)
-  expect(service.emulator.calls.filter(({ endpoint }) => endpoint === 'userRecords')).toHaveLength(1)
-  expect(printed.join('\n')).toContain('4.6 userRecords      what version 1 holds: 2018-1')
-  const budget = await database.db.selectFrom('livehouse_ops.call_budget').select('calls').execute()
-  expect(budget).toEqual([{ calls: 1 }])
-})
-
 test('an endpoint without an answer makes the run partial; a refused token ends it, and the record says so', async () => {
   await using service = await startEmulatedService()
   await using database = await createTestDatabase()
   const environment = environmentOf(service.emulator, database.url)
-  service.emulator.faults.push({ effect: refusal(403002), endpoint: 'giftRunning' })
+  service.emulator.faults.push({ effect: refusal(403002), endpoint: 'managers' })
   const { context, printed } = createTestContext({ environment })
   expect(await probe.run(context, ['--json'])).toBe(3)
   const { status, errors } = resultSchema.parse(JSON.parse(printed.join()))
-  expect({ status, errors }).toEqual({ status: 'partial', errors: [{ stream: 'gifts', code: 'api.forbidden' }] })
+  expect({ status, errors }).toEqual({ status: 'partial', errors: [{ stream: 'managers', code: 'api.forbidden' }] })
 
   const refused = createTestContext({ environment: { ...environment, LIVEHOUSE_API_TOKEN: 'wrong' } })
   await expect(probe.run(refused.context, [])).rejects.toMatchObject({ code: 'api.unauthorized' })

@@ -6,7 +6,7 @@ test('a later answer takes the place of an earlier one; what is unknown later do
   await using database = await createTestDatabase()
   const { db } = database
   const zone = { topic: 'zone', subject: 'account' } as const
-  const ends = { topic: 'filter_ends', subject: 'giftRunning' } as const
+  const ends = { topic: 'list_params', subject: 'managers' } as const
   const days = [1, 2, 3].map((day) => new Date(Date.UTC(2026, 10, day)))
   const [first = new Date(0), second = first, third = first] = days
   await keepSourceFacts(

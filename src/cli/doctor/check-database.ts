@@ -3,23 +3,18 @@ import type { DatabaseSettings, ServiceSettings } from '../../config.ts'
 import type { Database } from '../../db/database.ts'
 import { readMigrationStatus } from '../../db/migrate.ts'
 import { readRights, type Rights } from '../../db/read-rights.ts'
-import { readCallBudget } from '../../state/read-call-budget.ts'
-import { readSourceFacts } from '../../state/source-facts.ts'
 import { differencesBetween, readSource, type Source } from '../../state/source.ts'
 import type { CliContext } from '../command.ts'
 import { openConfiguredDatabase } from '../open-configured-database.ts'
 import { type Check, failed, passed, type ReportCheck, skipped } from './check.ts'
-import { checkFacts } from './check-facts.ts'
-import { checkServer } from './check-server.ts'
-import { describeV1Budget } from './check-v1-budget.ts'
-import { checkViews } from './check-views.ts'
+import { checkZone } from './check-zone.ts'
 
 const DBA = 'let a DBA run the output of `livehouse migrate sql`'
 const GRANTS = 'let a DBA run the output of `livehouse doctor --grants`'
-const dependent = ['zone', 'disk', 'rights', 'schema', 'source', '4.6 budget', 'probe', 'views']
+const dependent = ['zone', 'rights', 'schema', 'source']
 
 /**
- * The connection, the server, its user's rights, the migrations, whose records are there, and what is kept of the service.
+ * The connection, the time zone, its user's rights, the migrations, and whose records are there.
  * `service`: undefined where settings lack.
  */
 export async function checkDatabase(
@@ -38,21 +33,14 @@ export async function checkDatabase(
   await using db = opened.db
   const rights = await readRights(db)
   report(passed('database', `connected as ${rights.user}, PostgreSQL ${rights.version}`))
-  await checkServer(context, db, settings, service?.timeZone, report)
   try {
+    if (service !== undefined) report(await checkZone(db, service.timeZone, context.clock.now()))
     const migrations = await readMigrationStatus(db, { signal })
     const pending = migrations.filter(({ appliedAt }) => appliedAt === null).map(({ name }) => name)
     report(checkRights(rights, pending))
     report(checkSchema(rights, pending, settings.isAutoMigrated, pending.length === migrations.length))
     const isClaimable = pending.length < migrations.length && rights.closedTables.length === 0
     report(isClaimable ? await checkSource(db, service) : skipped('source', 'no run has claimed this database yet'))
-    if (pending.length > 0 || rights.closedTables.length > 0) {
-      for (const name of ['4.6 budget', 'probe', 'views']) report(skipped(name, 'not read: the schema is not ready'))
-      return
-    }
-    if (service !== undefined) report(describeV1Budget(await readCallBudget(db, service, context.clock.now())))
-    for (const check of checkFacts(await readSourceFacts(db))) report(check)
-    for (const check of await checkViews(db, rights.canMigrate, settings.isAutoMigrated)) report(check)
   } catch (error) {
     report(failed('schema', error, signal))
   }

@@ -8,7 +8,6 @@ import { openSharedDatabase } from '../open-shared-database.ts'
 import { type Check, failed, passed, type ReportCheck, skipped } from './check.ts'
 import { checkClock } from './check-clock.ts'
 import { checkEndpoints } from './check-endpoints.ts'
-import { checkNetwork } from './check-network.ts'
 
 /** What of the settings is there. */
 export interface ServiceChecks {
@@ -28,15 +27,9 @@ export async function checkService(
   await using shared = await openSharedDatabase({ ...context, remark: () => {} }, settings, database)
   // Somebody watches: what is asked again is asked at once.
   await using connection = openConnection(context, settings, shared.db, { random: () => 0 })
-  await checkNetwork(context, 'base', settings.baseUrl, settings, report)
   const base = await checkAddress(connection, 'base', settings.baseUrl, context)
   report(base)
   const hasCredentials = settings.appId !== null && settings.authUrl !== null
-  // Most often the same server.
-  const isElsewhere = settings.authUrl !== null && new URL(settings.authUrl).origin !== new URL(settings.baseUrl).origin
-  if (hasCredentials && isElsewhere && settings.authUrl !== null) {
-    await checkNetwork(context, 'auth', settings.authUrl, settings, report)
-  }
   const auth = hasCredentials ? await checkAddress(connection, 'auth', settings.authUrl, context) : undefined
   if (auth !== undefined) report(auth)
   report(await checkToken(connection, auth, context))

@@ -1,11 +1,13 @@
+import type { Kysely } from 'kysely'
 import { DAY, offsetAt } from '../../core/wall-clock.ts'
-import type { ServerZone } from '../../db/read-zone.ts'
+import type { Database } from '../../db/database.ts'
+import { readZone, type ServerZone } from '../../db/read-zone.ts'
 import { type Check, passed } from './check.ts'
 
-/** Instants that show whether two lists of zones agree: now, the other half of the year, and the same of the last ten years. */
-export function instantsToCompare(nowMs: number): readonly number[] {
-  const halfYearMs = 182 * DAY * 1000
-  return Array.from({ length: 21 }, (_, index) => nowMs - index * halfYearMs)
+/** Whether the database knows the zone of the service's times: now, and each half year of the last ten. */
+export async function checkZone(db: Kysely<Database>, timeZone: string, nowMs: number): Promise<Check> {
+  const instants = Array.from({ length: 21 }, (_, index) => nowMs - index * 182 * DAY * 1000)
+  return judgeZone(timeZone, await readZone(db, timeZone, instants), nowMs)
 }
 
 /** The zone of the service's times, which Postgres turns into instants and this program asks by: both must know the same of it. */

@@ -5,7 +5,7 @@ const SUPPORT = "ask the service's support, with this message"
 /** What to do about an error of the service. Messages of settings, refused credentials and the database say it themselves. */
 const mendings: Readonly<Partial<Record<ErrorCode, string>>> = {
   'api.unreachable':
-    'check the address, the network and its firewall, and the proxy settings (HTTPS_PROXY, HTTP_PROXY, NO_PROXY)',
+    'check the address, the network and its firewall, and the proxy settings (HTTPS_PROXY, HTTP_PROXY, NO_PROXY); a certificate of an authority of your own is named in NODE_EXTRA_CA_CERTS',
   'api.timeout': 'check the address and the network; where the service is only slow, raise LIVEHOUSE_REQUEST_TIMEOUT',
   'api.unauthorized':
     'check the token in LIVEHOUSE_API_TOKEN, or set LIVEHOUSE_APP_ID, LIVEHOUSE_APP_SECRET and LIVEHOUSE_AUTH_URL in its place',

@@ -1,5 +1,4 @@
-import type { KnownFact } from '../../core/source-fact.ts'
-import { describeFact, subjectNames } from '../describe-fact.ts'
+import { factTopics, type KnownFact } from '../../core/source-fact.ts'
 
 const NAME_WIDTH = 20
 
@@ -9,7 +8,7 @@ export function describeFacts(facts: readonly KnownFact[], since: Date): string[
     const sign = fact.answer === null ? '–' : '✓'
     const before = fact.foundAt < since ? ` (found ${fact.foundAt.toISOString().slice(0, 10)})` : ''
     return [
-      `${sign} ${subjectNames[fact.subject].padEnd(NAME_WIDTH)} ${describeFact(fact)}${before}`,
+      `${sign} ${fact.subject.padEnd(NAME_WIDTH)} ${factTopics[fact.topic]}: ${fact.answer ?? 'unknown'}${before}`,
       `${' '.repeat(NAME_WIDTH + 3)}${fact.evidence}`,
     ]
   }

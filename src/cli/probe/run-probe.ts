@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import type { Kysely } from 'kysely'
 import type { ServiceSettings } from '../../config.ts'
 import { type RunOutcome, type RunProblem, noCounts, noSlices } from '../../core/outcome.ts'
@@ -5,12 +6,10 @@ import type { ListEndpoint } from '../../core/page.ts'
 import type { StreamName } from '../../core/stream.ts'
 import type { Database } from '../../db/database.ts'
 import { probe, type ProbeResult } from '../../pipeline/probe.ts'
-import type { AnsweredCall } from '../../pipeline/probe/call-times.ts'
-import { callBudget } from '../../state/call-budget.ts'
-import { type HeldIds, readHeldIds } from '../../state/read-held-ids.ts'
 import { Leases } from '../../state/leases.ts'
 import { finishRun, openRun } from '../../state/runs.ts'
 import { keepSourceFacts } from '../../state/source-facts.ts'
+import { allStreams } from '../../streams/registry.ts'
 import type { CliContext } from '../command.ts'
 import { causeBehind, failureOutcome } from '../failure.ts'
 import { openConnection } from '../open-connection.ts'
@@ -20,17 +19,16 @@ export interface ProbeRequest {
   readonly service: ServiceSettings
   readonly db: Kysely<Database>
   readonly channels: readonly string[]
-  readonly asksV1: boolean
 }
 
 /** Asks the service and keeps what it tells; a run like any other, written down however it ends. */
 export async function runProbe(context: CliContext, request: ProbeRequest): Promise<RunOutcome> {
   const { clock } = context
-  const { db, channels, asksV1 } = request
+  const { db, channels } = request
   const command = 'probe'
   const startedAt = new Date(clock.now())
   await using leases = new Leases(db)
-  const runId = await openRun(db, { command, settings: { channels, v1: asksV1 }, startedAt }, leases)
+  const runId = await openRun(db, { command, settings: { channels }, startedAt }, leases)
   const finish = async (outcome: RunOutcome): Promise<RunOutcome> => {
     const ended = { status: outcome.status, finishedAt: new Date(outcome.finishedAt), resumesAt: null }
     await finishRun(db, runId, { ...ended, outcome: outcomeObject(outcome) })
@@ -41,7 +39,7 @@ export async function runProbe(context: CliContext, request: ProbeRequest): Prom
     const { facts, calls, failures } = await ask(context, request)
     await keepSourceFacts(db, facts, { runId, foundAt: new Date(clock.now()) })
     const errors = [...failures].map(([endpoint, { code, message }]): RunProblem => {
-      return { stream: streamOf[endpoint], partition: null, code, message }
+      return { stream: streamOf(endpoint), partition: null, code, message }
     })
     const status = errors.length === 0 ? 'ok' : 'partial'
     const outcome = { runId, command, status, ...times(), resumesAt: null, streams: countsOf(calls), errors } as const
@@ -54,43 +52,21 @@ export async function runProbe(context: CliContext, request: ProbeRequest): Prom
   }
 }
 
-async function ask(context: CliContext, { service, db, channels, asksV1 }: ProbeRequest): Promise<ProbeResult> {
+async function ask(context: CliContext, { service, db, channels }: ProbeRequest): Promise<ProbeResult> {
   const { clock, signal } = context
-  const answered: AnsweredCall[] = []
-  await using connection = openConnection(context, service, db, {
-    ...(asksV1 ? { reserve: callBudget(db, service) } : {}),
-    onExchange: ({ call: { endpoint }, answer: { status, retryAfter }, elapsedMs }) => {
-      answered.push({ endpoint, status, retryAfter, elapsedMs })
-    },
-  })
-  const held = await readHeldIds(db)
-  const ofSeveral = (ids: HeldIds): HeldIds | undefined => (ids.channels > 1 ? ids : undefined)
-  return await probe({
-    ask: connection.ask,
-    channels,
-    timeZone: service.timeZone,
-    clock,
-    signal,
-    held: { records: ofSeveral(held.records), users: ofSeveral(held.users) },
-    answered: () => answered,
-    asksV1,
-  })
+  await using connection = openConnection(context, service, db)
+  return await probe({ ask: connection.ask, channels, timeZone: service.timeZone, clock, signal })
 }
 
-const streamOf: Readonly<Record<ListEndpoint, StreamName>> = {
-  visitorList: 'visitors',
-  userRecordList: 'watch_records',
-  userRecords: 'watch_records_v1',
-  giftRunning: 'gifts',
-  getQuestionList: 'questionnaires',
-  signupRecord: 'signups',
-  managers: 'managers',
-  managersUsage: 'manager_usage',
+/** The stream whose endpoint this is. */
+function streamOf(endpoint: ListEndpoint): StreamName {
+  const stream = allStreams.find((each) => each.request({ channel: '' }, undefined).endpoint === endpoint)
+  return stream?.name ?? assert.fail(`no stream reads ${endpoint}`)
 }
 
 /** The calls of each stream's endpoint; a probe reads no rows. */
 function countsOf(calls: ProbeResult['calls']): RunOutcome['streams'] {
   return Object.fromEntries(
-    [...calls].map(([endpoint, made]) => [streamOf[endpoint], { counts: { ...noCounts, ...made }, slices: noSlices }]),
+    [...calls].map(([endpoint, made]) => [streamOf(endpoint), { counts: { ...noCounts, ...made }, slices: noSlices }]),
   )
 }

@@ -1,35 +1,56 @@
-import type { ListRequest } from '../../core/page.ts'
+import type { Clock } from '../../core/clock.ts'
 import type { SourceFact } from '../../core/source-fact.ts'
-import { DAY, formatWallTime, MINUTE, offsetAt, type WallTime, wallTimeAt } from '../../core/wall-clock.ts'
-import { timeOf } from './fields.ts'
+import {
+  DAY,
+  formatWallTime,
+  MINUTE,
+  offsetAt,
+  parseWallTime,
+  type WallTime,
+  wallTimeAt,
+} from '../../core/wall-clock.ts'
 import type { Questioner } from './questioner.ts'
 
 export interface ZoneQuestion {
+  /** The first of them that has watch records is asked. */
+  readonly channels: readonly string[]
   readonly timeZone: string
-  /** By the service's clock, where it told one. */
-  readonly nowMs: number
-  /** Times of all kinds of rows that came so far. */
-  readonly times: readonly WallTime[]
-  /** Watch records of a channel within a range. */
-  readonly within: (from: string, to: string) => ListRequest
+  /** Counts where the service does not tell its time. */
+  readonly clock: Pick<Clock, 'now'>
 }
 
+/** So many channels are tried for rows. */
+const MOST_CHANNELS = 3
 /** Offsets of zones differ by quarters of an hour: what is younger fits one zone only. */
 const YOUNG = 15 * MINUTE
 /** Clocks differ, and shown minutes are cut. */
 const TOLERANCE = 2 * MINUTE
 
-/** Finds whether the newest rows fit the configured zone: none may lie ahead of now. One call where what came is old. */
-export async function findZone({ ask }: Pick<Questioner, 'ask'>, question: ZoneQuestion): Promise<SourceFact> {
-  const { timeZone, nowMs, within } = question
-  const now = wallTimeAt(nowMs, timeZone)
-  let newest = Math.max(...question.times)
-  if (newest < now - YOUNG) {
-    const list = within(formatWallTime(now - YOUNG), formatWallTime(now + DAY + 2 * 60 * MINUTE))
+/** Finds whether the newest watch records fit the configured zone: none may lie ahead of now. At most four calls. */
+export async function findZone(
+  { ask }: Pick<Questioner, 'ask'>,
+  { channels, timeZone, clock }: ZoneQuestion,
+): Promise<SourceFact> {
+  let nowMs = clock.now()
+  let noAnswer: string | undefined
+  const newestOf = async (channelId: string, range: { startTime?: string; endTime?: string } = {}) => {
+    const list = { endpoint: 'userRecordList', channelId, filterWatchTime: 0, ...range } as const
     const reply = await ask({ list, pageSize: 100 })
-    const items = reply.kind === 'page' ? reply.page.items : []
-    const times = items.flatMap((item) => [timeOf(item, 'first_login_time'), timeOf(item, 'last_online_time')])
-    newest = Math.max(newest, ...times.filter((time) => time !== undefined))
+    if (reply.kind !== 'page') noAnswer ??= reply.reason
+    nowMs = (reply.kind === 'page' ? reply.page.serviceTimeMs : undefined) ?? nowMs
+    return Math.max(...(reply.kind === 'page' ? reply.page.items : []).flatMap(timesOf))
+  }
+  let newest = -Infinity
+  let channel = ''
+  for (const channelId of channels.slice(0, MOST_CHANNELS)) {
+    channel = channelId
+    newest = await newestOf(channelId)
+    if (newest > -Infinity) break
+  }
+  const now = wallTimeAt(nowMs, timeZone)
+  if (newest > -Infinity && newest < now - YOUNG) {
+    const range = { startTime: formatWallTime(now - YOUNG), endTime: formatWallTime(now + DAY + 120 * MINUTE) }
+    newest = Math.max(newest, await newestOf(channel, range))
   }
   const fact = (answer: string | null, evidence: string): SourceFact => ({
     topic: 'zone',
@@ -37,14 +58,19 @@ export async function findZone({ ask }: Pick<Questioner, 'ask'>, question: ZoneQ
     answer,
     evidence,
   })
-  if (newest === Number.NEGATIVE_INFINITY) return fact(null, 'no row with a time came')
-  const clock = `${formatWallTime(newest).slice(0, 16)} ${offsetAt(nowMs, timeZone)}`
+  if (newest === -Infinity) return fact(null, noAnswer ?? 'no row with a time came')
+  const shown = `${formatWallTime(newest).slice(0, 16)} ${offsetAt(nowMs, timeZone)}`
   if (newest > now + TOLERANCE) {
-    return fact('does not fit', `newest record ${clock}, ${spanOf(newest - now)} ahead of now in ${timeZone}`)
+    return fact('does not fit', `newest record ${shown}, ${spanOf(newest - now)} ahead of now in ${timeZone}`)
   }
-  const evidence = `newest record ${clock}, ${spanOf(Math.max(0, now - newest))} ago in ${timeZone}`
+  const evidence = `newest record ${shown}, ${spanOf(Math.max(0, now - newest))} ago in ${timeZone}`
   if (newest >= now - YOUNG) return fact('fits', evidence)
   return fact(null, `${evidence}: nobody has watched since, or the zone is another`)
+}
+
+function timesOf(item: unknown): readonly WallTime[] {
+  const { first_login_time: first, last_online_time: last } = Object(item)
+  return [first, last].flatMap((text) => (typeof text === 'string' ? (parseWallTime(text) ?? []) : []))
 }
 
 function spanOf(seconds: number): string {

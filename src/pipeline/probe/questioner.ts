@@ -14,8 +14,6 @@ export type Reply =
 
 export interface Question {
   readonly list: ListRequest
-  /** 1 where it is not given. */
-  readonly page?: number
   readonly pageSize: number
   readonly place?: 'query' | 'body'
 }
@@ -25,7 +23,7 @@ export interface EndpointCalls {
   readonly retries: number
 }
 
-/** Asks question after question, within a number of calls. */
+/** Asks question after question. */
 export interface Questioner {
   readonly ask: (question: Question) => Promise<Reply>
   readonly calls: () => ReadonlyMap<ListEndpoint, EndpointCalls>
@@ -36,31 +34,26 @@ export interface Questioner {
 export interface QuestionerOptions {
   readonly ask: AskPage
   readonly signal: AbortSignal
-  /** Attempts; beyond them nothing more is asked. */
-  readonly mostCalls: number
 }
 
 /** @throws from `ask`: what ends a run, such as `api.unauthorized`, and what shows that the service is out of reach. */
-export function createQuestioner({ ask, signal, mostCalls }: QuestionerOptions): Questioner {
+export function createQuestioner({ ask, signal }: QuestionerOptions): Questioner {
   const calls = new Map<ListEndpoint, EndpointCalls>()
   const failures = new Map<ListEndpoint, LivehouseError>()
-  let left = mostCalls
   let isReached = false
 
   const count = (endpoint: ListEndpoint, attempt: number): void => {
-    left -= 1
     const { calls: before, retries } = calls.get(endpoint) ?? { calls: 0, retries: 0 }
     calls.set(endpoint, { calls: before + 1, retries: retries + Number(attempt > 1) })
   }
   return {
-    ask: async ({ list, page = 1, pageSize, place }) => {
+    ask: async ({ list, pageSize, place }) => {
       const { endpoint } = list
       const earlier = failures.get(endpoint)
       if (hasCode(earlier, 'api.forbidden')) return { kind: 'none', reason: unanswered(earlier) }
-      if (left <= 0) return { kind: 'none', reason: `not asked: all ${mostCalls} calls had been made` }
       const onAttempt = (attempt: number): void => count(endpoint, attempt)
       try {
-        const answer = await ask({ list, page, pageSize }, { signal, onAttempt }, place)
+        const answer = await ask({ list, page: 1, pageSize }, { signal, onAttempt }, place)
         isReached = true
         return { kind: 'page', page: answer }
       } catch (error) {

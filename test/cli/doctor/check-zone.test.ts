@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { instantsToCompare, judgeZone } from '../../../src/cli/doctor/check-zone.ts'
+import { judgeZone } from '../../../src/cli/doctor/check-zone.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 6, 30)
 
@@ -15,10 +15,4 @@ test.each([
   const check = judgeZone('Asia/Shanghai', zone, NOW)
   expect(check).toMatchObject({ result, seen: expect.stringContaining(seen) })
   expect(check.mend === null).toBe(result === 'ok')
-})
-
-test('both halves of the year are compared, for ten years', () => {
-  const months = instantsToCompare(NOW).map((instant) => new Date(instant).getUTCMonth())
-  expect(new Set(months).size).toBeGreaterThan(1)
-  expect(Math.min(...instantsToCompare(NOW))).toBeLessThan(Date.UTC(2017, 0, 1))
 })
