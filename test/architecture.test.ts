@@ -48,6 +48,7 @@ const rules: Rules = {
   },
   packages: {
     'cli-progress': ['cli/progress.ts'],
+    commander: ['cli/usage.ts'],
     'csv-parse': ['config'],
     kysely: ['db', 'state', 'warehouse'],
     'node-cron': ['scheduler'],
