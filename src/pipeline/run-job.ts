@@ -160,6 +160,13 @@ async function runPartitions(partitions: readonly OpenPartition[], job: Job): Pr
     const isMore = partition.open > 1
     if (isMore && options.isPatient && (await leases.isWanted(leaseOf(partition)))) putOff(partition)
   }
+  /** Of few calls a day, none goes to what another run has landed between the plan and the lease. */
+  const planUnderLease = async (partition: OpenPartition): Promise<void> => {
+    const { slices } = await planRest(partition.plan, job)
+    partition.open += slices.length - queue.removeAll(partition).length
+    partition.isPlannedUnderLease = true
+    queue.add(slices, partition)
+  }
   const work = async (slice: Slice, partition: OpenPartition): Promise<void> => {
     if (deps.signal.aborted || partition.isGivenUp) tally.addNotBegun(slice)
     else if (isPastStop(job) || partition.isWaiting || job.spent.has(slice.stream.name)) tally.addLeft()
@@ -169,7 +176,8 @@ async function runPartitions(partitions: readonly OpenPartition[], job: Job): Pr
         job.endRun(error)
         tally.add(slice, failedBy(error), true)
       })
-      if (isOurs) await runOne(slice, partition)
+      if (isOurs && slice.stream.isBudgeted && !partition.isPlannedUnderLease) await planUnderLease(partition)
+      else if (isOurs) await runOne(slice, partition)
       else if (isOurs === false) putOff(partition)
     }
     partition.open--
@@ -199,6 +207,7 @@ function openPartition(plan: PartitionPlan, isHeld = false): OpenPartition {
     isGivenUp: false,
     isWaiting: false,
     lease: isHeld ? Promise.resolve(true) : undefined,
+    isPlannedUnderLease: isHeld,
   }
 }
 

@@ -13,6 +13,8 @@ export interface OpenPartition {
   isWaiting: boolean
   /** Whether it is ours; undefined until that has been asked for. */
   lease: Promise<boolean> | undefined
+  /** Whether its slices were planned when the lease was ours. */
+  isPlannedUnderLease: boolean
 }
 
 /** Newest first: yesterday is there in minutes, and history fills in behind. */

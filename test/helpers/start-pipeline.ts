@@ -33,6 +33,8 @@ export interface SyncOptions {
   readonly log?: Log
   /** Calls a day on 4.6, 10 by default, and whom they belong to. */
   readonly budget?: Partial<Pick<BudgetSettings, 'v1Budget' | 'v1BudgetScope'>>
+  /** What happens between the plan and the first lease. */
+  readonly whenPlanned?: () => Promise<unknown>
 }
 
 /** An emulator, a fresh warehouse and the pipeline between them, at a clock that stands until it is moved. */
@@ -66,6 +68,7 @@ export async function startPipeline(options: EmulatorOptions = {}): Promise<Test
       report = () => {},
       log = silentLog,
       budget: given = {},
+      whenPlanned = async () => {},
     } = {}) => {
       budget = { v1Budget: 10, v1BudgetScope: 'account', timeZone: TIME_ZONE, ...given }
       const begunAt = new Date(clock.now())
@@ -86,7 +89,11 @@ export async function startPipeline(options: EmulatorOptions = {}): Promise<Test
           ...stream,
           pageSize: Math.min(pageSize, stream.pageSize),
         })),
-        (some, questionsOf) => planSync(db, { ...plan, streams: some }, questionsOf),
+        async (some, questionsOf) => {
+          const plans = await planSync(db, { ...plan, streams: some }, questionsOf)
+          if (plans.length > 0) await whenPlanned()
+          return plans
+        },
         {
           ...deps,
           timeZone: TIME_ZONE,

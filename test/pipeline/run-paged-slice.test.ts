@@ -54,6 +54,18 @@ async function syncForDays(): Promise<readonly string[]> {
   return ends
 }
 
+test('what another run lands between the plan and the lease costs no call again', async () => {
+  records.set(8)
+  const late = await records.sync(10, {
+    whenPlanned: async () => {
+      pipeline.clock.nowMs += 1000
+      expect(await records.sync(10)).toMatchObject({ status: 'ok' })
+    },
+  })
+  expect(late).toMatchObject({ status: 'ok', streams: { watch_records_v1: { counts: { extracted: 0 } } } })
+  expect(records.pagesAsked()).toEqual([1, 2, 3])
+})
+
 test('a slice goes on where it was the day before, and its entry in the ledger is that of all days', async () => {
   records.set(23)
   const first = await records.sync()
