@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
-import { type CommandEntry, commands } from './cli/commands.ts'
+import type { CommandEntry } from './cli/command.ts'
+import { commands } from './cli/commands.ts'
 import { exitCodeOfError } from './cli/exit.ts'
 import { runCommandLine } from './cli/run-command-line.ts'
 import { callIfStillRunning, systemClock } from './core/clock.ts'

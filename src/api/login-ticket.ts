@@ -17,11 +17,11 @@ export interface LoginTicketRequest {
   readonly hashActId: string
   readonly clientIp: string
   /** Required by the service when the outer id is authorised for the first time. */
-  readonly username?: string
-  readonly nickname?: string
-  readonly userAvatar?: string
+  readonly username?: string | undefined
+  readonly nickname?: string | undefined
+  readonly userAvatar?: string | undefined
   /** One of `ticketTitles`; needed for `act_assistant`. */
-  readonly title?: string
+  readonly title?: string | undefined
 }
 
 const NAME = 'GET ticket'

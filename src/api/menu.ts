@@ -8,13 +8,13 @@ import type { Answer, Call } from './send.ts'
 /** API 4.3 and 4.4. What is left out takes the service's default. */
 export interface MenuRequest {
   /** At most 4 Chinese or 8 narrow characters. */
-  readonly name?: string
+  readonly name?: string | undefined
   /** 1 chat interaction, 2 rich text, 3 video (the default), 4 topic interaction. */
-  readonly type?: number
+  readonly type?: number | undefined
   /** Effective when the type is 2. */
-  readonly richText?: string
+  readonly richText?: string | undefined
   /** Video ids of the current user; effective when the type is 3. */
-  readonly vids?: readonly number[]
+  readonly vids?: readonly number[] | undefined
 }
 
 /** The service's answer to 4.3 and 4.4; ids beyond 2^53 stay exact. */

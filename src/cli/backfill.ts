@@ -3,64 +3,53 @@ import type { Stream } from '../core/stream.ts'
 import { DAY, formatWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 import { findOpenBackfill, finishBackfill, openBackfill } from '../state/backfills.ts'
 import { allStreams, findStream, streams } from '../streams/registry.ts'
-import { checkUsage, parseArguments, type Refuse } from './arguments.ts'
 import { planRange } from './backfill/plan-range.ts'
-import type { Command } from './command.ts'
 import { dryRun, type ReadDatabase } from './dry-run.ts'
 import { readExtractionSettings } from './extraction-settings.ts'
 import { exitCodeOfStatus } from './exit.ts'
-import { readStreams, readWallTimeFlag } from './flags.ts'
+import { DRY_RUN, JSON_OF_RUN, namesOf, OF_CHANNELS, readStreams, readWallTimeFlag } from './flags.ts'
 import { outcomeJson } from './outcome-json.ts'
 import { runExtraction } from './run-extraction.ts'
 import { summarize } from './summary.ts'
+import { defineCommand } from './usage.ts'
+import { checkUsage, type Refuse } from './wrong-use.ts'
 import { openWarehouse } from './warehouse.ts'
 
 const filtered = streams.filter(({ isTimeFiltered }) => isTimeFiltered)
 
-const help = `livehouse backfill --from DATE --to DATE [--streams a,b] [--channels x,y] [--only-gaps] [--newest-first] [--restart]
-                   [--dry-run] [--json]
-
-Reads a date range again, whether it is covered or not. Interrupted, the same command resumes it and repeats nothing that has
-landed; finished, the same command reads the range once more. A sync beside it is not disturbed.
-
-Flags:
-  --from DATE       the first day of the service's calendar, or a time in whole minutes (2026-01-31T06:00)
-  --to DATE         the day after the last one, or a time: exclusive
-  --streams a,b     only these (default: ${filtered.map(({ name }) => name).join(', ')}). watch_records_v1 is read only when it is
-                    named: it holds what lies before December 2018 and allows ten calls a day, so that it may take days.
-                    When the day's calls are spent the exit code is 4; the same command goes on from the time that is named
-  --channels x,y    only these channels of LIVEHOUSE_CHANNELS (default: all of them)
-  --only-gaps       reads only what is not covered
-  --newest-first    the newest days first (default: the oldest)
-  --restart         forgets how far an unfinished backfill of the same arguments has come
-  --dry-run         shows slices, estimated calls and how long they take, and writes nothing
-  --json            prints one JSON object with what was done instead of a table
-
-Examples:
-  livehouse backfill --from 2026-01-01 --to 2026-02-01
-  livehouse backfill --from 2026-03-01 --to 2026-04-01 --streams gifts --channels 10001589
-  livehouse backfill --from 2020-01-01 --to 2026-01-01 --only-gaps --newest-first
-  livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams watch_records_v1`
-
 /** `livehouse backfill`: a date range again. */
-export const backfill: Command = {
-  help,
-  run: async (context, argv) => {
-    const { values } = parseArguments('backfill', argv, {
-      from: { type: 'string' },
-      to: { type: 'string' },
-      streams: { type: 'string' },
-      channels: { type: 'string' },
-      'only-gaps': { type: 'boolean' },
-      'newest-first': { type: 'boolean' },
-      restart: { type: 'boolean' },
-      'dry-run': { type: 'boolean' },
-      json: { type: 'boolean' },
-    })
-    const { chosen, window } = checkUsage('backfill', (refuse) => ({
-      chosen: chooseStreams(values.streams, refuse),
-      window: readWindow(values.from, values.to, refuse),
-    }))
+export const backfill = defineCommand(
+  {
+    verb: 'backfill',
+    about: `Reads a date range again, whether it is covered or not. Interrupted, the same command resumes it and repeats nothing that has
+landed; finished, the same command reads the range once more. A sync beside it is not disturbed.`,
+    flags: {
+      from: ['DATE', "the first day of the service's calendar, or a time in whole minutes (2026-01-31T06:00)"],
+      to: ['DATE', 'the day after the last one, or a time: exclusive'],
+      streams: [
+        'a,b',
+        `only these (default: ${namesOf(filtered)}). watch_records_v1 is read only when it is named: it holds what lies before ` +
+          "December 2018 and allows ten calls a day, so that it may take days. When the day's calls are spent the exit code is 4; " +
+          'the same command goes on from the time that is named',
+      ],
+      channels: ['x,y', OF_CHANNELS],
+      'only-gaps': 'reads only what is not covered',
+      'newest-first': 'the newest days first (default: the oldest)',
+      restart: 'forgets how far an unfinished backfill of the same arguments has come',
+      'dry-run': DRY_RUN,
+      json: JSON_OF_RUN,
+    },
+    examples: `livehouse backfill --from 2026-01-01 --to 2026-02-01
+livehouse backfill --from 2026-03-01 --to 2026-04-01 --streams gifts --channels 10001589
+livehouse backfill --from 2020-01-01 --to 2026-01-01 --only-gaps --newest-first
+livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams watch_records_v1`,
+  },
+  ({ values }, refuse) => ({
+    values,
+    chosen: chooseStreams(values.streams, refuse),
+    window: readWindow(values.from, values.to, refuse),
+  }),
+  async (context, { values, chosen, window }) => {
     const settings = readExtractionSettings(context, 'backfill', chosen, values.channels)
     const { service, database, configured, channels, alerts } = settings
     const startedAt = new Date(context.clock.now())
@@ -71,9 +60,9 @@ export const backfill: Command = {
       to: formatWallTime(window.to),
       streams: chosen.map(({ name }) => name),
       channels: channels.map(({ channelId }) => channelId),
-      onlyGaps: values['only-gaps'] ?? false,
+      onlyGaps: values['only-gaps'],
     }
-    const restart = values.restart ?? false
+    const { restart, json: isJson } = values
     const { onlyGaps } = wanted
     const questionnaires = chosen.some(({ name }) => name === 'signups') ? [findStream('questionnaires')] : []
     const read = [...questionnaires.filter((stream) => stream !== undefined), ...chosen]
@@ -83,7 +72,6 @@ export const backfill: Command = {
         const backfillId = opened === undefined || restart ? undefined : await findOpenBackfill(opened, wanted)
         return planRange(opened, settings, { window, now, backfillId, onlyGaps })
       }
-      const isJson = values.json ?? false
       return await dryRun(context, {
         command: 'backfill',
         service,
@@ -115,11 +103,11 @@ export const backfill: Command = {
     })
     const hasMoved = Object.values(outcome.streams).some(({ slices }) => slices.moving > 0)
     if (outcome.status === 'ok' && !hasMoved) await finishBackfill(db, backfillId, new Date(context.clock.now()))
-    if (values.json) context.print(outcomeJson(outcome))
+    if (isJson) context.print(outcomeJson(outcome))
     else for (const line of summarize(outcome)) context.print(line)
     return exitCodeOfStatus(outcome.status)
   },
-}
+)
 
 function chooseStreams(given: string | undefined, refuse: Refuse): readonly Stream[] {
   const names = readStreams(given, refuse)

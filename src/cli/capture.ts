@@ -2,56 +2,47 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { readChannelsIfAny } from '../config/read-channels.ts'
+import { reasonOf } from '../config/setting-source.ts'
 import { readDatabaseSettings, readServiceSettings, readSettings } from '../config.ts'
-import { LivehouseError } from '../core/errors.ts'
 import type { Stream } from '../core/stream.ts'
 import { streams } from '../streams/registry.ts'
-import { checkUsage, parseArguments, type Refuse } from './arguments.ts'
 import { captureAnswers } from './capture/capture-answers.ts'
 import { capturedAnswer } from './capture/captured-answer.ts'
 import { createDisguise } from './capture/disguise.ts'
-import type { Command } from './command.ts'
 import { exitCodeOfStatus } from './exit.ts'
-import { readChosenChannels, readStreams } from './flags.ts'
+import { namesOf, readChosenChannels, readStreams } from './flags.ts'
+import { defineCommand } from './usage.ts'
+import { checkUsage, type Refuse, wrongUse } from './wrong-use.ts'
 
 const captured = streams.filter(({ name }) => name !== 'watch_records_v1')
 
-const help = `livehouse capture --out DIR [--streams a,b] [--channels x,y]
-
-Writes real answers of the service as files that can be shown to others: one a kind of list, with the request (without its token), status,
-headers and the body. Structure, types, lengths, empty values and odd formats stay as they came. Names, phone numbers, ids, addresses,
-IP addresses, open ids, answers and every field that the documents do not name are replaced by made-up values of the same shape,
-the same one for the same value in all files of one capture; which one stands for which is kept nowhere. Counts, times,
+/** `livehouse capture`: answers without anybody's data. */
+export const capture = defineCommand(
+  {
+    verb: 'capture',
+    about: `Writes real answers of the service as files that can be shown to others: one a kind of list, with the request (without its token),
+status, headers and the body. Structure, types, lengths, empty values and odd formats stay as they came. Names, phone numbers, ids,
+addresses, IP addresses, open ids, answers and every field that the documents do not name are replaced by made-up values of the same
+shape, the same one for the same value in all files of one capture; which one stands for which is kept nowhere. Counts, times,
 durations, amounts, kinds of devices, the names of fields and the service's own messages stay: look through the files before
 you show them.
 
-For bug reports, and as fixtures for tests. About nine small calls a channel, none on version 1 of the watch records.
-
-Flags:
-  --out DIR        a folder that is not there yet, or empty
-  --streams a,b    only these (default: all); ${captured.map(({ name }) => name).join(', ')}
-  --channels x,y   these channels of LIVEHOUSE_CHANNELS (default: the first)
-
-Exit codes: 0 captured, also where the service answered with an error, 1 nothing could be captured, 2 a flag or a setting is
-wrong, 3 some endpoint gave no answer.
-
-Examples:
-  livehouse capture --out captured
-  livehouse capture --out captured --streams gifts --channels 10001589`
-
-/** `livehouse capture`: answers without anybody's data. */
-export const capture: Command = {
-  help,
-  run: async (context, argv) => {
-    const { values } = parseArguments('capture', argv, {
-      out: { type: 'string' },
-      streams: { type: 'string' },
-      channels: { type: 'string' },
-    })
-    const { out, chosen } = checkUsage('capture', (refuse) => {
-      if (values.out === undefined) refuse('--out is not given; it should be a folder for the files')
-      return { out: resolve(values.out ?? '.'), chosen: chooseStreams(values.streams, refuse) }
-    })
+For bug reports, and as fixtures for tests. About nine small calls a channel, none on version 1 of the watch records.`,
+    flags: {
+      out: ['DIR', 'a folder that is not there yet, or empty'],
+      streams: ['a,b', `only these (default: all); ${namesOf(captured)}`],
+      channels: ['x,y', 'these channels of LIVEHOUSE_CHANNELS (default: the first)'],
+    },
+    notes: `Exit codes: 0 captured, also where the service answered with an error, 1 nothing could be captured, 2 a flag or a setting is
+wrong, 3 some endpoint gave no answer.`,
+    examples: `livehouse capture --out captured
+livehouse capture --out captured --streams gifts --channels 10001589`,
+  },
+  ({ values }, refuse) => {
+    if (values.out === undefined) refuse('--out is not given; it should be a folder for the files')
+    return { values, out: resolve(values.out ?? '.'), chosen: chooseStreams(values.streams, refuse) }
+  },
+  async (context, { values, out, chosen }) => {
     const { service, database, configured } = readSettings(context.environment, (source) => ({
       service: readServiceSettings(source),
       database: source.isSet('DATABASE_URL') ? readDatabaseSettings(source) : undefined,
@@ -80,7 +71,7 @@ export const capture: Command = {
     }
     return exitCodeOfStatus(failures.length > 0 ? 'partial' : 'ok')
   },
-}
+)
 
 function chooseStreams(given: string | undefined, refuse: Refuse): readonly Stream[] {
   const names = readStreams(given, refuse)
@@ -90,13 +81,11 @@ function chooseStreams(given: string | undefined, refuse: Refuse): readonly Stre
 }
 
 async function openFolder(out: string): Promise<void> {
-  const refuse = (problem: string, cause?: unknown): LivehouseError =>
-    new LivehouseError('usage.invalid', 'wrong use, see livehouse capture --help', { problems: [problem] }, { cause })
   try {
     await mkdir(out, { recursive: true, mode: 0o700 })
     if ((await readdir(out)).length === 0) return
   } catch (error) {
-    throw refuse(`--out ${out}: the folder cannot be made or read`, error)
+    throw wrongUse('capture', `--out ${out}: the folder cannot be made or read (${reasonOf(error)})`)
   }
-  throw refuse(`--out ${out}: the folder is not empty, and nothing is overwritten; name another one`)
+  throw wrongUse('capture', `--out ${out}: the folder is not empty, and nothing is overwritten; name another one`)
 }

@@ -4,28 +4,9 @@ import { readDatabaseSettings, readSettings } from '../config.ts'
 import { type ChannelState, readChannelStates } from '../state/read-channel-states.ts'
 import { readManagedChannels } from '../state/read-managed-channels.ts'
 import { formatAge } from './ages.ts'
-import { parseArguments } from './arguments.ts'
-import type { Command } from './command.ts'
 import { openAsItIs } from './open-as-it-is.ts'
 import { formatTable } from './table.ts'
-
-const help = `livehouse channels [--json]
-
-The channels of LIVEHOUSE_CHANNELS, and those of the warehouse that are no longer configured (retired): label, group and test
-flag as configured, name as the service has it, visitors and watch records held, when something of it last landed. Asks the
-database alone and changes nothing. Once the managers' usage has landed, the channels that it counts on its latest day stand
-beside the number of those that are configured: a difference is a channel that is not exported, or one that is not theirs.
-
-States: active; new (configured, but nothing has run since); retired (no longer configured); gone (the service has
-not known it on three days: it is asked for once a day, and active again when it is known).
-
-Flags:
-  --json   prints one JSON object instead: {"channels": [{"channel_id", "name", "label", "group", "is_test", "state",
-           "visitors", "watch_records", "last_landed_at"}], "configured": N, "counted_by_usage": N or null}
-
-Examples:
-  livehouse channels
-  livehouse channels --json | jq -r '.channels[] | select(.state == "new") | .channel_id'`
+import { defineCommand } from './usage.ts'
 
 /** A configured channel, or one that was. */
 interface ShownChannel extends Omit<ChannelState, 'state'> {
@@ -33,10 +14,26 @@ interface ShownChannel extends Omit<ChannelState, 'state'> {
 }
 
 /** `livehouse channels`: configured channels and what is known of them. */
-export const channels: Command = {
-  help,
-  run: async (context, argv) => {
-    const { values } = parseArguments('channels', argv, { json: { type: 'boolean' } })
+export const channels = defineCommand(
+  {
+    verb: 'channels',
+    about: `The channels of LIVEHOUSE_CHANNELS, and those of the warehouse that are no longer configured (retired): label, group and test
+flag as configured, name as the service has it, visitors and watch records held, when something of it last landed. Asks the
+database alone and changes nothing. Once the managers' usage has landed, the channels that it counts on its latest day stand
+beside the number of those that are configured: a difference is a channel that is not exported, or one that is not theirs.
+
+States: active; new (configured, but nothing has run since); retired (no longer configured); gone (the service has
+not known it on three days: it is asked for once a day, and active again when it is known).`,
+    flags: {
+      json:
+        'prints one JSON object instead: {"channels": [{"channel_id", "name", "label", "group", "is_test", "state", "visitors", ' +
+        '"watch_records", "last_landed_at"}], "configured": N, "counted_by_usage": N or null}',
+    },
+    examples: `livehouse channels
+livehouse channels --json | jq -r '.channels[] | select(.state == "new") | .channel_id'`,
+  },
+  ({ values }) => values,
+  async (context, { json: isJson }) => {
     const settings = readSettings(context.environment, (source) => ({
       database: readDatabaseSettings(source),
       channels: readChannelsIfAny(source),
@@ -46,14 +43,11 @@ export const channels: Command = {
     const counted = database.pending.length === 0 ? await readManagedChannels(database.db) : undefined
     const totals = { configured: settings.channels.length, counted }
     const shown = mergeChannels(settings.channels, known)
-    const lines =
-      values.json === true
-        ? [channelsJson(shown, totals)]
-        : [...describe(shown, context.clock.now()), ...compare(totals)]
+    const lines = isJson ? [channelsJson(shown, totals)] : [...describe(shown, context.clock.now()), ...compare(totals)]
     for (const line of lines) context.print(line)
     return 0
   },
-}
+)
 
 /** The configured ones in their order, then the others. What is configured now counts, also before a run has seen it. */
 function mergeChannels(

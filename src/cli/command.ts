@@ -29,6 +29,14 @@ export interface Progress extends Disposable {
   readonly report: ReportProgress
 }
 
+/** A verb as `livehouse --help` knows it. */
+export interface CommandEntry {
+  /** One line in `livehouse --help`. */
+  readonly summary: string
+  /** Loaded when it is called, so that `--help` stays quick. */
+  readonly load: () => Promise<Command>
+}
+
 /** One verb of the command line, one file each in `src/cli`. */
 export interface Command {
   /** The whole text of `livehouse VERB --help`, with examples; `--help` itself is answered before `run`. */

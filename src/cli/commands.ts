@@ -1,12 +1,4 @@
-import type { Command } from './command.ts'
-
-/** A verb as `livehouse --help` knows it. */
-export interface CommandEntry {
-  /** One line in `livehouse --help`. */
-  readonly summary: string
-  /** Loaded when it is called, so that `--help` stays quick. */
-  readonly load: () => Promise<Command>
-}
+import type { CommandEntry } from './command.ts'
 
 /** Every verb, in the order in which `livehouse --help` lists them. */
 export const commands: Readonly<Record<string, CommandEntry>> = {

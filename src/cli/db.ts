@@ -1,55 +1,55 @@
 import { readDataDir, readSettings } from '../config.ts'
 import { describeTarget } from '../db/database-url.ts'
 import { stopEmbedded } from '../db/embedded.ts'
-import { checkUsage, parseArguments } from './arguments.ts'
-import { chooseAction } from './choose-action.ts'
-import type { CliContext, Command } from './command.ts'
+import type { CliContext } from './command.ts'
 import { copyToServer, readCopyTarget } from './db/copy-to-server.ts'
 import { EMBEDDED_DATABASE, embeddedUrl } from './embedded-url.ts'
 import { findProgram } from './find-program.ts'
-
-const help = `livehouse db start | stop | url | psql | copy --to URL
-
-The PostgreSQL 18 that livehouse keeps in LIVEHOUSE_DATA_DIR (.livehouse), used with DATABASE_URL=embedded and by
-\`livehouse demo\`. It listens on 127.0.0.1 alone and goes on running after a command, so that BI tools can connect; its port
-stays the same.
-
-  start    starts it, where it does not run, and says where it listens
-  stop     stops it; the data stays
-  url      prints the URL for psql and BI tools, with the password; starts it where need be
-  psql     opens psql on it; without a psql on this machine, prints how to connect
-  copy     copies everything, the ledger included, into an empty database of another server, from one consistent
-           snapshot; all of it or nothing, each table compared with its original. The next sync with that DATABASE_URL
-           goes on there. The embedded database stays as it is
-
-Flags:
-  --database NAME   which database: ${EMBEDDED_DATABASE}, or livehouse_demo for that of the demo (default: ${EMBEDDED_DATABASE})
-  --to URL          copy: a Postgres URL as in DATABASE_URL. Its password may be left out and stand in PGPASSWORD or
-                    ~/.pgpass, where other users of this machine do not see it
-
-Examples:
-  livehouse db url
-  livehouse db psql --database livehouse_demo
-  livehouse db psql -- -c 'select count(*) from livehouse.visitors'
-  pg_dump "$(livehouse db url)" > warehouse.sql
-  PGPASSWORD=… livehouse db copy --to 'postgres://livehouse@db.example.com/livehouse?sslmode=verify-full'`
-
-const actions = ['start', 'stop', 'url', 'psql', 'copy'] as const
+import { defineCommand } from './usage.ts'
 
 /** `livehouse db`: the embedded PostgreSQL. */
-export const db: Command = {
-  help,
-  run: async (context, argv) => {
-    const end = argv.indexOf('--')
-    const own = end === -1 ? argv : argv.slice(0, end)
-    const { values, positionals } = parseArguments(
-      'db',
-      own,
-      { database: { type: 'string' }, to: { type: 'string' } },
-      1,
-    )
-    const action = chooseAction('db', positionals[0], actions)
-    const copyTarget = checkUsage('db', (refuse) => readCopyTarget(action, values.to, refuse))
+export const db = defineCommand(
+  {
+    verb: 'db',
+    about: `The PostgreSQL 18 that livehouse keeps in LIVEHOUSE_DATA_DIR (.livehouse), used with DATABASE_URL=embedded and by
+\`livehouse demo\`. It listens on 127.0.0.1 alone and goes on running after a command, so that BI tools can connect; its port
+stays the same.`,
+    actions: {
+      start: 'starts it, where it does not run, and says where it listens',
+      stop: 'stops it; the data stays',
+      url: 'prints the URL for psql and BI tools, with the password; starts it where need be',
+      psql: 'opens psql on it, with what stands behind --; without a psql on this machine, prints how to connect',
+      copy:
+        'copies everything, the ledger included, into an empty database of another server, from one consistent snapshot; all of it ' +
+        'or nothing, each table compared with its original. The next sync with that DATABASE_URL goes on there. The embedded ' +
+        'database stays as it is',
+    },
+    passesOn: true,
+    flags: {
+      database: [
+        'NAME',
+        `which database: ${EMBEDDED_DATABASE}, or livehouse_demo for that of the demo (default: ${EMBEDDED_DATABASE})`,
+      ],
+      to: [
+        'URL',
+        'a Postgres URL as in DATABASE_URL. Its password may be left out and stand in PGPASSWORD or ~/.pgpass, where other users of ' +
+          'this machine do not see it',
+        'copy',
+      ],
+    },
+    examples: `livehouse db url
+livehouse db psql --database livehouse_demo
+livehouse db psql -- -c 'select count(*) from livehouse.visitors'
+pg_dump "$(livehouse db url)" > warehouse.sql
+PGPASSWORD=… livehouse db copy --to 'postgres://livehouse@db.example.com/livehouse?sslmode=verify-full'`,
+  },
+  ({ action, values, passedOn }, refuse) => ({
+    action,
+    values,
+    passedOn,
+    copyTarget: action === 'copy' ? readCopyTarget(values.to, refuse) : '',
+  }),
+  async (context, { action, values, passedOn, copyTarget }) => {
     const dataDir = readSettings(context.environment, readDataDir)
     if (action === 'stop') {
       const wasRunning = await stopEmbedded(dataDir, context.signal)
@@ -69,10 +69,10 @@ export const db: Command = {
       case 'copy':
         return copyToServer(context, url, copyTarget)
       case 'psql':
-        return openPsql(context, url, end === -1 ? [] : argv.slice(end + 1))
+        return openPsql(context, url, passedOn)
     }
   },
-}
+)
 
 /** Becomes psql, so that Ctrl-C, the terminal and the exit code are psql's own. */
 async function openPsql({ environment, print }: CliContext, url: string, args: readonly string[]): Promise<number> {

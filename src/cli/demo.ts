@@ -8,57 +8,52 @@ import { migrateUp } from '../db/migrate.ts'
 import { openDatabase } from '../db/pool.ts'
 import { recreateDatabase } from '../db/recreate-database.ts'
 import { withSessionLock } from '../db/with-session-lock.ts'
-import { checkUsage, parseArguments } from './arguments.ts'
-import type { CliContext, Command } from './command.ts'
+import type { CliContext } from './command.ts'
 import { type FilledDemo, fillDemo } from './demo/fill-demo.ts'
 import { answerQueries, describeConnection, describeTables } from './demo/report.ts'
 import { exitCodeOfStatus } from './exit.ts'
-import { readPositiveInteger } from './flags.ts'
+import { JSON_OF_RUN, readPositiveInteger } from './flags.ts'
 import { outcomeJson } from './outcome-json.ts'
 import { summarize } from './summary.ts'
+import { defineCommand } from './usage.ts'
 
 const DATABASE = 'livehouse_demo'
 /** Of the advisory lock that lets one demo at a time have the database. */
 const LOCK_KEY = 7_305_515_802
 
-const help = `livehouse demo [--channels N] [--viewers N] [--days N] [--seed N] [--json]
-
-The whole way in one command, without an account and without a database: starts an emulator of the channel service with
+/** `livehouse demo`: emulator, PostgreSQL, sync, and what came of it. */
+export const demo = defineCommand(
+  {
+    verb: 'demo',
+    about: `The whole way in one command, without an account and without a database: starts an emulator of the channel service with
 made-up channels and viewers, and the PostgreSQL that livehouse keeps in LIVEHOUSE_DATA_DIR; runs a sync; shows what landed
 beside what the emulator has, a few queries with their answers, and how to connect. Other settings are not looked at: your
 account and your database are not touched.
 
-The database is ${DATABASE}, made anew each time. Afterwards the emulator is gone, the PostgreSQL goes on running.
-
-Flags:
-  --channels N   channels (default 5)
-  --viewers N    viewers per channel (default 2000)
-  --days N       days of history before now (default 30)
-  --seed N       which world (default 1); the same numbers in the same minute give the same one
-  --json         prints one JSON object with what was done instead
-
-Exit codes: 0 every table holds what the emulator has, 1 not so.
-
-Examples:
-  livehouse demo
-  livehouse demo --channels 2 --viewers 20000
-  livehouse demo --json | jq .streams
-  livehouse db psql --database ${DATABASE}`
-
-const text = { type: 'string' } as const
-
-/** `livehouse demo`: emulator, PostgreSQL, sync, and what came of it. */
-export const demo: Command = {
-  help,
-  run: async (context, argv) => {
-    const options = { channels: text, viewers: text, days: text, seed: text, json: { type: 'boolean' } } as const
-    const { values } = parseArguments('demo', argv, options)
-    const size = checkUsage('demo', (refuse) => ({
+The database is ${DATABASE}, made anew each time. Afterwards the emulator is gone, the PostgreSQL goes on running.`,
+    flags: {
+      channels: ['N', 'channels (default 5)'],
+      viewers: ['N', 'viewers per channel (default 2000)'],
+      days: ['N', 'days of history before now (default 30)'],
+      seed: ['N', 'which world (default 1); the same numbers in the same minute give the same one'],
+      json: JSON_OF_RUN,
+    },
+    notes: 'Exit codes: 0 every table holds what the emulator has, 1 not so.',
+    examples: `livehouse demo
+livehouse demo --channels 2 --viewers 20000
+livehouse demo --json | jq .streams
+livehouse db psql --database ${DATABASE}`,
+  },
+  ({ values }, refuse) => ({
+    isJson: values.json,
+    size: {
       channels: readPositiveInteger('--channels', values.channels, refuse, 1000) ?? 5,
       viewers: readPositiveInteger('--viewers', values.viewers, refuse, 1_000_000) ?? 2000,
       days: readPositiveInteger('--days', values.days, refuse, 3650) ?? 30,
       seed: readPositiveInteger('--seed', values.seed, refuse, 4_294_967_295) ?? 1,
-    }))
+    },
+  }),
+  async (context, { size, isJson }) => {
     const dataDir = readSettings(context.environment, readDataDir)
     const { clock, signal, remark, addSecret } = context
     const server = await startEmbedded(dataDir, clock, signal)
@@ -76,14 +71,14 @@ export const demo: Command = {
           db,
           url,
           dataDir,
-          isJson: values.json === true,
+          isJson,
         })
       })
     } finally {
       if (signal.aborted) remark(`The PostgreSQL in ${dataDir} goes on running; livehouse db stop ends it.`)
     }
   },
-}
+)
 
 interface Shown {
   readonly db: Kysely<Database>

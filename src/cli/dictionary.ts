@@ -1,46 +1,41 @@
 import { readCommentLanguage } from '../config/read-bi.ts'
 import { readSettings } from '../config.ts'
 import { languages } from '../core/language.ts'
-import { checkUsage, parseArguments } from './arguments.ts'
-import type { Command } from './command.ts'
 import { collectDictionary, type DescribedSchema } from './dictionary/collect-dictionary.ts'
 import { dictionaryMarkdown } from './dictionary/dictionary-markdown.ts'
-
-const help = `livehouse dictionary [--lang en | zh-CN] [--json]
-
-The data dictionary: every table and view with its columns, their types, meanings and sources in the interface specification,
-and how they join, as Markdown with Mermaid diagrams. docs/data-dictionary.md is its output. Asks no database; the database has
-the same words as comments, in the language of LIVEHOUSE_LANG.
-
-Flags:
-  --lang LANG   en or zh-CN (default: LIVEHOUSE_LANG, else en)
-  --json        prints one JSON object instead, the operational tables in full: {"schemas": [{"name", "meaning", "relations":
-                [{"name", "kind", "meaning", "columns": [{"name", "type", "meaning", "source", "is_key", "personal"}]}],
-                "joins": [{"from", "columns", "to", "is_optional"}]}]}
-
-Examples:
-  livehouse dictionary > data-dictionary.md
-  livehouse dictionary --lang zh-CN
-  livehouse dictionary --json | jq -r '.schemas[].relations[].columns[] | select(.personal) | .name'`
+import { defineCommand } from './usage.ts'
 
 /** `livehouse dictionary`: what every table, view and column is. */
-export const dictionary: Command = {
-  help,
-  run: async ({ environment, print }, argv) => {
-    const options = { lang: { type: 'string' }, json: { type: 'boolean' } } as const
-    const { values } = parseArguments('dictionary', argv, options)
-    const given = checkUsage('dictionary', (refuse) => {
-      const lang = languages.find((each) => each === values.lang)
-      if (lang === undefined && values.lang !== undefined)
-        refuse(`--lang is ${JSON.stringify(values.lang)}; it should be ${languages.join(' or ')}`)
-      return lang === 'zh-CN' ? 'zh' : lang
-    })
+export const dictionary = defineCommand(
+  {
+    verb: 'dictionary',
+    about: `The data dictionary: every table and view with its columns, their types, meanings and sources in the interface specification,
+and how they join, as Markdown with Mermaid diagrams. docs/data-dictionary.md is its output. Asks no database; the database has
+the same words as comments, in the language of LIVEHOUSE_LANG.`,
+    flags: {
+      lang: ['LANG', 'en or zh-CN (default: LIVEHOUSE_LANG, else en)'],
+      json:
+        'prints one JSON object instead, the operational tables in full: {"schemas": [{"name", "meaning", "relations": [{"name", ' +
+        '"kind", "meaning", "columns": [{"name", "type", "meaning", "source", "is_key", "personal"}]}], "joins": [{"from", ' +
+        '"columns", "to", "is_optional"}]}]}',
+    },
+    examples: `livehouse dictionary > data-dictionary.md
+livehouse dictionary --lang zh-CN
+livehouse dictionary --json | jq -r '.schemas[].relations[].columns[] | select(.personal) | .name'`,
+  },
+  ({ values }, refuse) => {
+    const lang = languages.find((each) => each === values.lang)
+    if (lang === undefined && values.lang !== undefined)
+      refuse(`--lang is ${JSON.stringify(values.lang)}; it should be ${languages.join(' or ')}`)
+    return { given: lang === 'zh-CN' ? 'zh' : lang, isJson: values.json } as const
+  },
+  async ({ environment, print }, { given, isJson }) => {
     const language = given ?? readSettings(environment, readCommentLanguage) ?? 'en'
     const schemas = collectDictionary(language)
-    print(values.json === true ? dictionaryJson(schemas) : dictionaryMarkdown(schemas, language).trimEnd())
+    print(isJson ? dictionaryJson(schemas) : dictionaryMarkdown(schemas, language).trimEnd())
     return 0
   },
-}
+)
 
 function dictionaryJson(schemas: readonly DescribedSchema[]): string {
   return JSON.stringify({

@@ -3,74 +3,54 @@ import { readFileSync } from 'node:fs'
 import { reasonOf } from '../config/setting-source.ts'
 import { isTimeZone } from '../core/wall-clock.ts'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../emulator/server.ts'
-import { checkUsage, parseArguments, type Refuse } from './arguments.ts'
-import type { Command } from './command.ts'
+import { defineCommand } from './usage.ts'
+import type { Refuse } from './wrong-use.ts'
 
-const help = `livehouse emulate [options]
-
-Serves the whole interface of the channel service on this machine, with made-up channels, viewers and records, until
-Ctrl-C. The same seed and numbers give the same world for the same minute of the clock.
-
-  --port N            port of 127.0.0.1 (default 0: a free one)
-  --seed N            which world (default 1)
-  --channels N        channels (default 10)
-  --viewers N         viewers per channel (default 1000)
-  --days N            days of history before now (default 30)
-  --latency MS        wait before each answer (default 0)
-  --jitter MS         by how much that differs from call to call (default 0)
-  --deep-page-cost MS by how much longer each page takes than the one before it, as services do that walk to it row by
-                      row (default 0)
-  --rate-limit N      calls per second; more are answered with 429 (default: no limit)
-  --retry-after S     seconds that such an answer asks to wait (default: it does not say)
-  --app-id TEXT       app id that is accepted (default emulator-app)
-  --app-secret TEXT   its secret, or @FILE that holds it (default emulator-secret)
-  --api-token TEXT    fixed bearer token that is accepted, or @FILE that holds it (default emulator-token)
-  --token-seconds S   validity of fetched tokens (default 7200)
-  --time-zone ZONE    zone of the service's clock (default Asia/Shanghai)
-
-What a warehouse must hold afterwards is at BASE_URL/__truth, one table at BASE_URL/__truth/TABLE, and the numbers of
-rows at BASE_URL/__truth/counts.
-
-Examples
-  livehouse emulate --port 4010
-  livehouse emulate --channels 3 --viewers 20000 --latency 50
-  livehouse emulate --rate-limit 5 --retry-after 1`
-
-const text = { type: 'string' } as const
-
-const options = {
-  port: text,
-  seed: text,
-  channels: text,
-  viewers: text,
-  days: text,
-  latency: text,
-  jitter: text,
-  'deep-page-cost': text,
-  'rate-limit': text,
-  'retry-after': text,
-  'app-id': text,
-  'app-secret': text,
-  'api-token': text,
-  'token-seconds': text,
-  'time-zone': text,
+const flags = {
+  port: ['N', 'port of 127.0.0.1 (default 0: a free one)'],
+  seed: ['N', 'which world (default 1)'],
+  channels: ['N', 'channels (default 10)'],
+  viewers: ['N', 'viewers per channel (default 1000)'],
+  days: ['N', 'days of history before now (default 30)'],
+  latency: ['MS', 'wait before each answer (default 0)'],
+  jitter: ['MS', 'by how much that differs from call to call (default 0)'],
+  'deep-page-cost': [
+    'MS',
+    'by how much longer each page takes than the one before it, as services do that walk to it row by row (default 0)',
+  ],
+  'rate-limit': ['N', 'calls per second; more are answered with 429 (default: no limit)'],
+  'retry-after': ['S', 'seconds that such an answer asks to wait (default: it does not say)'],
+  'app-id': ['TEXT', 'app id that is accepted (default emulator-app)'],
+  'app-secret': ['TEXT', 'its secret, or @FILE that holds it (default emulator-secret)'],
+  'api-token': ['TEXT', 'fixed bearer token that is accepted, or @FILE that holds it (default emulator-token)'],
+  'token-seconds': ['S', 'validity of fetched tokens (default 7200)'],
+  'time-zone': ['ZONE', "zone of the service's clock (default Asia/Shanghai)"],
 } as const
 
 /** `livehouse emulate`. */
-export const emulate: Command = {
-  help,
-  run: async ({ clock, signal, print, remark }, argv) => {
-    const { values } = parseArguments('emulate', argv, options)
-    const settings = checkUsage('emulate', (refuse) => readOptions(values, refuse))
+export const emulate = defineCommand(
+  {
+    verb: 'emulate',
+    about: `Serves the whole interface of the channel service on this machine, with made-up channels, viewers and records, until
+Ctrl-C. The same seed and numbers give the same world for the same minute of the clock.`,
+    flags,
+    notes: `What a warehouse must hold afterwards is at BASE_URL/__truth, one table at BASE_URL/__truth/TABLE, and the numbers of
+rows at BASE_URL/__truth/counts.`,
+    examples: `livehouse emulate --port 4010
+livehouse emulate --channels 3 --viewers 20000 --latency 50
+livehouse emulate --rate-limit 5 --retry-after 1`,
+  },
+  ({ values }, refuse) => readOptions(values, refuse),
+  async ({ clock, signal, print, remark }, settings) => {
     await using emulator = await startEmulator({ ...settings, clock })
     for (const line of describe(emulator, settings.timeZone)) print(line)
     remark('Ctrl-C ends it.')
     if (!signal.aborted) await once(signal, 'abort')
     return 0
   },
-}
+)
 
-type Values = Readonly<Partial<Record<keyof typeof options, string>>>
+type Values = Readonly<Record<keyof typeof flags, string | undefined>>
 
 function readOptions(values: Values, refuse: Refuse): EmulatorOptions {
   const whole = (flag: keyof Values, min: number, max: number) => readWhole(flag, values[flag], min, max, refuse)

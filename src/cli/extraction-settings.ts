@@ -12,7 +12,7 @@ import {
 import type { Stream } from '../core/stream.ts'
 import { parseWallTime, type WallTime } from '../core/wall-clock.ts'
 import type { PlannedChannel } from '../pipeline/partitions.ts'
-import { checkUsage } from './arguments.ts'
+import { checkUsage } from './wrong-use.ts'
 import type { CliContext } from './command.ts'
 import { readChosenChannels } from './flags.ts'
 import { plannedChannel } from './planned-channel.ts'

@@ -1,8 +1,19 @@
 import type { ChannelSetting } from '../config/channel-setting.ts'
-import { type StreamName, streamNames } from '../core/stream.ts'
+import { type Stream, type StreamName, streamNames } from '../core/stream.ts'
 import { MINUTE, parseWallTime, type WallTime } from '../core/wall-clock.ts'
-import type { Refuse } from './arguments.ts'
-import { didYouMean } from './suggest.ts'
+import { didYouMean, type Refuse } from './wrong-use.ts'
+
+/** What flags of several verbs do, for `--help`. */
+export const JSON_OF_RUN = 'prints one JSON object with what was done instead of a table'
+export const DRY_RUN =
+  'shows slices, estimated calls and how long they take, and writes nothing; where nothing is known yet it asks the service for ' +
+  'totals, 20 small calls a stream at most'
+export const OF_CHANNELS = 'only these channels of LIVEHOUSE_CHANNELS (default: all of them)'
+
+/** For `--help`. */
+export function namesOf(streams: readonly Stream[]): string {
+  return streams.map(({ name }) => name).join(', ')
+}
 
 /** The parts of a comma-separated flag, each once; undefined when the flag is not given. */
 export function readList(flag: string, given: string | undefined, refuse: Refuse): readonly string[] | undefined {

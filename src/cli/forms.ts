@@ -6,99 +6,95 @@ import { publishForms } from '../db/bi/publish-forms.ts'
 import { type KnownForm, readForms } from '../db/bi/read-forms.ts'
 import type { Database } from '../db/database.ts'
 import { addPublishedForm, removePublishedForm, setCleared } from '../state/forms.ts'
-import { checkUsage, parseArguments } from './arguments.ts'
-import { chooseAction } from './choose-action.ts'
-import type { CliContext, Command } from './command.ts'
+import type { CliContext } from './command.ts'
 import { describeForms, describeQuestions, formObject } from './forms/report.ts'
+import { defineCommand } from './usage.ts'
+import { wrongUse } from './wrong-use.ts'
 import { openWarehouse } from './warehouse.ts'
 
-const help = `livehouse forms [list] [QUESTION_ID] [--json]
-livehouse forms publish | unpublish QUESTION_ID [--channel C]
-livehouse forms clear QUESTION_ID QUESTION_NO… [--channel C] [--undo]
-
-Questionnaires for analysts. In livehouse_bi each answer is a row; a published questionnaire has a view of its own in schema
-livehouse_forms, a row a signup and a column a question, named after its header: letters and digits of any language, at most 63
-bytes, numbered where two are alike; the whole header is the column's comment. When the headers change, the view follows.
-
-Answers are masked for the role livehouse_analyst unless the question is cleared. A question is cleared by its header: when that
-changes, its answers are masked again. Asks the database alone.
-
-list        every questionnaire, or the questions of one with their numbers, columns and whether they are cleared
-publish     makes the view; again brings it up to date
-unpublish   takes it away
-clear       lets every analyst see the answers to these questions, in all views; --undo masks them again
-
-Flags:
-  --channel C   the channel, where several have a questionnaire of this id
-  --undo        clear: masks the answers again
-  --json        prints one JSON object instead: {"forms": [{"channel_id", "question_id", "name", "signups", "view", "questions":
-                [{"question_no", "question", "column", "is_cleared"}]}]}
-
-Exit codes: 0 done, 1 the database cannot be reached or this user may not make views, 2 wrong use, also an unknown questionnaire.
-
-Examples:
-  livehouse forms
-  livehouse forms publish a1b2c3
-  livehouse forms list a1b2c3
-  livehouse forms clear a1b2c3 2 5
-  livehouse forms clear a1b2c3 5 --undo`
-
-const options = { channel: { type: 'string' }, undo: { type: 'boolean' }, json: { type: 'boolean' } } as const
-const actions = ['list', 'publish', 'unpublish', 'clear'] as const
-const MOST_WORDS = 2000
+const actions = {
+  list: 'every questionnaire, or the questions of one with their numbers, columns and whether they are cleared (the default)',
+  publish: 'makes the view; again brings it up to date',
+  unpublish: 'takes it away',
+  clear: 'lets every analyst see the answers to these questions, in all views; --undo masks them again',
+} as const
 
 interface Asked {
+  readonly action: keyof typeof actions
   readonly questionId: string | undefined
   readonly numbers: readonly number[]
   readonly channelId: string | undefined
   readonly isUndone: boolean
+  readonly isJson: boolean
 }
 
 /** `livehouse forms`: wide views of questionnaires, and questions whose answers may be seen. */
-export const forms: Command = {
-  help,
-  run: async (context, argv) => {
-    const { values, positionals } = parseArguments('forms', argv, options, MOST_WORDS)
-    const [word = 'list', questionId, ...rest] = positionals
-    const action = chooseAction('forms', word, actions)
-    const asked = checkUsage('forms', (refuse): Asked => {
-      if (action !== 'list' && questionId === undefined)
-        refuse(`${action} needs the id of a questionnaire, see forms list`)
-      if (action === 'clear' && questionId !== undefined && rest.length === 0)
-        refuse('clear needs the numbers of questions, see forms list QUESTION_ID')
-      if (action !== 'clear') for (const surplus of rest) refuse(`there is no place for ${JSON.stringify(surplus)}`)
-      if (values.undo === true && action !== 'clear') refuse(`--undo does not belong to ${action}; it belongs to clear`)
-      const isNumber = (given: string) => /^[1-9]\d{0,4}$/.test(given)
-      if (action === 'clear')
-        for (const given of rest.filter((each) => !isNumber(each)))
-          refuse(`${JSON.stringify(given)} is no number of a question; it should be 1 or more`)
-      return { questionId, numbers: rest.map(Number), channelId: values.channel, isUndone: values.undo ?? false }
-    })
+export const forms = defineCommand(
+  {
+    verb: 'forms',
+    about: `Questionnaires for analysts. In livehouse_bi each answer is a row; a published questionnaire has a view of its own in schema
+livehouse_forms, a row a signup and a column a question, named after its header: letters and digits of any language, at most 63
+bytes, numbered where two are alike; the whole header is the column's comment. When the headers change, the view follows.
+
+Answers are masked for the role livehouse_analyst unless the question is cleared. A question is cleared by its header: when that
+changes, its answers are masked again. Asks the database alone.`,
+    actions,
+    defaultAction: 'list',
+    words: '[QUESTION_ID] [QUESTION_NO]…',
+    flags: {
+      channel: ['C', 'the channel, where several have a questionnaire of this id'],
+      undo: ['', 'masks the answers again', 'clear'],
+      json:
+        'prints one JSON object instead: {"forms": [{"channel_id", "question_id", "name", "signups", "view", "questions": ' +
+        '[{"question_no", "question", "column", "is_cleared"}]}]}',
+    },
+    notes:
+      'Exit codes: 0 done, 1 the database cannot be reached or this user may not make views, 2 wrong use, also an unknown questionnaire.',
+    examples: `livehouse forms
+livehouse forms publish a1b2c3
+livehouse forms list a1b2c3
+livehouse forms clear a1b2c3 2 5
+livehouse forms clear a1b2c3 5 --undo`,
+  },
+  ({ action, values, words: [questionId, ...rest] }, refuse): Asked => {
+    if (action !== 'list' && questionId === undefined)
+      refuse(`${action} needs the id of a questionnaire, see forms list`)
+    if (action === 'clear' && questionId !== undefined && rest.length === 0)
+      refuse('clear needs the numbers of questions, see forms list QUESTION_ID')
+    if (action !== 'clear') for (const surplus of rest) refuse(`there is no place for ${JSON.stringify(surplus)}`)
+    else
+      for (const given of rest.filter((each) => !/^[1-9]\d{0,4}$/.test(each)))
+        refuse(`${JSON.stringify(given)} is no number of a question; it should be 1 or more`)
+    return {
+      action,
+      questionId,
+      numbers: rest.map(Number),
+      channelId: values.channel,
+      isUndone: values.undo,
+      isJson: values.json,
+    }
+  },
+  async (context, asked) => {
     const settings = readSettings(context.environment, readDatabaseSettings)
     await using db = await openWarehouse(context, { settings, source: undefined })
-    const touched = await act(context, db, action, asked)
+    const touched = await act(context, db, asked)
     const shown = (await readForms(db, { isCounted: true })).filter(
       (form) =>
         touched === undefined || (form.channelId === touched.channelId && form.questionId === touched.questionId),
     )
-    if (values.json === true) context.print(JSON.stringify({ forms: shown.map(formObject) }))
+    if (asked.isJson) context.print(JSON.stringify({ forms: shown.map(formObject) }))
     else
       for (const line of touched === undefined ? describeForms(shown) : shown.flatMap(describeQuestions))
         context.print(line)
     return 0
   },
-}
+)
 
 /** @returns the questionnaire that it was about; undefined for all */
-async function act(
-  { signal, remark }: CliContext,
-  db: Kysely<Database>,
-  action: (typeof actions)[number],
-  asked: Asked,
-): Promise<KnownForm | undefined> {
+async function act({ signal, remark }: CliContext, db: Kysely<Database>, asked: Asked): Promise<KnownForm | undefined> {
   if (asked.questionId === undefined) return undefined
   const form = findForm(await readForms(db), asked)
-  switch (action) {
+  switch (asked.action) {
     case 'list':
       break
     case 'publish': {
@@ -117,7 +113,7 @@ async function act(
     }
     case 'unpublish':
       if (form.view === null)
-        refuseUse(`questionnaire ${form.questionId} of channel ${form.channelId} is not published`)
+        throw wrongUse('forms', `questionnaire ${form.questionId} of channel ${form.channelId} is not published`)
       await removePublishedForm(db, form, form.view ?? '')
       remark(`taken away: ${FORMS_SCHEMA}.${form.view}`)
       break
@@ -125,7 +121,8 @@ async function act(
       requireHeaders(form)
       const surplus = asked.numbers.filter((number) => number > form.questions.length)
       if (surplus.length > 0)
-        refuseUse(
+        throw wrongUse(
+          'forms',
           `there is no question ${surplus.join(', ')}: questionnaire ${form.questionId} has ${form.questions.length}`,
         )
       const headers = asked.numbers.map((number) => form.questions[number - 1] ?? '')
@@ -141,21 +138,23 @@ function findForm(all: readonly KnownForm[], { questionId = '', channelId }: Ask
   const [form, another] = found.filter((each) => channelId === undefined || each.channelId === channelId)
   if (form === undefined) {
     const where = channelId === undefined ? 'in the warehouse' : `of channel ${channelId}`
-    return refuseUse(`there is no questionnaire ${JSON.stringify(questionId)} ${where}, see livehouse forms list`)
+    throw wrongUse(
+      'forms',
+      `there is no questionnaire ${JSON.stringify(questionId)} ${where}, see livehouse forms list`,
+    )
   }
   if (another === undefined) return form
   const channels = found.map((each) => each.channelId).join(', ')
-  return refuseUse(`the channels ${channels} have a questionnaire ${questionId}; --channel should say which is meant`)
+  throw wrongUse(
+    'forms',
+    `the channels ${channels} have a questionnaire ${questionId}; --channel should say which is meant`,
+  )
 }
 
 function requireHeaders({ hasHeaders, questionId, channelId }: KnownForm): void {
   if (!hasHeaders)
-    refuseUse(
+    throw wrongUse(
+      'forms',
       `the questions of ${questionId} of channel ${channelId} are not known yet: livehouse sync --streams signups reads them`,
     )
-}
-
-/** What only the database shows to be wrong use. */
-function refuseUse(problem: string): never {
-  throw new LivehouseError('usage.invalid', 'wrong use, see livehouse forms --help', { problems: [problem] })
 }

@@ -2,29 +2,23 @@ import { formatWallTime, wallTimeAt } from '../core/wall-clock.ts'
 import type { JobRun } from '../state/job-runs.ts'
 import { type JobState, readJobStates } from '../scheduler/read-job-states.ts'
 import { formatAge } from './ages.ts'
-import { parseArguments } from './arguments.ts'
-import type { Command } from './command.ts'
 import { loadConfiguredJobs } from './jobs/load-configured-jobs.ts'
 import { openAsItIs } from './open-as-it-is.ts'
 import { formatTable } from './table.ts'
-
-const help = `livehouse jobs [--json]
-
-Lists the jobs of jobs/, or of LIVEHOUSE_JOBS_DIR: when each is due, when it ran last and what came of it. livehouse serve runs
-those that are on; livehouse run JOB runs any of them now. Asks the files and the database alone, and changes nothing.
-
-Flags:
-  --json    prints one JSON object instead of a table
-
-Examples:
-  livehouse jobs
-  livehouse jobs --json | jq '.jobs[] | select(.last_outcome != "ok") | .job'`
+import { defineCommand } from './usage.ts'
 
 /** `livehouse jobs`: the jobs, when they are due and how they ended. */
-export const jobs: Command = {
-  help,
-  run: async (context, argv) => {
-    const { values } = parseArguments('jobs', argv, { json: { type: 'boolean' } })
+export const jobs = defineCommand(
+  {
+    verb: 'jobs',
+    about: `Lists the jobs of jobs/, or of LIVEHOUSE_JOBS_DIR: when each is due, when it ran last and what came of it. livehouse serve runs
+those that are on; livehouse run JOB runs any of them now. Asks the files and the database alone, and changes nothing.`,
+    flags: { json: 'prints one JSON object instead of a table' },
+    examples: `livehouse jobs
+livehouse jobs --json | jq '.jobs[] | select(.last_outcome != "ok") | .job'`,
+  },
+  ({ values }) => values,
+  async (context, values) => {
     const loaded = await loadConfiguredJobs(context)
     await using database = await openAsItIs(context)
     const now = context.clock.now()
@@ -35,7 +29,7 @@ export const jobs: Command = {
     else for (const line of describeJobs(states, now)) context.print(line)
     return 0
   },
-}
+)
 
 /** Times are those of each job's zone. */
 function describeJobs(states: readonly JobState[], nowMs: number): string[] {

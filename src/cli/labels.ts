@@ -5,58 +5,57 @@ import { reasonOf } from '../config/setting-source.ts'
 import { readDatabaseSettings, readSettings } from '../config.ts'
 import type { Database } from '../db/database.ts'
 import { readGiftLabels, writeGiftLabels } from '../state/gift-labels.ts'
-import { checkUsage, parseArguments, type Refuse } from './arguments.ts'
-import { chooseAction } from './choose-action.ts'
-import type { CliContext, Command } from './command.ts'
+import type { CliContext } from './command.ts'
 import { LABEL_COLUMNS, readLabelsCsv } from './labels/read-labels-csv.ts'
 import { formatTable } from './table.ts'
+import { defineCommand } from './usage.ts'
+import type { Refuse } from './wrong-use.ts'
 import { openWarehouse } from './warehouse.ts'
 
-const help = `livehouse labels import FILE.csv [--json]
-livehouse labels list [--json]
-livehouse labels export
-
-What you call the gifts: the service gives them numbers only. The labels stand in livehouse_bi.dim_gift (gift_title, gift_label,
-gift_group) and are yours: no sync changes them. Asks the database alone.
-
-import   reads CSV in UTF-8 with the columns gift_id and label, and if you like gift_type (cash or prop; prop where it is empty or
-         not there) and gift_group, in any order. A gift that the file does not name keeps its label; an empty label takes it
-         away. All or nothing; importing the same file again changes nothing
-list     each gift that was given or has a label, with how often it was given
-export   the same as CSV, to be filled in and imported
-
-Flags:
-  --json   prints one JSON object instead: {"imported": {"inserted", "updated", "unchanged", "removed"}} or {"labels":
-           [{"gift_type", "gift_id", "label", "gift_group", "gift_count"}]} of list
-
-Exit codes: 0 done, 1 the database cannot be reached, 2 wrong use, or a line of the file that cannot be read: nothing is imported.
-
-Examples:
-  livehouse labels export > gifts.csv
-  livehouse labels import gifts.csv
-  livehouse labels list`
-
 /** `livehouse labels`: what operators call the gifts. */
-export const labels: Command = {
-  help,
-  run: async (context, argv) => {
-    const { values, positionals } = parseArguments('labels', argv, { json: { type: 'boolean' } }, 2)
-    const action = chooseAction('labels', positionals[0], ['import', 'list', 'export'])
-    const isJson = values.json ?? false
-    const given = checkUsage('labels', (refuse) => {
-      const [, path] = positionals
-      if (isJson && action === 'export') refuse('--json does not belong to export')
-      if (action === 'import') return path === undefined ? refuse('import needs a file of CSV') : readFile(path, refuse)
-      if (path !== undefined) refuse(`there is no place for ${JSON.stringify(path)}`)
-      return undefined
-    })
+export const labels = defineCommand(
+  {
+    verb: 'labels',
+    about: `What you call the gifts: the service gives them numbers only. The labels stand in livehouse_bi.dim_gift (gift_title, gift_label,
+gift_group) and are yours: no sync changes them. Asks the database alone.`,
+    actions: {
+      import:
+        'reads a FILE of CSV in UTF-8 with the columns gift_id and label, and if you like gift_type (cash or prop; prop where it is ' +
+        'empty or not there) and gift_group, in any order. A gift that the file does not name keeps its label; an empty label takes ' +
+        'it away. All or nothing; importing the same file again changes nothing',
+      list: 'each gift that was given or has a label, with how often it was given',
+      export: 'the same as CSV, to be filled in and imported',
+    },
+    words: '[FILE]',
+    flags: {
+      json: [
+        '',
+        'prints one JSON object instead: {"imported": {"inserted", "updated", "unchanged", "removed"}} or {"labels": ' +
+          '[{"gift_type", "gift_id", "label", "gift_group", "gift_count"}]}',
+        'import',
+        'list',
+      ],
+    },
+    notes:
+      'Exit codes: 0 done, 1 the database cannot be reached, 2 wrong use, or a line of the file that cannot be read: nothing is imported.',
+    examples: `livehouse labels export > gifts.csv
+livehouse labels import gifts.csv
+livehouse labels list`,
+  },
+  ({ action, values, words: [path] }, refuse) => {
+    if (action !== 'import' && path !== undefined) refuse(`there is no place for ${JSON.stringify(path)}`)
+    if (action === 'import' && path === undefined) refuse('import needs a file of CSV')
+    const given = action === 'import' && path !== undefined ? readFile(path, refuse) : undefined
+    return { action, given, isJson: values.json }
+  },
+  async (context, { action, given, isJson }) => {
     const settings = readSettings(context.environment, readDatabaseSettings)
     await using db = await openWarehouse(context, { settings, source: undefined })
     if (given !== undefined) await importLabels(context, db, given, isJson)
     else await show(context, db, action === 'export' ? 'csv' : isJson ? 'json' : 'table')
     return 0
   },
-}
+)
 
 function readFile(path: string, refuse: Refuse): ReturnType<typeof readLabelsCsv> {
   try {

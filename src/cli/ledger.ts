@@ -5,50 +5,19 @@ import type { Stream } from '../core/stream.ts'
 import { floorToMinute, formatWallMinute, parseWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 import { type ForgottenPartition, forgetCoverage } from '../state/coverage.ts'
 import { allStreams, streams } from '../streams/registry.ts'
-import { checkUsage, parseArguments, type Refuse } from './arguments.ts'
-import { chooseAction } from './choose-action.ts'
-import type { CliContext, Command } from './command.ts'
-import { readChosenChannels, readStreams, readWallTimeFlag } from './flags.ts'
+import type { CliContext } from './command.ts'
+import { OF_CHANNELS, readChosenChannels, readStreams, readWallTimeFlag } from './flags.ts'
 import { collectLedger } from './ledger/collect-ledger.ts'
 import { describeLedger, ledgerJson } from './ledger/report.ts'
 import { openAsItIs } from './open-as-it-is.ts'
 import { plannedChannel } from './planned-channel.ts'
 import { formatTable } from './table.ts'
+import { defineCommand } from './usage.ts'
+import { checkUsage, type Refuse } from './wrong-use.ts'
 import { openWarehouse } from './warehouse.ts'
 
-const help = `livehouse ledger [show] [--streams a,b] [--channels x,y] [--from DATE] [--to DATE] [--json]
-livehouse ledger forget (--from DATE --to DATE | --all) [--streams a,b] [--channels x,y] [--json]
-
-What has been read and what has not, from the ledger of slices; asks the database alone.
-
-show    for each stream and partition: covered ranges, gaps, the last slice that landed and its proof, and what fell short or
-        failed and has not been made good since. Many partitions are summed up; --channels shows those of some channels
-forget  takes a range out of what is covered: the next sync reads it again. Nothing is deleted from the tables
-
-Flags:
-  --streams a,b    only these streams (default: all but watch_records_v1)
-  --channels x,y   only these channels of LIVEHOUSE_CHANNELS (default: all of them)
-  --from DATE      a day of the service's calendar, or a time in whole minutes (2026-01-31T06:00);
-                   show begins at LIVEHOUSE_HISTORY_FROM without it
-  --to DATE        the same, exclusive; show ends now without it
-  --all            forget: everything, whatever its time
-  --json           prints one JSON object instead
-
-Examples:
-  livehouse ledger
-  livehouse ledger show --streams watch_records --channels 10001589
-  livehouse ledger forget --from 2026-03-01 --to 2026-03-08 --streams gifts`
-
-const options = {
-  streams: { type: 'string' },
-  channels: { type: 'string' },
-  from: { type: 'string' },
-  to: { type: 'string' },
-  all: { type: 'boolean' },
-  json: { type: 'boolean' },
-} as const
-
 interface Asked {
+  readonly action: 'show' | 'forget'
   readonly streams: readonly Stream[]
   /** Whether `--streams` was given. */
   readonly namesStreams: boolean
@@ -59,33 +28,55 @@ interface Asked {
 }
 
 /** `livehouse ledger`: what is covered, and taking a range out of it. */
-export const ledger: Command = {
-  help,
-  run: async (context, argv) => {
-    const { values, positionals } = parseArguments('ledger', argv, options, 1)
-    const action = chooseAction('ledger', positionals[0] ?? 'show', ['show', 'forget'])
-    const isAll = values.all ?? false
-    const asked = checkUsage('ledger', (refuse): Asked => {
-      const names = readStreams(values.streams, refuse)
-      if (isAll && action === 'show') refuse('--all belongs to forget; show shows everything without it')
-      if (isAll && (values.from ?? values.to) !== undefined) refuse('--all is given beside --from or --to')
-      const needsRange = action === 'forget' && !isAll
-      const time = (flag: string, given: string | undefined) =>
-        given === undefined && !needsRange ? undefined : readWallTimeFlag(flag, given, refuse)
-      const { from, to } = { from: time('--from', values.from), to: time('--to', values.to) }
-      refuseBackwards(from, to, refuse)
-      return {
-        streams: names === undefined ? streams : allStreams.filter(({ name }) => names.includes(name)),
-        namesStreams: names !== undefined,
-        channels: values.channels,
-        from,
-        to,
-        isJson: values.json ?? false,
-      }
-    })
-    return action === 'show' ? await show(context, asked) : await forget(context, asked)
+export const ledger = defineCommand(
+  {
+    verb: 'ledger',
+    about: 'What has been read and what has not, from the ledger of slices; asks the database alone.',
+    actions: {
+      show:
+        'for each stream and partition: covered ranges, gaps, the last slice that landed and its proof, and what fell short or ' +
+        'failed and has not been made good since. Many partitions are summed up; --channels shows those of some channels (the default)',
+      forget:
+        'takes a range (--from and --to, or --all) out of what is covered: the next sync reads it again. Nothing is deleted from ' +
+        'the tables',
+    },
+    defaultAction: 'show',
+    flags: {
+      streams: ['a,b', 'only these streams (default: all but watch_records_v1)'],
+      channels: ['x,y', OF_CHANNELS],
+      from: [
+        'DATE',
+        "a day of the service's calendar, or a time in whole minutes (2026-01-31T06:00); show begins at LIVEHOUSE_HISTORY_FROM " +
+          'without it',
+      ],
+      to: ['DATE', 'the same, exclusive; show ends now without it'],
+      all: ['', 'everything, whatever its time', 'forget'],
+      json: 'prints one JSON object instead',
+    },
+    examples: `livehouse ledger
+livehouse ledger show --streams watch_records --channels 10001589
+livehouse ledger forget --from 2026-03-01 --to 2026-03-08 --streams gifts`,
   },
-}
+  ({ action, values }, refuse): Asked => {
+    const names = readStreams(values.streams, refuse)
+    if (values.all && (values.from ?? values.to) !== undefined) refuse('--all is given beside --from or --to')
+    const needsRange = action === 'forget' && !values.all
+    const time = (flag: string, given: string | undefined) =>
+      given === undefined && !needsRange ? undefined : readWallTimeFlag(flag, given, refuse)
+    const { from, to } = { from: time('--from', values.from), to: time('--to', values.to) }
+    refuseBackwards(from, to, refuse)
+    return {
+      action,
+      streams: names === undefined ? streams : allStreams.filter(({ name }) => names.includes(name)),
+      namesStreams: names !== undefined,
+      channels: values.channels,
+      from,
+      to,
+      isJson: values.json,
+    }
+  },
+  async (context, asked) => (asked.action === 'show' ? await show(context, asked) : await forget(context, asked)),
+)
 
 async function show(context: CliContext, asked: Asked): Promise<number> {
   const { database, timeZone, historyFrom, channels } = readLedgerSettings(context, asked)

@@ -6,48 +6,44 @@ import { type FormsOutcome, publishForms } from '../db/bi/publish-forms.ts'
 import { migrateDown, migrateUp, readMigrationStatus } from '../db/migrate.ts'
 import { migrationSql } from '../db/migration-sql.ts'
 import { loadMigrations } from '../db/migrations-folder.ts'
-import { parseArguments } from './arguments.ts'
-import { chooseAction } from './choose-action.ts'
-import type { CliContext, Command } from './command.ts'
+import type { CliContext } from './command.ts'
 import { openConfiguredDatabase } from './open-configured-database.ts'
-
-const help = `livehouse migrate up | down | status | sql
-
-The schema of the database in DATABASE_URL. Commands apply pending migrations by themselves, unless
-LIVEHOUSE_AUTO_MIGRATE is 0.
-
-  up       applies what is pending, all or nothing, and brings the views of livehouse_bi and the roles that read them up to
-           date; several at once wait for each other
-  down     takes the last migration back, and with it the tables that it made and their rows; the views of livehouse_bi go
-           until the next up
-  status   lists every migration and when it was applied
-  sql      prints the SQL of what is pending, views and roles included, as one transaction, and executes nothing: for a
-           DBA, who runs it with psql as a user that may
-
-Flags:
-  --json   status: one JSON object
-  --all    sql: every migration, pending or not; asks no database
-
-Examples:
-  livehouse migrate status
-  livehouse migrate sql > pending.sql
-  livehouse migrate sql --all | psql postgres://dba@db.example.com/warehouse
-  LIVEHOUSE_AUTO_MIGRATE=0 livehouse sync   # stops where migrations are pending, and names them`
-
-const actions = ['up', 'down', 'status', 'sql'] as const
+import { defineCommand } from './usage.ts'
 
 /** `livehouse migrate`: the schema. */
-export const migrate: Command = {
-  help,
-  run: async (context, argv) => {
-    const options = { json: { type: 'boolean' }, all: { type: 'boolean' } } as const
-    const { values, positionals } = parseArguments('migrate', argv, options, 1)
-    const action = chooseAction('migrate', positionals[0], actions)
+export const migrate = defineCommand(
+  {
+    verb: 'migrate',
+    about: `The schema of the database in DATABASE_URL. Commands apply pending migrations by themselves, unless
+LIVEHOUSE_AUTO_MIGRATE is 0.`,
+    actions: {
+      up:
+        'applies what is pending, all or nothing, and brings the views of livehouse_bi and the roles that read them up to date; ' +
+        'several at once wait for each other',
+      down:
+        'takes the last migration back, and with it the tables that it made and their rows; the views of livehouse_bi go until the ' +
+        'next up',
+      status: 'lists every migration and when it was applied',
+      sql:
+        'prints the SQL of what is pending, views and roles included, as one transaction, and executes nothing: for a DBA, who runs ' +
+        'it with psql as a user that may',
+    },
+    flags: {
+      json: ['', 'one JSON object', 'status'],
+      all: ['', 'every migration, pending or not; asks no database', 'sql'],
+    },
+    examples: `livehouse migrate status
+livehouse migrate sql > pending.sql
+livehouse migrate sql --all | psql postgres://dba@db.example.com/warehouse
+LIVEHOUSE_AUTO_MIGRATE=0 livehouse sync   # stops where migrations are pending, and names them`,
+  },
+  ({ action, values }) => ({ action, values }),
+  async (context, { action, values }) => {
     const { timeZone, language } = readSettings(context.environment, (source) => ({
       timeZone: readServiceTimeZone(source),
       language: readCommentLanguage(source),
     }))
-    if (action === 'sql' && values.all === true) {
+    if (action === 'sql' && values.all) {
       context.print(
         (await migrationSql(await loadMigrations(), await planForDba(undefined, timeZone, language))).trimEnd(),
       )
@@ -63,7 +59,7 @@ export const migrate: Command = {
       case 'down':
         return report(context, 'taken back', await migrateDown(db, { signal }))
       case 'status':
-        return showStatus(context, await readMigrationStatus(db, { signal }), values.json === true)
+        return showStatus(context, await readMigrationStatus(db, { signal }), values.json)
       case 'sql':
         return showPendingSql(
           context,
@@ -72,7 +68,7 @@ export const migrate: Command = {
         )
     }
   },
-}
+)
 
 function reportBi({ remark }: CliContext, { status, notice }: BiOutcome, forms: FormsOutcome): number {
   if (status === 'published') remark('published: the views of livehouse_bi')

@@ -2,18 +2,20 @@ import { readChannelsIfAny } from '../config/read-channels.ts'
 import { readDatabaseSettings, readServiceSettings, readSettings } from '../config.ts'
 import { readGoneChannels } from '../state/channel-states.ts'
 import { readSourceFacts } from '../state/source-facts.ts'
-import { checkUsage, parseArguments } from './arguments.ts'
-import type { Command } from './command.ts'
 import { exitCodeOfStatus } from './exit.ts'
-import { readChosenChannels } from './flags.ts'
+import { OF_CHANNELS, readChosenChannels } from './flags.ts'
 import { outcomeObject } from './outcome-json.ts'
 import { describeFacts, factObject } from './probe/report.ts'
 import { runProbe } from './probe/run-probe.ts'
+import { defineCommand } from './usage.ts'
+import { checkUsage } from './wrong-use.ts'
 import { openWarehouse } from './warehouse.ts'
 
-const help = `livehouse probe [--channels x,y] [--json]
-
-Finds out what the service's documents leave open and a setting depends on: whether the newest record fits LIVEHOUSE_TIMEZONE, and
+/** `livehouse probe`: what the spec leaves open. */
+export const probe = defineCommand(
+  {
+    verb: 'probe',
+    about: `Finds out what the service's documents leave open and a setting depends on: whether the newest record fits LIVEHOUSE_TIMEZONE, and
 where the manager lists read their parameters (LIVEHOUSE_LIST_PARAMS).
 
 Makes 8 calls at most, all of them reading, none on version 1 of the watch records. What the answers do not show is unknown, and
@@ -22,28 +24,21 @@ place of list parameters is then tried first by sync and backfill, unless LIVEHO
 them, and no row ever does.
 
 It needs the service's settings, a database for the findings and, for all but the manager lists, LIVEHOUSE_CHANNELS: it asks the
-first of up to three channels that has watch records. A channel with a recent broadcast tells most.
-
-Flags:
-  --channels x,y   only these channels of LIVEHOUSE_CHANNELS
-  --json           prints one JSON object, that of a run with "facts": [{"topic", "subject", "answer" or null, "evidence",
-                   "found_at"}] besides
-
-Exit codes: 0 asked, 1 nothing could be done, 2 a flag or a setting is wrong, 3 an endpoint gave no answer.
-
-Examples:
-  livehouse probe
-  livehouse probe --channels 10001589
-  livehouse probe --json | jq -r '.facts[] | select(.answer == null) | .topic'`
-
-/** `livehouse probe`: what the spec leaves open. */
-export const probe: Command = {
-  help,
-  run: async (context, argv) => {
-    const { values } = parseArguments('probe', argv, {
-      channels: { type: 'string' },
-      json: { type: 'boolean' },
-    })
+first of up to three channels that has watch records. A channel with a recent broadcast tells most.`,
+    flags: {
+      channels: ['x,y', OF_CHANNELS],
+      json:
+        'prints one JSON object, that of a run with "facts": [{"topic", "subject", "answer" or null, "evidence", "found_at"}] ' +
+        'besides',
+    },
+    notes:
+      'Exit codes: 0 asked, 1 nothing could be done, 2 a flag or a setting is wrong, 3 an endpoint gave no answer.',
+    examples: `livehouse probe
+livehouse probe --channels 10001589
+livehouse probe --json | jq -r '.facts[] | select(.answer == null) | .topic'`,
+  },
+  ({ values }) => values,
+  async (context, values) => {
     const { service, database, configured } = readSettings(context.environment, (source) => ({
       service: readServiceSettings(source),
       database: readDatabaseSettings(source),
@@ -67,4 +62,4 @@ export const probe: Command = {
     }
     return exitCodeOfStatus(outcome.status)
   },
-}
+)

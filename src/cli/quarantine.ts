@@ -4,76 +4,57 @@ import { retryQuarantine } from '../pipeline/retry-quarantine.ts'
 import { readQuarantine } from '../state/read-quarantine.ts'
 import { allStreams } from '../streams/registry.ts'
 import { itemReader } from '../transform/field.ts'
-import { checkUsage, parseArguments } from './arguments.ts'
-import { chooseAction } from './choose-action.ts'
-import type { Command } from './command.ts'
 import { readStreams } from './flags.ts'
 import { describeGroups, describeRetry, groupsJson, retryJson } from './quarantine/report.ts'
+import { defineCommand } from './usage.ts'
 import { openWarehouse } from './warehouse.ts'
 
 /** Characters of a sample: enough to see what is wrong, little of a person. */
 const SAMPLE_LENGTH = 80
 
-const help = `livehouse quarantine [list | retry] [--stream a,b] [--all] [--raw] [--json]
-
-Received items that could not become rows. They are kept with the reason, and none is dropped. Asks the database alone.
-
-  list     what is still unreadable, by stream and reason: how many items, in which partitions, first and last seen (to the
-           day), and one sample (the default)
-  retry    puts them through today's transformers, after an update of livehouse, say. What can be read is loaded and
-           resolved; a row that the same run or a later one has written is not overwritten, nor one that is as fresh (of two
-           items with one key the fresher has won). Gifts and signups have no id and cannot be loaded alone: what can be read
-           now is read again with the next sync, which is told where
+/** `livehouse quarantine`: what could not be read, and another try. */
+export const quarantine = defineCommand(
+  {
+    verb: 'quarantine',
+    about: `Received items that could not become rows. They are kept with the reason, and none is dropped. Asks the database alone.
 
 An item that a later proven reading of its whole list no longer brings is resolved by that.
 
-Samples are personal data as they came: nicknames, phone numbers, addresses. list shows ${SAMPLE_LENGTH} characters at most.
-
-Flags:
-  --stream a,b     only this stream, or these
-  --all            list: resolved items too
-  --raw            list: the sample whole, however long
-  --json           prints one JSON object instead: {"groups": [{"stream", "reason", "items", "unresolved", "partitions",
-                   "first_seen_at", "last_seen_at", "sample"}]} of list, {"streams": {NAME: {"items", "inserted", "updated",
-                   "superseded", "read_again", "unreadable"}}, "read_again": [{"stream", "partition"}]} of retry
-
-Exit codes: 0 shown or retried, whatever is left, 1 the database cannot be reached, 2 wrong use.
-
-Examples:
-  livehouse quarantine
-  livehouse quarantine list --stream visitors --raw
-  livehouse quarantine retry
-  livehouse quarantine --json | jq '[.groups[].items] | add'`
-
-const actions = ['list', 'retry'] as const
-
-/** `livehouse quarantine`: what could not be read, and another try. */
-export const quarantine: Command = {
-  help,
-  run: async (context, argv) => {
-    const { values, positionals } = parseArguments(
-      'quarantine',
-      argv,
-      {
-        stream: { type: 'string' },
-        all: { type: 'boolean' },
-        raw: { type: 'boolean' },
-        json: { type: 'boolean' },
-      },
-      1,
-    )
-    const action = chooseAction('quarantine', positionals[0] ?? 'list', actions)
-    const names = checkUsage('quarantine', (refuse) => {
-      if (action === 'retry' && values.all === true) refuse('--all belongs to list: what is resolved is not retried')
-      if (action === 'retry' && values.raw === true) refuse('--raw belongs to list: retry shows no items')
-      return readStreams(values.stream, refuse, '--stream')
-    })
-    const isJson = values.json === true
+Samples are personal data as they came: nicknames, phone numbers, addresses. list shows ${SAMPLE_LENGTH} characters at most.`,
+    actions: {
+      list:
+        'what is still unreadable, by stream and reason: how many items, in which partitions, first and last seen (to the day), and ' +
+        'one sample (the default)',
+      retry:
+        "puts them through today's transformers, after an update of livehouse, say. What can be read is loaded and resolved; a row " +
+        'that the same run or a later one has written is not overwritten, nor one that is as fresh (of two items with one key the ' +
+        'fresher has won). Gifts and signups have no id and cannot be loaded alone: what can be read now is read again with the ' +
+        'next sync, which is told where',
+    },
+    defaultAction: 'list',
+    flags: {
+      stream: ['a,b', 'only this stream, or these'],
+      all: ['', 'resolved items too', 'list'],
+      raw: ['', 'the sample whole, however long', 'list'],
+      json:
+        'prints one JSON object instead: {"groups": [{"stream", "reason", "items", "unresolved", "partitions", "first_seen_at", ' +
+        '"last_seen_at", "sample"}]} of list, {"streams": {NAME: {"items", "inserted", "updated", "superseded", "read_again", ' +
+        '"unreadable"}}, "read_again": [{"stream", "partition"}]} of retry',
+    },
+    notes: 'Exit codes: 0 shown or retried, whatever is left, 1 the database cannot be reached, 2 wrong use.',
+    examples: `livehouse quarantine
+livehouse quarantine list --stream visitors --raw
+livehouse quarantine retry
+livehouse quarantine --json | jq '[.groups[].items] | add'`,
+  },
+  ({ action, values }, refuse) => ({ action, values, names: readStreams(values.stream, refuse, '--stream') }),
+  async (context, { action, values, names }) => {
+    const isJson = values.json
     const settings = readSettings(context.environment, readDatabaseSettings)
     await using db = await openWarehouse(context, { settings, source: undefined })
     if (action === 'list') {
-      const sampleLength = values.raw === true ? undefined : SAMPLE_LENGTH
-      const groups = await readQuarantine(db, { streams: names, includesResolved: values.all === true, sampleLength })
+      const sampleLength = values.raw ? undefined : SAMPLE_LENGTH
+      const groups = await readQuarantine(db, { streams: names, includesResolved: values.all, sampleLength })
       for (const line of isJson ? [groupsJson(groups)] : describeGroups(groups)) context.print(line)
       return 0
     }
@@ -92,4 +73,4 @@ export const quarantine: Command = {
     for (const line of isJson ? [retryJson(result)] : describeRetry(result)) context.print(line)
     return 0
   },
-}
+)

@@ -1,14 +1,11 @@
 import type { Environment } from '../config.ts'
 import type { Clock } from '../core/clock.ts'
-import { LivehouseError } from '../core/errors.ts'
 import { printable } from '../core/printable.ts'
 import type { RedactingLog } from '../log.ts'
-import type { CliContext } from './command.ts'
-import type { CommandEntry } from './commands.ts'
+import type { CliContext, CommandEntry } from './command.ts'
 import { exitCodeOfError } from './exit.ts'
 import { causeBehind, failureJson, failureText } from './failure.ts'
-import { overview } from './overview.ts'
-import { didYouMean } from './suggest.ts'
+import { didYouMean, wrongUse } from './wrong-use.ts'
 import { createTerminal, type Terminal } from './terminal.ts'
 
 /** The process, as far as the command line needs it. */
@@ -75,7 +72,23 @@ function entryOf(commands: CommandLine['commands'], verb: string): CommandEntry 
     verb === ''
       ? 'no command is given'
       : `there is no command ${JSON.stringify(verb)}${didYouMean(verb, Object.keys(commands))}`
-  throw new LivehouseError('usage.invalid', 'wrong use, see livehouse --help', { problems: [problem] })
+  throw wrongUse('', problem)
+}
+
+/** The text of `livehouse --help`, for which no verb is loaded. */
+function overview(commands: CommandLine['commands']): string {
+  const width = Math.max(0, ...Object.keys(commands).map((verb) => verb.length))
+  const lines = Object.entries(commands).map(([verb, { summary }]) => `  ${verb.padEnd(width)}  ${summary}`)
+  return `Usage: livehouse <command> [flags]
+
+Pulls a live-streaming account's records into Postgres.
+
+Commands:
+${lines.join('\n')}
+
+livehouse <command> --help shows its flags and examples.
+Settings come from the environment and from .env; .env.example lists them all.
+Exit codes: 0 ok, 1 failed, 2 wrong use, 3 partial, 4 waiting, 130 or 143 interrupted.`
 }
 
 /** Whether a flag is among the arguments; what follows `--` is none. */

@@ -2,9 +2,9 @@ import type { RunOutcome } from '../core/outcome.ts'
 import { createProgressFeed } from '../scheduler/progress-feed.ts'
 import { runByHand } from '../scheduler/run-by-hand.ts'
 import { thisProcess } from '../state/leases.ts'
-import { checkUsage, parseArguments } from './arguments.ts'
-import type { CliContext, Command } from './command.ts'
+import type { CliContext } from './command.ts'
 import { exitCodeOfStatus } from './exit.ts'
+import { JSON_OF_RUN } from './flags.ts'
 import { createRunJob } from './jobs/create-run-job.ts'
 import type { JobResult } from './jobs/job-deps.ts'
 import { readJobSettings } from './jobs/job-settings.ts'
@@ -13,42 +13,37 @@ import { openRunConnection } from './open-run-connection.ts'
 import { outcomeObject } from './outcome-json.ts'
 import { summarize } from './summary.ts'
 import { tellOfCauses } from './tell-of-causes.ts'
+import { defineCommand } from './usage.ts'
 import { openWarehouse } from './warehouse.ts'
 
-const help = `livehouse run JOB [--json]
-
-Runs one job now and ends with it: the way for cron, systemd and Kubernetes. A job is a file of jobs/, or of LIVEHOUSE_JOBS_DIR;
-its name is the file's. A job that livehouse serve does not run by itself (enabled: false) can be run like this too. Where
-another process is at work on the job, nothing is done.
-
-Flags:
-  --json    prints one JSON object with what was done instead of a table
-
-Exit codes: 0 everything has landed, 1 nothing could be done, 2 a flag, a setting or the job file is wrong, 3 a part failed or
-fell short of the source's total (the next run goes on from there), 4 work is left that has to wait, or another process is at
-work on the job, 130 and 143 interrupted.
-
-Examples:
-  livehouse run nightly
-  livehouse run v1-history --json | jq .resumes_at
-  15 2 * * *  cd /srv/livehouse && npx livehouse run nightly     in a crontab`
-
 /** `livehouse run`: one job, now. */
-export const run: Command = {
-  help,
-  run: async (context, argv) => {
-    const { values, positionals } = parseArguments('run', argv, { json: { type: 'boolean' } }, 1)
-    const name = checkUsage('run', (refuse) => {
-      const [given = ''] = positionals
-      if (given === '') refuse('which job? livehouse jobs lists them')
-      return given
-    })
+export const run = defineCommand(
+  {
+    verb: 'run',
+    about: `Runs one job now and ends with it: the way for cron, systemd and Kubernetes. A job is a file of jobs/, or of LIVEHOUSE_JOBS_DIR;
+its name is the file's. A job that livehouse serve does not run by itself (enabled: false) can be run like this too. Where
+another process is at work on the job, nothing is done.`,
+    words: 'JOB',
+    flags: { json: JSON_OF_RUN },
+    notes: `Exit codes: 0 everything has landed, 1 nothing could be done, 2 a flag, a setting or the job file is wrong, 3 a part failed or
+fell short of the source's total (the next run goes on from there), 4 work is left that has to wait, or another process is at
+work on the job, 130 and 143 interrupted.`,
+    examples: `livehouse run nightly
+livehouse run v1-history --json | jq .resumes_at
+15 2 * * *  cd /srv/livehouse && npx livehouse run nightly     in a crontab`,
+  },
+  ({ values, words }, refuse) => {
+    const [name = ''] = words
+    if (name === '') refuse('which job? livehouse jobs lists them')
+    return { name, isJson: values.json }
+  },
+  async (context, { name, isJson }) => {
     const { outcome, describe, toObject } = await runNamed(context, name)
-    if (values.json) context.print(JSON.stringify({ ...toObject(), command: 'run', job: name }))
+    if (isJson) context.print(JSON.stringify({ ...toObject(), command: 'run', job: name }))
     else for (const line of describe()) context.print(line)
     return exitCodeOfStatus(outcome.status)
   },
-}
+)
 
 async function runNamed(context: CliContext, name: string): Promise<JobResult> {
   const { clock, log, signal } = context

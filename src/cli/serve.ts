@@ -8,8 +8,6 @@ import { createProgressFeed } from '../scheduler/progress-feed.ts'
 import { serveJobs } from '../scheduler/serve-jobs.ts'
 import { openTimetable } from '../scheduler/timetable.ts'
 import { thisProcess } from '../state/leases.ts'
-import { parseArguments } from './arguments.ts'
-import type { Command } from './command.ts'
 import { createRunJob } from './jobs/create-run-job.ts'
 import { readJobSettings } from './jobs/job-settings.ts'
 import { loadConfiguredJobs } from './jobs/load-configured-jobs.ts'
@@ -17,11 +15,18 @@ import { watchAlerts } from './jobs/watch-alerts.ts'
 import { openRunConnection } from './open-run-connection.ts'
 import { createPlainProgress } from './plain-progress.ts'
 import { openStatusPage, readStatusPageSettings } from './serve/open-status-page.ts'
+import { defineCommand } from './usage.ts'
 import { openWarehouse } from './warehouse.ts'
 
-const help = `livehouse serve
+/** Of the pool, besides those that each running job holds for its locks. */
+const SHARED_CONNECTIONS = 10
+const CONNECTIONS_PER_JOB = 3
 
-Runs the jobs of jobs/, or of LIVEHOUSE_JOBS_DIR, when they are due, until Ctrl-C or SIGTERM. What was missed while nothing
+/** `livehouse serve`: the jobs, by their schedule. */
+export const serve = defineCommand(
+  {
+    verb: 'serve',
+    about: `Runs the jobs of jobs/, or of LIVEHOUSE_JOBS_DIR, when they are due, until Ctrl-C or SIGTERM. What was missed while nothing
 served is made up for once. No job overlaps with itself, and any number of processes may serve one database: each time at which
 a job is due is run by one of them. A run that is interrupted, or whose process dies, is taken up again by who is there next. A
 database that goes is waited for. Job files are read at the start.
@@ -31,22 +36,14 @@ reads; /healthz, 200 while the process lives; /readyz, 200 while the database an
 /metrics for Prometheus. Any other address than this machine's own needs LIVEHOUSE_HTTP_TOKEN: the page asks
 for it once, /metrics wants it as Authorization: Bearer, /healthz and /readyz are open.
 
-SIGTERM and Ctrl-C end it within 10 s, with what was in flight finished or rolled back.
-
-Examples:
-  livehouse serve
-  LIVEHOUSE_JOBS_DIR=/etc/livehouse/jobs livehouse serve
-  LIVEHOUSE_HTTP=0.0.0.0:8787 LIVEHOUSE_HTTP_TOKEN_FILE=/run/secrets/http-token livehouse serve`
-
-/** Of the pool, besides those that each running job holds for its locks. */
-const SHARED_CONNECTIONS = 10
-const CONNECTIONS_PER_JOB = 3
-
-/** `livehouse serve`: the jobs, by their schedule. */
-export const serve: Command = {
-  help,
-  run: async (context, argv) => {
-    parseArguments('serve', argv, {})
+SIGTERM and Ctrl-C end it within 10 s, with what was in flight finished or rolled back.`,
+    flags: {},
+    examples: `livehouse serve
+LIVEHOUSE_JOBS_DIR=/etc/livehouse/jobs livehouse serve
+LIVEHOUSE_HTTP=0.0.0.0:8787 LIVEHOUSE_HTTP_TOKEN_FILE=/run/secrets/http-token livehouse serve`,
+  },
+  () => undefined,
+  async (context) => {
     const { clock, log, signal, environment } = context
     const jobs = await loadConfiguredJobs(context)
     const enabled = jobs.filter(({ isEnabled }) => isEnabled)
@@ -98,7 +95,7 @@ export const serve: Command = {
     }
     return 0
   },
-}
+)
 
 function describeNext(jobs: readonly Job[], nowMs: number): readonly string[] {
   if (jobs.length === 0) return ['no job is enabled: nothing will run (see livehouse jobs)']

@@ -4,75 +4,65 @@ import type { WallTime } from '../core/wall-clock.ts'
 import { planSync } from '../pipeline/plan-sync.ts'
 import type { PlanStreams } from '../pipeline/run-streams.ts'
 import { allStreams, streams } from '../streams/registry.ts'
-import { checkUsage, parseArguments, type Refuse } from './arguments.ts'
-import type { Command } from './command.ts'
 import type { ReadDatabase } from './dry-run.ts'
 import { readExtractionSettings } from './extraction-settings.ts'
 import { exitCodeOfStatus } from './exit.ts'
-import { readStreams, readTimeOfDay } from './flags.ts'
+import { DRY_RUN, JSON_OF_RUN, namesOf, OF_CHANNELS, readStreams, readTimeOfDay } from './flags.ts'
 import { outcomeJson } from './outcome-json.ts'
 import { runExtraction } from './run-extraction.ts'
+import { defineCommand } from './usage.ts'
+import type { Refuse } from './wrong-use.ts'
 import { openWarehouse } from './warehouse.ts'
 
-const help = `livehouse sync [--streams a,b] [--channels x,y] [--until HH:MM] [--dry-run] [--json]
-
-Brings every stream up to now: reads what the ledger does not cover yet and the last days before that, where rows still change,
-and writes what is new or has changed. Running it again changes nothing that has not changed at the source. Settings come from
-the environment or .env (see .env.example).
-
-Flags:
-  --streams a,b    only these streams (default: all but watch_records_v1; signups bring questionnaires along);
-                   ${allStreams.map(({ name }) => name).join(', ')}
-  --channels x,y   only these channels of LIVEHOUSE_CHANNELS (default: all of them)
-  --until HH:MM    begins nothing new from that time on, by the clock of the service; what is left is for the next run (exit 4)
-  --dry-run        shows slices, estimated calls and how long they take, and writes nothing; where nothing is known yet it asks
-                   the service for totals, 20 small calls a stream at most
-  --json           prints one JSON object with what was done instead of a table
-
-Exit codes: 0 everything has landed, 1 nothing could be done, 2 a flag or a setting is wrong, 3 a part failed or fell short
-of the source's total (the next sync goes on from there), 4 --until came first, or the day's calls for watch_records_v1 are
-spent (the next sync after the time that is named goes on), 130 and 143 interrupted.
-
-Examples:
-  livehouse sync
-  livehouse sync --streams visitors --channels 10001589
-  livehouse sync --until 06:00
-  livehouse sync --dry-run
-  livehouse sync --json | jq .status`
-
 /** `livehouse sync`: every stream up to now. */
-export const sync: Command = {
-  help,
-  run: async (context, argv) => {
-    const { values } = parseArguments('sync', argv, {
-      streams: { type: 'string' },
-      channels: { type: 'string' },
-      until: { type: 'string' },
-      'dry-run': { type: 'boolean' },
-      json: { type: 'boolean' },
-    })
-    const isDryRun = values['dry-run'] ?? false
-    const { chosen, until } = checkUsage('sync', (refuse) => {
-      if (isDryRun && values.until !== undefined) refuse('--until ends a run; --dry-run begins none')
-      return {
-        chosen: chooseStreams(values.streams, refuse),
-        until: readTimeOfDay('--until', values.until, refuse),
-      }
-    })
-    const { service, database, configured, channels, historyFrom, alerts } = readExtractionSettings(
-      context,
-      'sync',
-      chosen,
-      values.channels,
-    )
-    const namesChannels = values.channels !== undefined
+export const sync = defineCommand(
+  {
+    verb: 'sync',
+    about: `Brings every stream up to now: reads what the ledger does not cover yet and the last days before that, where rows still change,
+and writes what is new or has changed. Running it again changes nothing that has not changed at the source. Settings come from
+the environment or .env (see .env.example).`,
+    flags: {
+      streams: [
+        'a,b',
+        `only these streams (default: all but watch_records_v1; signups bring questionnaires along); ${namesOf(allStreams)}`,
+      ],
+      channels: ['x,y', OF_CHANNELS],
+      until: [
+        'HH:MM',
+        'begins nothing new from that time on, by the clock of the service; what is left is for the next run (exit 4)',
+      ],
+      'dry-run': DRY_RUN,
+      json: JSON_OF_RUN,
+    },
+    notes: `Exit codes: 0 everything has landed, 1 nothing could be done, 2 a flag or a setting is wrong, 3 a part failed or fell short
+of the source's total (the next sync goes on from there), 4 --until came first, or the day's calls for watch_records_v1 are
+spent (the next sync after the time that is named goes on), 130 and 143 interrupted.`,
+    examples: `livehouse sync
+livehouse sync --streams visitors --channels 10001589
+livehouse sync --until 06:00
+livehouse sync --dry-run
+livehouse sync --json | jq .status`,
+  },
+  ({ values }, refuse) => {
+    if (values['dry-run'] && values.until !== undefined) refuse('--until ends a run; --dry-run begins none')
+    return {
+      ...values,
+      isDryRun: values['dry-run'],
+      chosen: chooseStreams(values.streams, refuse),
+      until: readTimeOfDay('--until', values.until, refuse),
+    }
+  },
+  async (context, asked) => {
+    const { chosen, until, isDryRun, json: isJson } = asked
+    const settings = readExtractionSettings(context, 'sync', chosen, asked.channels)
+    const { service, database, configured, channels, historyFrom, alerts } = settings
+    const namesChannels = asked.channels !== undefined
     const planner =
       (db: ReadDatabase, now: WallTime): PlanStreams =>
       (some, questionsOf) =>
         planSync(db, { streams: some, channels, historyFrom, now, timeZone: service.timeZone }, questionsOf)
     if (isDryRun) {
       const planStreams = async (db: ReadDatabase, now: WallTime) => planner(db, now)
-      const isJson = values.json ?? false
       const { dryRun } = await import('./dry-run.ts')
       return await dryRun(context, {
         command: 'sync',
@@ -85,9 +75,7 @@ export const sync: Command = {
       })
     }
     // Loaded now: hours later, an update may have put another in its place.
-    const describe = values.json
-      ? (outcome: RunOutcome) => [outcomeJson(outcome)]
-      : (await import('./summary.ts')).summarize
+    const describe = isJson ? (outcome: RunOutcome) => [outcomeJson(outcome)] : (await import('./summary.ts')).summarize
     await using db = await openWarehouse(context, { settings: database, source: service })
     const outcome = await runExtraction(context, {
       command: 'sync',
@@ -108,7 +96,7 @@ export const sync: Command = {
     for (const line of describe(outcome)) context.print(line)
     return exitCodeOfStatus(outcome.status)
   },
-}
+)
 
 function chooseStreams(given: string | undefined, refuse: Refuse): readonly Stream[] {
   const names = readStreams(given, refuse)

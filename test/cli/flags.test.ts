@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readChosenChannels, readDateFlag, readList, readPositiveInteger, readStreams } from '../../src/cli/flags.ts'
-import type { Refuse } from '../../src/cli/arguments.ts'
+import type { Refuse } from '../../src/cli/wrong-use.ts'
 
 const channel = { label: null, group: null, from: null, until: null, isTest: false }
 const configured = ['9', '10'].map((channelId) => ({ channelId, ...channel }))

@@ -117,7 +117,7 @@ test.each([
   [['forget'], '--from is missing'],
   [['forget', '--from', '2026-01-01'], '--to is missing'],
   [['forget', '--all', ...RANGE], '--all is given beside --from or --to'],
-  [['show', '--all'], '--all belongs to forget'],
+  [['show', '--all'], '--all does not belong to show'],
   [['forget', '--from', '2026-01-02', '--to', '2026-01-01'], 'is not before'],
   [['show', '--from', '2030-01-01'], 'is not before'],
   [['show', '--to', 'today'], '--to is "today"'],

@@ -110,8 +110,8 @@ test('a gift that can be read is named as one for the next sync', async () => {
 
 test.each([
   [['mend'], 'there is no action "mend"; the actions are list, retry'],
-  [['retry', '--all'], '--all belongs to list: what is resolved is not retried'],
-  [['retry', '--raw'], '--raw belongs to list: retry shows no items'],
+  [['retry', '--all'], '--all does not belong to retry; it belongs to list'],
+  [['retry', '--raw'], '--raw does not belong to retry; it belongs to list'],
   [['--stream', 'gift'], '--stream: there is no stream "gift"; did you mean gifts?'],
 ])('%j is wrong use', async (argv, problem) => {
   const { context } = createTestContext()

@@ -8,19 +8,15 @@ import { describeTarget } from '../../db/database-url.ts'
 import { mendCredentials } from '../../db/mend-credentials.ts'
 import { migrateUp, readMigrationStatus, requireMigrated } from '../../db/migrate.ts'
 import { openDatabase } from '../../db/pool.ts'
-import type { Refuse } from '../arguments.ts'
 import type { CliContext } from '../command.ts'
 import { formatTable } from '../table.ts'
+import type { Refuse } from '../wrong-use.ts'
 
 const FLAG = '--to'
 const EXPECTED = 'a Postgres URL such as postgres://USER@HOST:5432/NAME'
 
-/** The URL behind `--to`, which `copy` needs and nothing else takes; empty for the other actions. It is never shown. */
-export function readCopyTarget(action: string, given: string | undefined, refuse: Refuse): string {
-  if (action !== 'copy') {
-    if (given !== undefined) refuse(`--to goes with copy, not with ${action}`)
-    return ''
-  }
+/** The URL behind `--to`. It is never shown. */
+export function readCopyTarget(given: string | undefined, refuse: Refuse): string {
   const protocol = URL.parse(given ?? '')?.protocol
   if (given === undefined) refuse(`copy needs --to, ${EXPECTED}`)
   else if (protocol !== 'postgres:' && protocol !== 'postgresql:') refuse(`--to (not shown) should be ${EXPECTED}`)

@@ -1,9 +1,8 @@
 import { readJobsDir, readServiceTimeZone, readSettings } from '../../config.ts'
-import { LivehouseError } from '../../core/errors.ts'
 import type { Job } from '../../scheduler/job.ts'
 import { listJobs, loadJobs } from '../../scheduler/load-jobs.ts'
 import type { CliContext } from '../command.ts'
-import { didYouMean } from '../suggest.ts'
+import { didYouMean, wrongUse } from '../wrong-use.ts'
 
 /** Every job of `LIVEHOUSE_JOBS_DIR`. @throws config.invalid with all that is wrong with the files */
 export async function loadConfiguredJobs({ environment }: Pick<CliContext, 'environment'>): Promise<readonly Job[]> {
@@ -20,7 +19,7 @@ export async function loadConfiguredJob(
   const names = await listJobs(options)
   if (!names.includes(name)) {
     const problem = `there is no job ${JSON.stringify(name)} in ${options.folder}${didYouMean(name, names)}; there are ${names.join(', ') || 'none'}`
-    throw new LivehouseError('usage.invalid', `wrong use, see livehouse ${verb} --help`, { problems: [problem] })
+    throw wrongUse(verb, problem)
   }
   const [job] = await loadJobs(options, [name])
   if (job === undefined) throw new Error(`the job ${name} is gone`)

@@ -63,7 +63,7 @@ test('the embedded database moves to a server, and the next sync goes on there',
 test.each([
   [['copy'], 'copy needs --to'],
   [['copy', '--to', 'mysql://u:hidden@h/d'], '--to (not shown) should be a Postgres URL'],
-  [['start', '--to', 'postgres://h/d'], '--to goes with copy, not with start'],
+  [['start', '--to', 'postgres://h/d'], '--to does not belong to start'],
 ])('%j is wrong use', async (argv, problem) => {
   const { problems } = await runVerb(db, argv, { environment: { LIVEHOUSE_DATA_DIR: folder } })
   expect(problems).toEqual([expect.stringContaining(problem)])

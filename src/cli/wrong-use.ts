@@ -1,3 +1,26 @@
+import { LivehouseError } from '../core/errors.ts'
+
+/** Takes a whole sentence about what is wrong with a flag or an argument. */
+export type Refuse = (problem: string) => void
+
+/**
+ * Reads with `read`, which refuses what is wrong.
+ * @throws LivehouseError `usage.invalid` with every refusal at once.
+ */
+export function checkUsage<T>(verb: string, read: (refuse: Refuse) => T): T {
+  const problems: string[] = []
+  const result = read((problem) => void problems.push(problem))
+  if (problems.length === 0) return result
+  throw wrongUse(verb, ...problems)
+}
+
+/** What is wrong with a command line, also where only the database or the service shows it. */
+export function wrongUse(verb: string, ...problems: readonly string[]): LivehouseError<'usage.invalid'> {
+  return new LivehouseError('usage.invalid', `wrong use, see livehouse ${verb === '' ? '' : `${verb} `}--help`, {
+    problems,
+  })
+}
+
 /** The candidate that `given` was probably meant to be; undefined when none is close. */
 export function suggest(given: string, candidates: readonly string[]): string | undefined {
   const limit = Math.max(1, Math.floor(given.length / 3))
