@@ -10,7 +10,7 @@ import { identifyRows } from './identify-rows.ts'
 import { judgeWalk, type Verdict } from './judge-walk.ts'
 import type { SliceReading } from './open-reading.ts'
 import { unsettledFrom } from './cut-slice.ts'
-import { describeList } from './page-reading.ts'
+import { describeList, largestPage } from './page-reading.ts'
 import { findChange, type IsTooLong, type ListReading, pagesOfTwins, readBareList } from './read-bare-list.ts'
 import { readPages } from './read-pages.ts'
 import { isInWindow, requireFiltered } from './row-window.ts'
@@ -75,7 +75,8 @@ export async function extractUnkeyed(
     const keys = new Set(identified.map((row) => String(row[identity.keyColumn])))
     const found = { count: kept.length, has: (key: string) => keys.has(key) }
     const known = { channelFacts: undefined, title: title && headersText(title) }
-    const extraction = { summary, verdict, found, isOnlyReading: true, unproven, ...known }
+    const pageSize = pages.length > 1 ? largestPage(pages) : undefined
+    const extraction = { summary, verdict, found, isOnlyReading: true, unproven, pageSize, ...known }
     return { kind: 'read', extraction, isRestless, rows }
   }
 }

@@ -23,6 +23,8 @@ export interface Extraction {
    * None of any other reading.
    */
   readonly unproven?: readonly Row[]
+  /** Of rows without an id: how many the largest page held; undefined where all lay on one. */
+  readonly pageSize?: number | undefined
   readonly channelFacts: ChannelFacts | undefined
   /** Column headers as JSON text (API 4.11), also of an answer without rows; undefined where there are none. */
   readonly title: string | undefined

@@ -17,8 +17,6 @@ export interface SliceReading {
   readonly covers: () => Window | undefined
   /** Page 1; whoever asks for it next gets this one. */
   readonly firstPage: () => Promise<Page>
-  /** Rows of a page as they came; undefined where all lay on one. */
-  readonly servedPageSize: () => number | undefined
   /** What was there before it; asked once. */
   readonly earlier: () => Promise<EarlierReadings>
   readonly reportPage: (rows: number, totalPages: number | undefined) => void
@@ -45,8 +43,6 @@ export function openReading(
   let earlier: Promise<EarlierReadings> | undefined
   let first: Page | undefined
   let servedAtMs: number | undefined
-  let firstPageSize: number | undefined
-  let isPaged = false
   const pages: PageReading = {
     fetchPage: async (request, context) => {
       if (request.page === 1 && first !== undefined) {
@@ -56,8 +52,6 @@ export function openReading(
       }
       const page = await deps.fetchPage(request, context)
       servedAtMs ??= page.serviceTimeMs
-      if (request.page === 1) firstPageSize = page.items.length
-      else isPaged ||= page.items.length > 0
       return page
     },
     list: stream.request(partition, asked),
@@ -83,7 +77,6 @@ export function openReading(
       first = await fetchNumbered(pages, 1)
       return first
     },
-    servedPageSize: () => (isPaged ? firstPageSize : undefined),
     earlier: async () => {
       earlier ??= readEarlier(deps.db, stream, partition, window === undefined)
       return await earlier

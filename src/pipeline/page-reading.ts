@@ -77,6 +77,11 @@ export function describeList(list: ListRequest): string {
   return `${list.endpoint}${'channelId' in list ? ` channel ${list.channelId}` : ''}`
 }
 
+/** How many items the largest of these pages holds: the service serves no fewer where more are asked for. */
+export function largestPage(pages: readonly Page[]): number {
+  return Math.max(...pages.map(({ items }) => items.length))
+}
+
 /** A page is an earlier one again. */
 export function pageIgnored(
   { list }: PageReading,

@@ -75,7 +75,7 @@ export async function runSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice 
     const held = await holdAgainstEarlier(slice, extraction, deps, earlier.lastWalk)
     const verdict = await acceptShortfall(slice, held, deps)
     if (verdict.proof === 'accepted') await loader.add(extraction.unproven ?? [])
-    const record = { ...log.record(verdict, extraction, reading.covers()), pageSize: reading.servedPageSize() }
+    const record = { ...log.record(verdict, extraction, reading.covers()), pageSize: extraction.pageSize }
     const landing = await landSlice(slice, { extraction, verdict, earlier, record }, deps, loader)
     removed = landing.removed
     const proof = landing.proofs.at(-1) ?? verdict.proof

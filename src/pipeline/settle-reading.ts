@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 import { isEmptyWindow, partitionKey, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
-import { type EarlierCoverage, readEarlierCoverage, readLastPageSize, unsettle } from '../state/settled-ranges.ts'
+import { type EarlierCoverage, readEarlierCoverage, readLastPageSizes, unsettle } from '../state/settled-ranges.ts'
 import type { SliceRecord } from '../state/slices.ts'
 import { findChangedRange } from '../warehouse/history.ts'
 import { countHeld } from '../warehouse/table-part.ts'
@@ -11,6 +11,9 @@ import type { RunDeps, Slice } from './slice-work.ts'
 
 /** How long after a reading of a list without a total another one can agree with it. */
 export const AGREEMENT_SECONDS = 3600
+
+/** On smaller pages a few rows that the service hides would be an empty page, which ends a list. */
+const FEWEST_ROWS = 10
 
 /** What a reading came to, before it lands. */
 export interface LandingReading {
@@ -79,14 +82,15 @@ export async function settleReading(
 }
 
 /**
- * How many rows of a page to ask for: one less than the last time, so that rows lie on other pages, and what goes wrong at the
- * borders of pages shows. After a few times the most again.
+ * How many rows of a page to ask for: every other time one less than the service has served, so that rows lie on other pages, and
+ * what goes wrong at the borders of pages shows.
  */
 export async function choosePageSize(
   { stream, partition, window }: Slice,
   { db }: Pick<RunDeps, 'db'>,
 ): Promise<number> {
   if (window === undefined || !isReadTwice(stream)) return stream.pageSize
-  const last = await readLastPageSize(db, { stream: stream.name, partition: partitionKey(partition), window })
-  return last === undefined || last <= 1 || last % 10 === 7 ? stream.pageSize : Math.min(stream.pageSize, last - 1)
+  const place = { stream: stream.name, partition: partitionKey(partition), window }
+  const [last = 0, before = 0] = await readLastPageSizes(db, place)
+  return last < before || last <= FEWEST_ROWS ? stream.pageSize : Math.min(stream.pageSize, last - 1)
 }

@@ -51,17 +51,20 @@ export async function readEarlierCoverage(
   return { seen: row?.seen ?? '{}', comparedTo: row && readBounds(row.lower, row.upper)?.to }
 }
 
-/** How many rows of a page the last reading of a window took that had several pages; undefined where none had. */
-export async function readLastPageSize(
+/**
+ * How many rows the largest page of the last reading of a window held, and of the one before it, of those that had several pages:
+ * none to two numbers.
+ */
+export async function readLastPageSizes(
   db: Kysely<Database>,
   { stream, partition, window }: LedgerPlace,
-): Promise<number | undefined> {
-  const { rows } = await sql<{ page_size: number }>`
-    select page_size from livehouse_ops.slices
+): Promise<readonly number[]> {
+  const { rows } = await sql<{ size: number }>`
+    select max(page_size) as size from livehouse_ops.slices
     where stream = ${stream} and partition = ${partition} and status = 'landed' and covers && ${formatRange(window)}::tsrange
       and page_size is not null
-    order by slice_id desc limit 1`.execute(db)
-  return rows[0]?.page_size
+    group by run_id order by run_id desc limit 2`.execute(db)
+  return rows.map(({ size }) => size)
 }
 
 /**
