@@ -1,70 +1,77 @@
 import { isSameJson } from '../core/is-same-json.ts'
 import type { Page } from '../core/page.ts'
-import { fetchUnlessRefused, type PageReading, pageIgnored, type RefusedPage } from './page-reading.ts'
-
-/** A page of another size that begins among the rows that have come, and reaches beyond the last of them. */
-interface Place {
-  readonly number: number
-  readonly pageSize: number
-  /** Of the rows that have come, so many lie in it. */
-  readonly known: number
-}
+import { fetchUnlessRefused, largestPage, type PageReading, pageIgnored, type RefusedPage } from './page-reading.ts'
 
 /** No list has so many pages. */
 const BEYOND_ANY_END = 1_000_000
+/** No service serves so few rows a page where more are asked for. */
+const SURELY_ALL = 2
+
+/** A page of fewer rows than the service serves, and what it holds where the list ends and where the page before repeats. */
+interface Look {
+  readonly pageSize: number
+  readonly number: number
+  readonly ifEnd: readonly unknown[]
+  readonly ifMore: readonly unknown[]
+}
 
 /**
- * Asks for the place behind the last row at another page size. A service that repeats its last page past the end, or refuses what
- * lies there, then serves the last row and none behind it; where equal rows fill two pages, or a page was refused for another
- * reason, more rows come.
+ * What it means that a page is refused, or is the one before it again. Where a page beyond any end is not that page too, equal
+ * rows fill both: `more`. Else a page of a smaller size tells, that holds something else if the list ends than if it goes on. What
+ * was refused may have been so for its number: then that of the look is larger, and begins among the rows that have come.
+ *
  * @param pages at least one, of at least one item
- * @returns `unknown` where what came is neither: the list moved, or no page size reaches beyond its last row
- * @throws LivehouseError `paging.ignored` where the first rows come again whatever is asked for, `api.…` of the call
+ * @returns `unknown` where no size tells, or what came is neither: the list moved, or lies too deep
+ * @throws LivehouseError `paging.ignored` where the first rows come again whatever is asked for, `api.…` of a call
  */
 export async function lookBehind(
   reading: PageReading,
   pages: readonly Page[],
-): Promise<'nothing' | 'more' | 'unknown' | RefusedPage> {
-  const place = placeAcross(pages)
-  if (place === undefined) return 'unknown'
-  const page = await fetchUnlessRefused({ ...reading, pageSize: place.pageSize }, place.number)
-  if ('refusal' in page) return page
+  next: Page | RefusedPage,
+): Promise<'end' | 'more' | 'unknown'> {
+  const isRefused = 'refusal' in next
+  if (!isRefused && !(await isBeyondAnyEnd(reading, next))) return 'more'
+  const size = largestPage(pages)
+  if (pages.length === 1 && size <= SURELY_ALL && size < reading.pageSize) return 'end'
+  const look = findLook(pages, next, size)
+  if (look === undefined) return 'unknown'
+  const smaller = { ...reading, pageSize: look.pageSize }
+  const page = await fetchUnlessRefused(smaller, look.number)
+  if ('refusal' in page) return 'unknown'
   const { items } = page
   const rows = pages.flatMap((each) => each.items)
-  const known = rows.slice(-place.known)
-  if (items.length > known.length && isSameJson(items.slice(0, known.length), known)) {
-    if (pages.length === 1) await requireHeeded(reading, place, page)
-    return 'more'
+  // Some rows of it may be hidden; it ends with the last one.
+  const isEnd = items.length > 0 && items.length <= look.ifEnd.length && isSameJson(items, rows.slice(-items.length))
+  if (isRefused) return isEnd ? 'end' : 'unknown'
+  const isFirst = items.length >= look.pageSize && isSameJson(items, rows.slice(0, items.length))
+  if (isSameJson(items, look.ifMore)) {
+    // Of equal rows it could be the first page over and over: then a page beyond any end is full of them too.
+    if (pages.length > 1 || !isFirst || !(await isBeyondAnyEnd(smaller, page))) return 'more'
+    throw pageIgnored(reading, page, BEYOND_ANY_END)
   }
-  const isEnd = items.length > 0 && items.length <= place.pageSize && isSameJson(items, rows.slice(-items.length))
-  if (isEnd) return 'nothing'
-  const isAgain = items.length >= place.pageSize && isSameJson(items, rows.slice(0, items.length))
-  if (isAgain) throw pageIgnored(reading, page, place.number)
-  return 'unknown'
+  if (isFirst && !isEnd) throw pageIgnored(reading, page, look.number)
+  return isEnd ? 'end' : 'unknown'
 }
 
-/**
- * Of the sizes that are smaller than what the service serves, the one that shows most of what lies behind. Pages of few rows may
- * have none: then one that is a little larger.
- */
-function placeAcross(pages: readonly Page[]): Place | undefined {
-  const size = Math.max(...pages.map(({ items }) => items.length))
+/** Larger sizes may be clamped, and then show less than they seem to. */
+function findLook(pages: readonly Page[], next: Page | RefusedPage, size: number): Look | undefined {
+  const rows = pages.flatMap(({ items }) => items)
   const end = (pages.length - 1) * size + (pages.at(-1)?.items.length ?? 0)
-  const behind = ({ pageSize, known }: Place) => pageSize - known
-  const best = (sizes: readonly number[]): Place | undefined => {
-    const places = sizes.map((pageSize) => {
-      const number = Math.ceil(end / pageSize)
-      return { number, pageSize, known: end - (number - 1) * pageSize }
-    })
-    return places.filter((place) => behind(place) > 0).sort((a, b) => behind(b) - behind(a))[0]
+  for (let pageSize = size - 1; pageSize > 0; pageSize--) {
+    const number = Math.floor(end / pageSize) + 1
+    const known = end % pageSize
+    const ifEnd = rows.slice(-(known || pageSize))
+    if ('refusal' in next) {
+      if (known > 0 && number > pages.length) return { pageSize, number, ifEnd, ifMore: [] }
+    } else {
+      const ifMore = [...(known > 0 ? ifEnd : []), ...next.items].slice(0, pageSize)
+      if (!isSameJson(ifMore, ifEnd)) return { pageSize, number, ifEnd, ifMore }
+    }
   }
-  const smaller = Array.from({ length: size - 1 }, (_, index) => size - 1 - index)
-  return best(smaller) ?? best([1, 2, 3, 4].map((more) => size + more))
+  return undefined
 }
 
-/** Equal rows could also be the first page over and over: then a page beyond any end is full of them too. */
-async function requireHeeded(reading: PageReading, { pageSize }: Place, page: Page): Promise<void> {
-  const far = await fetchUnlessRefused({ ...reading, pageSize }, BEYOND_ANY_END)
-  if ('refusal' in far || far.items.length < pageSize || !isSameJson(far.items, page.items)) return
-  throw pageIgnored(reading, far, BEYOND_ANY_END)
+async function isBeyondAnyEnd(reading: PageReading, { items }: Page): Promise<boolean> {
+  const far = await fetchUnlessRefused(reading, BEYOND_ANY_END)
+  return 'items' in far && isSameJson(far.items, items)
 }

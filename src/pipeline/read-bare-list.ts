@@ -18,8 +18,8 @@ export type IsTooLong = (pages: number, pageSize: number) => boolean
 
 /**
  * Reads every page of a bare array (API 4.12), which tells no total. It ends at an empty page: a short page may be one of which
- * rows are hidden. A page that is refused, or that repeats the one before it, is the end only where the same place, asked for at
- * another page size, holds the last row and none behind it. Then the first and the last page are read again, and where equal
+ * rows are hidden. A page that is refused, or that repeats the one before it, is the end only where pages of a smaller size show
+ * that nothing lies behind the last row. Then the first and the last page are read again, and where equal
  * items lie on two pages (a row that a late record has shifted looks like a twin) those pages too. Any difference is a doubt.
  *
  * @throws LivehouseError `paging.ignored` when every page is page 1 again, `api.…` of a call.
@@ -36,11 +36,10 @@ export async function readBareList(
     const isRefused = 'refusal' in next
     if (!isRefused && next.items.length === 0) break
     if (isRefused || isSameJson(next.items, pages.at(-1)?.items)) {
-      const behind = await lookBehind(reading, pages)
-      if (behind === 'nothing') break
+      const meaning = await lookBehind(reading, pages, next)
+      if (meaning === 'end') break
       if (isRefused) return refused(reading, pages, next)
-      if (typeof behind === 'object') return refused(reading, pages, behind)
-      if (behind === 'unknown') return { pages, doubt: `page ${number} is the one before it again` }
+      if (meaning === 'unknown') return { pages, doubt: `page ${number} is the one before it again` }
     }
     pages.push(next)
     if (isTooLong(pages.length, pages[0]?.items.length ?? 0)) return { pages, doubt: undefined, unread: 'too long' }

@@ -55,7 +55,8 @@ function breakGifts(effect: FaultEffect, fault: Partial<Fault> = {}): void {
 }
 
 /** Of the run: its exit code, what it wrote, how its slices ended and what it names. */
-async function syncGifts() {
+async function syncGifts(hoursLater = 0) {
+  account.clock.nowMs += hoursLater * 3_600_000
   const { code, printed } = await account.run(sync, ['--streams', 'gifts', '--json'])
   const { streams, errors } = JSON.parse(printed.join('\n'))
   const { inserted, updated, removed, calls, slices } = streams.gifts
@@ -64,12 +65,13 @@ async function syncGifts() {
 
 const countRows = async () => (await readStreamTable(account.database.db, 'gifts')).length
 
+const nothingNew = { code: 0, inserted: 0, updated: 0, removed: 0, errors: [] }
+
 /** What the service has has landed, and another sync writes nothing. */
 async function expectWhole(rows: number): Promise<void> {
   expect(await syncGifts()).toMatchObject({ code: 0, inserted: rows, errors: [] })
   await expectTruth(account, ['gifts'])
-  account.clock.nowMs += 7_200_000
-  expect(await syncGifts()).toMatchObject({ code: 0, inserted: 0, updated: 0, removed: 0, errors: [] })
+  expect(await syncGifts(2)).toMatchObject(nothingNew)
 }
 
 describe('a page that is refused is never the end', () => {
@@ -124,6 +126,40 @@ describe.each<Switches['beyondLastPage']>(['empty', 'repeat-last', 'error'])('pa
     breakGifts(withheldRows((item) => Object(item).gift_id === 150))
     expect(await syncGifts()).toMatchObject({ code: 0, inserted: 998 })
     expect(await syncGifts()).toMatchObject({ code: 0, inserted: 0 })
+  })
+})
+
+describe('a service that serves few rows a page, whatever is asked for', () => {
+  const serveAtMost = (most: number) =>
+    breakGifts({ name: `${most} a page`, query: (query) => ({ ...query, pageSize: Math.min(query.pageSize, most) }) })
+  test.each([4, 5, 12, 25, 28])('%i equal gifts that fill pages of four are read to their end', async (count) => {
+    addGifts(4, { ago: 20_000 })
+    addEqualGifts(count, 3600)
+    serveAtMost(4)
+    await expectWhole(4 + count)
+  })
+
+  test('its refusal of far pages is no end, in whatever size they are asked for', async () => {
+    addGifts(30, { every: 40_000 })
+    serveAtMost(3)
+    for (let page = 4; page < 40; page++) breakGifts(status(400), { page })
+    await expectWhole(30)
+    expect(await syncGifts(2)).toMatchObject(nothingNew)
+  })
+
+  test('rows that it hides are no end of the others, in any reading', async () => {
+    addGifts(14, { every: 40_000 })
+    breakGifts(withheldRows((item) => Object(item).gift_id > 4 && Object(item).gift_id < 10))
+    serveAtMost(8)
+    expect(await syncGifts()).toMatchObject({ code: 0, inserted: 9 })
+    for (let reading = 0; reading < 4; reading++) expect(await syncGifts(2)).toMatchObject(nothingNew)
+  })
+
+  test.each([17, 18, 30])('of %i rows a page: the next reading has other pages, and agrees', async (most) => {
+    addGifts(50, { every: 40_000 })
+    serveAtMost(most)
+    await syncGifts()
+    expect((await syncGifts(2)).slices.agreed).toBe(4)
   })
 })
 

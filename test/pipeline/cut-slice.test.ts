@@ -163,7 +163,7 @@ describe('a service that behaves otherwise', () => {
     expect(calls).toBe(3)
     calls = 0
     expect(await errorOf(extractScripted('gifts', answer, { window }))).toMatchObject({ code: 'paging.ignored' })
-    expect(calls).toBeLessThan(6)
+    expect(calls).toBeLessThan(7)
   })
 
   test('looks are bounded, however long the list', async () => {
