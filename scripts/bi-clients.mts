@@ -12,6 +12,7 @@ import { openDatabase } from '../src/db/pool.ts'
 import { startEmulator } from '../src/emulator/server.ts'
 import { createTestContext } from '../test/helpers/cli-context.ts'
 import { FIXED_NOW } from '../test/helpers/emulated-service.ts'
+import { superuserUrl } from '../test/helpers/superuser-url.ts'
 
 /**
  * Real clients on the analysts' views, with a login that is granted `livehouse_analyst` and nothing else: each lists the views and
@@ -156,7 +157,7 @@ const dataDir = join(directory, 'data')
 try {
   const queries = await writeQueries(directory)
   const server = await startEmbedded(dataDir, systemClock, stop.signal)
-  const url = server.url('postgres')
+  const url = await superuserUrl(server, dataDir)
   await fill(url)
   const { hostname, port } = new URL(url)
   const ini = `[livehouse]\nDriver = PostgreSQL Unicode\nServername = ${hostname}\nPort = ${port}\nDatabase = postgres\nSSLmode = disable\n`

@@ -12,6 +12,7 @@ import { type Emulator, startEmulator } from '../src/emulator/server.ts'
 import { chromiumPath, launchChromium } from '../test/helpers/chromium.ts'
 import { createTestContext } from '../test/helpers/cli-context.ts'
 import { type TestStatusServer, startTestStatusServer } from '../test/helpers/status-server.ts'
+import { superuserUrl } from '../test/helpers/superuser-url.ts'
 
 /**
  * The pictures of docs/images: twelve nights of a made-up account in an embedded PostgreSQL of their own, one of them short,
@@ -128,7 +129,7 @@ try {
   time.nowMs = MORNING_MS
   await using emulator = await startEmulator({ channels: 8, viewers: 600, days: 40, clock })
   const server = await startEmbedded(dataDir, systemClock, stop.signal)
-  const url = server.url('postgres')
+  const url = await superuserUrl(server, dataDir)
   await runNights(emulator, url)
   await using db = await openDatabase(url, { signal: stop.signal })
   await using status = await serve(db)

@@ -7,6 +7,7 @@ import type { Database } from '../../src/db/database.ts'
 import { locateHome } from '../../src/db/embedded/home.ts'
 import { startEmbedded, stopEmbedded } from '../../src/db/embedded.ts'
 import { openDatabase } from '../../src/db/pool.ts'
+import { superuserUrl } from '../../test/helpers/superuser-url.ts'
 
 /** Works on an empty database in an embedded PostgreSQL of its own, which is removed at the end, however it ends. */
 export async function withScratchDatabase(
@@ -16,7 +17,7 @@ export async function withScratchDatabase(
   const dataDir = await mkdtemp(join(tmpdir(), 'livehouse-bench-'))
   try {
     const server = await startEmbedded(dataDir, systemClock, signal)
-    await using db = await openDatabase(server.url('postgres'), { signal })
+    await using db = await openDatabase(await superuserUrl(server, dataDir), { signal })
     await work(db)
   } finally {
     await stopEmbedded(dataDir, new AbortController().signal)

@@ -13,6 +13,7 @@ import { locateHome } from '../../src/db/embedded/home.ts'
 import { startEmbedded, stopEmbedded } from '../../src/db/embedded.ts'
 import { migrateUp } from '../../src/db/migrate.ts'
 import { openDatabase } from '../../src/db/pool.ts'
+import { superuserUrl } from '../../test/helpers/superuser-url.ts'
 import { readTreeCpuUs } from './process-tree.mts'
 
 const TEMPLATE = 'livehouse_template'
@@ -40,6 +41,7 @@ export async function openServer(signal: AbortSignal): Promise<BenchServer> {
   const { pgdata, place } = await locateHome(dataDir)
   const postmaster = Number((await readFile(join(pgdata, 'postmaster.pid'), 'utf8')).split('\n')[0])
   const admin = await openDatabase(server.url('postgres'), { maxConnections: 1 })
+  const superuser = await openDatabase(await superuserUrl(server, dataDir), { maxConnections: 1 })
   const open = async (url: string) => await openDatabase(url, { maxConnections: 1 })
   const readUse = async (): Promise<DatabaseUse> => {
     const { rows } = await sql<{ bytes: string }>`select pg_current_wal_lsn() - '0/0'::pg_lsn as bytes`.execute(admin)
@@ -62,7 +64,7 @@ export async function openServer(signal: AbortSignal): Promise<BenchServer> {
       made.add(name)
       await sql`create database ${sql.id(name)} template ${sql.id(TEMPLATE)}`.execute(admin)
       // What making it has left to write is not to be counted against what is measured next.
-      await sql`checkpoint`.execute(admin)
+      await sql`checkpoint`.execute(superuser)
       return server.url(name)
     },
     clear: async () => {
@@ -78,6 +80,7 @@ export async function openServer(signal: AbortSignal): Promise<BenchServer> {
     open,
     [Symbol.asyncDispose]: async () => {
       await admin.destroy()
+      await superuser.destroy()
       await stopEmbedded(dataDir, new AbortController().signal)
       for (const path of [place, dataDir]) await rm(path, { recursive: true, force: true })
     },

@@ -1,6 +1,7 @@
 import { readDataDir, readSettings } from '../config.ts'
 import { describeTarget } from '../db/database-url.ts'
 import { stopEmbedded } from '../db/embedded.ts'
+import { withoutRequireAuth } from '../db/require-scram.ts'
 import type { CliContext } from './command.ts'
 import { copyToServer, readCopyTarget } from './db/copy-to-server.ts'
 import { EMBEDDED_DATABASE, embeddedUrl } from './embedded-url.ts'
@@ -64,12 +65,12 @@ PGPASSWORD=… livehouse db copy --to 'postgres://livehouse@db.example.com/liveh
         )
         return 0
       case 'url':
-        context.print(url)
+        context.print(withoutRequireAuth(url))
         return 0
       case 'copy':
         return copyToServer(context, url, copyTarget)
       case 'psql':
-        return openPsql(context, url, passedOn)
+        return openPsql(context, withoutRequireAuth(url), passedOn)
     }
   },
 )

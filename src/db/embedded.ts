@@ -1,19 +1,25 @@
-import { readFile } from 'node:fs/promises'
+import { randomInt } from 'node:crypto'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Client } from 'pg'
 import type { Clock } from '../core/clock.ts'
+import { LivehouseError } from '../core/errors.ts'
 import { findBinaries } from './embedded/binaries.ts'
-import { failureIn, prepareCluster, readPassword, SUPERUSER } from './embedded/cluster.ts'
+import { failureIn, prepareCluster, ROLE } from './embedded/cluster.ts'
 import { embeddedError } from './embedded/embedded-error.ts'
+import { checkListener, findServer, LOCK_FILE } from './embedded/find-server.ts'
 import { type Home, locateHome, prepareHome } from './embedded/home.ts'
-import { choosePort, rememberPort } from './embedded/port.ts'
+import { readPrivate, writePrivate } from './embedded/private-file.ts'
 import { runProgram } from './embedded/run-program.ts'
-import { isStale, readServerLock, removeStaleLock } from './embedded/server-lock.ts'
+import { readServerFile } from './embedded/server-file.ts'
+import { clientFor } from './require-scram.ts'
 
 const PATIENCE_MS = 60_000
 const POLL_MS = 50
 const STARTS = 3
 const CONNECT_TIMEOUT_MS = 5000
+/** Above the ports of well-known services, below 32768, where systems take the ports of outgoing connections from. */
+const PORTS = [20_000, 32_000] as const
+const LOG_FILE = 'server.log'
 
 /** A running embedded PostgreSQL. */
 export interface EmbeddedServer {
@@ -29,26 +35,23 @@ export interface EmbeddedServer {
  */
 export async function startEmbedded(dataDir: string, clock: Clock, signal: AbortSignal): Promise<EmbeddedServer> {
   const prepared = await prepareHome(dataDir)
-  await prepareCluster(prepared, clock, signal)
+  const password = await prepareCluster(prepared, signal)
   // Once more: now there is a directory whose owner says as whom the server runs.
   const home = await locateHome(dataDir)
-  const password = await readPassword(home)
   const deadline = clock.now() + PATIENCE_MS
   for (let starts = 0; clock.now() < deadline; ) {
-    const lock = await readServerLock(home.pgdata)
-    if (lock !== undefined && !(await isStale(lock, home.pgdata))) {
-      const server = serverAt(lock.port, password)
-      if (lock.isReady && (await takesConnections(server, home))) return server
-    } else {
-      if (lock !== undefined) await removeStaleLock(lock, home.pgdata)
-      if (starts === STARTS) throw failureIn(await readLog(home), home.dataDir)
+    const found = await findServer(home)
+    if (found === undefined) {
+      if (starts >= STARTS) await checkFailure(home)
+      await launch(home, starts, signal)
       starts += 1
-      await launch(home, signal)
-      continue
+    } else {
+      const server = serverAt(found.port, password)
+      if (found.isReady && (await takesConnections(server, home))) return server
     }
     await clock.sleep(POLL_MS, signal)
   }
-  throw embeddedError(home.dataDir, 'it took no connection within a minute', `See ${logFile(home)}`)
+  throw embeddedError(home.dataDir, 'it took no connection within a minute', `See ${join(home.pgdata, LOG_FILE)}`)
 }
 
 /**
@@ -68,32 +71,40 @@ export async function stopEmbedded(dataDir: string, signal: AbortSignal): Promis
 
 /** Whether a server works in this data directory. */
 export async function isEmbeddedRunning(dataDir: string): Promise<boolean> {
-  const { pgdata } = await locateHome(dataDir)
-  const lock = await readServerLock(pgdata)
-  return lock !== undefined && !(await isStale(lock, pgdata))
+  return (await findServer(await locateHome(dataDir))) !== undefined
+}
+
+/** Processes of a server that was killed end soon; beside them PostgreSQL starts no other. Any other failure stays. */
+async function checkFailure(home: Home): Promise<void> {
+  const failure = failureIn((await readServerFile(home, LOG_FILE)) ?? '', home.dataDir)
+  if (!failure.message.includes('is still in use')) throw failure
 }
 
 /** Its failure is not told here: the loser of two starts fails too. What counts is whether a server answers. */
-async function launch(home: Home, signal: AbortSignal): Promise<void> {
+async function launch(home: Home, earlierStarts: number, signal: AbortSignal): Promise<void> {
   const { pgCtl } = await findBinaries(home, signal)
-  const port = await choosePort(home.pgdata)
+  // PostgreSQL itself removes the lock of a process that is gone, but not where a zombie or another program has its number.
+  if (earlierStarts > 0) await rm(join(home.pgdata, LOCK_FILE), { force: true })
+  // The port of last time, so that the connections of BI tools stay valid; another where it seems to be taken.
+  const former = earlierStarts < STARTS - 1 ? Number(await readPrivate(home, 'port')) : 0
+  const port = former > 0 ? former : randomInt(...PORTS)
   const settings = `-c listen_addresses=127.0.0.1 -p ${port} -c unix_socket_directories=''`
-  const args = ['start', '-w', '-D', home.pgdata, '-l', logFile(home), '-o', settings]
+  const args = ['start', '-w', '-D', home.pgdata, '-l', join(home.pgdata, LOG_FILE), '-o', settings]
   const options = { owner: home.owner, cwd: home.place, signal, isDaemonStarter: true }
   const { exitCode } = await runProgram(pgCtl, args, options)
-  if (exitCode === 0) await rememberPort(home.pgdata, port)
+  if (exitCode === 0) await writePrivate(home, 'port', String(port))
 }
 
 function serverAt(port: number, password: string): EmbeddedServer {
-  return {
-    port,
-    url: (database) => `postgresql://${SUPERUSER}:${password}@127.0.0.1:${port}/${encodeURIComponent(database)}`,
-  }
+  const address = `postgresql://${ROLE}:${encodeURIComponent(password)}@127.0.0.1:${port}`
+  return { port, url: (database) => `${address}/${encodeURIComponent(database)}?require_auth=scram-sha-256` }
 }
 
-async function takesConnections(server: EmbeddedServer, { dataDir }: Home): Promise<boolean> {
-  const client = new Client({
-    connectionString: server.url('postgres'),
+async function takesConnections(server: EmbeddedServer, home: Home): Promise<boolean> {
+  if (!(await checkListener(server.port, home))) return false
+  const url = server.url('postgres')
+  const client = new (clientFor(url))({
+    connectionString: url,
     application_name: 'livehouse',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   })
@@ -104,22 +115,18 @@ async function takesConnections(server: EmbeddedServer, { dataDir }: Home): Prom
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     if (code === '53300') return true
+    if (error instanceof LivehouseError) {
+      throw embeddedError(home.dataDir, error.message, `Find out what listens on its port ${server.port}`, error)
+    }
     if (code !== '28P01') return false
+    const file = join(home.private, 'password')
     throw embeddedError(
-      dataDir,
+      home.dataDir,
       'its password was changed',
-      'Write it into postgres/livehouse.password there, or set LIVEHOUSE_DATA_DIR to another directory',
+      `Write it into ${file}, or set LIVEHOUSE_DATA_DIR to another directory`,
       error,
     )
   } finally {
     await client.end()
   }
-}
-
-async function readLog(home: Home): Promise<string> {
-  return readFile(logFile(home), 'utf8').catch(() => '')
-}
-
-function logFile({ pgdata }: Home): string {
-  return join(pgdata, 'server.log')
 }

@@ -6,6 +6,7 @@ import { copyPool } from './copy-pool.ts'
 import type { Database } from './database.ts'
 import { describeTarget } from './database-url.ts'
 import { pgTypes } from './pg-types.ts'
+import { clientFor } from './require-scram.ts'
 import { warehouseDialect } from './warehouse-dialect.ts'
 import { watchSilence } from './watch-silence.ts'
 
@@ -32,7 +33,8 @@ export interface PoolOptions {
  * it: connections that are open keep the process alive.
  *
  * TLS is asked for in the URL: `?sslmode=verify-full`, `no-verify`, `disable`, with `sslrootcert`, `sslcert` and `sslkey`
- * naming files; `uselibpqcompat=true` gives `require` and `prefer` the meaning that they have in libpq.
+ * naming files; `require_auth=scram-sha-256` refuses a server that does not prove that it knows the password;
+ * `uselibpqcompat=true` gives `require` and `prefer` the meaning that they have in libpq.
  *
  * Its statements rely on no state of a session: what one needs is set by `set_config(…, true)` within its transaction, so that a pooler
  * in transaction mode may stand in between. Where the server has stopped answering,
@@ -44,6 +46,7 @@ export async function openDatabase(url: string, options: PoolOptions = {}): Prom
   signal?.throwIfAborted()
   const sockets = new Set<Socket>()
   const pool = new Pool({
+    Client: clientFor(url),
     connectionString: url,
     application_name: 'livehouse',
     max: maxConnections,

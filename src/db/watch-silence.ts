@@ -1,6 +1,6 @@
 import { Socket } from 'node:net'
-import { Client } from 'pg'
 import { callIfStillRunning } from '../core/clock.ts'
+import { clientFor } from './require-scram.ts'
 
 /** Hears of each statement of a pool. */
 export interface SilenceWatch {
@@ -78,7 +78,7 @@ async function askAnother(url: string, withinMs: number): Promise<Hearing> {
     socket.destroy()
   })
   try {
-    const client = new Client({ connectionString: url, application_name: 'livehouse', stream: () => socket })
+    const client = new (clientFor(url))({ connectionString: url, application_name: 'livehouse', stream: () => socket })
     client.on('error', () => {})
     await client.connect()
     isGreeted = true

@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { mkdir, readdir, readFile, rm, watch, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -6,7 +8,7 @@ import { systemClock } from '../../src/core/clock.ts'
 import { createDatabaseIfMissing } from '../../src/db/create-database.ts'
 import { type EmbeddedServer, isEmbeddedRunning, startEmbedded, stopEmbedded } from '../../src/db/embedded.ts'
 import { openDatabase } from '../../src/db/pool.ts'
-import { createPassableFolder } from '../helpers/operating-system.ts'
+import { createPassableFolder, giveToServer } from '../helpers/operating-system.ts'
 
 const never = new AbortController().signal
 let folder = ''
@@ -41,7 +43,7 @@ test('an interrupted first start leaves nothing behind', async () => {
   await expect(startEmbedded(dataDir, systemClock, controller.signal)).rejects.toBe(interruption)
   await seen
   // Programs that were copied (npm's ignore-scripts) are whole and stay.
-  expect((await readdir(dataDir)).filter((name) => !name.startsWith('postgresql-'))).toEqual([])
+  expect((await readdir(dataDir)).filter((name) => !name.startsWith('postgresql-'))).toEqual(['private'])
 })
 
 test('several first starts at once end up with one server and one database', async () => {
@@ -52,14 +54,16 @@ test('several first starts at once end up with one server and one database', asy
   await Promise.all([1, 2, 3].map(() => createDatabaseIfMissing(server.url('postgres'), 'livehouse', never)))
   await using db = await openDatabase(server.url('livehouse'))
   await sql`create table kept as select 1 as one`.execute(db)
-  expect((await readdir(dataDir)).filter((name) => !name.startsWith('postgresql-'))).toEqual(['postgres'])
+  expect((await readdir(dataDir)).filter((name) => !name.startsWith('postgresql-'))).toEqual(['postgres', 'private'])
 })
 
-test('nobody gets in without the password, and only from this machine', async () => {
+test('nobody gets in without the password, only from this machine, and never as a superuser', async () => {
   const url = new URL((await start()).url('postgres'))
   await using db = await openDatabase(url.href)
   const { rows } = await sql<{ listen_addresses: string }>`show listen_addresses`.execute(db)
   expect(rows[0]?.listen_addresses).toBe('127.0.0.1')
+  const role = await sql`select rolsuper from pg_roles where rolname = current_user`.execute(db)
+  expect(role.rows).toEqual([{ rolsuper: false }])
   url.password = 'guess'
   await expect(openDatabase(url.href)).rejects.toMatchObject({ code: 'db.refused', details: { sqlState: '28P01' } })
 })
@@ -87,6 +91,20 @@ test('a lock whose number belongs to another program by now is stale', async () 
   await stopEmbedded(dataDir, never)
   const lock = `${process.pid}\n${dataDir}/postgres\n1700000000\n25432\n\n127.0.0.1\n\nready\n`
   await writeFile(join(dataDir, 'postgres', 'postmaster.pid'), lock)
+  await giveToServer(join(dataDir, 'postgres', 'postmaster.pid'))
   expect(await isEmbeddedRunning(dataDir)).toBe(false)
   expect((await start()).port).not.toBe(25_432)
+})
+
+test('a port that another program has taken meanwhile is left to it', async () => {
+  const { port } = await start()
+  await stopEmbedded(dataDir, never)
+  const other = createServer().listen(port, '127.0.0.1')
+  await once(other, 'listening')
+  const moved = await start()
+  expect(moved.port).not.toBe(port)
+  other.close()
+  await once(other, 'close')
+  await stopEmbedded(dataDir, never)
+  expect((await start()).port).toBe(moved.port)
 })

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp } from 'node:fs/promises'
+import { chmod, lchown, mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -20,4 +20,9 @@ export async function asOrdinaryUser<T>(work: () => Promise<T>): Promise<T> {
   } finally {
     process.seteuid?.(0)
   }
+}
+
+/** Where root runs the tests: gives a file, folder or link to an account that the server may run as, as if that had made it. */
+export async function giveToServer(path: string): Promise<void> {
+  if (isRoot) await lchown(path, 65_534, 65_534)
 }

@@ -11,6 +11,7 @@ import { locateHome } from '../../src/db/embedded/home.ts'
 import { startEmbedded, stopEmbedded } from '../../src/db/embedded.ts'
 import { migrateUp } from '../../src/db/migrate.ts'
 import { openDatabase } from '../../src/db/pool.ts'
+import { superuserUrl } from './superuser-url.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -130,7 +131,7 @@ async function embeddedServer(): Promise<TestServer> {
   }
   try {
     const server = await startEmbedded(dataDir, systemClock, never)
-    const url = server.url('postgres')
+    const url = await superuserUrl(server, dataDir)
     await using db = await openDatabase(url)
     // Nothing here has to survive a power cut.
     await sql`alter system set fsync = off`.execute(db)

@@ -1,6 +1,7 @@
 import { Socket } from 'node:net'
-import { Client, type QueryResultRow } from 'pg'
+import type { Client, QueryResultRow } from 'pg'
 import { describeTarget } from '../database-url.ts'
+import { clientFor } from '../require-scram.ts'
 import { translateConnectError, translateStatementError } from '../translate-error.ts'
 
 const CONNECT_TIMEOUT_MS = 10_000
@@ -22,7 +23,7 @@ export async function openSession(url: string, setting: string, signal: AbortSig
   signal.throwIfAborted()
   const named = { target: describeTarget(url), setting }
   const socket = new Socket()
-  const client = new Client({
+  const client = new (clientFor(url))({
     connectionString: url,
     application_name: 'livehouse',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,

@@ -1,11 +1,9 @@
-import { randomUUID } from 'node:crypto'
-import { chmod, cp, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises'
+import { chmod, cp, mkdtemp, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { z } from 'zod'
 import { embeddedError } from './embedded-error.ts'
-import { type Home, UNFINISHED_PREFIX } from './home.ts'
-import { giveTo } from './owner.ts'
+import type { Home } from './home.ts'
 import { runProgram } from './run-program.ts'
 
 const packageJson = z.object({ version: z.string() })
@@ -15,6 +13,7 @@ const symlinkList = z.array(z.object({ source: z.string(), target: z.string() })
 export interface Binaries {
   readonly initdb: string
   readonly pgCtl: string
+  readonly postgres: string
 }
 
 /**
@@ -54,7 +53,8 @@ function packageRoot(home: Home): string {
 }
 
 function programsIn(native: string): Binaries {
-  return { initdb: join(native, 'bin', 'initdb'), pgCtl: join(native, 'bin', 'pg_ctl') }
+  const programAt = (name: string) => join(native, 'bin', name)
+  return { initdb: programAt('initdb'), pgCtl: programAt('pg_ctl'), postgres: programAt('postgres') }
 }
 
 /** Why the programs do not run as the server's user; undefined when they do. */
@@ -69,24 +69,20 @@ async function failureOf(native: string, home: Home, signal: AbortSignal): Promi
 
 /** Written beside and renamed, so that two at once both find a whole one. */
 async function copyBinaries(native: string, copy: string, home: Home): Promise<void> {
-  const unfinished = join(home.place, `${UNFINISHED_PREFIX}${randomUUID()}`)
+  const unfinished = await mkdtemp(join(home.place, 'unfinished-'))
   try {
     await cp(native, unfinished, { recursive: true, verbatimSymlinks: true })
-    await makeWritable(unfinished)
+    // They come with their modes: those of a program that others may not read, or that nobody may write.
+    for (const entry of await readdir(unfinished, { recursive: true, withFileTypes: true })) {
+      if (!entry.isSymbolicLink()) await chmod(join(entry.parentPath, entry.name), 0o755)
+    }
+    await chmod(unfinished, 0o755)
     await linkLibraries(unfinished)
-    await giveTo(home.owner, unfinished)
     await rename(unfinished, copy)
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true })
     if ((await stat(copy).catch(() => undefined)) === undefined) throw error
   }
-}
-
-/** Folders come with their modes: where the program may not be written, neither may they, and links could not be made. */
-async function makeWritable(folder: string): Promise<void> {
-  const inside = await readdir(folder, { recursive: true, withFileTypes: true })
-  const folders = inside.filter((entry) => entry.isDirectory()).map(({ parentPath, name }) => join(parentPath, name))
-  for (const path of [folder, ...folders]) await chmod(path, 0o755)
 }
 
 /** What the package's install script does; its paths start with `native/`. */

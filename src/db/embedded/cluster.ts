@@ -1,38 +1,44 @@
-import { randomBytes } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, lchown, mkdir, mkdtemp, readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Clock } from '../../core/clock.ts'
 import { type Binaries, findBinaries } from './binaries.ts'
 import { embeddedError, translateFileError } from './embedded-error.ts'
-import { type Home, UNFINISHED_PREFIX } from './home.ts'
-import { giveTo } from './owner.ts'
+import type { Home } from './home.ts'
+import { keepPassword, readPrivate, writePrivate } from './private-file.ts'
 import { runProgram } from './run-program.ts'
+import { readServerFile } from './server-file.ts'
 
-export const SUPERUSER = 'livehouse'
+/** The role that livehouse works as: it may make databases and roles, and is no superuser (`postgres` is). */
+export const ROLE = 'livehouse'
 const MAJOR_VERSION = '18'
-const ABANDONED_MS = 10 * 60_000
+/** Of the folder in which a cluster is made, and renamed when it is whole: a start that was killed leaves it behind. */
+const UNFINISHED_PREFIX = 'unfinished-'
+/** Where earlier versions kept the password: among the data, which belong to the server's user. */
+const FORMER_PASSWORD = 'livehouse.password'
 
 /**
  * Makes sure that `pgdata` is a cluster of this version that the server's user owns; creates it where there is none.
  * It is made beside and renamed, so that an interrupted or doubled start leaves no half of one.
+ * @returns the password of ROLE
  * @throws db.embedded
  */
-export async function prepareCluster(home: Home, clock: Clock, signal: AbortSignal): Promise<void> {
+export async function prepareCluster(home: Home, signal: AbortSignal): Promise<string> {
   try {
-    if (!(await hasCluster(home))) await createCluster(home, clock, signal)
+    if (!(await hasCluster(home))) await createCluster(home, signal)
     await checkCluster(home)
+    return (await readPrivate(home, 'password')) ?? (await movePassword(home))
   } catch (error) {
     throw translateFileError(error, home.dataDir)
   }
 }
 
-/** @throws db.embedded when this user may not read it */
-export async function readPassword(home: Home): Promise<string> {
-  try {
-    return await readFile(passwordFile(home.pgdata), 'utf8')
-  } catch (error) {
-    throw translateFileError(error, home.dataDir)
+async function movePassword(home: Home): Promise<string> {
+  const password = await readServerFile(home, FORMER_PASSWORD)
+  if (password === undefined) {
+    throw embeddedError(home.dataDir, 'its password is gone', `Write it into ${join(home.private, 'password')}`)
   }
+  await writePrivate(home, 'password', password)
+  await rm(join(home.pgdata, FORMER_PASSWORD))
+  return password
 }
 
 async function hasCluster({ dataDir, pgdata }: Home): Promise<boolean> {
@@ -50,13 +56,19 @@ async function hasCluster({ dataDir, pgdata }: Home): Promise<boolean> {
   return names.length > 0
 }
 
-async function checkCluster({ dataDir, pgdata, owner }: Home): Promise<void> {
+async function checkCluster(home: Home): Promise<void> {
+  const { dataDir, pgdata, owner } = home
   const { uid } = await stat(pgdata)
   if (uid !== (owner?.uid ?? process.geteuid?.() ?? uid)) {
-    if (owner === undefined) throw foreignOwner(dataDir, pgdata, uid)
-    await giveTo(owner, pgdata)
+    throw embeddedError(
+      dataDir,
+      `${pgdata} belongs to another user (uid ${uid})`,
+      owner === undefined
+        ? 'Run as that user, or set LIVEHOUSE_DATA_DIR to another directory'
+        : `PostgreSQL does not run as root: give it to the user that is to run it (chown -R ${owner.uid}:${owner.gid} ${pgdata})`,
+    )
   }
-  const version = (await readFile(join(pgdata, 'PG_VERSION'), 'utf8')).trim()
+  const version = (await readServerFile(home, 'PG_VERSION'))?.trim()
   if (version === MAJOR_VERSION) return
   throw embeddedError(
     dataDir,
@@ -65,44 +77,67 @@ async function checkCluster({ dataDir, pgdata, owner }: Home): Promise<void> {
   )
 }
 
-function foreignOwner(dataDir: string, pgdata: string, uid: number): Error {
-  return embeddedError(
-    dataDir,
-    `${pgdata} belongs to another user (uid ${uid})`,
-    'Run as that user or as root, or set LIVEHOUSE_DATA_DIR to another directory',
-  )
-}
-
-async function createCluster(home: Home, clock: Clock, signal: AbortSignal): Promise<void> {
-  await removeAbandoned(home, clock)
+/** What is made of it by programs is the server's user's; the folder around it is not, so that it can be renamed and removed. */
+async function createCluster(home: Home, signal: AbortSignal): Promise<void> {
   const binaries = await findBinaries(home, signal)
   const work = await mkdtemp(join(home.place, UNFINISHED_PREFIX))
+  const made = join(work, 'data')
+  const superuserPassword = join(work, 'password')
   try {
-    const made = join(work, 'data')
-    const password = join(work, 'password')
-    await writeFile(password, randomBytes(24).toString('base64url'), { mode: 0o600 })
-    await giveTo(home.owner, work)
-    await runInitdb(home, binaries, work, signal)
-    await rename(password, passwordFile(made))
+    await mkdir(made, { mode: 0o700 })
+    await writeFile(superuserPassword, await keepPassword(home, 'superuser-password'), { mode: 0o600 })
+    if (home.owner !== undefined) {
+      await chmod(work, 0o711)
+      for (const path of [made, superuserPassword]) await lchown(path, home.owner.uid, home.owner.gid)
+    }
+    await runInitdb(home, binaries, { made, superuserPassword, work, signal })
+    await createRole(home, binaries, { made, work, signal })
     await rename(made, home.pgdata).catch(async (error: unknown) => {
       // Another start was quicker: its cluster is as good.
       if (!(await hasCluster(home))) throw error
     })
   } finally {
-    await rm(work, { recursive: true, force: true })
+    await removeWork(home, work, made)
   }
 }
 
-async function runInitdb(home: Home, { initdb }: Binaries, work: string, signal: AbortSignal): Promise<void> {
-  const args = ['-D', join(work, 'data'), '-U', SUPERUSER, '-A', 'scram-sha-256', '--pwfile', join(work, 'password')]
+/** As root, what belongs to the server's user is removed as that user: it may put links there while this goes on. */
+async function removeWork({ owner }: Home, work: string, made: string): Promise<void> {
+  const never = new AbortController().signal
+  if (owner !== undefined) await runProgram('/bin/rm', ['-rf', made], { owner, cwd: '/', signal: never })
+  if (owner !== undefined) await rmdir(made).catch(() => undefined)
+  await rm(work, { recursive: true, force: true })
+}
+
+interface Making {
+  readonly made: string
+  readonly work: string
+  readonly signal: AbortSignal
+}
+
+async function runInitdb(
+  home: Home,
+  { initdb }: Binaries,
+  { made, work, superuserPassword, signal }: Making & { readonly superuserPassword: string },
+): Promise<void> {
+  const args = ['-D', made, '-U', 'postgres', '-A', 'scram-sha-256', '--pwfile', superuserPassword]
   // The collation is PostgreSQL's own: the same order on every system, and no index broken by an update of libc.
   const locale = ['-E', 'UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C']
   const zone = ['-c', 'timezone=UTC', '-c', 'log_timezone=UTC']
-  const { exitCode, output } = await runProgram(initdb, [...args, ...locale, ...zone], {
-    owner: home.owner,
-    cwd: work,
-    signal,
-  })
+  const options = { owner: home.owner, cwd: work, signal }
+  const { exitCode, output } = await runProgram(initdb, [...args, ...locale, ...zone], options)
+  if (exitCode !== 0) throw failureIn(output, home.dataDir)
+}
+
+/** Before the cluster is in its place, by a PostgreSQL that takes no connections: no password of a superuser is ever used. */
+async function createRole(home: Home, { postgres }: Binaries, { made, work, signal }: Making): Promise<void> {
+  const password = await keepPassword(home, 'password')
+  const input = [
+    `create role ${ROLE} login createdb createrole password '${password}';`,
+    `grant pg_signal_backend, pg_read_all_stats to ${ROLE};`,
+  ].join('\n')
+  const args = ['--single', '-D', made, '-c', 'exit_on_error=true', 'postgres']
+  const { exitCode, output } = await runProgram(postgres, args, { owner: home.owner, cwd: work, signal, input })
   if (exitCode !== 0) throw failureIn(output, home.dataDir)
 }
 
@@ -125,18 +160,4 @@ export function failureIn(output: string, dataDir: string): Error {
     line.trim() === '' ? 'it ended without a message' : line.trim(),
     `See ${join(dataDir, 'postgres', 'server.log')}, or point DATABASE_URL at a PostgreSQL server`,
   )
-}
-
-/** What a start that was killed left behind. */
-async function removeAbandoned({ place }: Home, clock: Clock): Promise<void> {
-  for (const name of await readdir(place)) {
-    if (!name.startsWith(UNFINISHED_PREFIX)) continue
-    const found = await stat(join(place, name)).catch(() => undefined)
-    if (found === undefined || clock.now() - found.mtimeMs < ABANDONED_MS) continue
-    await rm(join(place, name), { recursive: true, force: true })
-  }
-}
-
-function passwordFile(pgdata: string): string {
-  return join(pgdata, 'livehouse.password')
 }

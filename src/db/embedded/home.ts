@@ -7,9 +7,6 @@ import { type Owner, serverOwner } from './owner.ts'
 /** Where root keeps a cluster whose data directory the server's user cannot reach. */
 const REACHABLE_PLACE = '/var/lib/livehouse'
 
-/** Of names in a home of what is renamed when it is whole; a start that was killed leaves it behind. */
-export const UNFINISHED_PREFIX = 'unfinished-'
-
 /** pg_ctl and initdb put paths into a shell command between double quotes. */
 const UNSAFE_IN_PATH = process.platform === 'win32' ? /["%\n]/ : /["$`\\\n]/
 
@@ -17,9 +14,11 @@ const UNSAFE_IN_PATH = process.platform === 'win32' ? /["%\n]/ : /["$`\\\n]/
 export interface Home {
   /** As configured, absolute: what messages name. */
   readonly dataDir: string
+  /** This user's alone: passwords, and the port of last time. */
+  readonly private: string
   /** Holds `pgdata` and, where they are needed, copies of the programs. */
   readonly place: string
-  /** The data directory of PostgreSQL; may not exist yet. */
+  /** The data directory of PostgreSQL; may not exist yet. As root, the only folder that the server's user may write. */
   readonly pgdata: string
   readonly owner: Owner | undefined
 }
@@ -31,13 +30,14 @@ export async function locateHome(dataDir: string): Promise<Home> {
   const pgdata = (await lstat(link).catch(() => undefined))?.isSymbolicLink()
     ? resolve(absolute, await readlink(link))
     : link
-  return { dataDir: absolute, place: dirname(pgdata), pgdata, owner: await serverOwner(pgdata) }
+  const owner = await serverOwner(pgdata)
+  return { dataDir: absolute, private: join(absolute, 'private'), place: dirname(pgdata), pgdata, owner }
 }
 
 /**
  * Creates what is missing of the home's directories. As root below a directory that only root may enter (/root, often),
  * `postgres` becomes a link to a place that the server's user can reach.
- * @throws db.embedded
+ * @throws db.embedded, also where another user could replace what is in them
  */
 export async function prepareHome(dataDir: string): Promise<Home> {
   const absolute = resolve(dataDir)
@@ -51,38 +51,61 @@ export async function prepareHome(dataDir: string): Promise<Home> {
   try {
     await mkdir(absolute, { recursive: true })
     const home = await locateHome(dataDir)
-    if (home.owner === undefined) return home
-    await makeReachable(absolute)
-    if (home.place !== absolute) {
-      await mkdir(home.place, { recursive: true, mode: 0o755 })
-      return home
-    }
-    if (await isReachable(absolute, home.owner)) return home
-    if ((await lstat(home.pgdata).catch(() => undefined)) !== undefined) throw unreachable(home, home.owner)
-    const place = join(REACHABLE_PLACE, createHash('sha256').update(absolute).digest('hex').slice(0, 16))
-    await mkdir(place, { recursive: true, mode: 0o755 })
-    await symlink(join(place, 'postgres'), home.pgdata).catch((error: unknown) => {
-      // Another start was quicker, with the same link.
-      if (!(error instanceof Error) || !('code' in error) || error.code !== 'EEXIST') throw error
-    })
+    if (home.owner !== undefined) await makePlace(home, home.owner)
+    await makePrivate(home)
     return await locateHome(dataDir)
   } catch (error) {
     throw translateFileError(error, absolute)
   }
 }
 
-function unreachable({ dataDir, pgdata }: Home, { uid }: Owner): Error {
-  return embeddedError(
-    dataDir,
-    `root may not run PostgreSQL, and the user that runs it (uid ${uid}) cannot enter ${pgdata}`,
-    'Open the folders above it for passing through (chmod o+x), or set LIVEHOUSE_DATA_DIR to another directory',
-  )
+async function makePlace(home: Home, owner: Owner): Promise<void> {
+  const { dataDir, pgdata, place } = home
+  await requireRoots(dataDir, dataDir)
+  await chmod(dataDir, ((await stat(dataDir)).mode & 0o777) | 0o011)
+  if (place !== dataDir) return makeRoots(place, dataDir)
+  if (await isReachable(dataDir, owner)) return
+  if ((await lstat(pgdata).catch(() => undefined)) !== undefined) {
+    throw embeddedError(
+      dataDir,
+      `root may not run PostgreSQL, and the user that runs it (uid ${owner.uid}) cannot enter ${pgdata}`,
+      'Open the folders above it for passing through (chmod o+x), or set LIVEHOUSE_DATA_DIR to another directory',
+    )
+  }
+  const reachable = join(REACHABLE_PLACE, createHash('sha256').update(dataDir).digest('hex').slice(0, 16))
+  await makeRoots(reachable, dataDir)
+  await symlink(join(reachable, 'postgres'), pgdata).catch((error: unknown) => {
+    // Another start was quicker, with the same link.
+    if (!(error instanceof Error) || !('code' in error) || error.code !== 'EEXIST') throw error
+  })
 }
 
-/** The directory itself is ours to open for passing through, whatever the umask or mkdtemp made of it; its parents are not. */
-async function makeReachable(directory: string): Promise<void> {
-  const { mode, uid } = await stat(directory)
-  if (uid === 0 && (mode & 0o001) === 0) await chmod(directory, (mode & 0o777) | 0o011)
+async function makeRoots(folder: string, dataDir: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o755 })
+  await requireRoots(folder, dataDir)
+}
+
+/** What another user may change can be another folder, or a link, at any moment. */
+async function requireRoots(folder: string, dataDir: string): Promise<void> {
+  const { uid, gid, mode } = await stat(folder)
+  if (uid === 0 && (mode & (gid === 0 ? 0o002 : 0o022)) === 0) return
+  const mending = `Give it to root alone (chown root ${folder}; chmod go-w ${folder}), or run as another user than root`
+  throw embeddedError(dataDir, `${folder} may be changed by others (uid ${uid}), and livehouse runs as root`, mending)
+}
+
+async function makePrivate({ dataDir, private: folder }: Home): Promise<void> {
+  await mkdir(folder, { mode: 0o700 }).catch((error: unknown) => {
+    if (!(error instanceof Error) || !('code' in error) || error.code !== 'EEXIST') throw error
+  })
+  const found = await lstat(folder)
+  if (!found.isDirectory() || found.uid !== (process.geteuid?.() ?? found.uid)) {
+    throw embeddedError(
+      dataDir,
+      `${folder} is no folder of this user`,
+      'Run as its owner, or set LIVEHOUSE_DATA_DIR to another directory',
+    )
+  }
+  if ((found.mode & 0o077) !== 0) await chmod(folder, 0o700)
 }
 
 async function isReachable(directory: string, { uid, gid }: Owner): Promise<boolean> {

@@ -15,6 +15,8 @@ export interface ProgramOptions {
   readonly signal: AbortSignal
   /** A daemon that inherits a pipe keeps it open for ever: then nothing is read. */
   readonly isDaemonStarter?: boolean
+  /** What it reads from its standard input. */
+  readonly input?: string
 }
 
 /**
@@ -24,7 +26,7 @@ export interface ProgramOptions {
 export async function runProgram(
   file: string,
   args: readonly string[],
-  { owner, cwd, signal, isDaemonStarter = false }: ProgramOptions,
+  { owner, cwd, signal, input, isDaemonStarter = false }: ProgramOptions,
 ): Promise<ProgramResult> {
   signal.throwIfAborted()
   const output: string[] = []
@@ -34,11 +36,13 @@ export async function runProgram(
       ...owner,
       // Nothing of PGDATA, PGPORT, LANG … of the caller; messages in English, which is what is matched and shown.
       env: { LC_ALL: 'C' },
-      stdio: isDaemonStarter ? 'ignore' : ['ignore', 'pipe', 'pipe'],
+      stdio: isDaemonStarter ? 'ignore' : ['pipe', 'pipe', 'pipe'],
       windowsHide: true,
     })
     const end = () => child.kill()
     signal.addEventListener('abort', end, { once: true })
+    // Where it has ended before it read that, its exit code says so.
+    child.stdin?.on('error', () => {}).end(input)
     child.stdout?.on('data', (chunk) => output.push(String(chunk)))
     child.stderr?.on('data', (chunk) => output.push(String(chunk)))
     child.on('error', (error) => {

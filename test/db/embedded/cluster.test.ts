@@ -1,11 +1,12 @@
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { chown, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemClock } from '../../../src/core/clock.ts'
-import { failureIn } from '../../../src/db/embedded/cluster.ts'
+import { failureIn, prepareCluster } from '../../../src/db/embedded/cluster.ts'
 import { translateFileError } from '../../../src/db/embedded/embedded-error.ts'
+import { locateHome } from '../../../src/db/embedded/home.ts'
 import { startEmbedded } from '../../../src/db/embedded.ts'
-import { asOrdinaryUser, createPassableFolder, isRoot } from '../../helpers/operating-system.ts'
+import { asOrdinaryUser, createPassableFolder, giveToServer, isRoot } from '../../helpers/operating-system.ts'
 
 const never = new AbortController().signal
 let folder = ''
@@ -38,6 +39,7 @@ test('data of another major version is refused by its number', async () => {
   const dataDir = join(folder, 'old')
   await mkdir(join(dataDir, 'postgres'), { recursive: true })
   await writeFile(join(dataDir, 'postgres', 'PG_VERSION'), '17\n')
+  for (const path of ['postgres', 'postgres/PG_VERSION']) await giveToServer(join(dataDir, path))
   expect(await refusalOf(dataDir)).toMatchObject({
     code: 'db.embedded',
     message: expect.stringContaining('was made by PostgreSQL 17, this is 18'),
@@ -55,13 +57,28 @@ test('a full disk is said to be full, by a program and by the system', () => {
   }
 })
 
-test.runIf(isRoot)("another user's data is refused with that user's number", async () => {
-  const dataDir = join(folder, 'foreign')
+/** Data that root put there, beside a folder of whoever comes. */
+async function makeForeign(name: string, uid: number): Promise<string> {
+  const dataDir = join(folder, name)
   await mkdir(join(dataDir, 'postgres'), { recursive: true })
   await writeFile(join(dataDir, 'postgres', 'PG_VERSION'), '18\n')
+  await mkdir(join(dataDir, 'private'))
+  if (isRoot) await chown(join(dataDir, 'private'), uid, uid)
+  return dataDir
+}
+
+test("another user's data is refused with that user's number", async () => {
+  const home = { ...(await locateHome(await makeForeign('other', 0))), owner: { uid: 65_532, gid: 65_532 } }
+  await expect(prepareCluster(home, never)).rejects.toThrow(
+    `belongs to another user (uid ${process.geteuid?.()}). PostgreSQL does not run as root: give it to the user`,
+  )
+})
+
+test.runIf(isRoot)("root's data is refused to others", async () => {
+  const dataDir = await makeForeign('of-root', 65_533)
   expect(await asOrdinaryUser(() => refusalOf(dataDir))).toMatchObject({
     code: 'db.embedded',
-    message: expect.stringContaining('belongs to another user (uid 0)'),
+    message: expect.stringContaining('belongs to another user (uid 0). Run as that user'),
   })
 })
 

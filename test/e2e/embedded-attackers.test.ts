@@ -1,0 +1,148 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { db } from '../../src/cli/db.ts'
+import { createPassableFolder, giveToServer, isRoot } from '../helpers/operating-system.ts'
+import { runVerb } from '../helpers/run-verb.ts'
+
+// The server's user owns the data: what it puts there must not make livehouse, which may be root, write or read elsewhere.
+let folder = ''
+let dataDir = ''
+let pgdata = ''
+let victim = ''
+
+beforeAll(async () => {
+  folder = await createPassableFolder('attackers')
+  dataDir = join(folder, 'data')
+  pgdata = join(dataDir, 'postgres')
+  victim = join(folder, 'victim')
+  await writeFile(victim, 'precious', { mode: 0o600 })
+  await run('start')
+  await run('stop')
+})
+
+afterAll(async () => {
+  await run('stop')
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function run(action: string, directory = dataDir) {
+  const { code, printed, error } = await runVerb(db, [action], { environment: { LIVEHOUSE_DATA_DIR: directory } })
+  return { code, printed: printed.join('\n'), reason: error instanceof Error ? error.message : '' }
+}
+
+/** What the server's user can do: a link of its own among the data. */
+async function plantLink(name: string): Promise<void> {
+  await rm(join(pgdata, name), { force: true })
+  await symlink(victim, join(pgdata, name))
+  await giveToServer(join(pgdata, name))
+}
+
+test('a link among the data makes nobody write outside of them', async () => {
+  for (const name of ['livehouse.port', 'livehouse.password']) await plantLink(name)
+  expect(await run('start')).toMatchObject({ code: 0 })
+  expect(await readFile(victim, 'utf8')).toBe('precious')
+  await run('stop')
+})
+
+test.each(['livehouse.password', 'postmaster.pid', 'PG_VERSION'])('%s is not read through a link', async (name) => {
+  const file = join(pgdata, name)
+  const password = join(dataDir, 'private', 'password')
+  // Without it the one that earlier versions kept among the data is looked for.
+  if (name === 'livehouse.password') await rename(password, `${password}.kept`)
+  if (name === 'PG_VERSION') await rename(file, `${file}.kept`)
+  await plantLink(name)
+  const { code, reason } = await run('start')
+  await rm(file)
+  for (const path of [password, file]) await rename(`${path}.kept`, path).catch(() => {})
+  expect({ code, reason }).toMatchObject({ code: undefined, reason: expect.stringContaining(`${file} is a link`) })
+  expect(reason).not.toContain('precious')
+})
+
+test('a password that an earlier version kept among the data is taken over', async () => {
+  const [former, password] = [join(pgdata, 'livehouse.password'), join(dataDir, 'private', 'password')]
+  await rename(password, former)
+  await giveToServer(former)
+  expect(await run('start')).toMatchObject({ code: 0 })
+  await expect(stat(former)).rejects.toMatchObject({ code: 'ENOENT' })
+  expect((await stat(password)).uid).toBe(process.geteuid?.())
+  await run('stop')
+})
+
+/** A program that goes by the server's name in its folder, as its user; it says its port and then, in hex, what it is sent. */
+const forged = `
+process.title = 'postgres'
+const server = require('node:net').createServer((socket) => {
+  socket.on('error', () => {})
+  socket.once('data', () => {
+    socket.on('data', (data) => console.log(data.toString('hex')))
+    socket.write(Buffer.from(process.argv[1], 'hex'))
+  })
+})
+server.listen(0, '127.0.0.1', () => console.log(server.address().port))
+`
+const ready = '5a0000000549'
+
+test.runIf(process.platform === 'linux').each([
+  ['asks for the password in clear', '520000000800000003'],
+  ['asks for a hash of the password', '520000000c0000000501020304'],
+  ['asks for nothing', `520000000800000000${ready}`],
+  [
+    'begins SCRAM and does not prove anything',
+    `52000000170000000a534352414d2d5348412d3235360000520000000800000000${ready}`,
+  ],
+])('a forged server that %s is refused, and told nothing', async (_, answer) => {
+  const { uid, gid } = await stat(pgdata)
+  const owner = isRoot ? { uid, gid } : {}
+  const child: ChildProcess = spawn(process.execPath, ['-e', forged, answer], {
+    cwd: pgdata,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    ...owner,
+  })
+  let said = ''
+  child.stdout?.on('data', (text) => (said += text))
+  const ended = once(child, 'close')
+  while (!said.includes('\n')) await once(child.stdout ?? child, 'data')
+  const [port] = said.split('\n')
+  const lock = `${child.pid}\n${pgdata}\n1700000000\n${port}\n\n127.0.0.1\n\nready\n`
+  await writeFile(join(pgdata, 'postmaster.pid'), lock)
+  await giveToServer(join(pgdata, 'postmaster.pid'))
+  const { code, reason } = await run('start')
+  child.kill('SIGKILL')
+  await ended
+  await rm(join(pgdata, 'postmaster.pid'))
+  expect({ code, reason }).toMatchObject({
+    code: undefined,
+    reason: expect.stringContaining('does not prove by SCRAM'),
+  })
+  const heard = Buffer.from(said.split('\n').slice(1).join(''), 'hex').toString('latin1')
+  const password = await readFile(join(dataDir, 'private', 'password'), 'utf8')
+  expect(heard).not.toContain(password)
+  expect(heard).not.toContain('md5')
+})
+
+test('a private folder that is a link is refused', async () => {
+  const other = join(folder, 'linked')
+  await mkdir(other)
+  await symlink(folder, join(other, 'private'))
+  expect((await run('start', other)).reason).toContain('private is no folder of this user')
+})
+
+test('root keeps nothing in a folder that everybody may write; whoever else does owns what is in it', async () => {
+  const open = join(folder, 'open')
+  await mkdir(open)
+  await chmod(open, 0o777)
+  const { code, reason } = await run('start', open)
+  await run('stop', open)
+  const refused = { code: undefined, reason: expect.stringMatching(/may be changed by others.*chmod go-w/) }
+  expect({ code, reason }).toMatchObject(isRoot ? refused : { code: 0 })
+})
+
+test('what only livehouse may know is in a folder of its own', async () => {
+  const own = join(dataDir, 'private')
+  expect((await stat(own)).mode & 0o777).toBe(0o700)
+  expect((await stat(own)).uid).toBe(process.geteuid?.())
+  expect((await stat(join(own, 'password'))).mode & 0o077).toBe(0)
+})

@@ -1,0 +1,12 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { EmbeddedServer } from '../../src/db/embedded.ts'
+import { locateHome } from '../../src/db/embedded/home.ts'
+
+/** For what livehouse itself may not do: its own role on an embedded PostgreSQL is no superuser. */
+export async function superuserUrl(server: EmbeddedServer, dataDir: string): Promise<string> {
+  const url = new URL(server.url('postgres'))
+  url.username = 'postgres'
+  url.password = await readFile(join((await locateHome(dataDir)).private, 'superuser-password'), 'utf8')
+  return url.href
+}
