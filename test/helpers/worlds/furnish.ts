@@ -12,7 +12,7 @@ const MOST_EQUAL_SIGNUPS = 2
 const HIDDEN_NICK = 'never shown'
 
 /** Equal rows, hidden ones, old records and enough managers. */
-export function furnish({ world }: ModelWorld, { group, ages, equal, hides }: Scenario): void {
+export function furnish({ world }: ModelWorld, { group, ages, equal, hides, oldRecords }: Scenario): void {
   const [channel] = world.channels.values()
   const gift = channel?.gifts.rows[0]
   const form = channel?.questionnaires.rows[0]
@@ -34,10 +34,9 @@ export function furnish({ world }: ModelWorld, { group, ages, equal, hides }: Sc
     form.signups.add(...copies({ ...signup, signedUpAt: at }).slice(0, MOST_EQUAL_SIGNUPS))
   if (group === 'old' && record) {
     const start = parseWallTime('2024-05-01') ?? 0
-    const count = 20 + (equal.count % 50)
-    for (let number = 0; number < count; number++) {
+    for (let number = 0; number < oldRecords; number++) {
       const isHidden = hides && number % 9 === 4
-      const enteredAt = start + number * 700 * MINUTE
+      const enteredAt = start + number * 300 * MINUTE
       channel.oldRecords.add({
         ...record,
         recordId: `9${number}`,

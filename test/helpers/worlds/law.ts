@@ -18,6 +18,8 @@ export interface Before {
   readonly marked: ReadonlyMap<StreamName, ReadonlySet<string>>
   readonly known: ReadonlyMap<string, number>
   readonly now: WallTime
+  /** Nothing later was there when any earlier run read. */
+  readonly readTo: WallTime
 }
 
 /** What happened in a run. */
@@ -46,14 +48,18 @@ export interface Happened {
  *    the range has been read again.
  * 8. Nothing is lost or doubled: when the service is honest and still again, a few syncs an hour or more apart are green, and
  *    then the tables are the truth. What was withdrawn is marked as removed, if any green run could have seen it missing.
+ * 9. The tables never hold a row that the service never had, and none more often than it ever had it at once: by its identity,
+ *    with times to the minute.
  */
 export function createLaw(account: WorldAccount, lookbackDays: number, precision: Precision) {
   const { database, emulator, streams } = account
   const toText = (row: TruthRow) => textOf(row, precision)
   /** Rows that are there no more, and whether a green run could have seen it. */
   const gone = new Map<string, { readonly row: TruthRow; isDue: boolean }>()
+  /** Of each identity, the most rows that the service has had at once. */
+  const ever = new Map<string, number>()
   let lies = 0
-  let latest: WallTime = account.now()
+  let latest: WallTime = Number.NEGATIVE_INFINITY
 
   const readTruth = (): Rows =>
     new Map(streams.map((name) => [name, emulator.truth()[name].filter((row) => !isHidden(row))]))
@@ -91,12 +97,27 @@ export function createLaw(account: WorldAccount, lookbackDays: number, precision
     }
   }
 
+  const remember = (truth: Rows): void => {
+    for (const [identity, count] of countIdentities(truth)) ever.set(identity, Math.max(count, ever.get(identity) ?? 0))
+  }
+  remember(readTruth())
+  const requireKnown = async (): Promise<void> => {
+    const held = streams.map(
+      async (name) => [name, [...(await readPresent(name)), ...(await readPresent(name, true))]] as const,
+    )
+    for (const [identity, count] of countIdentities(new Map(await Promise.all(held))))
+      if (count > (ever.get(identity) ?? 0))
+        throw new Error(`${count} rows where the service never had more than ${ever.get(identity) ?? 0}: ${identity}`)
+  }
+
   return {
     /** Changes the world, and remembers what it has given up. */
     change: (act: () => void) => {
       const before = readTruth()
       act()
-      const left = new Set([...readTruth()].flatMap(([name, rows]) => rows.map((row) => nameOf(name, row))))
+      const truth = readTruth()
+      remember(truth)
+      const left = new Set([...truth].flatMap(([name, rows]) => rows.map((row) => nameOf(name, row))))
       for (const [name, rows] of before)
         for (const row of rows) {
           const identity = nameOf(name, row)
@@ -105,8 +126,9 @@ export function createLaw(account: WorldAccount, lookbackDays: number, precision
       for (const identity of left) gone.delete(identity)
     },
     beforeRun: async (): Promise<Before> => {
+      const readTo = latest
       latest = Math.max(latest, account.now())
-      return { truth: readTruth(), marked: await readMarked(), known: await readKnown(), now: account.now() }
+      return { truth: readTruth(), marked: await readMarked(), known: await readKnown(), now: account.now(), readTo }
     },
     afterRun: async (before: Before, happened: Happened) => {
       const { ended, isLie, asked } = happened
@@ -127,9 +149,11 @@ export function createLaw(account: WorldAccount, lookbackDays: number, precision
       for (const [column, count] of before.known)
         if (count - (known.get(column) ?? 0) >= 20)
           throw new Error(`overwritten with nothing: ${column} of ${count} rows`)
+      await requireKnown()
+      latest = Math.max(latest, account.now())
       if (lies <= 1) await requireAgreed(account, before.truth, truth, toText)
       if (ended.code !== 0 || isLie) return
-      const since = Math.max(latest, account.now()) - behind + 2 * MINUTE
+      const since = Math.min(before.readTo, account.now()) - behind + 2 * MINUTE
       await requireStable(before, happened, lies > 0 || happened.hasMore ? since : Number.NEGATIVE_INFINITY)
       for (const entry of gone.values())
         if (isOfChannels(entry.row, asked.channels) && timeOf(entry.row) >= Math.max(since, parseDate(asked.from)))
@@ -178,6 +202,13 @@ function isTwice(name: StreamName, bag: Bag, text: string): boolean {
     row !== undefined &&
     [...bag.values()].filter((each) => identityOf(name, each.row) === identityOf(name, row)).length > 1
   )
+}
+
+function countIdentities(rows: Rows): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const [name, each] of rows)
+    for (const row of each) add(counts, nameOf(name, row).replaceAll(/(T\d\d:\d\d):\d\dZ/g, '$1'))
+  return counts
 }
 
 function add(counts: Map<string, number>, key: string): void {

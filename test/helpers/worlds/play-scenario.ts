@@ -16,6 +16,8 @@ const HISTORY_DAYS = 9
 /** Syncs of a world at rest that must suffice, and the hours before each. */
 const REST_HOURS = [1.1, 1.1, 1.1, 24.5, 1.1, 1.1]
 
+/** Four of these, and the ledger joins what it has of the first two. */
+const LONG_NIGHT_DAYS = 3
 /** Before another run takes over. */
 const CHANGED_ROWS = 6
 /** Of ten calls each, for the old records. */
@@ -38,7 +40,8 @@ export async function playScenario(database: TestDatabase, scenario: Scenario): 
   /** On which days a channel was not known; of all at once, none counts. */
   const unknownDays = new Map<string, Set<string>>()
   let isUnsound = false
-  let deepPending: number | undefined
+  /** The lookback that reads what has changed late. */
+  let latePending: number | undefined
 
   const change = (channel: number, mutation: Mutation, lookbackDays?: number) => {
     if (group === 'old' || group === 'managers') return
@@ -74,7 +77,7 @@ export async function playScenario(database: TestDatabase, scenario: Scenario): 
             change(0, { op: pick % 2 ? 'jump' : 'change', list: group, pick, age: 0 })
         const before = await law.beforeRun()
         const ended = await account.sync(everything)
-        held.push({ before, happened: { asked: everything, ended, isLie, hasMore: deepPending !== undefined } })
+        held.push({ before, happened: { asked: everything, ended, isLie, hasMore: latePending !== undefined } })
       },
     }
     const before = await law.beforeRun()
@@ -89,7 +92,7 @@ export async function playScenario(database: TestDatabase, scenario: Scenario): 
     noteUnknown(faults, unknownDays, account)
     const isLost = (channel: string) => (unknownDays.get(channel)?.size ?? 0) >= 3
     const known = asked.channels.filter((channel) => !isLost(channel))
-    const happened = { asked: { ...asked, channels: known }, ended, isLie, hasMore: deepPending !== undefined }
+    const happened = { asked: { ...asked, channels: known }, ended, isLie, hasMore: latePending !== undefined }
     await law.afterRun(before, happened)
     if (!isLie) for (const { before: earlier, happened: inner } of held) await law.requireStill(earlier, inner)
     time.ownAheadMs = ownAheadMs
@@ -99,6 +102,18 @@ export async function playScenario(database: TestDatabase, scenario: Scenario): 
       throw notGreen('a run that met nothing that harms it', ended)
     if (ended.code !== 0 || !isHarmless) isUnsound = true
     return ended
+  }
+  const runJob = async (troubles: readonly Trouble[] = []): Promise<Ended> => {
+    const ended = await run({ ...everything, lookback: latePending }, troubles)
+    if (ended.code === 0 && !troubles.some((trouble) => kindOf(trouble).lies)) latePending = undefined
+    return ended
+  }
+  const playNights = async (nights: number, days: number, begin?: (night: number) => void): Promise<void> => {
+    for (let night = 0; night < nights; night++) {
+      time.serviceMs += days * DAY_MS
+      begin?.(night)
+      await run(everything)
+    }
   }
   const play = async (step: Step): Promise<void> => {
     switch (step.kind) {
@@ -110,27 +125,22 @@ export async function playScenario(database: TestDatabase, scenario: Scenario): 
         time.serviceMs += step.minutes * MINUTE_MS
         return
       case 'nights':
-        for (let night = 0; night < step.nights; night++) {
-          time.serviceMs += step.days * DAY_MS
+        return await playNights(step.nights, step.days, (night) => {
           if (group !== 'old' && group !== 'managers')
-            change(0, { op: 'add', list: group, pick: night, age: 100 + night })
-          await run(everything)
-        }
-        return
+            change(0, { op: step.op, list: group, pick: night, age: 100 + night })
+        })
       case 'audit':
         return await audit(step.loses)
+      case 'late':
+        await run(everything)
+        latePending = Math.max(step.lookback, latePending ?? 0)
+        change(0, step.mutation, step.lookback - 1)
+        return await playNights(step.nights, LONG_NIGHT_DAYS)
       case 'sync': {
-        const isWhole = step.deep !== undefined
-        const channels = channelIds.filter((_, place) => isWhole || step.mask & (1 << place))
-        const isShort = step.isShortHistory && group !== 'old' && !isWhole
-        const asked = { channels, from: isShort ? formatWallDate(start - 2 * DAY) : from }
-        if (step.deep) {
-          const { lookback, mutation } = step.deep
-          change(0, mutation, lookback - 1)
-          deepPending = Math.max(lookback, deepPending ?? 0)
-          const ended = await run({ ...asked, lookback: deepPending }, step.troubles)
-          if (ended.code === 0 && !step.troubles.some((trouble) => kindOf(trouble).lies)) deepPending = undefined
-        } else await run(asked, step.troubles)
+        if (step.isJob && latePending !== undefined) return void (await runJob(step.troubles))
+        const channels = channelIds.filter((_, place) => step.mask & (1 << place))
+        const isShort = step.isShortHistory && group !== 'old'
+        await run({ channels, from: isShort ? formatWallDate(start - 2 * DAY) : from }, step.troubles)
       }
     }
   }
@@ -158,9 +168,7 @@ export async function playScenario(database: TestDatabase, scenario: Scenario): 
   for (const hours of REST_HOURS) {
     time.serviceMs += hours * 60 * MINUTE_MS
     isUnsound = true
-    const lookback = deepPending
-    last = await run({ ...everything, lookback })
-    if (last.code === 0) deepPending = undefined
+    last = await runJob()
   }
   for (let day = 0; day < MOST_WAITING_DAYS && last?.code === 4; day++) {
     time.serviceMs += DAY_MS

@@ -151,14 +151,14 @@ export const troubles = {
       { effect: changedRows((item) => withTime(item, (time) => time.slice(0, 16))), endpoint: list },
     ],
   },
-  'has unreadable times': {
+  'has unreadable values': {
     groups: timed,
     lies: true,
-    befall: ({ pick }, { list }) => {
+    befall: ({ pick, at }, { list }) => {
       const isMeant = (time: string) => Number(time.slice(14, 16)) % 4 === pick % 4
-      return [
-        { effect: changedRows((item) => withTime(item, (time) => (isMeant(time) ? 'soon' : time))), endpoint: list },
-      ]
+      const noMoney = (item: unknown) => ('money' in Object(item) ? { ...Object(item), money: 'much' } : item)
+      const noTime = (item: unknown) => withTime(item, (time) => (isMeant(time) ? 'soon' : time))
+      return [{ effect: changedRows(at % 2 ? noTime : noMoney), endpoint: list }]
     },
   },
   'does not know a channel': {
@@ -204,17 +204,20 @@ export function kindOf({ name }: Trouble): Kind {
   return troubles[name]
 }
 
-function isName(name: string): name is TroubleName {
+export function isName(name: string): name is TroubleName {
   return name in troubles
 }
 
-/** Each that can happen there, as often as its weight says. */
-export function troublesOf(group: Group): readonly fc.WeightedArbitrary<Trouble>[] {
+/** Each that can happen there, as often as its weight says, or of these alone. */
+export function troublesOf(
+  group: Group,
+  matters: readonly string[] | undefined,
+): readonly fc.WeightedArbitrary<Trouble>[] {
   return Object.keys(troubles)
     .filter(isName)
     .flatMap((name) => {
       const { groups, weight = 1 }: Kind = troubles[name]
-      if (groups && !groups.includes(group)) return []
+      if ((groups && !groups.includes(group)) || (matters && !matters.includes(name))) return []
       return [{ weight, arbitrary: fc.record({ name: fc.constant(name), pick: fc.nat(99), at: fc.nat(99) }) }]
     })
 }
