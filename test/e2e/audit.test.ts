@@ -143,6 +143,31 @@ test('an account that is new or edited since the last sync is no difference', as
   for (const { notes } of found.partitions) expect(notes).toEqual(['new or still changing since the last reading: 1'])
 })
 
+test('an account that is lost is found where its usage was never read, also beside one that is new and one that is kept', async () => {
+  await using account = await startAccount()
+  const { emulator, run, database } = account
+  const { managers } = emulator.world
+  const [first, second] = managers.rows
+  if (!first || !second) throw new Error('the world is empty')
+  const look = async () => {
+    const { code, printed } = await run(audit, ['--streams', 'managers', '--json', '--values', '5'])
+    const [{ differences }] = JSON.parse(printed.join('')).audit.partitions
+    return { code, differences }
+  }
+  await run(sync, ['--streams', 'managers'])
+  managers.remove(first)
+  await run(sync, ['--streams', 'managers'])
+  expect(await look()).toEqual({ code: 0, differences: [] })
+  await sql`delete from livehouse.managers where manager_id = ${second.id}`.execute(database.db)
+  const missing = (rows: number) => ({ code: 3, differences: [expect.objectContaining({ kind: 'missing', rows })] })
+  expect(await look()).toEqual(missing(1))
+  managers.add({ ...second, id: '99001' })
+  expect(await look()).toEqual(missing(2))
+  await run(sync, ['--streams', 'managers'])
+  managers.add({ ...second, id: '99002' })
+  expect(await look()).toEqual({ code: 0, differences: [] })
+})
+
 test('what the source announces and never delivers is a difference, unless it has been accepted', async () => {
   await using account = await startAccount()
   const { emulator, run } = account

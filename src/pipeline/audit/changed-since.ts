@@ -13,7 +13,6 @@ const bornColumns: Readonly<Partial<Record<StreamName, string>>> = {
   questionnaires: 'created_at',
   signups: 'signed_up_at',
   gifts: 'given_at',
-  managers: 'created_on',
   manager_usage: 'created_on',
 }
 
@@ -59,6 +58,11 @@ export function hasChangedSince(
   const moving = movingColumns[stream.name]
   if (moving && cells.every(({ column }) => moving.has(column))) return true
   return stream.freshnessColumn !== undefined && isSince(latestOf(row, [stream.freshnessColumn], timeZone))
+}
+
+/** Whether rows tell when they came about or changed. Of what does not, only the number shows what is new. */
+export function hasTimes(stream: Stream): boolean {
+  return bornColumns[stream.name] !== undefined || timesOf(stream).length > 0
 }
 
 function timesOf({ timeColumns, freshnessColumn }: Stream): readonly string[] {

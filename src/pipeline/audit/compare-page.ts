@@ -8,6 +8,7 @@ import { compareRows } from '../../warehouse/compare-rows.ts'
 import { rowKeyColumn } from '../../warehouse/table-part.ts'
 import type { CallMeter } from '../call-meter.ts'
 import type { RunDeps } from '../slice-work.ts'
+import { hasTimes } from './changed-since.ts'
 import { compareRange } from './compare-range.ts'
 import { openHoldings } from './holdings.ts'
 import { type JudgedRows, judgeRows } from './judge-rows.ts'
@@ -74,6 +75,7 @@ async function compareListPage(
   const read = fresh.map((item) => readItem(item, answer)).flatMap((each) => (each.kind === 'row' ? [each.row] : []))
   const rows = [...new Map(read.map((row) => [String(row[rowKeyColumn(stream)]), row])).values()]
   const range = { stream, partition, window: undefined, column: undefined, quarantined }
-  const judged = await judgeRows(await compareRows(db, stream, rows, timeZone), range, deps)
+  // What is missing of a list without times has been told by its number.
+  const judged = await judgeRows(await compareRows(db, stream, rows, timeZone), range, deps, !hasTimes(stream))
   return { ...judged, rows: rows.length }
 }

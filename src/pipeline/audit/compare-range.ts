@@ -49,7 +49,11 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
   })
   await compare()
 
-  const judged = await judgeRows([...differing.values()], range, deps)
+  const received = readings.reduce((sum, { extraction }) => sum + extraction.summary.distinct, 0)
+  const missing = [...differing.values()].filter(({ kind }) => kind === 'missing').length
+  // As many as the last reading had are here: the others have come since.
+  const areMissingNew = range.knownRows !== undefined && received - missing >= range.knownRows
+  const judged = await judgeRows([...differing.values()], range, deps, areMissingNew)
   const kept = await findKept(range, readings, deps)
   const absent = (await findSurplus(range, readings, deps)).filter((key) => !kept.has(key))
   const mayHaveMoved = absent.length > 0 && mayMoveOut(range, deps)
@@ -78,7 +82,7 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
       ...(recent > 0 ? [`unreadable items that are new or have changed since the last reading: ${recent}`] : []),
     ],
     hasMoved: readings.some(({ extraction }) => extraction.verdict.proof === 'moving'),
-    rows: readings.reduce((sum, { extraction }) => sum + extraction.summary.distinct, 0),
+    rows: received,
     found: readings.reduce((sum, { extraction }) => sum + extraction.found.count, 0),
     hasKey: (key) => readings.some(({ extraction }) => extraction.found.has(key)),
   }

@@ -8,7 +8,6 @@ import { minuteOf } from '../row-window.ts'
 import type { RunDeps } from '../slice-work.ts'
 import { hasChangedSince } from './changed-since.ts'
 import type { Difference } from './partition-audit.ts'
-import { withCreation } from './with-creation.ts'
 
 /** What is read and compared, value by value. */
 export interface ComparedRange {
@@ -22,6 +21,8 @@ export interface ComparedRange {
   readonly quarantined: ReadonlySet<string>
   /** The day of snapshots that belong to the day on which they were read. */
   readonly serviceDay?: string
+  /** Of a list without times, how many rows its last reading had. */
+  readonly knownRows?: number | undefined
 }
 
 export interface JudgedRows {
@@ -34,20 +35,25 @@ export const MOST_KEYS = 20
 /** Rows of which the values are named. */
 const MOST_CHANGED = 20
 
-/** Tells rows that differ because something is wrong from those that differ because the source has moved on since they were read. */
+/**
+ * Tells rows that differ because something is wrong from those that differ because the source has moved on since they were read.
+ * @param areMissingNew whether that is known of all that are missing
+ */
 export async function judgeRows(
-  found: readonly DifferingRow[],
+  differing: readonly DifferingRow[],
   range: ComparedRange,
   { db, timeZone, clock }: Pick<RunDeps, 'db' | 'timeZone' | 'clock'>,
+  areMissingNew = false,
 ): Promise<JudgedRows> {
   const { stream, partition, window } = range
-  const differing = await withCreation(db, stream, found)
   const minutes = differing.map(({ row }) =>
     window === undefined ? undefined : (minuteIn(row, range, timeZone) ?? window.from),
   )
   const readAt = await readLastReading(db, stream.name, partitionKey(partition), minutes)
   const now = { timeZone, nowMs: clock.now() }
-  const real = differing.filter((each, index) => !hasChangedSince(stream, each, readAt[index], now))
+  const real = differing.filter(
+    (each, index) => !(areMissingNew && each.kind === 'missing') && !hasChangedSince(stream, each, readAt[index], now),
+  )
   const since = differing.length - real.length
   const at = (rows: readonly DifferingRow[]) => hullOf(rows, range, timeZone) ?? window
   const missing = real.filter(({ kind }) => kind === 'missing')
