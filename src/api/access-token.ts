@@ -21,6 +21,8 @@ export interface Credentials {
 
 export interface AccessTokenOptions {
   readonly credentials: Credentials
+  /** Where it is asked for, for messages. */
+  readonly authUrl: string | null
   /** The zone of an expiry that comes as a time of day. */
   readonly timeZone: string
   readonly clock: Clock
@@ -39,7 +41,7 @@ const tokenEnvelope = z.object({ access_token: z.string().trim().min(1), expire_
  * API 4.1: asks for a token with the app id and secret.
  * @returns a function that makes the call over `send`.
  * @throws LivehouseError `api.credentialsRefused` when the service answers that it does not accept them, `api.noToken` when it
- *   refuses with a code that says nothing of them.
+ *   refuses with a code that says nothing of them, `api.wrongAuthUrl` when what answers issues no tokens.
  */
 export function createTokenRequest(
   send: Send,
@@ -49,13 +51,10 @@ export function createTokenRequest(
   return async (context) => {
     const issuedAtMs = options.clock.now()
     const answer = await send(call, context).catch((error: unknown) => {
-      throw asTokenError(error)
+      throw asTokenError(error, options)
     })
     const read = tokenEnvelope.safeParse(answer.json)
-    if (!read.success) {
-      const reason = 'the answer holds no access_token'
-      throw new LivehouseError('api.badShape', `${NAME}: ${reason}`, { call: NAME, reason })
-    }
+    if (!read.success) throw wrongAddress(`${NAME}: the answer holds no access_token`, options, read.error)
     options.secrets.add(read.data.access_token)
     const validSeconds = Math.min(readValidity(read.data.expire_time, answer, options), LONGEST_VALIDITY_SECONDS)
     return { value: read.data.access_token, issuedAtMs, expiresAtMs: issuedAtMs + validSeconds * 1000 }
@@ -91,9 +90,10 @@ const UNKNOWN_USER = 404001
 
 /**
  * 400, 401, 403 and the codes that stand for them can only be about the app id and the secret: the call carries nothing else. Any
- * other errcode (API 5.2: not shown) may be a busy service.
+ * other errcode (API 5.2: not shown) may be a busy service. What else no later attempt changes is about the address; it must not
+ * look like an answer to the call that waits for the token, of which it could mean that there is no such page.
  */
-function asTokenError(error: unknown): unknown {
+function asTokenError(error: unknown, options: AccessTokenOptions): unknown {
   if (hasCode(error, 'api.refused')) {
     const message = `${error.message}: no code that refuses the app id and secret, so this is trouble of the service; the next run asks again`
     return new LivehouseError('api.noToken', message, error.details, { cause: error })
@@ -102,8 +102,15 @@ function asTokenError(error: unknown): unknown {
     hasCode(error, 'api.unauthorized') ||
     hasCode(error, 'api.forbidden') ||
     (hasCode(error, 'api.status') && (error.details.status === 400 || error.details.code === UNKNOWN_USER))
-  if (!isRefusal) return error
+  const isFinal =
+    hasCode(error, 'api.status') && error.details.status < 500 && ![408, 425].includes(error.details.status)
+  if (!isRefusal) return isFinal ? wrongAddress(error.message, options, error) : error
   const { reason } = error.details
   const message = `${error.message}: the app id and secret are not accepted; check LIVEHOUSE_APP_ID and LIVEHOUSE_APP_SECRET`
   return new LivehouseError('api.credentialsRefused', message, { call: NAME, reason }, { cause: error })
+}
+
+function wrongAddress(found: string, { authUrl }: AccessTokenOptions, cause: unknown): LivehouseError {
+  const message = `${found}: nothing issues tokens at LIVEHOUSE_AUTH_URL, which is ${authUrl}; check it`
+  return new LivehouseError('api.wrongAuthUrl', message, { call: NAME, reason: found }, { cause })
 }

@@ -28,6 +28,7 @@ export interface ErrorDetails {
   /** The app id and secret were refused at 4.1. */
   'api.credentialsRefused': { readonly call: string; readonly reason: string }
   /** 4.1 refused with an errcode that says nothing of the app id and secret. */
+  'api.wrongAuthUrl': { readonly call: string; readonly reason: string }
   'api.noToken': { readonly call: string; readonly code: number | string; readonly reason: string }
   /** 403: this account may not do this. */
   'api.forbidden': { readonly call: string; readonly reason: string }
@@ -102,6 +103,7 @@ export const recoveryOf: Readonly<Record<ErrorCode, Recovery>> = {
   'api.rateLimited': 'retry',
   'api.unauthorized': 'abort',
   'api.credentialsRefused': 'abort',
+  'api.wrongAuthUrl': 'abort',
   'api.noToken': 'abort',
   'api.forbidden': 'skip',
   'api.channelUnknown': 'skip',

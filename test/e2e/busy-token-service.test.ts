@@ -5,11 +5,15 @@ import { expectTruth } from '../helpers/expect-truth.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 
 /** With an app id and secret in place of the fixed token, and `times` answers of a token service that is busy. */
-async function syncBusy({ emulator, run }: TestAccount, times?: number) {
-  emulator.faults.push({ effect: errcode(5000, 'system busy'), endpoint: 'token', ...(times && { times }) })
+async function syncBusy(account: TestAccount, times?: number) {
+  account.emulator.faults.push({ effect: errcode(5000, 'system busy'), endpoint: 'token', ...(times && { times }) })
+  return await syncWithSecret(account, account.emulator.authUrl)
+}
+
+async function syncWithSecret({ emulator, run }: TestAccount, authUrl: string) {
   return await run(sync, ['--json'], {
     LIVEHOUSE_API_TOKEN: '',
-    LIVEHOUSE_AUTH_URL: emulator.authUrl,
+    LIVEHOUSE_AUTH_URL: authUrl,
     LIVEHOUSE_APP_ID: emulator.appId,
     LIVEHOUSE_APP_SECRET: emulator.appSecret,
   })
@@ -27,4 +31,14 @@ test('one that stays busy ends the run as trouble of the service, not as refused
   expect(code).toBe(1)
   const { errors }: { errors: readonly unknown[] } = JSON.parse(printed.join(''))
   expect(errors).toEqual([expect.objectContaining({ code: 'api.noToken', message: expect.stringContaining('busy') })])
+})
+
+test('a mistyped address of the token service is one error that names the setting and its value, and nothing is tried twice', async () => {
+  await using account = await startAccount()
+  const authUrl = `${account.emulator.authUrl}/mistyped`
+  const { code, printed } = await syncWithSecret(account, authUrl)
+  expect(code).toBe(1)
+  const { errors }: { errors: readonly unknown[] } = JSON.parse(printed.join(''))
+  const message = expect.stringMatching(`404.* LIVEHOUSE_AUTH_URL, which is ${authUrl};`)
+  expect(errors).toEqual([expect.objectContaining({ code: 'api.wrongAuthUrl', message })])
 })
