@@ -18,7 +18,10 @@ import { summarize } from './summary.ts'
 import { defineCommand } from './usage.ts'
 
 const DATABASE = 'livehouse_demo'
-/** Of the advisory lock that lets one demo at a time have the database. */
+/**
+ * Of the advisory lock that lets one demo at a time have the database. Any login of the embedded server could hold it too; then a
+ * demo says that it waits, and nothing else does.
+ */
 const LOCK_KEY = 7_305_515_802
 
 /** `livehouse demo`: emulator, PostgreSQL, sync, and what came of it. */

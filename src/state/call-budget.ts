@@ -2,6 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { LivehouseError } from '../core/errors.ts'
 import { formatWallDate, wallTimeAt } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
+import { lockName } from '../db/lock-name.ts'
 
 /** The settings of the same names, and the zone of the service's day. */
 export interface BudgetSettings {
@@ -94,8 +95,7 @@ async function takeCall(db: Kysely<Database>, taking: Taking): Promise<Taken> {
   const transaction = db.transaction().setIsolationLevel('read committed')
   const rows = await transaction.execute(async (trx) => {
     // Before the statement that counts, which sees what is committed when it begins: the scopes have no row in common.
-    await sql`
-      insert into livehouse_ops.call_turn values (true) on conflict (is_only) do update set is_only = true`.execute(trx)
+    await lockName(trx, 'call budget')
     const result = await sql<{ is_taken: boolean; service_day: string; resumes_at: Date }>`
     with charged as materialized (
       select greatest(max(service_day), ${serviceDay}::date) as day,

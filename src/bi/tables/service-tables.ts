@@ -19,14 +19,6 @@ export const serviceTables: Readonly<Record<string, BaseTable>> = {
       expires_at: column('timestamp with time zone', 'When it ends', '到期时间'),
     },
   },
-  'livehouse_ops.call_turn': {
-    words: {
-      en: 'At most one row, locked while a call of the day is taken, so that calls are counted one at a time (livehouse_ops.call_budget)',
-      zh: '至多一行，占用当日次数时加锁，使次数逐一计数（livehouse_ops.call_budget）',
-    },
-    key: ['is_only'],
-    columns: { is_only: column('boolean', 'Always true', '恒为真') },
-  },
   'livehouse_ops.call_budget': {
     words: {
       en: 'Calls taken of the few that the service allows in a day (API 4.6); each is taken before it is made, so that no crash can overspend',
