@@ -143,6 +143,14 @@ test('an account that is new or edited since the last sync is no difference', as
   for (const { notes } of found.partitions) expect(notes).toEqual(['new or still changing since the last reading: 1'])
 })
 
+test('what there is nothing to compare with is said to be not compared, and has no numbers that read as no rows', async () => {
+  await using account = await startFilled()
+  account.clock.nowMs += 24 * HOUR_MS
+  const { code, out } = await account.text('--streams', 'manager_usage')
+  expect(code).toBe(0)
+  expect(out).toMatch(/^manager_usage +account +whole list +– +– +0 +not compared$/m)
+})
+
 test('an account that is lost is found where its usage was never read, also beside one that is new and one that is kept', async () => {
   await using account = await startAccount()
   const { emulator, run, database } = account

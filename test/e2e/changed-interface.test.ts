@@ -80,6 +80,23 @@ test.each([
   },
 )
 
+test('a renamed field overwrites nothing of a list that is longer than what is written at once', async () => {
+  await using account = await startAccount({ viewers: 60 })
+  const { emulator, run, clock, database } = account
+  const [{ visitors } = { visitors: undefined }] = emulator.world.channels.values()
+  const [visitor] = visitors?.rows ?? []
+  if (!visitors || !visitor) throw new Error('the world is empty')
+  visitors.add(...Array.from({ length: 4300 }, (_, number) => ({ ...visitor, userId: `more${number}`, nick: 'known' })))
+  const streams = ['--streams', 'visitors']
+  expect(await run(sync, streams)).toMatchObject({ code: 0 })
+  rename(account, 'visitorList', 'nick', 'renamed')
+  clock.nowMs += HOUR_MS
+  expect(await run(sync, streams)).toMatchObject({ code: 3 })
+  const { rows } = await sql<{ n: number }>`
+    select count(*)::int as n from livehouse.visitors where nickname = 'known'`.execute(database.db)
+  expect(rows).toEqual([{ n: 4300 }])
+})
+
 test('a field that only some items have is no change, and neither is one that a handful of items lacks', async () => {
   await using account = await startAccount({ viewers: 260 })
   const { emulator, run, clock } = account
