@@ -108,10 +108,13 @@ export async function playScenario(database: TestDatabase, scenario: Scenario): 
     if (ended.code === 0 && !troubles.some((trouble) => kindOf(trouble).lies)) latePending = undefined
     return ended
   }
-  const playNights = async (nights: number, days: number, begin?: (night: number) => void): Promise<void> => {
+  /** By day the list changes so, and gets a new row. */
+  const playNights = async (nights: number, days: number, op?: Mutation['op']): Promise<void> => {
     for (let night = 0; night < nights; night++) {
+      const list = group === 'old' || group === 'managers' ? undefined : group
+      if (list && op) change(0, { op, list, pick: night, age: 50 })
       time.serviceMs += days * DAY_MS
-      begin?.(night)
+      if (list && op) change(0, { op: 'add', list, pick: night, age: 100 + night })
       await run(everything)
     }
   }
@@ -125,10 +128,7 @@ export async function playScenario(database: TestDatabase, scenario: Scenario): 
         time.serviceMs += step.minutes * MINUTE_MS
         return
       case 'nights':
-        return await playNights(step.nights, step.days, (night) => {
-          if (group !== 'old' && group !== 'managers')
-            change(0, { op: step.op, list: group, pick: night, age: 100 + night })
-        })
+        return await playNights(step.nights, step.days, step.op)
       case 'audit':
         return await audit(step.loses)
       case 'late':
@@ -140,7 +140,8 @@ export async function playScenario(database: TestDatabase, scenario: Scenario): 
         if (step.isJob && latePending !== undefined) return void (await runJob(step.troubles))
         const channels = channelIds.filter((_, place) => step.mask & (1 << place))
         const isShort = step.isShortHistory && group !== 'old'
-        await run({ channels, from: isShort ? formatWallDate(start - 2 * DAY) : from }, step.troubles)
+        for (let number = 0; number < step.runs; number++)
+          await run({ channels, from: isShort ? formatWallDate(start - 2 * DAY) : from }, step.troubles)
       }
     }
   }

@@ -11,13 +11,17 @@ export type Step =
   | { readonly kind: 'nights'; readonly nights: number; readonly days: number; readonly op: Mutation['op'] }
   /** A change of what has been read, older than the lookback of a sync, and some syncs. A job with this lookback in days reads it. */
   | { readonly kind: 'late'; readonly lookback: number; readonly mutation: Mutation; readonly nights: number }
-  /** `mask`: a bit for each channel that is configured. `isJob`: by a job that reads what has changed late, if anything has. */
+  /**
+   * `mask`: a bit for each channel that is configured. `isJob`: by a job that reads what has changed late, if anything has.
+   * `runs`: one directly after the other.
+   */
   | {
       readonly kind: 'sync'
       readonly troubles: readonly Trouble[]
       readonly mask: number
       readonly isShortHistory: boolean
       readonly isJob: boolean
+      readonly runs: number
     }
   /** `loses`: rows of the warehouse that are lost before it. */
   | { readonly kind: 'audit'; readonly loses: number }
@@ -55,6 +59,8 @@ export interface Focus {
 }
 
 const ALL_CHANNELS = 7
+/** Of what scenarios are meant to be about. */
+const MEANT_WEIGHT = 5
 
 function stepsOf(group: Group, matters: Focus['matters']): fc.Arbitrary<Step> {
   const list: ListName = group === 'old' || group === 'managers' ? 'visitors' : group
@@ -70,6 +76,7 @@ function stepsOf(group: Group, matters: Focus['matters']): fc.Arbitrary<Step> {
     mask: fc.oneof({ weight: 5, arbitrary: fc.constant(ALL_CHANNELS) }, fc.integer({ min: 1, max: ALL_CHANNELS })),
     isShortHistory: fc.nat(9).map((n) => n === 9),
     isJob: fc.boolean(),
+    runs: fc.constantFrom(1, 1, 1, 3),
   })
   const change = fc.record({
     kind: fc.constant('change' as const),
@@ -80,7 +87,7 @@ function stepsOf(group: Group, matters: Focus['matters']): fc.Arbitrary<Step> {
     kind: fc.constant('nights' as const),
     nights: fc.integer({ min: 1, max: 4 }),
     days: fc.constantFrom(1, 1, 3),
-    op: fc.constantFrom('add', 'add', 'remove'),
+    op: fc.constantFrom('add', 'change', 'remove'),
   })
   const advance = fc.record({
     kind: fc.constant('advance' as const),
@@ -104,8 +111,10 @@ function stepsOf(group: Group, matters: Focus['matters']): fc.Arbitrary<Step> {
     { weight: 3, arbitrary: change },
     { weight: 2, arbitrary: nights },
     { weight: 2, arbitrary: advance },
-    { weight: 5, arbitrary: sync },
-    ...rare.filter(({ matter, isHere }) => isHere && (matters?.includes(matter) ?? true)),
+    { weight: matters ? 8 : 5, arbitrary: sync },
+    ...rare
+      .filter(({ matter, isHere }) => isHere && (matters?.includes(matter) ?? true))
+      .map(({ weight, arbitrary }) => ({ weight: matters ? MEANT_WEIGHT : weight, arbitrary })),
   )
 }
 
@@ -113,7 +122,7 @@ function stepsOf(group: Group, matters: Focus['matters']): fc.Arbitrary<Step> {
 const ages = fc
   .oneof(
     fc.array(fc.oneof(fc.nat(1400), fc.nat(8000)), { maxLength: 30 }),
-    fc.array(fc.nat(4000), { minLength: 25, maxLength: 40 }),
+    { weight: 2, arbitrary: fc.array(fc.nat(4000), { minLength: 25, maxLength: 40 }) },
     fc.array(fc.integer({ min: 1600, max: 8000 }), { minLength: 1, maxLength: 10 }),
   )
   .map((minutes) => minutes.map((minute, place) => minute + ((place * 7) % 60) / 60))
