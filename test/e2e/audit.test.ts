@@ -131,51 +131,6 @@ test('what is gone from the source is kept and said; only a record of the last d
   expect(list).toMatchObject({ verdict: 'equal', notes: ['no longer at the source, and kept: 1'] })
 })
 
-test('an account that is new or edited since the last sync is no difference', async () => {
-  await using account = await startFilled()
-  const { emulator, json, text } = account
-  const { managers } = emulator.world
-  const [known] = managers.rows
-  if (!known) throw new Error('the world is empty')
-  managers.add({ ...known, id: '99001', createdOn: '2026-11-20' })
-  expect(await text('--streams', 'managers,manager_usage')).toMatchObject({ code: 0 })
-  const { audit: found } = await json('--streams', 'managers,manager_usage')
-  for (const { notes } of found.partitions) expect(notes).toEqual(['new or still changing since the last reading: 1'])
-})
-
-test('what there is nothing to compare with is said to be not compared, and has no numbers that read as no rows', async () => {
-  await using account = await startFilled()
-  account.clock.nowMs += 24 * HOUR_MS
-  const { code, out } = await account.text('--streams', 'manager_usage')
-  expect(code).toBe(0)
-  expect(out).toMatch(/^manager_usage +account +whole list +– +– +0 +not compared$/m)
-})
-
-test('an account that is lost is found where its usage was never read, also beside one that is new and one that is kept', async () => {
-  await using account = await startAccount()
-  const { emulator, run, database } = account
-  const { managers } = emulator.world
-  const [first, second] = managers.rows
-  if (!first || !second) throw new Error('the world is empty')
-  const look = async () => {
-    const { code, printed } = await run(audit, ['--streams', 'managers', '--json', '--values', '5'])
-    const [{ differences }] = JSON.parse(printed.join('')).audit.partitions
-    return { code, differences }
-  }
-  await run(sync, ['--streams', 'managers'])
-  managers.remove(first)
-  await run(sync, ['--streams', 'managers'])
-  expect(await look()).toEqual({ code: 0, differences: [] })
-  await sql`delete from livehouse.managers where manager_id = ${second.id}`.execute(database.db)
-  const missing = (rows: number) => ({ code: 3, differences: [expect.objectContaining({ kind: 'missing', rows })] })
-  expect(await look()).toEqual(missing(1))
-  managers.add({ ...second, id: '99001' })
-  expect(await look()).toEqual(missing(2))
-  await run(sync, ['--streams', 'managers'])
-  managers.add({ ...second, id: '99002' })
-  expect(await look()).toEqual({ code: 0, differences: [] })
-})
-
 test('what the source announces and never delivers is a difference, unless it has been accepted', async () => {
   await using account = await startAccount()
   const { emulator, run } = account
