@@ -16,7 +16,7 @@ interface Look {
 }
 
 /**
- * What it means that a page is refused, or is the one before it again. Where a page beyond any end is not that page too, equal
+ * What it means that a page is refused, or is the one before it again. Where a page beyond any end is another one, equal
  * rows fill both: `more`. Else a page of a smaller size tells, that holds something else if the list ends than if it goes on. What
  * was refused may have been so for its number: then that of the look is larger, and begins among the rows that have come.
  *
@@ -30,7 +30,7 @@ export async function lookBehind(
   next: Page | RefusedPage,
 ): Promise<'end' | 'more' | 'unknown'> {
   const isRefused = 'refusal' in next
-  if (!isRefused && !(await isBeyondAnyEnd(reading, next))) return 'more'
+  if (!isRefused && (await lookFar(reading, next)) === 'other') return 'more'
   const size = largestPage(pages)
   if (pages.length === 1 && size <= SURELY_ALL && size < reading.pageSize) return 'end'
   const look = findLook(pages, next, size)
@@ -46,7 +46,7 @@ export async function lookBehind(
   const isFirst = items.length >= look.pageSize && isSameJson(items, rows.slice(0, items.length))
   if (isSameJson(items, look.ifMore)) {
     // Of equal rows it could be the first page over and over: then a page beyond any end is full of them too.
-    if (pages.length > 1 || !isFirst || !(await isBeyondAnyEnd(smaller, page))) return 'more'
+    if (pages.length > 1 || !isFirst || (await lookFar(smaller, page)) !== 'same') return 'more'
     throw pageIgnored(reading, page, BEYOND_ANY_END)
   }
   if (isFirst && !isEnd) throw pageIgnored(reading, page, look.number)
@@ -71,7 +71,9 @@ function findLook(pages: readonly Page[], next: Page | RefusedPage, size: number
   return undefined
 }
 
-async function isBeyondAnyEnd(reading: PageReading, { items }: Page): Promise<boolean> {
+/** Whether a page beyond any end is this one too. */
+async function lookFar(reading: PageReading, { items }: Page): Promise<'same' | 'other' | 'refused'> {
   const far = await fetchUnlessRefused(reading, BEYOND_ANY_END)
-  return 'items' in far && isSameJson(far.items, items)
+  if ('refusal' in far) return 'refused'
+  return isSameJson(far.items, items) ? 'same' : 'other'
 }

@@ -19,7 +19,11 @@ async function readList(fetchPage: FetchPage) {
     readAhead: createReadAhead(3, createFakeClock()),
     context: openContext(),
   }
-  const { pages, doubt, unread } = await readBareList(reading, (page) => reported.push(page))
+  const { pages, doubt, unread } = await readBareList(
+    reading,
+    (page) => reported.push(page),
+    (pages) => pages > 200,
+  )
   expect(reported).toEqual(pages)
   return { items: pages.flatMap(({ items }) => items), doubt, ...(unread && { unread }) }
 }
@@ -56,6 +60,11 @@ describe('a list that stands still', () => {
         cut(items, { page: Math.min(page, Math.ceil(count / pageSize)), pageSize }),
       )
       expect(await readList(repeats.fetchPage)).toEqual({ items, doubt: undefined })
+      const repeatsSome = scriptPages(({ page, pageSize }) => {
+        if (page > 10_000) throw refused(400)
+        return cut(items, { page: Math.min(page, Math.ceil(count / pageSize)), pageSize })
+      })
+      expect(await readList(repeatsSome.fetchPage)).toEqual({ items, doubt: undefined })
       const refuses = scriptPages((request) => {
         const page = cut(items, request)
         if (page.items.length === 0) throw refused(404)
