@@ -15,7 +15,10 @@ export interface VerbRun {
 }
 
 /** Settings of an account whose service is the emulator and whose warehouse is the test's database. */
-export function environmentOf(emulator: Emulator, { url }: TestDatabase): Readonly<Record<string, string>> {
+export function environmentOf(
+  emulator: Emulator,
+  { url }: Pick<TestDatabase, 'url'>,
+): Readonly<Record<string, string>> {
   return {
     LIVEHOUSE_BASE_URL: emulator.baseUrl,
     LIVEHOUSE_API_TOKEN: emulator.apiToken,

@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { biViews } from '../../src/bi/registry.ts'
+import { audit } from '../../src/cli/audit.ts'
+import { backfill } from '../../src/cli/backfill.ts'
+import { doctor } from '../../src/cli/doctor.ts'
+import { forms } from '../../src/cli/forms.ts'
+import { ledger } from '../../src/cli/ledger.ts'
+import { migrate } from '../../src/cli/migrate.ts'
+import { quarantine } from '../../src/cli/quarantine.ts'
+import { status } from '../../src/cli/status.ts'
+import { sync } from '../../src/cli/sync.ts'
+import type { Command } from '../../src/cli/command.ts'
+import { openDatabase } from '../../src/db/pool.ts'
+import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
+import { FIXED_NOW } from '../helpers/emulated-service.ts'
+import { createFakeClock } from '../helpers/fake-clock.ts'
+import { databaseUrl, onServer } from '../helpers/postgres.ts'
+import { environmentOf, runVerb } from '../helpers/run-verb.ts'
+
+// With exactly the rights that docs/examples/roles gives, under names of this run.
+const names = { livehouse: unique('owner'), anna: unique('anna'), paul: unique('paul') }
+const password = randomUUID()
+const urlOf = (login: keyof typeof names) => databaseUrl(names.livehouse, { name: names[login], password })
+const clock = createFakeClock({ startMs: FIXED_NOW, isAutomatic: true })
+let emulator: Emulator
+
+beforeAll(async () => {
+  for (const [file, login] of [
+    ['loader.sql', 'livehouse'],
+    ['analyst.sql', 'anna'],
+    ['pii.sql', 'paul'],
+  ] as const) {
+    const text = await readFile(join(import.meta.dirname, '../../docs/examples/roles', file), 'utf8')
+    const renamed = text
+      .replaceAll(/^--.*$/gm, '')
+      .replaceAll(/\blivehouse\b/g, names.livehouse)
+      .replaceAll(/\banna\b/g, names.anna)
+      .replaceAll(/\bpaul\b/g, names.paul)
+    await onServer(async (admin) => {
+      // One by one, as psql does: a database is not made together with anything else.
+      for (const statement of renamed.split(/;$/m)) if (statement.trim() !== '') await sql.raw(statement).execute(admin)
+      await sql`alter role ${sql.id(names[login])} password ${sql.lit(password)}`.execute(admin)
+    })
+  }
+  emulator = await startEmulator({ channels: 2, viewers: 60, clock })
+})
+
+afterAll(async () => {
+  await emulator[Symbol.asyncDispose]()
+  await onServer(async (admin) => {
+    await sql`drop database ${sql.id(names.livehouse)} with (force)`.execute(admin)
+    for (const name of Object.values(names)) await sql`drop role ${sql.id(name)}`.execute(admin)
+  })
+})
+
+function unique(name: string): string {
+  return `livehouse_test_${name}_${randomUUID().slice(0, 8)}`
+}
+
+async function run(verb: Command, argv: readonly string[]) {
+  const environment = environmentOf(emulator, { url: urlOf('livehouse') })
+  const { code, printed, error } = await runVerb(verb, argv, { environment, clock })
+  return { code, printed: printed.join('\n'), error }
+}
+
+test('the owner is enough for everything that livehouse does', async () => {
+  const verbs: readonly (readonly [Command, readonly string[]])[] = [
+    [migrate, ['up']],
+    [sync, []],
+    [sync, []],
+    [status, []],
+    [audit, []],
+    [ledger, ['forget', '--streams', 'gifts', '--from', '2026-06-01', '--to', '2026-06-02']],
+    [backfill, ['--from', '2026-06-01', '--to', '2026-06-03']],
+    [quarantine, ['retry']],
+    [doctor, []],
+  ]
+  for (const [verb, argv] of verbs) expect(await run(verb, argv)).toMatchObject({ code: 0, error: undefined })
+  await using db = await openDatabase(urlOf('livehouse'))
+  // A run of long ago, to be deleted at the end of the next.
+  await sql`insert into livehouse_ops.runs (command, status, settings, started_at, finished_at)
+    values ('sync', 'ok', '{}', now() - interval '3 years', now() - interval '3 years')`.execute(db)
+  const { rows } = await sql<{ id: string }>`select question_id as id from livehouse.questionnaires limit 1`.execute(db)
+  expect(await run(forms, ['publish', rows[0]?.id ?? ''])).toMatchObject({ code: 0 })
+  expect(await run(sync, [])).toMatchObject({ code: 0 })
+  const left = await sql`select from livehouse_ops.runs where started_at < now() - interval '2 years'`.execute(db)
+  expect(left.rows).toEqual([])
+  const rights =
+    await sql`select rolsuper or rolcreatedb or rolcreaterole or rolreplication or rolbypassrls as "hasMore"
+    from pg_roles where rolname = current_user`.execute(db)
+  expect(rights.rows).toEqual([{ hasMore: false }])
+})
+
+test.each([
+  ['anna', 'masked', /^\d{3}\*{4}\d{4}$/],
+  ['paul', 'in clear', /^\d{11}$/],
+] as const)('%s reads every view, phones %s, and nothing else', async (login, _, phone) => {
+  await using db = await openDatabase(urlOf(login))
+  for (const { name } of biViews) await sql`select * from livehouse_bi.${sql.id(name)} limit 3`.execute(db)
+  const { rows } = await sql<{
+    phone: string
+  }>`select phone from livehouse_bi.dim_viewer where phone is not null`.execute(db)
+  expect(rows.length).toBeGreaterThan(0)
+  for (const row of rows) expect(row.phone).toMatch(phone)
+  const forbidden = [
+    'select from livehouse.visitors',
+    'select from livehouse_ops.slices',
+    'set transaction read write; create table livehouse_bi.mine ()',
+    'set transaction read write; create table public.mine ()',
+    'set transaction read write; create temporary table mine ()',
+    'set transaction read write; delete from livehouse_bi.dim_channel',
+  ]
+  for (const statement of forbidden) {
+    const parts = statement.split('; ')
+    const attempt = db.transaction().execute(async (transaction) => {
+      for (const part of parts) await sql.raw(part).execute(transaction)
+    })
+    await expect(attempt).rejects.toThrow(/permission denied/)
+  }
+})
+
+test('who has neither role is not let in', async () => {
+  await onServer(async (admin) => void (await sql`revoke livehouse_pii from ${sql.id(names.paul)}`.execute(admin)))
+  await expect(openDatabase(urlOf('paul'))).rejects.toMatchObject({ details: { sqlState: '42501' } })
+})
