@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { db } from '../../../src/cli/db.ts'
 import { sync } from '../../../src/cli/sync.ts'
 import { stopEmbedded } from '../../../src/db/embedded.ts'
@@ -47,8 +47,14 @@ test('the embedded database moves to a server, and the next sync goes on there',
   })
   expect(asked.error).toMatchObject({ message: expect.stringContaining('with the URL of --to as DATABASE_URL') })
 
-  const copied = await runVerb(db, ['copy', '--to', server.url], { environment })
+  // Its arguments are for everybody to read: so there is another way, which is not remarked on.
+  expect(asked.remarked.join('\n')).toContain('other users of this machine can read the password')
+  const { password } = new URL(server.url)
+  vi.stubEnv('PGPASSWORD', decodeURIComponent(password))
+  const copied = await runVerb(db, ['copy', '--to', server.url.replace(`:${password}@`, '@')], { environment })
+  vi.unstubAllEnvs()
   expect(copied.code).toBe(0)
+  expect(copied.remarked.join('\n')).not.toContain('other users of this machine')
   expect(copied.printed.join('\n')).toMatch(/livehouse\.visitors +\d+/)
   expect([...copied.printed, ...copied.remarked].join('\n')).not.toContain(new URL(server.url).password)
   await expectTruth({ emulator, database: server })
