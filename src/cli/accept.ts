@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { openWarehouse } from '../app/open-warehouse.ts'
 import { readDatabaseSettings, readSettings } from '../config.ts'
 import type { Stream } from '../core/stream.ts'
 import { DAY } from '../core/wall-clock.ts'
@@ -14,7 +15,6 @@ import type { CliContext } from './command.ts'
 import { namesOf, readPositiveInteger, readStreams } from './flags.ts'
 import { defineCommand } from './usage.ts'
 import { type Refuse, wrongUse } from './wrong-use.ts'
-import { openWarehouse } from './warehouse.ts'
 
 /** Long enough to ask the service's support, short enough not to be forgotten. */
 const DEFAULT_DAYS = 30

@@ -2,11 +2,11 @@ import type { AccessToken } from '../api/access-token.ts'
 import type { Client } from '../api/client.ts'
 import { ticketScopes, ticketTitles } from '../api/login-ticket.ts'
 import type { SavedMenu } from '../api/menu.ts'
+import { openConnection } from '../app/open-connection.ts'
+import { openSharedDatabase } from '../app/open-database.ts'
 import { readDatabaseSettings, readServiceSettings, readSettings, type ServiceSettings } from '../config.ts'
 import type { CliContext } from './command.ts'
 import { readPositiveInteger } from './flags.ts'
-import { openConnection } from './open-connection.ts'
-import { openSharedDatabase } from './open-shared-database.ts'
 import { defineCommand } from './usage.ts'
 
 const ticketActions = ['ticket'] as const

@@ -1,15 +1,15 @@
+import { readExtractionSettings } from '../app/extraction-settings.ts'
+import { openWarehouse } from '../app/open-warehouse.ts'
+import { auditObject, executeAudit } from '../app/run-audit.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
 import { DAY, formatWallMinute, parseWallTime } from '../core/wall-clock.ts'
 import { streams } from '../streams/registry.ts'
-import { executeAudit } from './audit/execute-audit.ts'
-import { auditObject, describeAudit } from './audit/report.ts'
+import { describeAudit } from './audit/report.ts'
 import { exitCodeOfStatus } from './exit.ts'
-import { readExtractionSettings } from './extraction-settings.ts'
-import { namesOf, OF_CHANNELS, readPositiveInteger, readStreams, readWallTimeFlag } from './flags.ts'
+import { channelsOf, namesOf, OF_CHANNELS, readPositiveInteger, readStreams, readWallTimeFlag } from './flags.ts'
 import { defineCommand } from './usage.ts'
 import type { Refuse } from './wrong-use.ts'
-import { openWarehouse } from './warehouse.ts'
 
 /** `livehouse audit`: the service's totals against the warehouse. */
 export const audit = defineCommand(
@@ -65,7 +65,7 @@ livehouse audit --json | jq '.audit.partitions[] | select(.verdict == "different
     }
   },
   async (context, { values, chosen, unaudited, window, pages, seed }) => {
-    const settings = readExtractionSettings(context, 'audit', chosen, values.channels)
+    const settings = readExtractionSettings(context, chosen, channelsOf('audit', values.channels))
     await using db = await openWarehouse(context, { settings: settings.database, source: settings.service })
     const outcome = await executeAudit(context, {
       settings,

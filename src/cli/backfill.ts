@@ -1,19 +1,17 @@
+import { readExtractionSettings } from '../app/extraction-settings.ts'
+import { openWarehouse } from '../app/open-warehouse.ts'
+import { outcomeJson } from '../app/outcome.ts'
+import { backfillPlan, runBackfill } from '../app/run-backfill.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { DAY, formatWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
-import { findOpenBackfill, finishBackfill, openBackfill } from '../state/backfills.ts'
+import { findOpenBackfill, openBackfill } from '../state/backfills.ts'
 import { allStreams, findStream, streams } from '../streams/registry.ts'
-import { planRange } from './backfill/plan-range.ts'
-import { dryRun, type ReadDatabase } from './dry-run.ts'
-import { readExtractionSettings } from './extraction-settings.ts'
 import { exitCodeOfStatus } from './exit.ts'
-import { DRY_RUN, JSON_OF_RUN, namesOf, OF_CHANNELS, readStreams, readWallTimeFlag } from './flags.ts'
-import { outcomeJson } from './outcome-json.ts'
-import { runExtraction } from './run-extraction.ts'
+import { channelsOf, DRY_RUN, JSON_OF_RUN, namesOf, OF_CHANNELS, readStreams, readWallTimeFlag } from './flags.ts'
 import { summarize } from './summary.ts'
 import { defineCommand } from './usage.ts'
 import { checkUsage, type Refuse } from './wrong-use.ts'
-import { openWarehouse } from './warehouse.ts'
 
 const filtered = streams.filter(({ isTimeFiltered }) => isTimeFiltered)
 
@@ -50,8 +48,8 @@ livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams watch_records_v1`
     window: readWindow(values.from, values.to, refuse),
   }),
   async (context, { values, chosen, window }) => {
-    const settings = readExtractionSettings(context, 'backfill', chosen, values.channels)
-    const { service, database, configured, channels, alerts } = settings
+    const settings = readExtractionSettings(context, chosen, channelsOf('backfill', values.channels))
+    const { service } = settings
     const startedAt = new Date(context.clock.now())
     checkUsage('backfill', (refuse) => refuseFuture(window, wallTimeAt(startedAt.getTime(), service.timeZone), refuse))
 
@@ -59,7 +57,7 @@ livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams watch_records_v1`
       from: formatWallTime(window.from),
       to: formatWallTime(window.to),
       streams: chosen.map(({ name }) => name),
-      channels: channels.map(({ channelId }) => channelId),
+      channels: settings.channels.map(({ channelId }) => channelId),
       onlyGaps: values['only-gaps'],
     }
     const { restart, json: isJson } = values
@@ -68,41 +66,34 @@ livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams watch_records_v1`
     const read = [...questionnaires.filter((stream) => stream !== undefined), ...chosen]
     const namesChannels = values.channels !== undefined
     if (values['dry-run']) {
-      const planStreams = async (opened: ReadDatabase, now: WallTime) => {
-        const backfillId = opened === undefined || restart ? undefined : await findOpenBackfill(opened, wanted)
-        return planRange(opened, settings, { window, now, backfillId, onlyGaps })
-      }
+      const { dryRun } = await import('./dry-run.ts')
       return await dryRun(context, {
         command: 'backfill',
-        service,
-        database,
+        settings,
         streams: read,
         namesChannels,
-        planStreams,
+        planStreams: async (opened, now) => {
+          const backfillId = opened === undefined || restart ? undefined : await findOpenBackfill(opened, wanted)
+          return backfillPlan(opened, settings, { window, backfillId, onlyGaps }, now)
+        },
         ...(restart && { findAbandoned: (opened) => findOpenBackfill(opened, wanted) }),
         isJson,
       })
     }
-    await using db = await openWarehouse(context, { settings: database, source: service })
+    await using db = await openWarehouse(context, { settings: settings.database, source: service })
     const { backfillId, isResumed, startedAt: openedAt } = await openBackfill(db, wanted, startedAt, restart)
     if (isResumed) context.remark(`resumes the backfill that was begun at ${openedAt.toISOString()}`)
-
-    const planStreams = (now: WallTime) => planRange(db, settings, { window, now, backfillId, onlyGaps })
-    const outcome = await runExtraction(context, {
+    const { outcome } = await runBackfill(context, {
       command: 'backfill',
-      settings: wanted,
-      service,
+      asked: wanted,
+      settings,
       db,
-      channels: configured,
       namesChannels,
       streams: read,
-      planStreams,
-      isPatient: true,
+      range: { window, backfillId, onlyGaps },
+      clock: context.clock,
       order: values['newest-first'] ? 'newest-first' : 'oldest-first',
-      alerts,
     })
-    const hasMoved = Object.values(outcome.streams).some(({ slices }) => slices.moving > 0)
-    if (outcome.status === 'ok' && !hasMoved) await finishBackfill(db, backfillId, new Date(context.clock.now()))
     if (isJson) context.print(outcomeJson(outcome))
     else for (const line of summarize(outcome)) context.print(line)
     return exitCodeOfStatus(outcome.status)

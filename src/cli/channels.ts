@@ -1,10 +1,10 @@
+import { openAsItIs } from '../app/open-database.ts'
+import { readDatabaseSettings, readSettings } from '../config.ts'
 import type { ChannelSetting } from '../config/channel-setting.ts'
 import { readChannelsIfAny } from '../config/read-channels.ts'
-import { readDatabaseSettings, readSettings } from '../config.ts'
 import { type ChannelState, readChannelStates } from '../state/read-channel-states.ts'
 import { readManagedChannels } from '../state/read-managed-channels.ts'
 import { formatAge } from './ages.ts'
-import { openAsItIs } from './open-as-it-is.ts'
 import { formatTable } from './table.ts'
 import { defineCommand } from './usage.ts'
 

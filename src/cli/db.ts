@@ -1,10 +1,10 @@
+import { EMBEDDED_DATABASE, embeddedUrl } from '../app/open-database.ts'
 import { readDataDir, readSettings } from '../config.ts'
 import { describeTarget } from '../db/database-url.ts'
 import { stopEmbedded } from '../db/embedded.ts'
 import { withoutRequireAuth } from '../db/require-scram.ts'
 import type { CliContext } from './command.ts'
 import { copyToServer, readCopyTarget } from './db/copy-to-server.ts'
-import { EMBEDDED_DATABASE, embeddedUrl } from './embedded-url.ts'
 import { findProgram } from './find-program.ts'
 import { defineCommand } from './usage.ts'
 

@@ -1,13 +1,13 @@
+import { openConfiguredDatabase } from '../app/open-database.ts'
 import { readDatabaseSettings, readSettings } from '../config.ts'
 import { grantSql, readGrants } from '../db/read-grants.ts'
 import type { CliContext } from './command.ts'
-import type { Check, ReportCheck } from './doctor/check.ts'
 import { checkAlert } from './doctor/check-alert.ts'
 import { checkDatabase } from './doctor/check-database.ts'
 import { checkService } from './doctor/check-service.ts'
 import { checkSettings } from './doctor/check-settings.ts'
+import type { Check, ReportCheck } from './doctor/check.ts'
 import { exitCodeOfStatus } from './exit.ts'
-import { openConfiguredDatabase } from './open-configured-database.ts'
 import { defineCommand } from './usage.ts'
 
 const signs: Readonly<Record<Check['result'], string>> = { ok: '✓', failed: '✗', warning: '!', skipped: '–' }

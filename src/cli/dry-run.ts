@@ -1,5 +1,8 @@
 import type { Kysely } from 'kysely'
-import type { DatabaseSettings, ServiceSettings } from '../config.ts'
+import { openConnection, readServiceTime } from '../app/open-connection.ts'
+import { openAsItIs } from '../app/open-database.ts'
+import type { ExtractionSettings } from '../app/extraction-settings.ts'
+import type { ReadDatabase } from '../app/run-backfill.ts'
 import { LivehouseError } from '../core/errors.ts'
 import type { Stream } from '../core/stream.ts'
 import { type WallTime, wallTimeAt } from '../core/wall-clock.ts'
@@ -9,23 +12,16 @@ import { estimateCalls, type StreamEstimate } from '../pipeline/estimate-calls.t
 import type { PlanStreams } from '../pipeline/run-streams.ts'
 import { readGoneChannels } from '../state/channel-states.ts'
 import { readQuestions } from '../state/questionnaires.ts'
+import { type CallBudget, readCallBudget } from '../state/read-call-budget.ts'
 import { checkSource } from '../state/source.ts'
-import { readCallBudget, type CallBudget } from '../state/read-call-budget.ts'
 import { daysObject, describeDays } from './budgeted-days.ts'
 import type { CliContext } from './command.ts'
-import { openAsItIs } from './open-as-it-is.ts'
-import { openConnection } from './open-connection.ts'
-import { readServiceTime } from './read-service-time.ts'
 import { formatTable } from './table.ts'
-
-/** A database that is only read; undefined for one without a schema. */
-export type ReadDatabase = Kysely<Database> | undefined
 
 export interface DryRunRequest {
   /** The verb. */
   readonly command: string
-  readonly service: ServiceSettings
-  readonly database: DatabaseSettings
+  readonly settings: Pick<ExtractionSettings, 'service' | 'database'>
   readonly streams: readonly Stream[]
   /** Whether the channels were asked for by name: then those that are gone are tried again. */
   readonly namesChannels: boolean
@@ -41,8 +37,9 @@ export interface DryRunRequest {
  */
 export async function dryRun(context: CliContext, request: DryRunRequest): Promise<number> {
   const { signal, print } = context
-  const { service, streams } = request
-  await using database = await openAsItIs(context, request.database)
+  const { settings, streams } = request
+  const { service } = settings
+  await using database = await openAsItIs(context, settings.database)
   if (database.isMigrated && database.pending.length > 0) throw pendingMigrations(database.pending)
   const db = database.isMigrated ? database.db : undefined
   if (db !== undefined) await checkSource(db, service)

@@ -1,7 +1,7 @@
 import type { ChannelSetting } from '../config/channel-setting.ts'
 import { type Stream, type StreamName, streamNames } from '../core/stream.ts'
 import { MINUTE, parseWallTime, type WallTime } from '../core/wall-clock.ts'
-import { didYouMean, type Refuse } from './wrong-use.ts'
+import { checkUsage, didYouMean, type Refuse } from './wrong-use.ts'
 
 /** What flags of several verbs do, for `--help`. */
 export const JSON_OF_RUN = 'prints one JSON object with what was done instead of a table'
@@ -52,6 +52,12 @@ export function readChosenChannels(
     refuse(`--channels: ${JSON.stringify(id)} is not among LIVEHOUSE_CHANNELS`)
     return []
   })
+}
+
+/** The channels that a verb's `--channels` names, for the settings. @throws usage.invalid */
+export function channelsOf(verb: string, given: string | undefined) {
+  return (configured: readonly ChannelSetting[]): readonly ChannelSetting[] =>
+    checkUsage(verb, (refuse) => readChosenChannels(given, configured, refuse))
 }
 
 /** A date of the service's calendar, `YYYY-MM-DD`. */

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { openWarehouse } from '../app/open-warehouse.ts'
 import { FORMS_SCHEMA } from '../bi/form-view.ts'
 import { readDatabaseSettings, readSettings } from '../config.ts'
 import { LivehouseError } from '../core/errors.ts'
@@ -10,7 +11,6 @@ import type { CliContext } from './command.ts'
 import { describeForms, describeQuestions, formObject } from './forms/report.ts'
 import { defineCommand } from './usage.ts'
 import { wrongUse } from './wrong-use.ts'
-import { openWarehouse } from './warehouse.ts'
 
 const actions = {
   list: 'every questionnaire, or the questions of one with their numbers, columns and whether they are cleared (the default)',

@@ -1,9 +1,9 @@
+import { openAsItIs } from '../app/open-database.ts'
 import { formatWallTime, wallTimeAt } from '../core/wall-clock.ts'
-import type { JobRun } from '../state/job-runs.ts'
 import { type JobState, readJobStates } from '../scheduler/read-job-states.ts'
+import type { JobRun } from '../state/job-runs.ts'
 import { formatAge } from './ages.ts'
-import { loadConfiguredJobs } from './jobs/load-configured-jobs.ts'
-import { openAsItIs } from './open-as-it-is.ts'
+import { loadConfiguredJobs } from './configured-jobs.ts'
 import { formatTable } from './table.ts'
 import { defineCommand } from './usage.ts'
 

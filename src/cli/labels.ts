@@ -1,8 +1,9 @@
+import type { Kysely } from 'kysely'
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
-import type { Kysely } from 'kysely'
-import { reasonOf } from '../config/setting-source.ts'
+import { openWarehouse } from '../app/open-warehouse.ts'
 import { readDatabaseSettings, readSettings } from '../config.ts'
+import { reasonOf } from '../config/setting-source.ts'
 import type { Database } from '../db/database.ts'
 import { readGiftLabels, writeGiftLabels } from '../state/gift-labels.ts'
 import type { CliContext } from './command.ts'
@@ -10,7 +11,6 @@ import { LABEL_COLUMNS, readLabelsCsv } from './labels/read-labels-csv.ts'
 import { formatTable } from './table.ts'
 import { defineCommand } from './usage.ts'
 import type { Refuse } from './wrong-use.ts'
-import { openWarehouse } from './warehouse.ts'
 
 /** `livehouse labels`: what operators call the gifts. */
 export const labels = defineCommand(

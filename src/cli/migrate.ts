@@ -1,5 +1,6 @@
-import { readCommentLanguage } from '../config/read-bi.ts'
+import { openConfiguredDatabase } from '../app/open-database.ts'
 import { readDatabaseSettings, readServiceTimeZone, readSettings } from '../config.ts'
+import { readCommentLanguage } from '../config/read-bi.ts'
 import { planForDba } from '../db/bi/plan-for-dba.ts'
 import { type BiOutcome, publishBi } from '../db/bi/publish-bi.ts'
 import { type FormsOutcome, publishForms } from '../db/bi/publish-forms.ts'
@@ -7,7 +8,6 @@ import { migrateDown, migrateUp, readMigrationStatus } from '../db/migrate.ts'
 import { migrationSql } from '../db/migration-sql.ts'
 import { loadMigrations } from '../db/migrations-folder.ts'
 import type { CliContext } from './command.ts'
-import { openConfiguredDatabase } from './open-configured-database.ts'
 import { defineCommand } from './usage.ts'
 
 /** `livehouse migrate`: the schema. */

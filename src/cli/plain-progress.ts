@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
 import type { StreamName } from '../core/stream.ts'
-import type { Progress } from './command.ts'
+import type { Progress } from '../app/context.ts'
 import { createProgressTally, isOver } from '../pipeline/progress-tally.ts'
 
 /** Between two lines of one stream. */

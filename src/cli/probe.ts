@@ -1,15 +1,15 @@
-import { readChannelsIfAny } from '../config/read-channels.ts'
+import { openWarehouse } from '../app/open-warehouse.ts'
+import { outcomeObject } from '../app/outcome.ts'
+import { runProbe } from '../app/run-probe.ts'
 import { readDatabaseSettings, readServiceSettings, readSettings } from '../config.ts'
+import { readChannelsIfAny } from '../config/read-channels.ts'
 import { readGoneChannels } from '../state/channel-states.ts'
 import { readSourceFacts } from '../state/source-facts.ts'
 import { exitCodeOfStatus } from './exit.ts'
 import { OF_CHANNELS, readChosenChannels } from './flags.ts'
-import { outcomeObject } from './outcome-json.ts'
 import { describeFacts, factObject } from './probe/report.ts'
-import { runProbe } from './probe/run-probe.ts'
 import { defineCommand } from './usage.ts'
 import { checkUsage } from './wrong-use.ts'
-import { openWarehouse } from './warehouse.ts'
 
 /** `livehouse probe`: what the spec leaves open. */
 export const probe = defineCommand(

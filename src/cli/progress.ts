@@ -1,7 +1,7 @@
 import { MultiBar, type SingleBar } from 'cli-progress'
 import type { Clock } from '../core/clock.ts'
 import type { StreamName } from '../core/stream.ts'
-import type { Progress } from './command.ts'
+import type { Progress } from '../app/context.ts'
 import { createProgressTally, isOver, type StreamTally } from '../pipeline/progress-tally.ts'
 import type { Terminal } from './terminal.ts'
 

@@ -1,4 +1,5 @@
 import { parseExact } from '../api/json.ts'
+import { openWarehouse } from '../app/open-warehouse.ts'
 import { readDatabaseSettings, readSettings } from '../config.ts'
 import { retryQuarantine } from '../pipeline/retry-quarantine.ts'
 import { readQuarantine } from '../state/read-quarantine.ts'
@@ -7,7 +8,6 @@ import { itemReader } from '../transform/field.ts'
 import { readStreams } from './flags.ts'
 import { describeGroups, describeRetry, groupsJson, retryJson } from './quarantine/report.ts'
 import { defineCommand } from './usage.ts'
-import { openWarehouse } from './warehouse.ts'
 
 /** Characters of a sample: enough to see what is wrong, little of a person. */
 const SAMPLE_LENGTH = 80

@@ -1,20 +1,21 @@
+import { readJobSettings } from '../app/job-settings.ts'
+import { openRunConnection } from '../app/open-connection.ts'
+import { openWarehouse } from '../app/open-warehouse.ts'
+import { outcomeObject } from '../app/outcome.ts'
+import { reportCauses } from '../app/report-causes.ts'
+import { type AuditOutcome, auditObject } from '../app/run-audit.ts'
+import { createRunJob } from '../app/run-job.ts'
+import { describeAudit } from './audit/report.ts'
 import type { RunOutcome } from '../core/outcome.ts'
 import { createProgressFeed } from '../scheduler/progress-feed.ts'
 import { runByHand } from '../scheduler/run-by-hand.ts'
 import { thisProcess } from '../state/leases.ts'
 import type { CliContext } from './command.ts'
+import { loadConfiguredJob } from './configured-jobs.ts'
 import { exitCodeOfStatus } from './exit.ts'
 import { JSON_OF_RUN } from './flags.ts'
-import { createRunJob } from './jobs/create-run-job.ts'
-import type { JobResult } from './jobs/job-deps.ts'
-import { readJobSettings } from './jobs/job-settings.ts'
-import { loadConfiguredJob } from './jobs/load-configured-jobs.ts'
-import { openRunConnection } from './open-run-connection.ts'
-import { outcomeObject } from './outcome-json.ts'
 import { summarize } from './summary.ts'
-import { tellOfCauses } from './tell-of-causes.ts'
 import { defineCommand } from './usage.ts'
-import { openWarehouse } from './warehouse.ts'
 
 /** `livehouse run`: one job, now. */
 export const run = defineCommand(
@@ -38,44 +39,40 @@ livehouse run v1-history --json | jq .resumes_at
     return { name, isJson: values.json }
   },
   async (context, { name, isJson }) => {
-    const { outcome, describe, toObject } = await runNamed(context, name)
+    const outcome = await runNamed(context, name)
+    // Values of rows are for whoever asks for them.
+    const toObject = () => (isAudit(outcome) ? auditObject(outcome, { withValues: false }) : outcomeObject(outcome))
     if (isJson) context.print(JSON.stringify({ ...toObject(), command: 'run', job: name }))
-    else for (const line of describe()) context.print(line)
+    else for (const line of isAudit(outcome) ? describeAudit(outcome) : summarize(outcome)) context.print(line)
     return exitCodeOfStatus(outcome.status)
   },
 )
 
-async function runNamed(context: CliContext, name: string): Promise<JobResult> {
+async function runNamed(context: CliContext, name: string): Promise<RunOutcome | AuditOutcome> {
   const { clock, log, signal } = context
   const startedAt = new Date(clock.now()).toISOString()
   const job = await loadConfiguredJob(context, 'run', name)
   const { service, database, alerts } = readJobSettings(context, job)
   await using db = await openWarehouse(context, { settings: database, source: service })
-  let result: JobResult | undefined
+  let result: RunOutcome | AuditOutcome | undefined
   await using connection = await openRunConnection(context, service, db)
   const runJob = createRunJob(context, { db, connection, onResult: (brought) => (result = brought) })
   try {
     await runByHand(job, thisProcess(), { db, clock, log, signal, feed: createProgressFeed(), runJob })
   } finally {
     // A run tells of itself; what fails before there is one is told here.
-    await tellOfCauses(context, db, alerts, service.proxies)
+    await reportCauses(context, db, { alerts, service })
   }
   return result ?? heldBy(name, startedAt, new Date(clock.now()).toISOString())
 }
 
-function heldBy(job: string, startedAt: string, finishedAt: string): JobResult {
+function isAudit(outcome: RunOutcome | AuditOutcome): outcome is AuditOutcome {
+  return 'partitions' in outcome
+}
+
+function heldBy(job: string, startedAt: string, finishedAt: string): RunOutcome {
   const message = `another process is at work on the job ${job}: nothing was done; livehouse jobs shows since when`
   const errors = [{ stream: null, partition: null, code: 'job.running', message }] as const
-  const command = `run ${job}`
-  const outcome: RunOutcome = {
-    runId: null,
-    command,
-    status: 'waiting',
-    startedAt,
-    finishedAt,
-    resumesAt: null,
-    streams: {},
-    errors,
-  }
-  return { outcome, describe: () => summarize(outcome), toObject: () => outcomeObject(outcome) }
+  const times = { startedAt, finishedAt, resumesAt: null }
+  return { runId: null, command: `run ${job}`, status: 'waiting', ...times, streams: {}, errors }
 }

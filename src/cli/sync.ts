@@ -1,18 +1,15 @@
+import { readExtractionSettings } from '../app/extraction-settings.ts'
+import { openWarehouse } from '../app/open-warehouse.ts'
+import { outcomeJson } from '../app/outcome.ts'
+import { syncPlan } from '../app/run-backfill.ts'
+import { runExtraction } from '../app/run-extraction.ts'
 import type { RunOutcome } from '../core/outcome.ts'
 import type { Stream } from '../core/stream.ts'
-import type { WallTime } from '../core/wall-clock.ts'
-import { planSync } from '../pipeline/plan-sync.ts'
-import type { PlanStreams } from '../pipeline/run-streams.ts'
 import { allStreams, streams } from '../streams/registry.ts'
-import type { ReadDatabase } from './dry-run.ts'
-import { readExtractionSettings } from './extraction-settings.ts'
 import { exitCodeOfStatus } from './exit.ts'
-import { DRY_RUN, JSON_OF_RUN, namesOf, OF_CHANNELS, readStreams, readTimeOfDay } from './flags.ts'
-import { outcomeJson } from './outcome-json.ts'
-import { runExtraction } from './run-extraction.ts'
+import { channelsOf, DRY_RUN, JSON_OF_RUN, namesOf, OF_CHANNELS, readStreams, readTimeOfDay } from './flags.ts'
 import { defineCommand } from './usage.ts'
 import type { Refuse } from './wrong-use.ts'
-import { openWarehouse } from './warehouse.ts'
 
 /** `livehouse sync`: every stream up to now. */
 export const sync = defineCommand(
@@ -54,44 +51,35 @@ livehouse sync --json | jq .status`,
   },
   async (context, asked) => {
     const { chosen, until, isDryRun, json: isJson } = asked
-    const settings = readExtractionSettings(context, 'sync', chosen, asked.channels)
-    const { service, database, configured, channels, historyFrom, alerts } = settings
+    const settings = readExtractionSettings(context, chosen, channelsOf('sync', asked.channels))
     const namesChannels = asked.channels !== undefined
-    const planner =
-      (db: ReadDatabase, now: WallTime): PlanStreams =>
-      (some, questionsOf) =>
-        planSync(db, { streams: some, channels, historyFrom, now, timeZone: service.timeZone }, questionsOf)
     if (isDryRun) {
-      const planStreams = async (db: ReadDatabase, now: WallTime) => planner(db, now)
       const { dryRun } = await import('./dry-run.ts')
       return await dryRun(context, {
         command: 'sync',
-        service,
-        database,
+        settings,
         streams: chosen,
         namesChannels,
-        planStreams,
+        planStreams: async (db, now) => syncPlan(db, settings, now),
         isJson,
       })
     }
     // Loaded now: hours later, an update may have put another in its place.
     const describe = isJson ? (outcome: RunOutcome) => [outcomeJson(outcome)] : (await import('./summary.ts')).summarize
-    await using db = await openWarehouse(context, { settings: database, source: service })
+    await using db = await openWarehouse(context, { settings: settings.database, source: settings.service })
     const outcome = await runExtraction(context, {
       command: 'sync',
-      settings: {
+      asked: {
         streams: chosen.map(({ name }) => name),
-        channels: channels.map(({ channelId }) => channelId),
+        channels: settings.channels.map(({ channelId }) => channelId),
         until: until ?? null,
       },
-      service,
+      settings,
       db,
-      channels: configured,
       namesChannels,
       streams: chosen,
-      planStreams: (now) => planner(db, now),
+      planStreams: (now) => syncPlan(db, settings, now),
       until,
-      alerts,
     })
     for (const line of describe(outcome)) context.print(line)
     return exitCodeOfStatus(outcome.status)

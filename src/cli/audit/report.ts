@@ -1,19 +1,16 @@
+import { type AuditOutcome, NOT_BY_TOTAL } from '../../app/run-audit.ts'
 import type { Window } from '../../core/slice.ts'
-import { formatWallMinute, formatWallTime } from '../../core/wall-clock.ts'
+import { formatWallMinute } from '../../core/wall-clock.ts'
 import { describeDifference } from '../../pipeline/audit/describe-difference.ts'
-import { type AuditVerdict, type Difference, type PartitionAudit } from '../../pipeline/audit/partition-audit.ts'
+import type { AuditVerdict, Difference, PartitionAudit } from '../../pipeline/audit/partition-audit.ts'
 import { findStream } from '../../streams/registry.ts'
 import { rowKeyColumn } from '../../warehouse/table-part.ts'
-import { outcomeObject } from '../outcome-json.ts'
 import { formatTable, type TableCell } from '../table.ts'
-import type { AuditOutcome } from './audit-outcome.ts'
 
 /** More partitions than this are summed up by stream, but for those that are not equal. */
 const MOST_PARTITIONS = 40
 /** Longer values are cut. */
 const LONGEST_VALUE = 60
-
-const NOT_BY_TOTAL = 'not audited by total: version 1 tells none, and allows ten calls a day'
 
 const words: Readonly<Record<AuditVerdict, string>> = {
   equal: 'equal',
@@ -125,46 +122,4 @@ function summaryOf(status: AuditOutcome['status'], different: number): string {
   return different === 0
     ? 'some of it could not be compared'
     : `${different} ${different === 1 ? 'partition differs' : 'partitions differ'}`
-}
-
-/** The same for programs: the object of a run, and `audit`. `withValues`: with the values that differ, which may be personal data. */
-export function auditObject(
-  outcome: AuditOutcome,
-  { withValues }: { readonly withValues: boolean },
-): Readonly<Record<string, unknown>> {
-  const { pages } = outcome
-  return {
-    ...outcomeObject(outcome),
-    audit: {
-      partitions: outcome.partitions.map((each) => ({
-        stream: each.stream,
-        partition: each.partition,
-        verdict: each.verdict,
-        ...bounds(each.window),
-        source_rows: each.sourceRows ?? null,
-        warehouse_rows: each.warehouseRows === undefined ? null : each.warehouseRows - each.quarantinedRows,
-        quarantined_rows: each.quarantinedRows,
-        differences: each.differences.map((difference) => differenceObject(difference, withValues)),
-        reopened: each.reopened.map(bounds),
-        notes: each.notes,
-      })),
-      not_audited: outcome.unaudited.map((stream) => ({ stream, reason: NOT_BY_TOTAL })),
-      gone: outcome.gone,
-      values: pages === undefined ? null : { seed: pages.seed, pages: pages.pages, of: pages.of, rows: pages.rows },
-    },
-  }
-}
-
-function differenceObject(difference: Difference, withValues: boolean): Readonly<Record<string, unknown>> {
-  const { kind, window } = difference
-  if (difference.kind === 'changed') {
-    const { cells } = difference
-    const columns = cells.map((cell) => (withValues ? cell : { column: cell.column }))
-    return { kind, ...bounds(window), key: difference.key, columns }
-  }
-  return { kind, ...bounds(window), rows: difference.rows, ...('keys' in difference && { keys: difference.keys }) }
-}
-
-function bounds(window: Window | undefined): { readonly from: string | null; readonly to: string | null } {
-  return { from: window ? formatWallTime(window.from) : null, to: window ? formatWallTime(window.to) : null }
 }

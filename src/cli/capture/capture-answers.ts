@@ -1,4 +1,6 @@
 import type { Exchange } from '../../api/observe.ts'
+import { openConnection } from '../../app/open-connection.ts'
+import { openSharedDatabase } from '../../app/open-database.ts'
 import type { DatabaseSettings, ServiceSettings } from '../../config.ts'
 import { LivehouseError, recoveryFrom } from '../../core/errors.ts'
 import type { Page } from '../../core/page.ts'
@@ -7,8 +9,6 @@ import type { Stream } from '../../core/stream.ts'
 import { questionnaires } from '../../streams/questionnaires.ts'
 import { isObject } from '../../transform/field.ts'
 import type { CliContext } from '../command.ts'
-import { openConnection } from '../open-connection.ts'
-import { openSharedDatabase } from '../open-shared-database.ts'
 
 export interface CaptureRequest {
   readonly service: ServiceSettings

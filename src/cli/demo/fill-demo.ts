@@ -1,4 +1,7 @@
 import type { Kysely } from 'kysely'
+import { plannedChannel } from '../../app/extraction-settings.ts'
+import { syncPlan } from '../../app/run-backfill.ts'
+import { runExtraction } from '../../app/run-extraction.ts'
 import type { ServiceSettings } from '../../config.ts'
 import type { Log } from '../../core/log.ts'
 import type { RunOutcome } from '../../core/outcome.ts'
@@ -8,8 +11,6 @@ import { type Emulator, startEmulator } from '../../emulator/server.ts'
 import { claimSource } from '../../state/source.ts'
 import { streams } from '../../streams/registry.ts'
 import type { CliContext } from '../command.ts'
-import { planSync } from '../../pipeline/plan-sync.ts'
-import { runExtraction } from '../run-extraction.ts'
 import { compareTables, type TableComparison } from './compare-tables.ts'
 
 const TIME_ZONE = 'Asia/Shanghai'
@@ -41,35 +42,20 @@ export async function fillDemo(context: CliContext, db: Kysely<Database>, size: 
   )
   const service = settingsOf(emulator)
   await claimSource(db, service)
+  const nothing = { label: null, group: null, from: null, until: null, isTest: false }
+  const configured = emulator.channelIds.map((channelId) => ({ channelId, ...nothing }))
+  const historyFrom = world.endsAt - (size.days + 1) * DAY
+  const settings = { service, configured, channels: configured.map(plannedChannel), historyFrom }
   const outcome = await runExtraction(
     { ...context, log: withoutSlices(context.log) },
     {
       command: 'demo',
-      settings: { ...size, ends_at: formatWallTime(world.endsAt), time_zone: TIME_ZONE },
-      service,
+      asked: { ...size, ends_at: formatWallTime(world.endsAt), time_zone: TIME_ZONE },
+      settings,
       db,
-      channels: emulator.channelIds.map((channelId) => ({
-        channelId,
-        label: null,
-        group: null,
-        from: null,
-        until: null,
-        isTest: false,
-      })),
       namesChannels: false,
       streams,
-      planStreams: (now) => (some, questionsOf) =>
-        planSync(
-          db,
-          {
-            streams: some,
-            channels: emulator.channelIds.map((channelId) => ({ channelId, from: undefined, until: undefined })),
-            historyFrom: world.endsAt - (size.days + 1) * DAY,
-            now,
-            timeZone: TIME_ZONE,
-          },
-          questionsOf,
-        ),
+      planStreams: (now) => syncPlan(db, settings, now),
     },
   )
   signal.throwIfAborted()

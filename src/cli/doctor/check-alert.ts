@@ -1,9 +1,9 @@
 import { createWebhook } from '../../api/webhook.ts'
-import { readAlertSettings } from '../../config/read-alerts.ts'
+import { ALERT_TIMEOUT_MS } from '../../app/report-causes.ts'
 import { readProxies, readSettings } from '../../config.ts'
+import { readAlertSettings } from '../../config/read-alerts.ts'
 import { sendNotices } from '../../scheduler/alerts/deliver-notices.ts'
 import type { CliContext } from '../command.ts'
-import { ALERT_TIMEOUT_MS } from '../tell-of-causes.ts'
 import { passed, type ReportCheck, skipped } from './check.ts'
 
 /** Sends a test to whoever is told of trouble, and asks for the heartbeat once. */

@@ -1,4 +1,4 @@
-import { LARGEST_DIFFERENCE_SECONDS } from '../read-service-time.ts'
+import { LARGEST_DIFFERENCE_SECONDS } from '../../app/open-connection.ts'
 import { type Check, passed, skipped } from './check.ts'
 
 /** This machine's clock beside the service's. `aheadMs`: how far it is ahead; undefined where no answer told. */

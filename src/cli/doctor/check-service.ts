@@ -1,13 +1,13 @@
 import type { Connection } from '../../api/connect.ts'
-import type { ChannelSetting } from '../../config/channel-setting.ts'
+import { openConnection } from '../../app/open-connection.ts'
+import { openSharedDatabase } from '../../app/open-database.ts'
 import type { DatabaseSettings, ServiceSettings } from '../../config.ts'
+import type { ChannelSetting } from '../../config/channel-setting.ts'
 import { hasCode } from '../../core/errors.ts'
 import type { CliContext } from '../command.ts'
-import { openConnection } from '../open-connection.ts'
-import { openSharedDatabase } from '../open-shared-database.ts'
-import { type Check, failed, passed, type ReportCheck, skipped } from './check.ts'
 import { checkClock } from './check-clock.ts'
 import { checkEndpoints } from './check-endpoints.ts'
+import { type Check, failed, passed, type ReportCheck, skipped } from './check.ts'
 
 /** What of the settings is there. */
 export interface ServiceChecks {

@@ -1,0 +1,24 @@
+import type { Environment } from '../config.ts'
+import type { Clock } from '../core/clock.ts'
+import type { Log } from '../core/log.ts'
+import type { ReportProgress } from '../core/progress.ts'
+
+/** What a verb, a job and a worker alike get to work with. */
+export interface AppContext {
+  readonly environment: Environment
+  readonly clock: Clock
+  readonly log: Log
+  /** From now on the log and error messages never show this value: fetched tokens, tickets, made passwords. */
+  readonly addSecret: (value: string) => void
+  /** Aborts on SIGINT and SIGTERM, with a `run.interrupted` error as its reason. */
+  readonly signal: AbortSignal
+  /** Remarks and progress for a person: standard error. */
+  readonly remark: (line: string) => void
+  /** Shows how a run goes on until it is disposed of: bars on a terminal, sparse log lines elsewhere. */
+  readonly openProgress: () => Promise<Progress>
+}
+
+/** A display of how a run goes on. */
+export interface Progress extends Disposable {
+  readonly report: ReportProgress
+}

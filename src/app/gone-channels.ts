@@ -1,0 +1,87 @@
+import type { Kysely } from 'kysely'
+import { hasCode } from '../core/errors.ts'
+import type { Log } from '../core/log.ts'
+import type { RunProblem } from '../core/outcome.ts'
+import type { FetchPage } from '../core/page.ts'
+import { parsePartition } from '../core/slice.ts'
+import type { Stream } from '../core/stream.ts'
+import type { Database } from '../db/database.ts'
+import {
+  DAYS_UNTIL_GONE,
+  readAnsweredChannels,
+  readGoneChannels,
+  readUnaskedChannels,
+  recordChannelAnswers,
+} from '../state/channel-states.ts'
+
+/**
+ * Asks once a day of the service, with one small call each, for the channels that are gone. One that is known again is read by
+ * this run, and active when it has been. Where the call fails otherwise, the next run asks.
+ * @param streams those of the run
+ * @returns the channels that are still gone: they are left out
+ */
+export async function askGoneChannels(
+  { db, runId, serviceDay }: HearingRun,
+  streams: readonly Stream[],
+  fetchPage: FetchPage,
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  const gone = new Set(await readGoneChannels(db))
+  const stream = streams.find(({ partitionedBy, isTimeFiltered }) => partitionedBy === 'channel' && !isTimeFiltered)
+  if (stream === undefined || gone.size === 0) return gone
+  const unknown = new Set<string>()
+  const ask = async (channelId: string): Promise<void> => {
+    const list = stream.request({ channel: channelId }, undefined)
+    await fetchPage({ list, page: 1, pageSize: 1 }, { signal }).then(
+      () => gone.delete(channelId),
+      (error: unknown) => hasCode(error, 'api.channelUnknown') && unknown.add(channelId),
+    )
+  }
+  await Promise.all((await readUnaskedChannels(db, serviceDay)).map(ask))
+  await recordChannelAnswers(db, { unknown, answered: new Set(), serviceDay }, runId)
+  return gone
+}
+
+/** The run that heard something of its channels. `serviceDay`: the service's, `YYYY-MM-DD`. */
+export interface HearingRun {
+  readonly db: Kysely<Database>
+  readonly log: Log
+  readonly runId: string
+  readonly serviceDay: string
+}
+
+/**
+ * Counts the channels that the service did not know in this run. One that becomes gone by it is said once: a log line, and one
+ * problem in the place of those of its streams.
+ * @returns the problems of the run
+ */
+export async function settleChannels(
+  { db, log, runId, serviceDay }: HearingRun,
+  problems: readonly RunProblem[],
+): Promise<readonly RunProblem[]> {
+  const unknown = new Set(problems.flatMap(unknownChannelOf))
+  const answered = await readAnsweredChannels(db, runId)
+  const { gone, back, tooMany } = await recordChannelAnswers(db, { unknown, answered, serviceDay }, runId)
+  for (const channelId of gone) log.warn('channel.gone', { channelId, days: DAYS_UNTIL_GONE })
+  for (const channelId of back) log.info('channel.back', { channelId })
+  if (tooMany.length > 0) {
+    log.warn('channels.unknown', {
+      channels: tooMany.length,
+      reason: 'over half of the channels at once are a failure of the service: none is gone, and all are read again',
+    })
+  }
+  const left = problems.filter((problem) => !unknownChannelOf(problem).some((channelId) => gone.includes(channelId)))
+  return [...left, ...gone.map(goneProblem)]
+}
+
+function unknownChannelOf({ code, partition }: RunProblem): readonly string[] {
+  const channel = code === 'api.channelUnknown' && partition !== null ? parsePartition(partition)?.channel : undefined
+  return channel === undefined ? [] : [channel]
+}
+
+function goneProblem(channelId: string): RunProblem {
+  const message =
+    `the service has not known channel ${channelId} on ${DAYS_UNTIL_GONE} days: it is gone. It is asked for once a day, and read ` +
+    `again when it is known; take it out of LIVEHOUSE_CHANNELS, or try it now with --channels ${channelId}.`
+  return { stream: null, partition: `channel=${channelId}`, code: 'api.channelUnknown', message }
+}

@@ -1,0 +1,86 @@
+import type { AppContext } from './context.ts'
+import type { Kysely } from 'kysely'
+import { connect, type Connection, type ConnectOptions } from '../api/connect.ts'
+import { createPaceCell } from '../api/pace-cell.ts'
+import { createPermits } from '../api/permits.ts'
+import type { ServiceSettings } from '../config.ts'
+import type { Clock } from '../core/clock.ts'
+import type { Database } from '../db/database.ts'
+import { callBudget } from '../state/call-budget.ts'
+import { createSharedPace } from '../state/shared-pace.ts'
+import { createSharedTokenStore } from '../state/shared-token-store.ts'
+import { readSourceFacts } from '../state/source-facts.ts'
+
+/** What a verb adds to the settings of the service. */
+type Additions = Partial<Pick<ConnectOptions, 'random' | 'reserve' | 'onExchange' | 'onCall'>>
+
+/**
+ * The client as the settings describe it. Fetched tokens, the ceiling of the call rate and the rate that is found are shared
+ * with every process of the database `db`; without one this process is alone with them.
+ */
+export function openConnection(
+  { clock, log, addSecret }: AppContext,
+  service: ServiceSettings,
+  db: Kysely<Database> | undefined,
+  additions: Additions = {},
+): Connection {
+  const own = { ...service, clock, log, addSecret, ...additions }
+  if (db === undefined) return connect(own)
+  const { authUrl, appId, appSecret, baseUrl, maxCallsPerSecond } = service
+  const hasCredentials = authUrl !== null && appId !== null && appSecret !== null
+  const cell = createPaceCell(createSharedPace(db, { host: new URL(baseUrl).host, clock }))
+  return connect({
+    ...own,
+    permits: createPermits({ maxCallsPerSecond, cell, clock, log, random: Math.random }),
+    ...(hasCredentials ? { tokenStore: createSharedTokenStore(db, { authUrl, appId, appSecret, clock }) } : {}),
+  })
+}
+
+/** The client as a run of slices needs it: with the budget of the ten calls, and with what a probe has found. */
+export async function openRunConnection(
+  context: AppContext,
+  service: ServiceSettings,
+  db: Kysely<Database>,
+  additions: Partial<Pick<ConnectOptions, 'onExchange' | 'onCall'>> = {},
+): Promise<Connection> {
+  const reserve = callBudget(db, service)
+  return openConnection(context, await withKnownListParams(service, db), db, { ...additions, reserve })
+}
+
+/**
+ * The settings with the place of list parameters that a probe has found, which is then tried first where no operator has
+ * named one. Were it wrong, that would cost a call and no row: what has no effect is tried in the other place.
+ */
+export async function withKnownListParams(service: ServiceSettings, db: Kysely<Database>): Promise<ServiceSettings> {
+  if (service.isListParamsGiven) return service
+  const facts = await readSourceFacts(db)
+  const places = new Set(facts.filter(({ topic }) => topic === 'list_params').map(({ answer }) => answer))
+  const [place] = places
+  return places.size === 1 && (place === 'query' || place === 'body') ? { ...service, listParams: place } : service
+}
+
+/** Clocks that differ by less are the same: a call takes its time. */
+export const LARGEST_DIFFERENCE_SECONDS = 60
+
+/**
+ * Asks the service for its time before anything is planned: every bound of what is read is measured by its clock. Warns of a
+ * clock of this machine that differs, and of a service that tells none: then this machine's counts.
+ * @returns the service's clock
+ * @throws LivehouseError `api.unreachable`, `api.timeout`
+ */
+export async function readServiceTime(
+  { log, signal }: Pick<AppContext, 'log' | 'signal'>,
+  { serviceClock }: Pick<Connection, 'serviceClock'>,
+): Promise<Clock> {
+  await serviceClock.refresh(signal)
+  const aheadMs = serviceClock.ownAheadMs()
+  if (aheadMs === undefined) {
+    log.warn('clock.unknown', {
+      reason: "the service's answers have no Date header: this machine's clock counts instead",
+    })
+  } else if (Math.abs(aheadMs) > LARGEST_DIFFERENCE_SECONDS * 1000) {
+    const reason = "this machine's clock differs from the service's, which counts: synchronise it (NTP)"
+    log.warn('clock.differs', { aheadSeconds: Math.round(aheadMs / 1000), reason })
+  }
+  return serviceClock
+}

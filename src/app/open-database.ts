@@ -1,0 +1,120 @@
+import type { AppContext } from './context.ts'
+import type { Kysely } from 'kysely'
+import { type DatabaseSettings, readDatabaseSettings, readSettings, type ServiceSettings } from '../config.ts'
+import { LivehouseError } from '../core/errors.ts'
+import { createDatabaseIfMissing } from '../db/create-database.ts'
+import { describeTarget } from '../db/database-url.ts'
+import type { Database } from '../db/database.ts'
+import { isEmbeddedRunning, startEmbedded } from '../db/embedded.ts'
+import { readMigrationStatus } from '../db/migrate.ts'
+import { openDatabase } from '../db/pool.ts'
+import { mayShareCalls } from '../state/may-share-calls.ts'
+import { checkSource } from '../state/source.ts'
+
+/** What opening a database takes of a verb's context. */
+export type OpeningContext = Pick<AppContext, 'clock' | 'signal' | 'remark' | 'addSecret'>
+
+/**
+ * Opens the database of the settings as it is, and says on standard error which one it is. `embeddedDatabase`: which one
+ * of the embedded PostgreSQL.
+ * @throws db.embedded, db.unreachable, db.refused, db.tooOld
+ */
+export async function openConfiguredDatabase(
+  context: OpeningContext,
+  { target, dataDir }: DatabaseSettings,
+  embeddedDatabase?: string,
+  maxConnections?: number,
+): Promise<Kysely<Database>> {
+  const url = target.kind === 'url' ? target.url : await embeddedUrl(context, dataDir, embeddedDatabase)
+  const kind = target.kind === 'url' ? 'DATABASE_URL' : `the embedded PostgreSQL in ${dataDir}`
+  context.remark(`database: ${describeTarget(url)} (${kind})`)
+  return openDatabase(url, { signal: context.signal, ...(maxConnections && { maxConnections }) })
+}
+
+/** The database that the embedded PostgreSQL keeps for `DATABASE_URL=embedded`. */
+export const EMBEDDED_DATABASE = 'livehouse'
+
+/**
+ * The URL of a database in the embedded PostgreSQL, which is started and the database made where need be. It holds the
+ * password.
+ * @throws db.embedded
+ */
+export async function embeddedUrl(
+  { clock, signal, addSecret }: Pick<AppContext, 'clock' | 'signal' | 'addSecret'>,
+  dataDir: string,
+  database: string = EMBEDDED_DATABASE,
+): Promise<string> {
+  const server = await startEmbedded(dataDir, clock, signal)
+  addSecret(new URL(server.url(database)).password)
+  await createDatabaseIfMissing(server.url('postgres'), database, signal)
+  return server.url(database)
+}
+
+/** A database that a command only looks at. */
+export interface DatabaseAsItIs extends AsyncDisposable {
+  readonly db: Kysely<Database>
+  /** Whether any migration has been applied; before that there is nothing to read. */
+  readonly isMigrated: boolean
+  /** Names of migrations that it has not had. */
+  readonly pending: readonly string[]
+}
+
+/**
+ * Opens the database of the settings without changing anything in it, and says what is pending.
+ * @throws db.… codes, `db.newer` among them; config.invalid
+ */
+export async function openAsItIs(
+  context: AppContext,
+  settings: DatabaseSettings = readSettings(context.environment, readDatabaseSettings),
+): Promise<DatabaseAsItIs> {
+  const { signal, remark } = context
+  const db = await openConfiguredDatabase(context, settings)
+  try {
+    const migrations = await readMigrationStatus(db, { signal })
+    const pending = migrations.filter(({ appliedAt }) => appliedAt === null).map(({ name }) => name)
+    const isMigrated = pending.length < migrations.length
+    if (isMigrated && pending.length > 0) {
+      const next = settings.isAutoMigrated ? 'the next sync applies them' : 'livehouse migrate up applies them'
+      remark(`pending migrations: ${pending.join(', ')}; ${next}`)
+    }
+    return { db, isMigrated, pending, [Symbol.asyncDispose]: async () => await db.destroy() }
+  } catch (error) {
+    await db.destroy()
+    throw error
+  }
+}
+
+/** Undefined where there is nothing to share over. */
+export interface SharedDatabase extends AsyncDisposable {
+  readonly db: Kysely<Database> | undefined
+}
+
+const nothing: SharedDatabase = { db: undefined, [Symbol.asyncDispose]: async () => {} }
+
+/**
+ * The warehouse for a verb that can do without one: over it the token is shared with the other processes of this account.
+ * It is taken as it is; one that lacks a migration or the right to write is left alone. One that is out of reach or belongs
+ * to another source too, and that is said. `settings`: undefined where none is set.
+ */
+export async function openSharedDatabase(
+  context: AppContext,
+  service: ServiceSettings,
+  settings: DatabaseSettings | undefined,
+): Promise<SharedDatabase> {
+  if (settings === undefined) return nothing
+  // Nobody works with a server that does not run.
+  if (settings.target.kind === 'embedded' && !(await isEmbeddedRunning(settings.dataDir))) return nothing
+  await using opened = new AsyncDisposableStack()
+  try {
+    const { db, pending } = opened.use(await openAsItIs(context, settings))
+    if (pending.length > 0 || !(await mayShareCalls(db))) return nothing
+    await checkSource(db, service)
+    const kept = opened.move()
+    return { db, [Symbol.asyncDispose]: async () => await kept.disposeAsync() }
+  } catch (error) {
+    context.signal.throwIfAborted()
+    if (!(error instanceof LivehouseError)) throw error
+    context.remark(`the token is not shared with other processes: ${error.message}`)
+    return nothing
+  }
+}

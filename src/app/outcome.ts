@@ -1,0 +1,68 @@
+import { LivehouseError } from '../core/errors.ts'
+import type { RunOutcome, RunProblem, StreamOutcome } from '../core/outcome.ts'
+import { proofs } from '../core/slice.ts'
+import { sqlStateOf } from '../core/sql-state-of.ts'
+
+/** What stopped a command, and when. */
+export interface Failure {
+  /** The verb, or what was typed in its place. */
+  readonly command: string
+  readonly error: unknown
+  readonly startedAt: string
+  readonly finishedAt: string
+}
+
+/** The one JSON object that `--json` prints, on one line (contract, section 2). */
+export function outcomeJson(outcome: RunOutcome): string {
+  return JSON.stringify(outcomeObject(outcome))
+}
+
+/** The same as an object, for the record of the run. */
+export function outcomeObject(outcome: RunOutcome): Readonly<Record<string, unknown>> {
+  return {
+    run_id: outcome.runId,
+    command: outcome.command,
+    status: outcome.status,
+    started_at: outcome.startedAt,
+    finished_at: outcome.finishedAt,
+    resumes_at: outcome.resumesAt,
+    streams: Object.fromEntries(Object.entries(outcome.streams).map(([name, stream]) => [name, streamJson(stream)])),
+    errors: outcome.errors.map(({ stream, partition, code, message }) => ({ stream, partition, code, message })),
+  }
+}
+
+function streamJson({ counts, slices }: StreamOutcome): Readonly<Record<string, unknown>> {
+  const { extracted, inserted, updated, unchanged, removed, quarantined, degraded, calls, retries } = counts
+  const byProof = Object.fromEntries(proofs.map((proof) => [proof, slices[proof]]))
+  return { extracted, inserted, updated, unchanged, removed, quarantined, degraded, calls, retries, slices: byProof }
+}
+
+/** A run, or a command before it has become one, that was stopped before it could say what it did. */
+export function failureOutcome(
+  runId: string | null,
+  { command, error, startedAt, finishedAt }: Failure,
+): RunOutcome & { readonly status: 'failed' } {
+  const code = error instanceof LivehouseError ? error.code : 'internal'
+  const problems = problemsOf(error)
+  const messages = problems.length > 0 ? problems : [messageOf(error)]
+  const state = sqlStateOf(error)
+  const errors = messages.map((message): RunProblem => ({ stream: null, partition: null, code, message, ...state }))
+  return { runId, command, status: 'failed', startedAt, finishedAt, resumesAt: null, streams: {}, errors }
+}
+
+/** What went wrong first, where undoing the work (`await using`) then failed too. */
+export function causeBehind(error: unknown): unknown {
+  let cause = error
+  while (cause instanceof SuppressedError) cause = cause.suppressed
+  return cause
+}
+
+/** Each problem of settings or of wrong use; none of anything else. */
+export function problemsOf(error: unknown): readonly string[] {
+  const details = error instanceof LivehouseError ? error.details : {}
+  return 'problems' in details ? details.problems : []
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

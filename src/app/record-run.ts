@@ -1,0 +1,72 @@
+import type { Kysely } from 'kysely'
+import type { RunOutcome } from '../core/outcome.ts'
+import type { Database } from '../db/database.ts'
+import { Leases } from '../state/leases.ts'
+import { finishRun, openRun } from '../state/runs.ts'
+import type { AppContext } from './context.ts'
+import type { ExtractionSettings } from './extraction-settings.ts'
+import { causeBehind, failureOutcome, outcomeObject } from './outcome.ts'
+
+/** A run under way. */
+export interface OpenRun {
+  readonly runId: string
+  readonly leases: Leases
+}
+
+export interface RecordRequest<T extends RunOutcome> {
+  readonly db: Kysely<Database>
+  /** The verb. */
+  readonly command: string
+  /** What was asked for, for the record; without secrets. */
+  readonly asked: Readonly<Record<string, unknown>>
+  /** Where to report what went wrong; to nobody when not given. */
+  readonly settings?: Pick<ExtractionSettings, 'service'> & Partial<Pick<ExtractionSettings, 'alerts'>>
+  /** What is kept of the outcome, without values of rows. */
+  readonly toRecord?: (outcome: T) => unknown
+}
+
+type When = Pick<RunOutcome, 'runId' | 'command' | 'startedAt' | 'finishedAt'>
+
+/**
+ * Writes a run down, however it ends, and then reports what went wrong.
+ * @returns what came of it; where `work` threw: what was written down, and what it threw
+ */
+export async function recordRun<T extends RunOutcome>(
+  context: AppContext,
+  { db, command, asked, settings, toRecord = outcomeObject }: RecordRequest<T>,
+  work: (run: OpenRun) => Promise<Omit<T, keyof When>>,
+): Promise<{ readonly outcome: T } | { readonly failure: RunOutcome; readonly error: unknown }> {
+  const { clock, log } = context
+  const { alerts } = settings ?? {}
+  // Loaded now: hours later, an update may have put another in its place.
+  const { reportCauses } = alerts?.webhook ? await import('./report-causes.ts') : {}
+  const startedAt = new Date(clock.now())
+  await using leases = new Leases(db)
+  const runId = await openRun(db, { command, settings: asked, startedAt }, leases)
+  const when = () => ({
+    runId,
+    command,
+    startedAt: startedAt.toISOString(),
+    finishedAt: new Date(clock.now()).toISOString(),
+  })
+  const finish = async ({ status, finishedAt, resumesAt }: RunOutcome, outcome: unknown): Promise<void> => {
+    const resumes = resumesAt === null ? null : new Date(resumesAt)
+    await finishRun(db, runId, { status, finishedAt: new Date(finishedAt), resumesAt: resumes, outcome })
+    log.info('run.ended', { runId, command, status })
+    if (alerts !== undefined && settings !== undefined) await reportCauses?.(context, db, { ...settings, alerts })
+  }
+  let outcome: T
+  try {
+    const done = await work({ runId, leases })
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the two halves of it
+    outcome = { ...done, ...when() } as unknown as T
+  } catch (thrown) {
+    const error = causeBehind(thrown)
+    const failure = failureOutcome(runId, { error, ...when() })
+    // Where the database does not answer, what stopped the run says so; to say it again would hide the rest.
+    await finish(failure, outcomeObject(failure)).catch(() => {})
+    return { failure, error }
+  }
+  await finish(outcome, toRecord(outcome))
+  return { outcome }
+}

@@ -1,0 +1,54 @@
+import type { AppContext } from './context.ts'
+import type { Kysely } from 'kysely'
+import { createWebhook } from '../api/webhook.ts'
+import { readProxies, readSettings, type ServiceSettings } from '../config.ts'
+import { type AlertSettings, readAlertSettings } from '../config/read-alerts.ts'
+import type { Database } from '../db/database.ts'
+import { deliverNotices } from '../scheduler/alerts/deliver-notices.ts'
+import { recordCauses } from '../state/alerts.ts'
+import { readCauses, STATE_CAUSES } from '../state/read-causes.ts'
+
+/** For one exchange with the receiver. */
+export const ALERT_TIMEOUT_MS = 5000
+/** For all of it, after which the run's process goes on to its end. */
+const PATIENCE_MS = 10_000
+
+/**
+ * After a run: reports what has gone wrong, and what no longer does, where a receiver is set. Waits for it some seconds at
+ * most, and fails nothing: what could not be sent is sent after the next run, or by `livehouse serve`.
+ */
+export async function reportCauses(
+  { clock, log, signal }: Pick<AppContext, 'clock' | 'log' | 'signal'>,
+  db: Kysely<Database>,
+  {
+    alerts,
+    service: { proxies },
+  }: { readonly alerts: AlertSettings; readonly service: Pick<ServiceSettings, 'proxies'> },
+): Promise<void> {
+  const { webhook: url } = alerts
+  if (url === null || signal.aborted) return
+  await using webhook = createWebhook({ proxies, timeoutMs: ALERT_TIMEOUT_MS })
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)])
+  try {
+    const now = new Date(clock.now())
+    await recordCauses(db, { kinds: STATE_CAUSES }, () => readCauses(db, now), now)
+    await deliverNotices(db, { ...alerts, url, post: webhook.ask, clock, log }, limit)
+  } catch (err) {
+    // The run has ended and said how; that nobody could be told must not change it.
+    log.warn('alert.failed', { err })
+  }
+}
+
+/** After a green job: asks `LIVEHOUSE_HEARTBEAT_URL`, so that somebody else notices when it is no longer asked. Fails nothing. */
+export async function requestHeartbeat({ environment, log, signal }: AppContext): Promise<void> {
+  const { url, proxies } = readSettings(environment, (source) => ({
+    url: readAlertSettings(source).heartbeatUrl,
+    proxies: readProxies(source),
+  }))
+  if (url === null || signal.aborted) return
+  await using webhook = createWebhook({ proxies, timeoutMs: ALERT_TIMEOUT_MS })
+  const answer = await webhook.ask({ url, headers: {} }, signal)
+  const isTaken = answer.status !== undefined && answer.status < 300
+  const reason = answer.status === undefined ? answer.failure : `status ${answer.status}`
+  if (!isTaken) log.warn('heartbeat.failed', { reason })
+}

@@ -1,0 +1,146 @@
+import type { AppContext } from './context.ts'
+import type { Kysely } from 'kysely'
+import assert from 'node:assert/strict'
+import { randomInt } from 'node:crypto'
+import type { RunOutcome } from '../core/outcome.ts'
+import type { Window } from '../core/slice.ts'
+import type { Stream, StreamName } from '../core/stream.ts'
+import { formatWallTime } from '../core/wall-clock.ts'
+import type { Database } from '../db/database.ts'
+import type { Difference } from '../pipeline/audit/partition-audit.ts'
+import { type AuditResult, runAudit } from '../pipeline/audit/run-audit.ts'
+import { endAcceptances } from '../state/acceptances.ts'
+import { readGoneChannels } from '../state/channel-states.ts'
+import { readQuestions } from '../state/questionnaires.ts'
+import { readAcceptances } from '../state/read-acceptances.ts'
+import type { ExtractionSettings } from './extraction-settings.ts'
+import { openRunConnection, readServiceTime } from './open-connection.ts'
+import { outcomeObject } from './outcome.ts'
+import { recordRun } from './record-run.ts'
+import { createSliceDeps, type RunConnection } from './slice-deps.ts'
+
+export interface AuditRequest {
+  readonly settings: ExtractionSettings
+  readonly db: Kysely<Database>
+  readonly streams: readonly Stream[]
+  /** Streams that were named and cannot be compared. */
+  readonly unaudited: readonly StreamName[]
+  /** Whether the channels were asked for by name: then those that are gone are tried again. */
+  readonly namesChannels: boolean
+  /** Undefined for all that is covered. */
+  readonly window: Window | undefined
+  readonly pages: number
+  /** Undefined for one that is drawn. */
+  readonly seed: number | undefined
+  readonly reopens: boolean
+  /** What the run is recorded as; `audit` when not given. */
+  readonly command?: string
+  /** A connection that several runs share; one of its own when not given. */
+  readonly connection?: RunConnection
+}
+
+const CONCURRENT_PARTITIONS = 8
+const LARGEST_SEED = 1_000_000
+
+/** Compares the warehouse with the service; a run like any other, written down however it ends. */
+export async function executeAudit(context: AppContext, request: AuditRequest): Promise<AuditOutcome> {
+  const { db, settings, streams, unaudited, window, pages, reopens, command = 'audit' } = request
+  const channels = settings.channels.map(({ channelId }) => channelId)
+  const asked = { streams: streams.map(({ name }) => name), channels, window: window ?? null, pages, reopens }
+  // Values of rows are for the terminal: the record of the run holds no personal data.
+  const toRecord = (outcome: AuditOutcome) => auditObject(outcome, { withValues: false })
+  const recorded = await recordRun<AuditOutcome>(
+    context,
+    { db, command, asked, settings, toRecord },
+    async ({ runId }) => ({ ...(await compare(context, request, runId)), resumesAt: null, unaudited }),
+  )
+  if ('error' in recorded) throw recorded.error
+  return recorded.outcome
+}
+
+async function compare(
+  context: AppContext,
+  { settings, db, streams, namesChannels, window, pages, seed, reopens, ...request }: AuditRequest,
+  runId: string,
+): Promise<AuditResult & Pick<AuditOutcome, 'gone'>> {
+  const { log } = context
+  const { service, channels } = settings
+  await using own = request.connection ? undefined : await openRunConnection(context, service, db)
+  const connection = request.connection ?? own ?? assert.fail('there is no connection')
+  const clock = await readServiceTime(context, connection)
+  await endAcceptances(db, new Date(clock.now()))
+  using progress = await context.openProgress()
+  log.info('run.started', { runId, command: request.command ?? 'audit' })
+  const gone = namesChannels ? new Set<string>() : await readGoneChannels(db)
+  const questions = await readQuestions(db)
+  const question = {
+    streams,
+    channels: channels.filter(({ channelId }) => !gone.has(channelId)),
+    window,
+    questionsOf: (channelId: string) => questions.get(channelId) ?? [],
+    acceptances: await readAcceptances(db),
+    pages,
+    seed: seed ?? randomInt(1, LARGEST_SEED),
+    reopens,
+    concurrency: Math.min(CONCURRENT_PARTITIONS, service.concurrency),
+  }
+  const result = await runAudit(question, {
+    ...createSliceDeps(context, connection, { db, service, clock, runId, progress, loaders: 1 }),
+    // It writes no rows.
+    requireLease: async () => {},
+  })
+  return { ...result, gone: channels.flatMap(({ channelId }) => (gone.has(channelId) ? [channelId] : [])) }
+}
+
+/** A run, and what it has found. */
+export interface AuditOutcome extends RunOutcome, Pick<AuditResult, 'partitions' | 'pages'> {
+  /** Streams that were named and cannot be compared. */
+  readonly unaudited: readonly StreamName[]
+  /** Channels that the service no longer knows: nothing of them was compared. */
+  readonly gone: readonly string[]
+}
+
+/** Why version 1 is not compared. */
+export const NOT_BY_TOTAL = 'not audited by total: version 1 tells none, and allows ten calls a day'
+
+/** An audit for programs: the object of a run, and `audit`. `withValues`: with the values that differ, which may be personal data. */
+export function auditObject(
+  outcome: AuditOutcome,
+  { withValues }: { readonly withValues: boolean },
+): Readonly<Record<string, unknown>> {
+  const { pages } = outcome
+  return {
+    ...outcomeObject(outcome),
+    audit: {
+      partitions: outcome.partitions.map((each) => ({
+        stream: each.stream,
+        partition: each.partition,
+        verdict: each.verdict,
+        ...bounds(each.window),
+        source_rows: each.sourceRows ?? null,
+        warehouse_rows: each.warehouseRows === undefined ? null : each.warehouseRows - each.quarantinedRows,
+        quarantined_rows: each.quarantinedRows,
+        differences: each.differences.map((difference) => differenceObject(difference, withValues)),
+        reopened: each.reopened.map(bounds),
+        notes: each.notes,
+      })),
+      not_audited: outcome.unaudited.map((stream) => ({ stream, reason: NOT_BY_TOTAL })),
+      gone: outcome.gone,
+      values: pages === undefined ? null : { seed: pages.seed, pages: pages.pages, of: pages.of, rows: pages.rows },
+    },
+  }
+}
+
+function differenceObject(difference: Difference, withValues: boolean): Readonly<Record<string, unknown>> {
+  const { kind, window } = difference
+  if (difference.kind === 'changed') {
+    const { cells } = difference
+    const columns = cells.map((cell) => (withValues ? cell : { column: cell.column }))
+    return { kind, ...bounds(window), key: difference.key, columns }
+  }
+  return { kind, ...bounds(window), rows: difference.rows, ...('keys' in difference && { keys: difference.keys }) }
+}
+
+function bounds(window: Window | undefined): { readonly from: string | null; readonly to: string | null } {
+  return { from: window ? formatWallTime(window.from) : null, to: window ? formatWallTime(window.to) : null }
+}

@@ -1,0 +1,75 @@
+import type { Kysely } from 'kysely'
+import type { Clock } from '../core/clock.ts'
+import type { RunOutcome } from '../core/outcome.ts'
+import type { Window } from '../core/slice.ts'
+import type { WallTime } from '../core/wall-clock.ts'
+import type { Database } from '../db/database.ts'
+import { planBackfill } from '../pipeline/plan-backfill.ts'
+import { planSync } from '../pipeline/plan-sync.ts'
+import type { PlanStreams } from '../pipeline/run-streams.ts'
+import type { SyncTuning } from '../pipeline/sync-tuning.ts'
+import { finishBackfill } from '../state/backfills.ts'
+import type { AppContext } from './context.ts'
+import type { ExtractionSettings } from './extraction-settings.ts'
+import { type ExtractionRequest, runExtraction } from './run-extraction.ts'
+
+/** A database that is only read; undefined for one without a schema. */
+export type ReadDatabase = Kysely<Database> | undefined
+
+type PlanSettings = Pick<ExtractionSettings, 'channels' | 'historyFrom'> & {
+  readonly service: Pick<ExtractionSettings['service'], 'timeZone'>
+}
+
+/** What a sync reads now. */
+export function syncPlan(
+  db: ReadDatabase,
+  { channels, historyFrom, service: { timeZone } }: PlanSettings,
+  now: WallTime,
+  tuning: SyncTuning = {},
+): PlanStreams {
+  return (streams, questionsOf) => planSync(db, { streams, channels, historyFrom, now, timeZone, tuning }, questionsOf)
+}
+
+/** What of a range is to be read again. */
+export interface BackfillRange {
+  readonly window: Window
+  readonly backfillId: string | undefined
+  readonly onlyGaps: boolean
+}
+
+/** What a backfill reads now. Signups are asked for questionnaire by questionnaire: their list is read as a sync would. */
+export function backfillPlan(
+  db: ReadDatabase,
+  settings: PlanSettings,
+  range: BackfillRange,
+  now: WallTime,
+): PlanStreams {
+  return async (some, questionsOf) => {
+    const [inTime, snapshots] = [true, false].map((is) => some.filter(({ isTimeFiltered }) => isTimeFiltered === is))
+    return [
+      ...(await syncPlan(db, settings, now)(snapshots ?? [], questionsOf)),
+      ...(await planBackfill(db, { ...range, now, streams: inTime ?? [], channels: settings.channels }, questionsOf)),
+    ]
+  }
+}
+
+export interface BackfillRequest extends Omit<ExtractionRequest, 'planStreams' | 'settings'> {
+  readonly settings: ExtractionSettings
+  readonly range: BackfillRange & { readonly backfillId: string }
+  /** By which its end is written down. */
+  readonly clock: Pick<Clock, 'now'>
+}
+
+/** Reads a range again, and closes the backfill when all of it has landed. */
+export async function runBackfill(
+  context: AppContext,
+  { range, clock, ...request }: BackfillRequest,
+): Promise<{ readonly outcome: RunOutcome; readonly isFinished: boolean }> {
+  const { db, settings } = request
+  const planStreams = (now: WallTime) => backfillPlan(db, settings, range, now)
+  const outcome = await runExtraction(context, { order: 'oldest-first', isPatient: true, ...request, planStreams })
+  const hasMoved = Object.values(outcome.streams).some(({ slices }) => slices.moving > 0)
+  const isFinished = outcome.status === 'ok' && !hasMoved
+  if (isFinished) await finishBackfill(db, range.backfillId, new Date(clock.now()))
+  return { outcome, isFinished }
+}

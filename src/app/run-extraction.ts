@@ -1,0 +1,152 @@
+import type { AppContext } from './context.ts'
+import type { Kysely } from 'kysely'
+import assert from 'node:assert/strict'
+import { readAutoMigrate, readSettings } from '../config.ts'
+import { recoveryFrom } from '../core/errors.ts'
+import type { RunOutcome } from '../core/outcome.ts'
+import { type Partition, partitionKey } from '../core/slice.ts'
+import type { Stream, StreamName } from '../core/stream.ts'
+import { DAY, formatWallDate, MINUTE, type WallTime } from '../core/wall-clock.ts'
+import { publishForms } from '../db/bi/publish-forms.ts'
+import { readPendingBi } from '../db/bi/read-pending-bi.ts'
+import type { Database } from '../db/database.ts'
+import { planAgain } from '../pipeline/plan-again.ts'
+import { type PlanStreams, runStreams } from '../pipeline/run-streams.ts'
+import type { JobResult } from '../pipeline/tally.ts'
+import type { SliceOrder } from '../pipeline/work-queue.ts'
+import { endAcceptances } from '../state/acceptances.ts'
+import { partitionLease } from '../state/leases.ts'
+import { mergeSlices } from '../state/merge-slices.ts'
+import { pruneRecords } from '../state/prune-records.ts'
+import { pruneSlices } from '../state/prune-slices.ts'
+import { registerChannels } from '../warehouse/channels.ts'
+import type { ExtractionSettings } from './extraction-settings.ts'
+import { askGoneChannels, settleChannels } from './gone-channels.ts'
+import { openRunConnection, readServiceTime } from './open-connection.ts'
+import { describePendingBi } from './open-warehouse.ts'
+import { type OpenRun, recordRun } from './record-run.ts'
+import { createSliceDeps, type RunConnection } from './slice-deps.ts'
+
+export interface ExtractionRequest {
+  /** The verb. */
+  readonly command: string
+  /** What was asked for, for the record; without secrets. */
+  readonly asked: Readonly<Record<string, unknown>>
+  readonly settings: Pick<ExtractionSettings, 'service' | 'configured'> & Partial<Pick<ExtractionSettings, 'alerts'>>
+  readonly db: Kysely<Database>
+  /** Whether the channels were asked for by name: then those that are gone are tried again. */
+  readonly namesChannels: boolean
+  readonly streams: readonly Stream[]
+  /** `now`: the service's wall clock at the start. */
+  readonly planStreams: (now: WallTime) => PlanStreams
+  /** Which windows go first; the newest when not given. */
+  readonly order?: SliceOrder
+  /** Makes way for other runs on the same partitions. */
+  readonly isPatient?: boolean
+  /** `HH:MM` of the service's clock: from then on nothing is begun. */
+  readonly until?: string | undefined
+  /** A connection that several runs share; one of its own when not given. */
+  readonly connection?: RunConnection
+}
+
+/**
+ * Slices side by side, for each call that may be made at once: the first page of each comes alone, and at its end it waits for the
+ * database, while others go on.
+ */
+const SLICES_A_CALL = 1.5
+/** Batches written at once; measured: more gain nothing. */
+const LOADERS = 2
+
+/** The same plan without what belongs to channels that are gone. */
+function withoutChannels(planStreams: PlanStreams, gone: ReadonlySet<string>): PlanStreams {
+  return async (streams, questionsOf) => {
+    const plans = await planStreams(streams, questionsOf)
+    return plans.filter(({ partition }) => partition.channel === undefined || !gone.has(partition.channel))
+  }
+}
+
+/** From a reading of the wall clock to the next `HH:MM`. */
+function secondsUntil(now: WallTime, time: string): number {
+  const [hours = 0, minutes = 0] = time.split(':').map(Number)
+  const ahead = hours * 3600 + minutes * MINUTE - (now % DAY)
+  return ahead > 0 ? ahead : ahead + DAY
+}
+
+/** Runs slices and writes the run down, however it ends: the part that every verb that reads shares. */
+export async function runExtraction(context: AppContext, request: ExtractionRequest): Promise<RunOutcome> {
+  const { signal } = context
+  const { db, settings } = request
+  await using own = request.connection ? undefined : await openRunConnection(context, settings.service, db)
+  const connection = request.connection ?? own ?? assert.fail('there is no connection')
+  const recorded = await recordRun(context, request, (run) => extract(context, request, run, connection))
+  if ('error' in recorded) {
+    // A service out of reach is how the run ended; nothing else went wrong.
+    if (recoveryFrom(recorded.error) === 'retry') return recorded.failure
+    throw recorded.error
+  }
+  const now = new Date(connection.serviceClock.now())
+  if (!signal.aborted) {
+    await mergeSlices(db, now)
+    await pruneSlices(db, now)
+    await pruneRecords(db, now, signal)
+    await followHeaders(context, db, recorded.outcome.runId)
+  }
+  return recorded.outcome
+}
+
+/** The views of questionnaires follow headers that have changed, unless commands may not change the schema. */
+async function followHeaders(
+  { environment, log, signal }: AppContext,
+  db: Kysely<Database>,
+  runId: string | null,
+): Promise<void> {
+  if (readSettings(environment, readAutoMigrate)) {
+    const { made, notices } = await publishForms(db, signal)
+    if (made.length > 0) log.info('forms.published', { runId, views: made })
+    for (const notice of notices) log.warn('forms.blocked', { runId, notice })
+  } else {
+    const { forms } = await readPendingBi(db)
+    for (const notice of describePendingBi({ views: 'current', forms })) log.warn('forms.outdated', { runId, notice })
+  }
+}
+
+async function extract(
+  context: AppContext,
+  request: ExtractionRequest,
+  { runId, leases }: OpenRun,
+  connection: RunConnection,
+): Promise<JobResult> {
+  const { log, signal } = context
+  const { command, settings, db } = request
+  const { service, configured } = settings
+  // Without LIVEHOUSE_CHANNELS nothing is known of the channels: none is retired.
+  if (configured.length > 0) await registerChannels(db, configured, runId)
+  // One time for all bounds: of this machine's clock the run keeps only when it began and ended.
+  const clock = await readServiceTime(context, connection)
+  const startedAt = new Date(clock.now())
+  await endAcceptances(db, startedAt)
+  using progress = await context.openProgress()
+  log.info('run.started', { runId, command })
+
+  const deps = {
+    ...createSliceDeps(context, connection, { db, service, clock, runId, progress, loaders: LOADERS }),
+    requireLease: async (trx: Kysely<Database>, stream: StreamName, partition: Partition) =>
+      await leases.require(trx, partitionLease(stream, partitionKey(partition))),
+  }
+  const now = deps.wallTimeAt(startedAt.getTime())
+  const run = { db, log, runId, serviceDay: formatWallDate(now) }
+  const gone = request.namesChannels
+    ? new Set<string>()
+    : await askGoneChannels(run, request.streams, connection.fetchPage, signal)
+  const planStreams = withoutChannels(request.planStreams(now), gone)
+  const job = await runStreams(request.streams, planStreams, deps, {
+    concurrency: Math.ceil(SLICES_A_CALL * service.concurrency),
+    leases,
+    planAgain: (partition) => planAgain(db, partition, startedAt),
+    order: request.order ?? 'newest-first',
+    isPatient: request.isPatient ?? false,
+    stopAtMs: request.until === undefined ? undefined : startedAt.getTime() + secondsUntil(now, request.until) * 1000,
+  })
+  const errors = await settleChannels(run, job.errors)
+  return { ...job, errors }
+}

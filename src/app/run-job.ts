@@ -1,0 +1,149 @@
+import type { Kysely } from 'kysely'
+import type { AuditJob, BackfillJob, JobRange, SyncJob } from '../core/define-job.ts'
+import type { RunOutcome } from '../core/outcome.ts'
+import type { ReportProgress } from '../core/progress.ts'
+import type { Window } from '../core/slice.ts'
+import { DAY, formatWallTime, parseWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
+import type { Database } from '../db/database.ts'
+import type { Job } from '../scheduler/job.ts'
+import type { RunJob } from '../scheduler/perform-run.ts'
+import { abandonBackfill, openBackfill } from '../state/backfills.ts'
+import type { AppContext } from './context.ts'
+import { jobStreams, readJobSettings } from './job-settings.ts'
+import { requestHeartbeat } from './report-causes.ts'
+import { type AuditOutcome, executeAudit } from './run-audit.ts'
+import { runBackfill, syncPlan } from './run-backfill.ts'
+import { runExtraction } from './run-extraction.ts'
+import type { RunConnection } from './slice-deps.ts'
+
+/** What the runs of jobs share. */
+export interface JobDeps {
+  readonly db: Kysely<Database>
+  readonly connection: RunConnection
+  /** Gets what came of each run. */
+  readonly onResult?: (outcome: RunOutcome | AuditOutcome) => void
+}
+
+/** What the scheduler calls to run a job. */
+export function createRunJob(context: AppContext, deps: JobDeps): RunJob {
+  return async (job, { signal, report }) => {
+    const outcome = await runKind({ ...context, signal, openProgress: () => bothOf(context, report) }, job, deps)
+    deps.onResult?.(outcome)
+    if (outcome.status === 'ok') await requestHeartbeat({ ...context, signal })
+    return outcome
+  }
+}
+
+async function runKind(context: AppContext, job: Job, deps: JobDeps): Promise<RunOutcome> {
+  const { definition } = job
+  if (definition.kind === 'audit') return await runAuditJob(context, job, definition, deps)
+  if (definition.kind === 'backfill') return await runBackfillJob(context, job, definition, deps)
+  return await runSyncJob(context, job, definition, deps)
+}
+
+/** Progress for whoever looks at this process, and for the scheduler. */
+async function bothOf({ openProgress }: AppContext, report: ReportProgress) {
+  const shown = await openProgress()
+  const reportBoth: ReportProgress = (event) => {
+    shown.report(event)
+    report(event)
+  }
+  return { report: reportBoth, [Symbol.dispose]: () => shown[Symbol.dispose]() }
+}
+
+/** Holds the service's totals against the warehouse. */
+async function runAuditJob(context: AppContext, job: Job, { range }: AuditJob, { db, connection }: JobDeps) {
+  const settings = readJobSettings(context, job)
+  await connection.serviceClock.refresh(context.signal)
+  const now = wallTimeAt(connection.serviceClock.now(), settings.service.timeZone)
+  const streams = jobStreams(job)
+  return await executeAudit(context, {
+    settings,
+    db,
+    // Of few calls a day none is for a comparison.
+    streams: streams.filter(({ isBudgeted }) => !isBudgeted),
+    unaudited: streams.filter(({ isBudgeted }) => isBudgeted).map(({ name }) => name),
+    namesChannels: false,
+    window: range && rangeWindow(range, settings.historyFrom, now),
+    pages: 0,
+    seed: undefined,
+    reopens: true,
+    command: `run ${job.name}`,
+    connection,
+  })
+}
+
+/** Reads the range of a job again. What is left of one with fixed dates is gone on with when it is due again. */
+async function runBackfillJob(context: AppContext, job: Job, definition: BackfillJob, { db, connection }: JobDeps) {
+  const { signal } = context
+  const { serviceClock: clock } = connection
+  await clock.refresh(signal)
+  const { settings, window, streams, wanted } = readBackfillJob(context, job, definition, clock.now())
+  const { backfillId } = await openBackfill(db, wanted, new Date(clock.now()), false)
+  const { outcome, isFinished } = await runBackfill(context, {
+    command: `run ${job.name}`,
+    asked: { job: job.name, ...wanted },
+    settings,
+    db,
+    namesChannels: false,
+    streams,
+    range: { window, backfillId, onlyGaps: wanted.onlyGaps },
+    clock,
+    connection,
+  })
+  // Tomorrow the range is another one: nobody comes back to this.
+  const isFixed = !('lastDays' in definition.range) && definition.range.to !== undefined
+  if (!isFinished && !isFixed && !signal.aborted) await abandonBackfill(db, backfillId, new Date(clock.now()))
+  return outcome
+}
+
+/** Brings the streams of a job up to now, as its definition says. */
+async function runSyncJob(context: AppContext, job: Job, definition: SyncJob, { db, connection }: JobDeps) {
+  const settings = readJobSettings(context, job)
+  const { lookbackDays, settleMinutes, rereadDays, until } = definition
+  const tuning = { lookbackDays, settleMinutes, rereadDays }
+  return await runExtraction(context, {
+    command: `run ${job.name}`,
+    asked: { job: job.name, ...definition, channels: settings.channels.map(({ channelId }) => channelId) },
+    settings,
+    db,
+    namesChannels: false,
+    streams: jobStreams(job),
+    planStreams: (now) => syncPlan(db, settings, now, tuning),
+    until,
+    connection,
+  })
+}
+
+/** What a backfill job asks for now. `nowMs`: what the service's clock shows, milliseconds since 1970. @throws config.invalid */
+export function readBackfillJob(
+  context: AppContext,
+  job: Job,
+  { range, onlyGaps = false }: Pick<BackfillJob, 'range' | 'onlyGaps'>,
+  nowMs: number,
+) {
+  const settings = readJobSettings(context, job)
+  const { service, channels, historyFrom } = settings
+  const window = rangeWindow(range, historyFrom, wallTimeAt(nowMs, service.timeZone))
+  const streams = jobStreams(job)
+  // By which it is known from other backfills, and resumed.
+  const wanted = {
+    from: formatWallTime(window.from),
+    to: formatWallTime(window.to),
+    streams: streams.filter(({ isTimeFiltered }) => isTimeFiltered).map(({ name }) => name),
+    channels: channels.map(({ channelId }) => channelId),
+    onlyGaps,
+  }
+  return { settings, window, streams, wanted }
+}
+
+/** The range of a job on the service's wall clock: from the beginning of history and to the end of today where it names no day. */
+function rangeWindow(range: JobRange, historyFrom: WallTime, now: WallTime): Window {
+  const tomorrow = (Math.floor(now / DAY) + 1) * DAY
+  if ('lastDays' in range) return { from: tomorrow - range.lastDays * DAY, to: tomorrow }
+  const { from, to } = range
+  return {
+    from: from === undefined ? historyFrom : (parseWallTime(from) ?? historyFrom),
+    to: to === undefined ? tomorrow : Math.min(tomorrow, parseWallTime(to) ?? tomorrow),
+  }
+}

@@ -1,0 +1,54 @@
+import type { AppContext } from './context.ts'
+import type { Kysely } from 'kysely'
+import assert from 'node:assert/strict'
+import type { ServiceSettings } from '../config.ts'
+import { noCounts, noSlices, type RunOutcome, type RunProblem } from '../core/outcome.ts'
+import type { ListEndpoint } from '../core/page.ts'
+import type { StreamName } from '../core/stream.ts'
+import type { Database } from '../db/database.ts'
+import { probe, type ProbeResult } from '../pipeline/probe.ts'
+import { keepSourceFacts } from '../state/source-facts.ts'
+import { allStreams } from '../streams/registry.ts'
+import { recordRun } from './record-run.ts'
+import { openConnection } from './open-connection.ts'
+
+export interface ProbeRequest {
+  readonly service: ServiceSettings
+  readonly db: Kysely<Database>
+  readonly channels: readonly string[]
+}
+
+/** Asks the service and keeps what it answers; a run like any other, written down however it ends. */
+export async function runProbe(context: AppContext, request: ProbeRequest): Promise<RunOutcome> {
+  const { db, channels } = request
+  const recorded = await recordRun(context, { db, command: 'probe', asked: { channels } }, async ({ runId }) => {
+    const { facts, calls, failures } = await ask(context, request)
+    await keepSourceFacts(db, facts, { runId, foundAt: new Date(context.clock.now()) })
+    const errors = [...failures].map(([endpoint, { code, message }]): RunProblem => {
+      return { stream: streamOf(endpoint), partition: null, code, message }
+    })
+    const status = errors.length === 0 ? 'ok' : 'partial'
+    return { status, resumesAt: null, streams: countsOf(calls), errors } as const
+  })
+  if ('error' in recorded) throw recorded.error
+  return recorded.outcome
+}
+
+async function ask(context: AppContext, { service, db, channels }: ProbeRequest): Promise<ProbeResult> {
+  const { clock, signal } = context
+  await using connection = openConnection(context, service, db)
+  return await probe({ ask: connection.ask, channels, timeZone: service.timeZone, clock, signal })
+}
+
+/** The stream whose endpoint this is. */
+function streamOf(endpoint: ListEndpoint): StreamName {
+  const stream = allStreams.find((each) => each.request({ channel: '' }, undefined).endpoint === endpoint)
+  return stream?.name ?? assert.fail(`no stream reads ${endpoint}`)
+}
+
+/** The calls of each stream's endpoint; a probe reads no rows. */
+function countsOf(calls: ProbeResult['calls']): RunOutcome['streams'] {
+  return Object.fromEntries(
+    [...calls].map(([endpoint, made]) => [streamOf(endpoint), { counts: { ...noCounts, ...made }, slices: noSlices }]),
+  )
+}

@@ -1,0 +1,107 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { openWarehouse } from '../../src/app/open-warehouse.ts'
+import { forms } from '../../src/cli/forms.ts'
+import { labels } from '../../src/cli/labels.ts'
+import { migrate } from '../../src/cli/migrate.ts'
+import { sync } from '../../src/cli/sync.ts'
+import type { DatabaseSettings } from '../../src/config.ts'
+import { readPending } from '../../src/db/migrate.ts'
+import type { Source } from '../../src/state/source.ts'
+import { createTestContext } from '../helpers/cli-context.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
+import { startAccount } from '../helpers/start-account.ts'
+
+const source: Source = { baseUrl: 'https://api.example.com', appId: 'app-1', timeZone: 'Asia/Shanghai' }
+
+function settingsFor(url: string, isAutoMigrated = true): DatabaseSettings {
+  return { target: { kind: 'url', url }, dataDir: '/nowhere', isAutoMigrated }
+}
+
+test('opening migrates, claims the source and says which database it is, without the password', async () => {
+  await using database = await createTestDatabase({ isMigrated: false })
+  const { context, printed, remarked } = createTestContext()
+  await using db = await openWarehouse(context, { settings: settingsFor(database.url), source })
+  expect(await readPending(db)).toEqual([])
+  expect(await db.selectFrom('livehouse_ops.source').select('app_id').execute()).toEqual([{ app_id: 'app-1' }])
+  const { host } = new URL(database.url)
+  expect(remarked[0]).toBe(`database: ${host}/${database.name} (DATABASE_URL)`)
+  expect(remarked.slice(1)).toEqual([expect.stringMatching(/^migrated: 0001-operations/)])
+  expect(printed).toEqual([])
+})
+
+test('told not to migrate, it stops before anything is made', async () => {
+  await using database = await createTestDatabase({ isMigrated: false })
+  const { context } = createTestContext()
+  const opening = openWarehouse(context, { settings: settingsFor(database.url, false), source })
+  await expect(opening).rejects.toMatchObject({ code: 'db.pendingMigrations' })
+  expect(await readPending(database.db)).toContain('0001-operations')
+})
+
+test('another source is refused; a verb without one may look', async () => {
+  await using database = await createTestDatabase()
+  const { context } = createTestContext()
+  const settings = settingsFor(database.url)
+  await (await openWarehouse(context, { settings, source })).destroy()
+  const other = openWarehouse(context, { settings, source: { ...source, appId: 'app-2' } })
+  await expect(other).rejects.toMatchObject({ code: 'db.otherSource' })
+  await using db = await openWarehouse(context, { settings, source: undefined })
+  expect(await db.selectFrom('livehouse_ops.source').select('app_id').execute()).toEqual([{ app_id: 'app-1' }])
+})
+
+const CLOSED = { LIVEHOUSE_AUTO_MIGRATE: '0' }
+
+test('told not to migrate, commands leave the views of analysts alone and say what brings them up to date; a mask holds at once', async () => {
+  await using account = await startAccount()
+  const { db } = account.database
+  const seen = async () => {
+    const { rows } = await sql<{
+      schemas: string[]
+      masked: string[]
+    }>`select array(select nspname::text from pg_namespace
+      where nspname in ('livehouse_bi', 'livehouse_forms') order by 1) as schemas, masked from livehouse_ops.bi_settings`.execute(
+      db,
+    )
+    return rows[0]
+  }
+  const look = async (settings: Readonly<Record<string, string>>) => {
+    const { code, remarked } = await account.run(labels, ['list'], settings)
+    expect(code).toBe(0)
+    return remarked.slice(1).join('\n')
+  }
+  expect(await account.run(sync, [], CLOSED)).toMatchObject({ code: 0 })
+  expect(await look(CLOSED)).toBe(
+    'The views of livehouse_bi are not there yet: LIVEHOUSE_AUTO_MIGRATE is 0, so they stay as they are. ' +
+      'Run `livehouse migrate up`, or let a DBA run the output of `livehouse migrate sql`.',
+  )
+  await look({ ...CLOSED, LIVEHOUSE_MASK: 'phone' })
+  expect(await seen()).toEqual({ schemas: [], masked: ['phone'] })
+
+  await account.run(migrate, ['up'], CLOSED)
+  expect(await look(CLOSED)).toBe('')
+  const { rows } = await sql<{ channel: string; question: string }>`
+    select channel_id as channel, question_id as question from livehouse.signups group by 1, 2 order by count(*) desc limit 1`.execute(
+    db,
+  )
+  const [{ channel, question } = { channel: '', question: '' }] = rows
+  // Asked for by name, it is made.
+  expect(await account.run(forms, ['publish', question, '--channel', channel], CLOSED)).toMatchObject({ code: 0 })
+  const columns = async () => {
+    const { rows: found } = await sql<{ count: number }>`
+      select count(*)::integer as count from pg_attribute a join pg_class c on c.oid = a.attrelid and a.attnum > 0
+      where c.relnamespace = 'livehouse_forms'::regnamespace`.execute(db)
+    return found[0]?.count
+  }
+  const before = await columns()
+  await sql`update livehouse_ops.headers set title = jsonb_insert(title, '{3}', '"new"')
+    where partition = ${`channel=${channel}/question=${question}`}`.execute(db)
+  expect(await look(CLOSED)).toMatch(
+    /^Not up to date with their questionnaires: livehouse_forms\.form_\w+\. LIVEHOUSE_AUTO/,
+  )
+  expect(await account.run(sync, ['--streams', 'gifts'], CLOSED)).toMatchObject({ code: 0 })
+  expect(await columns()).toBe(before)
+  expect(await account.run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 0 })
+  expect(await columns()).toBe((before ?? 0) + 1)
+  await sql`update livehouse_ops.bi_settings set fingerprint = 'older'`.execute(db)
+  expect(await look(CLOSED)).toMatch(/^The views of livehouse_bi are not those of this livehouse: /)
+})

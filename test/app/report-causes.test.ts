@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { run as runJob } from '../../src/cli/run.ts'
+import { sync } from '../../src/cli/sync.ts'
+import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { createRecordingLog } from '../helpers/recording-log.ts'
+import { environmentOf, runVerb } from '../helpers/run-verb.ts'
+import { type ScriptedService, startScriptedService } from '../helpers/scripted-service.ts'
+
+let database: TestDatabase
+let emulator: Emulator
+let robot: ScriptedService
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  emulator = await startEmulator({ channels: 1, viewers: 5, days: 2 })
+  robot = await startScriptedService(() => ({ text: 'ok' }))
+})
+afterAll(async () => {
+  await robot[Symbol.asyncDispose]()
+  await emulator[Symbol.asyncDispose]()
+  await database[Symbol.asyncDispose]()
+})
+
+/** Syncs, and gives what the robot has heard meanwhile. */
+async function run(channels: readonly string[], webhook = `${robot.url}/hook`) {
+  const heard = robot.requests.length
+  const environment = {
+    ...environmentOf(emulator, database),
+    LIVEHOUSE_CHANNELS: channels.join(','),
+    LIVEHOUSE_ALERT_WEBHOOK: webhook,
+  }
+  const { code } = await runVerb(sync, ['--streams', 'visitors'], { environment })
+  return { code, heard: robot.requests.slice(heard).flatMap(({ body }) => Object(body).events ?? []) }
+}
+
+test('a run that is not green is told once, and again when the next one is', async () => {
+  const known = [...emulator.channelIds]
+  expect(await run(known)).toEqual({ code: 0, heard: [] })
+  const broken = await run([...known, '424242'])
+  expect(broken).toMatchObject({
+    code: 3,
+    heard: [{ event: 'raised', cause: 'run=sync', facts: { status: 'partial' } }],
+  })
+  expect(await run([...known, '424242'])).toEqual({ code: 3, heard: [] })
+  expect(await run(known)).toMatchObject({ code: 0, heard: [{ event: 'cleared', cause: 'run=sync' }] })
+})
+
+test('a receiver that is not there changes nothing about the run, and is told later', async () => {
+  const known = [...emulator.channelIds]
+  expect((await run([...known, '424242'], 'http://127.0.0.1:9/hook')).code).toBe(3)
+  expect((await run([...known, '424242'])).heard).toMatchObject([{ event: 'raised', cause: 'run=sync' }])
+})
+
+test('the heartbeat is asked after a green job only, and changes nothing about the job', async () => {
+  await using database = await createTestDatabase()
+  await using emulator = await startEmulator({ channels: 1, viewers: 5, days: 2 })
+  await using heart = await startScriptedService(() => ({ status: 500 }))
+  const { log, lines } = createRecordingLog()
+  const environment = { ...environmentOf(emulator, database), LIVEHOUSE_HEARTBEAT_URL: `${heart.url}/beat` }
+  expect((await runVerb(runJob, ['nightly'], { environment, log })).code).toBe(0)
+  expect(heart.requests).toHaveLength(1)
+  expect(lines.filter(({ event }) => event === 'heartbeat.failed')).toMatchObject([
+    { fields: { reason: 'status 500' } },
+  ])
+
+  const broken = { ...environment, LIVEHOUSE_CHANNELS: [...emulator.channelIds, '424242'].join(',') }
+  expect((await runVerb(runJob, ['nightly'], { environment: broken, log })).code).toBe(3)
+  expect(heart.requests).toHaveLength(1)
+})

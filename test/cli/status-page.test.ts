@@ -1,0 +1,189 @@
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { serve } from '../../src/cli/serve.ts'
+import { waitForPort } from '../../src/cli/status-page.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import { type LogFields, silentLog } from '../../src/core/log.ts'
+import { takeJob } from '../../src/state/job-lease.ts'
+import { beginJobRun } from '../../src/state/record-job-runs.ts'
+import { createTestContext } from '../helpers/cli-context.ts'
+import { createFakeClock } from '../helpers/fake-clock.ts'
+import { environmentOf, runVerb } from '../helpers/run-verb.ts'
+import { startAccount } from '../helpers/start-account.ts'
+import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
+
+const TOKEN = 'open-sesame-open-sesame'
+
+function folderWithJob(): string {
+  const folder = createTemporaryFolder('jobs')
+  writeFileSync(join(folder, 'managers.ts'), `export default { cron: '* * * * *', streams: ['managers'] }`)
+  return folder
+}
+
+test('serve runs a job, and its page, probes and metrics tell of it', async () => {
+  await using account = await startAccount()
+  const { emulator, database } = account
+  // It stands just before a full minute until serve has begun, however long that takes.
+  let begunAt: number | undefined
+  const sinceBegin = () => (begunAt === undefined ? 0 : systemClock.now() - begunAt)
+  const clock = { ...systemClock, now: () => Date.UTC(2026, 10, 20, 6, 30, 59, 500) + sinceBegin() }
+  const stop = new AbortController()
+  const ended = Promise.withResolvers<LogFields | undefined>()
+  const listening = Promise.withResolvers<string>()
+  const { context } = createTestContext({
+    clock,
+    signal: stop.signal,
+    log: {
+      ...silentLog,
+      info: (event, fields) => {
+        if (event === 'serve.started') begunAt = systemClock.now()
+        if (event === 'job.ended') ended.resolve(fields)
+      },
+    },
+    remark: (line) => void (line.startsWith('status page: ') && listening.resolve(line.slice('status page: '.length))),
+    environment: {
+      ...environmentOf(emulator, database),
+      LIVEHOUSE_JOBS_DIR: folderWithJob(),
+      LIVEHOUSE_HTTP: '127.0.0.1:0',
+      LIVEHOUSE_HTTP_TOKEN: TOKEN,
+    },
+  })
+  const running = serve.run(context, [])
+  const url = String(await Promise.race([listening.promise, running]))
+  const ask = async (path: string) =>
+    await (await fetch(url + path, { headers: { authorization: `Bearer ${TOKEN}` } })).text()
+  expect(await ask('/metrics')).toContain('livehouse_job_next_run_timestamp_seconds{job="managers"}')
+  expect(await Promise.race([ended.promise, running])).toMatchObject({ job: 'managers', status: 'ok' })
+
+  expect(JSON.parse(await ask('/readyz'))).toMatchObject({
+    status: 'ready',
+  })
+  const metrics = await ask('/metrics')
+  expect(metrics).toMatch(/livehouse_calls_total\{endpoint="managers",outcome="ok"\} [1-9]/)
+  expect(metrics).toContain('livehouse_runs_total{command="run managers",status="ok"} 1')
+  expect(metrics).toContain('livehouse_build_info{version="1.2.3"} 1')
+  const page = await ask('/')
+  expect(page).toContain('run managers')
+  expect(page).toContain('<code>* * * * *</code>')
+  expect(page).not.toContain(TOKEN)
+  expect((await fetch(`${url}/`)).status).toBe(401)
+
+  stop.abort(new Error('stop'))
+  await running
+  await expect(fetch(url)).rejects.toThrow('fetch failed')
+})
+
+test('a run without an end is running while somebody holds its job, and interrupted when nobody does', async () => {
+  await using account = await startAccount()
+  const { db } = account.database
+  const folder = createTemporaryFolder('jobs')
+  for (const name of ['alive', 'dead']) {
+    writeFileSync(join(folder, `${name}.ts`), `export default { cron: '@yearly', enabled: false }`)
+    const startedAt = new Date('2026-11-20T00:00:00Z')
+    await beginJobRun(db, { job: name, due: undefined, worker: 'other:1', startedAt })
+  }
+  await using _held = await takeJob(db, 'alive')
+  const stop = new AbortController()
+  const listening = Promise.withResolvers<string>()
+  const { context } = createTestContext({
+    signal: stop.signal,
+    remark: (line) => void (line.startsWith('status page: ') && listening.resolve(line.slice('status page: '.length))),
+    environment: {
+      ...environmentOf(account.emulator, account.database),
+      LIVEHOUSE_JOBS_DIR: folder,
+      LIVEHOUSE_HTTP: '127.0.0.1:0',
+    },
+  })
+  const running = serve.run(context, [])
+  const metrics = await (await fetch(`${String(await Promise.race([listening.promise, running]))}/metrics`)).text()
+  const lines = metrics.split('\n').filter((line) => line.startsWith('livehouse_job_last_run_timestamp_seconds{'))
+  expect(lines.map((line) => line.split(' ')[0])).toEqual([
+    'livehouse_job_last_run_timestamp_seconds{job="alive",status="running"}',
+    'livehouse_job_last_run_timestamp_seconds{job="dead",status="interrupted"}',
+  ])
+  stop.abort(new Error('stop'))
+  await running
+})
+
+test('the page is where it may be, or serve does not begin', async () => {
+  await using account = await startAccount()
+  const environment = { ...environmentOf(account.emulator, account.database), LIVEHOUSE_JOBS_DIR: folderWithJob() }
+  const clock = createFakeClock({ isAutomatic: true })
+  const problemsOf = async (settings: Readonly<Record<string, string>>) =>
+    (await runVerb(serve, [], { clock, environment: { ...environment, ...settings } })).problems.join('\n')
+  expect(await problemsOf({ LIVEHOUSE_HTTP: '0.0.0.0:0' })).toContain('LIVEHOUSE_HTTP_TOKEN is not set')
+  const taken = new URL(account.emulator.baseUrl).host
+  expect(await problemsOf({ LIVEHOUSE_HTTP: taken })).toContain(`LIVEHOUSE_HTTP is ${taken}, where it cannot listen`)
+  expect(clock.waits.length).toBeGreaterThan(0)
+  expect(await problemsOf({ LIVEHOUSE_LANG: 'klingon' })).toContain('LIVEHOUSE_LANG is "klingon"')
+})
+
+test('without a page the jobs run all the same', async () => {
+  await using account = await startAccount()
+  const environment = { ...environmentOf(account.emulator, account.database), LIVEHOUSE_JOBS_DIR: folderWithJob() }
+  const stop = new AbortController()
+  const log = {
+    ...silentLog,
+    info: (event: string) => void (event === 'serve.started' && stop.abort(new Error('stop'))),
+  }
+  const settings = { ...environment, LIVEHOUSE_HTTP: 'off' }
+  const { error, remarked } = await runVerb(serve, [], { environment: settings, log, signal: stop.signal })
+  expect([error, remarked.filter((line) => line.startsWith('status page'))]).toEqual([undefined, []])
+})
+
+const host = '127.0.0.1'
+
+async function holdPort() {
+  const server = createServer().listen(0, host)
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  const free = async (): Promise<void> => {
+    server.close()
+    await once(server, 'close')
+  }
+  return { port: address.port, free }
+}
+
+test('a port that is let go is waited for, and said so once', async () => {
+  const { port, free } = await holdPort()
+  const fake = createFakeClock({ isAutomatic: true })
+  // Whoever holds it ends while the fourth wait is on.
+  const sleep = async (ms: number) => {
+    await fake.sleep(ms)
+    if (fake.waits.length === 4) await free()
+  }
+  const { context, remarked } = createTestContext({ clock: { ...fake, sleep } })
+  await waitForPort({ host, port }, context)
+  expect(fake.waits).toHaveLength(4)
+  expect(remarked).toEqual([`status page: another program listens on port ${port}, which is waited for`])
+})
+
+test('one that is kept is not waited for longer than a process takes to end', async () => {
+  const { port, free } = await holdPort()
+  const clock = createFakeClock({ isAutomatic: true })
+  const { context } = createTestContext({ clock })
+  await waitForPort({ host, port }, context)
+  const waitedMs = clock.waits.reduce((sum, each) => sum + each, 0)
+  expect(waitedMs).toBeGreaterThan(10_000)
+  expect(waitedMs).toBeLessThan(15_000)
+  await free()
+})
+
+test('a free port, and an address that is not of this machine, are not waited for', async () => {
+  const clock = createFakeClock({ isAutomatic: true })
+  const { context, remarked } = createTestContext({ clock })
+  await waitForPort({ host, port: 0 }, context)
+  await waitForPort({ host: '192.0.2.1', port: 8787 }, context)
+  expect([clock.waits, remarked]).toEqual([[], []])
+})
+
+test('a signal ends the waiting', async () => {
+  const { port, free } = await holdPort()
+  const { context } = createTestContext({ signal: AbortSignal.abort(new Error('stop')) })
+  await expect(waitForPort({ host, port }, context)).rejects.toThrow('stop')
+  await free()
+})
