@@ -1,4 +1,3 @@
-import type { AppContext } from './context.ts'
 import type { Kysely } from 'kysely'
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
@@ -13,11 +12,12 @@ import { endAcceptances } from '../state/acceptances.ts'
 import { readGoneChannels } from '../state/channel-states.ts'
 import { readQuestions } from '../state/questionnaires.ts'
 import { readAcceptances } from '../state/read-acceptances.ts'
+import type { AppContext } from './context.ts'
 import type { ExtractionSettings } from './extraction-settings.ts'
 import { openRunConnection, readServiceTime } from './open-connection.ts'
 import { outcomeObject } from './outcome.ts'
 import { recordRun } from './record-run.ts'
-import { createSliceDeps, type RunConnection } from './slice-deps.ts'
+import { createSliceDeps, type RunConnection } from './run-extraction.ts'
 
 export interface AuditRequest {
   readonly settings: ExtractionSettings

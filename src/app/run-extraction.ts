@@ -1,31 +1,36 @@
-import type { AppContext } from './context.ts'
 import type { Kysely } from 'kysely'
 import assert from 'node:assert/strict'
-import { readAutoMigrate, readSettings } from '../config.ts'
+import type { Connection } from '../api/connect.ts'
+import { readAutoMigrate, readSettings, type ServiceSettings } from '../config.ts'
+import type { Clock } from '../core/clock.ts'
 import { recoveryFrom } from '../core/errors.ts'
 import type { RunOutcome } from '../core/outcome.ts'
 import { type Partition, partitionKey } from '../core/slice.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
-import { DAY, formatWallDate, MINUTE, type WallTime } from '../core/wall-clock.ts'
+import { DAY, formatWallDate, MINUTE, openWallClock, type WallTime } from '../core/wall-clock.ts'
 import { publishForms } from '../db/bi/publish-forms.ts'
 import { readPendingBi } from '../db/bi/read-pending-bi.ts'
 import type { Database } from '../db/database.ts'
 import { planAgain } from '../pipeline/plan-again.ts'
+import { createReadAhead } from '../pipeline/read-ahead.ts'
 import { type PlanStreams, runStreams } from '../pipeline/run-streams.ts'
 import type { JobResult } from '../pipeline/tally.ts'
+import { createTurns } from '../pipeline/turns.ts'
 import type { SliceOrder } from '../pipeline/work-queue.ts'
 import { endAcceptances } from '../state/acceptances.ts'
 import { partitionLease } from '../state/leases.ts'
 import { mergeSlices } from '../state/merge-slices.ts'
 import { pruneRecords } from '../state/prune-records.ts'
 import { pruneSlices } from '../state/prune-slices.ts'
+import { itemReader } from '../transform/field.ts'
 import { registerChannels } from '../warehouse/channels.ts'
+import { createRowBuffers } from '../warehouse/row-buffers.ts'
+import type { AppContext, Progress } from './context.ts'
 import type { ExtractionSettings } from './extraction-settings.ts'
 import { askGoneChannels, settleChannels } from './gone-channels.ts'
 import { openRunConnection, readServiceTime } from './open-connection.ts'
 import { describePendingBi } from './open-warehouse.ts'
 import { type OpenRun, recordRun } from './record-run.ts'
-import { createSliceDeps, type RunConnection } from './slice-deps.ts'
 
 export interface ExtractionRequest {
   /** The verb. */
@@ -149,4 +154,48 @@ async function extract(
   })
   const errors = await settleChannels(run, job.errors)
   return { ...job, errors }
+}
+
+/** What a run needs of a connection. */
+export type RunConnection = Pick<Connection, 'fetchPage' | 'serviceClock'>
+
+interface Run {
+  readonly db: Kysely<Database>
+  readonly service: ServiceSettings
+  /** The service's. */
+  readonly clock: Clock
+  readonly runId: string
+  readonly progress: Progress
+  /** Batches written at once. */
+  readonly loaders: number
+}
+
+/** Pages asked for or held over all slices, for each call that may be made at once: one late page does not stop the others. */
+const PAGES_AHEAD = 3
+const PAGES_PER_SLICE = 50
+
+/** What the slices of a run share, whether they write rows or compare them. */
+export function createSliceDeps(
+  context: Pick<AppContext, 'clock' | 'log' | 'signal'>,
+  { fetchPage }: RunConnection,
+  { db, service, clock, runId, progress, loaders }: Run,
+) {
+  const { log, signal } = context
+  const { timeZone, concurrency } = service
+  return {
+    db,
+    fetchPage,
+    openItemReader: itemReader,
+    clock,
+    log,
+    signal,
+    report: progress.report,
+    timeZone,
+    wallTimeAt: openWallClock(timeZone),
+    runId,
+    readAhead: createReadAhead(PAGES_AHEAD * concurrency, context.clock),
+    loadTurns: createTurns(loaders),
+    rowBuffers: createRowBuffers(runId),
+    pagesPerSlice: PAGES_PER_SLICE,
+  }
 }

@@ -1,19 +1,29 @@
-import type { AppContext } from './context.ts'
 import type { Kysely } from 'kysely'
 import { createHash } from 'node:crypto'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { createWebhook } from '../api/webhook.ts'
-import type { DatabaseSettings, ServiceSettings } from '../config.ts'
+import { type DatabaseSettings, readSettings, type ServiceSettings } from '../config.ts'
+import type { ChannelSetting } from '../config/channel-setting.ts'
 import type { AlertSettings } from '../config/read-alerts.ts'
+import { readChannelsIfAny } from '../config/read-channels.ts'
+import { partitionKey } from '../core/slice.ts'
+import type { WallTime } from '../core/wall-clock.ts'
 import { describeTarget } from '../db/database-url.ts'
 import type { Database } from '../db/database.ts'
+import { partitionsOf, type PlannedChannel } from '../pipeline/partitions.ts'
 import { createOutageMark } from '../scheduler/alerts/outage-mark.ts'
+import type { ExpectedStream } from '../scheduler/alerts/read-job-causes.ts'
 import { watchCauses } from '../scheduler/alerts/watch-causes.ts'
 import type { Job } from '../scheduler/job.ts'
-import { readExpectedParts } from './expected-parts.ts'
+import { readQuestions } from '../state/questionnaires.ts'
+import { readChannelList } from '../state/read-channel-list.ts'
+import { readChangedSince } from '../state/read-job-proofs.ts'
+import type { AppContext } from './context.ts'
+import { plannedChannel } from './extraction-settings.ts'
 import { readLastDay } from './last-day.ts'
 import { ALERT_TIMEOUT_MS } from './report-causes.ts'
+import { jobStreams } from './run-job.ts'
 
 export interface AlertWatch {
   readonly db: Kysely<Database>
@@ -52,4 +62,51 @@ function outageFile({ target, dataDir }: DatabaseSettings): string {
   const named = target.kind === 'url' ? describeTarget(target.url) : target.kind
   const digest = createHash('sha256').update(named).digest('hex').slice(0, 16)
   return join(dataDir, `told-of-outage-${digest}`)
+}
+
+/**
+ * What a job is to read each day, stream by stream; without channels, or without questionnaires, there is nothing of some.
+ * Channels that are gone or over are not expected, nor those that no run has met yet, unless none has been met at all.
+ * @throws config.invalid
+ */
+export async function readExpectedParts(
+  { environment }: Pick<AppContext, 'environment'>,
+  db: Kysely<Database>,
+  job: Job,
+  day: { readonly begin: WallTime; readonly timeZone: string },
+): Promise<readonly ExpectedStream[]> {
+  const configured = readSettings(environment, readChannelsIfAny)
+  const chosen = configured.filter((channel) => isChosen(job, channel))
+  const states = new Map((await readChannelList(db)).map(({ channelId, state }) => [channelId, state]))
+  const isMet = chosen.some(({ channelId }) => states.has(channelId))
+  const channels = chosen
+    .filter(({ channelId }) => !isMet || states.get(channelId) === 'active')
+    .map(plannedChannel)
+    .filter((channel) => isOpen(channel, day.begin))
+  const questions = await readQuestions(db)
+  const changed = await readChangedSince(db, day)
+  return jobStreams(job).flatMap((stream): readonly ExpectedStream[] => {
+    const { name, partitionedBy, isBudgeted = false } = stream
+    const isAnyEnough = job.kind !== 'sync' || isBudgeted || (chosen.length === 0 && configured.length > 0)
+    const parts = partitionsOf(stream, channels, (channelId) => questions.get(channelId) ?? []).map(({ partition }) => {
+      const part = partitionKey(partition)
+      const channel = `channel=${partition.channel}`
+      return { part, isNew: changed.has(channel) || changed.has(part) }
+    })
+    // What is read a part at a time, or by a job that names channels which are not there, has no list of what a day brings.
+    if (isAnyEnough && (partitionedBy !== 'channel/question' || questions.size > 0)) {
+      return configured.length > 0 || partitionedBy === 'account' ? [{ stream: name, parts: 'any' }] : []
+    }
+    return parts.length > 0 ? [{ stream: name, parts }] : []
+  })
+}
+
+function isChosen({ definition }: Job, { channelId, group }: ChannelSetting): boolean {
+  const { channels = 'all' } = definition
+  if (channels === 'all') return true
+  return 'group' in channels ? group === channels.group : channels.includes(channelId)
+}
+
+function isOpen({ from, until }: PlannedChannel, begin: WallTime): boolean {
+  return (from === undefined || from < begin) && (until === undefined || until > begin)
 }

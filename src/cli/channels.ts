@@ -4,8 +4,7 @@ import type { ChannelSetting } from '../config/channel-setting.ts'
 import { readChannelsIfAny } from '../config/read-channels.ts'
 import { type ChannelState, readChannelStates } from '../state/read-channel-states.ts'
 import { readManagedChannels } from '../state/read-managed-channels.ts'
-import { formatAge } from './ages.ts'
-import { formatTable } from './table.ts'
+import { formatAge, formatTable } from './table.ts'
 import { defineCommand } from './usage.ts'
 
 /** A configured channel, or one that was. */

@@ -1,3 +1,5 @@
+import { access, constants } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
 import { EMBEDDED_DATABASE, embeddedUrl } from '../app/open-database.ts'
 import { readDataDir, readSettings } from '../config.ts'
 import { describeTarget } from '../db/database-url.ts'
@@ -5,7 +7,6 @@ import { stopEmbedded } from '../db/embedded.ts'
 import { withoutRequireAuth } from '../db/require-scram.ts'
 import type { CliContext } from './command.ts'
 import { copyToServer, readCopyTarget } from './db/copy-to-server.ts'
-import { findProgram } from './find-program.ts'
 import { defineCommand } from './usage.ts'
 
 /** `livehouse db`: the embedded PostgreSQL. */
@@ -92,4 +93,18 @@ async function openPsql({ environment, print }: CliContext, url: string, args: r
     PGDATABASE: decodeURIComponent(pathname.slice(1)),
   }
   return process.execve(psql, ['psql', ...args], { ...environment, ...connection })
+}
+
+/** The first program of this name in `PATH`; undefined when there is none. */
+export async function findProgram(name: string, path: string | undefined): Promise<string | undefined> {
+  for (const directory of (path ?? '').split(delimiter)) {
+    if (directory === '') continue
+    const file = join(directory, name)
+    const isThere = await access(file, constants.X_OK).then(
+      () => true,
+      () => false,
+    )
+    if (isThere) return file
+  }
+  return undefined
 }

@@ -7,7 +7,7 @@ import { checkDatabase } from './doctor/check-database.ts'
 import { checkService } from './doctor/check-service.ts'
 import { checkSettings } from './doctor/check-settings.ts'
 import type { Check, ReportCheck } from './doctor/check.ts'
-import { exitCodeOfStatus } from './exit.ts'
+import { exitCodeOfStatus } from './failure.ts'
 import { defineCommand } from './usage.ts'
 
 const signs: Readonly<Record<Check['result'], string>> = { ok: '✓', failed: '✗', warning: '!', skipped: '–' }

@@ -1,5 +1,6 @@
 import { type Failure, failureOutcome, messageOf, outcomeJson, problemsOf } from '../app/outcome.ts'
-import { LivehouseError } from '../core/errors.ts'
+import { hasCode, LivehouseError } from '../core/errors.ts'
+import type { RunStatus } from '../core/outcome.ts'
 
 /** What stopped a command, for a person: one message, and its problems one a line. */
 export function failureText({ command, error }: Failure): string {
@@ -13,4 +14,23 @@ export function failureText({ command, error }: Failure): string {
 /** What stopped a command, as the one JSON object that `--json` prints. */
 export function failureJson(failure: Failure): string {
   return outcomeJson(failureOutcome(null, failure))
+}
+
+const codeOfStatus: Readonly<Record<RunStatus, number>> = { ok: 0, failed: 1, partial: 3, waiting: 4 }
+const codeOfSignal = { SIGINT: 130, SIGTERM: 143, SIGHUP: 143 } as const
+
+/** The exit code of wrong use: a flag or a setting. */
+export const WRONG_USE = 2
+
+/** How a run ended, as an exit code (contract, section 2). */
+export function exitCodeOfStatus(status: RunStatus): number {
+  return codeOfStatus[status]
+}
+
+/** What stopped a command, as an exit code (contract, section 2). A request that is refused before it is sent is wrong use. */
+export function exitCodeOfError(error: unknown): number {
+  if (hasCode(error, 'usage.invalid') || hasCode(error, 'config.invalid')) return WRONG_USE
+  if (hasCode(error, 'api.invalidRequest')) return WRONG_USE
+  if (hasCode(error, 'run.interrupted')) return codeOfSignal[error.details.signal]
+  return 1
 }

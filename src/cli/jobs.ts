@@ -2,9 +2,8 @@ import { openAsItIs } from '../app/open-database.ts'
 import { formatWallTime, wallTimeAt } from '../core/wall-clock.ts'
 import { type JobState, readJobStates } from '../scheduler/read-job-states.ts'
 import type { JobRun } from '../state/job-runs.ts'
-import { formatAge } from './ages.ts'
 import { loadConfiguredJobs } from './configured-jobs.ts'
-import { formatTable } from './table.ts'
+import { formatAge, formatTable } from './table.ts'
 import { defineCommand } from './usage.ts'
 
 /** `livehouse jobs`: the jobs, when they are due and how they ended. */

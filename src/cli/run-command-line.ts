@@ -1,13 +1,12 @@
+import { causeBehind } from '../app/outcome.ts'
 import type { Environment } from '../config.ts'
 import type { Clock } from '../core/clock.ts'
 import { printable } from '../core/printable.ts'
 import type { RedactingLog } from '../log.ts'
 import type { CliContext, CommandEntry } from './command.ts'
-import { exitCodeOfError } from './exit.ts'
-import { causeBehind } from '../app/outcome.ts'
-import { failureJson, failureText } from './failure.ts'
-import { didYouMean, wrongUse } from './wrong-use.ts'
+import { exitCodeOfError, failureJson, failureText } from './failure.ts'
 import { createTerminal, type Terminal } from './terminal.ts'
+import { didYouMean, wrongUse } from './wrong-use.ts'
 
 /** The process, as far as the command line needs it. */
 export interface CommandLine {

@@ -1,7 +1,7 @@
 import { openAsItIs } from '../app/open-database.ts'
 import { readSettings, readV1Budget } from '../config.ts'
 import { readChannelsIfAny } from '../config/read-channels.ts'
-import { exitCodeOfStatus } from './exit.ts'
+import { exitCodeOfStatus } from './failure.ts'
 import { readAge } from './flags.ts'
 import { collectStatus, findStale } from './status/collect-status.ts'
 import { describeStale, describeStatus, statusJson } from './status/report.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { outcomeJson } from '../../src/app/outcome.ts'
-import { exitCodeOfStatus } from '../../src/cli/exit.ts'
+import { exitCodeOfStatus } from '../../src/cli/failure.ts'
 
 test('a run is printed as the contract writes it', () => {
   const json = outcomeJson({

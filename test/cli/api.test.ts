@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { api } from '../../src/cli/api.ts'
-import { exitCodeOfError } from '../../src/cli/exit.ts'
+import { exitCodeOfError } from '../../src/cli/failure.ts'
 import { LivehouseError } from '../../src/core/errors.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
 import { createTestContext } from '../helpers/cli-context.ts'

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { dictionary } from '../../src/cli/dictionary.ts'
+import { dictionary, erDiagram } from '../../src/cli/dictionary.ts'
+import { collectDictionary } from '../../src/cli/dictionary/collect-dictionary.ts'
 import { runVerb } from '../helpers/run-verb.ts'
 
 test('docs/data-dictionary.md is what livehouse dictionary prints (mend it: npx vitest run test/cli/dictionary.test.ts -u)', async () => {
@@ -48,4 +49,24 @@ test('another language is refused with those that there are', async () => {
   expect((await runVerb(dictionary, ['--lang', 'fr'], {})).problems).toEqual([
     '--lang is "fr"; it should be en or zh-CN',
   ])
+})
+
+test('every join is between relations that are there, by columns that they have, and all are drawn', () => {
+  for (const schema of collectDictionary('en')) {
+    const columnsOf = (name: string) =>
+      schema.relations.find((each) => each.name === name)?.columns.map((column) => column.name)
+    const drawn = erDiagram(schema)
+    for (const { from, columns, to } of schema.joins) {
+      expect(columnsOf(from), from).toEqual(expect.arrayContaining([...columns]))
+      expect(columnsOf(to), to).toBeDefined()
+      expect(drawn).toContain(`--o{ ${from} : "${columns.join(', ')}"`)
+    }
+  }
+})
+
+test('facts join their dimensions', () => {
+  const joins = collectDictionary('en').flatMap((schema) => schema.joins)
+  const of = (view: string) => joins.filter(({ from }) => from === view).map(({ to }) => to)
+  expect(of('fct_watch')).toEqual(['dim_channel', 'dim_viewer', 'dim_person', 'dim_date'])
+  expect(of('fct_signup_answer')).toContain('fct_signup')
 })

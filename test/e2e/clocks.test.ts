@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { exitCodeOfError } from '../../src/cli/exit.ts'
+import { exitCodeOfError } from '../../src/cli/failure.ts'
 import { sync } from '../../src/cli/sync.ts'
 import type { Channel, Gift, WatchRecord } from '../../src/emulator/world/world.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'

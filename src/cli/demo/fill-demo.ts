@@ -5,13 +5,16 @@ import { runExtraction } from '../../app/run-extraction.ts'
 import type { ServiceSettings } from '../../config.ts'
 import type { Log } from '../../core/log.ts'
 import type { RunOutcome } from '../../core/outcome.ts'
+import { streamNames } from '../../core/stream.ts'
 import { DAY, formatWallTime } from '../../core/wall-clock.ts'
 import type { Database } from '../../db/database.ts'
+import { countRows, readTableNames } from '../../db/run-query.ts'
 import { type Emulator, startEmulator } from '../../emulator/server.ts'
+import { countTruth, truthTables } from '../../emulator/truth.ts'
+import type { World } from '../../emulator/world/world.ts'
 import { claimSource } from '../../state/source.ts'
 import { streams } from '../../streams/registry.ts'
 import type { CliContext } from '../command.ts'
-import { compareTables, type TableComparison } from './compare-tables.ts'
 
 const TIME_ZONE = 'Asia/Shanghai'
 
@@ -97,4 +100,23 @@ function settingsOf({ baseUrl, authUrl, appId, appSecret }: Emulator): ServiceSe
 /** Progress tells how far each stream is; a line for each slice would hide what the demo shows. */
 function withoutSlices(log: Log): Log {
   return { ...log, info: log.debug }
+}
+
+/** A table, how many rows landed, and how many the emulator's world has for it. */
+export interface TableComparison {
+  readonly table: string
+  readonly landed: number
+  readonly expected: number
+}
+
+/** Every table that a sync fills, and those that come with one of them, in the order of the contract. */
+export async function compareTables(db: Kysely<Database>, world: World): Promise<readonly TableComparison[]> {
+  const filled: ReadonlySet<string> = new Set(streams.map(({ table }) => table))
+  const ofStreams: ReadonlySet<string> = new Set(streamNames)
+  const existing = await readTableNames(db)
+  const expected = countTruth(world)
+  const compared = truthTables.filter((table) => filled.has(table) || (!ofStreams.has(table) && existing.has(table)))
+  return Promise.all(
+    compared.map(async (table) => ({ table, landed: await countRows(db, table), expected: expected[table] })),
+  )
 }

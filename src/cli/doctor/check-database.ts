@@ -1,12 +1,13 @@
 import type { Kysely } from 'kysely'
 import { openConfiguredDatabase } from '../../app/open-database.ts'
 import type { DatabaseSettings, ServiceSettings } from '../../config.ts'
+import { DAY, offsetAt } from '../../core/wall-clock.ts'
 import type { Database } from '../../db/database.ts'
 import { readMigrationStatus } from '../../db/migrate.ts'
 import { readRights, type Rights } from '../../db/read-rights.ts'
+import { readZone, type ServerZone } from '../../db/read-zone.ts'
 import { differencesBetween, readSource, type Source } from '../../state/source.ts'
 import type { CliContext } from '../command.ts'
-import { checkZone } from './check-zone.ts'
 import { type Check, failed, passed, type ReportCheck, skipped } from './check.ts'
 
 const DBA = 'let a DBA run the output of `livehouse migrate sql`'
@@ -95,4 +96,22 @@ async function checkSource(db: Kysely<Database>, source: Source | undefined): Pr
   if (differences.length === 0) return passed(name, `holds the records of ${remembered.baseUrl}`)
   const mend = 'set the old value again, or point DATABASE_URL at another database'
   return { name, result: 'failed', seen: `holds the records of another source: ${differences.join('; ')}`, mend }
+}
+
+/** Whether the database knows the zone of the service's times: now, and each half year of the last ten. */
+export async function checkZone(db: Kysely<Database>, timeZone: string, nowMs: number): Promise<Check> {
+  const instants = Array.from({ length: 21 }, (_, index) => nowMs - index * 182 * DAY * 1000)
+  return judgeZone(timeZone, await readZone(db, timeZone, instants), nowMs)
+}
+
+/** The zone of the service's times, which Postgres turns into instants and this program asks by: both must know the same of it. */
+export function judgeZone(timeZone: string, { isKnown, differences }: ServerZone, nowMs: number): Check {
+  const name = 'zone'
+  const mend =
+    'update the time zones of the database server (tzdata), or set LIVEHOUSE_TIMEZONE to a name that both know'
+  if (!isKnown) return { name, result: 'failed', seen: `PostgreSQL does not know ${timeZone}`, mend }
+  const [first] = differences
+  if (first === undefined) return passed(name, `${timeZone} (${offsetAt(nowMs, timeZone)} now), the same in PostgreSQL`)
+  const seen = `${timeZone} shows another time in PostgreSQL than here, such as on ${new Date(first).toISOString().slice(0, 10)}`
+  return { name, result: 'failed', seen, mend }
 }

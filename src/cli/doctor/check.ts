@@ -1,5 +1,4 @@
-import { LivehouseError } from '../../core/errors.ts'
-import { mendingOf } from './mending.ts'
+import { type ErrorCode, LivehouseError } from '../../core/errors.ts'
 
 /** One thing that the doctor looked at. */
 export interface Check {
@@ -28,4 +27,30 @@ export function failed(name: string, error: unknown, signal: AbortSignal): Check
   signal.throwIfAborted()
   if (!(error instanceof LivehouseError)) throw error
   return { name, result: 'failed', seen: error.message, mend: mendingOf(error.code) }
+}
+
+const SUPPORT = "ask the service's support, with this message"
+
+/** What to do about an error of the service. Messages of settings, refused credentials and the database say it themselves. */
+const mendings: Readonly<Partial<Record<ErrorCode, string>>> = {
+  'api.unreachable':
+    'check the address, the network and its firewall, and the proxy settings (HTTPS_PROXY, HTTP_PROXY, NO_PROXY); a certificate of an authority of your own is named in NODE_EXTRA_CA_CERTS',
+  'api.timeout': 'check the address and the network; where the service is only slow, raise LIVEHOUSE_REQUEST_TIMEOUT',
+  'api.unauthorized':
+    'check the token in LIVEHOUSE_API_TOKEN, or set LIVEHOUSE_APP_ID, LIVEHOUSE_APP_SECRET and LIVEHOUSE_AUTH_URL in its place',
+  'api.forbidden':
+    "ask the service's support to open this interface for the account, or leave its stream out with sync --streams",
+  'api.channelUnknown': 'check LIVEHOUSE_CHANNELS: it takes the numbers of channels of this account, not hash ids',
+  'api.rateLimited': 'lower LIVEHOUSE_MAX_CALLS_PER_SECOND; others may be using the account right now',
+  'api.badBody': 'check that the address is that of the data interface and not of a web page',
+  'api.badShape': `check that the address is that of the data interface; if it is, ${SUPPORT}`,
+  'api.status': SUPPORT,
+  'api.refused': SUPPORT,
+  'api.bodyRefused': SUPPORT,
+  'paging.ignored': 'set LIVEHOUSE_LIST_PARAMS to the other of query and body',
+}
+
+/** One instruction; null where the message itself says what to do. */
+export function mendingOf(code: ErrorCode): string | null {
+  return mendings[code] ?? null
 }

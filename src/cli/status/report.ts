@@ -1,13 +1,12 @@
 import { proofs } from '../../core/slice.ts'
 import { formatWallTime, wallTimeAt } from '../../core/wall-clock.ts'
-import type { UnfinishedBackfill } from '../../state/read-open-backfills.ts'
 import { type Acceptance, isStanding } from '../../state/read-acceptances.ts'
-import { formatAge, formatDuration } from '../ages.ts'
-import { formatTable } from '../table.ts'
+import type { UnfinishedBackfill } from '../../state/read-open-backfills.ts'
 import { acceptanceObject, describeAcceptance } from '../accept/report.ts'
+import { formatAge, formatDuration, formatTable } from '../table.ts'
+import { proofsOf, type Status, type StreamStatus } from './collect-status.ts'
 import { describeOpenPoints } from './describe-open-points.ts'
 import { describeV1Calls, v1CallsObject } from './v1-calls.ts'
-import { proofsOf, type Status, type StreamStatus } from './collect-status.ts'
 
 /** What is known, for a person. Times are those of the service's wall clock. */
 export function describeStatus(status: Status, nowMs: number): string[] {

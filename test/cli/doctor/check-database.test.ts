@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { judgeZone } from '../../../src/cli/doctor/check-zone.ts'
+import { judgeZone } from '../../../src/cli/doctor/check-database.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 6, 30)
 
