@@ -8,6 +8,8 @@ export interface BaseColumn {
 
 /** A table as the migrations leave it. The English words are those of its migrations. */
 export interface BaseTable {
+  /** A table when not given. */
+  readonly kind?: 'table' | 'view'
   readonly words: Words
   readonly key: readonly string[]
   /** In the order of the table. */

@@ -5,6 +5,7 @@ import { findingTables } from './tables/finding-tables.ts'
 import { formTables } from './tables/form-tables.ts'
 import { ledgerTables } from './tables/ledger-tables.ts'
 import { leaseTables } from './tables/lease-tables.ts'
+import { partitionTables } from './tables/partition-tables.ts'
 import { serviceTables } from './tables/service-tables.ts'
 import { viewerTables } from './tables/viewer-tables.ts'
 
@@ -14,6 +15,7 @@ export const baseTables: Readonly<Record<string, BaseTable>> = {
   ...formTables,
   ...ledgerTables,
   ...findingTables,
+  ...partitionTables,
   ...serviceTables,
   ...leaseTables,
   ...analystTables,

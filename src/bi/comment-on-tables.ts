@@ -11,9 +11,9 @@ export function commentOnTables(language: Language): readonly string[] {
     ...Object.entries(baseSchemas).map(([name, words]) =>
       ifPossible([`comment on schema ${name} is ${quoteText(words[language])}`]),
     ),
-    ...Object.entries(baseTables).map(([name, { words, columns }]) =>
+    ...Object.entries(baseTables).map(([name, { kind = 'table', words, columns }]) =>
       ifPossible([
-        `comment on table ${name} is ${quoteText(words[language])}`,
+        `comment on ${kind} ${name} is ${quoteText(words[language])}`,
         ...Object.entries(columns).map(
           ([column, described]) => `comment on column ${name}.${column} is ${quoteText(described.words[language])}`,
         ),

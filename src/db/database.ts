@@ -3,6 +3,8 @@ import type {
   SourceTable,
   RunsTable,
   SlicesTable,
+  LatestReadingsView,
+  OpenReadingsView,
   QuarantineTable,
   MissedRowsTable,
   UnknownFieldsTable,
@@ -34,6 +36,8 @@ export interface Database {
   'livehouse_ops.source': SourceTable
   'livehouse_ops.runs': RunsTable
   'livehouse_ops.slices': SlicesTable
+  'livehouse_ops.latest_readings': LatestReadingsView
+  'livehouse_ops.open_readings': OpenReadingsView
   'livehouse_ops.quarantine': QuarantineTable
   'livehouse_ops.backfills': BackfillsTable
   'livehouse_ops.headers': HeadersTable

@@ -14,7 +14,7 @@ test('the tables are those of the migrations: columns, order, types, keys and En
       array_agg(concat_ws(' | ', a.attname, format_type(a.atttypid, a.atttypmod), col_description(c.oid, a.attnum)) order by a.attnum) as columns
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
       join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-    where n.nspname in ('livehouse', 'livehouse_ops') and c.relkind = 'r' group by c.oid, n.nspname, c.relname`.execute(
+    where n.nspname in ('livehouse', 'livehouse_ops') and c.relkind in ('r', 'v') group by c.oid, n.nspname, c.relname`.execute(
     database.db,
   )
   const declared = Object.entries(baseTables).map(([name, { words, key, columns }]) => [

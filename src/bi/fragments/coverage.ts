@@ -13,10 +13,9 @@ export const channelCoverage = `(
     left join ${perChannel('watch_records', 1)} w on w.channel_id = c.channel_id
     left join ${perChannel('gifts', 2)} g on g.channel_id = c.channel_id
     left join (
-      select substring(partition from '^channel=([^/]+)') as channel_id,
-        max(started_at) filter (where stream = 'visitors') as viewers_read_at,
-        max(started_at) filter (where stream = 'questionnaires') as questionnaires_read_at
-      from livehouse_ops.slices where status = 'landed' and stream in ('visitors', 'questionnaires') group by 1
+      select channel_id, max(walked_at) filter (where stream = 'visitors') as viewers_read_at,
+        max(walked_at) filter (where stream = 'questionnaires') as questionnaires_read_at
+      from livehouse_ops.latest_readings where stream in ('visitors', 'questionnaires') group by channel_id
     ) r on r.channel_id = c.channel_id
     left join lateral (
       select case when count(q.question_id) > 0 then range_intersect_agg(coalesce(p.covers, '{}'))
@@ -30,19 +29,15 @@ export const channelCoverage = `(
   )`
 
 function perPartition(stream: string): string {
-  return `(
-      select partition, range_agg(covers) as covers, coalesce(range_agg(settled), '{}') as settled
-      from livehouse_ops.slices where stream = '${stream}' and status = 'landed' and covers is not null group by partition
-    )`
+  return `(select * from livehouse_ops.latest_readings where stream = '${stream}' and covers <> '{}')`
 }
 
 /** @param parts how many partitions a channel has */
 function perChannel(stream: string, parts: number): string {
   return `(
-      select substring(partition from '^channel=([^/]+)') as channel_id,
-        case when count(*) = ${parts} then range_intersect_agg(covers) end as covers,
+      select channel_id, case when count(*) = ${parts} then range_intersect_agg(covers) end as covers,
         case when count(*) = ${parts} then range_intersect_agg(settled) end as settled
-      from ${perPartition(stream)} parts group by 1
+      from ${perPartition(stream)} parts group by channel_id
     )`
 }
 

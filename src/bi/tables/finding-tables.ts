@@ -202,42 +202,4 @@ export const findingTables: Readonly<Record<string, BaseTable>> = {
       run_id: column('bigint', 'The run that found it', '探明它的运行'),
     },
   },
-  'livehouse_ops.partition_states': {
-    words: {
-      en: 'How each partition stands, by the ledger: the database renews a row with every change of the slices of its partition',
-      zh: '按账本汇总的各部分现状：其切片每有变动，数据库即更新该行',
-    },
-    key: ['stream', 'partition'],
-    columns: {
-      stream: column('text', 'Name of the stream', '数据流名称'),
-      partition: column('text', 'Part of the stream, as in slices', '数据流的部分，同 slices'),
-      channel_id: column(
-        'text',
-        'Of partition; NULL for streams of the account',
-        '取自 partition；账号级数据流为 NULL',
-      ),
-      is_windowed: column(
-        'boolean',
-        'Whether it is read by ranges of time; else the whole list is read each time',
-        '是否按时间区间读取；否则每次整表读取',
-      ),
-      latest_slice_id: column(
-        'bigint',
-        'The last slice, landed or not; those that are forgotten do not count; NULL where all are',
-        '最近的切片，无论是否写入；forgotten 的不计；全部为 forgotten 时为 NULL',
-      ),
-      landed_slice_id: column(
-        'bigint',
-        'The last slice that was read to its end: status landed or moving; NULL for none',
-        '最近读完的切片（status 为 landed 或 moving）；没有则为 NULL',
-      ),
-      landed_at: column('timestamp with time zone', 'When that was', '其时间'),
-      verified_at: column('timestamp with time zone', 'When a slice was last verified', '最近一次 verified 的时间'),
-      covers: column(
-        'tsmultirange',
-        'What is covered: the union of landed ranges, wall clock of the service; empty for whole lists',
-        '已覆盖的部分：已写入区间的并集（服务钟面时间）；整表读取时为空',
-      ),
-    },
-  },
 }

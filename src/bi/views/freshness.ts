@@ -84,12 +84,9 @@ export const freshness: BiView = {
       from (
         select stream, partition, coalesce(r.is_filtered, e.is_filtered) as is_filtered, r.covers, r.walked_at, r.last_landed_at, r.last_read_at, r.proof
         from (
-          select stream, partition, bool_or(reads is not null or covers is not null) as is_filtered,
-            range_agg(covers) filter (where status = 'landed') as covers,
-            max(started_at) filter (where status = 'landed' and reads is null and covers is null) as walked_at,
-            max(finished_at) filter (where status = 'landed') as last_landed_at, max(finished_at) as last_read_at,
-            (array_agg(proof order by slice_id desc) filter (where status <> 'forgotten'))[1] as proof
-          from livehouse_ops.slices group by stream, partition
+          select stream, partition, is_windowed as is_filtered, nullif(covers, '{}') as covers, walked_at,
+            landed_at as last_landed_at, latest_at as last_read_at, latest_proof as proof
+          from livehouse_ops.latest_readings
         ) r full join ${expected} e using (stream, partition)
       ) s
       left join lateral (select min(upper(x)) as first_end, count(*) - 1 as gaps from unnest(s.covers) x) r on s.covers is not null

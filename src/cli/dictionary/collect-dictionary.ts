@@ -51,10 +51,14 @@ export function collectDictionary(language: Language): readonly DescribedSchema[
   return [...tables, views]
 }
 
-function describeTable(name: string, { words, key, columns }: BaseTable, language: Language): DescribedRelation {
+function describeTable(
+  name: string,
+  { kind = 'table', words, key, columns }: BaseTable,
+  language: Language,
+): DescribedRelation {
   return {
     name,
-    kind: 'table',
+    kind,
     meaning: words[language],
     columns: Object.entries(columns).map(([column, described]) => ({
       name: column,

@@ -1,4 +1,5 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
+import type { Proof } from '../../core/slice.ts'
 import type { BigInteger, Instant, Json, OptionalBigInteger, OptionalInstant, OptionalJson } from '../column-types.ts'
 
 /** At most one row: whose records this database holds. */
@@ -51,6 +52,54 @@ export interface SlicesTable {
   error: string | null
   started_at: Instant
   finished_at: Instant
+}
+
+/** A view: what the ledger says of each partition at present, kept up by the database. */
+export interface LatestReadingsView {
+  stream: string
+  partition: string
+  /** Null for the account. */
+  channel_id: string | null
+  is_active: boolean
+  is_windowed: boolean
+  /** A `tsmultirange` as text. */
+  covers: string
+  settled: string
+  walked_at: Date | null
+  verified_at: Date | null
+  landed_at: Date | null
+  landed_proof: string | null
+  /** Null where none was. */
+  landed_slice_id: string | null
+  /** Over slices that kept theirs. */
+  shortest_lookback_days: number | null
+  latest_slice_id: string
+  latest_run_id: string
+  latest_status: SlicesTable['status']
+  latest_proof: string
+  latest_error: string | null
+  latest_at: Date
+  /** Days as `datemultirange` text; none for ranges of time. */
+  landed_days: string
+  failed_days: string
+}
+
+/** A view: what is missing or not proven at present. */
+export interface OpenReadingsView {
+  kind: 'gap' | 'problem' | 'accepted'
+  stream: string
+  partition: string
+  channel_id: string | null
+  is_active: boolean
+  /** As `covers` of `SlicesTable`; null for a whole list. */
+  reads: string | null
+  /** Null for a gap, as what follows. */
+  slice_id: string | null
+  proof: Proof | null
+  error: string | null
+  read_at: Date | null
+  missing_rows: string | null
+  acceptance_id: string | null
 }
 
 export interface QuarantineTable {
