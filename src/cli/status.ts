@@ -45,7 +45,7 @@ livehouse status --json | jq '.streams.visitors.last_landed_at'`,
     }))
     await using database = await openAsItIs(context)
     const nowMs = context.clock.now()
-    const found = await collectStatus(database, { ...budget, nowMs }, channels)
+    const found = await collectStatus(database, { budget, nowMs }, channels)
     const stale = maxAgeMs === undefined ? undefined : findStale(found, maxAgeMs, nowMs)
     if (isJson) context.print(statusJson(found, stale, nowMs))
     else {

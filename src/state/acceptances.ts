@@ -3,7 +3,7 @@ import type { Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
 import { lockName } from '../db/lock-name.ts'
-import type { OpenShortfall } from './shortfalls.ts'
+import type { OpenShortfall } from './open-readings.ts'
 import { formatRange } from './wall-range.ts'
 
 /** A shortfall that is to be accepted: one channel (null for the account) of one stream. */

@@ -43,21 +43,12 @@ export async function readCoverage(
   { backfillId, begunSince, settledFor, recent }: CoverageFilter = {},
 ): Promise<ReadonlyMap<string, Coverage>> {
   if (db === undefined) return new Map()
-  const ofBackfill = backfillId === undefined ? sql`` : sql` and backfill_id = ${backfillId}`
-  const since = begunSince === undefined ? sql`` : sql` and started_at > ${begunSince}`
-  const column = settledFor ? sql`settled` : sql`covers`
-  const counts = settledFor ? settledOf(settledFor) : column
   const { rows } = await sql<{ partition: string; lower: string | null; upper: string | null }>`
     with wanted as (
       select * from unnest(${wanted.map(({ partition }) => partition)}::text[],
         ${wanted.map(({ window }) => formatRange(window))}::tsrange[]) as w (partition, range)
     ),
-    covered as (
-      select partition, range_agg(${counts}) as ranges from livehouse_ops.slices
-      where stream = ${stream} and partition in (select partition from wanted)
-        and status = 'landed' and ${column} is not null${ofBackfill}${since}
-      group by partition
-    ),
+    covered as (${settledFor ? settledRanges(stream, settledFor) : coveredRanges(stream, backfillId, begunSince)}),
     recent as (${recentRanges(stream, recent)})
     select partition, lower(gap)::text as lower, upper(gap)::text as upper
     from wanted left join covered using (partition) left join recent using (partition)
@@ -72,10 +63,34 @@ export async function readCoverage(
   )
 }
 
-function settledOf({ lookbackDays, ofStream, timeZone }: NonNullable<CoverageFilter['settledFor']>) {
+function coveredRanges(stream: StreamName, backfillId: string | undefined, begunSince: Date | undefined) {
+  if (backfillId === undefined && begunSince === undefined)
+    return sql`select partition, covers as ranges from livehouse_ops.partition_states where stream = ${stream}`
+  const ofBackfill = backfillId === undefined ? sql`` : sql` and backfill_id = ${backfillId}`
+  const since = begunSince === undefined ? sql`` : sql` and started_at > ${begunSince}`
+  return sql`
+    select partition, range_agg(covers) as ranges from livehouse_ops.slices
+    where stream = ${stream} and partition in (select partition from wanted)
+      and status = 'landed' and covers is not null${ofBackfill}${since}
+    group by partition`
+}
+
+/** Slice by slice only where some were read with a shorter lookback: what the database keeps is what was settled by their own. */
+function settledRanges(
+  stream: StreamName,
+  { lookbackDays, ofStream, timeZone }: NonNullable<CoverageFilter['settledFor']>,
+) {
   const until = sql`date_trunc('minute', started_at at time zone ${timeZone}) - make_interval(days => ${lookbackDays})`
-  return sql`case when coalesce(lookback_days, ${ofStream}::integer) >= ${lookbackDays} then settled
-    else nullif(settled * tsrange(null, ${until}), 'empty') end`
+  const isKept = sql`least(shortest_lookback_days, ${ofStream}::integer) >= ${lookbackDays}`
+  return sql`
+    select partition, settled as ranges from livehouse_ops.partition_states where stream = ${stream} and ${isKept}
+    union all
+    select partition, range_agg(case when coalesce(lookback_days, ${ofStream}::integer) >= ${lookbackDays} then slices.settled
+      else nullif(slices.settled * tsrange(null, ${until}), 'empty') end)
+    from livehouse_ops.partition_states as state join livehouse_ops.slices using (stream, partition)
+    where stream = ${stream} and partition in (select partition from wanted) and not ${isKept}
+      and slices.status = 'landed' and slices.settled is not null
+    group by partition`
 }
 
 /** By the runs of that time: what it costs does not grow with the ledger. */

@@ -1,40 +1,152 @@
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
+import { type Proof, proofs } from '../core/slice.ts'
+import type { StreamName } from '../core/stream.ts'
+import { formatWallDate, formatWallTime, parseWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
+import type { Database } from '../db/database.ts'
 
-/**
- * What the ledger says at present, each as a subquery that all its readers share. They go by `livehouse_ops.partition_states`, which
- * the database renews with every change of a slice: what they cost does not grow with the ledger.
- */
+/** What the ledger says of one stream in one active channel, or in the account, over all its partitions. */
+export interface LedgerUnit {
+  readonly stream: string
+  /** Null for streams of the account. */
+  readonly channelId: string | null
+  /** Gift types, questionnaires; else 1. */
+  readonly partitions: number
+  /** How many partitions ended with each proof in their latest slice; zeros are left out. */
+  readonly proofs: Readonly<Partial<Record<Proof, number>>>
+  /** Read by ranges of time; else walked as a whole list. */
+  readonly isWindowed: boolean
+  /** What is covered begins here; null where nothing is, and for walks. */
+  readonly since: WallTime | null
+  /** Where the coverage of its least covered partition ends; null where one has none, and for walks. */
+  readonly until: WallTime | null
+  readonly leastCovered: string
+  /** Ranges inside what is covered that are not. */
+  readonly gaps: number
+  /** When its partitions were last read to their end: of them the earliest; null where one never was. */
+  readonly landedAt: Date | null
+  /** The latest of them; null where none ever was. */
+  readonly lastLandedAt: Date | null
+  /** Of that reading. */
+  readonly lastLandedProof: Proof | null
+  /** The latest proven slice of all. */
+  readonly verifiedAt: Date | null
+  readonly lastRunId: string
+}
 
-/** Of each partition its last slice, the last one that was read to its end (`landed_…`), and what is covered. */
-export const latestReadings = sql`(
-  select state.stream, state.partition, state.channel_id, state.is_windowed, state.covers, state.verified_at, state.landed_at,
-    landed.proof as landed_proof, latest.slice_id, latest.run_id, latest.status, latest.proof, latest.error
-  from livehouse_ops.partition_states as state
-    join livehouse_ops.slices as latest on latest.slice_id = state.latest_slice_id
-    left join livehouse_ops.slices as landed on landed.slice_id = state.landed_slice_id)`
+/** One row a stream and active channel, in order. */
+export async function readLedgerUnits(db: Kysely<Database>): Promise<readonly LedgerUnit[]> {
+  // Multiranges are beyond the builder, and so is what is taken of one row of a group.
+  const { rows } = await sql<UnitRow>`
+    select stream, channel_id as "channelId", count(*)::integer as partitions, array_agg(latest_proof) as proofs,
+      bool_or(is_windowed) as "isWindowed", min(lower(covers))::text as since,
+      case when not bool_or(isempty(covers)) then min(upper(covers))::text end as until,
+      (array_agg(partition order by upper(covers) nulls first, partition))[1] as "leastCovered",
+      coalesce(sum((select count(*) - 1 from unnest(covers))) filter (where not isempty(covers)), 0)::integer as gaps,
+      case when not bool_or(landed_at is null) then min(landed_at) end as "landedAt", max(landed_at) as "lastLandedAt",
+      (array_agg(landed_proof order by landed_at desc nulls last, latest_slice_id desc))[1] as "lastLandedProof",
+      max(verified_at) as "verifiedAt", max(latest_run_id) as "lastRunId"
+    from livehouse_ops.latest_readings where is_active group by stream, channel_id order by stream, channel_id`.execute(
+    db,
+  )
+  return rows.map(({ proofs: found, since, until, ...unit }) => ({
+    ...unit,
+    proofs: countProofs(found),
+    since: parseWallTime(since ?? '') ?? null,
+    until: parseWallTime(until ?? '') ?? null,
+  }))
+}
 
-/** Ranges inside what a partition covers that are not covered. */
-export const coverageGaps = sql`(
-  select stream, partition, channel_id, gap
-  from livehouse_ops.partition_states, unnest(tsmultirange(range_merge(covers)) - covers) as gap)`
+interface UnitRow extends Omit<LedgerUnit, 'proofs' | 'since' | 'until'> {
+  readonly proofs: readonly string[]
+  readonly since: string | null
+  readonly until: string | null
+}
 
-/**
- * Readings that fell short or failed, that no later one has made good and nobody has accepted: of each range the last one. The
- * youngest minutes, which no reading covers, are not waited for.
- */
-export const openProblems = sql`(
-  select distinct on (bad.stream, bad.partition, bad.reads) state.channel_id, bad.*
-  from livehouse_ops.slices as bad join livehouse_ops.partition_states as state using (stream, partition)
-  where bad.status = 'failed' and bad.proof <> 'accepted'
-    and case when bad.reads is null then bad.slice_id > coalesce(state.landed_slice_id, 0)
-      else not state.covers @> coalesce(bad.covers, bad.reads) end
-  order by bad.stream, bad.partition, bad.reads, bad.slice_id desc)`
+function countProofs(found: readonly string[]): LedgerUnit['proofs'] {
+  return Object.fromEntries(
+    proofs.flatMap((proof) => {
+      const count = found.filter((each) => each === proof).length
+      return count === 0 ? [] : [[proof, count]]
+    }),
+  )
+}
 
-/** Readings that fell short, which was accepted, until a later one has read the same to its end. */
-export const acceptedShortfalls = sql`(
-  select state.channel_id, accepted.*
-  from livehouse_ops.slices as accepted join livehouse_ops.partition_states as state using (stream, partition)
-  where accepted.acceptance_id is not null and accepted.proof = 'accepted' and not exists (
-    select from livehouse_ops.slices as later where later.stream = accepted.stream and later.partition = accepted.partition
-      and later.slice_id > accepted.slice_id and later.status in ('landed', 'moving')
-      and (accepted.reads is null or later.reads @> accepted.reads)))`
+/** The partitions of several units by their latest proof; zeros are left out. */
+export function addProofs(units: readonly LedgerUnit[]): LedgerUnit['proofs'] {
+  return Object.fromEntries(
+    proofs.flatMap((proof) => {
+      const count = units.reduce((sum, unit) => sum + (unit.proofs[proof] ?? 0), 0)
+      return count === 0 ? [] : [[proof, count]]
+    }),
+  )
+}
+
+/** How many whole lists of one stream were read on one day of the service. */
+export interface WalkDay {
+  readonly stream: string
+  /** `YYYY-MM-DD`. */
+  readonly day: string
+  /** Partitions with a reading that came to its end. */
+  readonly landed: number
+  /** Partitions with none but failed or short ones. */
+  readonly failed: number
+}
+
+/** The walks of active channels and the account from the day of `since` on, of one channel or of all. */
+export async function readWalkDays(
+  db: Kysely<Database>,
+  since: Date,
+  timeZone: string,
+  channelId?: string,
+): Promise<readonly WalkDay[]> {
+  const days = sql`datemultirange(daterange(${formatWallDate(wallTimeAt(since.getTime(), timeZone))}::date, null))`
+  const ofChannel = channelId === undefined ? sql`true` : sql`channel_id = ${channelId}`
+  // Most partitions were read on the same days: these are counted before they are spread out.
+  const { rows } = await sql<WalkDay>`
+    with alike as (
+      select stream, span, is_landed, count(*) as partitions
+      from livehouse_ops.latest_readings, lateral (
+        select unnest(landed_days * ${days}) as span, true as is_landed
+        union all select unnest(failed_days * ${days}), false) as spans
+      where is_active and not is_windowed and ${ofChannel} group by stream, span, is_landed
+    )
+    select stream, day::date::text as day, coalesce(sum(partitions) filter (where is_landed), 0)::integer as landed,
+      coalesce(sum(partitions) filter (where not is_landed), 0)::integer as failed
+    from alike, generate_series(lower(span), upper(span) - 1, interval '1 day') as day
+    group by stream, day order by stream, day`.execute(db)
+  return rows
+}
+
+/** A day of the service: from its midnight on. */
+export interface ServiceDay {
+  readonly begin: WallTime
+  readonly timeZone: string
+}
+
+/** A part of a stream that a day is to bring. */
+export interface ExpectedPart {
+  readonly stream: StreamName
+  /** Its name in the ledger. */
+  readonly part: string
+  /** Met only on the day: it may wait for its first reading until the next one. */
+  readonly isNew: boolean
+}
+
+/** How many parts, and channels with one, were not read to their end since the day began; streams without are left out. */
+export async function countUnproven(
+  db: Kysely<Database>,
+  expected: readonly ExpectedPart[],
+  { begin, timeZone }: ServiceDay,
+): Promise<ReadonlyMap<string, { readonly parts: number; readonly channels: number }>> {
+  if (expected.length === 0) return new Map()
+  const { rows } = await sql<{ stream: string; parts: number; channels: number }>`
+    with day as (select ${formatWallTime(begin)}::timestamp at time zone ${timeZone} as begin)
+    select wanted.stream, count(*)::int as parts,
+      count(distinct substring(wanted.partition from '^channel=([^/]+)'))::int as channels
+    from unnest(${expected.map(({ stream }) => stream)}::text[], ${expected.map(({ part }) => part)}::text[],
+      ${expected.map(({ isNew }) => isNew)}::bool[]) as wanted (stream, partition, is_new)
+    left join livehouse_ops.latest_readings using (stream, partition), day
+    where landed_at < day.begin or landed_at is null and not wanted.is_new
+    group by wanted.stream`.execute(db)
+  return new Map(rows.map(({ stream, ...counts }) => [stream, counts]))
+}

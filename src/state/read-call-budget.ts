@@ -28,6 +28,11 @@ export interface CallBudget {
   readonly scopes: readonly ScopeBudget[]
 }
 
+/** What is left today; where each channel has its own, of the one with least. */
+export function smallestLeft({ budget, scopes }: CallBudget): number {
+  return Math.min(budget, ...scopes.map(({ left }) => left))
+}
+
 /**
  * What is left of the calls on 4.6 at `nowMs` (milliseconds since 1970, by this machine's clock: nothing is asked). `db`:
  * undefined for a database without a schema.

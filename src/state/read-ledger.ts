@@ -3,7 +3,6 @@ import type { Proof, Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
 import type { WantedRange } from './coverage.ts'
-import { acceptedShortfalls, latestReadings, openProblems } from './latest-readings.ts'
 import { formatRange, readBounds } from './wall-range.ts'
 
 /** A reading that fell short or failed, and that no later one has made good. */
@@ -99,7 +98,7 @@ async function readRanges(db: Kysely<Database>, stream: StreamName, wanted: read
 
 async function readLastLanded(db: Kysely<Database>, stream: StreamName) {
   const { rows } = await sql<{ partition: string; at: Date; proof: Proof }>`
-    select partition, landed_at as at, landed_proof as proof from ${latestReadings} as readings
+    select partition, landed_at as at, landed_proof as proof from livehouse_ops.latest_readings
     where stream = ${stream} and landed_at is not null`.execute(db)
   return new Map(rows.map(({ partition, at, proof }) => [partition, { at, proof }]))
 }
@@ -110,9 +109,9 @@ async function readProblems(db: Kysely<Database>, stream: StreamName, questions:
     with wanted as (
       select * from unnest(${questions.map(({ partition }) => partition)}::text[], ${ranges}::tsrange[]) as w (partition, range)
     )
-    select partition, lower(reads)::text as lower, upper(reads)::text as upper, proof, error, finished_at as at
-    from ${openProblems} as problems join wanted using (partition)
-    where stream = ${stream} and (reads is null or reads && range)
+    select partition, lower(reads)::text as lower, upper(reads)::text as upper, proof, error, read_at as at
+    from livehouse_ops.open_readings join wanted using (partition)
+    where kind = 'problem' and stream = ${stream} and (reads is null or reads && range)
     order by partition, slice_id desc`.execute(db)
   return new Map(
     [...Map.groupBy(rows, ({ partition }) => partition)].map(([partition, group]) => [partition, group.map(problemOf)]),
@@ -140,9 +139,9 @@ async function readAccepted(db: Kysely<Database>, stream: StreamName, questions:
     )
     select partition, lower(reads)::text as lower, upper(reads)::text as upper, acceptance_id,
       coalesce(slice.missing_rows, acceptance.missing_rows) as missing_rows, reason, expires_at
-    from ${acceptedShortfalls} as slice join wanted using (partition) join livehouse_ops.acceptances as acceptance
+    from livehouse_ops.open_readings as slice join wanted using (partition) join livehouse_ops.acceptances as acceptance
       using (acceptance_id)
-    where slice.stream = ${stream} and (reads is null or reads && range)
+    where kind = 'accepted' and slice.stream = ${stream} and (reads is null or reads && range)
     order by partition, slice_id desc`.execute(db)
   return new Map(
     [...Map.groupBy(rows, ({ partition }) => partition)].map(([partition, group]) => [

@@ -40,10 +40,17 @@ export type RunQuestion =
   | { readonly kind: 'one'; readonly runId: string }
   | { readonly kind: 'since'; readonly runId: string; readonly open: readonly string[]; readonly count: number }
 
-/** The newest first. The errors of a run are only counted: there may be thousands. */
-export async function readRunReports(db: Kysely<Database>, question: RunQuestion): Promise<readonly RunReport[]> {
+/**
+ * The newest first. The errors of a run are only counted: there may be thousands. `hasLeases`: false for a database of an older
+ * livehouse.
+ */
+export async function readRunReports(
+  db: Kysely<Database>,
+  question: RunQuestion,
+  hasLeases = true,
+): Promise<readonly RunReport[]> {
   const { rows } = await sql<RunRow>`
-    select run_id, command, ${recordedStatus} as status, started_at, finished_at, resumes_at, outcome->'streams' as streams,
+    select run_id, command, ${hasLeases ? recordedStatus : sql`status`} as status, started_at, finished_at, resumes_at, outcome->'streams' as streams,
       case when jsonb_typeof(outcome->'errors') = 'array' then jsonb_array_length(outcome->'errors') else 0 end as errors
     from livehouse_ops.runs where ${conditionOf(question)}
     order by run_id desc limit ${question.kind === 'one' ? 1 : question.count}`.execute(db)

@@ -6,7 +6,7 @@ import { sync } from '../../src/cli/sync.ts'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
 import { withheldRows } from '../../src/emulator/fault-effects.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
-import { readOpenPoints } from '../../src/state/read-open-points.ts'
+import { readOpenReadings } from '../../src/state/open-readings.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { startFilled } from '../helpers/start-filled.ts'
@@ -49,7 +49,7 @@ test('a row that is deleted by hand is named in every stream, its range is reope
   )
   expect(out.match(/is no longer covered: the next livehouse sync reads it again/g)).toHaveLength(2)
   // One of the records, and of the signups those of one questionnaire alone.
-  expect(await readOpenPoints(account.database.db, 9)).toMatchObject({ gapCount: 2 })
+  expect(await readOpenReadings(account.database.db, 9)).toMatchObject({ openCounts: { gap: 2 } })
   expect(out).toContain('partial: 4 partitions differ')
   const again = await text('--streams', 'watch_records,signups')
   expect(again.code).toBe(3)

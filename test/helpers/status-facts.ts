@@ -5,8 +5,8 @@ import type { Facts } from '../../src/scheduler/http/facts.ts'
 import { messagesOf } from '../../src/scheduler/http/messages/messages-of.ts'
 import type { View } from '../../src/scheduler/http/render/view.ts'
 import type { ListedChannel } from '../../src/state/read-channel-list.ts'
-import type { LedgerUnit } from '../../src/state/read-ledger-overview.ts'
-import type { OpenReading } from '../../src/state/read-open-readings.ts'
+import type { LedgerUnit } from '../../src/state/latest-readings.ts'
+import type { OpenReading } from '../../src/state/open-readings.ts'
 import type { RunReport } from '../../src/state/read-run-reports.ts'
 
 export const TIME_ZONE = 'Asia/Shanghai'
@@ -27,7 +27,10 @@ export function makeUnit(overrides: Partial<LedgerUnit> = {}): LedgerUnit {
     since: NOW - 40 * DAY,
     until: THIS_NIGHT,
     gaps: 0,
+    leastCovered: 'channel=9',
     landedAt: new Date(NOW_MS - 12 * 3_600_000),
+    lastLandedAt: new Date(NOW_MS - 12 * 3_600_000),
+    lastLandedProof: 'verified',
     verifiedAt: new Date(NOW_MS - 12 * 3_600_000),
     lastRunId: '7',
     ...overrides,
@@ -72,6 +75,7 @@ export function makeFacts(overrides: Partial<Facts> = {}): Facts {
   return {
     readAtMs: NOW_MS,
     timeZone: TIME_ZONE,
+    hasSource: true,
     now: NOW,
     channels: [makeChannel()],
     units: [
@@ -81,6 +85,7 @@ export function makeFacts(overrides: Partial<Facts> = {}): Facts {
       makeUnit({ stream: 'questionnaires', ...walk }),
     ],
     open: [],
+    openCounts: { gap: 0, problem: 0, accepted: 0 },
     walkDays: [{ stream: 'visitors', day: '2026-11-20', landed: 1, failed: 0 }],
     runs: [makeRun()],
     activity: [{ day: '2026-11-20', inserted: 120, updated: 3, calls: 40, retries: 2 }],
@@ -88,7 +93,12 @@ export function makeFacts(overrides: Partial<Facts> = {}): Facts {
     quarantine: { reasons: [], isMore: false },
     sizes: new Map([['watch_records', { rows: 1234, isExact: true }]]),
     jobs: [],
-    budget: { calls: 10, left: 7, isPerChannel: false },
+    budget: {
+      serviceDay: '2026-11-20',
+      budget: 10,
+      scope: 'account',
+      scopes: [{ scope: 'account', used: 3, left: 7, spentAt: null }],
+    },
     ...overrides,
   }
 }

@@ -3,21 +3,32 @@ import type { DatabaseAsItIs } from '../../app/open-database.ts'
 import type { ChannelSetting } from '../../config/channel-setting.ts'
 import type { Proof } from '../../core/slice.ts'
 import type { StreamName } from '../../core/stream.ts'
-import type { BudgetSettings } from '../../state/call-budget.ts'
-import { readGoneChannels } from '../../state/channel-states.ts'
+import type { WallTime } from '../../core/wall-clock.ts'
+import { type OverviewQuestion, type Overview, readOverview } from '../../state/health.ts'
+import { addProofs, type LedgerUnit } from '../../state/latest-readings.ts'
 import { type HeldLease, readLeases } from '../../state/leases.ts'
 import { readBegunSlices } from '../../state/open-slices.ts'
 import { type Acceptance, readAcceptances } from '../../state/read-acceptances.ts'
-import { readCallBudget } from '../../state/read-call-budget.ts'
 import { readOpenBackfills, type UnfinishedBackfill } from '../../state/read-open-backfills.ts'
-import { type OpenPoints, readOpenPoints } from '../../state/read-open-points.ts'
 import { type QuarantineCount, readQuarantineCounts } from '../../state/read-quarantine-counts.ts'
-import { readRuns, type RecordedRun } from '../../state/read-runs.ts'
-import { readStreamStates, type StreamState } from '../../state/read-stream-states.ts'
+import { readRunReports, type RunReport } from '../../state/read-run-reports.ts'
 import { readTableSizes, type TableSize } from '../../state/read-table-sizes.ts'
-import { readSource } from '../../state/source.ts'
 import { streams } from '../../streams/registry.ts'
 import type { V1Calls } from './v1-calls.ts'
+
+/** What the ledger says of one stream, over the partitions of active channels and of the account. */
+export interface StreamState {
+  /** The last run that read it, landed or not. */
+  readonly lastRunId: string
+  /** Undefined where no slice has landed yet. */
+  readonly lastLanded: { readonly at: Date; readonly proof: Proof | null } | undefined
+  /** Of the partition that is covered least far, of those that go on; null where it is not covered at all, and for whole lists. */
+  readonly coveredUntil: WallTime | null
+  /** That partition; null for whole lists. */
+  readonly leastCovered: string | null
+  /** How many partitions ended with each proof in their latest slice. */
+  readonly partitions: Readonly<Partial<Record<Proof, number>>>
+}
 
 /** A stream of the default sync, read or not. */
 export interface StreamStatus {
@@ -28,17 +39,13 @@ export interface StreamStatus {
   readonly state: StreamState | undefined
 }
 
-export interface Status {
+/** What is there only where the database is of this livehouse. */
+interface CurrentStatus extends Pick<Overview, 'open' | 'openCounts'> {
   /** The service's; null before the first run. */
   readonly timeZone: string | null
-  readonly pending: readonly string[]
-  readonly streams: readonly StreamStatus[]
-  readonly runs: readonly RecordedRun[]
-  /** Who works on what; nothing for a database of an older livehouse. */
+  /** Who works on what. */
   readonly leases: readonly HeldLease[]
-  readonly quarantine: readonly QuarantineCount[]
   readonly backfills: readonly UnfinishedBackfill[]
-  readonly open: OpenPoints
   /** Channels that the service does not know; by id. */
   readonly gone: readonly string[]
   /** Those that were not withdrawn. */
@@ -47,22 +54,20 @@ export interface Status {
   readonly v1: V1Calls | null
 }
 
-/** Whose calls on version 1 are shown, and of which day. */
-export interface V1Question extends Omit<BudgetSettings, 'timeZone'> {
-  readonly nowMs: number
+export interface Status extends CurrentStatus {
+  readonly pending: readonly string[]
+  readonly streams: readonly StreamStatus[]
+  readonly runs: readonly RunReport[]
+  readonly quarantine: readonly QuarantineCount[]
 }
 
 const LAST_RUNS = 5
-/** Gaps and shortfalls that are named one by one. */
-const MOST_OPEN = 10
-const noOpenPoints: OpenPoints = { gaps: [], gapCount: 0, shortfalls: [], shortfallCount: 0 }
-const nothing: Omit<Status, 'streams' | 'pending'> = {
+const nothing: CurrentStatus = {
   timeZone: null,
-  runs: [],
   leases: [],
-  quarantine: [],
   backfills: [],
-  open: noOpenPoints,
+  open: [],
+  openCounts: { gap: 0, problem: 0, accepted: 0 },
   gone: [],
   acceptances: [],
   v1: null,
@@ -71,52 +76,65 @@ const nothing: Omit<Status, 'streams' | 'pending'> = {
 /** Reads what `status` shows. `channels`: the configured ones. */
 export async function collectStatus(
   { db, isMigrated, pending }: DatabaseAsItIs,
-  question: V1Question,
+  question: OverviewQuestion,
   channels: readonly ChannelSetting[],
 ): Promise<Status> {
-  if (!isMigrated) {
-    return { ...nothing, pending, streams: streams.map(({ name }) => ({ stream: name, rows: null, state: undefined })) }
+  const describeStreams = (sizes: ReadonlyMap<string, TableSize>, units: readonly LedgerUnit[]) =>
+    streams.map(({ name, table }) => {
+      const state = summarize(
+        units.filter(({ stream }) => stream === name),
+        channels,
+      )
+      return { stream: name, rows: sizes.get(table) ?? null, state }
+    })
+  if (!isMigrated) return { ...nothing, pending, streams: describeStreams(new Map(), []), runs: [], quarantine: [] }
+  const quarantine = await readQuarantineCounts(db)
+  if (pending.length > 0) {
+    const runs = await readRunReports(db, { kind: 'last', count: LAST_RUNS }, false)
+    return { ...nothing, pending, streams: describeStreams(await readTableSizes(db), []), runs, quarantine }
   }
-  const sizes = await readTableSizes(db)
-  const ends = channels
-    .map(plannedChannel)
-    .flatMap(({ channelId, until }) => (until === undefined ? [] : [[channelId, until] as const]))
-  // A database of an older livehouse does not have what this reads yet.
-  const states = pending.length > 0 ? new Map<string, StreamState>() : await readStreamStates(db, new Map(ends))
-  const source = await readSource(db)
+  const { units, sizes, budget, hasSource, timeZone, runs, ...overview } = await readOverview(db, question)
   return {
-    timeZone: source?.timeZone ?? null,
+    timeZone: hasSource ? timeZone : null,
     pending,
-    streams: streams.map(({ name, table }) => {
-      return { stream: name, rows: sizes.get(table) ?? null, state: states.get(name) }
-    }),
-    runs: await readRuns(db, LAST_RUNS, pending.length === 0),
-    leases: pending.length > 0 ? [] : await readLeases(db),
-    quarantine: await readQuarantineCounts(db),
-    // A database of an older livehouse has no table of them yet.
-    backfills: pending.length > 0 ? [] : await readOpenBackfills(db),
-    open: pending.length > 0 ? noOpenPoints : await readOpenPoints(db, MOST_OPEN),
-    gone: pending.length > 0 ? [] : [...(await readGoneChannels(db))].toSorted(),
-    acceptances:
-      pending.length > 0 ? [] : (await readAcceptances(db)).filter(({ withdrawnAt }) => withdrawnAt === null),
-    v1: source === undefined || pending.length > 0 ? null : await readV1(db, source.timeZone, question),
+    streams: describeStreams(sizes, units),
+    runs: runs.slice(0, LAST_RUNS),
+    leases: await readLeases(db),
+    quarantine,
+    backfills: await readOpenBackfills(db),
+    open: overview.open,
+    openCounts: overview.openCounts,
+    gone: overview.channels.flatMap(({ state, channelId }) => (state === 'gone' ? [channelId] : [])),
+    acceptances: (await readAcceptances(db)).filter(({ withdrawnAt }) => withdrawnAt === null),
+    v1: hasSource ? { budget, begun: await readBegunSlices(db) } : null,
   }
 }
 
-async function readV1(db: DatabaseAsItIs['db'], timeZone: string, { nowMs, ...settings }: V1Question) {
-  const budget = await readCallBudget(db, { ...settings, timeZone }, nowMs)
-  return { budget, begun: await readBegunSlices(db) }
+/** A channel that is covered up to its end is not the least covered while another goes on. */
+function summarize(units: readonly LedgerUnit[], channels: readonly ChannelSetting[]): StreamState | undefined {
+  const ends = new Map(channels.map(plannedChannel).map(({ channelId, until }) => [channelId, until]))
+  const rank = ({ channelId, until }: LedgerUnit): number => {
+    const end = channelId === null ? undefined : ends.get(channelId)
+    if (until === null) return -Infinity
+    return end !== undefined && until >= end ? until + 1e12 : until
+  }
+  const byName = units.toSorted((a, b) => rank(a) - rank(b) || (a.leastCovered < b.leastCovered ? -1 : 1))
+  const least = byName.find(({ isWindowed }) => isWindowed)
+  const landed = units.flatMap(({ lastLandedAt: at, lastLandedProof: proof }) => (at === null ? [] : [{ at, proof }]))
+  const [last] = landed.toSorted((a, b) => b.at.getTime() - a.at.getTime())
+  const runIds = units.map(({ lastRunId }) => BigInt(lastRunId))
+  const [lastRunId] = runIds.toSorted((a, b) => (a < b ? 1 : -1))
+  if (lastRunId === undefined) return undefined
+  return {
+    lastRunId: `${lastRunId}`,
+    lastLanded: last,
+    coveredUntil: least?.until ?? null,
+    leastCovered: least?.leastCovered ?? null,
+    partitions: addProofs(units),
+  }
 }
 
 /** The streams whose newest landed slice is older than this, or that have none. */
 export function findStale(status: Status, maxAgeMs: number, nowMs: number): readonly StreamStatus[] {
   return status.streams.filter(({ state }) => nowMs - (state?.lastLanded?.at.getTime() ?? -Infinity) > maxAgeMs)
-}
-
-/** The proofs of a state with their numbers, the others left out. */
-export function proofsOf({ partitions }: StreamState, all: readonly Proof[]): readonly (readonly [Proof, number])[] {
-  return all.flatMap((proof) => {
-    const count = partitions[proof] ?? 0
-    return count === 0 ? [] : [[proof, count] as const]
-  })
 }

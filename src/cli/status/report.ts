@@ -1,12 +1,12 @@
-import { proofs } from '../../core/slice.ts'
+import { proofs, type Window } from '../../core/slice.ts'
 import { formatWallTime, wallTimeAt } from '../../core/wall-clock.ts'
 import { type Acceptance, isStanding } from '../../state/read-acceptances.ts'
 import type { UnfinishedBackfill } from '../../state/read-open-backfills.ts'
 import { acceptanceObject, describeAcceptance } from '../accept/report.ts'
 import { formatAge, formatDuration, formatTable } from '../table.ts'
-import { proofsOf, type Status, type StreamStatus } from './collect-status.ts'
-import { describeOpenPoints } from './describe-open-points.ts'
+import { describeOpenPoints, firstOf } from './describe-open-points.ts'
 import { describeV1Calls, v1CallsObject } from './v1-calls.ts'
+import type { Status, StreamStatus } from './collect-status.ts'
 
 /** What is known, for a person. Times are those of the service's wall clock. */
 export function describeStatus(status: Status, nowMs: number): string[] {
@@ -22,7 +22,7 @@ export function describeStatus(status: Status, nowMs: number): string[] {
     state === undefined ? '–' : coverageOf(state),
     state === undefined
       ? '–'
-      : proofsOf(state, proofs)
+      : Object.entries(state.partitions)
           .map(([proof, count]) => `${count} ${proof}`)
           .join(', '),
     state?.lastRunId ?? '–',
@@ -41,7 +41,7 @@ export function describeStatus(status: Status, nowMs: number): string[] {
     ...formatTable(['run', 'command', 'status', 'started', 'took'], runRows),
     '',
     ...describeLeases(status, age),
-    ...describeOpenPoints(status.open),
+    ...describeOpenPoints(status),
     ...describeGone(status),
     ...describeAccepted(status, nowMs),
     ...describeQuarantine(status),
@@ -76,7 +76,7 @@ function resumeCommand({ from, to, streams, channels, onlyGaps }: UnfinishedBack
 
 function coverageOf({ coveredUntil, leastCovered }: NonNullable<StreamStatus['state']>): string {
   if (leastCovered === null) return 'whole list'
-  return coveredUntil === null ? `nothing of ${leastCovered}` : coveredUntil.slice(0, 16)
+  return coveredUntil === null ? `nothing of ${leastCovered}` : formatWallTime(coveredUntil).slice(0, 16)
 }
 
 function describeGone({ gone }: Status): string[] {
@@ -128,7 +128,7 @@ export function statusJson(status: Status, stale: readonly StreamStatus[] | unde
       last_run_id: state?.lastRunId ?? null,
       last_landed_at: state?.lastLanded?.at.toISOString() ?? null,
       last_proof: state?.lastLanded?.proof ?? null,
-      covered_until: state?.coveredUntil ?? null,
+      covered_until: typeof state?.coveredUntil === 'number' ? formatWallTime(state.coveredUntil) : null,
       least_covered_partition: state?.leastCovered ?? null,
       partitions,
     }
@@ -155,18 +155,19 @@ export function statusJson(status: Status, stale: readonly StreamStatus[] | unde
       started_at: each.startedAt.toISOString(),
       resume_with: resumeCommand(each),
     })),
-    gaps: status.open.gaps.map(({ stream, partition, window }) => ({
-      stream,
-      partition,
-      from: formatWallTime(window.from),
-      to: formatWallTime(window.to),
-    })),
-    gap_count: status.open.gapCount,
-    shortfalls: status.open.shortfalls,
-    shortfall_count: status.open.shortfallCount,
+    gaps: firstOf(status, 'gap').map(({ stream, partition, window }) => ({ stream, partition, ...boundsOf(window) })),
+    gap_count: status.openCounts.gap,
+    shortfalls: firstOf(status, 'problem').map(({ stream, partition, window, proof, reason }) => {
+      return { stream, partition, ...boundsOf(window), proof, reason }
+    }),
+    shortfall_count: status.openCounts.problem,
     gone_channels: status.gone,
     acceptances: shownAcceptances(status, nowMs).map((each) => acceptanceObject(each, nowMs)),
     ...(status.v1 === null ? { v1_calls: null, half_read: [] } : v1CallsObject(status.v1)),
     stale: stale?.map(({ stream }) => stream) ?? null,
   })
+}
+
+function boundsOf(window: Window | undefined) {
+  return { from: window ? formatWallTime(window.from) : null, to: window ? formatWallTime(window.to) : null }
 }

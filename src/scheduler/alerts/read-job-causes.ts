@@ -4,14 +4,9 @@ import { parsePartition } from '../../core/slice.ts'
 import type { StreamName } from '../../core/stream.ts'
 import { DAY, MINUTE, type WallTime, wallTimeAt } from '../../core/wall-clock.ts'
 import type { Database } from '../../db/database.ts'
-import {
-  countRunsWaiting,
-  countUnproven,
-  type ExpectedPart,
-  readLastProofs,
-  readServedSince,
-  type ServiceDay,
-} from '../../state/read-job-proofs.ts'
+import { readHealth } from '../../state/health.ts'
+import { countUnproven, type ExpectedPart, type ServiceDay } from '../../state/latest-readings.ts'
+import { countRunsWaiting, readServedSince } from '../../state/read-job-proofs.ts'
 import type { Job } from '../job.ts'
 
 /** The kinds that only who knows the jobs can tell of. */
@@ -66,22 +61,20 @@ async function readLateStreams(
     const { provenBy } = job.definition
     return provenBy === undefined ? [] : [{ job, provenBy }]
   })
+  const units = promising.length === 0 ? [] : (await readHealth(db)).units
+  const unitsOf = Map.groupBy(units, ({ stream }) => stream)
   for (const { job, provenBy } of promising.toSorted((a, b) => a.provenBy.localeCompare(b.provenBy))) {
     const begin = beginOfDue(provenBy, wallTimeAt(nowMs, timeZone))
     const since = servedSince.get(job.name)
     // A job that has not been served for a whole day yet has had no chance.
     if (since === undefined || wallOf(since) > begin) continue
     const streams = (await partsOf(job, { begin, timeZone })).filter(({ stream }) => !late.has(stream))
-    const proofs = await readLastProofs(
-      db,
-      streams.map(({ stream }) => stream),
-    )
     const expected = streams.flatMap(({ stream, parts }) =>
       parts === 'any' ? [] : parts.map((part) => ({ stream, ...part })),
     )
     const unproven = await countUnproven(db, expected, { begin, timeZone })
     for (const { stream, parts } of streams) {
-      const at = proofs.get(stream)
+      const at = latestOf(unitsOf.get(stream)?.flatMap(({ lastLandedAt }) => lastLandedAt ?? []))
       const isAnyProven = at !== undefined && wallOf(at) >= begin
       const missing = unproven.get(stream)
       if (parts === 'any' ? isAnyProven : missing === undefined) continue
@@ -91,6 +84,10 @@ async function readLateStreams(
     }
   }
   return [...late.values()]
+}
+
+function latestOf(times: readonly Date[] = []): Date | undefined {
+  return times.toSorted((a, b) => b.getTime() - a.getTime())[0]
 }
 
 function channelsIn(parts: readonly { readonly part: string }[]): number {

@@ -1,7 +1,7 @@
 import { DAY, formatWallDate, type WallTime, wallTimeAt } from '../../core/wall-clock.ts'
-import type { LedgerUnit } from '../../state/read-ledger-overview.ts'
-import type { OpenReading } from '../../state/read-open-readings.ts'
-import type { WalkDay } from '../../state/read-walk-days.ts'
+import type { LedgerUnit } from '../../state/latest-readings.ts'
+import type { OpenReading } from '../../state/open-readings.ts'
+import type { WalkDay } from '../../state/latest-readings.ts'
 import type { RangeOf } from './expectations.ts'
 
 export const TIMELINE_DAYS = 30

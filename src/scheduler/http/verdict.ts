@@ -1,7 +1,8 @@
 import type { StreamName } from '../../core/stream.ts'
 import type { WallTime } from '../../core/wall-clock.ts'
 import { wallTimeAt } from '../../core/wall-clock.ts'
-import type { LedgerUnit } from '../../state/read-ledger-overview.ts'
+import type { LedgerUnit } from '../../state/latest-readings.ts'
+import { MOST_OPEN } from '../../state/health.ts'
 import { hasEnded } from '../../state/runs.ts'
 import { createExpectations, type Expectations } from './expectations.ts'
 import type { Facts } from './facts.ts'
@@ -126,15 +127,12 @@ export function isToBeRead(stream: string, channelId: string, { isWanted }: Expe
   return inEachChannel.includes(stream) && isWanted(stream, channelId)
 }
 
-function problems({ open }: Facts, stream: string): Finding[] {
+function problems({ open, openCounts }: Facts, stream: string): Finding[] {
   const found = open.filter((reading) => reading.kind === 'problem' && reading.stream === stream)
   if (found.length === 0) return []
   const partitions = new Set(found.map(({ partition }) => partition)).size
-  return [{ kind: 'problem', stream, partitions, isMore: open.length >= MOST_OPEN }]
+  return [{ kind: 'problem', stream, partitions, isMore: openCounts.problem > MOST_OPEN }]
 }
-
-/** As many open readings as are looked at. */
-export const MOST_OPEN = 500
 
 function gaps(stream: string, units: readonly LedgerUnit[]): Finding[] {
   const found = units.filter((unit) => unit.gaps > 0)

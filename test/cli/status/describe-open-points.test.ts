@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest'
 import { describeOpenPoints } from '../../../src/cli/status/describe-open-points.ts'
 import type { StreamName } from '../../../src/core/stream.ts'
+import { makeReading } from '../../helpers/status-facts.ts'
 
 const gapsOf = (...streams: readonly StreamName[]) => ({
-  gaps: streams.map((stream) => ({ stream, partition: 'channel=9', window: { from: 0, to: 3600 } })),
-  gapCount: streams.length,
-  shortfalls: [],
-  shortfallCount: 0,
+  open: streams.map((stream) => makeReading({ kind: 'gap', stream })),
+  openCounts: { gap: streams.length, problem: 0, accepted: 0 },
 })
 const named =
   'watch_records_v1 is read only where it is named: by livehouse sync --streams watch_records_v1, or by the job v1-history.'

@@ -19,6 +19,8 @@ afterAll(async () => {
 })
 beforeEach(async () => {
   await sql`truncate livehouse_ops.runs, livehouse_ops.job_runs, livehouse_ops.jobs cascade`.execute(database.db)
+  await sql`insert into livehouse.channels (channel_id, state, run_id) select id::text, 'active', 1 from generate_series(1, 9) as id
+    on conflict do nothing`.execute(database.db)
   await serveSince('nightly', '2026-11-01T00:00:00+08')
 })
 

@@ -47,7 +47,7 @@ test('after a sync all streams are there with their proofs, and the night is com
   expect(facts.open).toEqual([])
   expect(facts.walkDays).toContainEqual({ stream: 'visitors', day: '2026-11-20', landed: 2, failed: 0 })
   expect(facts.sizes.get('visitors')).toEqual({ rows: 120, isExact: true })
-  expect(facts.budget).toEqual({ calls: 10, left: 10, isPerChannel: false })
+  expect(facts.budget).toMatchObject({ budget: 10, scope: 'account', scopes: [{ left: 10 }] })
   // Settled five minutes before the run began, at 14:30 in Shanghai.
   expect((await judged()).completeUntil).toBe(Date.UTC(2026, 10, 20, 14, 25) / 1000)
 })

@@ -1,8 +1,8 @@
 import { proofs } from '../../../core/slice.ts'
 import { wallTimeAt } from '../../../core/wall-clock.ts'
-import type { LedgerUnit } from '../../../state/read-ledger-overview.ts'
+import { addProofs, type LedgerUnit } from '../../../state/latest-readings.ts'
+import { smallestLeft } from '../../../state/read-call-budget.ts'
 import { hasEnded } from '../../../state/runs.ts'
-import { addProofs } from '../add-proofs.ts'
 import type { Facts } from '../facts.ts'
 import type { Finding, Verdict } from '../verdict.ts'
 import type { Metrics } from './define-metrics.ts'
@@ -28,8 +28,8 @@ export function showFacts(metrics: Metrics, facts: Facts, verdict: Verdict, nowM
   const isComplete = verdict.status === 'complete'
   metrics.isComplete.set(isComplete ? 1 : 0)
   metrics.factsAge.set((nowMs - facts.readAtMs) / 1000)
-  metrics.budgetCalls.set(facts.budget.calls)
-  metrics.budgetLeft.set(facts.budget.left)
+  metrics.budgetCalls.set(facts.budget.budget)
+  metrics.budgetLeft.set(smallestLeft(facts.budget))
   // While the first sync is under way, what was never read is not behind yet.
   const unread = verdict.status === 'first' ? undefined : Infinity
   for (const [stream, units] of Map.groupBy(facts.units, ({ stream }) => stream)) {

@@ -1,3 +1,4 @@
+import { smallestLeft } from '../../../state/read-call-budget.ts'
 import { type Content, type Html, html } from '../html.ts'
 import type { Verdict } from '../verdict.ts'
 import { stateMark } from './mark.ts'
@@ -30,7 +31,7 @@ export function figures(view: View, verdict: Verdict): Html {
     ],
     [words.rows, allRows(view)],
     [words.quarantine, html`<a href="#quarantine">${formats.number(quarantined)}${facts.quarantine.isMore && '+'}</a>`],
-    [words.budget, words.budgetLeft(formats.number(facts.budget.left), formats.number(facts.budget.calls))],
+    [words.budget, words.budgetLeft(formats.number(smallestLeft(facts.budget)), formats.number(facts.budget.budget))],
   ]
   const entries = shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)
   return html`<section id="figures" aria-label="${words.label}" data-renew><dl class="figures">${entries}</dl></section>

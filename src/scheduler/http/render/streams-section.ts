@@ -1,7 +1,6 @@
 import { streamNames } from '../../../core/stream.ts'
 import { wallTimeAt } from '../../../core/wall-clock.ts'
-import type { LedgerUnit } from '../../../state/read-ledger-overview.ts'
-import { addProofs } from '../add-proofs.ts'
+import { addProofs, type LedgerUnit } from '../../../state/latest-readings.ts'
 import { type Content, type Html, html } from '../html.ts'
 import { dataTable } from './data-table.ts'
 import { isLate, isOver } from '../verdict.ts'
@@ -42,9 +41,9 @@ export function streamsSection(view: View): Html {
   return section(messages, 'streams', table)
 }
 
-/** When a part of it was last read to its end: of its units the latest. */
+/** When a part of it was last read to its end. */
 export function lastRead(view: View, units: readonly LedgerUnit[]): Content {
-  const times = units.flatMap(({ landedAt }) => landedAt?.getTime() ?? [])
+  const times = units.flatMap(({ lastLandedAt }) => lastLandedAt?.getTime() ?? [])
   return times.length === 0 ? view.messages.never : moment(view, new Date(Math.max(...times)))
 }
 

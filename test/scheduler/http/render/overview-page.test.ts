@@ -5,7 +5,7 @@ import { channelsPage } from '../../../../src/scheduler/http/render/channels-pag
 import { overviewPage } from '../../../../src/scheduler/http/render/overview-page.ts'
 import { runPage } from '../../../../src/scheduler/http/render/run-page.ts'
 import { judge } from '../../../../src/scheduler/http/verdict.ts'
-import type { OpenReading } from '../../../../src/state/read-open-readings.ts'
+import type { OpenReading } from '../../../../src/state/open-readings.ts'
 import {
   makeChannel,
   makeFacts,
