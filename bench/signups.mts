@@ -4,7 +4,7 @@ import type { Database } from '../src/db/database.ts'
 import { publishBi } from '../src/db/bi/publish-bi.ts'
 import { publishForms } from '../src/db/bi/publish-forms.ts'
 import { migrateUp } from '../src/db/migrate.ts'
-import { addPublishedForm } from '../src/state/forms.ts'
+import { addPublishedForm } from '../src/state/questionnaires.ts'
 import { withScratchDatabase } from './lib/scratch-database.mts'
 
 /**

@@ -7,7 +7,7 @@ import { begunFirst } from '../pipeline/begun-first.ts'
 import { estimateCalls, type StreamEstimate } from '../pipeline/estimate-calls.ts'
 import type { Job } from '../scheduler/job.ts'
 import { findOpenBackfill } from '../state/backfills.ts'
-import { type CallBudget, readCallBudget } from '../state/read-call-budget.ts'
+import { type CallBudget, readCallBudget } from '../state/call-budget.ts'
 import { backfillPlan } from './run-backfill.ts'
 import { readBackfillJob } from './run-job.ts'
 

@@ -1,6 +1,6 @@
 import { dateAfter, daysUntilDone, lastDayOf } from '../app/last-day.ts'
 import type { StreamEstimate } from '../pipeline/estimate-calls.ts'
-import type { CallBudget } from '../state/read-call-budget.ts'
+import type { CallBudget } from '../state/call-budget.ts'
 import { leftOf } from './status/v1-calls.ts'
 
 type CallsOf = NonNullable<StreamEstimate['callsOf']>

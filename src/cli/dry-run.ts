@@ -12,7 +12,7 @@ import { estimateCalls, type StreamEstimate } from '../pipeline/estimate-calls.t
 import type { PlanStreams } from '../pipeline/run-streams.ts'
 import { readGoneChannels } from '../state/channel-states.ts'
 import { readQuestions } from '../state/questionnaires.ts'
-import { type CallBudget, readCallBudget } from '../state/read-call-budget.ts'
+import { type CallBudget, readCallBudget } from '../state/call-budget.ts'
 import { checkSource } from '../state/source.ts'
 import { daysObject, describeDays } from './budgeted-days.ts'
 import type { CliContext } from './command.ts'

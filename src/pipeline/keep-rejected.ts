@@ -1,7 +1,7 @@
 import { partitionKey } from '../core/slice.ts'
 import { withoutPhones } from '../core/printable.ts'
 import { quarantineItems } from '../state/quarantine.ts'
-import { rememberUnknownFields } from '../state/unknown-fields.ts'
+import { rememberUnknownFields } from '../state/known-fields.ts'
 import { askedOf } from './open-reading.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import type { WalkSummary } from './walk.ts'

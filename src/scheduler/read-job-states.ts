@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Database } from '../db/database.ts'
-import { readHeldJobs } from '../state/job-lease.ts'
+import { readHeldJobs } from '../state/jobs.ts'
 import { type JobRun, readLastJobRuns } from '../state/job-runs.ts'
 import type { Job } from './job.ts'
 import { openTimetable } from './timetable.ts'

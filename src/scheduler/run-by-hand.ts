@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { takeJob } from '../state/job-lease.ts'
-import { beginJobRun } from '../state/record-job-runs.ts'
+import { takeJob } from '../state/jobs.ts'
+import { beginJobRun } from '../state/job-runs.ts'
 import type { Job } from './job.ts'
 import { type JobOutcome, type PerformDeps, performRun } from './perform-run.ts'
 

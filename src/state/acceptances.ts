@@ -4,7 +4,7 @@ import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
 import { lockName } from '../db/lock-name.ts'
 import type { OpenShortfall } from './open-readings.ts'
-import { formatRange } from './wall-range.ts'
+import { formatRange, readBounds } from './wall-range.ts'
 
 /** A shortfall that is to be accepted: one channel (null for the account) of one stream. */
 export interface NewAcceptance {
@@ -130,4 +130,52 @@ export async function withdrawAcceptance(db: Kysely<Database>, acceptanceId: str
     await endAcceptances(trx, now)
     return withdrawn.length > 0
   })
+}
+
+/** A shortfall that an operator has acknowledged, and what became of it. */
+export interface Acceptance {
+  readonly acceptanceId: string
+  readonly stream: string
+  /** Null for a stream of the account. */
+  readonly channelId: string | null
+  /** Where it fell short, oldest first; none for a walk over a whole list. */
+  readonly windows: readonly Window[]
+  readonly missingRows: number
+  /** Of these, what the last run that fell short so has taken; undefined where none has yet. */
+  readonly takenRows: number | undefined
+  readonly reason: string
+  readonly acceptedAt: Date
+  readonly expiresAt: Date
+  readonly withdrawnAt: Date | null
+  /** Whether something still counts by it: that is short again with the next run, where the acceptance is over. */
+  readonly isInUse: boolean
+}
+
+/** Whether it still lets a shortfall pass. */
+export function isStanding({ expiresAt, withdrawnAt }: Acceptance, nowMs: number): boolean {
+  return withdrawnAt === null && expiresAt.getTime() > nowMs
+}
+
+/** Every acceptance, the newest first. */
+export async function readAcceptances(db: Kysely<Database>): Promise<readonly Acceptance[]> {
+  const { rows } = await sql<AcceptanceRow>`
+    select acceptance_id as "acceptanceId", stream, channel_id as "channelId", missing_rows::float8 as "missingRows", reason,
+      accepted_at as "acceptedAt", expires_at as "expiresAt", withdrawn_at as "withdrawnAt",
+      (select json_agg(json_build_array(lower(range)::text, upper(range)::text) order by range)
+        from unnest(ranges) as range) as windows,
+      (select missing_rows::float8 from livehouse_ops.acceptance_uses as used
+        where used.acceptance_id = acceptance.acceptance_id order by run_id desc limit 1) as "takenRows",
+      exists (select from livehouse_ops.slices where slices.acceptance_id = acceptance.acceptance_id) as "isInUse"
+    from livehouse_ops.acceptances as acceptance order by acceptance.acceptance_id desc`.execute(db)
+  return rows.map(({ windows, takenRows, ...acceptance }) => ({
+    ...acceptance,
+    windows: (windows ?? []).flatMap(([lower, upper]) => readBounds(lower, upper) ?? []),
+    takenRows: takenRows ?? undefined,
+  }))
+}
+
+interface AcceptanceRow extends Omit<Acceptance, 'windows' | 'takenRows'> {
+  readonly takenRows: number | null
+  /** As JSON gives the bounds: with a space, as Postgres writes `timestamp` text. */
+  readonly windows: readonly (readonly [string, string])[] | null
 }

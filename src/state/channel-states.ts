@@ -1,5 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
+import { formatWallTime } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
+import type { ServiceDay } from './latest-readings.ts'
 
 /** A day counts once, however many runs asked in vain. */
 export const DAYS_UNTIL_GONE = 3
@@ -100,4 +102,85 @@ async function changeState(
     .returning('channel_id')
     .execute()
   return rows.map(({ channel_id }) => channel_id).toSorted()
+}
+
+/** A channel of the warehouse. */
+export interface ListedChannel {
+  readonly channelId: string
+  /** As the service has it; null until a visitor told. */
+  readonly name: string | null
+  readonly label: string | null
+  readonly group: string | null
+  readonly isTest: boolean
+  readonly state: 'active' | 'retired' | 'gone'
+}
+
+const listed = [
+  'channel_id as channelId',
+  'name',
+  'label',
+  'channel_group as group',
+  'is_test as isTest',
+  'state',
+] as const
+
+/** Every channel, by id. */
+export async function readChannelList(db: Kysely<Database>): Promise<readonly ListedChannel[]> {
+  return await db.selectFrom('livehouse.channels').select(listed).orderBy('channel_id').execute()
+}
+
+/** A channel of the warehouse, and what it holds of it. */
+export interface ChannelState extends ListedChannel {
+  readonly visitors: number
+  readonly watchRecords: number
+  readonly lastLandedAt: Date | null
+}
+
+/** Every channel of the warehouse, by id. */
+export async function readChannelStates(db: Kysely<Database>): Promise<ReadonlyMap<string, ChannelState>> {
+  const rows = await db
+    .selectFrom('livehouse.channels as c')
+    .select(listed)
+    // Tables of streams are unknown to the builder.
+    .select([
+      sql<number>`(select count(*)::float8 from livehouse.visitors v where v.channel_id = c.channel_id and removed_at is null)`.as(
+        'visitors',
+      ),
+      sql<number>`(select count(*)::float8 from livehouse.watch_records w where w.channel_id = c.channel_id)`.as(
+        'watchRecords',
+      ),
+    ])
+    .select((eb) =>
+      eb
+        .selectFrom('livehouse_ops.latest_readings as r')
+        .select(({ fn }) => fn.max('landed_at').as('at'))
+        .whereRef('r.channel_id', '=', 'c.channel_id')
+        .as('lastLandedAt'),
+    )
+    .orderBy('channel_id')
+    .execute()
+  return new Map(rows.map((row) => [row.channelId, row]))
+}
+
+/** How many channels the managers have together, by the latest day of their usage; undefined before any has landed. */
+export async function readManagedChannels(db: Kysely<Database>): Promise<number | undefined> {
+  const { rows } = await sql<{ channels: string | null }>`
+    select sum(channel_count) as channels from livehouse.manager_usage
+    where snapshot_date = (select max(snapshot_date) from livehouse.manager_usage)`.execute(db)
+  const channels = rows[0]?.channels ?? null
+  return channels === null ? undefined : Number(channels)
+}
+
+/** Channels and questionnaires that runs since the day began have written anew or otherwise, by their names in the ledger. */
+export async function readChangedSince(
+  db: Kysely<Database>,
+  { begin, timeZone }: ServiceDay,
+): Promise<ReadonlySet<string>> {
+  const { rows } = await sql<{ part: string }>`
+    with today as (select run_id from livehouse_ops.runs
+      where started_at >= ${formatWallTime(begin)}::timestamp at time zone ${timeZone})
+    select 'channel=' || channel_id as part from livehouse.channels join today using (run_id)
+    union all select 'channel=' || channel_id || '/question=' || question_id
+      from livehouse.questionnaires join today using (run_id)`.execute(db)
+  return new Set(rows.map(({ part }) => part))
 }

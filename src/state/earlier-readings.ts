@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { type Partition, partitionKey } from '../core/slice.ts'
-import type { Stream } from '../core/stream.ts'
+import type { Stream, StreamName } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
 import { DUPLICATE } from './known-duplicates.ts'
 
@@ -60,4 +60,15 @@ function isNew({ table, key, columns }: Stream, partition: Partition, place: Raw
   return sql`((select true from ${sql.table(`livehouse.${table}`)}
       where ${sql.join([...ofPartition, sql`true`], sql` and `)} order by ${inOrder} limit 1) is null
     and not exists (select from livehouse_ops.missed_rows where ${place}))`
+}
+
+/** How many rows of a partition its last proven reading missed: the next one decides whether they are gone. */
+export async function readMissedRows(db: Kysely<Database>, stream: StreamName, partition: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('livehouse_ops.missed_rows')
+    .select(({ fn }) => fn.countAll<string>().as('count'))
+    .where('stream', '=', stream)
+    .where('partition', '=', partition)
+    .executeTakeFirstOrThrow()
+  return Number(count)
 }

@@ -69,3 +69,22 @@ export interface AcceptedFields {
   readonly reason: string
   readonly at: Date
 }
+
+/** Remembers fields that the spec does not know. @returns those that nobody has seen before */
+export async function rememberUnknownFields(
+  db: Kysely<Database>,
+  stream: StreamName,
+  fields: Iterable<string>,
+  runId: string,
+  seenAt: Date,
+): Promise<readonly string[]> {
+  const rows = [...fields].map((field) => ({ stream, field, first_seen_at: seenAt, run_id: runId }))
+  if (rows.length === 0) return []
+  const fresh = await db
+    .insertInto('livehouse_ops.unknown_fields')
+    .values(rows)
+    .onConflict((conflict) => conflict.columns(['stream', 'field']).doNothing())
+    .returning('field')
+    .execute()
+  return fresh.map(({ field }) => field)
+}

@@ -3,9 +3,8 @@ import { DAY } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
 import { isDueNotice } from './alerts.ts'
 import { distinctValues } from './distinct-values.ts'
-import { pruneJobRuns } from './prune-job-runs.ts'
-import { pruneRuns } from './prune-runs.ts'
-import type { Pruning } from './pruning.ts'
+import { pruneJobRuns } from './job-runs.ts'
+import { pruneRuns, type Pruning } from './prune-runs.ts'
 
 /** Of these, a year can be compared with the one before. */
 export const KEPT_DAYS = 400

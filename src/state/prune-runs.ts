@@ -1,7 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../db/database.ts'
-import type { Pruning } from './pruning.ts'
-import { runCommands, tellingRun } from './telling-run.ts'
+import { runCommands, tellingRun } from './runs.ts'
 
 /** What names the run of a row and is small: read once. Of the warehouse, `run_id` is a label that may outlive its run. */
 const SMALL_TABLES = [
@@ -123,4 +122,13 @@ async function pruneSome(db: Kysely<Database>, { after, to, before, most, kept }
   if (row === undefined) return { looked: 0, gone: 0, last: undefined }
   const looked = Number(row.looked)
   return { looked, gone: Number(row.gone), last: looked < most ? undefined : { at: row.at, runId: row.run_id } }
+}
+
+/** What one statement deletes of old records. */
+export interface Pruning {
+  /** What is older than this. */
+  readonly before: Date
+  readonly now: Date
+  /** So many rows. */
+  readonly most: number
 }

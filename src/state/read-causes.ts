@@ -3,7 +3,7 @@ import type { Cause } from '../core/cause.ts'
 import type { Database } from '../db/database.ts'
 import { distinctValues } from './distinct-values.ts'
 import { readHealth } from './health.ts'
-import { runCommands, tellingRun } from './telling-run.ts'
+import { runCommands, tellingRun } from './runs.ts'
 
 /** A field that was met longer ago is no news. */
 const NEWS_MS = 86_400_000

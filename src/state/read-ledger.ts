@@ -105,64 +105,39 @@ async function readLastLanded(db: Kysely<Database>, stream: StreamName) {
 
 async function readProblems(db: Kysely<Database>, stream: StreamName, questions: readonly LedgerQuestion[]) {
   const ranges = questions.map(({ window }) => (window === undefined ? null : formatRange(window)))
-  const { rows } = await sql<ProblemRow>`
+  const { rows } = await sql<BoundRow & Omit<OpenProblem, 'window'>>`
     with wanted as (
       select * from unnest(${questions.map(({ partition }) => partition)}::text[], ${ranges}::tsrange[]) as w (partition, range)
     )
-    select partition, lower(reads)::text as lower, upper(reads)::text as upper, proof, error, read_at as at
+    select partition, lower(reads)::text as lower, upper(reads)::text as upper, proof, error as reason, read_at as at
     from livehouse_ops.open_readings join wanted using (partition)
     where kind = 'problem' and stream = ${stream} and (reads is null or reads && range)
     order by partition, slice_id desc`.execute(db)
-  return new Map(
-    [...Map.groupBy(rows, ({ partition }) => partition)].map(([partition, group]) => [partition, group.map(problemOf)]),
-  )
+  return groupByPartition(rows)
 }
 
-interface ProblemRow {
+interface BoundRow {
   readonly partition: string
   readonly lower: string | null
   readonly upper: string | null
-  readonly proof: Proof
-  readonly error: string | null
-  readonly at: Date
 }
 
-function problemOf({ lower, upper, proof, error, at }: ProblemRow): OpenProblem {
-  return { window: readBounds(lower, upper), proof, reason: error, at }
+function groupByPartition<T extends BoundRow>(rows: readonly T[]) {
+  const found = rows.map(({ lower, upper, ...row }) => ({ ...row, window: readBounds(lower, upper) }))
+  return Map.groupBy(found, ({ partition }) => partition)
 }
 
 async function readAccepted(db: Kysely<Database>, stream: StreamName, questions: readonly LedgerQuestion[]) {
   const ranges = questions.map(({ window }) => (window === undefined ? null : formatRange(window)))
-  const { rows } = await sql<AcceptedRow>`
+  const { rows } = await sql<BoundRow & Omit<AcceptedPart, 'window'>>`
     with wanted as (
       select * from unnest(${questions.map(({ partition }) => partition)}::text[], ${ranges}::tsrange[]) as w (partition, range)
     )
-    select partition, lower(reads)::text as lower, upper(reads)::text as upper, acceptance_id,
-      coalesce(slice.missing_rows, acceptance.missing_rows) as missing_rows, reason, expires_at
+    select partition, lower(reads)::text as lower, upper(reads)::text as upper, acceptance_id as "acceptanceId",
+      coalesce(slice.missing_rows, acceptance.missing_rows)::float8 as "missingRows", reason, expires_at as "expiresAt"
     from livehouse_ops.open_readings as slice join wanted using (partition) join livehouse_ops.acceptances as acceptance
       using (acceptance_id)
     where kind = 'accepted' and slice.stream = ${stream} and (reads is null or reads && range)
     order by partition, slice_id desc`.execute(db)
-  return new Map(
-    [...Map.groupBy(rows, ({ partition }) => partition)].map(([partition, group]) => [
-      partition,
-      group.map((row) => ({
-        window: readBounds(row.lower, row.upper),
-        acceptanceId: row.acceptance_id,
-        missingRows: Number(row.missing_rows),
-        reason: row.reason,
-        expiresAt: row.expires_at,
-      })),
-    ]),
-  )
-}
-
-interface AcceptedRow {
-  readonly partition: string
-  readonly lower: string | null
-  readonly upper: string | null
-  readonly acceptance_id: string
-  readonly missing_rows: string
-  readonly reason: string
-  readonly expires_at: Date
+  return groupByPartition(rows)
 }

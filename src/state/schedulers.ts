@@ -25,22 +25,13 @@ export async function sayHere(
 
 /** Those that have said so in the last two minutes, the oldest first. */
 export async function readSchedulers(db: Kysely<Database>): Promise<readonly Scheduler[]> {
-  const { rows } = await sql<Row>`
-    select scheduler_id, worker, jobs, started_at from livehouse_ops.schedulers
+  const { rows } = await sql<Scheduler>`
+    select scheduler_id as "schedulerId", worker, jobs, started_at as "startedAt" from livehouse_ops.schedulers
     where seen_at > now() - interval '2 minutes' order by started_at, scheduler_id`.execute(db)
-  return rows.map(({ scheduler_id: schedulerId, worker, jobs, started_at: startedAt }) => {
-    return { schedulerId, worker, jobs, startedAt }
-  })
+  return rows
 }
 
 /** Says that a scheduler has ended. */
 export async function sayGone(db: Kysely<Database>, schedulerId: string): Promise<void> {
   await db.deleteFrom('livehouse_ops.schedulers').where('scheduler_id', '=', schedulerId).execute()
-}
-
-interface Row {
-  readonly scheduler_id: string
-  readonly worker: string
-  readonly jobs: Readonly<Record<string, string>>
-  readonly started_at: Date
 }

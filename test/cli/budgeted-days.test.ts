@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
 import { daysObject, describeDays } from '../../src/cli/budgeted-days.ts'
-import type { CallBudget, ScopeBudget } from '../../src/state/read-call-budget.ts'
+import type { CallBudget, ScopeBudget } from '../../src/state/call-budget.ts'
 import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
 
 const used = (scope: string, left: number): ScopeBudget => ({ scope, used: 10 - left, left, spentAt: null })

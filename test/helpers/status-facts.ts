@@ -4,10 +4,10 @@ import { createExpectations } from '../../src/scheduler/http/expectations.ts'
 import type { Facts } from '../../src/scheduler/http/facts.ts'
 import { messagesOf } from '../../src/scheduler/http/messages/messages-of.ts'
 import type { View } from '../../src/scheduler/http/render/view.ts'
-import type { ListedChannel } from '../../src/state/read-channel-list.ts'
+import type { ListedChannel } from '../../src/state/channel-states.ts'
 import type { LedgerUnit } from '../../src/state/latest-readings.ts'
 import type { OpenReading } from '../../src/state/open-readings.ts'
-import type { RunReport } from '../../src/state/read-run-reports.ts'
+import type { RunReport } from '../../src/state/run-reports.ts'
 
 export const TIME_ZONE = 'Asia/Shanghai'
 /** 2026-11-20 14:30 in Shanghai. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { takeJob } from '../../src/state/job-lease.ts'
+import { takeJob } from '../../src/state/jobs.ts'
 import { type JobRun, readLastJobRuns } from '../../src/state/job-runs.ts'
 import { onServer } from '../helpers/postgres.ts'
 import { HOUR, nightly, type SchedulerBench, START, startSchedulerBench } from '../helpers/scheduler-bench.ts'

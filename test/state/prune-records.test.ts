@@ -1,10 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { readLastJobRuns, readLastTicks } from '../../src/state/job-runs.ts'
+import { countRunsWaiting, readLastJobRuns, readLastTicks } from '../../src/state/job-runs.ts'
 import { KEPT_DAYS, pruneRecords } from '../../src/state/prune-records.ts'
 import { REFERRING_TABLES } from '../../src/state/prune-runs.ts'
 import { readCauses } from '../../src/state/read-causes.ts'
-import { countRunsWaiting } from '../../src/state/read-job-proofs.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { referToRun } from '../helpers/refer-to-run.ts'
 

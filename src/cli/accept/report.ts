@@ -1,5 +1,5 @@
 import { formatWallMinute, formatWallTime, wallTimeAt } from '../../core/wall-clock.ts'
-import { type Acceptance, isStanding } from '../../state/read-acceptances.ts'
+import { type Acceptance, isStanding } from '../../state/acceptances.ts'
 import { formatTable } from '../table.ts'
 
 export interface AcceptanceTime {

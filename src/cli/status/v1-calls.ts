@@ -1,6 +1,6 @@
 import { formatWallMinute, formatWallTime, wallTimeAt } from '../../core/wall-clock.ts'
 import type { BegunSlice } from '../../state/open-slices.ts'
-import type { CallBudget, ScopeBudget } from '../../state/read-call-budget.ts'
+import type { CallBudget, ScopeBudget } from '../../state/call-budget.ts'
 
 /** What is left of the day's calls on version 1, and what is half read. */
 export interface V1Calls {

@@ -1,6 +1,6 @@
 import type { Partition, Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
-import { type Acceptance, isStanding } from '../../state/read-acceptances.ts'
+import { type Acceptance, isStanding } from '../../state/acceptances.ts'
 import { type Difference, rowsOf } from './partition-audit.ts'
 
 /** What operators have acknowledged, and how much of it one audit has already met with. */

@@ -1,7 +1,7 @@
 import { partitionKey, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
 import { forgetCoverage } from '../../state/coverage.ts'
-import { readReopened, recordReopened } from '../../state/reopened-ranges.ts'
+import { readReopened, recordReopened } from '../../state/settled-ranges.ts'
 import { mergeWindows } from '../plan-windows.ts'
 import type { RunDeps } from '../slice-work.ts'
 import type { Allowance } from './allowance.ts'

@@ -6,7 +6,8 @@ import { DAY, MINUTE, type WallTime, wallTimeAt } from '../../core/wall-clock.ts
 import type { Database } from '../../db/database.ts'
 import { readHealth } from '../../state/health.ts'
 import { countUnproven, type ExpectedPart, type ServiceDay } from '../../state/latest-readings.ts'
-import { countRunsWaiting, readServedSince } from '../../state/read-job-proofs.ts'
+import { countRunsWaiting } from '../../state/job-runs.ts'
+import { readServedSince } from '../../state/jobs.ts'
 import type { Job } from '../job.ts'
 
 /** The kinds that only who knows the jobs can tell of. */

@@ -1,10 +1,9 @@
 import type { StreamName } from '../../core/stream.ts'
 import type { Overview } from '../../state/health.ts'
 import type { WalkDay } from '../../state/latest-readings.ts'
-import type { DayActivity } from '../../state/read-daily-activity.ts'
-import type { QuarantineReasons } from '../../state/read-quarantine-reasons.ts'
-import type { RunReport } from '../../state/read-run-reports.ts'
+import type { QuarantineReasons } from '../../state/quarantine-reasons.ts'
 import type { DayWatched } from '../../state/read-watch-hours.ts'
+import type { DayActivity, RunReport } from '../../state/run-reports.ts'
 
 /** A job as the page shows it. */
 export interface JobView {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../../core/clock.ts'
-import type { Messages } from './messages/messages.ts'
+import type { Messages } from './messages/messages-of.ts'
 import type { ProgressBoard } from './progress-board.ts'
 import { progressSection } from './render/progress-section.ts'
 import { safeHeaders, send, textReply } from './reply.ts'

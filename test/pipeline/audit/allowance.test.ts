@@ -3,7 +3,7 @@ import type { StreamName } from '../../../src/core/stream.ts'
 import { parseWallTime } from '../../../src/core/wall-clock.ts'
 import { createAllowance } from '../../../src/pipeline/audit/allowance.ts'
 import type { Difference } from '../../../src/pipeline/audit/partition-audit.ts'
-import type { Acceptance } from '../../../src/state/read-acceptances.ts'
+import type { Acceptance } from '../../../src/state/acceptances.ts'
 import { findStream } from '../../../src/streams/registry.ts'
 
 const NOW = Date.parse('2026-11-20T06:30:00Z')

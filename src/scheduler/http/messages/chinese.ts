@@ -1,5 +1,6 @@
 import type { Finding } from '../verdict.ts'
-import type { Formats, Sentences } from './messages.ts'
+import type { Sentences } from './english.ts'
+import type { Formats } from './formats.ts'
 
 /** The sentences of the page in simplified Chinese. */
 export const chinese: Sentences = {

@@ -1,7 +1,8 @@
-import type { Labels } from './messages.ts'
+/** The single words of the page. */
+export type Labels = typeof englishLabels
 
-/** The single words of the page in English. */
-export const englishLabels: Labels = {
+/** In English; every other language has the same. */
+export const englishLabels = {
   streams: {
     visitors: 'Visitors',
     watch_records: 'Watch records',

@@ -1,36 +1,46 @@
 import type { Finding } from '../verdict.ts'
-import type { Formats, Sentences } from './messages.ts'
+import type { Formats } from './formats.ts'
 
-/** The sentences of the page in English. */
-export const english: Sentences = {
+/** What is open of a channel: readings that fell short or failed, gaps, streams that are late or unread. */
+export interface OpenCounts {
+  readonly problems: number
+  readonly gaps: number
+  readonly late: number
+}
+
+/** The sentences of the page. */
+export type Sentences = typeof english
+
+/** In English; every other language has the same. */
+export const english = {
   languageName: 'English',
   title: 'livehouse',
   skip: 'Skip to the content',
   pages: { label: 'Pages', overview: 'Overview', channels: 'Channels' },
   switchLanguage: 'Language',
-  asOf: (time) => `As of ${time}.`,
-  zone: (timeZone) => `Times are those of ${timeZone}.`,
+  asOf: (time: string) => `As of ${time}.`,
+  zone: (timeZone: string) => `Times are those of ${timeZone}.`,
   never: 'never',
-  ago: (span) => `${span} ago`,
-  ahead: (span) => `in ${span}`,
+  ago: (span: string) => `${span} ago`,
+  ahead: (span: string) => `in ${span}`,
   notKnown: '–',
-  about: (number) => `about ${number}`,
+  about: (number: string) => `about ${number}`,
   verdict: {
     complete: 'Last night is complete',
     incomplete: 'Last night is not complete',
     first: 'The first sync is under way',
     empty: 'Nothing has run yet',
     unreachable: 'The database cannot be read',
-    completeText: (streams, channels, formats) =>
+    completeText: (streams: number, channels: number, formats: Formats) =>
       `${count(streams, 'stream', formats)} of ${count(channels, 'channel', formats)}: all read, fresh, and counted against the service wherever it tells a total.`,
     incompleteText: 'What has landed is right; this is what is missing:',
     firstText: 'The newest days come first; history fills in behind them.',
     emptyText: 'Run livehouse sync, or wait for the next scheduled job.',
-    unreachableText: (time) => `What follows is as of ${time}. This page recovers by itself.`,
+    unreachableText: (time: string) => `What follows is as of ${time}. This page recovers by itself.`,
     unreachableAtAll: 'Nothing has been read from it yet. This page recovers by itself.',
     unreachablePart: 'What this page shows was not read. It recovers by itself.',
     runningText: 'A run is under way.',
-    moreFindings: (count, { number }) => `… and ${number(count)} more`,
+    moreFindings: (count: number, { number }: Formats) => `… and ${number(count)} more`,
     finding,
   },
   figures: {
@@ -41,15 +51,15 @@ export const english: Sentences = {
     lastRun: 'Last run',
     quarantine: 'In quarantine',
     budget: 'Version 1 calls left today',
-    budgetLeft: (left, all) => `${left} of ${all}`,
-    goneChannels: (count) => `${count} gone at the service`,
+    budgetLeft: (left: string, all: string) => `${left} of ${all}`,
+    goneChannels: (count: string) => `${count} gone at the service`,
     nextRun: 'Next job',
   },
   timeline: {
     legend: 'Legend',
-    cell: (day, state, percent) => `${day}: ${state}, ${percent} read`,
-    summary: (complete, days) => `${complete} of ${days} days complete`,
-    marked: (state, days) => `${state}: ${days}`,
+    cell: (day: string, state: string, percent: string) => `${day}: ${state}, ${percent} read`,
+    summary: (complete: string, days: string) => `${complete} of ${days} days complete`,
+    marked: (state: string, days: string) => `${state}: ${days}`,
     separators: { days: ', ', states: '; ' },
     today: 'today',
   },
@@ -70,11 +80,11 @@ export const english: Sentences = {
     tooSlow: 'The database took too long to add this up.',
   },
   progress: {
-    title: (job) => `${job} is running`,
-    slices: (ended, all) => `${ended} of ${all} slices`,
-    rows: (rows) => `${rows} rows`,
-    ended: (count) => `slices read: ${count}`,
-    elsewhere: (command, run) => `${command}, run ${run}`,
+    title: (job: string) => `${job} is running`,
+    slices: (ended: string, all: string) => `${ended} of ${all} slices`,
+    rows: (rows: string) => `${rows} rows`,
+    ended: (count: string) => `slices read: ${count}`,
+    elsewhere: (command: string, run: string) => `${command}, run ${run}`,
   },
   filter: {
     search: 'Name, label or id',
@@ -83,10 +93,10 @@ export const english: Sentences = {
     all: 'all',
     onlyOpen: 'only with open points',
     apply: 'Show',
-    found: (count, all) => `${count} of ${all} channels`,
+    found: (count: string, all: string) => `${count} of ${all} channels`,
     previous: 'Previous',
     next: 'Next',
-    page: (page, pages) => `Page ${page} of ${pages}`,
+    page: (page: string, pages: string) => `Page ${page} of ${pages}`,
     pagination: 'Pages of the list',
   },
   open: {
@@ -98,12 +108,12 @@ export const english: Sentences = {
       'The next sync reads all of this again, but watch records of version 1 only when they are named; the job v1-history does.',
   },
   run: {
-    title: (runId) => `Run ${runId}`,
-    moreErrors: (count) => `… and ${count} more; the record of the run has them.`,
+    title: (runId: string) => `Run ${runId}`,
+    moreErrors: (count: string) => `… and ${count} more; the record of the run has them.`,
   },
   channel: {
     test: 'test channel',
-    open: ({ problems, gaps, late }, formats) => [
+    open: ({ problems, gaps, late }: OpenCounts, formats: Formats): readonly string[] => [
       ...(problems === 0 ? [] : [`${formats.number(problems)} short or failed`]),
       ...(gaps === 0 ? [] : [count(gaps, 'gap', formats)]),
       ...(late === 0 ? [] : [`${count(late, 'stream', formats)} late`]),

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Database } from '../../../db/database.ts'
-import { readRunReports, type RunReport } from '../../../state/read-run-reports.ts'
+import { readRunReports, type RunReport } from '../../../state/run-reports.ts'
 import { hasEnded } from '../../../state/runs.ts'
 import type { Metrics } from './define-metrics.ts'
 

@@ -1,7 +1,7 @@
 import { proofs } from '../../../core/slice.ts'
 import { wallTimeAt } from '../../../core/wall-clock.ts'
 import { addProofs, type LedgerUnit } from '../../../state/latest-readings.ts'
-import { smallestLeft } from '../../../state/read-call-budget.ts'
+import { smallestLeft } from '../../../state/call-budget.ts'
 import { hasEnded } from '../../../state/runs.ts'
 import type { Facts } from '../facts.ts'
 import type { Finding, Verdict } from '../verdict.ts'

@@ -1,4 +1,4 @@
-import { smallestLeft } from '../../../state/read-call-budget.ts'
+import { smallestLeft } from '../../../state/call-budget.ts'
 import { type Content, type Html, html } from '../html.ts'
 import type { Verdict } from '../verdict.ts'
 import { stateMark } from './mark.ts'

@@ -1,8 +1,7 @@
+import { type Language, languages } from '../../../core/language.ts'
 import { wallTimeAt } from '../../../core/wall-clock.ts'
 import { type Content, type Html, html, plainForeign } from '../html.ts'
-import type { Messages } from '../messages/messages.ts'
-import { type Language, languages } from '../../../core/language.ts'
-import { messagesOf } from '../messages/messages-of.ts'
+import { type Messages, messagesOf } from '../messages/messages-of.ts'
 import { link } from './view.ts'
 
 /** What every page has around its content. */

@@ -1,6 +1,7 @@
 import type { Proof } from '../../../core/slice.ts'
 import { type Html, html } from '../html.ts'
-import type { Messages, RunState } from '../messages/messages.ts'
+import type { RunReport } from '../../../state/run-reports.ts'
+import type { Messages } from '../messages/messages-of.ts'
 
 /** The shapes that say the same as the colours. */
 export type Tone = 'good' | 'busy' | 'warn' | 'bad' | 'calm'
@@ -23,7 +24,7 @@ export function mark(tone: Tone, words: string): Html {
   return html`<span class="mark ${tone}">${icon(tone)}${words}</span>`
 }
 
-const toneOfState: Readonly<Record<RunState, Tone>> = {
+const toneOfState: Readonly<Record<RunReport['status'], Tone>> = {
   ok: 'good',
   partial: 'warn',
   waiting: 'busy',
@@ -33,7 +34,7 @@ const toneOfState: Readonly<Record<RunState, Tone>> = {
 }
 
 /** How a run ended. */
-export function stateMark(messages: Messages, state: RunState): Html {
+export function stateMark(messages: Messages, state: RunReport['status']): Html {
   return mark(toneOfState[state], messages.states[state])
 }
 

@@ -1,7 +1,7 @@
-import type { RunReport } from '../../../state/read-run-reports.ts'
+import type { RunReport } from '../../../state/run-reports.ts'
 import { foreign, type Html, html } from '../html.ts'
 import type { Facts } from '../facts.ts'
-import type { Messages } from '../messages/messages.ts'
+import type { Messages } from '../messages/messages-of.ts'
 import type { JobProgress } from '../progress-board.ts'
 
 /**

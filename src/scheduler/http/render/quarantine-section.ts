@@ -1,4 +1,4 @@
-import type { QuarantineReason } from '../../../state/read-quarantine-reasons.ts'
+import type { QuarantineReason } from '../../../state/quarantine-reasons.ts'
 import { foreign, type Html, html } from '../html.ts'
 import { maskValues } from '../mask-values.ts'
 import { dataTable } from './data-table.ts'

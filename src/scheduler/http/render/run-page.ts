@@ -1,5 +1,5 @@
 import { streamNames } from '../../../core/stream.ts'
-import type { RunError, RunReport, StreamReport } from '../../../state/read-run-reports.ts'
+import type { RunError, RunReport, StreamReport } from '../../../state/run-reports.ts'
 import { foreign, type Html, html } from '../html.ts'
 import { maskValues } from '../mask-values.ts'
 import { dataTable } from './data-table.ts'

@@ -1,10 +1,10 @@
 import { type Content, type Html, html } from '../html.ts'
-import type { Messages, SectionName } from '../messages/messages.ts'
+import type { Messages } from '../messages/messages-of.ts'
 
 /** A part of a page under its heading. The script renews it as a whole, by its id. `note`: in place of the usual one. */
 export function section(
   messages: Messages,
-  name: SectionName,
+  name: keyof Messages['sections'],
   content: Content,
   note: string = messages.notes[name],
 ): Html {

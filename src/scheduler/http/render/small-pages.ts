@@ -1,5 +1,5 @@
 import { type Html, html } from '../html.ts'
-import type { Messages } from '../messages/messages.ts'
+import type { Messages } from '../messages/messages-of.ts'
 
 /** Where the token is asked for. `next`: the path to go to then. */
 export function loginPage(

@@ -3,7 +3,7 @@ import { streamNames } from '../../../core/stream.ts'
 import type { Expectations } from '../expectations.ts'
 import type { Facts } from '../facts.ts'
 import { type Html, html } from '../html.ts'
-import type { Messages } from '../messages/messages.ts'
+import type { Messages } from '../messages/messages-of.ts'
 
 /** What a part of a page is made from. */
 export interface View {

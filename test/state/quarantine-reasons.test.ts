@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { readQuarantineReasons } from '../../src/state/read-quarantine-reasons.ts'
+import { readQuarantineReasons } from '../../src/state/quarantine-reasons.ts'
 import { startRun } from '../../src/state/runs.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 

@@ -1,10 +1,9 @@
 import { type Kysely, sql } from 'kysely'
 import { z } from 'zod'
-import type { Counts } from '../core/outcome.ts'
-import { noCounts } from '../core/outcome.ts'
+import { type Counts, noCounts } from '../core/outcome.ts'
 import { type Proof, proofs } from '../core/slice.ts'
 import type { Database } from '../db/database.ts'
-import { type RecordedStatus, recordedStatus } from './runs.ts'
+import { hasEnded, type RecordedStatus, recordedStatus } from './runs.ts'
 
 /** What a run did to one stream. */
 export interface StreamReport {
@@ -49,25 +48,15 @@ export async function readRunReports(
   question: RunQuestion,
   hasLeases = true,
 ): Promise<readonly RunReport[]> {
-  const { rows } = await sql<RunRow>`
-    select run_id, command, ${hasLeases ? recordedStatus : sql`status`} as status, started_at, finished_at, resumes_at, outcome->'streams' as streams,
-      case when jsonb_typeof(outcome->'errors') = 'array' then jsonb_array_length(outcome->'errors') else 0 end as errors
+  const { rows } = await sql<Omit<RunReport, 'streams'> & { readonly streams: unknown }>`
+    select run_id as "runId", command, ${hasLeases ? recordedStatus : sql`status`} as status, started_at as "startedAt",
+      finished_at as "finishedAt", resumes_at as "resumesAt", outcome->'streams' as streams,
+      case when jsonb_typeof(outcome->'errors') = 'array' then jsonb_array_length(outcome->'errors') else 0 end as "errorCount"
     from livehouse_ops.runs where ${conditionOf(question)}
     order by run_id desc limit ${question.kind === 'one' ? 1 : question.count}`.execute(db)
-  const withoutOutcome = rows.flatMap(({ run_id, status }) =>
-    status === 'running' || status === 'interrupted' ? [run_id] : [],
-  )
+  const withoutOutcome = rows.flatMap((run) => (hasEnded(run) ? [] : [run.runId]))
   const landed = withoutOutcome.length === 0 ? new Map<string, StreamReport[]>() : await readLanded(db, withoutOutcome)
-  return rows.map((row) => ({
-    runId: row.run_id,
-    command: row.command,
-    status: row.status,
-    startedAt: row.started_at,
-    finishedAt: row.finished_at,
-    resumesAt: row.resumes_at,
-    streams: landed.get(row.run_id) ?? readStreams(row.streams),
-    errorCount: row.errors,
-  }))
+  return rows.map((row) => ({ ...row, streams: landed.get(row.runId) ?? readStreams(row.streams) }))
 }
 
 /** The first `most` errors of a run. */
@@ -126,17 +115,6 @@ function reportOf(stream: string, facts: object, slices: Readonly<Record<string,
   }
 }
 
-interface RunRow {
-  readonly run_id: string
-  readonly command: string
-  readonly status: RunReport['status']
-  readonly started_at: Date
-  readonly finished_at: Date | null
-  readonly resumes_at: Date | null
-  readonly streams: unknown
-  readonly errors: number
-}
-
 interface LandedRow {
   readonly run_id: string
   readonly stream: string
@@ -145,4 +123,40 @@ interface LandedRow {
   readonly calls: string
   readonly retries: string
   readonly slices: Readonly<Record<string, number>>
+}
+
+/** What the runs that ended on one day of the service did together. */
+export interface DayActivity {
+  /** `YYYY-MM-DD`. */
+  readonly day: string
+  readonly inserted: number
+  readonly updated: number
+  readonly calls: number
+  /** Of the calls, those that repeated one that was refused or had failed. */
+  readonly retries: number
+}
+
+/** The runs of any span are few beside the rows that they brought; more than this are left out, oldest first. */
+const MOST_RUNS = 5000
+
+/** The days since `since` on which a run ended, in order. */
+export async function readDailyActivity(
+  db: Kysely<Database>,
+  since: Date,
+  timeZone: string,
+): Promise<readonly DayActivity[]> {
+  const { rows } = await sql<DayActivity>`
+    with ended as (
+      select * from (select * from livehouse_ops.runs order by run_id desc limit ${MOST_RUNS}) as latest
+      where finished_at >= ${since} and jsonb_typeof(outcome->'streams') = 'object'
+    )
+    select (finished_at at time zone ${timeZone})::date::text as day,
+      ${sum('inserted')}, ${sum('updated')}, ${sum('calls')}, ${sum('retries')}
+    from ended, jsonb_each(outcome->'streams') as per (stream, facts)
+    group by day order by day`.execute(db)
+  return rows
+}
+
+function sum(name: string) {
+  return sql`coalesce(sum((facts->>${sql.lit(name)})::bigint), 0)::float8 as ${sql.ref(name)}`
 }
