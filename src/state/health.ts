@@ -11,6 +11,10 @@ import { readSource } from './source.ts'
 
 /** How the ledger stands: what `status`, the status page, metrics and alerts go by. */
 export interface Health extends OpenReadings {
+  /** The service's; UTC before the first run. */
+  readonly timeZone: string
+  /** Whether a run has said whose records these are. */
+  readonly hasSource: boolean
   /** All of them, by id. */
   readonly channels: readonly ListedChannel[]
   /** Of active channels and the account. */
@@ -20,10 +24,6 @@ export interface Health extends OpenReadings {
 /** That, and what else `status`, the page and metrics say of the warehouse. */
 export interface Overview extends Health {
   readonly readAtMs: number
-  /** The service's; UTC before the first run. */
-  readonly timeZone: string
-  /** Whether a run has said whose records these are. */
-  readonly hasSource: boolean
   /** What the service's wall clock showed when this was read. */
   readonly now: WallTime
   /** The last ones, the newest first. */
@@ -45,22 +45,24 @@ const LAST_RUNS = 12
 
 /** What that costs grows with the partitions, never with slices or rows. @throws db.… codes */
 export async function readHealth(db: Kysely<Database>): Promise<Health> {
+  const source = await readSource(db)
+  const timeZone = source?.timeZone ?? 'UTC'
   return {
+    timeZone,
+    hasSource: source !== undefined,
     channels: await readChannelList(db),
-    units: await readLedgerUnits(db),
+    units: await readLedgerUnits(db, timeZone),
     ...(await readOpenReadings(db, MOST_OPEN)),
   }
 }
 
 /** The same. @throws db.… codes */
 export async function readOverview(db: Kysely<Database>, { nowMs, budget }: OverviewQuestion): Promise<Overview> {
-  const source = await readSource(db)
-  const timeZone = source?.timeZone ?? 'UTC'
+  const health = await readHealth(db)
+  const { timeZone } = health
   return {
-    ...(await readHealth(db)),
+    ...health,
     readAtMs: nowMs,
-    timeZone,
-    hasSource: source !== undefined,
     now: wallTimeAt(nowMs, timeZone),
     runs: await readRunReports(db, { kind: 'last', count: LAST_RUNS }),
     sizes: await readTableSizes(db),

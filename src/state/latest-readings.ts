@@ -20,6 +20,8 @@ export interface LedgerUnit {
   /** Where the coverage of its least covered partition ends; null where one has none, and for walks. */
   readonly until: WallTime | null
   readonly leastCovered: string
+  /** Until when it is complete by the service's wall clock: `until`, of walks `landedAt`; null where it is not at all. */
+  readonly reach: WallTime | null
   /** Ranges inside what is covered that are not. */
   readonly gaps: number
   /** When its partitions were last read to their end: of them the earliest; null where one never was. */
@@ -33,8 +35,8 @@ export interface LedgerUnit {
   readonly lastRunId: string
 }
 
-/** One row a stream and active channel, in order. */
-export async function readLedgerUnits(db: Kysely<Database>): Promise<readonly LedgerUnit[]> {
+/** One row a stream and active channel, in order. `timeZone`: the service's. */
+export async function readLedgerUnits(db: Kysely<Database>, timeZone: string): Promise<readonly LedgerUnit[]> {
   // Multiranges are beyond the builder, and so is what is taken of one row of a group.
   const { rows } = await sql<UnitRow>`
     select stream, channel_id as "channelId", count(*)::integer as partitions, array_agg(latest_proof) as proofs,
@@ -42,24 +44,28 @@ export async function readLedgerUnits(db: Kysely<Database>): Promise<readonly Le
       case when not bool_or(isempty(covers)) then min(upper(covers))::text end as until,
       (array_agg(partition order by upper(covers) nulls first, partition))[1] as "leastCovered",
       coalesce(sum((select count(*) - 1 from unnest(covers))) filter (where not isempty(covers)), 0)::integer as gaps,
-      case when not bool_or(landed_at is null) then min(landed_at) end as "landedAt", max(landed_at) as "lastLandedAt",
+      case when not bool_or(landed_at is null) then min(landed_at) end as "landedAt",
+      case when not bool_or(landed_at is null) then to_char(min(landed_at) at time zone ${timeZone}, 'YYYY-MM-DD HH24:MI:SS') end as walked, max(landed_at) as "lastLandedAt",
       (array_agg(landed_proof order by landed_at desc nulls last, latest_slice_id desc))[1] as "lastLandedProof",
       max(verified_at) as "verifiedAt", max(latest_run_id) as "lastRunId"
     from livehouse_ops.latest_readings where is_active group by stream, channel_id order by stream, channel_id`.execute(
     db,
   )
-  return rows.map(({ proofs: found, since, until, ...unit }) => ({
+  const wallOf = (text: string | null) => parseWallTime(text ?? '') ?? null
+  return rows.map(({ proofs: found, since, until, walked, ...unit }) => ({
     ...unit,
     proofs: countProofs(found),
-    since: parseWallTime(since ?? '') ?? null,
-    until: parseWallTime(until ?? '') ?? null,
+    since: wallOf(since),
+    until: wallOf(until),
+    reach: wallOf(unit.isWindowed ? until : walked),
   }))
 }
 
-interface UnitRow extends Omit<LedgerUnit, 'proofs' | 'since' | 'until'> {
+interface UnitRow extends Omit<LedgerUnit, 'proofs' | 'since' | 'until' | 'reach'> {
   readonly proofs: readonly string[]
   readonly since: string | null
   readonly until: string | null
+  readonly walked: string | null
 }
 
 function countProofs(found: readonly string[]): LedgerUnit['proofs'] {

@@ -18,7 +18,7 @@ export const THIS_NIGHT = NOW - 12.25 * 3600
 
 /** Watch records of one channel, read from a month ago until this night. */
 export function makeUnit(overrides: Partial<LedgerUnit> = {}): LedgerUnit {
-  return {
+  const unit: Omit<LedgerUnit, 'reach'> = {
     stream: 'watch_records',
     channelId: '9',
     partitions: 1,
@@ -35,6 +35,9 @@ export function makeUnit(overrides: Partial<LedgerUnit> = {}): LedgerUnit {
     lastRunId: '7',
     ...overrides,
   }
+  const { isWindowed, until, landedAt } = unit
+  const reach = isWindowed ? until : landedAt && wallTimeAt(landedAt.getTime(), TIME_ZONE)
+  return { ...unit, reach }
 }
 
 export function makeChannel(overrides: Partial<ListedChannel> = {}): ListedChannel {

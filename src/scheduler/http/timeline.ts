@@ -36,9 +36,13 @@ export function timelineOf({ now, timeZone, units, open, walkDays, rangeOf }: Ti
   const walked = units.filter(({ isWindowed }) => !isWindowed)
   const partitions = walked.reduce((sum, unit) => sum + unit.partitions, 0)
   const walks = Map.groupBy(walkDays, ({ day }) => day)
+  // A walk has no range: it counts on the day on which it was made. To know a zone takes longer than to ask it.
+  const spans = open.map((reading) => ({ reading, span: spanOf(reading, timeZone) }))
   return daysUntil(now).map((day) => {
     const span = { from: day, to: Math.min(day + DAY, now) }
-    const marks = open.filter((reading) => touches(reading, span, timeZone))
+    const marks = spans.flatMap((each) =>
+      overlap(each.span.from, each.span.to, { from: day, to: day + DAY }) > 0 ? [each.reading] : [],
+    )
     const ofDay = walks.get(formatWallDate(day)) ?? []
     const landed = ofDay.reduce((sum, { landed }) => sum + landed, 0)
     const failed = ofDay.reduce((sum, { failed }) => sum + failed, 0)
@@ -76,11 +80,9 @@ function wantedOf({ channelId, since, until }: LedgerUnit, span: Span, rangeOf: 
   return overlap(from, to, span)
 }
 
-/** A walk has no range: it counts on the day on which it was made. */
-function touches({ window, at }: OpenReading, span: Span, timeZone: string): boolean {
-  if (window !== undefined) return overlap(window.from, window.to, span) > 0
+function spanOf({ window, at }: OpenReading, timeZone: string): Span {
   const moment = at === null ? -Infinity : wallTimeAt(at.getTime(), timeZone)
-  return moment >= span.from && moment < span.from + DAY
+  return window ?? { from: moment, to: moment + 1 }
 }
 
 function stateOf(marks: readonly OpenReading[], share: number, failed: number): DayState {

@@ -1,6 +1,5 @@
 import type { StreamName } from '../../core/stream.ts'
 import type { WallTime } from '../../core/wall-clock.ts'
-import { wallTimeAt } from '../../core/wall-clock.ts'
 import type { LedgerUnit } from '../../state/latest-readings.ts'
 import { MOST_OPEN } from '../../state/health.ts'
 import { hasEnded } from '../../state/runs.ts'
@@ -58,22 +57,15 @@ export function judge(facts: Facts, expectations: Expectations = createExpectati
   const isFirst = isRunning && !runs.some(hasEnded)
   const status = isFirst ? 'first' : findings.length === 0 && nightly.length > 0 ? 'complete' : 'incomplete'
   const kept = facts.units.filter((unit) => isWanted(unit, expectations) && !isOver(unit, expectations))
-  const completeUntil = leastReach(facts, kept)
+  const completeUntil = leastReach(kept)
   return { status, findings, completeUntil, isRunning, kept: new Set(kept) }
-}
-
-/** The wall clock until when a unit is complete; null where it is not at all. */
-function reachOf(unit: LedgerUnit, timeZone: string): WallTime | null {
-  if (unit.isWindowed) return unit.until
-  return unit.landedAt === null ? null : wallTimeAt(unit.landedAt.getTime(), timeZone)
 }
 
 /** Whether what is complete of it ends longer ago than it should. */
 export function isLate(facts: Facts, unit: LedgerUnit, expectations: Expectations): boolean {
   if (unit.stream === ASKED_FOR || !isWanted(unit, expectations)) return false
-  const reach = reachOf(unit, facts.timeZone)
   const wanted = facts.now - FRESH_MS / 1000
-  return reach === null || reach < Math.min(wanted, endOf(unit, expectations) ?? wanted)
+  return unit.reach === null || unit.reach < Math.min(wanted, endOf(unit, expectations) ?? wanted)
 }
 
 function isWanted({ stream, channelId }: LedgerUnit, expectations: Expectations): boolean {
@@ -94,7 +86,7 @@ function endOf({ channelId, isWindowed }: LedgerUnit, { rangeOf }: Expectations)
 function late(facts: Facts, stream: string, units: readonly LedgerUnit[], expectations: Expectations): Finding[] {
   const found = units.filter((unit) => isLate(facts, unit, expectations))
   if (found.length === 0) return []
-  const reaches = found.map((unit) => reachOf(unit, facts.timeZone))
+  const reaches = found.map(({ reach }) => reach)
   const since = reaches.reduce((least, reach) => (least === null || reach === null ? null : Math.min(least, reach)))
   return [{ kind: 'late', stream, channels: channelsOf(found), since }]
 }
@@ -151,8 +143,8 @@ function channelsOf(units: readonly LedgerUnit[]): number {
   return new Set(units.flatMap(({ channelId }) => channelId ?? [])).size
 }
 
-function leastReach(facts: Facts, units: readonly LedgerUnit[]): WallTime | undefined {
-  const reaches = units.filter(({ stream }) => stream !== ASKED_FOR).map((unit) => reachOf(unit, facts.timeZone))
+function leastReach(units: readonly LedgerUnit[]): WallTime | undefined {
+  const reaches = units.filter(({ stream }) => stream !== ASKED_FOR).map(({ reach }) => reach)
   if (reaches.length === 0 || reaches.includes(null)) return undefined
   return Math.min(...reaches.map((reach) => reach ?? Infinity))
 }

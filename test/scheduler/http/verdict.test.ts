@@ -61,7 +61,9 @@ test('a backfill of old days does not make a stream fresh', () => {
 })
 
 test('a whole list that was never read to its end is late', () => {
-  const units = makeFacts().units.map((unit) => (unit.stream === 'visitors' ? { ...unit, landedAt: null } : unit))
+  const units = makeFacts().units.map((unit) =>
+    unit.stream === 'visitors' ? makeUnit({ ...unit, landedAt: null }) : unit,
+  )
   const verdict = judge(makeFacts({ units }))
   expect(verdict.findings).toEqual([{ kind: 'late', stream: 'visitors', channels: 1, since: null }])
   expect(verdict.completeUntil).toBeUndefined()
@@ -84,7 +86,7 @@ test('a channel that is read only until some day is not late after it', () => {
 
 test('a whole list of a channel with an end is walked on', () => {
   const old = new Date(NOW_MS - 40 * HOUR_MS)
-  const units = makeFacts().units.map((unit) => (unit.isWindowed ? unit : { ...unit, landedAt: old }))
+  const units = makeFacts().units.map((unit) => (unit.isWindowed ? unit : makeUnit({ ...unit, landedAt: old })))
   const facts = makeFacts({ units })
   const { findings } = judge(
     facts,

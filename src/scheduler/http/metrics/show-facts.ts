@@ -90,10 +90,7 @@ function showStream(
   const never = kept.length === 0 ? undefined : unread
   const isLanded = kept.length > 0 && landed.length === kept.length
   setOrRemove(metrics.sinceLanded, stream, isLanded ? (nowMs - Math.min(...landed)) / 1000 : never)
-  const reaches = kept.flatMap(({ isWindowed, until, landedAt }) => {
-    if (isWindowed) return until ?? []
-    return landedAt === null ? [] : wallTimeAt(landedAt.getTime(), timeZone)
-  })
+  const reaches = kept.flatMap(({ reach }) => reach ?? [])
   const isReached = kept.length > 0 && reaches.length === kept.length
   const behind = isReached ? Math.max(0, wallTimeAt(nowMs, timeZone) - Math.min(...reaches)) : never
   setOrRemove(metrics.behind, stream, behind)

@@ -1,5 +1,4 @@
 import { streamNames } from '../../../core/stream.ts'
-import { wallTimeAt } from '../../../core/wall-clock.ts'
 import { addProofs, type LedgerUnit } from '../../../state/latest-readings.ts'
 import { type Content, type Html, html } from '../html.ts'
 import { dataTable } from './data-table.ts'
@@ -57,16 +56,11 @@ export function signedReach(view: View, units: readonly LedgerUnit[]): Content {
 /** Until when the least of its units is there. */
 export function reachOf(view: View, units: readonly LedgerUnit[]): Content {
   const { messages } = view
+  // What has come to its end says nothing of the others, and a whole list nothing of ranges.
   const windowed = units.filter(({ isWindowed }) => isWindowed)
-  if (windowed.length > 0) {
-    // What has come to its end says nothing of the others.
-    const goingOn = windowed.filter((unit) => !isOver(unit, view.expectations))
-    const reaches = (goingOn.length > 0 ? goingOn : windowed).map(({ until }) => until)
-    return reaches.includes(null)
-      ? messages.notKnown
-      : wallMoment(view, Math.min(...reaches.map((reach) => reach ?? Infinity)))
-  }
-  const times = units.map(({ landedAt }) => landedAt?.getTime() ?? null)
-  if (times.includes(null) || times.length === 0) return messages.notKnown
-  return wallMoment(view, wallTimeAt(Math.min(...times.map((time) => time ?? Infinity)), view.facts.timeZone))
+  const goingOn = windowed.filter((unit) => !isOver(unit, view.expectations))
+  const counted = [goingOn, windowed, units].find((some) => some.length > 0) ?? []
+  const reaches = counted.map(({ reach }) => reach)
+  if (reaches.includes(null) || reaches.length === 0) return messages.notKnown
+  return wallMoment(view, Math.min(...reaches.map((reach) => reach ?? Infinity)))
 }
