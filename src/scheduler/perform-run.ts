@@ -1,13 +1,14 @@
+import assert from 'node:assert/strict'
 import type { Kysely } from 'kysely'
 import type { Clock } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
 import type { RunOutcome } from '../core/outcome.ts'
-import { sqlStateOf } from '../core/sql-state-of.ts'
 import type { ReportProgress } from '../core/progress.ts'
+import { sqlStateOf } from '../core/sql-state-of.ts'
 import type { Database } from '../db/database.ts'
-import type { JobLease } from '../state/jobs.ts'
-import { endJobRun, type HeldJobRun } from '../state/job-runs.ts'
+import { beginJobRun, endJobRun, type HeldJobRun } from '../state/job-runs.ts'
+import { type JobLease, takeJob } from '../state/jobs.ts'
 import type { Job } from './job.ts'
 import type { ProgressFeed } from './progress-feed.ts'
 
@@ -80,4 +81,18 @@ function problemOf(error: unknown): JobOutcome['errors'][number] {
   const code = error instanceof LivehouseError ? error.code : 'internal'
   const message = error instanceof Error ? error.message : String(error)
   return { stream: null, partition: null, code, message, ...sqlStateOf(error) }
+}
+
+/**
+ * Runs a job now, whether it is due or not. @param worker host and process
+ * @returns undefined where another process is at work on it @throws what the run throws, and db.… codes
+ */
+export async function runByHand(job: Job, worker: string, deps: PerformDeps): Promise<JobOutcome | undefined> {
+  const { db, clock } = deps
+  await using lease = await takeJob(db, job.name)
+  if (lease === undefined) return undefined
+  const startedAt = new Date(clock.now())
+  const run = await beginJobRun(db, { job: job.name, due: undefined, worker, startedAt })
+  assert(run !== undefined, 'a run by hand is due at no time')
+  return await performRun(run, job, lease, deps)
 }

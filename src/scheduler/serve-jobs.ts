@@ -1,12 +1,16 @@
+import type { Kysely } from 'kysely'
+import type { Clock } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
-import { sayGone, type Scheduler } from '../state/schedulers.ts'
+import type { Log } from '../core/log.ts'
+import type { Database } from '../db/database.ts'
+import { readLastTicks } from '../state/job-runs.ts'
+import { registerJobs } from '../state/jobs.ts'
+import { readSchedulers, sayGone, sayHere, type Scheduler } from '../state/schedulers.ts'
 import { type ClaimedRun, claimTick } from './claim-tick.ts'
-import { decide } from './decide.ts'
+import { decide, type JobHistory } from './decide.ts'
 import { type Health, isOfDatabase } from './health.ts'
 import type { Job } from './job.ts'
-import { createMeetOthers } from './meet-others.ts'
 import { type PerformDeps, performRun } from './perform-run.ts'
-import { createReadHistories } from './read-histories.ts'
 import { openTimetable, type Timetable } from './timetable.ts'
 
 export interface ServeOptions extends PerformDeps {
@@ -92,4 +96,48 @@ interface ServedJob {
 function untilNext(served: readonly ServedJob[], nowMs: number): number {
   const waits = served.map(({ timetable }) => (timetable.next(nowMs)?.dueAtMs ?? Infinity) - nowMs)
   return Math.min(POLL_MS, ...waits)
+}
+
+/** Says that a scheduler is there, and warns once of each other one whose job files are not the same. */
+export type MeetOthers = () => Promise<void>
+
+export function createMeetOthers(db: Kysely<Database>, log: Log, scheduler: Scheduler): MeetOthers {
+  const warned = new Set<string>()
+  return async () => {
+    await sayHere(db, scheduler)
+    for (const other of await readSchedulers(db)) {
+      const jobs = differingJobs(scheduler.jobs, other.jobs)
+      if (jobs.length === 0 || warned.has(other.schedulerId)) continue
+      warned.add(other.schedulerId)
+      log.warn('jobs.differ', { other: other.worker, jobs, mend: 'give every livehouse serve the same job files' })
+    }
+  }
+}
+
+/** The jobs that only one of two has, or that are not the same in both. */
+function differingJobs(a: Scheduler['jobs'], b: Scheduler['jobs']): readonly string[] {
+  return [...new Set([...Object.keys(a), ...Object.keys(b)])].filter((job) => a[job] !== b[job]).toSorted()
+}
+
+/** Reads what is on record of some jobs now, by name. @throws db.… codes */
+export type ReadHistories = (some: readonly Job[]) => Promise<ReadonlyMap<string, JobHistory>>
+
+/** Writes down all jobs of the process first, and again where the clock was ahead when they were written down. */
+export function createReadHistories(db: Kysely<Database>, clock: Clock, jobs: readonly Job[]): ReadHistories {
+  let since: ReadonlyMap<string, Date> | undefined
+  return async (some) => {
+    const now = new Date(clock.now())
+    if (since === undefined || [...since.values()].some((each) => each > now)) {
+      since = await registerJobs(
+        db,
+        jobs.map(({ name, cron, timeZone, isEnabled }) => ({ job: name, cron, timeZone, isEnabled })),
+        now,
+      )
+    }
+    const names = some.map(({ name }) => name)
+    const last = await readLastTicks(db, names, now)
+    return new Map(
+      names.map((name) => [name, { sinceMs: (since?.get(name) ?? now).getTime(), last: last.get(name) }] as const),
+    )
+  }
 }

@@ -1,9 +1,7 @@
 import { hasCode } from '../../core/errors.ts'
 import { readOnly } from '../../state/read-only.ts'
 import { type DayWatched, readWatchHours } from '../../state/read-watch-hours.ts'
-import { collectFacts, type FactsDeps } from './collect-facts.ts'
-import type { Facts } from './facts.ts'
-import { TIMELINE_DAYS } from './timeline.ts'
+import { collectFacts, type Facts, type FactsDeps, TIMELINE_DAYS } from './facts.ts'
 import { within } from './within.ts'
 
 /** What is known at the moment. */

@@ -3,8 +3,7 @@ import type { LedgerUnit } from '../../state/latest-readings.ts'
 import type { OpenReading } from '../../state/open-readings.ts'
 import type { WalkDay } from '../../state/latest-readings.ts'
 import type { RangeOf } from './expectations.ts'
-
-export const TIMELINE_DAYS = 30
+import { TIMELINE_DAYS } from './facts.ts'
 
 /**
  * A day of a stream at a glance, the gravest first: `problem` (short or failed), `gap`, `accepted`, `partial` (some of it is

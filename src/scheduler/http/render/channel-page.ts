@@ -8,10 +8,9 @@ import { timelineOf } from '../timeline.ts'
 import { ASKED_FOR } from '../verdict.ts'
 import { dataTable } from './data-table.ts'
 import { mark, proofMarks } from './mark.ts'
-import { section } from './section.ts'
 import { lastRead, signedReach, streamsOf } from './streams-section.ts'
 import { describeDays, timelineAxis, timelineLegend, timelinePatterns, timelineStrip } from './timeline-strip.ts'
-import { streamName, type View } from './view.ts'
+import { section, streamName, type View } from './view.ts'
 
 /** One channel: each of its streams, and what of them is open. `walkDays`: of this channel alone. */
 export function channelPage(view: View, channel: ListedChannel, walkDays: readonly WalkDay[]): Html {

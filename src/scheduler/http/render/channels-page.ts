@@ -1,17 +1,16 @@
 import { streamNames } from '../../../core/stream.ts'
-import type { LedgerUnit } from '../../../state/latest-readings.ts'
 import type { ListedChannel } from '../../../state/channel-states.ts'
+import type { LedgerUnit } from '../../../state/latest-readings.ts'
 import type { OpenReading } from '../../../state/open-readings.ts'
 import { foreign, type Html, html } from '../html.ts'
 import type { OpenCounts } from '../messages/english.ts'
-import { isLate, isToBeRead } from '../verdict.ts'
 import { timelineOf } from '../timeline.ts'
+import { isLate, isToBeRead } from '../verdict.ts'
 import { dataTable } from './data-table.ts'
 import { mark } from './mark.ts'
-import { section } from './section.ts'
 import { lastRead, reachOf } from './streams-section.ts'
 import { timelineLegend, timelinePatterns, timelineStrip } from './timeline-strip.ts'
-import { link, type View } from './view.ts'
+import { link, section, type View } from './view.ts'
 
 /** What of the list is asked for; empty text for no wish. */
 export interface ChannelFilter {

@@ -5,8 +5,7 @@ import { maskValues } from '../mask-values.ts'
 import { dataTable } from './data-table.ts'
 import { proofMarks, stateMark } from './mark.ts'
 import { took } from './runs-section.ts'
-import { section } from './section.ts'
-import { moment, streamName, type View } from './view.ts'
+import { moment, section, streamName, type View } from './view.ts'
 
 /** One run: what it did to each stream, and its first errors. */
 export function runPage(view: View, run: RunReport, errors: readonly RunError[]): Html {

@@ -4,8 +4,7 @@ import type { RunReport } from '../../../state/run-reports.ts'
 import { foreign, type Html, html } from '../html.ts'
 import { dataTable } from './data-table.ts'
 import { proofMarks, stateMark } from './mark.ts'
-import { section } from './section.ts'
-import { link, moment, type View } from './view.ts'
+import { link, moment, section, type View } from './view.ts'
 
 /** The rows of a run over all its streams. */
 export function totalOf({ streams }: RunReport): Counts {

@@ -1,11 +1,10 @@
 import { streamNames } from '../../../core/stream.ts'
 import { addProofs, type LedgerUnit } from '../../../state/latest-readings.ts'
 import { type Content, type Html, html } from '../html.ts'
-import { dataTable } from './data-table.ts'
 import { isLate, isOver } from '../verdict.ts'
+import { dataTable } from './data-table.ts'
 import { icon, proofMarks } from './mark.ts'
-import { section } from './section.ts'
-import { moment, rowCount, streamName, type View, wallMoment } from './view.ts'
+import { moment, rowCount, section, streamName, type View, wallMoment } from './view.ts'
 
 interface StreamRow {
   readonly stream: string

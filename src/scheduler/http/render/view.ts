@@ -1,8 +1,8 @@
-import { type WallTime, wallTimeAt } from '../../../core/wall-clock.ts'
 import { streamNames } from '../../../core/stream.ts'
+import { type WallTime, wallTimeAt } from '../../../core/wall-clock.ts'
 import type { Expectations } from '../expectations.ts'
 import type { Facts } from '../facts.ts'
-import { type Html, html } from '../html.ts'
+import { type Content, type Html, html } from '../html.ts'
 import type { Messages } from '../messages/messages-of.ts'
 
 /** What a part of a page is made from. */
@@ -53,4 +53,18 @@ export function rowCount({ messages, facts }: View, table: string): string | und
 /** An estimate is not worth more than three digits. */
 export function roundTo3(value: number): number {
   return Number(value.toPrecision(3))
+}
+
+/** A part of a page under its heading. The script renews it as a whole, by its id. `note`: in place of the usual one. */
+export function section(
+  messages: Messages,
+  name: keyof Messages['sections'],
+  content: Content,
+  note: string = messages.notes[name],
+): Html {
+  return html`<section id="${name}" class="part" aria-labelledby="${name}-title" data-renew>
+<header><h2 id="${name}-title">${messages.sections[name]}</h2>${note !== '' && html`<p class="note">${note}</p>`}</header>
+${content}
+</section>
+`
 }

@@ -3,13 +3,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { silentLog } from '../../../src/core/log.ts'
 import { DAY } from '../../../src/core/wall-clock.ts'
 import { html, missingRow } from '../../../src/emulator/fault-effects.ts'
-import { collectFacts } from '../../../src/scheduler/http/collect-facts.ts'
-import type { Facts } from '../../../src/scheduler/http/facts.ts'
+import { collectFacts, type Facts } from '../../../src/scheduler/http/facts.ts'
 import { judge } from '../../../src/scheduler/http/verdict.ts'
 import { forgetCoverage } from '../../../src/state/coverage.ts'
 import { finishRun, startRun } from '../../../src/state/runs.ts'
 import { claimSource } from '../../../src/state/source.ts'
-import { startPipeline, TIME_ZONE, type TestPipeline } from '../../helpers/start-pipeline.ts'
+import { startPipeline, type TestPipeline, TIME_ZONE } from '../../helpers/start-pipeline.ts'
 
 let pipeline: TestPipeline
 beforeAll(async () => {
