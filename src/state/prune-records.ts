@@ -3,8 +3,33 @@ import { DAY } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
 import { isDueNotice } from './alerts.ts'
 import { distinctValues } from './distinct-values.ts'
-import { pruneJobRuns } from './job-runs.ts'
-import { pruneRuns, type Pruning } from './prune-runs.ts'
+import { MOST_RUNS_COUNTED } from './job-runs.ts'
+import { runCommands, tellingRun } from './runs.ts'
+
+/** What names the run of a row and is small. Of the warehouse, `run_id` is a label that may outlive its run. */
+const SMALL_TABLES = [
+  'missed_rows',
+  'unknown_fields',
+  'channel_states',
+  'source_facts',
+  'headers',
+  'open_slices',
+] as const
+
+/** What has an index on `run_id`. */
+const INDEXED_TABLES = ['slices', 'quarantine', 'acceptance_uses', 'job_runs'] as const
+
+/** Every table of `livehouse_ops` that names runs; one of these rows keeps its run. */
+export const REFERRING_TABLES: readonly string[] = [...SMALL_TABLES, ...INDEXED_TABLES]
+
+/** What one statement deletes of old records. */
+interface Pruning {
+  /** What is older than this. */
+  readonly before: Date
+  readonly now: Date
+  /** So many rows. */
+  readonly most: number
+}
 
 /** Of these, a year can be compared with the one before. */
 export const KEPT_DAYS = 400
@@ -24,14 +49,14 @@ export async function pruneRecords(db: Kysely<Database>, now: Date, signal: Abor
   const some = { before, now, most: PRUNED_AT_ONCE }
   let gone = 0
   // Runs of jobs refer to runs.
-  for (const prune of [pruneJobRuns, pruneBackfills, pruneBudgetDays, pruneAlerts]) {
+  for (const prune of [pruneJobRuns, pruneBackfills, pruneBudgetDays, pruneAlerts, pruneRuns]) {
     for (let statement = 0; statement < MOST_STATEMENTS && !signal.aborted; statement += 1) {
       const rows = await prune(db, some)
       gone += rows
       if (rows < PRUNED_AT_ONCE) break
     }
   }
-  return gone + (await pruneRuns(db, some, MOST_STATEMENTS, signal))
+  return gone
 }
 
 /** The ledger names the backfill of a slice until slices are joined. */
@@ -73,5 +98,67 @@ async function pruneAlerts(db: Kysely<Database>, { before, most }: Pruning): Pro
       select alert_id from livehouse_ops.alerts where cleared_at < ${before} and not ${isDueNotice}
       order by alert_id limit ${most} for update skip locked)
     returning alert_id`.execute(db)
+  return rows.length
+}
+
+/**
+ * Deletes old runs of jobs, at most so many. Of each job those stay that schedules, alerts and pages go by: the last time at which it was due, the
+ * run that was begun last, and the last that ended.
+ * @returns how many are gone
+ */
+async function pruneJobRuns(db: Kysely<Database>, { before, now, most }: Pruning): Promise<number> {
+  const { rows } = await sql`
+    with names as materialized (select value as job from ${distinctValues('livehouse_ops.job_runs', 'job')} as found),
+    kept as materialized (
+      select last.job_run_id from names cross join lateral (
+        (select job_run_id from livehouse_ops.job_runs where job = names.job and local_time is not null and due_at <= ${now}
+          order by due_at desc, is_repeat desc limit 1)
+        union all
+        (select job_run_id from livehouse_ops.job_runs where job = names.job and status <> 'skipped'
+          order by started_at desc, job_run_id desc limit 1)
+        union all
+        (select job_run_id from livehouse_ops.job_runs where job = names.job and status = 'ended'
+          order by started_at desc limit ${MOST_RUNS_COUNTED})
+      ) as last
+    ),
+    old as (
+      select first.job_run_id from names cross join lateral (
+        select job_run_id from livehouse_ops.job_runs
+        where job = names.job and started_at < ${before} and job_run_id not in (select job_run_id from kept)
+        order by started_at limit ${most}) as first
+      limit ${most}
+    )
+    delete from livehouse_ops.job_runs where job_run_id in (
+      select job_run_id from livehouse_ops.job_runs where job_run_id in (select job_run_id from old)
+      order by job_run_id for update skip locked)
+    returning job_run_id`.execute(db)
+  return rows.length
+}
+
+/** The last runs of each command stay, however they ended, and those that something refers to. */
+async function pruneRuns(db: Kysely<Database>, { before, most }: Pruning): Promise<number> {
+  const unnamed = [
+    ...SMALL_TABLES.map((table) => sql`run_id not in (select run_id from ${sql.table(`livehouse_ops.${table}`)})`),
+    ...INDEXED_TABLES.map((table) => {
+      return sql`not exists (select from ${sql.table(`livehouse_ops.${table}`)} as referring where referring.run_id = old.run_id)`
+    }),
+  ]
+  const { rows } = await sql`
+    with kept as materialized (
+      select last.run_id from ${runCommands} as commands cross join lateral (
+        select run_id from ${tellingRun} as telling
+        union all
+        (select run_id from livehouse_ops.runs where command = commands.value order by finished_at desc nulls last, run_id desc limit 1)
+        union all
+        -- Killed.
+        (select run_id from livehouse_ops.runs where command = commands.value and finished_at is null order by run_id desc limit 1)
+      ) as last
+    )
+    delete from livehouse_ops.runs where run_id in (
+      select run_id from livehouse_ops.runs as old
+      where started_at < ${before} and (finished_at is null or finished_at < ${before})
+        and run_id not in (select run_id from kept) and ${sql.join(unnamed, sql` and `)}
+      order by run_id limit ${most} for update skip locked)
+    returning run_id`.execute(db)
   return rows.length
 }
