@@ -4,12 +4,10 @@ import type { LedgerUnit, WalkDay } from '../../../state/latest-readings.ts'
 import type { OpenReading } from '../../../state/open-readings.ts'
 import { foreign, type Html, html } from '../html.ts'
 import { maskValues } from '../mask-values.ts'
-import { timelineOf } from '../timeline.ts'
 import { ASKED_FOR } from '../verdict.ts'
 import { dataTable } from './data-table.ts'
 import { mark, proofMarks } from './mark.ts'
-import { lastRead, signedReach, streamsOf } from './streams-section.ts'
-import { describeDays, timelineAxis, timelineLegend, timelinePatterns, timelineStrip } from './timeline-strip.ts'
+import { coverageSection, lastRead, signedReach, streamsOf } from './streams-section.ts'
 import { section, streamName, type View } from './view.ts'
 
 /** One channel: each of its streams, and what of them is open. `walkDays`: of this channel alone. */
@@ -17,6 +15,7 @@ export function channelPage(view: View, channel: ListedChannel, walkDays: readon
   const { messages, facts } = view
   const { channelId } = channel
   const units = streamsOf(view).flatMap(({ units }) => units.filter((unit) => unit.channelId === channelId))
+  const rows = units.map((unit) => ({ stream: unit.stream, units: [unit] }))
   const open = facts.open.filter((reading) => reading.channelId === channelId)
   const title = channel.label ?? channel.name ?? channelId
   const known = [channelId, channel.name].filter((each) => each !== title)
@@ -25,7 +24,7 @@ export function channelPage(view: View, channel: ListedChannel, walkDays: readon
   return html`<h1>${foreign(title, 60)}</h1>
 <p class="facets">${mark(channel.state === 'active' ? 'good' : 'calm', state)} ${facets.map((each) => each !== null && html`· ${foreign(each, 60)} `)}</p>
 ${streams(view, units)}
-${coverage(view, units, open, walkDays)}
+${units.length > 0 && coverageSection(view, rows, open, walkDays)}
 ${openPoints(view, open)}`
 }
 
@@ -44,45 +43,6 @@ function streams(view: View, units: readonly LedgerUnit[]): Html {
     empty: messages.empty.streams,
   })
   return section(messages, 'streams', table, '')
-}
-
-function coverage(
-  view: View,
-  units: readonly LedgerUnit[],
-  open: readonly OpenReading[],
-  walkDays: readonly WalkDay[],
-): Html {
-  const { messages, facts } = view
-  const { now, timeZone } = facts
-  const { rangeOf } = view.expectations
-  const lanes = units.map((unit) => {
-    const days = timelineOf({
-      now,
-      timeZone,
-      units: [unit],
-      open: open.filter(({ stream }) => stream === unit.stream),
-      walkDays: walkDays.filter(({ stream }) => stream === unit.stream),
-      rangeOf,
-    })
-    return { days, name: streamName(view, unit.stream) }
-  })
-  const [first] = lanes
-  if (first === undefined) return html``
-  const rows = lanes.map(
-    ({
-      name,
-      days,
-    }) => html`<tr><th scope="row">${name}</th><td>${timelineStrip(messages, days)}<p class="days">${describeDays(messages, days)}</p></td></tr>
-`,
-  )
-  return section(
-    messages,
-    'coverage',
-    html`${timelinePatterns}<table class="timeline"><caption class="unseen">${messages.sections.coverage}</caption>
-<thead class="unseen"><tr><th scope="col">${messages.columns.stream}</th><th scope="col">${messages.columns.timeline}</th></tr></thead>
-<tbody>
-${rows}</tbody></table>${timelineAxis(messages, first.days)}${timelineLegend(messages)}`,
-  )
 }
 
 function openPoints(view: View, open: readonly OpenReading[]): Html {

@@ -5,15 +5,13 @@ import { type Content, foreign, type Html, html } from '../html.ts'
 import { maskValues } from '../mask-values.ts'
 import type { CallHour } from '../metrics/call-history.ts'
 import type { JobProgress } from '../progress-board.ts'
-import { timelineOf } from '../timeline.ts'
 import type { Verdict } from '../verdict.ts'
 import { chartsSection } from './charts-section.ts'
 import { dataTable } from './data-table.ts'
 import { stateMark } from './mark.ts'
 import { progressSection } from './progress-section.ts'
 import { runsSection } from './runs-section.ts'
-import { streamsOf, streamsSection } from './streams-section.ts'
-import { describeDays, timelineAxis, timelineLegend, timelinePatterns, timelineStrip } from './timeline-strip.ts'
+import { coverageSection, streamsOf, streamsSection } from './streams-section.ts'
 import { unreachableSection, verdictSection } from './verdict-section.ts'
 import { link, moment, roundTo3, section, streamName, type View, wallMoment } from './view.ts'
 
@@ -31,7 +29,7 @@ export function overviewPage(view: View, { verdict, isReachable, jobs, hours }: 
 ${figures(view, verdict)}
 ${progressSection(view.messages, jobs, view.facts)}
 ${streamsSection(view)}
-${coverageSection(view)}
+${coverageSection(view, streamsOf(view), view.facts.open, view.facts.walkDays)}
 ${chartsSection(view, hours)}
 ${runsSection(view)}
 ${jobsSection(view)}
@@ -39,7 +37,7 @@ ${quarantineSection(view)}`
 }
 
 /** The numbers that say most. */
-export function figures(view: View, verdict: Verdict): Html {
+function figures(view: View, verdict: Verdict): Html {
   const { messages, facts } = view
   const { figures: words, formats } = messages
   const active = facts.channels.filter(({ state }) => state === 'active').length
@@ -80,7 +78,7 @@ function allRows({ messages, facts }: View): string {
 }
 
 /** Why rows are in quarantine, and how many; never the rows. */
-export function quarantineSection(view: View): Html {
+function quarantineSection(view: View): Html {
   const { messages, facts } = view
   const { columns } = messages
   const table = dataTable<QuarantineReason>({
@@ -101,7 +99,7 @@ export function quarantineSection(view: View): Html {
 }
 
 /** When each job is due next, and how it ended last. */
-export function jobsSection(view: View): Html {
+function jobsSection(view: View): Html {
   const { messages, facts } = view
   const { columns } = messages
   const table = dataTable<JobView>({
@@ -126,39 +124,4 @@ export function jobsSection(view: View): Html {
     empty: messages.empty.jobs,
   })
   return section(messages, 'jobs', table)
-}
-
-/** The last days of each stream as bars. */
-export function coverageSection(view: View): Html {
-  const { messages, facts } = view
-  const { rangeOf } = view.expectations
-  const rows = streamsOf(view).map(({ stream, units }) => {
-    const open = facts.open.filter((reading) => reading.stream === stream)
-    const walkDays = facts.walkDays.filter((walk) => walk.stream === stream)
-    return {
-      stream,
-      days: timelineOf({ now: facts.now, timeZone: facts.timeZone, units, open, walkDays, rangeOf }),
-    }
-  })
-  const [first] = rows
-  if (first === undefined) return section(messages, 'coverage', html`<p class="empty">${messages.empty.streams}</p>`)
-  const lanes = rows.map(
-    ({
-      stream,
-      days,
-    }) => html`<tr><th scope="row">${streamName(view, stream)}</th><td>${timelineStrip(messages, days)}<p class="days">${describeDays(messages, days)}</p></td></tr>
-`,
-  )
-  return section(
-    messages,
-    'coverage',
-    html`${timelinePatterns}<table class="timeline">
-<caption class="unseen">${messages.sections.coverage}</caption>
-<thead class="unseen"><tr><th scope="col">${messages.columns.stream}</th><th scope="col">${messages.columns.timeline}</th></tr></thead>
-<tbody>
-${lanes}</tbody>
-</table>
-${timelineAxis(messages, first.days)}
-${timelineLegend(messages)}`,
-  )
 }

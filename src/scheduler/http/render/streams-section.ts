@@ -1,9 +1,12 @@
 import { streamNames } from '../../../core/stream.ts'
-import { addProofs, type LedgerUnit } from '../../../state/latest-readings.ts'
+import { addProofs, type LedgerUnit, type WalkDay } from '../../../state/latest-readings.ts'
+import type { OpenReading } from '../../../state/open-readings.ts'
 import { type Content, type Html, html } from '../html.ts'
+import { timelineOf } from '../timeline.ts'
 import { isLate, isOver } from '../verdict.ts'
 import { dataTable } from './data-table.ts'
 import { icon, proofMarks } from './mark.ts'
+import { describeDays, timelineAxis, timelineLegend, timelinePatterns, timelineStrip } from './timeline-strip.ts'
 import { moment, rowCount, section, streamName, type View, wallMoment } from './view.ts'
 
 interface StreamRow {
@@ -62,4 +65,39 @@ export function reachOf(view: View, units: readonly LedgerUnit[]): Content {
   const reaches = counted.map(({ reach }) => reach)
   if (reaches.includes(null) || reaches.length === 0) return messages.notKnown
   return wallMoment(view, Math.min(...reaches.map((reach) => reach ?? Infinity)))
+}
+
+/** The last days of each stream as bars. `open`, `walkDays`: of all of them. */
+export function coverageSection(
+  view: View,
+  rows: readonly StreamRow[],
+  open: readonly OpenReading[],
+  walkDays: readonly WalkDay[],
+): Html {
+  const { messages, facts, expectations } = view
+  if (rows.length === 0) return section(messages, 'coverage', html`<p class="empty">${messages.empty.streams}</p>`)
+  const lanes = rows.map(({ stream, units }) => {
+    const ofStream = (each: { readonly stream: string }): boolean => each.stream === stream
+    const { now, timeZone } = facts
+    const { rangeOf } = expectations
+    const found = { open: open.filter(ofStream), walkDays: walkDays.filter(ofStream) }
+    return { stream, days: timelineOf({ now, timeZone, units, rangeOf, ...found }) }
+  })
+  const bars = lanes.map(({ stream, days }) => {
+    const strip = html`${timelineStrip(messages, days)}<p class="days">${describeDays(messages, days)}</p>`
+    return html`<tr><th scope="row">${streamName(view, stream)}</th><td>${strip}</td></tr>
+`
+  })
+  return section(
+    messages,
+    'coverage',
+    html`${timelinePatterns}<table class="timeline">
+<caption class="unseen">${messages.sections.coverage}</caption>
+<thead class="unseen"><tr><th scope="col">${messages.columns.stream}</th><th scope="col">${messages.columns.timeline}</th></tr></thead>
+<tbody>
+${bars}</tbody>
+</table>
+${timelineAxis(messages, lanes[0]?.days ?? [])}
+${timelineLegend(messages)}`,
+  )
 }
