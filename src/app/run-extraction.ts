@@ -18,6 +18,7 @@ import type { JobResult } from '../pipeline/tally.ts'
 import { createTurns } from '../pipeline/turns.ts'
 import type { SliceOrder } from '../pipeline/work-queue.ts'
 import { endAcceptances } from '../state/acceptances.ts'
+import { forgetReadingsAfter } from '../state/coverage.ts'
 import { partitionLease } from '../state/leases.ts'
 import { mergeSlices } from '../state/merge-slices.ts'
 import { pruneRecords } from '../state/prune-records.ts'
@@ -28,7 +29,7 @@ import { createRowBuffers } from '../warehouse/row-buffers.ts'
 import type { AppContext, Progress } from './context.ts'
 import type { ExtractionSettings } from './extraction-settings.ts'
 import { askGoneChannels, settleChannels } from './gone-channels.ts'
-import { openRunConnection, readServiceTime } from './open-connection.ts'
+import { LARGEST_DIFFERENCE_SECONDS, openRunConnection, readServiceTime } from './open-connection.ts'
 import { describePendingBi } from './open-warehouse.ts'
 import { type OpenRun, recordRun } from './record-run.ts'
 
@@ -130,6 +131,10 @@ async function extract(
   const clock = await readServiceTime(context, connection)
   const startedAt = new Date(clock.now())
   await endAcceptances(db, startedAt)
+  const latest = new Date(startedAt.getTime() + LARGEST_DIFFERENCE_SECONDS * 1000)
+  const forgotten = await forgetReadingsAfter(db, latest)
+  if (forgotten > 0)
+    log.warn('ledger.forgotten', { runId, slices: forgotten, reason: "they are later than the service's time now" })
   using progress = await context.openProgress()
   log.info('run.started', { runId, command })
 

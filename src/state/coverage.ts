@@ -170,3 +170,15 @@ export async function forgetCoverage(
     return rows.map((row) => ({ ...row, slices: Number(row.slices) }))
   })
 }
+
+/**
+ * Forgets what readings claim that are later than any can be, as the service told a wrong time in them: they have seen nothing of the
+ * days that they cover, and all is read again. @returns how many there were
+ */
+export async function forgetReadingsAfter(db: Kysely<Database>, time: Date): Promise<number> {
+  const { numAffectedRows } = await sql`
+    update livehouse_ops.slices set status = 'forgotten', covers = null, settled = null
+    where started_at > ${time} and status in ('landed', 'moving') and (stream, partition) in (
+      select stream, partition from livehouse_ops.partition_states where landed_at > ${time})`.execute(db)
+  return Number(numAffectedRows ?? 0)
+}

@@ -11,6 +11,7 @@ import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 const MINUTE = 60
 const HOUR = 60 * MINUTE
 const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 
 let account: TestAccount
 
@@ -58,6 +59,41 @@ describe("bounds are the service's time, whatever this machine's clock shows", (
     await syncGreen()
     await expectTruth(account)
   })
+
+  test.each([4, 40])(
+    "a service's clock that is %i days ahead for some runs claims nothing of the days to come",
+    async (days) => {
+      const { channel, gift, record } = newest()
+      const [visitor] = channel.visitors.rows
+      const [form] = channel.questionnaires.rows
+      const [signup] = form?.signups.rows ?? []
+      if (!visitor || !form || !signup) throw new Error('the world is empty')
+      const addLive = (number: number) => {
+        const at = shanghaiNow() - HOUR
+        channel.gifts.add({ ...gift, giftId: number, givenAt: at })
+        channel.records.add({ ...record, recordId: `${number}`, enteredAt: at, leftAt: at + MINUTE })
+        form.signups.add({ ...signup, userId: `u${number}`, signedUpAt: at })
+        channel.visitors.add({ ...visitor, userId: `v${number}` })
+      }
+      await syncGreen()
+      for (let run = 0; run < 3; run++) {
+        account.emulator.conditions.clockAheadMs = days * DAY_MS
+        await syncGreen()
+        account.emulator.conditions.clockAheadMs = 0
+        account.clock.nowMs += HOUR_MS + 60_000
+      }
+      const streams = ['gifts', 'signups', 'questionnaires', 'watch_records', 'visitors'] as const
+      for (const skipped of [0, 6]) {
+        for (let day = 0; day < skipped; day++) {
+          account.clock.nowMs += DAY_MS
+          addLive(78 + day)
+        }
+        addLive(90 + skipped)
+        await syncGreen()
+        await expectTruth(account, streams)
+      }
+    },
+  )
 
   test.each([-25, 25])("the day of a manager's usage is the service's, with a clock %i hours ahead", async (hours) => {
     await withOwnAhead(hours, async () => {
