@@ -47,7 +47,7 @@ export async function playScenario(database: TestDatabase, scenario: Scenario): 
     if (group === 'old' || group === 'managers') return
     law.change(() => account.worlds[channel]?.mutate(mutation, account.now(), lookbackDays))
   }
-  const removeOld = ({ pick }: Mutation) => {
+  const removeOld = (pick: number) => {
     const [channel] = emulator.world.channels.values()
     const rows = channel?.oldRecords.rows ?? []
     const row = rows[pick % Math.max(1, rows.length)]
@@ -113,6 +113,7 @@ export async function playScenario(database: TestDatabase, scenario: Scenario): 
     for (let night = 0; night < nights; night++) {
       const list = group === 'old' || group === 'managers' ? undefined : group
       if (list && op) change(0, { op, list, pick: night, age: 50 })
+      if (group === 'old' && op === 'remove') removeOld(night * 7)
       time.serviceMs += days * DAY_MS
       if (list && op) change(0, { op: 'add', list, pick: night, age: 100 + night })
       await run(everything)
@@ -121,7 +122,7 @@ export async function playScenario(database: TestDatabase, scenario: Scenario): 
   const play = async (step: Step): Promise<void> => {
     switch (step.kind) {
       case 'change':
-        return group === 'old' ? removeOld(step.mutation) : change(step.channel, step.mutation)
+        return group === 'old' ? removeOld(step.mutation.pick) : change(step.channel, step.mutation)
       case 'headers':
         return law.change(() => editHeaders(account, step.pick))
       case 'advance':
