@@ -25,7 +25,6 @@ import { pruneRecords } from '../state/prune-records.ts'
 import { pruneSlices } from '../state/prune-slices.ts'
 import { itemReader } from '../transform/field.ts'
 import { registerChannels } from '../warehouse/channels.ts'
-import { createRowBuffers } from '../warehouse/row-buffers.ts'
 import type { AppContext, Progress } from './context.ts'
 import type { ExtractionSettings } from './extraction-settings.ts'
 import { askGoneChannels, settleChannels } from './gone-channels.ts'
@@ -200,7 +199,6 @@ export function createSliceDeps(
     runId,
     readAhead: createReadAhead(PAGES_AHEAD * concurrency, context.clock),
     loadTurns: createTurns(loaders),
-    rowBuffers: createRowBuffers(runId),
     pagesPerSlice: PAGES_PER_SLICE,
   }
 }

@@ -1,5 +1,7 @@
+import { finished } from 'node:stream/promises'
 import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely'
-import { type Connection, type Pool, type PoolClient, Query, type QueryResult } from 'pg'
+import type { Pool, PoolClient } from 'pg'
+import { from as copyFrom } from 'pg-copy-streams'
 
 /**
  * A pool whose clients also take `copy … from stdin`, with its data as the only parameter. In Postgres that statement has no
@@ -42,36 +44,9 @@ class CopyClient implements PostgresPoolClient {
   }
 }
 
-function copy(client: PoolClient, text: string, data: Buffer): Promise<QueryResult> {
-  const { promise, resolve, reject } = Promise.withResolvers<QueryResult>()
-  client.query(new CopyIn(text, data, (error, result) => (error ? reject(error) : resolve(result))))
-  return promise
-}
-
-/** CopyData and CopyDone (PostgreSQL manual, message formats): a letter and the length of what follows, itself included. */
-const COPY_DATA = 'd'.charCodeAt(0)
-const COPY_DONE = Buffer.from([...Buffer.from('c'), 0, 0, 0, 4])
-
-/** A statement of the driver that sends its data at once and is over when the server has taken or refused it. */
-class CopyIn extends Query {
-  readonly #data: Buffer
-
-  constructor(text: string, data: Buffer, callback: (error: Error | undefined, result: QueryResult) => void) {
-    super(text, callback)
-    this.#data = data
-  }
-
-  /**
-   * Called by the client, in place of the driver's own answer, which is that there is no data. The driver's way of sending some
-   * copies them first, twice.
-   */
-  handleCopyInResponse({ stream }: Connection): void {
-    const head = Buffer.from([COPY_DATA, 0, 0, 0, 0])
-    head.writeUInt32BE(this.#data.length + 4, 1)
-    stream.cork()
-    stream.write(head)
-    stream.write(this.#data)
-    stream.write(COPY_DONE)
-    stream.uncork()
-  }
+async function copy(client: PoolClient, text: string, data: Buffer): Promise<PostgresQueryResult<never>> {
+  const stream = client.query(copyFrom(text))
+  stream.end(data)
+  await finished(stream)
+  return { command: 'INSERT', rowCount: stream.rowCount, rows: [] }
 }

@@ -4,14 +4,13 @@ import { addCounts, type Counts, noCounts } from '../core/outcome.ts'
 import type { Stream } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
 import { replaceChildren } from '../warehouse/children.ts'
-import { isDeadlock } from '../warehouse/is-deadlock.ts'
-import { type LoadCounts, prepareToLoad } from '../warehouse/load.ts'
-import type { RowBuffer } from '../warehouse/row-buffers.ts'
+import { copyRows } from '../warehouse/copy-rows.ts'
+import { isDeadlock, type LoadCounts, loadRows, prepareToLoad } from '../warehouse/load.ts'
 import { keepConflicts } from './keep-conflicts.ts'
 import { lightChunksOf } from './light-chunks-of.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 
-/** Rows a statement, and up to a page more; measured: half as many take 8 % longer, more gain nothing. */
+/** Rows a statement; measured: half as many take 8 % longer, more gain nothing. */
 const BATCH = 2000
 /** Of a transaction that the server ends, since another waits for it. */
 const MOST_TRIES = 5
@@ -35,50 +34,34 @@ export interface BatchLoader {
   readonly counts: () => Counts
 }
 
-/** Rows that are written together, and these rows themselves where they are looked at before. */
-interface Batch {
-  readonly buffer: RowBuffer
-  rows: readonly Row[]
-}
-
 /**
  * Writes rows of one slice: batch by batch in transactions of their own where the rows have a key, all of them in the last
  * transaction where they have none. Keys must be distinct.
  */
 export function createBatchLoader(
   { stream, partition }: Slice,
-  { db, clock, timeZone, runId, loadTurns, rowBuffers, requireLease }: RunDeps,
+  { db, clock, timeZone, runId, loadTurns, requireLease }: RunDeps,
 ): BatchLoader {
   const isWhole = stream.identity !== undefined
-  const looksAtRows = stream.versions !== undefined || stream.children !== undefined
-  const takeBuffer = rowBuffers.open(stream)
   const underway = new Set<Promise<void>>()
-  const open = (): Batch => ({ buffer: takeBuffer(), rows: [] })
-  const put = (batch: Batch, rows: readonly Row[]): void => {
-    batch.buffer.append(rows)
-    if (looksAtRows) batch.rows = [...batch.rows, ...rows]
-  }
   let failure: { readonly error: unknown } | undefined
-  /** The one that is being filled. */
-  let batch: Batch | undefined
-  let whole: readonly Row[] = []
+  /** What is not committed yet: less than a batch, or all of rows that have no key. */
+  let pending: Row[] = []
+  /** Whether the last rows were all new. The next ones are then copied: where they are not new, nothing differs but the time. */
+  let areNew = false
   let counts = noCounts
 
-  const write = async (trx: Transaction<Database>, { buffer, rows }: Batch): Promise<Counts> => {
+  const write = async (trx: Transaction<Database>, rows: readonly Row[]): Promise<Counts> => {
     const finder = { runId, seenAt: new Date(clock.now()), timeZone }
     const conflicts = await keepConflicts(trx, stream, partition, rows, finder)
-    const loaded = await buffer.write(trx)
+    const loaded = await (areNew ? copyRows : loadRows)(trx, stream, rows, runId)
+    areNew = loaded.inserted === rows.length
     if (stream.children) await replaceChildren(trx, stream.children, rows, runId)
     return addCounts(noCounts, yieldsTo(stream) ? withConflicts(loaded, conflicts) : loaded)
   }
-  const writeWhole = async (trx: Transaction<Database>): Promise<Counts> => {
+  const writeAll = async (trx: Transaction<Database>, rows: readonly Row[]): Promise<Counts> => {
     let sum = noCounts
-    for (const rows of lightChunksOf(whole, BATCH)) {
-      const filled = open()
-      put(filled, rows)
-      sum = addCounts(sum, await write(trx, filled))
-      filled.buffer.giveBack()
-    }
+    for (const chunk of lightChunksOf(rows, BATCH)) sum = addCounts(sum, await write(trx, chunk))
     return sum
   }
   /** Slices that lie side by side share rows: where two wait for each other, the server ends one, which then tries again. */
@@ -96,13 +79,11 @@ export function createBatchLoader(
       await commit(work, tries - 1)
     }
   }
-  /** Begins as soon as it is this batch's turn; how it ends is told to whoever comes next. */
-  const commitAhead = async (filled: Batch): Promise<void> => {
+  /** Begins as soon as it is this batch's turn; how it ends is reported to the next caller. */
+  const commitAhead = async (rows: readonly Row[]): Promise<void> => {
     const endTurn = await loadTurns.take()
-    batch = undefined
-    // What could not be written may still be on its way to the server: its buffer is not used again.
-    const work: Promise<void> = commit(async (trx) => await write(trx, filled))
-      .then(filled.buffer.giveBack, (error: unknown) => {
+    const work: Promise<void> = commit(async (trx) => await write(trx, rows))
+      .catch((error: unknown) => {
         failure ??= { error }
       })
       .finally(() => {
@@ -121,39 +102,30 @@ export function createBatchLoader(
   return {
     add: async (rows) => {
       throwFailure()
-      if (rows.length === 0) return
-      if (isWhole) {
-        whole = [...whole, ...rows]
-        return
-      }
-      for (const chunk of chunksOf(rows)) {
-        batch ??= open()
-        put(batch, chunk)
-        if (batch.buffer.size() >= BATCH) await commitAhead(batch)
-      }
+      pending = [...pending, ...rows]
+      if (isWhole) return
+      while (pending.length >= BATCH) await commitAhead(pending.splice(0, BATCH))
     },
     flush: async () => {
-      if (batch) await commitAhead(batch)
+      if (pending.length > 0) await commitAhead(pending.splice(0))
       await settle()
       throwFailure()
     },
     finish: async (land) => {
       await settle()
       throwFailure()
-      // What was held is written at once, in texts and buffers of its own: few at a time.
+      // What was held is written at once, in texts of its own: few at a time.
       const endTurn = isWhole ? await loadTurns.take() : () => {}
       try {
         await commit(async (trx) => {
-          const sum = batch ? await write(trx, batch) : await writeWhole(trx)
+          const sum = await writeAll(trx, pending)
           await land(trx, addCounts(counts, sum))
           return sum
         })
       } finally {
         endTurn()
       }
-      batch?.buffer.giveBack()
-      batch = undefined
-      whole = []
+      pending = []
     },
     settle,
     counts: () => counts,
@@ -168,9 +140,4 @@ function yieldsTo({ versions }: Stream): boolean {
 /** Rows that yielded to another record. */
 function withConflicts(loaded: LoadCounts, conflicts: number): Partial<Counts> {
   return { ...loaded, unchanged: loaded.unchanged - conflicts, quarantined: conflicts }
-}
-
-function* chunksOf(rows: readonly Row[]): Iterable<readonly Row[]> {
-  if (rows.length <= BATCH) yield rows
-  else for (let start = 0; start < rows.length; start += BATCH) yield rows.slice(start, start + BATCH)
 }

@@ -8,7 +8,6 @@ import { formatWindow, type Partition, partitionKey, type Window } from '../core
 import type { Stream, StreamName } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
-import type { RowBuffers } from '../warehouse/row-buffers.ts'
 import type { ReadAhead } from './read-ahead.ts'
 import type { Turns } from './turns.ts'
 
@@ -61,7 +60,6 @@ export interface RunDeps {
   readonly requireLease: (trx: Kysely<Database>, stream: StreamName, partition: Partition) => Promise<void>
   /** Bounds the batches that are written at once, and so the rows that wait for the database. */
   readonly loadTurns: Turns
-  readonly rowBuffers: RowBuffers
   /** A slice of more pages is cut: shallow pages, steady progress, cheap resume. */
   readonly pagesPerSlice: number
 }

@@ -2,8 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import type { Row } from '../core/column.ts'
 import type { ChildTable } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
-import { openLoad } from './load.ts'
-import { createRowBatch } from './row-batch.ts'
+import { loadRows } from './load.ts'
 
 /** Rows a statement, and up to a parent's more. */
 const BATCH = 1000
@@ -18,15 +17,11 @@ export async function replaceChildren(
   parents: readonly Row[],
   runId: string,
 ): Promise<void> {
-  const load = openLoad(children)
-  const batch = createRowBatch(children)
   const counts: number[] = []
   let rows: Row[] = []
   const write = async (): Promise<void> => {
-    batch.clear()
-    batch.append(rows)
+    await loadRows(trx, children, rows, runId)
     rows = []
-    await load(trx, batch, runId)
   }
   // Family by family: all children of a batch at once would be some hundred thousand rows.
   for (const parent of parents) {

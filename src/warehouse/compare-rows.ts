@@ -4,7 +4,6 @@ import type { LoadTable } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
 import { inputColumns, inputRows, keysMatch } from './input-rows.ts'
 import { prepareToLoad } from './load.ts'
-import { createRowBatch } from './row-batch.ts'
 import { rowKeyColumn } from './table-part.ts'
 
 /** A value that is not the same on both sides, as text; null for none. */
@@ -66,9 +65,6 @@ interface ComparedRow {
 
 function comparison(into: LoadTable, rows: readonly Row[], keyColumn: string): RawBuilder<ComparedRow> {
   const columns = inputColumns(into)
-  const batch = createRowBatch(into)
-  batch.append(rows)
-  const values = batch.parameters()
   const key = sql.ref(keyColumn)
   const cells = columns
     .filter(({ name }) => !into.key.includes(name))
@@ -83,7 +79,7 @@ function comparison(into: LoadTable, rows: readonly Row[], keyColumn: string): R
       ]
     : []
   return sql<ComparedRow>`
-    with input as materialized (${inputRows(columns, (column) => values[columns.indexOf(column)])}),
+    with input as materialized (${inputRows(columns, rows)}),
     compared as (
       select input.${key}::text as key, target.${key} is null as is_missing,
         json_strip_nulls(json_build_object(${sql.join([...cells, ...removed])})) as cells

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { ColumnType } from '../core/column.ts'
+import type { ColumnType, Row } from '../core/column.ts'
 import type { LoadTable } from '../core/stream.ts'
+import { cellsText } from './cells-text.ts'
 
 /** A column of rows that go to Postgres. */
 export interface InputColumn {
@@ -22,19 +23,14 @@ export function inputColumns(into: LoadTable): readonly InputColumn[] {
 
 /**
  * Rows as a table: shared values once, every other column as one array, unnested side by side in the select list. In the FROM
- * clause each of them would be stored by itself first. The arrays come as text, the form in which bytes are text to Postgres.
- * `parameterOf` puts the parameter of a column in its place.
+ * clause each of them would be stored by itself first.
  */
-export function inputRows(
-  columns: readonly InputColumn[],
-  parameterOf: (column: InputColumn) => unknown,
-): RawBuilder<unknown> {
-  const outputs = columns.map((column) => {
-    const { name, type, isShared } = column
-    const parameter = sql`${parameterOf(column)}`
+export function inputRows(columns: readonly InputColumn[], rows: readonly Row[]): RawBuilder<unknown> {
+  const outputs = columns.map(({ name, type, isShared }) => {
+    const values = isShared ? [] : rows.map((row) => row[name] ?? null)
     return isShared
-      ? sql`${parameter}::${sql.raw(type)} as ${sql.ref(name)}`
-      : sql`unnest(${parameter}::text::${sql.raw(type)}[]) as ${sql.ref(name)}`
+      ? sql`${rows[0]?.[name] ?? null}::${sql.raw(type)} as ${sql.ref(name)}`
+      : sql`unnest(${`{${cellsText(values)}}`}::${sql.raw(type)}[]) as ${sql.ref(name)}`
   })
   return sql`select ${sql.join(outputs)}`
 }

@@ -1,9 +1,8 @@
-import { type CompiledQuery, type RawBuilder, sql, type Transaction } from 'kysely'
+import { type RawBuilder, sql, type Transaction } from 'kysely'
 import type { Row } from '../core/column.ts'
 import type { LoadTable } from '../core/stream.ts'
 import type { Database } from '../db/database.ts'
-import { type InputColumn, inputColumns, inputRows, keysMatch, qualified, refs } from './input-rows.ts'
-import { createRowBatch, type RowBatch } from './row-batch.ts'
+import { inputColumns, inputRows, keysMatch, qualified, refs } from './input-rows.ts'
 
 export interface LoadCounts {
   readonly inserted: number
@@ -21,27 +20,11 @@ export interface LoadOptions {
   readonly isLate?: boolean
 }
 
-/** Loads a batch in the caller's transaction, after `prepareToLoad`. The rows' keys must be distinct. */
-export type Load = (trx: Transaction<Database>, batch: RowBatch, runId: string) => Promise<LoadCounts>
-
 /**
- * Puts together the statement that upserts rows of one slice: inserts new ones, updates those whose content differs and does
- * not touch equal ones, so that a quiet night writes nothing. Idempotent. Counts are exact and add up to the number of rows.
+ * Upserts rows of one slice by one statement, in the caller's transaction, after `prepareToLoad`: inserts new ones, updates those whose
+ * content differs and does not touch equal ones, so that a quiet night writes nothing. Idempotent. Counts are exact and add up to the
+ * number of rows, whose keys must be distinct.
  */
-export function openLoad(into: LoadTable, options: LoadOptions = {}): Load {
-  let statement: Statement | undefined
-  return async (trx, batch, runId) => {
-    if (batch.size() === 0) return { inserted: 0, updated: 0, unchanged: 0 }
-    statement ??= compile(trx, into, options)
-    const query: CompiledQuery<Written> = { ...statement.query, parameters: statement.parametersOf(batch, runId) }
-    const result = await trx.executeQuery(query)
-    const { inserted = '0', updated = '0' } = result.rows[0] ?? {}
-    const written = Number(inserted) + Number(updated)
-    return { inserted: Number(inserted), updated: Number(updated), unchanged: batch.size() - written }
-  }
-}
-
-/** The same for rows that come at once. */
 export async function loadRows(
   trx: Transaction<Database>,
   into: LoadTable,
@@ -49,9 +32,11 @@ export async function loadRows(
   runId: string,
   options: LoadOptions = {},
 ): Promise<LoadCounts> {
-  const batch = createRowBatch(into)
-  batch.append(rows)
-  return await openLoad(into, options)(trx, batch, runId)
+  if (rows.length === 0) return { inserted: 0, updated: 0, unchanged: 0 }
+  const result = await upsert(into, rows, runId, options).execute(trx)
+  const inserted = Number(result.rows[0]?.inserted)
+  const updated = Number(result.rows[0]?.updated)
+  return { inserted, updated, unchanged: rows.length - inserted - updated }
 }
 
 /**
@@ -64,32 +49,18 @@ export async function prepareToLoad(trx: Transaction<Database>, timeZone: string
     set_config('idle_in_transaction_session_timeout', '20s', true)`.execute(trx)
 }
 
+/** Whether the server ended a statement because two transactions waited for each other (SQLSTATE 40P01, appendix A). */
+export function isDeadlock(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '40P01'
+}
+
 interface Written {
   readonly inserted: string
   readonly updated: string
 }
 
-/** A statement whose text serves all batches: to put it together takes as long as to write some hundred rows. */
-interface Statement {
-  readonly query: CompiledQuery<Written>
-  readonly parametersOf: (batch: RowBatch, runId: string) => readonly unknown[]
-}
-
-function compile(trx: Transaction<Database>, into: LoadTable, options: LoadOptions): Statement {
+function upsert(into: LoadTable, rows: readonly Row[], runId: string, options: LoadOptions): RawBuilder<Written> {
   const columns = inputColumns(into)
-  // Each parameter is a number here, by which its value is found: how the builder orders them is its own affair.
-  const query = upsert(into, columns, options).compile(trx)
-  const places = query.parameters.map(Number)
-  return {
-    query,
-    parametersOf: (batch, runId) => {
-      const values = [...batch.parameters(), runId]
-      return places.map((place) => values[place])
-    },
-  }
-}
-
-function upsert(into: LoadTable, columns: readonly InputColumn[], options: LoadOptions): RawBuilder<Written> {
   const names = columns.map(({ name }) => name)
   const content = names.filter((name) => !into.key.includes(name))
   const table = sql.table(`livehouse.${into.table}`)
@@ -100,7 +71,7 @@ function upsert(into: LoadTable, columns: readonly InputColumn[], options: LoadO
   // The limit keeps the look at the target one index scan a row, whatever the planner believes of a table that just grew.
   return sql<Written>`
     with changed as (
-      select input.* from (${inputRows(columns, (column) => columns.indexOf(column))}) as input
+      select input.* from (${inputRows(columns, rows)}) as input
       left join lateral (
         select target.*, true as is_there from ${table} as target where ${keysMatch(into)} limit 1
       ) as target on true
@@ -109,7 +80,7 @@ function upsert(into: LoadTable, columns: readonly InputColumn[], options: LoadO
     ),
     written as (
       insert into ${table} as target (${refs(names)}, run_id)
-      select ${refs(names)}, ${columns.length}::bigint from changed order by ${refs(into.key)}
+      select ${refs(names)}, ${runId}::bigint from changed order by ${refs(into.key)}
       on conflict (${refs(into.key)}) do update
       set ${sql.join(content.map((name) => sql`${sql.ref(name)} = excluded.${sql.ref(name)}`))},
         run_id = excluded.run_id, changed_at = now()${isBack}

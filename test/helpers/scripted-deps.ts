@@ -7,7 +7,6 @@ import { createReadAhead } from '../../src/pipeline/read-ahead.ts'
 import type { RunDeps } from '../../src/pipeline/slice-work.ts'
 import { createTurns } from '../../src/pipeline/turns.ts'
 import { itemReader } from '../../src/transform/field.ts'
-import { createRowBuffers } from '../../src/warehouse/row-buffers.ts'
 import { createFakeClock } from './fake-clock.ts'
 
 /** What extracting a slice from scripted pages takes: nothing is known to the database, and nothing is written before it lands. */
@@ -34,7 +33,6 @@ export function scriptedDeps(fetchPage: FetchPage, signal = new AbortController(
     readAhead: createReadAhead(2, createFakeClock()),
     requireLease: async () => {},
     loadTurns: createTurns(2),
-    rowBuffers: createRowBuffers('1'),
     pagesPerSlice: 50,
   }
 }

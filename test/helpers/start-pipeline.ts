@@ -16,7 +16,6 @@ import { startRun } from '../../src/state/runs.ts'
 import { allStreams, streams } from '../../src/streams/registry.ts'
 import { itemReader } from '../../src/transform/field.ts'
 import { registerChannels } from '../../src/warehouse/channels.ts'
-import { createRowBuffers } from '../../src/warehouse/row-buffers.ts'
 import { connectClient } from './connect-client.ts'
 import { FIXED_NOW } from './emulated-service.ts'
 import { createFakeClock } from './fake-clock.ts'
@@ -102,7 +101,6 @@ export async function startPipeline(options: EmulatorOptions = {}): Promise<Test
           requireLease: async (trx, stream, partition) =>
             await leases.require(trx, partitionLease(stream, partitionKey(partition))),
           loadTurns: createTurns(2),
-          rowBuffers: createRowBuffers(deps.runId),
           pagesPerSlice: 50,
         },
         { concurrency: 4, leases, planAgain: (partition) => planAgain(db, partition, begunAt) },

@@ -9,7 +9,6 @@ import type { RunDeps } from '../../src/pipeline/slice-work.ts'
 import { createTurns, type Turns } from '../../src/pipeline/turns.ts'
 import { visitors } from '../../src/streams/visitors.ts'
 import { itemReader } from '../../src/transform/field.ts'
-import { createRowBuffers } from '../../src/warehouse/row-buffers.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { readItems } from '../helpers/read-items.ts'
@@ -36,7 +35,6 @@ function openLoader(channel: string, loadTurns: Turns, db = database.db) {
     readAhead: createReadAhead(1, createFakeClock()),
     requireLease: async () => {},
     loadTurns,
-    rowBuffers: createRowBuffers('1'),
     pagesPerSlice: 50,
   }
   return createBatchLoader({ stream: visitors, partition: { channel }, window: undefined, covers: undefined }, deps)
@@ -112,6 +110,36 @@ describe('a loader of rows with a key', () => {
     await loader.finish(async () => {})
     expect(loader.counts()).toMatchObject({ inserted: 5, updated: 1 })
     expect(await countOf('14')).toBe(5)
+  })
+
+  test('upserts at first, copies what comes behind new rows, and tries no copy behind others', async () => {
+    await sql`truncate livehouse.visitors`.execute(database.db)
+    await sql`create table statements (place serial, kind text)`.execute(database.db)
+    await sql`create function note() returns trigger language plpgsql as $$
+      begin
+        insert into statements (kind) values (substring(current_query() from '[a-z]+'));
+        return null;
+      end $$`.execute(database.db)
+    await sql`create trigger note after insert on livehouse.visitors for each statement
+      execute function note()`.execute(database.db)
+    const load = async (...rows: readonly (readonly [from: number, count: number])[]) => {
+      const loader = openLoader('16', createTurns(1))
+      for (const [from, count] of rows) {
+        await loader.add(rowsOf('16', from, count))
+        await loader.flush()
+      }
+      await loader.finish(async () => {})
+      const { rows: noted } = await sql<{ kind: string }>`delete from statements returning kind`.execute(database.db)
+      return noted.map(({ kind }) => kind)
+    }
+    expect(await load([0, 2], [2, 1], [3, 1])).toEqual(['with', 'copy', 'copy'])
+    expect(await load([0, 2], [1, 2], [2, 2], [4, 1])).toEqual(['with', 'with', 'with', 'with'])
+    await sql`drop trigger note on livehouse.visitors`.execute(database.db)
+    // A copy that was refused would have left dead rows behind.
+    const { rows } = await sql<{ place: string }>`select ctid::text as place from livehouse.visitors`.execute(
+      database.db,
+    )
+    expect(rows.map(({ place }) => place)).toEqual(['(0,1)', '(0,2)', '(0,3)', '(0,4)', '(0,5)'])
   })
 
   test('tries again where another transaction waits for its own, and the server ends it', async () => {

@@ -12,7 +12,6 @@ import { startRun } from '../../src/state/runs.ts'
 import { watchRecords } from '../../src/streams/watch-records.ts'
 import { watchRecordsV1 } from '../../src/streams/watch-records-v1.ts'
 import { itemReader } from '../../src/transform/field.ts'
-import { createRowBuffers } from '../../src/warehouse/row-buffers.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
 import { untilBlocked } from '../helpers/own-locks.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
@@ -61,7 +60,6 @@ async function load(stream: Stream, items: readonly unknown[], land = async (): 
     readAhead: createReadAhead(1, createFakeClock()),
     requireLease: async () => {},
     loadTurns: createTurns(1),
-    rowBuffers: createRowBuffers(runId),
     pagesPerSlice: 50,
   }
   const loader = createBatchLoader({ stream, partition, window: undefined, covers: undefined }, deps)

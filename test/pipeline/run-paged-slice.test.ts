@@ -9,7 +9,6 @@ import { createTurns } from '../../src/pipeline/turns.ts'
 import { forgetCoverage } from '../../src/state/coverage.ts'
 import { watchRecordsV1 } from '../../src/streams/watch-records-v1.ts'
 import { itemReader } from '../../src/transform/field.ts'
-import { createRowBuffers } from '../../src/warehouse/row-buffers.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
 import { autumn, DAY_MS, type OldRecords, startOldRecords } from '../helpers/old-records.ts'
@@ -28,7 +27,6 @@ const idleDeps: Omit<RunDeps, 'db' | 'clock'> = {
   readAhead: createReadAhead(1, createFakeClock()),
   requireLease: async () => {},
   loadTurns: createTurns(1),
-  rowBuffers: createRowBuffers('1'),
   pagesPerSlice: 50,
 }
 

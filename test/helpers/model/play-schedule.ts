@@ -28,7 +28,6 @@ import { startRun } from '../../../src/state/runs.ts'
 import { streams } from '../../../src/streams/registry.ts'
 import { itemReader } from '../../../src/transform/field.ts'
 import { registerChannels } from '../../../src/warehouse/channels.ts'
-import { createRowBuffers } from '../../../src/warehouse/row-buffers.ts'
 import { connectClient } from '../connect-client.ts'
 import { emptyTables } from '../empty-tables.ts'
 import { FIXED_NOW } from '../emulated-service.ts'
@@ -223,7 +222,6 @@ async function extract(
       requireLease: async (trx, stream, partition) =>
         await leases.require(trx, partitionLease(stream, partitionKey(partition))),
       loadTurns: createTurns(2),
-      rowBuffers: createRowBuffers(runId),
       pagesPerSlice: schedule.pagesPerSlice,
     },
     { concurrency: 3, leases, planAgain: (partition) => planAgain(db, partition, begunAt) },
