@@ -84,7 +84,7 @@ async function compare(
     concurrency: Math.min(CONCURRENT_PARTITIONS, service.concurrency),
   }
   const result = await runAudit(question, {
-    ...createSliceDeps(context, connection, { db, service, clock, runId, progress, loaders: 1 }),
+    ...createSliceDeps(context, connection, { db, service, clock, runId, progress }),
     // It writes no rows.
     requireLease: async () => {},
   })

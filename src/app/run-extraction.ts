@@ -11,11 +11,11 @@ import { DAY, formatWallDate, MINUTE, openWallClock, type WallTime } from '../co
 import { publishForms } from '../db/bi/publish-forms.ts'
 import { readPendingBi } from '../db/bi/read-pending-bi.ts'
 import type { Database } from '../db/database.ts'
+import { limitLoads } from '../pipeline/batch-loader.ts'
 import { planAgain } from '../pipeline/plan-again.ts'
 import { createReadAhead } from '../pipeline/read-ahead.ts'
 import { type PlanStreams, runStreams } from '../pipeline/run-streams.ts'
 import type { JobResult } from '../pipeline/tally.ts'
-import { createTurns } from '../pipeline/turns.ts'
 import type { SliceOrder } from '../pipeline/work-queue.ts'
 import { endAcceptances } from '../state/acceptances.ts'
 import { forgetReadingsAfter } from '../state/coverage.ts'
@@ -59,8 +59,6 @@ export interface ExtractionRequest {
  * database, while others go on.
  */
 const SLICES_A_CALL = 1.5
-/** Batches written at once; measured: more gain nothing. */
-const LOADERS = 2
 
 /** The same plan without what belongs to channels that are gone. */
 function withoutChannels(planStreams: PlanStreams, gone: ReadonlySet<string>): PlanStreams {
@@ -138,7 +136,7 @@ async function extract(
   log.info('run.started', { runId, command })
 
   const deps = {
-    ...createSliceDeps(context, connection, { db, service, clock, runId, progress, loaders: LOADERS }),
+    ...createSliceDeps(context, connection, { db, service, clock, runId, progress }),
     requireLease: async (trx: Kysely<Database>, stream: StreamName, partition: Partition) =>
       await leases.require(trx, partitionLease(stream, partitionKey(partition))),
   }
@@ -170,8 +168,6 @@ interface Run {
   readonly clock: Clock
   readonly runId: string
   readonly progress: Progress
-  /** Batches written at once. */
-  readonly loaders: number
 }
 
 /** Pages asked for or held over all slices, for each call that may be made at once: one late page does not stop the others. */
@@ -182,7 +178,7 @@ const PAGES_PER_SLICE = 50
 export function createSliceDeps(
   context: Pick<AppContext, 'clock' | 'log' | 'signal'>,
   { fetchPage }: RunConnection,
-  { db, service, clock, runId, progress, loaders }: Run,
+  { db, service, clock, runId, progress }: Run,
 ) {
   const { log, signal } = context
   const { timeZone, concurrency } = service
@@ -198,7 +194,7 @@ export function createSliceDeps(
     wallTimeAt: openWallClock(timeZone),
     runId,
     readAhead: createReadAhead(PAGES_AHEAD * concurrency, context.clock),
-    loadTurns: createTurns(loaders),
+    loadLimit: limitLoads(),
     pagesPerSlice: PAGES_PER_SLICE,
   }
 }

@@ -1,4 +1,5 @@
 import type { Transaction } from 'kysely'
+import pLimit, { type LimitFunction } from 'p-limit'
 import type { Row } from '../core/column.ts'
 import { addCounts, type Counts, noCounts } from '../core/outcome.ts'
 import type { Stream } from '../core/stream.ts'
@@ -12,6 +13,8 @@ import type { RunDeps, Slice } from './slice-work.ts'
 
 /** Rows a statement; measured: half as many take 8 % longer, more gain nothing. */
 const BATCH = 2000
+/** Batches written at once; measured: more gain nothing. */
+const LOADERS = 2
 /** Of a transaction that the server ends, since another waits for it. */
 const MOST_TRIES = 5
 
@@ -34,13 +37,18 @@ export interface BatchLoader {
   readonly counts: () => Counts
 }
 
+/** What bounds the batches of a run. */
+export function limitLoads(): LimitFunction {
+  return pLimit(LOADERS)
+}
+
 /**
  * Writes rows of one slice: batch by batch in transactions of their own where the rows have a key, all of them in the last
  * transaction where they have none. Keys must be distinct.
  */
 export function createBatchLoader(
   { stream, partition }: Slice,
-  { db, clock, timeZone, runId, loadTurns, requireLease }: RunDeps,
+  { db, clock, timeZone, runId, loadLimit, requireLease }: RunDeps,
 ): BatchLoader {
   const isWhole = stream.identity !== undefined
   const underway = new Set<Promise<void>>()
@@ -81,16 +89,17 @@ export function createBatchLoader(
   }
   /** Begins as soon as it is this batch's turn; how it ends is reported to the next caller. */
   const commitAhead = async (rows: readonly Row[]): Promise<void> => {
-    const endTurn = await loadTurns.take()
-    const work: Promise<void> = commit(async (trx) => await write(trx, rows))
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+    const work: Promise<void> = loadLimit(async () => {
+      begin()
+      await commit(async (trx) => await write(trx, rows))
+    })
       .catch((error: unknown) => {
         failure ??= { error }
       })
-      .finally(() => {
-        underway.delete(work)
-        endTurn()
-      })
+      .finally(() => underway.delete(work))
     underway.add(work)
+    await begun
   }
   const settle = async (): Promise<void> => {
     await Promise.all(underway)
@@ -115,16 +124,13 @@ export function createBatchLoader(
       await settle()
       throwFailure()
       // What was held is written at once, in texts of its own: few at a time.
-      const endTurn = isWhole ? await loadTurns.take() : () => {}
-      try {
+      const writeLast = async () =>
         await commit(async (trx) => {
           const sum = await writeAll(trx, pending)
           await land(trx, addCounts(counts, sum))
           return sum
         })
-      } finally {
-        endTurn()
-      }
+      await (isWhole ? loadLimit(writeLast) : writeLast())
       pending = []
     },
     settle,

@@ -1,5 +1,5 @@
+import pLimit from 'p-limit'
 import type { Clock } from '../core/clock.ts'
-import { createTurns } from './turns.ts'
 
 /**
  * How far the lists that are read at once may be read ahead. Together they hold no more than so many pages, however many they
@@ -33,7 +33,7 @@ const QUICK_MS = 2
 
 /** @param most pages over all lists */
 export function createReadAhead(most: number, clock: Clock): ReadAhead {
-  const longTurns = createTurns(LONG_AT_ONCE)
+  const longLimit = pLimit(LONG_AT_ONCE)
   const least = Math.min(most, LEAST_PAGES)
   let readers = 0
   let ahead = most
@@ -41,9 +41,20 @@ export function createReadAhead(most: number, clock: Clock): ReadAhead {
     if (waitedMs >= SLOW_MS) ahead = Math.min(most, ahead * 2)
     else if (waitedMs < QUICK_MS) ahead = Math.max(least, ahead - 1)
   }
+  /** Resolves when one more long list may be read; the function that it resolves to ends that. */
+  const beginLong = async (): Promise<() => void> => {
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+    void longLimit(() => {
+      begin()
+      return ended
+    })
+    await begun
+    return end
+  }
   return {
     begin: async (pages) => {
-      const endTurn = pages > LONG_PAGES ? await longTurns.take() : () => {}
+      const endLong = pages > LONG_PAGES ? await beginLong() : () => {}
       readers += 1
       return {
         room: () => Math.max(1, Math.floor(ahead / readers)),
@@ -55,7 +66,7 @@ export function createReadAhead(most: number, clock: Clock): ReadAhead {
         },
         end: () => {
           readers -= 1
-          endTurn()
+          endLong()
         },
       }
     },

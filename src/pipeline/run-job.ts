@@ -1,10 +1,10 @@
+import pLimit from 'p-limit'
 import { hasCode, LivehouseError, recoveryFrom } from '../core/errors.ts'
 import { noCounts } from '../core/outcome.ts'
 import { partitionKey } from '../core/slice.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
 import { type Leases, partitionLease } from '../state/leases.ts'
 import { begunFirst } from './begun-first.ts'
-import { inParallel } from './in-parallel.ts'
 import type { PartitionPlan } from './partitions.ts'
 import { type Reachability, watchReachability } from './reachability.ts'
 import { runPagedSlice } from './run-paged-slice.ts'
@@ -123,6 +123,11 @@ async function runPartitions(partitions: readonly OpenPartition[], job: Job): Pr
   const { leases } = options
   const queue = createWorkQueue(partitions, options.order ?? 'newest-first')
   const blocked = new Set<OpenPartition>()
+  // With few calls a day, one slice is ended before the next is begun.
+  const isScarce = partitions.some(({ plan }) => plan.stream.isBudgeted)
+  const limit = pLimit(isScarce ? 1 : options.concurrency)
+  const places: Promise<void>[] = []
+  const errors: unknown[] = []
 
   const putOff = (partition: OpenPartition): void => {
     partition.open -= queue.removeAll(partition).length
@@ -142,8 +147,7 @@ async function runPartitions(partitions: readonly OpenPartition[], job: Job): Pr
     } else if (result.kind === 'cut') {
       const { parts } = result
       tally.addCut(slice, result.counts)
-      partition.open += parts.length
-      queue.add(parts, partition)
+      enqueue(parts, partition)
       const { name } = slice.stream
       deps.report({ kind: 'slice.cut', stream: name, slice: sliceName(slice), parts: parts.length })
     } else if (hasCode(result.error, 'lease.lost')) {
@@ -163,9 +167,9 @@ async function runPartitions(partitions: readonly OpenPartition[], job: Job): Pr
   /** Of few calls a day, none goes to what another run has landed between the plan and the lease. */
   const planUnderLease = async (partition: OpenPartition): Promise<void> => {
     const { slices } = await planRest(partition.plan, job)
-    partition.open += slices.length - queue.removeAll(partition).length
+    partition.open -= queue.removeAll(partition).length
     partition.isPlannedUnderLease = true
-    queue.add(slices, partition)
+    enqueue(slices, partition)
   }
   const work = async (slice: Slice, partition: OpenPartition): Promise<void> => {
     if (deps.signal.aborted || partition.isGivenUp) tally.addNotBegun(slice)
@@ -183,17 +187,28 @@ async function runPartitions(partitions: readonly OpenPartition[], job: Job): Pr
     partition.open--
     if (partition.open === 0) await leases.release(leaseOf(partition))
   }
-  // With few calls a day, one slice is ended before the next is begun.
-  const isScarce = partitions.some(({ plan }) => plan.stream.isBudgeted)
-  await inParallel(isScarce ? 1 : options.concurrency, () => {
-    const next = queue.take()
-    if (next === undefined) return undefined
-    return async () =>
-      await work(next.slice, next.partition).catch((error: unknown) => {
-        job.endRun(error)
-        throw error
-      })
-  })
+  /** A free place takes the slice that is next, which need not be the one that the place was made for. */
+  const workNext = async (): Promise<void> => {
+    const next = errors.length === 0 ? queue.take() : undefined
+    try {
+      if (next) await work(next.slice, next.partition)
+    } catch (error) {
+      job.endRun(error)
+      errors.push(error)
+    }
+  }
+  const addPlaces = (slices: readonly Slice[]): void => {
+    for (const _ of slices) places.push(limit(workNext))
+  }
+  const enqueue = (slices: readonly Slice[], partition: OpenPartition): void => {
+    partition.open += slices.length
+    queue.add(slices, partition)
+    addPlaces(slices)
+  }
+  for (const { plan } of partitions) addPlaces(plan.slices)
+  // More of them come while they are waited for.
+  for (const place of places) await place
+  if (errors.length > 0) throw errors[0]
   for (const partition of partitions) {
     if (partition.plan.slices.length === 0) await leases.release(leaseOf(partition))
   }

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import type { LimitFunction } from 'p-limit'
 import type { Clock } from '../core/clock.ts'
 import type { OpenItemReader } from '../core/item.ts'
 import type { Log } from '../core/log.ts'
@@ -9,7 +10,6 @@ import type { Stream, StreamName } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../db/database.ts'
 import type { ReadAhead } from './read-ahead.ts'
-import type { Turns } from './turns.ts'
 
 /** A piece of extraction. */
 export interface Slice {
@@ -59,7 +59,7 @@ export interface RunDeps {
    */
   readonly requireLease: (trx: Kysely<Database>, stream: StreamName, partition: Partition) => Promise<void>
   /** Bounds the batches that are written at once, and so the rows that wait for the database. */
-  readonly loadTurns: Turns
+  readonly loadLimit: LimitFunction
   /** A slice of more pages is cut: shallow pages, steady progress, cheap resume. */
   readonly pagesPerSlice: number
 }

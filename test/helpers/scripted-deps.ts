@@ -1,3 +1,4 @@
+import pLimit from 'p-limit'
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely'
 import { silentLog } from '../../src/core/log.ts'
 import type { FetchPage } from '../../src/core/page.ts'
@@ -5,7 +6,6 @@ import { openWallClock } from '../../src/core/wall-clock.ts'
 import type { Database } from '../../src/db/database.ts'
 import { createReadAhead } from '../../src/pipeline/read-ahead.ts'
 import type { RunDeps } from '../../src/pipeline/slice-work.ts'
-import { createTurns } from '../../src/pipeline/turns.ts'
 import { itemReader } from '../../src/transform/field.ts'
 import { createFakeClock } from './fake-clock.ts'
 
@@ -32,7 +32,7 @@ export function scriptedDeps(fetchPage: FetchPage, signal = new AbortController(
     runId: '1',
     readAhead: createReadAhead(2, createFakeClock()),
     requireLease: async () => {},
-    loadTurns: createTurns(2),
+    loadLimit: pLimit(2),
     pagesPerSlice: 50,
   }
 }

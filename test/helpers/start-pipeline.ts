@@ -1,3 +1,4 @@
+import pLimit from 'p-limit'
 import { type Log, silentLog } from '../../src/core/log.ts'
 import type { ProgressEvent } from '../../src/core/progress.ts'
 import { partitionKey } from '../../src/core/slice.ts'
@@ -9,7 +10,6 @@ import { planSync } from '../../src/pipeline/plan-sync.ts'
 import { createReadAhead } from '../../src/pipeline/read-ahead.ts'
 import { runStreams } from '../../src/pipeline/run-streams.ts'
 import type { JobResult } from '../../src/pipeline/tally.ts'
-import { createTurns } from '../../src/pipeline/turns.ts'
 import { type BudgetSettings, callBudget } from '../../src/state/call-budget.ts'
 import { Leases, partitionLease } from '../../src/state/leases.ts'
 import { startRun } from '../../src/state/runs.ts'
@@ -100,7 +100,7 @@ export async function startPipeline(options: EmulatorOptions = {}): Promise<Test
           readAhead: createReadAhead(12, deps.clock),
           requireLease: async (trx, stream, partition) =>
             await leases.require(trx, partitionLease(stream, partitionKey(partition))),
-          loadTurns: createTurns(2),
+          loadLimit: pLimit(2),
           pagesPerSlice: 50,
         },
         { concurrency: 4, leases, planAgain: (partition) => planAgain(db, partition, begunAt) },

@@ -1,3 +1,4 @@
+import pLimit, { type LimitFunction } from 'p-limit'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { silentLog } from '../../src/core/log.ts'
@@ -6,7 +7,6 @@ import { openDatabase } from '../../src/db/pool.ts'
 import { createBatchLoader } from '../../src/pipeline/batch-loader.ts'
 import { createReadAhead } from '../../src/pipeline/read-ahead.ts'
 import type { RunDeps } from '../../src/pipeline/slice-work.ts'
-import { createTurns, type Turns } from '../../src/pipeline/turns.ts'
 import { visitors } from '../../src/streams/visitors.ts'
 import { itemReader } from '../../src/transform/field.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(async () => await database[Symbol.asyncDispose]())
 
-function openLoader(channel: string, loadTurns: Turns, db = database.db) {
+function openLoader(channel: string, loadLimit: LimitFunction, db = database.db) {
   const deps: RunDeps = {
     db,
     clock: createFakeClock(),
@@ -34,7 +34,7 @@ function openLoader(channel: string, loadTurns: Turns, db = database.db) {
     report: () => {},
     readAhead: createReadAhead(1, createFakeClock()),
     requireLease: async () => {},
-    loadTurns,
+    loadLimit,
     pagesPerSlice: 50,
   }
   return createBatchLoader({ stream: visitors, partition: { channel }, window: undefined, covers: undefined }, deps)
@@ -53,19 +53,20 @@ const countOf = async (channel: string) => {
 
 describe('a loader of rows with a key', () => {
   test('takes more rows while a batch waits for its turn no longer than one batch', async () => {
-    const turns = createTurns(1)
-    const endTurn = await turns.take()
-    const loader = openLoader('11', turns)
+    const limit = pLimit(1)
+    const { promise: isOver, resolve: end } = Promise.withResolvers<void>()
+    const other = limit(() => isOver)
+    const loader = openLoader('11', limit)
     await loader.add(rowsOf('11', 0, 1999))
     let isTaken = false
     const added = (async () => {
       await loader.add(rowsOf('11', 1999, 1))
       isTaken = true
     })()
-    await loader.settle()
     expect(isTaken).toBe(false)
     expect(await countOf('11')).toBe(0)
-    endTurn()
+    end()
+    await other
     await added
     await loader.add(rowsOf('11', 2000, 500))
     await loader.finish(async () => {})
@@ -74,7 +75,7 @@ describe('a loader of rows with a key', () => {
   })
 
   test('lands only after every batch has been committed', async () => {
-    const loader = openLoader('12', createTurns(2))
+    const loader = openLoader('12', pLimit(2))
     await loader.add(rowsOf('12', 0, 7000))
     let seen = 0
     await loader.finish(async () => {
@@ -85,8 +86,8 @@ describe('a loader of rows with a key', () => {
   })
 
   test('does not land where a batch failed, and gives its turn back', async () => {
-    const turns = createTurns(1)
-    const loader = openLoader('13', turns)
+    const limit = pLimit(1)
+    const loader = openLoader('13', limit)
     const [row] = rowsOf('13', 0, 1)
     if (row === undefined) throw new Error('no row')
     await loader.add([...rowsOf('13', 1, 1999), { ...row, last_ip: 'no address' }])
@@ -98,12 +99,11 @@ describe('a loader of rows with a key', () => {
     await expect(loader.add(rowsOf('13', 2000, 1))).rejects.toThrow('no address')
     expect(hasLanded).toBe(false)
     expect(await countOf('13')).toBe(0)
-    const endTurn = await turns.take()
-    endTurn()
+    expect(limit.activeCount).toBe(0)
   })
 
   test('is used again after it has landed', async () => {
-    const loader = openLoader('14', createTurns(1))
+    const loader = openLoader('14', pLimit(1))
     await loader.add(rowsOf('14', 0, 3))
     await loader.finish(async () => {})
     await loader.add(rowsOf('14', 2, 3, { nick: 'n' }))
@@ -123,7 +123,7 @@ describe('a loader of rows with a key', () => {
     await sql`create trigger note after insert on livehouse.visitors for each statement
       execute function note()`.execute(database.db)
     const load = async (...rows: readonly (readonly [from: number, count: number])[]) => {
-      const loader = openLoader('16', createTurns(1))
+      const loader = openLoader('16', pLimit(1))
       for (const [from, count] of rows) {
         await loader.add(rowsOf('16', from, count))
         await loader.flush()
@@ -159,7 +159,7 @@ describe('a loader of rows with a key', () => {
     })
     await hasInserted
     const letOn = await gate.close()
-    const loader = openLoader('15', createTurns(1), db)
+    const loader = openLoader('15', pLimit(1), db)
     await loader.add(rowsOf('15', 0, 3))
     const landed: string[] = []
     const landing = loader.finish(async () => void landed.push('landed'))

@@ -1,3 +1,4 @@
+import pLimit from 'p-limit'
 import { type Kysely, sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { parseExact } from '../../src/api/json.ts'
@@ -7,7 +8,6 @@ import { openWallClock } from '../../src/core/wall-clock.ts'
 import type { Database } from '../../src/db/database.ts'
 import { createBatchLoader } from '../../src/pipeline/batch-loader.ts'
 import { createReadAhead } from '../../src/pipeline/read-ahead.ts'
-import { createTurns } from '../../src/pipeline/turns.ts'
 import { startRun } from '../../src/state/runs.ts'
 import { watchRecords } from '../../src/streams/watch-records.ts'
 import { watchRecordsV1 } from '../../src/streams/watch-records-v1.ts'
@@ -59,7 +59,7 @@ async function load(stream: Stream, items: readonly unknown[], land = async (): 
     report: () => {},
     readAhead: createReadAhead(1, createFakeClock()),
     requireLease: async () => {},
-    loadTurns: createTurns(1),
+    loadLimit: pLimit(1),
     pagesPerSlice: 50,
   }
   const loader = createBatchLoader({ stream, partition, window: undefined, covers: undefined }, deps)

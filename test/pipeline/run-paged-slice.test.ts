@@ -1,3 +1,4 @@
+import pLimit from 'p-limit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { silentLog } from '../../src/core/log.ts'
 import { openWallClock } from '../../src/core/wall-clock.ts'
@@ -5,7 +6,6 @@ import { connectionReset, foreignRow, noRows, status } from '../../src/emulator/
 import { createReadAhead } from '../../src/pipeline/read-ahead.ts'
 import { runPagedSlice } from '../../src/pipeline/run-paged-slice.ts'
 import type { RunDeps } from '../../src/pipeline/slice-work.ts'
-import { createTurns } from '../../src/pipeline/turns.ts'
 import { forgetCoverage } from '../../src/state/coverage.ts'
 import { watchRecordsV1 } from '../../src/streams/watch-records-v1.ts'
 import { itemReader } from '../../src/transform/field.ts'
@@ -26,7 +26,7 @@ const idleDeps: Omit<RunDeps, 'db' | 'clock'> = {
   runId: '1',
   readAhead: createReadAhead(1, createFakeClock()),
   requireLease: async () => {},
-  loadTurns: createTurns(1),
+  loadLimit: pLimit(1),
   pagesPerSlice: 50,
 }
 

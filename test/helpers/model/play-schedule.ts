@@ -1,3 +1,4 @@
+import pLimit from 'p-limit'
 import { type Kysely, sql } from 'kysely'
 import type { Clock } from '../../../src/core/clock.ts'
 import { LivehouseError } from '../../../src/core/errors.ts'
@@ -22,7 +23,6 @@ import { planSync } from '../../../src/pipeline/plan-sync.ts'
 import { createReadAhead } from '../../../src/pipeline/read-ahead.ts'
 import { runStreams } from '../../../src/pipeline/run-streams.ts'
 import type { JobResult } from '../../../src/pipeline/tally.ts'
-import { createTurns } from '../../../src/pipeline/turns.ts'
 import { Leases, partitionLease } from '../../../src/state/leases.ts'
 import { startRun } from '../../../src/state/runs.ts'
 import { streams } from '../../../src/streams/registry.ts'
@@ -221,7 +221,7 @@ async function extract(
       readAhead: createReadAhead(9, clock),
       requireLease: async (trx, stream, partition) =>
         await leases.require(trx, partitionLease(stream, partitionKey(partition))),
-      loadTurns: createTurns(2),
+      loadLimit: pLimit(2),
       pagesPerSlice: schedule.pagesPerSlice,
     },
     { concurrency: 3, leases, planAgain: (partition) => planAgain(db, partition, begunAt) },
