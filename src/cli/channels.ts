@@ -3,7 +3,7 @@ import { readDatabaseSettings, readSettings } from '../config.ts'
 import type { ChannelSetting } from '../config/channel-setting.ts'
 import { readChannelsIfAny } from '../config/read-channels.ts'
 import { type ChannelState, readChannelStates, readManagedChannels } from '../state/channel-states.ts'
-import { formatAge, formatTable } from './table.ts'
+import { formatAge, formatTable } from './format.ts'
 import { defineCommand } from './usage.ts'
 
 /** A configured channel, or one that was. */

@@ -8,12 +8,13 @@ import { startEmbedded } from '../db/embedded.ts'
 import { migrateUp } from '../db/migrate.ts'
 import { openDatabase } from '../db/pool.ts'
 import { recreateDatabase } from '../db/recreate-database.ts'
+import { runQuery } from '../db/run-query.ts'
 import { withSessionLock } from '../db/with-session-lock.ts'
 import type { CliContext } from './command.ts'
-import { fillDemo, type FilledDemo } from './demo/fill-demo.ts'
-import { answerQueries, describeConnection, describeTables } from './demo/report.ts'
+import { fillDemo, type FilledDemo, type TableComparison } from './demo/fill-demo.ts'
 import { exitCodeOfStatus } from './failure.ts'
 import { JSON_OF_RUN, readPositiveInteger } from './flags.ts'
+import { formatTable, type TableCell } from './format.ts'
 import { summarize } from './summary.ts'
 import { defineCommand } from './usage.ts'
 
@@ -105,3 +106,119 @@ async function show({ print }: CliContext, { outcome, tables }: FilledDemo, { db
   for (const line of lines) print(line)
   return exitCodeOfStatus(outcome.status)
 }
+
+/** What landed beside what the service has. */
+export function describeTables(tables: readonly TableComparison[]): string[] {
+  const rows = tables.map(({ table, landed, expected }) => [
+    `livehouse.${table}`,
+    landed.toLocaleString('en-US'),
+    expected.toLocaleString('en-US'),
+    landed === expected ? '✓' : '✗',
+  ])
+  return formatTable(['table', 'rows', 'at the source', ''], rows)
+}
+
+/** The ready queries, each with the answer that the tables give now. */
+export async function answerQueries(db: Kysely<Database>): Promise<string[]> {
+  const answers = await Promise.all(
+    readyQueries.map(async ({ title, text }) => [
+      title,
+      '',
+      ...indent(`${text};`),
+      '',
+      ...(await answer(db, text)),
+      '',
+    ]),
+  )
+  return answers.flat()
+}
+
+async function answer(db: Kysely<Database>, text: string): Promise<string[]> {
+  const rows = await runQuery(db, text)
+  const columns = Object.keys(rows[0] ?? {})
+  if (columns.length === 0) return ['  (no rows)']
+  return indent(
+    formatTable(
+      columns,
+      rows.map((row) => columns.map((column) => cellOf(row[column]))),
+    ).join('\n'),
+  )
+}
+
+function cellOf(value: unknown): TableCell {
+  const isPlain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' || value === null
+  return isPlain ? value : JSON.stringify(value)
+}
+
+function indent(text: string): string[] {
+  return text.split('\n').map((line) => `  ${line}`)
+}
+
+/** How psql and BI tools reach the demo's database. @param url of it; its password is not shown */
+export function describeConnection(url: string, dataDir: string): string[] {
+  const { hostname, port, username, pathname } = new URL(url)
+  const database = pathname.slice(1)
+  return [
+    'Connect with psql, or with any BI tool that speaks PostgreSQL',
+    '',
+    `  npx livehouse db psql --database ${database}`,
+    `  npx livehouse db url --database ${database}     the whole URL, with the password`,
+    '',
+    `  host ${hostname}   port ${port}   user ${username}   database ${database}   no TLS`,
+    '',
+    `It is the PostgreSQL in ${dataDir}, and it goes on running: npx livehouse db stop ends it.`,
+    'The next demo starts from an empty database again. For your own account: fill in .env (see .env.example), then',
+    'npx livehouse sync.',
+  ]
+}
+
+/** A question that an analyst asks, and the SQL that answers it. */
+export interface ReadyQuery {
+  readonly title: string
+  /** Ready to be pasted into psql; its answer is at most a dozen short lines. */
+  readonly text: string
+}
+
+/** What the demo answers from its tables. Days are those of the service, which the emulator has in Asia/Shanghai. */
+export const readyQueries: readonly ReadyQuery[] = [
+  {
+    title: 'Watch time per day',
+    text: `select (entered_at at time zone 'Asia/Shanghai')::date as day,
+       count(distinct user_id) as viewers, count(*) as visits,
+       round(sum(watch_seconds) / 3600.0, 1) as hours_watched,
+       round(avg(watch_seconds) / 60.0, 1) as minutes_a_visit
+from livehouse.watch_records
+group by day order by day desc limit 7`,
+  },
+  {
+    title: 'Channels by hours watched',
+    text: `select coalesce(c.name, c.channel_id) as channel, count(*) as viewers,
+       round(sum(v.watch_seconds) / 3600.0) as hours_watched,
+       round(100.0 * sum(v.live_seconds) / nullif(sum(v.watch_seconds), 0)) as live_percent,
+       round(avg(v.visit_count), 1) as visits_a_viewer
+from livehouse.visitors v join livehouse.channels c using (channel_id)
+group by c.channel_id order by hours_watched desc limit 10`,
+  },
+  {
+    title: 'Where the new viewers of the last 7 days came from',
+    text: `select coalesce(access_source, '(unknown)') as source, count(*) as new_viewers,
+       count(*) filter (where phone is not null) as with_phone
+from livehouse.visitors
+where first_login_at > now() - interval '7 days'
+group by source order by new_viewers desc limit 8`,
+  },
+  {
+    title: 'Gifts by channel and type',
+    text: `select coalesce(c.name, c.channel_id) as channel, g.gift_type, count(*) as gifts, sum(g.amount) as amount
+from livehouse.gifts g join livehouse.channels c using (channel_id)
+group by c.channel_id, g.gift_type order by channel, g.gift_type limit 12`,
+  },
+  {
+    title: 'Signup answers',
+    text: `select q.name as questionnaire, a.question_no as no, left(a.question, 20) as question, left(a.answer, 20) as answer,
+       count(*) as signups
+from livehouse.signup_answers a join livehouse.questionnaires q using (channel_id, question_id)
+where a.answer is not null
+group by 1, 2, 3, 4 order by signups desc, 1, 2, 4 limit 10`,
+  },
+]

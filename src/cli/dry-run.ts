@@ -1,7 +1,8 @@
 import type { Kysely } from 'kysely'
+import type { ExtractionSettings } from '../app/extraction-settings.ts'
+import { dateAfter, daysUntilDone, lastDayOf } from '../app/last-day.ts'
 import { openConnection, readServiceTime } from '../app/open-connection.ts'
 import { openAsItIs } from '../app/open-database.ts'
-import type { ExtractionSettings } from '../app/extraction-settings.ts'
 import type { ReadDatabase } from '../app/run-backfill.ts'
 import { LivehouseError } from '../core/errors.ts'
 import type { Stream } from '../core/stream.ts'
@@ -14,9 +15,9 @@ import { readGoneChannels } from '../state/channel-states.ts'
 import { readQuestions } from '../state/questionnaires.ts'
 import { type CallBudget, readCallBudget } from '../state/call-budget.ts'
 import { checkSource } from '../state/source.ts'
-import { daysObject, describeDays } from './budgeted-days.ts'
 import type { CliContext } from './command.ts'
-import { formatTable } from './table.ts'
+import { formatTable } from './format.ts'
+import { leftOf } from './status/v1-calls.ts'
 
 export interface DryRunRequest {
   /** The verb. */
@@ -151,4 +152,27 @@ function minutesFor(calls: number, callsPerSecond: number): number {
 function pendingMigrations(pending: readonly string[]): LivehouseError<'db.pendingMigrations'> {
   const message = `The database lacks ${pending.join(', ')}, so its ledger cannot be read. Run \`livehouse migrate up\` first.`
   return new LivehouseError('db.pendingMigrations', message, { pending })
+}
+
+type CallsOf = NonNullable<StreamEstimate['callsOf']>
+
+/** How long a stream takes of which only some calls a day may be made, for a person; nothing for any other. */
+export function describeDays({ stream, callsOf, calls, isAtLeast }: StreamEstimate, budget: CallBudget): string[] {
+  if (callsOf === undefined || callsOf.size === 0) return []
+  const days = daysUntilDone(callsOf, budget)
+  if (days === undefined) return [`${stream}: LIVEHOUSE_V1_BUDGET is ${budget.budget}, so it never comes to its end`]
+  const floor = isAtLeast ? 'at least ' : ''
+  const whose = budget.scope === 'account' ? '' : ' for each channel'
+  return [
+    `${stream}: ${floor}${days} ${days === 1 ? 'day' : 'days'}, until ${dateAfter(days, budget)}: ${floor}${calls} calls at ${budget.budget} a day${whose} (left today: ${leftOf(budget)})`,
+    ...(isAtLeast
+      ? ['  The service tells no total here: how many pages there are shows when the last one has come.']
+      : []),
+  ]
+}
+
+/** For programs: days of the service, today included, and the last of them; null where it never ends. */
+export function daysObject(callsOf: CallsOf, budget: CallBudget): Readonly<Record<string, unknown>> {
+  const days = daysUntilDone(callsOf, budget)
+  return { calls_a_day: budget.budget, days: days ?? null, last_day: lastDayOf(callsOf, budget) ?? null }
 }

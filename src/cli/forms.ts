@@ -8,7 +8,7 @@ import { type KnownForm, readForms } from '../db/bi/read-forms.ts'
 import type { Database } from '../db/database.ts'
 import { addPublishedForm, removePublishedForm, setCleared } from '../state/questionnaires.ts'
 import type { CliContext } from './command.ts'
-import { formatTable } from './table.ts'
+import { formatTable } from './format.ts'
 import { defineCommand } from './usage.ts'
 import { wrongUse } from './wrong-use.ts'
 

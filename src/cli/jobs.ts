@@ -1,10 +1,13 @@
 import { openAsItIs } from '../app/open-database.ts'
-import { formatWallTime, wallTimeAt } from '../core/wall-clock.ts'
+import { readJobsDir, readServiceTimeZone, readSettings } from '../config.ts'
+import type { Job } from '../scheduler/job.ts'
+import { listJobs, loadJobs } from '../scheduler/load-jobs.ts'
 import { type JobState, readJobStates } from '../scheduler/read-job-states.ts'
 import type { JobRun } from '../state/job-runs.ts'
-import { loadConfiguredJobs } from './configured-jobs.ts'
-import { formatAge, formatTable } from './table.ts'
+import type { CliContext } from './command.ts'
+import { formatAge, formatTable, minuteIn } from './format.ts'
 import { defineCommand } from './usage.ts'
+import { didYouMean, wrongUse } from './wrong-use.ts'
 
 /** `livehouse jobs`: the jobs, when they are due and how they ended. */
 export const jobs = defineCommand(
@@ -34,7 +37,7 @@ livehouse jobs --json | jq '.jobs[] | select(.last_outcome != "ok") | .job'`,
 function describeJobs(states: readonly JobState[], nowMs: number): string[] {
   const rows = states.map((state) => {
     const { job, next, last } = state
-    const minute = (at: Date) => formatWallTime(wallTimeAt(at.getTime(), job.timeZone)).slice(0, 16)
+    const minute = minuteIn(job.timeZone)
     return [
       job.name,
       job.kind,
@@ -75,3 +78,30 @@ function jobsJson(states: readonly JobState[]): string {
     })),
   })
 }
+
+/** Every job of `LIVEHOUSE_JOBS_DIR`. @throws config.invalid with all that is wrong with the files */
+export async function loadConfiguredJobs({ environment }: Pick<CliContext, 'environment'>): Promise<readonly Job[]> {
+  return await loadJobs(readSettings(environment, readLoadOptions))
+}
+
+/** One job; the others need not be right. @throws usage.invalid where there is none of this name, config.invalid */
+export async function loadConfiguredJob(
+  { environment }: Pick<CliContext, 'environment'>,
+  verb: string,
+  name: string,
+): Promise<Job> {
+  const options = readSettings(environment, readLoadOptions)
+  const names = await listJobs(options)
+  if (!names.includes(name)) {
+    const problem = `there is no job ${JSON.stringify(name)} in ${options.folder}${didYouMean(name, names)}; there are ${names.join(', ') || 'none'}`
+    throw wrongUse(verb, problem)
+  }
+  const [job] = await loadJobs(options, [name])
+  if (job === undefined) throw new Error(`the job ${name} is gone`)
+  return job
+}
+
+const readLoadOptions = (source: Parameters<typeof readJobsDir>[0]) => ({
+  folder: readJobsDir(source),
+  timeZone: readServiceTimeZone(source),
+})

@@ -10,7 +10,7 @@ import { cleanText } from '../core/clean-text.ts'
 import type { Database } from '../db/database.ts'
 import { type GiftLabel, readGiftLabels, writeGiftLabels } from '../state/gift-labels.ts'
 import type { CliContext } from './command.ts'
-import { formatTable } from './table.ts'
+import { formatTable } from './format.ts'
 import { defineCommand } from './usage.ts'
 import type { Refuse } from './wrong-use.ts'
 

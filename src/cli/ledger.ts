@@ -10,8 +10,8 @@ import { forgetCoverage, type ForgottenPartition } from '../state/coverage.ts'
 import { allStreams, streams } from '../streams/registry.ts'
 import type { CliContext } from './command.ts'
 import { OF_CHANNELS, readChosenChannels, readStreams, readWallTimeFlag } from './flags.ts'
+import { counted, formatTable } from './format.ts'
 import { collectLedger, describeLedger, ledgerJson } from './ledger/report.ts'
-import { formatTable } from './table.ts'
 import { defineCommand } from './usage.ts'
 import { checkUsage, type Refuse } from './wrong-use.ts'
 
@@ -135,10 +135,6 @@ function describeForgotten(forgotten: readonly ForgottenPartition[]): string[] {
     ...(rest > 0 ? [`… and ${rest} more partitions`] : []),
     `Forgotten: what ${counted(slices, 'slice')} of ${counted(forgotten.length, 'partition')} covered of it. The next sync reads it again.`,
   ]
-}
-
-function counted(count: number, thing: string): string {
-  return `${count} ${thing}${count === 1 ? '' : 's'}`
 }
 
 function readLedgerSettings({ environment }: CliContext, asked: Asked) {

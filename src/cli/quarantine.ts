@@ -7,7 +7,7 @@ import { type QuarantineGroup, readQuarantine } from '../state/quarantine-reason
 import { allStreams } from '../streams/registry.ts'
 import { itemReader } from '../transform/field.ts'
 import { readStreams } from './flags.ts'
-import { formatTable } from './table.ts'
+import { counted, formatTable } from './format.ts'
 import { defineCommand } from './usage.ts'
 
 /** Characters of a sample: enough to see what is wrong, little of a person. */
@@ -89,7 +89,7 @@ export function describeGroups(groups: readonly QuarantineGroup[]): string[] {
       const places = [...partitions.slice(0, MOST_PARTITIONS), ...(more > 0 ? [`${more} more`] : [])].join(', ')
       return [
         ...(index > 0 ? [''] : []),
-        `${stream}: ${items} ${items === 1 ? 'item' : 'items'}${resolved} of ${places}`,
+        `${stream}: ${counted(items, 'item')}${resolved} of ${places}`,
         `  reason      ${oneLine(reason)}`,
         `  first seen  ${minuteOf(firstSeenAt)}, last ${minuteOf(lastSeenAt)}`,
         `  sample      ${withoutPhones(oneLine(rest.sample))}${rest.isSampleWhole ? '' : '…'}`,

@@ -1,6 +1,6 @@
 import type { RunOutcome, RunStatus } from '../core/outcome.ts'
 import { proofs } from '../core/slice.ts'
-import { formatTable } from './table.ts'
+import { formatTable } from './format.ts'
 
 const meanings: Readonly<Record<RunStatus, string>> = {
   ok: 'everything asked for has landed',

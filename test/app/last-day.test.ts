@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { readLastDay } from '../../src/app/last-day.ts'
-import { loadConfiguredJob } from '../../src/cli/configured-jobs.ts'
+import { loadConfiguredJob } from '../../src/cli/jobs.ts'
 import { run } from '../../src/cli/run.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
 import { startV1Account } from '../helpers/v1-account.ts'

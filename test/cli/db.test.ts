@@ -2,12 +2,18 @@ import { execFile } from 'node:child_process'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { db } from '../../src/cli/db.ts'
+import { sync } from '../../src/cli/sync.ts'
 import { stopEmbedded } from '../../src/db/embedded.ts'
 import { openDatabase } from '../../src/db/pool.ts'
+import { startEmulator } from '../../src/emulator/server.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
+import { expectTruth } from '../helpers/expect-truth.ts'
 import { createPassableFolder } from '../helpers/operating-system.ts'
+import { createTestDatabase, databaseUrl } from '../helpers/postgres.ts'
+import { environmentOf, runVerb } from '../helpers/run-verb.ts'
+import { createTestRole } from '../helpers/test-role.ts'
 
 let folder = ''
 
@@ -55,4 +61,59 @@ test('psql takes over the process, with the password out of its arguments', asyn
 test.each([[[]], [['restart']], [['start', '--port', '5']]])('%j is wrong use', async (argv) => {
   const { context } = createTestContext({ environment: { LIVEHOUSE_DATA_DIR: folder } })
   await expect(db.run(context, argv)).rejects.toMatchObject({ code: 'usage.invalid' })
+})
+
+test('the embedded database moves to a server, and the next sync goes on there', async () => {
+  await using stranger = await createTestRole()
+  await using server = await createTestDatabase({ isMigrated: false })
+  await using emulator = await startEmulator({ channels: 2, viewers: 60, days: 10 })
+  const onServer = { ...environmentOf(emulator, server), LIVEHOUSE_DATA_DIR: folder }
+  const environment = { ...onServer, DATABASE_URL: 'embedded' }
+  const tooEarly = await runVerb(db, ['copy', '--to', server.url], { environment })
+  expect(tooEarly.error).toMatchObject({ code: 'db.copyRefused', message: expect.stringMatching(/nothing to copy/) })
+  const oddPassword = await runVerb(db, ['copy', '--to', 'postgres://u:a%zz@127.0.0.1:1/d'], { environment })
+  expect(oddPassword.error).toMatchObject({ code: 'db.copyRefused' })
+  await runVerb(sync, [], { environment })
+
+  for (const [to, mending] of [
+    ['postgres://u@127.0.0.1:1/d', 'Check the address in --to'],
+    [databaseUrl('nowhere'), 'correct its name in --to'],
+    [databaseUrl(server.name, stranger), 'The user of --to needs CREATE'],
+  ] as const) {
+    const { error } = await runVerb(db, ['copy', '--to', to], { environment })
+    expect(error).toMatchObject({ message: expect.stringContaining(mending) })
+    expect(error).toMatchObject({ message: expect.not.stringContaining('DATABASE_URL') })
+  }
+  const asked = await runVerb(db, ['copy', '--to', server.url], {
+    environment: { ...environment, LIVEHOUSE_AUTO_MIGRATE: '0' },
+  })
+  expect(asked.error).toMatchObject({ message: expect.stringContaining('with the URL of --to as DATABASE_URL') })
+
+  // Its arguments are for everybody to read: so there is another way, which is not remarked on.
+  expect(asked.remarked.join('\n')).toContain('other users of this machine can read the password')
+  const { password } = new URL(server.url)
+  vi.stubEnv('PGPASSWORD', decodeURIComponent(password))
+  const copied = await runVerb(db, ['copy', '--to', server.url.replace(`:${password}@`, '@')], { environment })
+  vi.unstubAllEnvs()
+  expect(copied.code).toBe(0)
+  expect(copied.remarked.join('\n')).not.toContain('other users of this machine')
+  expect(copied.printed.join('\n')).toMatch(/livehouse\.visitors +\d+/)
+  expect([...copied.printed, ...copied.remarked].join('\n')).not.toContain(new URL(server.url).password)
+  await expectTruth({ emulator, database: server })
+
+  const again = await runVerb(sync, ['--json'], { environment: onServer })
+  const { streams } = Object(JSON.parse(again.printed.join('')))
+  expect(streams.visitors).toMatchObject({ inserted: 0, updated: 0, unchanged: 120 })
+  // The ledger came along: what has settled is not read again.
+  expect(streams.watch_records.calls).toBeLessThanOrEqual(4)
+})
+
+test.each([
+  [['copy'], 'copy needs --to'],
+  [['copy', '--to', 'mysql://u:hidden@h/d'], '--to (not shown) should be a Postgres URL'],
+  [['start', '--to', 'postgres://h/d'], '--to does not belong to start'],
+])('%j is wrong use', async (argv, problem) => {
+  const { problems } = await runVerb(db, argv, { environment: { LIVEHOUSE_DATA_DIR: folder } })
+  expect(problems).toEqual([expect.stringContaining(problem)])
+  expect(problems.join('')).not.toContain('hidden')
 })

@@ -1,6 +1,6 @@
-import { formatWallMinute, formatWallTime, wallTimeAt } from '../../core/wall-clock.ts'
+import { formatWallTime } from '../../core/wall-clock.ts'
 import { type Acceptance, isStanding } from '../../state/acceptances.ts'
-import { formatTable } from '../table.ts'
+import { counted, formatTable, minuteIn, rangeText } from '../format.ts'
 
 export interface AcceptanceTime {
   readonly nowMs: number
@@ -14,9 +14,8 @@ const MOST_RANGES = 3
 /** `visitors channel=9: 2 rows may be missing until 2026-12-20 14:30: duplicates of March`. */
 export function describeAcceptance(acceptance: Acceptance, { timeZone }: AcceptanceTime): string {
   const { missingRows, expiresAt, reason } = acceptance
-  const rows = `${missingRows} ${missingRows === 1 ? 'row' : 'rows'}`
   const where = acceptance.windows.length === 0 ? '' : ` (${rangesOf(acceptance)})`
-  return `${placeOf(acceptance)}${where}: ${rows} may be missing until ${minuteAt(expiresAt, timeZone)}: ${reason}`
+  return `${placeOf(acceptance)}${where}: ${counted(missingRows, 'row')} may be missing until ${minuteIn(timeZone)(expiresAt)}: ${reason}`
 }
 
 /** Every acceptance as a table, for a person. */
@@ -30,7 +29,7 @@ export function describeAcceptances(acceptances: readonly Acceptance[], time: Ac
     acceptance.missingRows,
     acceptance.takenRows ?? '–',
     stateOf(acceptance, time.nowMs),
-    minuteAt(acceptance.expiresAt, time.timeZone),
+    minuteIn(time.timeZone)(acceptance.expiresAt),
     acceptance.reason,
   ])
   const header = ['number', 'stream', 'channel', 'range', 'rows', 'last taken', 'state', 'until', 'reason']
@@ -63,13 +62,7 @@ function placeOf({ stream, channelId }: Acceptance): string {
 }
 
 function rangesOf({ windows }: Acceptance): string {
-  const shown = windows
-    .slice(0, MOST_RANGES)
-    .map(({ from, to }) => `${formatWallMinute(from)} to ${formatWallMinute(to)}`)
+  const shown = windows.slice(0, MOST_RANGES).map(rangeText)
   const rest = windows.length - shown.length
   return [...shown, ...(rest > 0 ? [`${rest} more`] : [])].join(', ')
-}
-
-function minuteAt(at: Date, timeZone: string): string {
-  return formatWallTime(wallTimeAt(at.getTime(), timeZone)).slice(0, 16)
 }

@@ -1,11 +1,9 @@
 import { type AuditOutcome, NOT_BY_TOTAL } from '../../app/run-audit.ts'
-import type { Window } from '../../core/slice.ts'
-import { formatWallMinute } from '../../core/wall-clock.ts'
 import { describeDifference } from '../../pipeline/audit/describe-difference.ts'
 import type { AuditVerdict, Difference, PartitionAudit } from '../../pipeline/audit/partition-audit.ts'
 import { findStream } from '../../streams/registry.ts'
 import { rowKeyColumn } from '../../warehouse/table-part.ts'
-import { formatTable, type TableCell } from '../table.ts'
+import { formatTable, rangeText, type TableCell } from '../format.ts'
 
 /** More partitions than this are summed up by stream, but for those that are not equal. */
 const MOST_PARTITIONS = 40
@@ -110,10 +108,6 @@ function cellText({ column, warehouse, source }: Extract<Difference, { kind: 'ch
 function valueText(value: string | null): string {
   if (value === null) return '–'
   return JSON.stringify(value.length > LONGEST_VALUE ? `${value.slice(0, LONGEST_VALUE - 1)}…` : value)
-}
-
-function rangeText({ from, to }: Window): string {
-  return `${formatWallMinute(from)} to ${formatWallMinute(to)}`
 }
 
 function summaryOf(status: AuditOutcome['status'], different: number): string {

@@ -9,8 +9,7 @@ import type { Stream } from '../../core/stream.ts'
 import { questionnaires } from '../../streams/questionnaires.ts'
 import { isObject } from '../../transform/field.ts'
 import type { CliContext } from '../command.ts'
-import { disguiseBody, parseAsWritten } from './disguise-body.ts'
-import type { Disguise } from './disguise.ts'
+import { type Disguise, disguiseBody, parseAsWritten } from './disguise.ts'
 
 export interface CaptureRequest {
   readonly service: ServiceSettings

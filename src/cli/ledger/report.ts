@@ -1,13 +1,13 @@
 import type { Kysely } from 'kysely'
 import { isEmptyWindow, partitionKey, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
-import { formatWallMinute, formatWallTime, wallTimeAt } from '../../core/wall-clock.ts'
+import { formatWallMinute, formatWallTime } from '../../core/wall-clock.ts'
 import type { Database } from '../../db/database.ts'
 import { clipToChannel, partitionsOf, type PlannedChannel } from '../../pipeline/partitions.ts'
 import { readGoneChannels } from '../../state/channel-states.ts'
 import { readQuestions } from '../../state/questionnaires.ts'
 import { type AcceptedPart, type LedgerEntry, type OpenProblem, readLedger } from '../../state/read-ledger.ts'
-import { formatTable } from '../table.ts'
+import { counted, formatTable, minuteIn, rangeText } from '../format.ts'
 
 /** More partitions than this are only counted, unless their channels were named. */
 const MOST_PARTITIONS = 20
@@ -24,7 +24,7 @@ export interface ShownLedger {
 
 /** What is covered, for a person: a line a stream, and each partition where they are few or were asked for. */
 export function describeLedger({ ledgers, window, timeZone, isDetailed }: ShownLedger): string[] {
-  const minute = (at: Date) => formatWallTime(wallTimeAt(at.getTime(), timeZone)).slice(0, 16)
+  const minute = minuteIn(timeZone)
   const rows = ledgers.map(({ stream, partitions }) => {
     const last = partitions.flatMap(({ lastLanded }) => lastLanded ?? []).sort((a, b) => +b.at - +a.at)[0]
     const unread = partitions.filter(({ lastLanded }) => lastLanded === undefined).length
@@ -47,7 +47,7 @@ export function describeLedger({ ledgers, window, timeZone, isDetailed }: ShownL
       ? ledgers.flatMap(({ stream, partitions }) => partitions.flatMap((each) => detail(stream.name, each, minute)))
       : ['', `--channels shows each of the ${count} partitions of the channels that it names`]),
     '',
-    `From ${formatWindowText(window)}, by the clock of ${timeZone}. A sync reads what is not covered, and the last days again.`,
+    `From ${rangeText(window)}, by the clock of ${timeZone}. A sync reads what is not covered, and the last days again.`,
   ]
 }
 
@@ -69,33 +69,28 @@ function detail(stream: string, ledger: PartitionLedger, minute: (at: Date) => s
   return [
     '',
     `${stream} ${partition}: ${landed}`,
-    ...atMost(covered, (window) => `  covered  ${formatWindowText(window)}`),
-    ...(wanted === undefined ? [] : atMost(gaps, (window) => `  gap      ${formatWindowText(window)}`)),
+    ...atMost(covered, (window) => `  covered  ${rangeText(window)}`),
+    ...(wanted === undefined ? [] : atMost(gaps, (window) => `  gap      ${rangeText(window)}`)),
     ...atMost(problems, describeProblem),
     ...atMost(accepted, (part) => describeAccepted(part, minute)),
   ]
 }
 
 function describeProblem({ window, proof, reason }: OpenProblem): string {
-  const where = window === undefined ? 'whole list' : formatWindowText(window)
+  const where = window === undefined ? 'whole list' : rangeText(window)
   return `  ${proof.padEnd(7)}  ${where}: ${reason ?? 'no reason was kept'}`
 }
 
 function describeAccepted(part: AcceptedPart, minute: (at: Date) => string): string {
   const { window, acceptanceId, missingRows, reason, expiresAt } = part
-  const where = window === undefined ? 'whole list' : formatWindowText(window)
-  const rows = `${missingRows} ${missingRows === 1 ? 'row' : 'rows'} missing`
-  return `  accepted ${where}: ${rows}, accepted (${acceptanceId}) until ${minute(expiresAt)}: ${reason}`
+  const where = window === undefined ? 'whole list' : rangeText(window)
+  return `  accepted ${where}: ${counted(missingRows, 'row')} missing, accepted (${acceptanceId}) until ${minute(expiresAt)}: ${reason}`
 }
 
 /** The newest are at the end of ranges and at the head of problems; either way the first ones are shown. */
 function atMost<T>(items: readonly T[], line: (item: T) => string): string[] {
   const rest = items.length - MOST_LINES
   return [...items.slice(0, MOST_LINES).map(line), ...(rest > 0 ? [`  … and ${rest} more; --json has all`] : [])]
-}
-
-function formatWindowText({ from, to }: Window): string {
-  return `${formatWallMinute(from)} to ${formatWallMinute(to)}`
 }
 
 /** The same for programs, on one line; every partition, every range. */

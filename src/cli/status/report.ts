@@ -1,9 +1,9 @@
 import { proofs, type Window } from '../../core/slice.ts'
-import { formatWallTime, wallTimeAt } from '../../core/wall-clock.ts'
+import { formatWallTime } from '../../core/wall-clock.ts'
 import { type Acceptance, isStanding } from '../../state/acceptances.ts'
 import type { UnfinishedBackfill } from '../../state/backfills.ts'
 import { acceptanceObject, describeAcceptance } from '../accept/report.ts'
-import { formatAge, formatDuration, formatTable } from '../table.ts'
+import { formatAge, formatDuration, formatTable, minuteIn } from '../format.ts'
 import { describeOpenPoints, firstOf } from './describe-open-points.ts'
 import { describeV1Calls, v1CallsObject } from './v1-calls.ts'
 import type { Status, StreamStatus } from './collect-status.ts'
@@ -12,7 +12,7 @@ import type { Status, StreamStatus } from './collect-status.ts'
 export function describeStatus(status: Status, nowMs: number): string[] {
   if (status.runs.length === 0) return ['nothing has run yet; livehouse sync starts']
   const timeZone = status.timeZone ?? 'UTC'
-  const minute = (at: Date) => formatWallTime(wallTimeAt(at.getTime(), timeZone)).slice(0, 16)
+  const minute = minuteIn(timeZone)
   const age = (at: Date) => `${formatAge(nowMs - at.getTime())} ago`
   const streamRows = status.streams.map(({ stream, rows, state }) => [
     stream,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatAge, formatDuration, formatTable } from '../../src/cli/table.ts'
+import { formatAge, formatDuration, formatTable } from '../../src/cli/format.ts'
 
 test('columns are aligned, numbers to the right, Chinese characters two places wide', () => {
   const rows = [

@@ -1,4 +1,6 @@
 import stringWidth from 'string-width'
+import type { Window } from '../core/slice.ts'
+import { formatWallMinute, formatWallTime, wallTimeAt } from '../core/wall-clock.ts'
 
 /** A cell: what is undefined or null is shown empty. */
 export type TableCell = string | number | bigint | boolean | null | undefined
@@ -48,4 +50,19 @@ export function formatDuration(ms: number): string {
   if (ms < MINUTE) return `${(ms / SECOND).toFixed(1)} s`
   if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min ${Math.floor((ms % MINUTE) / SECOND)} s`
   return `${Math.floor(ms / HOUR)} h ${Math.floor((ms % HOUR) / MINUTE)} min`
+}
+
+/** A time as the wall clock of a zone shows it, to the minute. */
+export function minuteIn(timeZone: string): (at: Date) => string {
+  return (at) => formatWallTime(wallTimeAt(at.getTime(), timeZone)).slice(0, 16)
+}
+
+/** `2026-01-01 00:00 to 2026-01-02 00:00`. */
+export function rangeText({ from, to }: Window): string {
+  return `${formatWallMinute(from)} to ${formatWallMinute(to)}`
+}
+
+/** `1 row`, `2 rows`. */
+export function counted(count: number, thing: string): string {
+  return `${count} ${thing}${count === 1 ? '' : 's'}`
 }
