@@ -43,7 +43,7 @@ export async function askGoneChannels(
 }
 
 /** The run that heard something of its channels. `serviceDay`: the service's, `YYYY-MM-DD`. */
-export interface HearingRun {
+interface HearingRun {
   readonly db: Kysely<Database>
   readonly log: Log
   readonly runId: string

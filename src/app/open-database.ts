@@ -85,7 +85,7 @@ export async function openAsItIs(
 }
 
 /** Undefined where there is nothing to share over. */
-export interface SharedDatabase extends AsyncDisposable {
+interface SharedDatabase extends AsyncDisposable {
   readonly db: Kysely<Database> | undefined
 }
 

@@ -31,7 +31,7 @@ export function syncPlan(
 }
 
 /** What of a range is to be read again. */
-export interface BackfillRange {
+interface BackfillRange {
   readonly window: Window
   readonly backfillId: string | undefined
   readonly onlyGaps: boolean
@@ -53,7 +53,7 @@ export function backfillPlan(
   }
 }
 
-export interface BackfillRequest extends Omit<ExtractionRequest, 'planStreams' | 'settings'> {
+interface BackfillRequest extends Omit<ExtractionRequest, 'planStreams' | 'settings'> {
   readonly settings: ExtractionSettings
   readonly range: BackfillRange & { readonly backfillId: string }
   /** By which its end is written down. */

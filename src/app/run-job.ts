@@ -20,7 +20,7 @@ import { runBackfill, syncPlan } from './run-backfill.ts'
 import { type RunConnection, runExtraction } from './run-extraction.ts'
 
 /** What the runs of jobs share. */
-export interface JobDeps {
+interface JobDeps {
   readonly db: Kysely<Database>
   readonly connection: RunConnection
   /** Gets what came of each run. */

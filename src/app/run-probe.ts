@@ -12,7 +12,7 @@ import { allStreams } from '../streams/registry.ts'
 import { recordRun } from './record-run.ts'
 import { openConnection } from './open-connection.ts'
 
-export interface ProbeRequest {
+interface ProbeRequest {
   readonly service: ServiceSettings
   readonly db: Kysely<Database>
   readonly channels: readonly string[]

@@ -24,7 +24,7 @@ import { readLastDay } from './last-day.ts'
 import { ALERT_TIMEOUT_MS } from './report-causes.ts'
 import { jobStreams } from './run-job.ts'
 
-export interface AlertWatch {
+interface AlertWatch {
   readonly db: Kysely<Database>
   readonly settings: AlertSettings
   readonly database: DatabaseSettings

@@ -11,7 +11,7 @@ import { readSource } from '../state/source.ts'
 import { allStreams, findStream } from '../streams/registry.ts'
 import { acceptanceObject, describeAcceptance, describeAcceptances } from './accept/report.ts'
 import type { CliContext } from './command.ts'
-import { namesOf, readPositiveInteger, readStreams } from './flags.ts'
+import { namesOf, readInteger, readStreams } from './flags.ts'
 import { defineCommand } from './usage.ts'
 import { type Refuse, wrongUse } from './wrong-use.ts'
 
@@ -61,7 +61,7 @@ livehouse accept withdraw 3`,
     if (action !== 'withdraw' && given !== undefined) refuse(`there is no place for ${JSON.stringify(given)}`)
     if (action === 'withdraw' && given === undefined)
       refuse('withdraw needs the number of an acceptance, see accept list')
-    const number = action === 'withdraw' ? readPositiveInteger('NUMBER', given, refuse) : undefined
+    const number = action === 'withdraw' ? readInteger('NUMBER', given, refuse) : undefined
     const request = action === 'accept' ? readRequest(values, refuse) : undefined
     return { action, number: String(number), request, isJson: values.json }
   },
@@ -84,7 +84,7 @@ function readRequest(
 ): Request | undefined {
   const reason = values.reason?.trim() ?? ''
   if (reason === '') refuse('--reason is missing; it should say why, for those who read it later')
-  const days = readPositiveInteger('--days', values.days, refuse, MOST_DAYS) ?? DEFAULT_DAYS
+  const days = readInteger('--days', values.days, refuse, MOST_DAYS) ?? DEFAULT_DAYS
   const stream = readStream(values.stream, refuse)
   const needsChannel = stream !== undefined && stream.partitionedBy !== 'account'
   if (needsChannel && !values.channel) refuse(`--channel is missing; ${stream.name} are those of a channel`)

@@ -6,7 +6,7 @@ import { openConnection } from '../app/open-connection.ts'
 import { openSharedDatabase } from '../app/open-database.ts'
 import { readDatabaseSettings, readServiceSettings, readSettings, type ServiceSettings } from '../config.ts'
 import type { CliContext } from './command.ts'
-import { readPositiveInteger } from './flags.ts'
+import { readInteger } from './flags.ts'
 import { defineCommand } from './usage.ts'
 
 const ticketActions = ['ticket'] as const
@@ -60,9 +60,9 @@ livehouse api menu update --channel 10001589 --menu-id 1234 --name 互动`,
     return {
       action,
       values,
-      menuId: readPositiveInteger('--menu-id', values['menu-id'], refuse) ?? 0,
-      type: readPositiveInteger('--type', values.type, refuse, 4),
-      vids: values.vid?.map((each) => readPositiveInteger('--vid', each, refuse) ?? 0),
+      menuId: readInteger('--menu-id', values['menu-id'], refuse) ?? 0,
+      type: readInteger('--type', values.type, refuse, 4),
+      vids: values.vid?.map((each) => readInteger('--vid', each, refuse) ?? 0),
     }
   },
   async (context, { action, values, menuId, type, vids }) => {

@@ -7,7 +7,7 @@ import { DAY, formatWallMinute, parseWallTime } from '../core/wall-clock.ts'
 import { streams } from '../streams/registry.ts'
 import { describeAudit } from './audit/report.ts'
 import { exitCodeOfStatus } from './failure.ts'
-import { channelsOf, namesOf, OF_CHANNELS, readPositiveInteger, readStreams, readWallTimeFlag } from './flags.ts'
+import { channelsOf, namesOf, OF_CHANNELS, readInteger, readStreams, readWallTimeFlag } from './flags.ts'
 import { defineCommand } from './usage.ts'
 import type { Refuse } from './wrong-use.ts'
 
@@ -60,8 +60,8 @@ livehouse audit --json | jq '.audit.partitions[] | select(.verdict == "different
       values,
       ...chooseStreams(values.streams, refuse),
       window: readWindow(values.from, values.to, refuse),
-      pages: readPositiveInteger('--values', values.values, refuse, 100_000) ?? 0,
-      seed: readPositiveInteger('--seed', values.seed, refuse, 1_000_000),
+      pages: readInteger('--values', values.values, refuse, 100_000) ?? 0,
+      seed: readInteger('--seed', values.seed, refuse, 1_000_000),
     }
   },
   async (context, { values, chosen, unaudited, window, pages, seed }) => {

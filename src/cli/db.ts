@@ -105,7 +105,7 @@ async function openPsql({ environment, print }: CliContext, url: string, args: r
 }
 
 /** The first program of this name in `PATH`; undefined when there is none. */
-export async function findProgram(name: string, path: string | undefined): Promise<string | undefined> {
+async function findProgram(name: string, path: string | undefined): Promise<string | undefined> {
   for (const directory of (path ?? '').split(delimiter)) {
     if (directory === '') continue
     const file = join(directory, name)
@@ -122,7 +122,7 @@ const FLAG = '--to'
 const EXPECTED = 'a Postgres URL such as postgres://USER@HOST:5432/NAME'
 
 /** The URL behind `--to`. It is never shown. */
-export function readCopyTarget(given: string | undefined, refuse: Refuse): string {
+function readCopyTarget(given: string | undefined, refuse: Refuse): string {
   const protocol = URL.parse(given ?? '')?.protocol
   if (given === undefined) refuse(`copy needs --to, ${EXPECTED}`)
   else if (protocol !== 'postgres:' && protocol !== 'postgresql:') refuse(`--to (not shown) should be ${EXPECTED}`)
@@ -133,7 +133,7 @@ export function readCopyTarget(given: string | undefined, refuse: Refuse): strin
  * `livehouse db copy`: the embedded database into a server's.
  * @throws db.copyRefused, db.… codes
  */
-export async function copyToServer(context: CliContext, from: string, given: string): Promise<number> {
+async function copyToServer(context: CliContext, from: string, given: string): Promise<number> {
   const { signal, print, remark } = context
   const to = mendCredentials(given)
   const password = decodeURIComponent(new URL(to).password)

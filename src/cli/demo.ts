@@ -13,7 +13,7 @@ import { withSessionLock } from '../db/with-session-lock.ts'
 import type { CliContext } from './command.ts'
 import { fillDemo, type FilledDemo, type TableComparison } from './demo/fill-demo.ts'
 import { exitCodeOfStatus } from './failure.ts'
-import { JSON_OF_RUN, readPositiveInteger } from './flags.ts'
+import { JSON_OF_RUN, readInteger } from './flags.ts'
 import { formatTable, type TableCell } from './format.ts'
 import { summarize } from './summary.ts'
 import { defineCommand } from './usage.ts'
@@ -51,10 +51,10 @@ livehouse db psql --database ${DATABASE}`,
   ({ values }, refuse) => ({
     isJson: values.json,
     size: {
-      channels: readPositiveInteger('--channels', values.channels, refuse, 1000) ?? 5,
-      viewers: readPositiveInteger('--viewers', values.viewers, refuse, 1_000_000) ?? 2000,
-      days: readPositiveInteger('--days', values.days, refuse, 3650) ?? 30,
-      seed: readPositiveInteger('--seed', values.seed, refuse, 4_294_967_295) ?? 1,
+      channels: readInteger('--channels', values.channels, refuse, 1000) ?? 5,
+      viewers: readInteger('--viewers', values.viewers, refuse, 1_000_000) ?? 2000,
+      days: readInteger('--days', values.days, refuse, 3650) ?? 30,
+      seed: readInteger('--seed', values.seed, refuse, 4_294_967_295) ?? 1,
     },
   }),
   async (context, { size, isJson }) => {
@@ -108,7 +108,7 @@ async function show({ print }: CliContext, { outcome, tables }: FilledDemo, { db
 }
 
 /** What landed beside what the service has. */
-export function describeTables(tables: readonly TableComparison[]): string[] {
+function describeTables(tables: readonly TableComparison[]): string[] {
   const rows = tables.map(({ table, landed, expected }) => [
     `livehouse.${table}`,
     landed.toLocaleString('en-US'),
@@ -119,7 +119,7 @@ export function describeTables(tables: readonly TableComparison[]): string[] {
 }
 
 /** The ready queries, each with the answer that the tables give now. */
-export async function answerQueries(db: Kysely<Database>): Promise<string[]> {
+async function answerQueries(db: Kysely<Database>): Promise<string[]> {
   const answers = await Promise.all(
     readyQueries.map(async ({ title, text }) => [
       title,
@@ -155,7 +155,7 @@ function indent(text: string): string[] {
 }
 
 /** How psql and BI tools reach the demo's database. @param url of it; its password is not shown */
-export function describeConnection(url: string, dataDir: string): string[] {
+function describeConnection(url: string, dataDir: string): string[] {
   const { hostname, port, username, pathname } = new URL(url)
   const database = pathname.slice(1)
   return [
@@ -173,14 +173,14 @@ export function describeConnection(url: string, dataDir: string): string[] {
 }
 
 /** A question that an analyst asks, and the SQL that answers it. */
-export interface ReadyQuery {
+interface ReadyQuery {
   readonly title: string
   /** Ready to be pasted into psql; its answer is at most a dozen short lines. */
   readonly text: string
 }
 
 /** What the demo answers from its tables. Days are those of the service, which the emulator has in Asia/Shanghai. */
-export const readyQueries: readonly ReadyQuery[] = [
+const readyQueries: readonly ReadyQuery[] = [
   {
     title: 'Watch time per day',
     text: `select (entered_at at time zone 'Asia/Shanghai')::date as day,

@@ -78,7 +78,7 @@ const phrases = {
 } as const
 
 /** The dictionary as Markdown with Mermaid diagrams; the operational tables only by name. */
-export function dictionaryMarkdown(schemas: readonly DescribedSchema[], language: Language): string {
+function dictionaryMarkdown(schemas: readonly DescribedSchema[], language: Language): string {
   const { title, about } = phrases[language]
   return [`# ${title}`, '', about, '', ...schemas.flatMap((schema) => describeSchema(schema, language))].join('\n')
 }

@@ -19,7 +19,7 @@ import type { CliContext } from './command.ts'
 import { formatTable } from './format.ts'
 import { leftOf } from './status/v1-calls.ts'
 
-export interface DryRunRequest {
+interface DryRunRequest {
   /** The verb. */
   readonly command: string
   readonly settings: Pick<ExtractionSettings, 'service' | 'database'>

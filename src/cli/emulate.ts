@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { reasonOf } from '../config/setting-source.ts'
 import { isTimeZone } from '../core/wall-clock.ts'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../emulator/server.ts'
+import { readInteger } from './flags.ts'
 import { defineCommand } from './usage.ts'
 import type { Refuse } from './wrong-use.ts'
 
@@ -53,7 +54,8 @@ livehouse emulate --rate-limit 5 --retry-after 1`,
 type Values = Readonly<Record<keyof typeof flags, string | undefined>>
 
 function readOptions(values: Values, refuse: Refuse): EmulatorOptions {
-  const whole = (flag: keyof Values, min: number, max: number) => readWhole(flag, values[flag], min, max, refuse)
+  const whole = (flag: keyof Values, min: number, max: number) =>
+    readInteger(`--${flag}`, values[flag], refuse, max, min)
   const timeZone = values['time-zone']
   if (timeZone !== undefined && !isTimeZone(timeZone)) {
     refuse(`--time-zone is ${JSON.stringify(timeZone)}; it should be a time zone such as Asia/Shanghai or UTC`)
@@ -96,20 +98,6 @@ function readCost(flag: string, given: string | undefined, refuse: Refuse): numb
   if (given === undefined) return undefined
   if (/^\d{1,5}(\.\d{1,3})?$/.test(given)) return Number(given)
   refuse(`${flag} is ${JSON.stringify(given)}; it should be milliseconds, such as 2 or 0.25`)
-  return undefined
-}
-
-function readWhole(
-  flag: string,
-  given: string | undefined,
-  min: number,
-  max: number,
-  refuse: Refuse,
-): number | undefined {
-  if (given === undefined) return undefined
-  const number = /^\d{1,10}$/.test(given) ? Number(given) : Number.NaN
-  if (number >= min && number <= max) return number
-  refuse(`--${flag} is ${JSON.stringify(given)}; it should be a whole number from ${min} to ${max}`)
   return undefined
 }
 

@@ -60,24 +60,18 @@ export function channelsOf(verb: string, given: string | undefined) {
     checkUsage(verb, (refuse) => readChosenChannels(given, configured, refuse))
 }
 
-/** A date of the service's calendar, `YYYY-MM-DD`. */
-export function readDateFlag(flag: string, given: string | undefined, refuse: Refuse): string | undefined {
-  if (given === undefined || (given.length === 10 && parseWallTime(given) !== undefined)) return given
-  refuse(`${flag} is ${JSON.stringify(given)}; it should be a date that exists, written 2026-01-31`)
-  return undefined
-}
-
-/** A whole number from 1 to `max`. */
-export function readPositiveInteger(
+/** A whole number from `min` to `max`. */
+export function readInteger(
   flag: string,
   given: string | undefined,
   refuse: Refuse,
   max: number = Number.MAX_SAFE_INTEGER,
+  min = 1,
 ): number | undefined {
   if (given === undefined) return undefined
   const number = /^\d+$/.test(given) ? Number(given) : Number.NaN
-  if (number >= 1 && number <= max) return number
-  const range = max === Number.MAX_SAFE_INTEGER ? 'of at least 1' : `from 1 to ${max}`
+  if (number >= min && number <= max) return number
+  const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`
   refuse(`${flag} is ${JSON.stringify(given)}; it should be a whole number ${range}`)
   return undefined
 }

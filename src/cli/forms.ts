@@ -160,7 +160,7 @@ function requireHeaders({ hasHeaders, questionId, channelId }: KnownForm): void 
 }
 
 /** All questionnaires, a line each. */
-export function describeForms(forms: readonly KnownForm[]): string[] {
+function describeForms(forms: readonly KnownForm[]): string[] {
   if (forms.length === 0)
     return ['the warehouse has no questionnaire yet: livehouse sync --streams questionnaires,signups']
   const rows = forms.map((form) => [
@@ -176,7 +176,7 @@ export function describeForms(forms: readonly KnownForm[]): string[] {
 }
 
 /** The questions of one questionnaire, a line each. */
-export function describeQuestions(form: KnownForm): string[] {
+function describeQuestions(form: KnownForm): string[] {
   const cleared = new Set(clearedNumbers(form))
   const names = formColumnNames(form.questions)
   const rows = form.questions.map((question, index) => [
@@ -189,7 +189,7 @@ export function describeQuestions(form: KnownForm): string[] {
 }
 
 /** The same for programs. */
-export function formObject(form: KnownForm): Readonly<Record<string, unknown>> {
+function formObject(form: KnownForm): Readonly<Record<string, unknown>> {
   const names = formColumnNames(form.questions)
   const cleared = new Set(clearedNumbers(form))
   return {

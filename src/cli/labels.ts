@@ -111,7 +111,7 @@ function csvCell(text: string): string {
 }
 
 /** The header that `labels export` writes. */
-export const LABEL_COLUMNS = ['gift_type', 'gift_id', 'label', 'gift_group'] as const
+const LABEL_COLUMNS = ['gift_type', 'gift_id', 'label', 'gift_group'] as const
 
 const needed = ['gift_id', 'label'] as const
 const LARGEST_ID = 2n ** 63n - 1n

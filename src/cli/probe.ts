@@ -67,7 +67,7 @@ livehouse probe --json | jq -r '.facts[] | select(.answer == null) | .topic'`,
 const NAME_WIDTH = 20
 
 /** What is known of the service, for a person: a line an answer with its evidence below, those that are unknown last. */
-export function describeFacts(facts: readonly KnownFact[], since: Date): string[] {
+function describeFacts(facts: readonly KnownFact[], since: Date): string[] {
   const describe = (fact: KnownFact): string[] => {
     const sign = fact.answer === null ? '–' : '✓'
     const before = fact.foundAt < since ? ` (found ${fact.foundAt.toISOString().slice(0, 10)})` : ''
@@ -82,6 +82,6 @@ export function describeFacts(facts: readonly KnownFact[], since: Date): string[
 }
 
 /** The same for programs. */
-export function factObject({ topic, subject, answer, evidence, foundAt }: KnownFact): object {
+function factObject({ topic, subject, answer, evidence, foundAt }: KnownFact): object {
   return { topic, subject, answer, evidence, found_at: foundAt.toISOString() }
 }

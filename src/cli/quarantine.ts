@@ -80,7 +80,7 @@ livehouse quarantine --json | jq '[.groups[].items] | add'`,
 const MOST_PARTITIONS = 3
 
 /** What is in quarantine, for a person: a paragraph a stream and reason. */
-export function describeGroups(groups: readonly QuarantineGroup[]): string[] {
+function describeGroups(groups: readonly QuarantineGroup[]): string[] {
   if (groups.length === 0) return ['nothing is in quarantine']
   return groups.flatMap(
     ({ stream, reason, items, unresolved, partitions, firstSeenAt, lastSeenAt, ...rest }, index) => {
@@ -98,7 +98,7 @@ export function describeGroups(groups: readonly QuarantineGroup[]): string[] {
   )
 }
 
-export function groupsJson(groups: readonly QuarantineGroup[]): string {
+function groupsJson(groups: readonly QuarantineGroup[]): string {
   const list = groups.map((group) => ({
     stream: group.stream,
     reason: group.reason,
@@ -113,7 +113,7 @@ export function groupsJson(groups: readonly QuarantineGroup[]): string {
 }
 
 /** What a retry did, for a person: a line a stream, and what the next sync reads again. */
-export function describeRetry({ streams, readAgain }: RetryResult): string[] {
+function describeRetry({ streams, readAgain }: RetryResult): string[] {
   if (streams.size === 0) return ['nothing to retry: no item is unreadable']
   const header = ['stream', 'items', 'inserted', 'updated', 'superseded', 'read again', 'unreadable']
   const rows = [...streams].map(([stream, counts]) => [stream, ...Object.values(ofJson(counts))])
@@ -125,7 +125,7 @@ export function describeRetry({ streams, readAgain }: RetryResult): string[] {
   ]
 }
 
-export function retryJson({ streams, readAgain }: RetryResult): string {
+function retryJson({ streams, readAgain }: RetryResult): string {
   const byStream = Object.fromEntries([...streams].map(([stream, counts]) => [stream, ofJson(counts)]))
   return JSON.stringify({ streams: byStream, read_again: readAgain })
 }

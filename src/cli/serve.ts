@@ -119,7 +119,7 @@ function describeNext(jobs: readonly Job[], nowMs: number): readonly string[] {
 }
 
 /** What the page of `serve` is made from. */
-export interface StatusPageDeps {
+interface StatusPageDeps {
   readonly db: Kysely<Database>
   readonly service: ServiceSettings
   readonly jobs: readonly Job[]
@@ -127,14 +127,14 @@ export interface StatusPageDeps {
 }
 
 /** The page of `serve`; nothing at all where it is off. */
-export interface StatusPage extends AsyncDisposable {
+interface StatusPage extends AsyncDisposable {
   readonly onCall: OnCall | undefined
 }
 
-export type StatusPageSettings = ReturnType<typeof readStatusPageSettings>
+type StatusPageSettings = ReturnType<typeof readStatusPageSettings>
 
 /** Where the page is, who may see it, in which language, and which time of channels is read. */
-export function readStatusPageSettings(source: SettingSource) {
+function readStatusPageSettings(source: SettingSource) {
   const ranges = new Map(readChannelsIfAny(source).map((channel) => [channel.channelId, plannedChannel(channel)]))
   return { ...readHttpSettings(source), language: readLanguage(source), ranges }
 }
@@ -146,7 +146,7 @@ const COMMANDS = ['sync', 'backfill', 'audit', 'demo']
  * Starts the page, and says where it is.
  * @throws config.invalid where it cannot listen
  */
-export async function openStatusPage(
+async function openStatusPage(
   context: CliContext,
   { listen, token, language, ranges }: StatusPageSettings,
   { db, service, jobs, feed }: StatusPageDeps,

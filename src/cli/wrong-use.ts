@@ -22,7 +22,7 @@ export function wrongUse(verb: string, ...problems: readonly string[]): Livehous
 }
 
 /** The candidate that `given` was probably meant to be; undefined when none is close. */
-export function suggest(given: string, candidates: readonly string[]): string | undefined {
+function suggest(given: string, candidates: readonly string[]): string | undefined {
   const limit = Math.max(1, Math.floor(given.length / 3))
   const [best] = candidates
     .map((candidate) => ({

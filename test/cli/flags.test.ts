@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readChosenChannels, readDateFlag, readList, readPositiveInteger, readStreams } from '../../src/cli/flags.ts'
+import { readChosenChannels, readList, readInteger, readStreams } from '../../src/cli/flags.ts'
 import type { Refuse } from '../../src/cli/wrong-use.ts'
 
 const channel = { label: null, group: null, from: null, until: null, isTest: false }
@@ -14,10 +14,9 @@ test('what is not given is undefined', () => {
   const read = (refuse: Refuse) => [
     readList('--x', undefined, refuse),
     readStreams(undefined, refuse),
-    readDateFlag('--from', undefined, refuse),
-    readPositiveInteger('--n', undefined, refuse),
+    readInteger('--n', undefined, refuse),
   ]
-  expect(reading(read)).toEqual({ value: [undefined, undefined, undefined, undefined], problems: [] })
+  expect(reading(read)).toEqual({ value: [undefined, undefined, undefined], problems: [] })
 })
 
 test('lists lose spaces and repetitions', () => {
@@ -47,15 +46,9 @@ describe('refused is', () => {
       'there is no stream "zzz"; the streams are visitors, ',
     ],
     ['another channel', (refuse) => readChosenChannels('8', configured, refuse), '"8" is not among LIVEHOUSE_CHANNELS'],
-    ['a date that does not exist', (refuse) => readDateFlag('--from', '2025-02-29', refuse), '--from is "2025-02-29"'],
-    ['a time for a date', (refuse) => readDateFlag('--from', '2025-02-01 10:00', refuse), 'it should be a date'],
-    [
-      'zero',
-      (refuse) => readPositiveInteger('--n', '0', refuse),
-      '--n is "0"; it should be a whole number of at least 1',
-    ],
-    ['a fraction', (refuse) => readPositiveInteger('--n', '1.5', refuse), 'it should be a whole number'],
-    ['too much', (refuse) => readPositiveInteger('--port', '65536', refuse, 65535), 'a whole number from 1 to 65535'],
+    ['zero', (refuse) => readInteger('--n', '0', refuse), '--n is "0"; it should be a whole number of at least 1'],
+    ['a fraction', (refuse) => readInteger('--n', '1.5', refuse), 'it should be a whole number'],
+    ['too much', (refuse) => readInteger('--port', '65536', refuse, 65535), 'a whole number from 1 to 65535'],
   ])('%s', (_, read, problem) => {
     expect(reading(read).problems).toEqual([expect.stringContaining(problem)])
   })

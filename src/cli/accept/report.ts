@@ -2,7 +2,7 @@ import { formatWallTime } from '../../core/wall-clock.ts'
 import { type Acceptance, isStanding } from '../../state/acceptances.ts'
 import { counted, formatTable, minuteIn, rangeText } from '../format.ts'
 
-export interface AcceptanceTime {
+interface AcceptanceTime {
   readonly nowMs: number
   /** The service's zone, in which times are shown. */
   readonly timeZone: string

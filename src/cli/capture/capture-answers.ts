@@ -11,14 +11,14 @@ import { isObject } from '../../transform/field.ts'
 import type { CliContext } from '../command.ts'
 import { type Disguise, disguiseBody, parseAsWritten } from './disguise.ts'
 
-export interface CaptureRequest {
+interface CaptureRequest {
   readonly service: ServiceSettings
   readonly database: DatabaseSettings | undefined
   readonly streams: readonly Stream[]
   readonly channels: readonly string[]
 }
 
-export interface Captured {
+interface Captured {
   readonly answers: readonly { readonly file: string; readonly exchange: Exchange }[]
   /** Why an endpoint gave no answer. */
   readonly failures: readonly string[]

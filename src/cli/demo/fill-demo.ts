@@ -19,7 +19,7 @@ import type { CliContext } from '../command.ts'
 const TIME_ZONE = 'Asia/Shanghai'
 
 /** How much the emulator makes up, as of `livehouse emulate`. */
-export interface DemoSize {
+interface DemoSize {
   readonly channels: number
   readonly viewers: number
   readonly days: number
@@ -110,7 +110,7 @@ export interface TableComparison {
 }
 
 /** Every table that a sync fills, and those that come with one of them, in the order of the contract. */
-export async function compareTables(db: Kysely<Database>, world: World): Promise<readonly TableComparison[]> {
+async function compareTables(db: Kysely<Database>, world: World): Promise<readonly TableComparison[]> {
   const filled: ReadonlySet<string> = new Set(streams.map(({ table }) => table))
   const ofStreams: ReadonlySet<string> = new Set(streamNames)
   const existing = await readTableNames(db)

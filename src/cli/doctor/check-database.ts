@@ -99,7 +99,7 @@ async function checkSource(db: Kysely<Database>, source: Source | undefined): Pr
 }
 
 /** Whether the database knows the zone of the service's times: now, and each half year of the last ten. */
-export async function checkZone(db: Kysely<Database>, timeZone: string, nowMs: number): Promise<Check> {
+async function checkZone(db: Kysely<Database>, timeZone: string, nowMs: number): Promise<Check> {
   const instants = Array.from({ length: 21 }, (_, index) => nowMs - index * 182 * DAY * 1000)
   return judgeZone(timeZone, await readZone(db, timeZone, instants), nowMs)
 }

@@ -10,7 +10,7 @@ import type { CliContext } from '../command.ts'
 import { type Check, failed, passed, type ReportCheck, skipped } from './check.ts'
 
 /** What of the settings is there. */
-export interface ServiceChecks {
+interface ServiceChecks {
   readonly service: ServiceSettings
   readonly database: DatabaseSettings | undefined
   readonly channels: readonly ChannelSetting[]
@@ -67,7 +67,7 @@ async function checkToken({ client }: Connection, address: Check | undefined, { 
 }
 
 /** This machine's clock beside the service's. `aheadMs`: how far it is ahead; undefined where no answer told. */
-export function checkClock(aheadMs: number | undefined): Check {
+function checkClock(aheadMs: number | undefined): Check {
   const name = 'clock'
   if (aheadMs === undefined) return skipped(name, "not compared: no answer told the service's time")
   const seconds = Math.round(aheadMs / 1000)
@@ -80,7 +80,7 @@ export function checkClock(aheadMs: number | undefined): Check {
   return { name, result: 'warning', seen, mend }
 }
 
-export interface EndpointChecks {
+interface EndpointChecks {
   readonly channels: readonly ChannelSetting[]
   /** Whether the base URL answers. */
   readonly isReachable: boolean
@@ -95,7 +95,7 @@ interface Asked {
 }
 
 /** The smallest call on each endpoint that reads, the first of which also shows whether the bearer token is accepted. */
-export async function checkEndpoints(connection: Connection, checks: EndpointChecks): Promise<void> {
+async function checkEndpoints(connection: Connection, checks: EndpointChecks): Promise<void> {
   const { channels, isReachable, signal, report } = checks
   const ask = async (name: string, list: ListRequest): Promise<Asked> => {
     try {

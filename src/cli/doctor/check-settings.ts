@@ -18,7 +18,7 @@ import { hasCode } from '../../core/errors.ts'
 import { type Check, passed, skipped } from './check.ts'
 
 /** What could be read of the settings, and what the doctor says of them. */
-export interface CheckedSettings {
+interface CheckedSettings {
   readonly checks: readonly Check[]
   readonly service: ServiceSettings | undefined
   readonly database: DatabaseSettings | undefined

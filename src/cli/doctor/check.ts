@@ -51,6 +51,6 @@ const mendings: Readonly<Partial<Record<ErrorCode, string>>> = {
 }
 
 /** One instruction; null where the message itself says what to do. */
-export function mendingOf(code: ErrorCode): string | null {
+function mendingOf(code: ErrorCode): string | null {
   return mendings[code] ?? null
 }

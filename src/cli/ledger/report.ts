@@ -14,7 +14,7 @@ const MOST_PARTITIONS = 20
 /** Lines of each kind that a partition gets. */
 const MOST_LINES = 10
 
-export interface ShownLedger {
+interface ShownLedger {
   readonly ledgers: readonly StreamLedger[]
   readonly window: Window
   readonly timeZone: string
@@ -128,7 +128,7 @@ export function ledgerJson({ ledgers, window, timeZone }: ShownLedger): string {
   return JSON.stringify({ time_zone: timeZone, ...range(window), streams: Object.fromEntries(streams) })
 }
 
-export interface PartitionLedger extends LedgerEntry {
+interface PartitionLedger extends LedgerEntry {
   /** As in the ledger, such as `channel=9`. */
   readonly partition: string
   /** What a sync wants of it, within what was asked for; undefined for a walk over the whole list. */
@@ -140,7 +140,7 @@ export interface StreamLedger {
   readonly partitions: readonly PartitionLedger[]
 }
 
-export interface LedgerRequest {
+interface LedgerRequest {
   readonly streams: readonly Stream[]
   readonly channels: readonly PlannedChannel[]
   /** Whether the channels were asked for by name: then those that are gone are shown too. */
