@@ -87,5 +87,6 @@ test('killed between taking a call and making it, in the call, and before the co
     .selectFrom('livehouse_ops.slices')
     .select(['proof', 'distinct_rows'])
     .execute()
-  expect(slices.map(({ distinct_rows: rows }) => rows).sort()).toEqual(['1210', '320'])
+  // One that begins when the other has finished reads again.
+  expect([...new Set(slices.map(({ distinct_rows: rows }) => rows))].sort()).toEqual(['1210', '320'])
 })
