@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { setFlagsFromString } from 'node:v8'
 import type { CommandEntry } from './cli/command.ts'
 import { commands } from './cli/commands.ts'
 import { exitCodeOfError } from './cli/failure.ts'
@@ -33,7 +32,6 @@ export async function main(verbs: Readonly<Record<string, CommandEntry>> = comma
     clock: systemClock,
     signal: controller.signal,
     emergency: emergency.promise,
-    onLoaded: collectEarly,
     writeOut: (text) => void process.stdout.write(text),
     writeError: (text) => void process.stderr.write(text),
     isTerminal: process.stderr.isTTY,
@@ -60,14 +58,6 @@ function listenToSignals(controller: AbortController, endNow: (error: unknown) =
       callIfStillRunning(GRACE_MS, () => endNow(error))
     })
   }
-}
-
-/**
- * From now on the old part of the heap is collected when it has doubled, not at its fourfold (docs/adr/0025). Compiled code, that of
- * Node's own modules too, is taken only by an engine with the settings that it was compiled under: so not before all is loaded.
- */
-function collectEarly(): void {
-  setFlagsFromString('--heap-growing-percent=100')
 }
 
 /** `livehouse status | head -1` closes our output: nobody is left to tell. */

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
 import { createTemporaryFolder } from './helpers/temporary-folder.ts'
@@ -73,23 +73,6 @@ test('a start that finds everything compiled does not load what strips types', (
   }
   start()
   expect(start()).toMatchObject({ status: 2, stdout: '[]\n' })
-})
-
-test('what others bring is found by Node itself: a file that is missing is an error that they can expect', () => {
-  const folder = createTemporaryFolder('launcher-others')
-  mkdirSync(join(folder, 'node_modules', 'other'), { recursive: true })
-  const other = join(folder, 'node_modules', 'other', 'index.js')
-  writeFileSync(other, "export const found = await import('./generated.js').catch(({ code }) => code)")
-  writeFileSync(join(folder, 'node_modules', 'other', 'package.json'), '{"type": "module"}')
-  const probe = join(folder, 'probe.cjs')
-  // Once the launcher has told Node how to find files.
-  writeFileSync(
-    probe,
-    `setImmediate(() => import(${JSON.stringify(pathToFileURL(other).href)}).then(({ found }) => console.log(found)))`,
-  )
-  const env = { ...process.env, NODE_OPTIONS: `--require ${probe}` }
-  const { stdout } = spawnSync(process.execPath, [launcher, 'no such verb'], { encoding: 'utf8', env })
-  expect(stdout).toBe('ERR_MODULE_NOT_FOUND\n')
 })
 
 describe.runIf(oldNode !== undefined)('an old Node', () => {

@@ -21,8 +21,6 @@ export interface CommandLine {
   readonly emergency: Promise<never>
   readonly writeOut: (text: string) => void
   readonly writeError: (text: string) => void
-  /** Called once what the verb needs is loaded, before it runs. */
-  readonly onLoaded?: () => void
   /** Standard error is a terminal. */
   readonly isTerminal: boolean
 }
@@ -41,7 +39,6 @@ export async function runCommandLine(line: CommandLine): Promise<number> {
     if (isGiven(argv, '--help') || isGiven(argv, '-h')) return show(line, command.help)
     const { environment, isInteractive, ...rest } = await openLog(line, terminal)
     log = rest.log
-    line.onLoaded?.()
     const context = createContext(line, { environment, isInteractive, log, terminal })
     const print = (text: string): void => {
       hasPrinted = true

@@ -205,16 +205,15 @@ describe('an interrupted command', () => {
 
 describe('a command gets', () => {
   test('its arguments, results on standard output, remarks and the log on standard error', async () => {
-    let loaded = 0
     const command: Command['run'] = async ({ log, print, remark }, argv) => {
-      print(`${argv.join(' ')} ${loaded}`)
+      print(argv.join(' '))
       remark('by the way')
       log.info('event', { secret: 1 })
       return 3
     }
-    const { code, out, err } = await run(['sync', 'a', '--b'], command, { onLoaded: () => void loaded++ })
+    const { code, out, err } = await run(['sync', 'a', '--b'], command)
     expect(code).toBe(3)
-    expect(out).toBe('a --b 1\n')
+    expect(out).toBe('a --b\n')
     expect(err).toMatch(/^by the way\n\{"level":"info",.*"secret":"\[redacted\]".*\}\n$/)
   })
 
