@@ -9,13 +9,8 @@ import type { CallMeter } from '../call-meter.ts'
 import type { RunDeps } from '../slice-work.ts'
 import { hasTimes } from './changed-since.ts'
 import { compareRange, type RangeComparison } from './compare-range.ts'
-import type { Comparison, Difference } from './partition-audit.ts'
+import { type Comparison, type Difference, nothingCompared } from './partition-audit.ts'
 import { openSourceCounts } from './source-counts.ts'
-
-/** A comparison, and which rows the source has where the whole list was read. */
-export interface ListComparison extends Comparison {
-  readonly hasKey?: (key: string) => boolean
-}
 
 /** A difference of more rows is named by its count alone. */
 const MOST_NAMED = 10_000
@@ -29,16 +24,16 @@ export async function auditList(
   partition: Partition,
   deps: RunDeps,
   meter: CallMeter,
-): Promise<ListComparison> {
+): Promise<Comparison> {
   const { db, timeZone } = deps
   const place = partitionKey(partition)
   const [readAt] = await readLastReading(db, stream.name, place, [undefined])
   const today = formatWallDate(wallTimeAt(deps.clock.now(), timeZone))
   const isDaily = Object.values(stream.columns).some(({ source }) => source.kind === 'serviceDay')
-  if (readAt === undefined) return { ...nothing, verdict: 'unread' }
+  if (readAt === undefined) return nothingCompared
   const readOn = formatWallDate(wallTimeAt(readAt.getTime(), timeZone))
   if (isDaily && readOn !== today)
-    return { ...nothing, verdict: 'unverifiable', notes: [`not comparable: the last snapshot is of ${readOn}`] }
+    return { ...nothingCompared, verdict: 'unverifiable', notes: [`not comparable: the last snapshot is of ${readOn}`] }
 
   const items = await readQuarantined(db, stream.name, place)
   const ofToday = ({ lastSeenAt }: UnresolvedItem) =>
@@ -48,7 +43,7 @@ export async function auditList(
   const held = await countHeld(db, { stream, partition, window: undefined, timeZone, ...day })
   const warehouseRows = held + quarantinedRows
   const sourceRows = await openSourceCounts(stream, partition, 0, deps, meter).total(undefined)
-  const counted = { ...nothing, sourceRows, warehouseRows, quarantinedRows }
+  const counted = { ...nothingCompared, sourceRows, warehouseRows, quarantinedRows }
   // Where rows are kept that are gone from the source, they would stand in for others that are missing.
   const isCountEnough = stream.marksRemoved || isDaily
   if (sourceRows === warehouseRows && isCountEnough) return { ...counted, verdict: 'equal' }
@@ -65,16 +60,6 @@ export async function auditList(
   const { differences, notes } = explainSurplus(stream, found, known)
   const verdict = differences.length > 0 ? 'different' : found.hasMoved ? 'moving' : 'equal'
   return { ...counted, verdict, differences, notes, hasKey: found.hasKey }
-}
-
-const nothing: Comparison = {
-  verdict: 'equal',
-  window: undefined,
-  sourceRows: undefined,
-  warehouseRows: undefined,
-  quarantinedRows: 0,
-  differences: [],
-  notes: [],
 }
 
 /** Rows that are gone from the source are no fault where they are kept on purpose, or where the last reading has missed them already. */

@@ -1,11 +1,11 @@
 import type { Window } from '../../core/slice.ts'
 import type { CallMeter } from '../call-meter.ts'
 import type { RunDeps } from '../slice-work.ts'
-import { auditList, type ListComparison } from './audit-list.ts'
+import { auditList } from './audit-list.ts'
 import { auditRanges } from './audit-ranges.ts'
 import { compareRange } from './compare-range.ts'
 import { openHoldings } from './holdings.ts'
-import type { Comparison } from './partition-audit.ts'
+import { type Comparison, nothingCompared } from './partition-audit.ts'
 import type { AuditTask } from './plan-audit.ts'
 
 /** Compares one partition in the cheapest way that its stream allows. */
@@ -14,22 +14,12 @@ export async function auditPartition(
   learnColumn: () => Promise<string | undefined>,
   deps: RunDeps,
   meter: CallMeter,
-): Promise<ListComparison> {
+): Promise<Comparison> {
   const { stream, partition, covered } = task
   if (covered === undefined) return await auditList(stream, partition, deps, meter)
   if (stream.isCounted)
     return await auditRanges({ stream, partition, covered, isWhole: !task.hasRange, learnColumn }, deps, meter)
   return await auditByReading(task, covered, deps, meter)
-}
-
-const nothing: Comparison = {
-  verdict: 'unread',
-  window: undefined,
-  sourceRows: undefined,
-  warehouseRows: undefined,
-  quarantinedRows: 0,
-  differences: [],
-  notes: [],
 }
 
 /** A list without a total: every row of what is covered is read again. */
@@ -40,7 +30,7 @@ async function auditByReading(
   meter: CallMeter,
 ): Promise<Comparison> {
   const [first, last] = [covered[0], covered.at(-1)]
-  if (first === undefined || last === undefined) return nothing
+  if (first === undefined || last === undefined) return nothingCompared
   const { quarantined, within, quarantinedWithin } = await openHoldings(deps.db, stream, partition, deps.timeZone)
   const column = stream.timeColumns[0] ?? ''
   const found = []
@@ -54,7 +44,7 @@ async function auditByReading(
   const differences = found.flatMap((each) => each.differences)
   const moved = found.some(({ hasMoved }) => hasMoved) ? 'moving' : 'equal'
   return {
-    ...nothing,
+    ...nothingCompared,
     verdict: differences.length > 0 ? 'different' : moved,
     window: { from: first.from, to: last.to },
     sourceRows: found.reduce((sum, each) => sum + each.found, 0) + quarantinedRows,

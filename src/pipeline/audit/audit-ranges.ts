@@ -7,7 +7,7 @@ import { compareRange } from './compare-range.ts'
 import { type Holdings, openHoldings } from './holdings.ts'
 import { mayStillChange } from './may-still-change.ts'
 import { differenceOf, narrowDifference, type Suspect } from './narrow-difference.ts'
-import type { Comparison, Difference } from './partition-audit.ts'
+import { type Comparison, type Difference, nothingCompared } from './partition-audit.ts'
 import { openSourceCounts, type SourceCounts } from './source-counts.ts'
 
 export interface RangesAudit {
@@ -43,7 +43,7 @@ export async function auditRanges(audit: RangesAudit, deps: RunDeps, meter: Call
   const { stream, partition, covered } = audit
   const ranges = covered.slice(-MOST_RANGES)
   const [first, last] = [ranges[0], ranges.at(-1)]
-  if (first === undefined || last === undefined) return nothingRead
+  if (first === undefined || last === undefined) return nothingCompared
   const holdings = await openHoldings(deps.db, stream, partition, deps.timeZone)
   const counts = openSourceCounts(stream, partition, first.from - MINUTE, deps, meter)
   const sides: Sides = { audit, holdings, counts, deps, meter }
@@ -72,16 +72,6 @@ interface Sides {
   readonly meter: CallMeter
 }
 
-const nothingRead: Comparison = {
-  verdict: 'unread',
-  window: undefined,
-  sourceRows: undefined,
-  warehouseRows: undefined,
-  quarantinedRows: 0,
-  differences: [],
-  notes: [],
-}
-
 /** One call, where it settles the matter; undefined where it does not. */
 async function compareOnce({ from, to }: Window, { audit, holdings, counts }: Sides): Promise<Comparison | undefined> {
   // As the first slice asked: a minute before, so that what lies at the very beginning counts on both sides.
@@ -97,7 +87,7 @@ async function compareOnce({ from, to }: Window, { audit, holdings, counts }: Si
   const counted = column ?? columns[held.indexOf(total)] ?? ''
   const untimed = audit.isWhole ? holdings.quarantinedUntimed(counted) : 0
   const quarantinedRows = holdings.quarantinedWithin(counted, wide) + untimed
-  return { ...nothingRead, verdict: 'equal', sourceRows: total, warehouseRows: total, quarantinedRows }
+  return { ...nothingCompared, verdict: 'equal', sourceRows: total, warehouseRows: total, quarantinedRows }
 }
 
 /** What has no time that could be read lies somewhere in the whole; in a part of it, it would stand in for rows that are missing. */
@@ -130,7 +120,7 @@ async function comparePrecisely(range: Window, column: string, sides: Sides): Pr
   const missing = found.differences.reduce((sum, each) => sum + (each.kind === 'missing' ? each.rows : 0), 0)
   const untimed = Math.min(await holdings.untimed(column), Math.max(0, sourceRows - timed - missing))
   const quarantinedRows = holdings.quarantinedWithin(column, window)
-  const counted = { ...nothingRead, sourceRows, warehouseRows: timed + untimed, quarantinedRows }
+  const counted = { ...nothingCompared, sourceRows, warehouseRows: timed + untimed, quarantinedRows }
   return { ...counted, window: range, ...found, notes: [...found.notes, ...(slack > 0 ? [blur] : [])] }
 }
 

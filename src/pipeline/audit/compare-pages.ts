@@ -3,8 +3,7 @@ import { choosePages } from './choose-pages.ts'
 import { comparePage, type PagedPart } from './compare-page.ts'
 import { openHoldings } from './holdings.ts'
 import type { LearnColumn } from './learn-filter-column.ts'
-import type { OpenAudit } from './open-audit.ts'
-import { type Difference, describesSame } from './partition-audit.ts'
+import { type Difference, describesSame, type OpenAudit } from './partition-audit.ts'
 
 /** What comparing random pages has shown; the differences are with their partitions. */
 export interface PagesComparison {

@@ -6,7 +6,7 @@ import type { Database } from '../../db/database.ts'
 import { readQuarantined } from '../../state/quarantine.ts'
 import { countUntimed, findMinute } from '../../warehouse/row-times.ts'
 import { countHeld, type TablePart } from '../../warehouse/table-part.ts'
-import { minuteOfItem } from './minute-of-item.ts'
+import { minuteOf } from '../row-window.ts'
 
 /** What the warehouse holds of one partition of a time-filtered stream: rows, and what came and could not be read. */
 export interface Holdings {
@@ -49,4 +49,15 @@ export async function openHoldings(
     minuteAt: async (column, window, place) => await findMinute(db, partOf(column, window), column, place),
     quarantined: new Set(items.map(({ hash }) => hash)),
   }
+}
+
+/**
+ * In which minute an item (JSON text) lies that could not become a row; undefined where that cannot be read either. Only of an object
+ * are the fields known by name: an array of cells has been refused as such.
+ */
+export function minuteOfItem(raw: string, { columns }: Stream, column: string, timeZone: string): WallTime | undefined {
+  const source = columns[column]?.source
+  if (source?.kind !== 'field') return undefined
+  const value = source.parse(Object(JSON.parse(raw))[source.field])
+  return typeof value === 'string' ? minuteOf(value, timeZone) : undefined
 }

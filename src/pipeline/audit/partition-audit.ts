@@ -1,6 +1,8 @@
 import type { Proof, Window } from '../../core/slice.ts'
 import type { StreamName } from '../../core/stream.ts'
 import type { DifferingCell } from '../../warehouse/compare-rows.ts'
+import type { CallMeter } from '../call-meter.ts'
+import type { AuditTask } from './plan-audit.ts'
 
 /**
  * How the warehouse and the source stand to each other in one partition.
@@ -41,6 +43,29 @@ export interface Comparison {
   readonly differences: readonly Difference[]
   /** What else is worth knowing, one sentence each. */
   readonly notes: readonly string[]
+  /** Which rows the source has, where the whole list was read. */
+  readonly hasKey?: (key: string) => boolean
+}
+
+/** Of a partition of which nothing has been compared. */
+export const nothingCompared: Comparison = {
+  verdict: 'unread',
+  window: undefined,
+  sourceRows: undefined,
+  warehouseRows: undefined,
+  quarantinedRows: 0,
+  differences: [],
+  notes: [],
+}
+
+/** A partition that is being compared: what has been found so far, and the calls that it took. */
+export interface OpenAudit {
+  readonly task: AuditTask
+  readonly meter: CallMeter
+  /** Undefined until it has been compared, and where that failed. */
+  comparison: Comparison | undefined
+  /** Why it failed. */
+  error: unknown
 }
 
 export interface PartitionAudit extends Comparison {

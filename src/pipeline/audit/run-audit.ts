@@ -5,6 +5,7 @@ import { partitionKey } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
 import type { Acceptance } from '../../state/acceptances.ts'
 import { rowKeyColumn } from '../../warehouse/table-part.ts'
+import { createCallMeter } from '../call-meter.ts'
 import type { QuestionsOf } from '../partitions.ts'
 import { watchReachability } from '../reachability.ts'
 import type { RunDeps } from '../slice-work.ts'
@@ -14,8 +15,7 @@ import { auditPartition } from './audit-partition.ts'
 import { comparePages, type PagesComparison } from './compare-pages.ts'
 import { describeDifference } from './describe-difference.ts'
 import { type LearnColumn, learnerOf } from './learn-filter-column.ts'
-import { type OpenAudit, openAudit } from './open-audit.ts'
-import { type PartitionAudit, proofOf, rowsOf } from './partition-audit.ts'
+import { type OpenAudit, type PartitionAudit, proofOf, rowsOf } from './partition-audit.ts'
 import { type AuditScope, planAudit } from './plan-audit.ts'
 import { settleAudit } from './settle-audit.ts'
 
@@ -63,7 +63,9 @@ export async function runAudit(request: AuditRequest, deps: RunDeps): Promise<Au
   for (const isOfQuestions of [false, true]) {
     const streams = request.streams.filter((each) => (each.partitionedBy === 'channel/question') === isOfQuestions)
     const tasks = await planAudit(deps.db, streams, request, stillThere(request.questionsOf, audits))
-    const opened = tasks.map(openAudit)
+    const opened = tasks.map(
+      (task): OpenAudit => ({ task, meter: createCallMeter(), comparison: undefined, error: undefined }),
+    )
     audits.push(...opened)
     for (const { name } of streams) {
       const slices = tasks.filter(({ stream }) => stream.name === name).length

@@ -6,8 +6,7 @@ import { mergeWindows } from '../plan-windows.ts'
 import type { RunDeps } from '../slice-work.ts'
 import type { Allowance } from './allowance.ts'
 import { isMendedByReading } from './describe-difference.ts'
-import type { OpenAudit } from './open-audit.ts'
-import { type Comparison, type PartitionAudit } from './partition-audit.ts'
+import { type Comparison, nothingCompared, type OpenAudit, type PartitionAudit } from './partition-audit.ts'
 
 export interface SettleOptions {
   readonly allowance: Allowance
@@ -23,7 +22,7 @@ export async function settleAudit(
 ): Promise<PartitionAudit> {
   const place = { stream: stream.name, partition: partitionKey(partition), ...meter.counts() }
   if (comparison === undefined || error !== undefined)
-    return { ...nothing, ...comparison, ...place, verdict: 'failed', reopened: [], error }
+    return { ...nothingCompared, ...comparison, ...place, verdict: 'failed', reopened: [], error }
   const open = stream.isTimeFiltered ? await readReopened(db, stream.name, place.partition) : []
   const isAccepted = allowance.take(stream, partition, comparison.differences)
   const found = isAccepted ? 'accepted' : comparison.verdict
@@ -44,16 +43,6 @@ export async function settleAudit(
   const unread = open.map((window) => ({ kind: 'reopened', rows: 0, window }) as const)
   const differences = [...comparison.differences, ...unread]
   return { ...comparison, ...place, differences, verdict, reopened, error: undefined }
-}
-
-const nothing: Comparison = {
-  verdict: 'failed',
-  window: undefined,
-  sourceRows: undefined,
-  warehouseRows: undefined,
-  quarantinedRows: 0,
-  differences: [],
-  notes: [],
 }
 
 /** Lists without times are read whole by every sync anyway. */
