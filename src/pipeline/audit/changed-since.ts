@@ -16,9 +16,6 @@ const bornColumns: Readonly<Partial<Record<StreamName, string>>> = {
   manager_usage: 'created_on',
 }
 
-/** Which tell the day alone. */
-const dayColumns: ReadonlySet<string> = new Set(['created_on'])
-
 /** Rows that people edit, and that do not tell when: only directly after a reading is what differs known to be wrong. */
 const editedStreams: ReadonlySet<StreamName> = new Set(['questionnaires', 'managers', 'manager_usage'])
 
@@ -52,7 +49,8 @@ export function hasChangedSince(
   if (kind === 'missing') {
     const born = bornColumns[stream.name]
     const at = latestOf(row, born === undefined ? timesOf(stream) : [born], timeZone)
-    return isSince(at !== undefined && born !== undefined && dayColumns.has(born) ? at + DAY : at)
+    // That one tells the day alone.
+    return isSince(at !== undefined && born === 'created_on' ? at + DAY : at)
   }
   if (editedStreams.has(stream.name) && nowMs > lastReadAt.getTime() + DELAY_SECONDS * 1000) return true
   const moving = movingColumns[stream.name]
