@@ -60,3 +60,10 @@ test.each(['README.md', 'README.zh-CN.md'])('%s names every command, and stays r
   expect(missing).toEqual([])
   expect(text.split('\n').length).toBeLessThanOrEqual(151)
 })
+
+test('each test that docs/security.md names is there', () => {
+  const rows = readFileSync(`${root}/docs/security.md`, 'utf8').match(/^\|.*\|$/gm) ?? []
+  const named = rows.flatMap((row) => [...(row.split('|').at(-2) ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => name))
+  expect(named.length).toBeGreaterThan(15)
+  expect(named.filter((name) => !existsSync(`${root}/test/${name}.test.ts`))).toEqual([])
+})
