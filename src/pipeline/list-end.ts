@@ -18,7 +18,7 @@ interface Look {
 /**
  * What it means that a page is refused, or is the one before it again. Where a page beyond any end is another one, equal
  * rows fill both: `more`. Else a page of a smaller size tells, that holds something else if the list ends than if it goes on. What
- * was refused may have been so for its number: then that of the look is larger, and begins among the rows that have come.
+ * was refused may have been so for its number, or for once: then a page of such a number is served, or it comes at last.
  *
  * @param pages at least one, of at least one item
  * @returns `unknown` where no size tells, or what came is neither: the list moved, or lies too deep
@@ -32,9 +32,8 @@ export async function lookBehind(
   const isRefused = 'refusal' in next
   if (!isRefused && (await lookFar(reading, next)) === 'other') return 'more'
   const size = largestPage(pages)
-  if (pages.length === 1 && size <= SURELY_ALL && size < reading.pageSize) return 'end'
-  const look = findLook(pages, next, size)
-  if (look === undefined) return 'unknown'
+  const look = isRefused ? findSmallerPage(pages, size) : findLook(pages, next, size)
+  if (look === undefined) return pages.length === 1 && size <= SURELY_ALL && size < reading.pageSize ? 'end' : 'unknown'
   const smaller = { ...reading, pageSize: look.pageSize }
   const page = await fetchUnlessRefused(smaller, look.number)
   if ('refusal' in page) return 'unknown'
@@ -42,7 +41,7 @@ export async function lookBehind(
   const rows = pages.flatMap((each) => each.items)
   // Some rows of it may be hidden; it ends with the last one.
   const isEnd = items.length > 0 && items.length <= look.ifEnd.length && isSameJson(items, rows.slice(-items.length))
-  if (isRefused) return isEnd ? 'end' : 'unknown'
+  if (isRefused) return isEnd && 'refusal' in (await fetchUnlessRefused(reading, pages.length + 1)) ? 'end' : 'unknown'
   const isFirst = items.length >= look.pageSize && isSameJson(items, rows.slice(0, items.length))
   if (isSameJson(items, look.ifMore)) {
     // Of equal rows it could be the first page over and over: then a page beyond any end is full of them too.
@@ -53,22 +52,41 @@ export async function lookBehind(
   return isEnd ? 'end' : 'unknown'
 }
 
-/** Larger sizes may be clamped, and then show less than they seem to. */
-function findLook(pages: readonly Page[], next: Page | RefusedPage, size: number): Look | undefined {
+/** Of pages whose number is not that of one that has come, the one that holds the last row and most of what would lie behind. */
+function findSmallerPage(pages: readonly Page[], size: number): Look | undefined {
+  const { rows, end } = summarize(pages, size)
+  const behind = ({ number, pageSize }: Look) => number * pageSize - end
+  return smallerSizes(size)
+    .map((pageSize) => {
+      const number = Math.ceil(end / pageSize)
+      return { pageSize, number, ifEnd: rows.slice((number - 1) * pageSize - end), ifMore: [] }
+    })
+    .filter(({ number }) => number > pages.length)
+    .sort((a, b) => behind(b) - behind(a))[0]
+}
+
+/** The largest page behind the last row that tells whether the page that came again is one of its own. */
+function findLook(pages: readonly Page[], { items }: Page, size: number): Look | undefined {
+  const { rows, end } = summarize(pages, size)
+  return smallerSizes(size)
+    .map((pageSize) => {
+      const known = end % pageSize
+      const ifEnd = rows.slice(-(known || pageSize))
+      const ifMore = [...(known > 0 ? ifEnd : []), ...items].slice(0, pageSize)
+      return { pageSize, number: Math.floor(end / pageSize) + 1, ifEnd, ifMore }
+    })
+    .find(({ ifEnd, ifMore }) => !isSameJson(ifMore, ifEnd))
+}
+
+/** The rows that have come, and how many the service has counted up to the last of them. */
+function summarize(pages: readonly Page[], size: number) {
   const rows = pages.flatMap(({ items }) => items)
-  const end = (pages.length - 1) * size + (pages.at(-1)?.items.length ?? 0)
-  for (let pageSize = size - 1; pageSize > 0; pageSize--) {
-    const number = Math.floor(end / pageSize) + 1
-    const known = end % pageSize
-    const ifEnd = rows.slice(-(known || pageSize))
-    if ('refusal' in next) {
-      if (known > 0 && number > pages.length) return { pageSize, number, ifEnd, ifMore: [] }
-    } else {
-      const ifMore = [...(known > 0 ? ifEnd : []), ...next.items].slice(0, pageSize)
-      if (!isSameJson(ifMore, ifEnd)) return { pageSize, number, ifEnd, ifMore }
-    }
-  }
-  return undefined
+  return { rows, end: (pages.length - 1) * size + (pages.at(-1)?.items.length ?? 0) }
+}
+
+/** Larger ones may be clamped, and then show less than they seem to. */
+function smallerSizes(size: number): readonly number[] {
+  return Array.from({ length: size - 1 }, (_, index) => size - 1 - index)
 }
 
 /** Whether a page beyond any end is this one too. */

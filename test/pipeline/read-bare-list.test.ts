@@ -100,6 +100,12 @@ describe('a list that stands still', () => {
       return cut(numbered(35), request)
     })
     expect(await readList(deep.fetchPage)).toMatchObject({ unread: { refusal: { code: 'api.status' } } })
+    const hiding = scriptPages((request) => {
+      if (request.page > 3) throw refused(status)
+      const page = cut(numbered(40), request)
+      return { ...page, items: page.items.filter((item) => Object(item).id < 21 || Object(item).id > 29) }
+    })
+    expect(await readList(hiding.fetchPage)).toMatchObject({ unread: { refusal: { code: 'api.status' } } })
     const once = scriptPages((request, call) => {
       if (call === 3) throw refused(status)
       return cut(numbered(35), request)
@@ -117,6 +123,11 @@ describe('a list that stands still', () => {
         })
         expect(await errorOf(readList(fetchPage))).toMatchObject({ code: 'api.status' })
       }
+      const once = scriptPages((request, call) => {
+        if (call === 2) throw refused(status)
+        return cut(numbered(8), request, 2)
+      })
+      expect(await errorOf(readList(once.fetchPage))).toMatchObject({ code: 'api.status' })
     },
   )
 
