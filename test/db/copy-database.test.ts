@@ -47,6 +47,25 @@ test('rows, ledger and numbers go on in the copy as in the original', async () =
   expect(copy?.rows).toEqual(original?.rows)
 })
 
+test('a list that was read in the night of the service has its day in the copy too', async () => {
+  await using source = await createTestDatabase()
+  await using target = await createTestDatabase()
+  await sql`insert into livehouse_ops.source (base_url, time_zone) values ('http://a', 'Asia/Shanghai')`.execute(
+    source.db,
+  )
+  const at = '2026-11-19T18:15:00Z'
+  await sql`insert into livehouse_ops.runs (command, status, settings, started_at) values ('sync', 'ok', '{}', ${at})`.execute(
+    source.db,
+  )
+  await sql`insert into livehouse_ops.slices (run_id, stream, partition, status, proof, distinct_rows, quarantined_rows, calls,
+    retries, started_at, finished_at) values (1, 'visitors', 'channel=9', 'landed', 'verified', 1, 0, 1, 0, ${at}, ${at})`.execute(
+    source.db,
+  )
+  await copyDatabase({ from: source.url, to: target.url, toSetting: '--to', signal, onTable })
+  const { rows } = await sql`select landed_days from livehouse_ops.latest_readings`.execute(target.db)
+  expect(rows).toEqual([{ landed_days: '{[2026-11-20,2026-11-21)}' }])
+})
+
 test('text that COPY would have to escape arrives as it was', async () => {
   await using source = await createTestDatabase()
   await using target = await createTestDatabase()

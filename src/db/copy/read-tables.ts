@@ -14,7 +14,10 @@ export interface CopyTable {
 /** The schemas are livehouse's own; what others have made there is not known to the migrations and not copied. */
 export const COPIED_SCHEMAS = ['livehouse', 'livehouse_ops', 'livehouse_bi'] as const
 
-/** The tables that the migrations have made, each after those that it refers to. */
+/**
+ * The tables that the migrations have made, each after those that it refers to. First comes the one with the service's zone,
+ * whose days the database counts when slices arrive.
+ */
 export async function readTables(session: Session): Promise<readonly CopyTable[]> {
   const tables = await session.query<CopyTable & Record<string, unknown>>(
     `select format('%I.%I', n.nspname, c.relname) as name,
@@ -25,7 +28,7 @@ export async function readTables(session: Session): Promise<readonly CopyTable[]
          where k.conrelid = c.oid and k.contype = 'f' and k.confrelid <> c.oid) as references
      from pg_class c join pg_namespace n on n.oid = c.relnamespace
      where n.nspname = any($1) and c.relkind = 'r' and c.relname <> all($2)
-     order by n.nspname, c.relname`,
+     order by c.relname <> 'source', n.nspname, c.relname`,
     [COPIED_SCHEMAS, [MIGRATION_TABLE, MIGRATION_LOCK_TABLE]],
   )
   return orderByReference(tables)
