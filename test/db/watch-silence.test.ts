@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { openDatabase } from '../../src/db/pool.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
+import { withParameters } from '../helpers/with-parameters.ts'
 import { startQueueingPooler } from '../helpers/queueing-pooler.ts'
 import { startStallingProxy } from '../helpers/stalling-proxy.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
@@ -41,7 +42,7 @@ test('questions that cannot be asked say nothing of a statement that takes its t
   await using database = await createTestDatabase({ isMigrated: false })
   const certificate = join(createTemporaryFolder('silence'), 'ca.pem')
   writeFileSync(certificate, '')
-  const url = `${database.url}?sslmode=disable&sslrootcert=${certificate}`
+  const url = withParameters(database.url, { sslmode: 'disable', sslrootcert: certificate })
   await using db = await openDatabase(url, { silentAfterMs: 100 })
   await sql`select 1`.execute(db)
   rmSync(certificate)

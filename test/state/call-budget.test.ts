@@ -4,6 +4,7 @@ import { type Kysely, sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { errorOf } from '../helpers/connect-client.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { withParameters } from '../helpers/with-parameters.ts'
 import { hasCode } from '../../src/core/errors.ts'
 import type { Database } from '../../src/db/database.ts'
 import { openDatabase } from '../../src/db/pool.ts'
@@ -151,7 +152,7 @@ test('a run that has been stopped takes none', async () => {
 })
 
 test('a call is durable once it is taken, also where the database is told to be quick about commits', async () => {
-  const quick = await openDatabase(`${database.url}?options=${encodeURIComponent('-c synchronous_commit=off')}`)
+  const quick = await openDatabase(withParameters(database.url, { options: '-c synchronous_commit=off' }))
   const seen: unknown[] = []
   await database.db.transaction().execute(async (trx) => {
     await sql`create function public.note() returns trigger language plpgsql as $$

@@ -32,6 +32,7 @@ import { connectClient } from '../connect-client.ts'
 import { emptyTables } from '../empty-tables.ts'
 import { FIXED_NOW } from '../emulated-service.ts'
 import type { TestDatabase } from '../postgres.ts'
+import { withParameters } from '../with-parameters.ts'
 import { createModelProof } from './model-proof.ts'
 import { createModelWorld, LOOKBACK_DAYS, streamOf } from './model-world.ts'
 import { mortalPlugin } from './mortal-plugin.ts'
@@ -156,7 +157,7 @@ async function openRun({ db, url }: TestDatabase, trouble: Trouble): Promise<Mod
   const { signal } = controller
   const calls = new Set<Promise<unknown>>()
   const isMortal = trouble.kind === 'kill' || trouble.kind === 'terminate'
-  const own = isMortal ? await openDatabase(`${url}?application_name=mortal`) : undefined
+  const own = isMortal ? await openDatabase(withParameters(url, { application_name: 'mortal' })) : undefined
   const killed =
     trouble.kind === 'kill'
       ? own?.withPlugin(mortalPlugin(trouble.at, () => controller.abort(new Error('killed'))))
