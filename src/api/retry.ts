@@ -11,6 +11,8 @@ const FIRST_WAIT_MS = 500
 const LONGEST_WAIT_MS = 30_000
 /** A service that asks for more patience than this is asked again all the same. */
 const LONGEST_RETRY_AFTER_MS = 60_000
+/** A refusal is not the call's own failure: it uses up no attempt until the service has refused the call for so long. */
+const LONGEST_REFUSED_MS = 600_000
 /** So many repetitions within a minute are worth a warning, at most one a minute. */
 const STORM_RETRIES = 20
 const STORM_MS = 60_000
@@ -33,6 +35,8 @@ export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
   const warnOfStorm = createStormWarning(clock, log)
   return async (call, context) => {
     let isRenewed = false
+    let failures = 0
+    let refusedSinceMs: number | undefined
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await next(call, { ...context, onAttempt: () => context.onAttempt?.(attempt) })
@@ -40,9 +44,16 @@ export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
         context.signal.throwIfAborted()
         if (!(error instanceof LivehouseError)) throw error
         const canRenew: boolean = !isRenewed && hasCode(error, 'api.unauthorized') && error.details.isRenewable === true
-        if (!canRenew && attempt - Number(isRenewed) >= mostAttempts(call, error)) throw finalError(error, attempt)
+        const isRefused: boolean = hasCode(error, 'api.rateLimited') && MOST_ATTEMPTS[call.repeat] > 2
+        refusedSinceMs = isRefused ? (refusedSinceMs ?? clock.now()) : undefined
+        if (!canRenew && !isRefused) failures += 1
+        const isOver =
+          refusedSinceMs === undefined
+            ? failures >= mostAttempts(call, error)
+            : clock.now() - refusedSinceMs >= LONGEST_REFUSED_MS
+        if (isOver && !canRenew) throw finalError(error, attempt)
         isRenewed ||= canRenew
-        const waitMs = canRenew ? 0 : waitBefore(error, attempt, random)
+        const waitMs = canRenew ? 0 : waitBefore(error, Math.max(1, failures), random)
         log.debug('call.retry', { call: call.name, attempt, code: error.code, waitMs })
         warnOfStorm(error)
         await clock.sleep(waitMs, context.signal)

@@ -58,7 +58,6 @@ describe('how often', () => {
     ['503 on a read', status(503), 'read', 5],
     ['a cut body on a read', cut, 'read', 5],
     ['a reset connection on a read', unreachable, 'read', 5],
-    ['429 on a read', rateLimited(), 'read', 5],
     ['an unknown errcode on a read', refused, 'read', 3],
     ['404 on a read', status(404), 'read', 1],
     ['503 on a menu change', status(503), 'idempotent', 5],
@@ -81,6 +80,15 @@ describe('how often', () => {
     const { send, attempts } = setUp([stale, ...times(4, cut)])
     await expect(send(call, openContext())).resolves.toBe(answer)
     expect(attempts()).toBe(6)
+  })
+
+  test('refusals use up no attempt until they have lasted for ten minutes', async () => {
+    const passing = setUp([...times(1000, rateLimited()), ...times(4, cut)])
+    await expect(passing.send(call, openContext())).resolves.toBe(answer)
+    const lasting = setUp(times(10_000, rateLimited()))
+    const startMs = lasting.clock.now()
+    expect(await errorOf(lasting.send(call, openContext()))).toMatchObject({ code: 'api.rateLimited' })
+    expect(lasting.clock.now() - startMs).toBe(600_000)
   })
 
   test('a failure that passes leaves no trace in the answer', async () => {

@@ -53,6 +53,13 @@ test.each<[string, FaultEffect]>([
   await expectTruth(pipeline, ['visitors'])
 })
 
+test('refusals for the moment use up no attempt: a call that is refused more often than it may fail is made all the same', async () => {
+  await using pipeline = await startPipeline()
+  breakVisitors(pipeline, refusal(429001), 8)
+  expect(await pipeline.sync({ streams: ['visitors'] })).toMatchObject({ status: 'ok', errors: [] })
+  await expectTruth(pipeline, ['visitors'])
+})
+
 test.each<[string, FaultEffect, string]>([
   ['an HTML page', html(200), 'api.badBody'],
   ['an empty body', emptyBody(), 'api.badBody'],
