@@ -1,70 +1,78 @@
-import type { CallPace, FoundLimit } from './call-pace.ts'
+import { z } from 'zod'
 
-/** Of the ceiling's window, for calls that the network, timers and the service's own clock shift against each other. */
-const MARGIN_MS = 50
-/** After a refusal the rate falls to this share of what was admitted, */
-export const FALL = 0.95
-/** comes back to it while about so many calls are made, in these times, */
-const CALLS_TO_RECOVER = 70
-const SHORTEST_RECOVERY_MS = 1500
-const LONGEST_RECOVERY_MS = 60_000
-/** and goes beyond by this share first, which doubles after this time, or so many calls where they take longer. */
-const FIRST_STEP = 0.01
-const DOUBLING_MS = 350
-const CALLS_TO_DOUBLE = 15
-/** Where calls may have been saved up, so long is the limit tried that would be left, and so long does the rate climb from there. */
-const FLOOR_MS = 1000
-const CLIMB_MS = 1000
-/** Where each refusal costs a pause, they are so much rarer, the rate stays so far below, and the steps are so much slower. */
-const RECOVERY_PER_PAUSE = 16
-const KNEE_WITH_PAUSES = 0.985
-const DOUBLING_PER_PAUSE = 1
-/** Beyond so many times the limit that was found, that is no longer there: the new one is found as at first. */
-const FORGET = 2
-const FORGET_WITH_PAUSES = 16
+const second = z.object({ at: z.number(), answered: z.number(), refused: z.number(), paused: z.number() })
+const gatePace = z.object({
+  nextAtMs: z.number(),
+  limit: z.number().optional(),
+  limitedAtMs: z.number(),
+  policed: z.number().optional(),
+  isClosed: z.boolean(),
+  judgedAt: z.number(),
+  seconds: z.array(second),
+})
+const callPace = z.object({ atMs: z.number(), pausedUntilMs: z.number(), gates: z.record(z.string(), gatePace) })
 
-/** Calls a second that may leave; infinite where nothing limits them. `ceiling` 0 is none. */
-export function callRate({ limit }: CallPace, ceiling: number): number {
-  return Math.min(limit ? limitedRate(limit) : Number.POSITIVE_INFINITY, ceilingRate(ceiling))
+/** How many calls ended how within the second `at`; `paused`: refused until a time that the service named. */
+export type Second = z.infer<typeof second>
+/**
+ * What is known of the calls of one endpoint: the first instant that is free; the calls a second that were last found to be its
+ * limit; what was answered in the last second if it was policed; whether it had only refusals; and the seconds not judged yet.
+ */
+export type GatePace = Readonly<z.infer<typeof gatePace>>
+/** What all processes know of the pace of calls. */
+export type CallPace = Readonly<z.infer<typeof callPace>>
+
+/** A second that loses a larger share, and more than one call, is policed; less is no matter of the rate. */
+const POLICED = 0.2
+/** The rate is so much below the limit, and rises by as much a second after `HOLD_MS`, until it meets a limit again. */
+const MARGIN = 0.03
+const HOLD_MS = 120_000
+/** What other processes report of a second comes within so long after its end. */
+const SETTLE_MS = 500
+const FORGET_MS = 600_000
+
+/** @returns nothing known for what is of another version, older than ten minutes, or of a clock that was ahead */
+export function parseCallPace(value: unknown, nowMs: number): CallPace {
+  const { data } = callPace.safeParse(value)
+  const isCurrent = data && data.atMs > nowMs - FORGET_MS && data.atMs <= nowMs + SETTLE_MS
+  return isCurrent ? data : { atMs: nowMs, pausedUntilMs: 0, gates: {} }
 }
 
-/** The limit after so many more admitted calls; undefined where they went beyond all that was known of it. */
-export function useLimit(limit: FoundLimit, calls: number, ceiling: number): FoundLimit | undefined {
-  if (limit.apartMs > 0) return limit
-  const rate = limitedRate(limit)
-  const isPast =
-    rate > Math.min(limit.peak * (limit.pauseMs > 0 ? FORGET_WITH_PAUSES : FORGET), ceilingRate(ceiling) * 2)
-  return isPast ? undefined : { ...limit, usedMs: limit.usedMs + (calls * 1000) / rate }
+/** Calls a second that may leave now, at least one; infinite while nothing is known to limit them. */
+export function rateAt({ limit = Number.POSITIVE_INFINITY, limitedAtMs, isClosed }: GatePace, nowMs: number): number {
+  const risingSeconds = Math.max(0, nowMs - limitedAtMs - HOLD_MS) / 1000
+  return isClosed ? 1 : Math.max(1, limit * (1 - MARGIN) * (1 + MARGIN) ** risingSeconds)
 }
 
-/** Falls below what was admitted, comes back to it steeply and then flatly, and goes beyond in steps that double. */
-function limitedRate(limit: FoundLimit): number {
-  const { peak, apartMs, floor, pauseMs } = limit
-  if (apartMs > 0) return 1000 / apartMs
-  const doubtMs = floor > 0 ? FLOOR_MS + CLIMB_MS : 0
-  if (limit.usedMs < doubtMs) {
-    const climbed = Math.max(0, (limit.usedMs - FLOOR_MS) / CLIMB_MS)
-    return (floor + (peak - floor) * climbed) * FALL
-  }
-  const usedMs = limit.usedMs - doubtMs
-  const recoveryMs = recoveryOf(limit)
-  const knee = pauseMs > 0 ? KNEE_WITH_PAUSES : 1
-  if (usedMs < recoveryMs) return peak * (knee - (knee - FALL) * (1 - usedMs / recoveryMs) ** 3)
-  return peak * (1 + FIRST_STEP * 2 ** ((usedMs - recoveryMs) / doublingOf(limit)))
+/**
+ * Finds the limit as BBR finds a policer: the long-term sampling of its version 1 (Cardwell et al., "BBR: Congestion-Based
+ * Congestion Control", ACM Queue 14(5), 2016; Flach et al., "An Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016).
+ * Two seconds in a row that lose over a fifth: the limit is what both of them delivered at least.
+ */
+export function learn(before: GatePace | undefined, report: readonly Second[], nowMs: number): GatePace {
+  const known = before ?? { nextAtMs: 0, limitedAtMs: 0, isClosed: false, judgedAt: 0, seconds: [] }
+  const isDue = ({ at }: Second): boolean => (at + 1) * 1000 + SETTLE_MS <= nowMs
+  const seconds = [...known.seconds, ...report].filter(({ at }) => at > known.judgedAt).sort((a, b) => a.at - b.at)
+  const judged = [...Map.groupBy(seconds.filter(isDue), ({ at }) => at).values()].reduce(
+    (sum, parts) => judge(sum, parts, nowMs),
+    known,
+  )
+  return { ...judged, seconds: seconds.filter((each) => !isDue(each)) }
 }
 
-function recoveryOf({ peak, pauseMs }: FoundLimit): number {
-  const recoveryMs = Math.min(Math.max((CALLS_TO_RECOVER / peak) * 1000, SHORTEST_RECOVERY_MS), LONGEST_RECOVERY_MS)
-  return Math.max(recoveryMs, pauseMs * RECOVERY_PER_PAUSE)
-}
-
-function doublingOf({ peak, pauseMs, lagMs }: FoundLimit): number {
-  return Math.max(DOUBLING_MS, (CALLS_TO_DOUBLE / peak) * 1000, pauseMs * DOUBLING_PER_PAUSE, lagMs)
-}
-
-/** Spread evenly, so that no window of a second holds more than the ceiling (nor one of a call, where it is below one a second). */
-function ceilingRate(ceiling: number): number {
-  if (ceiling <= 0) return Number.POSITIVE_INFINITY
-  const calls = Math.max(1, Math.floor(ceiling))
-  return calls / (calls / ceiling + MARGIN_MS / 1000)
+function judge({ policed, ...known }: GatePace, parts: readonly Second[], nowMs: number): GatePace {
+  const sum = (count: keyof Second): number => parts.reduce((total, part) => total + part[count], 0)
+  const judgedAt = parts[0]?.at ?? known.judgedAt
+  const [answered, refused, paused] = [sum('answered'), sum('refused'), sum('paused')]
+  // That says nothing of the rate: single calls find out when it ends.
+  if (answered === 0) return { ...known, judgedAt, isClosed: known.isClosed || refused > 1 }
+  const opened = { ...known, judgedAt, isClosed: false }
+  // What ends in the second after a change may have left before it.
+  if (judgedAt * 1000 < known.limitedAtMs + 1000) return opened
+  const lost = refused + paused
+  if (lost - 1 <= POLICED * (answered + lost)) return opened
+  if (policed === undefined) return { ...opened, policed: answered }
+  // In the former, calls may have been saved up; but what is answered between two pauses may lie in two seconds.
+  const limit = paused > 0 ? Math.max(policed, answered) : Math.min(policed, answered)
+  return { ...opened, limit, limitedAtMs: nowMs }
 }

@@ -11,8 +11,8 @@ import { createHttp, type WireCall } from './http.ts'
 import type { ListPlace } from './list-call.ts'
 import { measure, type OnCall } from './measure.ts'
 import { type Exchange, observe } from './observe.ts'
-import { pace, rate } from './pace.ts'
-import { createMemoryPaceCell } from './pace-cell.ts'
+import { pace } from './pace.ts'
+import { createMemoryPaceCell } from '../core/pace-cell.ts'
 import { createFetchPage } from './paging.ts'
 import { createPermits, type Permits } from './permits.ts'
 import { reach } from './reach.ts'
@@ -75,13 +75,13 @@ export function connect(options: ConnectOptions): Connection {
   const { clock, log, concurrency, listParams, appId, appSecret, apiToken, random = Math.random } = options
   const secrets = createSecrets([appSecret, apiToken, ...passwordsOf(options.proxies)], options.addSecret ?? (() => {}))
   const http = createHttp({ ...options, timeoutMs: options.requestTimeoutMs, secrets })
-  const permits = options.permits ?? createPermits({ ...options, cell: createMemoryPaceCell(clock), random })
+  const permits = options.permits ?? createPermits({ ...options, cell: createMemoryPaceCell(clock) })
   const closing = new AbortController()
   const { serviceClock, timed } = createServiceClock(clock, http.exchange, async (exchange, signal) => {
     const paced = async (call: WireCall & Pick<Call, 'repeat'>, context: CallContext) => {
-      const permit = await permits.take(signal)
+      const permit = await permits.take({ endpoint: 'base' }, signal)
       const answer = await exchange(call, context)
-      permit.admitted()
+      permit.answered()
       return answer
     }
     await reach(retry(paced, { clock, log, random }), 'base', { signal })
@@ -94,7 +94,7 @@ export function connect(options: ConnectOptions): Connection {
     appId: credentials.appId,
     tokens: fetchedTokens({
       // Paced but not repeated by itself: the call that waits for the token is.
-      requestToken: createTokenRequest(rate(answers, { permits, isUrgent: true }), {
+      requestToken: createTokenRequest(pace(answers, { permits }), {
         ...options,
         clock: serviceClock,
         credentials,

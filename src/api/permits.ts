@@ -1,197 +1,195 @@
+import pLimit from 'p-limit'
 import type { Clock } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
-import { type Admissions, type CallPace, nothingKnown } from './call-pace.ts'
-import { callRate } from './call-rate.ts'
-import { grantCalls } from './grant-calls.ts'
-import { learnPace, type Refusal } from './learn-pace.ts'
+import type { PaceCell } from '../core/pace-cell.ts'
+import { learn, parseCallPace, rateAt, type Second } from './call-rate.ts'
 import { orAborted } from './or-aborted.ts'
-import type { PaceCell } from './pace-cell.ts'
-import { trustPace } from './trust-pace.ts'
+import type { Call } from './send.ts'
+import type { Tokens } from './tokens.ts'
 
-/** Leave for one call to go out now; the caller says how it ended, where that tells something about the service's limit. */
+/** Leave for one call to go out now; the caller reports how it ended. */
 export interface Permit {
-  readonly admitted: () => void
+  /** With anything but a refusal. */
+  readonly answered: () => void
   readonly refused: (retryAfterMs: number | undefined) => void
 }
 
-/** Decides when the next call may go out. Several processes can share one source. */
+/** Something that a call needs, and that does not last: waited for when its turn has come. */
+export type Preparation = Pick<Tokens, 'isReady' | 'prepare'>
+
+/** Decides when the next call may leave. */
 export interface Permits {
-  /** Resolves in the order of asking; rejects with the signal's reason, or with what its preparation throws. */
-  readonly take: (signal: AbortSignal, options?: TakeOptions) => Promise<Permit>
+  /** For each endpoint the channels in turn; rejects with the signal's reason, or with what its preparation throws. */
+  readonly take: (call: PacedCall, signal: AbortSignal, preparation?: Preparation) => Promise<Permit>
 }
 
-/** Something that a call needs, and that does not last. */
-export interface Preparation {
-  readonly isReady: () => boolean
-  readonly prepare: (signal: AbortSignal) => Promise<void>
-}
-
-export interface TakeOptions {
-  /** What has to be waited for when its turn has come: else those that have leave would wait for it and then go at once. */
-  readonly preparation?: Preparation
-  /** Goes before all others: the preparation of one of them waits for it. */
-  readonly isUrgent?: boolean
-}
+/** `base`: a bare address. */
+export type PacedCall = Pick<Call, 'channelId'> & { readonly endpoint: Call['endpoint'] | 'base' }
 
 export interface PermitsOptions {
   /** Hard ceiling; 0 for none. */
   readonly maxCallsPerSecond: number
-  /** Where the pace is kept for all who share it. */
   readonly cell: PaceCell
   readonly clock: Clock
   readonly log: Log
-  /** From 0 to 1, exclusive. */
-  readonly random: () => number
 }
 
-/** Calls are granted for so long ahead at once, so that the exchanges with the cell are few; */
+/** Instants are taken for so long ahead, and what was learnt is shared as often. */
 const LEASE_MS = 250
-/** one call for so long, where others took everything for a while; */
-const LONGEST_AHEAD_MS = 2000
-/** and the next ones are asked for when so much is left. */
-const LOW_MS = 60
-/** What others have learnt is looked up this often while calls are made. */
-const LOOK_MS = 250
-/** A call that is later than this has lost its place: with it, too many could arrive within a second. */
+/** A call that is later at the ceiling has lost its instant: else too many could arrive within a second. It leaves twice the room. */
 const LATE_MS = 25
-/** Where only a found rate limits, nothing is hard. */
-const LATE_BELOW_FOUND_RATE_MS = 150
-/** How long an exchange may take before the first call that it grants can leave. */
-const LONGEST_LEAD_MS = 500
-/** No instant that was granted lies further ahead: a clock has changed since. */
-const FURTHEST_MS = LONGEST_LEAD_MS + LONGEST_AHEAD_MS
+/** Nothing is held back for longer, whatever the service asks for. */
+const LONGEST_PAUSE_MS = 60_000
+
+/** What each call passes: that of its endpoint, then that of the ceiling. */
+interface Gate {
+  readonly key: string
+  readonly inTurn: InTurn
+  /** Calls a second; 0 before the first exchange. */
+  rate: number
+  /** Instants that are this process's, in order. */
+  slots: number[]
+  waiting: number
+  /** Calls that passed since the last exchange, and how others ended. */
+  passed: number
+  report: Second[]
+}
 
 /**
- * Paces calls together with all who share the cell. The service's limits are not shown by the spec, so the rate is found:
- * none below the ceiling until the service refuses, then what it admits, with gentle tries upwards (`call-rate.ts`).
- * @throws from `take`, what the cell throws
+ * Paces calls together with all who share the cell: each endpoint at the rate that `call-rate.ts` finds, all of them below the
+ * ceiling. Instants are evenly spread and taken ahead a few at a time, so that exchanges are few.
  */
-export function createPermits({ maxCallsPerSecond, cell, clock, log, random }: PermitsOptions): Permits {
-  const ceiling = maxCallsPerSecond
-  const lateMs = ceiling > 0 ? LATE_MS : LATE_BELOW_FOUND_RATE_MS
-  let pace: CallPace | undefined
-  /** Granted and not used, in order. */
-  let slots: readonly number[] = []
-  let waiting = 0
-  let usedLately = 0
-  /** Granted, and nobody was there to use them: so many fewer are asked for. */
-  let lostLately = 0
-  /** How often nothing was to be had: the longer one waits, the further ahead one may take. */
-  let misses = 0
-  let admissions: Admissions[] = []
-  let refusals: Refusal[] = []
-  let lookedAt = Number.NEGATIVE_INFINITY
+export function createPermits({ maxCallsPerSecond, cell, clock, log }: PermitsOptions): Permits {
+  const gates = new Map<string, Gate>()
+  let pausedUntilMs = 0
+  let sharedAtMs = Number.NEGATIVE_INFINITY
   let leadMs = 0
   let flight: Promise<void> | undefined
-  let turn: Promise<unknown> = Promise.resolve()
 
-  const isFree = (known: CallPace): boolean => callRate(known, ceiling) === Number.POSITIVE_INFINITY
+  const gateOf = (key: string): Gate => {
+    const gate = gates.get(key) ?? { key, inTurn: createTurns(), rate: 0, slots: [], waiting: 0, passed: 0, report: [] }
+    gates.set(key, gate)
+    return gate
+  }
+  const ceiling = gateOf('ceiling')
+  const ceilingRate = (maxCallsPerSecond || Number.POSITIVE_INFINITY) / (1 + (2 * LATE_MS) / 1000)
 
   const exchange = async (): Promise<void> => {
-    const report = { admissions, refusals }
-    const wanted = waiting === 0 ? 0 : waiting + Math.max(0, usedLately - lostLately) - slots.length
-    const foundBefore = pace?.limit?.foundAtMs
-    const askedAt = cell.now()
-    admissions = []
-    refusals = []
-    usedLately = 0
-    lostLately = 0
-    const changed = await cell.exchange((kept, nowMs) => {
-      const trusted = trustPace(kept ?? nothingKnown(nowMs), { nowMs, aheadMs: FURTHEST_MS, ceiling })
-      const known = learnPace(trusted, { ...report, nowMs }, ceiling)
-      if (isFree(known)) return { pace: known, slots: [] }
-      const fromMs = nowMs + leadMs
-      const firstUntilMs = fromMs + Math.min(LEASE_MS * (1 + misses), LONGEST_AHEAD_MS)
-      return grantCalls(known, { ceiling, wanted, fromMs, untilMs: fromMs + LEASE_MS, firstUntilMs })
+    const askedAtMs = cell.now()
+    const asked = [...gates.values()].map((gate) => ({ gate, ...gate }))
+    for (const { gate } of asked) Object.assign(gate, { passed: 0, report: [] })
+    const { pace, changed } = await cell.exchange((value, nowMs) => {
+      const kept = parseCallPace(value, nowMs)
+      // One that is further ahead is of a clock that was set back since.
+      const pausedMs = Math.min(Math.max(pausedUntilMs, kept.pausedUntilMs), nowMs + LONGEST_PAUSE_MS)
+      const fromMs = Math.max(nowMs + leadMs, pausedMs)
+      const changed = asked.map(({ gate, key, report, waiting, passed, slots: { length: held } }) => {
+        const known = learn(kept.gates[key], report, nowMs)
+        const rate = gate === ceiling ? ceilingRate : rateAt(known, nowMs)
+        const firstMs = Math.max(fromMs, known.nextAtMs)
+        const inTime = Math.floor(((fromMs + LEASE_MS - firstMs) * rate) / 1000) + 1
+        // One that has none queues for a single one, however far ahead: else who asks more often were always first.
+        const length = Math.max(0, Math.min(waiting + passed - held, Math.max(inTime, held === 0 ? 1 : 0)))
+        const slots = Array.from({ length }, (_, index) => firstMs + (index * 1000) / rate)
+        return { gate, rate, slots, known: { ...known, nextAtMs: firstMs + (length * 1000) / rate } }
+      })
+      const learnt = Object.fromEntries(changed.map(({ gate, known }) => [gate.key, known]))
+      return { pace: { atMs: nowMs, pausedUntilMs: pausedMs, gates: { ...kept.gates, ...learnt } }, changed }
     })
-    pace = changed.pace
-    slots = [...slots, ...changed.slots]
-    if (wanted > 0) misses = slots.length === 0 ? misses + 1 : 0
-    lookedAt = cell.now()
-    leadMs = Math.min(Math.max(leadMs * 0.9, (lookedAt - askedAt) * 1.2), LONGEST_LEAD_MS)
-    if (report.refusals.length > 0 && pace.limit?.foundAtMs !== foundBefore) {
-      log.debug('calls.slowed', { callsPerSecond: callRate(pace, ceiling) })
+    sharedAtMs = cell.now()
+    leadMs = Math.min(sharedAtMs - askedAtMs, 4 * LEASE_MS)
+    pausedUntilMs = Math.min(Math.max(pausedUntilMs, pace.pausedUntilMs), sharedAtMs + LONGEST_PAUSE_MS)
+    for (const { gate, rate, slots } of changed) {
+      if (rate < gate.rate) log.debug('calls.slowed', { endpoint: gate.key, callsPerSecond: rate })
+      gate.slots = rate < gate.rate || leadMs < 0 ? slots : [...gate.slots, ...slots]
+      gate.rate = rate
     }
   }
 
-  /** One exchange at a time; what came to light meanwhile is told at once. */
+  /** One exchange at a time. */
   const share = (): Promise<void> => {
-    const exchangeAll = async (): Promise<void> => {
-      do await exchange()
-      while (refusals.length > 0)
-    }
-    flight ??= exchangeAll().finally(() => {
+    flight ??= exchange().finally(() => {
       flight = undefined
     })
     return flight
   }
 
-  /** Also where a clock has gone back since. */
-  const isDue = (): boolean => Math.abs(cell.now() - lookedAt) >= LOOK_MS
-
-  /** Nobody waits for it: what is wrong with the cell is told to the next who does. */
-  const shareAside = (): void => {
-    share().catch(() => {})
-  }
-
-  const permitFor = (leftAtMs: number): Permit => ({
-    admitted: () => void admissions.push({ atMs: cell.now(), count: 1 }),
-    refused: (retryAfterMs) => {
-      refusals.push({ leftAtMs, retryAfterMs })
-      shareAside()
-    },
-  })
-
-  const depart = async (signal: AbortSignal, preparation: Preparation | undefined): Promise<Permit> => {
-    signal.throwIfAborted()
-    await preparation?.prepare(signal)
-    // Once more where it did not last until the call could leave; what does not last even then is left to the call.
-    let isPrepared = preparation === undefined
+  const pass = async (gate: Gate, signal: AbortSignal): Promise<void> => {
+    const lateMs = gate === ceiling ? LATE_MS : LEASE_MS
     for (;;) {
       signal.throwIfAborted()
-      if (!pace || refusals.length > 0) {
-        await orAborted(share(), signal)
-        continue
-      }
       const now = cell.now()
-      if (isFree(pace)) {
-        slots = []
-        if (isDue()) shareAside()
-        return permitFor(now)
-      }
-      const { pausedUntilMs } = pace
-      const valid = slots.filter((at) => at >= now - lateMs && at <= now + FURTHEST_MS && at >= pausedUntilMs)
-      lostLately += slots.length - valid.length
-      slots = valid
-      const [slot, ...rest] = slots
-      if (slot === undefined) {
-        await orAborted(share(), signal)
-        // Not all at the same time: else the same one were always first.
-        if (misses > 0) await clock.sleep(LOOK_MS * (0.5 + random()), signal)
-      } else if (slot <= now && !isPrepared && preparation?.isReady() === false) {
-        isPrepared = true
-        await preparation.prepare(signal)
-      } else if (slot <= now) {
-        slots = rest
-        usedLately += 1
-        if (waiting > slots.length && (slots.at(-1) ?? now) < now + LOW_MS) shareAside()
-        return permitFor(now)
+      gate.slots = gate.slots.filter((at) => at >= Math.max(now - lateMs, pausedUntilMs))
+      const isFree = gate.rate === Number.POSITIVE_INFINITY
+      const isDue = now - sharedAtMs >= LEASE_MS
+      const nextMs = isFree ? pausedUntilMs : gate.slots[0]
+      if (nextMs === undefined || (isFree && isDue)) await orAborted(share(), signal)
+      else if (nextMs > now) {
+        // In the background: an instant that is waited for must not pass meanwhile.
+        if (isDue) void share()
+        await clock.sleep(Math.ceil(Math.min(nextMs - now, LEASE_MS)), signal)
       } else {
-        await clock.sleep(Math.ceil(Math.min(slot - now, LOOK_MS)), signal)
-        if (isDue()) await orAborted(share(), signal)
+        gate.slots.shift()
+        gate.passed += 1
+        return
       }
     }
   }
 
+  const count = (gate: Gate, outcome: 'answered' | 'refused' | 'paused'): void => {
+    const at = Math.floor(cell.now() / 1000)
+    const last = gate.report.at(-1)
+    const second = last?.at === at ? last : { at, answered: 0, refused: 0, paused: 0 }
+    if (second !== last) gate.report.push(second)
+    second[outcome] += 1
+  }
+
   return {
-    take: (signal, { preparation, isUrgent = false } = {}) => {
-      waiting += 1
-      const go = () => depart(signal, preparation)
-      const mine = isUrgent ? go() : turn.then(go)
-      const leave = (): void => void (waiting -= 1)
-      const left = mine.then(leave, leave)
-      if (!isUrgent) turn = left
-      return mine
+    take: async ({ endpoint, channelId = '' }, signal, preparation) => {
+      signal.throwIfAborted()
+      const gate = gateOf(endpoint)
+      const leave = async (): Promise<void> => {
+        await pass(gate, signal)
+        await preparation?.prepare(signal)
+        await pass(ceiling, signal)
+        // What does not last even then is left to the call.
+        if (preparation?.isReady() !== false) return
+        await preparation.prepare(signal)
+        await pass(ceiling, signal)
+      }
+      for (const each of [gate, ceiling]) each.waiting += 1
+      try {
+        await orAborted(gate.inTurn(channelId, leave), signal)
+      } finally {
+        for (const each of [gate, ceiling]) each.waiting -= 1
+      }
+      return {
+        answered: () => count(gate, 'answered'),
+        refused: (retryAfterMs = 0) => {
+          count(gate, retryAfterMs > 0 ? 'paused' : 'refused')
+          if (retryAfterMs <= 0) return
+          pausedUntilMs = Math.max(pausedUntilMs, cell.now() + Math.min(retryAfterMs, LONGEST_PAUSE_MS))
+          void share()
+        },
+      }
     },
+  }
+}
+
+type InTurn = (group: string, work: () => Promise<void>) => Promise<void>
+
+/** @returns does one piece of work at a time; where several groups wait, one of each in turn */
+function createTurns(): InTurn {
+  const turn = pLimit(1)
+  const lastOf = new Map<string, Promise<unknown>>()
+  return async (group, work) => {
+    const mine = Promise.resolve(lastOf.get(group)).then(() => turn(work))
+    const over: Promise<unknown> = mine.catch(() => {})
+    lastOf.set(group, over)
+    try {
+      return await mine
+    } finally {
+      if (lastOf.get(group) === over) lastOf.delete(group)
+    }
   }
 }

@@ -1,7 +1,6 @@
 import type { AppContext } from './context.ts'
 import type { Kysely } from 'kysely'
 import { connect, type Connection, type ConnectOptions } from '../api/connect.ts'
-import { createPaceCell } from '../api/pace-cell.ts'
 import { createPermits } from '../api/permits.ts'
 import type { ServiceSettings } from '../config.ts'
 import type { Clock } from '../core/clock.ts'
@@ -28,10 +27,10 @@ export function openConnection(
   if (db === undefined) return connect(own)
   const { authUrl, appId, appSecret, baseUrl, maxCallsPerSecond } = service
   const hasCredentials = authUrl !== null && appId !== null && appSecret !== null
-  const cell = createPaceCell(createSharedPace(db, { host: new URL(baseUrl).host, clock }))
+  const cell = createSharedPace(db, new URL(baseUrl).host, clock)
   return connect({
     ...own,
-    permits: createPermits({ maxCallsPerSecond, cell, clock, log, random: Math.random }),
+    permits: createPermits({ maxCallsPerSecond, cell, clock, log }),
     ...(hasCredentials ? { tokenStore: createSharedTokenStore(db, { authUrl, appId, appSecret, clock }) } : {}),
   })
 }

@@ -84,7 +84,7 @@ describe('the ten calls a day of 4.6', () => {
     )
     const reservation = { scope: 'account', serviceDay: '2026-11-20', resumesAt, spendDay: async () => {} }
     const refusals: unknown[] = []
-    const permits = { take: async () => ({ admitted: () => {}, refused: (wait: unknown) => refusals.push(wait) }) }
+    const permits = { take: async () => ({ answered: () => {}, refused: (wait: unknown) => refusals.push(wait) }) }
     await using connection = connectClient(service.url, { permits, reserve: async () => reservation })
     await errorOf(connection.client.watchRecordsV1(query, paging, openContext()))
     expect(refusals).toEqual([])

@@ -42,7 +42,7 @@ test('a token is waited for before a call asks for leave to go: else all that wa
   const permits: Permits = {
     take: async () => {
       taken += 1
-      return { admitted: () => {}, refused: () => {} }
+      return { answered: () => {}, refused: () => {} }
     },
   }
   const credentials = { apiToken: null, appId: 'app-1', appSecret: 'secret-of-the-app' }

@@ -1,12 +1,20 @@
 import { describe, expect, test } from 'vitest'
-import { createFairQueue } from '../../src/api/fair-queue.ts'
 import { pace } from '../../src/api/pace.ts'
-import type { Permits } from '../../src/api/permits.ts'
+import { createPermits, type Permits } from '../../src/api/permits.ts'
 import type { Answer, Call, Send } from '../../src/api/send.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import { LivehouseError } from '../../src/core/errors.ts'
+import { createMemoryPaceCell } from '../../src/core/pace-cell.ts'
 import { errorOf, openContext } from '../helpers/connect-client.ts'
+import { createRecordingLog } from '../helpers/recording-log.ts'
 
 const answer: Answer = { json: [], serviceTimeMs: undefined }
-const freely: Permits = { take: async () => ({ admitted: () => {}, refused: () => {} }) }
+const freely = createPermits({
+  maxCallsPerSecond: 0,
+  cell: createMemoryPaceCell(systemClock),
+  clock: systemClock,
+  log: createRecordingLog().log,
+})
 const callOf = (channelId: string): Call => ({
   endpoint: 'visitorList',
   name: `POST visitorList channel ${channelId}`,
@@ -77,18 +85,63 @@ describe('concurrency', () => {
   })
 })
 
-test('the fair queue takes the groups in turn and keeps the order within each', () => {
-  const queue = createFairQueue<string>()
-  for (const item of ['a1', 'a2', 'a3', 'b1', 'c1', 'b2']) queue.add(item.charAt(0), item)
-  const drop = queue.add('c', 'c2')
-  expect([queue.take(), queue.take()]).toEqual(['a1', 'b1'])
-  drop()
-  drop()
-  expect([queue.take(), queue.take(), queue.take(), queue.take(), queue.take()]).toEqual([
-    'c1',
-    'a2',
-    'b2',
-    'a3',
-    undefined,
-  ])
+test('a call that waits for its turn holds no place: an endpoint that is slow leaves the rest untouched', async () => {
+  const { next, started, release } = createGate()
+  const slow: Permits = {
+    take: async ({ endpoint }, signal, preparation) => {
+      if (endpoint === 'updateMenu') await new Promise(() => {})
+      await preparation?.prepare(signal)
+      return { answered: () => {}, refused: () => {} }
+    },
+  }
+  const send = pace(next, { concurrency: 2, permits: slow })
+  for (let call = 0; call < 5; call += 1) void send({ ...callOf('slow'), endpoint: 'updateMenu' }, openContext())
+  const calls = ['a', 'b'].map((id) => send(callOf(id), openContext()))
+  for (let i = 0; i < 3; i += 1) await release()
+  await Promise.all(calls)
+  expect(started).toEqual(['a', 'b'])
+})
+
+test('what a call needs is waited for in its turn, and only a call of another endpoint passes by', async () => {
+  const order: string[] = []
+  const begun = Promise.withResolvers<void>()
+  const ready = Promise.withResolvers<void>()
+  let asked = 0
+  const prepare = async () => {
+    asked += 1
+    if (asked !== 4) return
+    begun.resolve()
+    await ready.promise
+  }
+  const next: Send = async ({ channelId = '' }) => {
+    order.push(channelId)
+    return answer
+  }
+  const preparationOf = ({ channelId }: Call) => (channelId === 'urgent' ? undefined : { prepare, isReady: () => true })
+  const send = pace(next, { permits: freely, preparationOf })
+  const calls = ['first', 'second', 'third'].map((id) => send(callOf(id), openContext()))
+  await begun.promise
+  await send({ ...callOf('urgent'), endpoint: 'token' }, openContext())
+  ready.resolve()
+  await Promise.all(calls)
+  expect(order).toEqual(['urgent', 'first', 'second', 'third'])
+})
+
+test('only a refusal is reported as one: whatever else fails was answered', async () => {
+  const outcomes: unknown[] = []
+  const permits: Permits = {
+    take: async () => ({
+      answered: () => void outcomes.push('answered'),
+      refused: (retryAfterMs) => void outcomes.push(retryAfterMs),
+    }),
+  }
+  const errors = [
+    new LivehouseError('api.status', '502', { call: 'a', status: 502, reason: '' }),
+    new LivehouseError('api.rateLimited', '429', { call: 'b', retryAfterMs: 2000 }),
+  ]
+  const next: Send = async () => {
+    throw errors.shift() ?? new Error('no more')
+  }
+  for (const id of ['a', 'b', 'c']) await errorOf(pace(next, { permits })(callOf(id), openContext()))
+  expect(outcomes).toEqual(['answered', 2000, 'answered'])
 })

@@ -1,21 +1,21 @@
-import { createMemoryPaceCell, type PaceCell } from '../../src/api/pace-cell.ts'
 import { createPermits } from '../../src/api/permits.ts'
-import { silentLog } from '../../src/core/log.ts'
+import { createMemoryPaceCell, type PaceCell } from '../../src/core/pace-cell.ts'
 import { createRandom } from '../../src/emulator/world/random.ts'
 import { openContext } from './connect-client.ts'
 import { createFakeClock } from './fake-clock.ts'
+import { createRecordingLog } from './recording-log.ts'
 
 /** @returns whether the service takes a call at this instant */
 export type Admits = (nowMs: number) => boolean
 
-/** Ways in which services count; `limit` is asked each time. */
+/** Ways in which services count. */
 export const serviceKinds = {
   /** A bucket that holds one second's calls. */
-  bucket: (limit: () => number): Admits => {
-    let tokens = limit()
+  bucket: (limit: number): Admits => {
+    let tokens = limit
     let filledAt: number | undefined
     return (now) => {
-      tokens = Math.min(limit(), tokens + ((now - (filledAt ?? now)) / 1000) * limit())
+      tokens = Math.min(limit, tokens + ((now - (filledAt ?? now)) / 1000) * limit)
       filledAt = now
       if (tokens < 1) return false
       tokens -= 1
@@ -23,24 +23,24 @@ export const serviceKinds = {
     }
   },
   /** So many in each second of its clock. */
-  'fixed window': (limit: () => number): Admits => {
+  'fixed window': (limit: number): Admits => {
     let second = 0
     let count = 0
     return (now) => {
       const current = Math.floor((now - 370) / 1000)
       if (current !== second) count = 0
       second = current
-      if (count >= limit()) return false
+      if (count >= limit) return false
       count += 1
       return true
     }
   },
   /** So many in any second. */
-  'sliding window': (limit: () => number): Admits => {
+  'sliding window': (limit: number): Admits => {
     let admitted: readonly number[] = []
     return (now) => {
       admitted = admitted.filter((at) => at > now - 1000)
-      if (admitted.length >= limit()) return false
+      if (admitted.length >= limit) return false
       admitted = [...admitted, now]
       return true
     }
@@ -49,47 +49,52 @@ export const serviceKinds = {
 
 export interface Simulation {
   readonly service: keyof typeof serviceKinds
-  /** Calls a second, by the second of the simulation. */
-  readonly limit: (second: number) => number
+  /** Calls a second; none without it. */
+  readonly limit?: number
+  /** Whether a call is refused whatever the limit; `second` is that of the simulation. */
+  readonly refuses?: (second: number, random: () => number) => boolean
   readonly seconds: number
   readonly processes?: number
   /** Of each process, calling without a break. */
   readonly callers?: number
+  /** As many again that call another endpoint, which has no limit. */
+  readonly hasFreeEndpoint?: boolean
   readonly ceiling?: number
   readonly latencyMs?: number
   readonly retryAfterMs?: number
+  readonly seed?: string
 }
 
 export interface Simulated {
-  /** Share of what could have been admitted from a second on, to another. */
-  readonly used: (from: number, to?: number) => number
+  /** Calls a second that were answered from a second on, to another. */
+  readonly answered: (from: number, to?: number) => number
   /** Share of the calls of that time. */
   readonly refused: (from: number, to?: number) => number
-  /** Seconds until three in a row use nine tenths of the limit, with no more refused than two of a hundred and one. */
-  readonly settledAfter: (from?: number, to?: number) => number
+  /** The first second from which on three in a row answer so many calls and refuse no more than three of a hundred and one. */
+  readonly foundAfter: (perSecond: number) => number
   /** Instants at which calls arrived. */
   readonly arrivals: readonly number[]
-  readonly admittedBy: readonly number[]
+  readonly answeredBy: readonly number[]
+  /** Calls a second of the endpoint without a limit, all in all. */
+  readonly free: number
   /** Exchanges with the cell a second, by all. */
   readonly exchanges: number
 }
 
-const JITTER_MS = 5
-
-/** Processes with a pace in common call a service that has a limit, in virtual time. */
+/** Processes with a pace in common call a service in virtual time. */
 export async function simulateCalls(simulation: Simulation): Promise<Simulated> {
-  const { seconds, processes = 1, callers = 16, ceiling = 0, latencyMs = 50, retryAfterMs } = simulation
+  const { seconds, processes = 1, callers = 16, ceiling = 0, latencyMs = 50, retryAfterMs, limit } = simulation
   const clock = createFakeClock()
   const startedAt = clock.now()
-  const second = () => Math.floor((clock.now() - startedAt) / 1000)
-  const random = createRandom('calls').next
-  const admits = serviceKinds[simulation.service](() => simulation.limit(second()))
+  const random = createRandom(simulation.seed ?? 'calls').next
+  const admits = serviceKinds[simulation.service](limit ?? Number.POSITIVE_INFINITY)
   const memory = createMemoryPaceCell(clock)
-  const counts = Array.from({ length: seconds + 2 }, () => ({ admitted: 0, refused: 0 }))
+  const counts = Array.from({ length: seconds + 2 }, () => ({ answered: 0, refused: 0 }))
   const arrivals: number[] = []
-  const admittedBy: number[] = []
+  const answeredBy: number[] = []
   const { signal } = openContext()
   let exchanges = 0
+  let free = 0
   const over = new AbortController()
 
   const cell: PaceCell = {
@@ -104,45 +109,56 @@ export async function simulateCalls(simulation: Simulation): Promise<Simulated> 
     },
   }
   for (let process = 0; process < processes; process += 1) {
-    admittedBy.push(0)
-    const permits = createPermits({ maxCallsPerSecond: ceiling, cell, clock, log: silentLog, random })
+    answeredBy.push(0)
+    const { log } = createRecordingLog()
+    const permits = createPermits({ maxCallsPerSecond: ceiling, cell, clock, log })
     const call = async (): Promise<void> => {
       while (!over.signal.aborted) {
-        const permit = await permits.take(signal)
-        await clock.sleep(latencyMs / 2 + random() * JITTER_MS)
+        const permit = await permits.take({ endpoint: 'visitorList' }, signal)
+        await clock.sleep((latencyMs / 2) * (1 + random() / 10))
         arrivals.push(clock.now())
-        const isAdmitted = admits(clock.now())
-        const count = counts[second()]
-        if (count) count[isAdmitted ? 'admitted' : 'refused'] += 1
-        if (isAdmitted) admittedBy[process] = (admittedBy[process] ?? 0) + 1
-        await clock.sleep(latencyMs / 2 + random() * JITTER_MS)
-        if (isAdmitted) permit.admitted()
+        const second = Math.floor((clock.now() - startedAt) / 1000)
+        const isAnswered = !(simulation.refuses?.(second, random) ?? false) && admits(clock.now())
+        const count = counts[second]
+        if (count) count[isAnswered ? 'answered' : 'refused'] += 1
+        if (isAnswered) answeredBy[process] = (answeredBy[process] ?? 0) + 1
+        await clock.sleep((latencyMs / 2) * (1 + random() / 10))
+        if (isAnswered) permit.answered()
         else permit.refused(retryAfterMs)
       }
     }
-    for (let caller = 0; caller < callers; caller += 1) void call()
+    const callFreely = async (): Promise<void> => {
+      while (!over.signal.aborted) {
+        const permit = await permits.take({ endpoint: 'managers' }, signal)
+        await clock.sleep(latencyMs)
+        permit.answered()
+        free += 1
+      }
+    }
+    for (let caller = 0; caller < callers; caller += 1) {
+      void call()
+      if (simulation.hasFreeEndpoint) void callFreely()
+    }
   }
   await clock.advance(seconds * 1000)
   over.abort()
 
-  const sum = (from: number, to: number, of: (index: number) => number): number =>
-    Array.from({ length: to - from }, (_each, index) => of(from + index)).reduce((total, each) => total + each, 0)
-  const admittedIn = (from: number, to: number) => sum(from, to, (index) => counts[index]?.admitted ?? 0)
-  const refusedIn = (from: number, to: number) => sum(from, to, (index) => counts[index]?.refused ?? 0)
-  const isSettled = (index: number): boolean => {
-    const { admitted = 0, refused = 0 } = counts[index] ?? {}
-    return admitted >= 0.9 * simulation.limit(index) && refused <= 0.02 * (admitted + refused) + 1
-  }
-  const areSettled = (index: number) => [index, index + 1, index + 2].every(isSettled)
+  const sum = (from: number, to: number, of: 'answered' | 'refused'): number =>
+    counts.slice(from, to).reduce((total, count) => total + count[of], 0)
+  const answered = (from: number, to = seconds) => sum(from, to, 'answered') / (to - from)
   return {
-    settledAfter: (from = 0, to = seconds) => {
-      const found = counts.findIndex((_each, index) => index >= from && index + 3 <= to && areSettled(index))
-      return found < 0 ? Number.POSITIVE_INFINITY : found - from
+    answered,
+    refused: (from, to = seconds) => sum(from, to, 'refused') / (sum(from, to, 'refused') + sum(from, to, 'answered')),
+    foundAfter: (perSecond) => {
+      const isFound = (_count: unknown, at: number): boolean =>
+        answered(at, at + 3) >= perSecond &&
+        sum(at, at + 3, 'refused') <= 0.03 * (sum(at, at + 3, 'refused') + sum(at, at + 3, 'answered')) + 1
+      const found = counts.slice(0, seconds - 2).findIndex(isFound)
+      return found < 0 ? Number.POSITIVE_INFINITY : found
     },
-    used: (from, to = seconds) => admittedIn(from, to) / sum(from, to, simulation.limit),
-    refused: (from, to = seconds) => refusedIn(from, to) / (admittedIn(from, to) + refusedIn(from, to)),
     arrivals,
-    admittedBy,
+    answeredBy,
+    free: free / seconds,
     exchanges: exchanges / seconds,
   }
 }

@@ -1,9 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createPaceCell } from '../../src/api/pace-cell.ts'
 import { createPermits } from '../../src/api/permits.ts'
 import { systemClock } from '../../src/core/clock.ts'
-import { silentLog } from '../../src/core/log.ts'
+import { hasCode } from '../../src/core/errors.ts'
 import type { Database } from '../../src/db/database.ts'
 import { openDatabase } from '../../src/db/pool.ts'
 import { startEmulator } from '../../src/emulator/server.ts'
@@ -12,11 +11,11 @@ import { createSharedTokenStore } from '../../src/state/shared-token-store.ts'
 import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
 import { emptyTables } from '../helpers/empty-tables.ts'
 import { createTestDatabase, onServer, type TestDatabase } from '../helpers/postgres.ts'
+import { createRecordingLog } from '../helpers/recording-log.ts'
 import { mostWithin } from '../helpers/simulate-calls.ts'
 
 let database: TestDatabase
 const host = 'service.example'
-const options = { host, clock: systemClock }
 
 beforeAll(async () => {
   database = await createTestDatabase()
@@ -44,7 +43,9 @@ async function readKept(db: Kysely<Database>) {
 describe('what is kept', () => {
   test('loses no change of processes that make theirs at the same time', async () => {
     await using elsewhere = await openDatabase(database.url)
-    const processes = [database.db, elsewhere, database.db, elsewhere].map((db) => createSharedPace(db, options))
+    const processes = [database.db, elsewhere, database.db, elsewhere].map((db) =>
+      createSharedPace(db, host, systemClock),
+    )
     const change = async ({ exchange }: (typeof processes)[number]) => {
       for (let times = 0; times < 25; times += 1) await exchange(addOne)
     }
@@ -53,24 +54,14 @@ describe('what is kept', () => {
   })
 
   test('is one thing for each service', async () => {
-    await createSharedPace(database.db, options).exchange(addOne)
-    const other = createSharedPace(database.db, { ...options, host: 'other.example' })
-    expect(await other.exchange((pace) => ({ pace: { count: 7 }, before: pace }))).toMatchObject({ before: undefined })
+    await createSharedPace(database.db, host, systemClock).exchange(addOne)
+    const other = createSharedPace(database.db, 'other.example', systemClock)
+    expect(await other.exchange((pace) => ({ pace: { count: 7 }, before: pace }))).toMatchObject({ before: null })
     expect(await readKept(database.db)).toHaveLength(2)
   })
 
-  test('is looked at, not written, where nothing changes; and what another wrote is seen then', async () => {
-    const ours = createSharedPace(database.db, options)
-    const theirs = createSharedPace(database.db, options)
-    await ours.exchange(addOne)
-    await theirs.exchange(addOne)
-    const looked = await ours.exchange((pace) => ({ pace }))
-    expect(looked.pace).toEqual({ count: 2 })
-    expect(await readKept(database.db)).toMatchObject([{ version: '2' }])
-  })
-
   test('begins anew where a crash of the server has emptied the table', async () => {
-    const { exchange } = createSharedPace(database.db, options)
+    const { exchange } = createSharedPace(database.db, host, systemClock)
     await exchange(addOne)
     await emptyTables(database.db)
     await exchange(addOne)
@@ -83,8 +74,8 @@ describe('what is kept', () => {
 
 test('the time is that of the database, whatever the clocks of the machines show', async () => {
   const shifted = [-3_600_000, 0, 7_200_000].map((shift) => {
-    const clock = { ...systemClock, now: () => systemClock.now() + shift }
-    return createSharedPace(database.db, { host, clock })
+    const clock = { sleep: systemClock.sleep, now: () => systemClock.now() + shift }
+    return createSharedPace(database.db, host, clock)
   })
   for (const { exchange } of shifted) for (let times = 0; times < 3; times += 1) await exchange(addOne)
   const shown = shifted.map(({ now }) => now())
@@ -93,12 +84,12 @@ test('the time is that of the database, whatever the clocks of the machines show
 
 test.each([3_600_000, -3_600_000])('a clock that is set by %d ms is seen with the next exchange', async (stepMs) => {
   let shiftMs = 0
-  const clock = { ...systemClock, now: () => systemClock.now() + shiftMs }
-  const { exchange, now } = createSharedPace(database.db, { host, clock })
+  const clock = { sleep: systemClock.sleep, now: () => systemClock.now() + shiftMs }
+  const { exchange, now } = createSharedPace(database.db, host, clock)
   for (let times = 0; times < 8; times += 1) await exchange(addOne)
   shiftMs = stepMs
   await exchange(addOne)
-  const other = createSharedPace(database.db, options)
+  const other = createSharedPace(database.db, host, systemClock)
   await other.exchange(addOne)
   expect(Math.abs(now() - other.now())).toBeLessThan(1000)
 })
@@ -114,7 +105,7 @@ async function endConnections(): Promise<void> {
 describe('a lost connection', () => {
   test('in the midst of an exchange costs nothing but time', async () => {
     await using db = await openDatabase(database.url, { maxConnections: 1 })
-    const { exchange } = createSharedPace(db, options)
+    const { exchange } = createSharedPace(db, host, systemClock)
     await exchange(addOne)
     const lost = sql`select pg_terminate_backend(pg_backend_pid())`.execute(db)
     const changed = exchange(addOne)
@@ -122,23 +113,27 @@ describe('a lost connection', () => {
     expect((await changed).pace).toEqual({ count: 2 })
   })
 
-  test('to a database that takes no other fails the call that waits', async () => {
+  test('to a database that takes no other leaves this process alone, and below its ceiling, until it is back', async () => {
     await using db = await openDatabase(database.url)
-    const cell = createPaceCell(createSharedPace(db, options))
-    const permits = createPermits({ maxCallsPerSecond: 5, cell, clock: systemClock, log: silentLog, random: () => 0.5 })
+    const cell = createSharedPace(db, host, systemClock)
+    const { log } = createRecordingLog()
+    const permits = createPermits({ maxCallsPerSecond: 20, cell, clock: systemClock, log })
     const { signal } = openContext()
-    await permits.take(signal)
+    await permits.take({ endpoint: 'visitorList' }, signal)
+    const [before] = await readKept(database.db)
     const allow = async (isAllowed: boolean) =>
       await onServer(async (admin) => {
         await sql`alter database ${sql.id(database.name)} allow_connections ${sql.lit(isAllowed)}`.execute(admin)
       })
     await allow(false)
     await endConnections()
-    const takeAll = async (): Promise<never> => {
-      for (;;) await permits.take(signal)
-    }
-    expect(await errorOf(takeAll())).toMatchObject({ code: expect.stringMatching(/^db\.(unreachable|refused)$/) })
+    const startedAt = systemClock.now()
+    for (let call = 0; call < 10; call += 1) await permits.take({ endpoint: 'visitorList' }, signal)
+    expect(systemClock.now() - startedAt).toBeGreaterThanOrEqual(400)
     await allow(true)
+    const versionNow = async () => Number((await readKept(database.db))[0]?.version)
+    do await permits.take({ endpoint: 'visitorList' }, signal)
+    while ((await versionNow()) === Number(before?.version))
   })
 })
 
@@ -148,15 +143,20 @@ test('ten processes at a ceiling of 25 calls a second never pass it, by the cloc
   const pools = await Promise.all(Array.from({ length: 10 }, () => openDatabase(database.url, { maxConnections: 2 })))
   const { authUrl, appId, appSecret } = emulator
   const connections = pools.map((db) => {
-    const cell = createPaceCell(createSharedPace(db, options))
-    const own = { clock: systemClock, log: silentLog, random: Math.random }
+    const cell = createSharedPace(db, host, systemClock)
+    const own = { clock: systemClock, log: createRecordingLog().log }
     const permits = createPermits({ maxCallsPerSecond: 25, cell, ...own })
     const tokenStore = createSharedTokenStore(db, { authUrl, appId, appSecret, clock: systemClock })
     const account = { apiToken: null, authUrl, appId, appSecret }
     return connectClient(emulator.baseUrl, { ...account, permits, tokenStore, clock: systemClock })
   })
   const call = async ({ client }: (typeof connections)[number]): Promise<void> => {
-    while (emulator.calls.length < 60) await client.managers({ page: 1, pageSize: 1 }, openContext())
+    while (emulator.calls.length < 60) {
+      // On a slow machine others may end its token twice.
+      await client.managers({ page: 1, pageSize: 1 }, openContext()).catch((error: unknown) => {
+        if (!hasCode(error, 'api.unauthorized')) throw error
+      })
+    }
   }
   await Promise.all(connections.flatMap((each) => Array.from({ length: 8 }, () => call(each))))
   for (const connection of connections) await connection[Symbol.asyncDispose]()
