@@ -1,5 +1,5 @@
 import type { Window } from '../core/slice.ts'
-import { floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
+import { DAY, floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
 
 /** When the rows of a page came to be, as far as that can be read, in any order. */
 export interface PageTimes {
@@ -8,53 +8,35 @@ export interface PageTimes {
   readonly times: readonly WallTime[]
 }
 
-/** Where a list is to be cut. */
-export interface CutQuestion {
-  readonly window: Window
-  /** What has been looked at, in the order of the list. */
-  readonly pages: readonly PageTimes[]
-  /** The pages at which parts should begin. */
-  readonly targets: readonly number[]
-  /** A page that is no farther from a target is as good. */
-  readonly reach: number
-  /** A bound at which more rows would be read twice is left out. */
-  readonly mostTwice: number
-}
-
-/** A whole minute to cut at, and how many rows around it are read twice: each part asks for a minute more on both sides. */
-export interface Bound {
-  readonly at: WallTime
-  readonly twice: number
-}
-
-/** As much around a bound is read twice. */
+/** As much around a bound is read twice: each part asks for a minute more on both sides. */
 const OVERLAP = MINUTE
 /** A part whose question must not reach into a minute keeps so far from it, whether ends belong to a filter or not. */
 const APART = 2 * MINUTE
 /** The parts of a shorter window would ask for nearly the same. */
 export const SHORTEST_WINDOW = 2 * APART
-/** Pages that are closer in time have no pause between them that is worth looking for. */
-const LEAST_PAUSE = 600
-/** Fewer rows say nothing of how close together they come. */
-const FEWEST_ROWS = 10
 
 /**
  * Chooses times that cut a list into parts of about equally many rows. In a list in order of time, either way, each page that was
  * looked at shows where in time it lies; in any other order all of them together are a sample of the whole. Whatever it is, the
  * parts between the bounds are the window.
+ * @param pages what has been looked at, in the order of the list
+ * @param targets the pages at which parts should begin
  * @returns whole minutes inside the window, ascending; none where the rows lie too close together
  */
-export function chooseBounds({ window, pages, targets, reach, mostTwice }: CutQuestion): readonly WallTime[] {
+export function chooseBounds(
+  window: Window,
+  pages: readonly PageTimes[],
+  targets: readonly number[],
+): readonly WallTime[] {
   const known = pages.filter(({ times }) => times.length > 0)
   const isInside = (time: WallTime) => time > window.from && time < window.to
   const chosen = isInOrder(known)
-    ? targets.flatMap((target) => boundNear(target, known, reach))
+    ? known.filter(({ number }) => targets.includes(number)).map((page) => boundOn(page, known))
     : sampleBounds(known, targets.length + 1)
   const crowded = crowdedMinutes(known)
-  const bounds = chosen.flatMap(({ at, twice }) => {
+  const bounds = chosen.flatMap((at) => {
     const crowd = crowded.find((minute) => Math.abs(at - minute) < APART)
     if (crowd !== undefined) return [crowd - APART, crowd + APART]
-    if (twice > mostTwice) return []
     return isInside(at) ? [at] : [at - APART, at + APART]
   })
   return [...new Set(bounds.filter(isInside))].sort((a, b) => a - b)
@@ -69,49 +51,43 @@ function crowdedMinutes(pages: readonly PageTimes[]): readonly WallTime[] {
   return minutes.filter((minute, index) => minutes.indexOf(minute) !== index)
 }
 
-/** The quietest minute near a target, if there is any page: on one, or between two. Of equally quiet ones the nearest. */
-function boundNear(target: number, pages: readonly PageTimes[], reach: number): readonly Bound[] {
-  const distance = ({ number }: PageTimes) => Math.abs(number - target)
-  const near = pages.filter((page) => distance(page) <= reach)
-  const between = near.slice(1).flatMap((next, index) => boundBetween(near[index] ?? next, next))
-  const on = near.toSorted((one, other) => distance(one) - distance(other)).map(({ times }) => quietestBound(times))
-  return [...on, ...between].sort((one, other) => one.twice - other.twice).slice(0, 1)
+/**
+ * Where a part begins on a page: at its quietest minute. Where its rows lie too close together to show one, at the time of day at
+ * which the fewest rows come about, if that is nearer than any other page that was looked at.
+ */
+function boundOn(page: PageTimes, pages: readonly PageTimes[]): WallTime {
+  const quiet = quietestMinute(page.times)
+  if (quiet !== undefined) return quiet
+  const middle = middleOf(page.times)
+  const others = pages.filter((other) => other !== page).map(({ times }) => Math.abs(middleOf(times) - middle))
+  const timeOfDay = quietestTimeOfDay(pages.flatMap(({ times }) => times))
+  const nearest = timeOfDay + Math.round((middle - timeOfDay) / DAY) * DAY
+  return Math.abs(nearest - middle) < Math.min(...others) ? nearest : floorToMinute(middle)
 }
 
-/** Whether other pages that were looked at near one show a minute at which less than half as much is read twice. */
-export function isQuieterNear(page: PageTimes, others: readonly PageTimes[], reach: number): boolean {
-  const near = [page, ...others.filter(({ times }) => times.length > 0)].sort((one, other) => one.number - other.number)
-  const [best] = boundNear(page.number, near, reach)
-  return best !== undefined && best.twice < quietestBound(page.times).twice / 2
-}
-
-/** Halfway in time between two pages that follow each other, where nothing is known of those between but how many they are. */
-function boundBetween(one: PageTimes, other: PageTimes): readonly Bound[] {
-  const [before, behind] = [rangeOf(one), rangeOf(other)].sort((a, b) => a.low - b.low)
-  if (before === undefined || behind === undefined) return []
-  const pause = behind.low - before.high
-  if (pause < LEAST_PAUSE) return []
-  const rows = (other.number - one.number) * one.times.length
-  return [{ at: floorToMinute((before.high + behind.low) / 2), twice: (rows / pause) * 2 * OVERLAP }]
-}
-
-/** The minute between the rows of a page at which the fewest are read twice. @param times at least one */
-export function quietestBound(times: readonly WallTime[]): Bound {
+/** The minute around which the fewest rows of a page lie; undefined where none lies so far within it that all around it are seen. */
+function quietestMinute(times: readonly WallTime[]): WallTime | undefined {
   const sorted = times.toSorted((a, b) => a - b)
-  const first = sorted[0] ?? 0
-  const last = sorted.at(-1) ?? first
-  const rate = sorted.length < FEWEST_ROWS ? 0 : sorted.length / (last - first || MINUTE)
-  const middles = sorted
-    .slice(1)
-    .map((time, index) => Math.round(((sorted[index] ?? time) + time) / 2 / MINUTE) * MINUTE)
-  let best: Bound | undefined
-  for (const at of new Set(middles.length > 0 ? middles : [floorToMinute(first)])) {
-    const seen = sorted.filter((time) => Math.abs(time - at) <= OVERLAP).length
-    const unseen = Math.max(0, first - (at - OVERLAP)) + Math.max(0, at + OVERLAP - last)
-    const twice = seen + rate * Math.min(unseen, 2 * OVERLAP)
-    if (best === undefined || twice < best.twice) best = { at, twice }
-  }
-  return best ?? { at: floorToMinute(first), twice: 0 }
+  const [first = 0, last = 0] = [sorted[0], sorted.at(-1)]
+  const between = sorted.slice(1).map((time, index) => floorToMinute(((sorted[index] ?? time) + time) / 2))
+  const minutes = [...new Set(between)].filter((at) => at - OVERLAP > first && at + OVERLAP < last)
+  const rowsAround = (at: WallTime) => sorted.filter((time) => Math.abs(time - at) <= OVERLAP).length
+  return minutes.sort((one, other) => rowsAround(one) - rowsAround(other))[0]
+}
+
+/** The middle of the longest pause of a day, in seconds from midnight; a whole minute. */
+function quietestTimeOfDay(times: readonly WallTime[]): number {
+  const sorted = times.map((time) => time % DAY).sort((a, b) => a - b)
+  const pauses = sorted.map((from, index) => ({ from, seconds: (sorted[index + 1] ?? (sorted[0] ?? 0) + DAY) - from }))
+  const longest = pauses.reduce((most, each) => (each.seconds > most.seconds ? each : most), { from: 0, seconds: 0 })
+  return floorToMinute(longest.from + longest.seconds / 2)
+}
+
+function middleOf(times: readonly WallTime[]): WallTime {
+  return quantile(
+    times.toSorted((a, b) => a - b),
+    0.5,
+  )
 }
 
 /** Whether pages follow each other in time, one way or the other, but for a few rows of each. */
@@ -130,11 +106,9 @@ function rangeOf({ times }: PageTimes): { readonly low: WallTime; readonly high:
   return { low: quantile(sorted, 0.25), high: quantile(sorted, 0.75) }
 }
 
-function sampleBounds(pages: readonly PageTimes[], parts: number): readonly Bound[] {
+function sampleBounds(pages: readonly PageTimes[], parts: number): readonly WallTime[] {
   const sample = pages.flatMap(({ times }) => times).sort((a, b) => a - b)
-  return Array.from({ length: parts - 1 }, (_, index) => {
-    return { at: floorToMinute(quantile(sample, (index + 1) / parts)), twice: 0 }
-  })
+  return Array.from({ length: parts - 1 }, (_, index) => floorToMinute(quantile(sample, (index + 1) / parts)))
 }
 
 function quantile(sorted: readonly WallTime[], share: number): WallTime {

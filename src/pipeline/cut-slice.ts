@@ -13,15 +13,9 @@ import { minuteOf } from './row-window.ts'
 import { sliceSize } from './slice-size.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 
-/** Share of a part by which its bounds may lie aside of where they should, where it is quieter there; and where rows are held. */
-const ASIDE = 0.25
-const HELD_ASIDE = 0.15
 /** A part may be so many times as long as others, but is surely shorter than the whole: else the filter was ignored. */
 const UNEVEN = 2
 const SURELY_LESS = 0.8
-/** A bound at which more of a part would be read twice is none, unless rows are held. */
-const MOST_TWICE = 0.5
-
 /**
  * Looks at page 1 of a window and cuts a large slice into parts of about equally many rows, newest first: pages in between tell
  * where in time they lie, for bare arrays also how many there are. Whatever the list's order, and whatever moves meanwhile, the
@@ -64,22 +58,22 @@ export async function cutSlice(
   const parts = size.partsOf(pages)
   const pagesEach = pages / parts
   const targets = Array.from({ length: parts - 1 }, (_, index) => Math.floor((index + 1) * pagesEach) + 1)
-  const aside = Math.round(pagesEach * (stream.identity ? HELD_ASIDE : ASIDE))
   // What is larger than expected may be the whole list, of which the first page happens to fit: then the last one does not.
   const ends = expectedPages === undefined ? [] : [pages]
-  const looked = await looks.at([...ends, ...targets], aside)
+  const looked = await looks.at([...ends, ...targets])
   const seen = looked.filter(({ times }) => times.length > 0)
   // Where pages far down the list are not served, no more is known than before.
   if (seen.length === 0) return toSlices(slice, cutWindow(window, parts), () => undefined)
 
-  const mostTwice = stream.identity ? Infinity : pagesEach * served * MOST_TWICE
-  const bounds = chooseBounds({ window, pages: inOrder([...known, ...seen]), targets, reach: aside, mostTwice })
+  const bounds = chooseBounds(window, inOrder([...known, ...seen]), targets)
+  // Where some pages are not served, a part that is longer than others may not be read to its end.
+  const areServed = seen.length === ends.length + targets.length
   const turns = seen.filter(({ number }) => targets.includes(number))
   return toSlices(slice, cutWindowAt(window, bounds), (part) => {
     // Without a total, an ignored filter does not show at once where the first page of the whole list would fit; nor does what
     // is long although it is a part: of the pages where parts should begin, more lie in it than those at its ends.
     const isSure = stream.isCounted || (!fits(known[0], part) && turns.filter((page) => fits(page, part)).length <= 2)
-    if (!isSure || pagesEach > size.longest) return undefined
+    if (!isSure || !areServed || pagesEach > size.longest) return undefined
     return Math.min(pages * SURELY_LESS, pagesEach * UNEVEN)
   })
 }

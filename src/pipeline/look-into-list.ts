@@ -1,6 +1,6 @@
 import { isSameJson } from '../core/is-same-json.ts'
 import type { Page } from '../core/page.ts'
-import { isQuieterNear, type PageTimes, quietestBound } from './choose-bounds.ts'
+import type { PageTimes } from './choose-bounds.ts'
 import type { NumberedPage } from './measure-list.ts'
 import type { SliceReading } from './open-reading.ts'
 import { describeList, fetchIfServed, pageIgnored } from './page-reading.ts'
@@ -12,17 +12,11 @@ export interface ListLooks {
   /** @throws LivehouseError `paging.ignored` when most rows of the page lie outside of what was asked */
   readonly timesOf: (page: NumberedPage) => PageTimes
   /**
-   * The pages of these numbers and, where their rows come close together, pages `aside` of them; those that are served.
+   * The pages of these numbers, those that are served.
    * @throws LivehouseError `paging.ignored`, also when a page is page 1 again
    */
-  readonly at: (numbers: readonly number[], aside: number) => Promise<readonly PageTimes[]>
+  readonly at: (numbers: readonly number[]) => Promise<readonly PageTimes[]>
 }
-
-/** So many pages read twice are worth looking at two others nearby. */
-const BUSY_PAGES = 2
-/** Nearby of so many at most; and no farther than of the first few, where it is no quieter there. */
-const MOST_BUSY = 12
-const FIRST_BUSY = 3
 
 export function lookIntoList(
   { stream }: Slice,
@@ -54,32 +48,19 @@ export function lookIntoList(
     if (isFirst(again)) throw pageIgnored(pages, again, number)
     return again === undefined ? [] : [timesOf({ number, page: again })]
   }
-  const lookAtAll = async (numbers: readonly number[]): Promise<readonly PageTimes[]> => {
-    // All have ended before the first error is thrown: none is still asked for then.
-    const looks = await Promise.allSettled(numbers.map(look))
-    return looks.flatMap((each) => {
-      if (each.status === 'rejected') throw each.reason
-      return each.value
-    })
-  }
-  const isBusy = ({ times }: PageTimes) =>
-    times.length > 0 && quietestBound(times).twice > BUSY_PAGES * first.items.length
-  const lookNear = async (busy: readonly PageTimes[], aside: number): Promise<readonly PageTimes[]> => {
-    const nearby = busy.flatMap(({ number }) => [number - aside, number + aside])
-    return await lookAtAll(nearby.filter((number) => number > 1))
-  }
-
   return {
     timesOf,
-    at: async ([one, ...others], aside) => {
+    at: async ([one, ...rest]) => {
       if (one === undefined) return []
       // One alone: where parameters are ignored it shows, and no more calls are made.
-      const looked = [...(await look(one)), ...(await lookAtAll(others))]
-      const busy = aside < 1 ? [] : looked.filter(isBusy).slice(0, MOST_BUSY)
-      const tried = busy.slice(0, FIRST_BUSY)
-      const near = await lookNear(tried, aside)
-      const isQuieter = tried.some((page) => isQuieterNear(page, near, aside))
-      return [...looked, ...near, ...(isQuieter ? await lookNear(busy.slice(FIRST_BUSY), aside) : [])]
+      const looked = await look(one)
+      // All have ended before the first error is thrown: none is still asked for then.
+      const looks = await Promise.allSettled(rest.map(look))
+      const others = looks.flatMap((each) => {
+        if (each.status === 'rejected') throw each.reason
+        return each.value
+      })
+      return [...looked, ...others]
     },
   }
 }
