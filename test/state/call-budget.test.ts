@@ -8,8 +8,7 @@ import { withParameters } from '../helpers/with-parameters.ts'
 import { hasCode } from '../../src/core/errors.ts'
 import type { Database } from '../../src/db/database.ts'
 import { openDatabase } from '../../src/db/pool.ts'
-import { type BudgetSettings, callBudget } from '../../src/state/call-budget.ts'
-import { readCallBudget } from '../../src/state/call-budget.ts'
+import { type BudgetSettings, callBudget, readCallBudget } from '../../src/state/call-budget.ts'
 
 const settings: BudgetSettings = { v1Budget: 3, v1BudgetScope: 'account', timeZone: 'Asia/Shanghai' }
 const { signal } = new AbortController()
