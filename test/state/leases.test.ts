@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { once } from 'node:events'
 import type { Database } from '../../src/db/database.ts'
 import { Leases, readLeases } from '../../src/state/leases.ts'
-import { untilRow } from '../helpers/own-locks.ts'
+import { untilBlocked, untilRow } from '../helpers/own-locks.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { openThroughTransactionPooler } from '../helpers/transaction-pooler.ts'
 
@@ -37,6 +37,20 @@ test('one holder at a time has it, also behind a pooler in transaction mode, unt
   expect(await theirs.tryTake('a')).toBeDefined()
   await theirs[Symbol.asyncDispose]()
   expect(await readLeases(db)).toEqual([])
+})
+
+test('one that another asks for just as it is given back is free', async () => {
+  await using ours = new Leases(db)
+  await using theirs = new Leases(db)
+  await ours.tryTake('a')
+  const released = await db.transaction().execute(async (trx) => {
+    expect(await theirs.tryTake('a', { db: trx })).toBeUndefined()
+    const release = ours.release('a')
+    await untilBlocked(db, sql`locktype = 'transactionid'`)
+    return { release }
+  })
+  await released.release
+  expect(await theirs.tryTake('a')).toBeDefined()
 })
 
 test('one that has expired is another’s: its holder writes nothing any more, also when that one has gone', async () => {
