@@ -52,7 +52,10 @@ export async function lookBehind(
   return isEnd ? 'end' : 'unknown'
 }
 
-/** Of pages whose number is not that of one that has come, the one that holds the last row and most of what would lie behind. */
+/**
+ * Of pages whose number is not that of one that has come, the one that holds the last row and most of what would lie behind: one
+ * that ends with the last row is served also where all behind it is refused. Two rows on page 1 leave no other.
+ */
 function findSmallerPage(pages: readonly Page[], size: number): Look | undefined {
   const { rows, end } = summarize(pages, size)
   const behind = ({ number, pageSize }: Look) => number * pageSize - end
@@ -61,7 +64,7 @@ function findSmallerPage(pages: readonly Page[], size: number): Look | undefined
       const number = Math.ceil(end / pageSize)
       return { pageSize, number, ifEnd: rows.slice((number - 1) * pageSize - end), ifMore: [] }
     })
-    .filter(({ number }) => number > pages.length)
+    .filter((look) => look.number > pages.length && (behind(look) > 0 || pages.length === 1))
     .sort((a, b) => behind(b) - behind(a))[0]
 }
 

@@ -111,6 +111,11 @@ describe('a list that stands still', () => {
       return cut(numbered(35), request)
     })
     expect(await readList(once.fetchPage)).toMatchObject({ unread: { refusal: { code: 'api.status' } } })
+    const shallow = scriptPages((request) => {
+      if (request.page * Math.min(request.pageSize, 4) > 12) throw refused(status)
+      return cut(numbered(20), request, 4)
+    })
+    expect(await readList(shallow.fetchPage)).toMatchObject({ unread: { refusal: { code: 'api.status' } } })
   })
 
   test.each([400, 404])(
