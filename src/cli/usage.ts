@@ -77,8 +77,16 @@ function helpOf(usage: Usage<string, Flags>): string {
   return [parser.helpInformation(), ...(notes === undefined ? [] : [notes, '']), 'Examples:', indented].join('\n')
 }
 
+/** Lines of one paragraph are joined, as help wraps them by its own width. */
+function asParagraphs(text: string): string {
+  return text.replaceAll(/(?<=\S)\n(?=\S)/g, ' ')
+}
+
 function parserOf({ verb, about, flags }: Usage<string, Flags>): Parser {
-  const parser = new Parser(`livehouse ${verb}`).description(about).helpOption(false).optionsGroup('Flags:')
+  const parser = new Parser(`livehouse ${verb}`)
+    .description(asParagraphs(about))
+    .helpOption(false)
+    .optionsGroup('Flags:')
   for (const [name, flag] of Object.entries(flags)) {
     const [value, does, ...actions] = typeof flag === 'string' ? ['', flag] : flag
     const where = actions.length === 0 ? '' : `${actions.join(', ')}: `
@@ -108,7 +116,7 @@ function parse<A extends string, F extends Flags>(
     parser.on(`option:${name}`, (value: string | null | undefined) => {
       const earlier = values.get(name)
       if (value === null) refuse(`--${name} needs a value`)
-      if (isRepeatable(flags[name])) values.set(name, [...(Array.isArray(earlier) ? earlier : []), value ?? ''])
+      else if (isRepeatable(flags[name])) values.set(name, [...(Array.isArray(earlier) ? earlier : []), value ?? ''])
       else if (seen.has(name)) refuse(`--${name} is given twice`)
       else values.set(name, value ?? true)
       seen.add(name)

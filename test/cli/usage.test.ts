@@ -20,7 +20,7 @@ const backfill = defineCommand(
     examples: 'livehouse backfill\nlivehouse backfill up',
   },
   (given, refuse) => {
-    if (given.values.from === 'never') refuse('--from is never')
+    if (given.values.from?.split(' ').includes('never')) refuse('--from is never')
     return given
   },
   async ({ print }, { action, words, values }) => {
