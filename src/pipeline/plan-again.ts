@@ -10,7 +10,12 @@ import type { Slice } from './slice-work.ts'
  * What is left of a partition that another run held: what that has landed counts where it was begun after this run,
  * since it was read no earlier than this run would have. A backfill counts only what has landed under itself.
  */
-export async function planAgain(db: Kysely<Database>, plan: PartitionPlan, begunAt: Date): Promise<readonly Slice[]> {
+export async function planAgain(
+  db: Kysely<Database>,
+  plan: PartitionPlan,
+  begunAt: Date,
+  timeZone: string,
+): Promise<readonly Slice[]> {
   const partition = partitionKey(plan.partition)
   const { stream } = plan
   const rest: Slice[] = []
@@ -26,7 +31,8 @@ export async function planAgain(db: Kysely<Database>, plan: PartitionPlan, begun
       (await readCoverage(db, stream.name, [{ partition, window: part }], question)).get(partition)?.gaps ?? [part]
     let gaps = await readGaps(window, landed)
     // Such a slice may have begun days before this run: it counts where its rows no longer changed.
-    const settledFor = { lookbackDays: stream.lookbackDays, ofStream: stream.lookbackDays, timeZone: 'UTC' }
+    const lookbackDays = slice.lookbackDays ?? stream.lookbackDays
+    const settledFor = { lookbackDays, ofStream: stream.lookbackDays, timeZone }
     if (stream.isBudgeted && backfillId === undefined)
       gaps = (await Promise.all(gaps.map(async (gap) => await readGaps(gap, { settledFor })))).flat()
     rest.push(...gaps.toReversed().map((gap) => partOf(slice, gap)))

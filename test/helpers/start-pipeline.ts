@@ -103,7 +103,7 @@ export async function startPipeline(options: EmulatorOptions = {}): Promise<Test
           loadLimit: pLimit(2),
           pagesPerSlice: 50,
         },
-        { concurrency: 4, leases, planAgain: (partition) => planAgain(db, partition, begunAt) },
+        { concurrency: 4, leases, planAgain: (partition) => planAgain(db, partition, begunAt, TIME_ZONE) },
       )
     },
     [Symbol.asyncDispose]: async () => {

@@ -14,7 +14,7 @@ const later = new Date('2026-11-20T06:10:00Z')
 const earlier = new Date('2026-11-20T05:59:59Z')
 
 /** What is left for a run of what another had landed meanwhile. `isSettled`: its rows no longer changed then. */
-async function countLeft(stream: Stream, startedAt: Date, isSettled: boolean): Promise<number> {
+async function countLeft(stream: Stream, startedAt: Date, isSettled: boolean, lookbackDays?: number): Promise<number> {
   await using database = await createTestDatabase()
   const { db } = database
   const partition = { channel: '9' }
@@ -38,7 +38,8 @@ async function countLeft(stream: Stream, startedAt: Date, isSettled: boolean): P
     startedAt,
     finishedAt: later,
   })
-  return (await planAgain(db, { stream, partition, slices: [slice] }, begunAt)).length
+  const planned = lookbackDays === undefined ? slice : { ...slice, lookbackDays }
+  return (await planAgain(db, { stream, partition, slices: [planned] }, begunAt, 'Asia/Shanghai')).length
 }
 
 test.each([
@@ -52,4 +53,8 @@ test.each([
 test('a slice that was read over days, and began before this run, counts where its rows no longer changed', async () => {
   expect(await countLeft(watchRecordsV1, earlier, true)).toBe(0)
   expect(await countLeft(watchRecordsV1, earlier, false)).toBe(1)
+})
+
+test('what was settled for a shorter lookback is read by a job with a longer one', async () => {
+  expect(await countLeft(watchRecordsV1, earlier, true, 30)).toBe(1)
 })

@@ -225,6 +225,6 @@ async function extract(
       loadLimit: pLimit(2),
       pagesPerSlice: schedule.pagesPerSlice,
     },
-    { concurrency: 3, leases, planAgain: (partition) => planAgain(db, partition, begunAt) },
+    { concurrency: 3, leases, planAgain: (partition) => planAgain(db, partition, begunAt, TIME_ZONE) },
   )
 }
