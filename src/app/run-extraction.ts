@@ -129,7 +129,9 @@ async function extract(
   const startedAt = new Date(clock.now())
   await endAcceptances(db, startedAt)
   const latest = new Date(startedAt.getTime() + LARGEST_DIFFERENCE_SECONDS * 1000)
-  const forgotten = await forgetReadingsAfter(db, latest)
+  // Only a time that the service told: this machine's clock says nothing of what another one wrote.
+  const isTold = connection.serviceClock.ownAheadMs() !== undefined
+  const forgotten = isTold ? await forgetReadingsAfter(db, latest) : 0
   if (forgotten > 0)
     log.warn('ledger.forgotten', { runId, slices: forgotten, reason: "they are later than the service's time now" })
   using progress = await context.openProgress()
@@ -149,7 +151,7 @@ async function extract(
   const job = await runStreams(request.streams, planStreams, deps, {
     concurrency: Math.ceil(SLICES_A_CALL * service.concurrency),
     leases,
-    planAgain: (partition) => planAgain(db, partition, startedAt),
+    planAgain: (partition) => planAgain(db, partition, startedAt, service.timeZone),
     order: request.order ?? 'newest-first',
     isPatient: request.isPatient ?? false,
     stopAtMs: request.until === undefined ? undefined : startedAt.getTime() + secondsUntil(now, request.until) * 1000,

@@ -176,9 +176,14 @@ export async function forgetCoverage(
  * days that they cover, and all is read again. @returns how many there were
  */
 export async function forgetReadingsAfter(db: Kysely<Database>, time: Date): Promise<number> {
-  const { numAffectedRows } = await sql`
-    update livehouse_ops.slices set status = 'forgotten', covers = null, settled = null
-    where started_at > ${time} and status in ('landed', 'moving') and (stream, partition) in (
-      select stream, partition from livehouse_ops.partition_states where landed_at > ${time})`.execute(db)
-  return Number(numAffectedRows ?? 0)
+  const later = sql`select stream, partition from livehouse_ops.partition_states where landed_at > ${time} or latest_at > ${time}`
+  if ((await later.execute(db)).rows.length === 0) return 0
+  return await db.transaction().execute(async (trx) => {
+    await lockName(trx, 'ledger')
+    await sql`delete from livehouse_ops.missed_rows where missed_at > ${time}`.execute(trx)
+    const { numAffectedRows } = await sql`
+      update livehouse_ops.slices set status = 'forgotten', covers = null, settled = null
+      where started_at > ${time} and status <> 'forgotten' and (stream, partition) in (${later})`.execute(trx)
+    return Number(numAffectedRows ?? 0)
+  })
 }

@@ -134,6 +134,12 @@ describe('the run says once', () => {
       path === '/' ? { status: 404, text: '' } : { json: { page: { p: 1, perPage: 100, count: 0 }, data: [] } },
     )
     expect(await warnings({ LIVEHOUSE_BASE_URL: service.url })).toEqual(['clock.unknown'])
+    // A machine whose clock is behind forgets nothing of what another one has read.
+    account.clock.nowMs -= DAY_MS
+    await warnings({ LIVEHOUSE_BASE_URL: service.url })
+    const { db } = account.database
+    const slices = await db.selectFrom('livehouse_ops.slices').select('status').distinct().execute()
+    expect(slices).toEqual([{ status: 'landed' }])
   })
 })
 
