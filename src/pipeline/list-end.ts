@@ -33,7 +33,10 @@ export async function lookBehind(
   if (!isRefused && (await lookFar(reading, next)) === 'other') return 'more'
   const size = largestPage(pages)
   const look = isRefused ? findSmallerPage(pages, size) : findLook(pages, next, size)
-  if (look === undefined) return pages.length === 1 && size <= SURELY_ALL && size < reading.pageSize ? 'end' : 'unknown'
+  if (look === undefined) {
+    const isAll = pages.length === 1 && size <= SURELY_ALL && size < reading.pageSize
+    return isAll && (!isRefused || (await isRefusedAgain(reading, pages))) ? 'end' : 'unknown'
+  }
   const smaller = { ...reading, pageSize: look.pageSize }
   const page = await fetchUnlessRefused(smaller, look.number)
   if ('refusal' in page) return 'unknown'
@@ -41,7 +44,7 @@ export async function lookBehind(
   const rows = pages.flatMap((each) => each.items)
   // Some rows of it may be hidden; it ends with the last one.
   const isEnd = items.length > 0 && items.length <= look.ifEnd.length && isSameJson(items, rows.slice(-items.length))
-  if (isRefused) return isEnd && 'refusal' in (await fetchUnlessRefused(reading, pages.length + 1)) ? 'end' : 'unknown'
+  if (isRefused) return isEnd && (await isRefusedAgain(reading, pages)) ? 'end' : 'unknown'
   const isFirst = items.length >= look.pageSize && isSameJson(items, rows.slice(0, items.length))
   if (isSameJson(items, look.ifMore)) {
     // Of equal rows it could be the first page over and over: then a page beyond any end is full of them too.
@@ -90,6 +93,11 @@ function summarize(pages: readonly Page[], size: number) {
 /** Larger ones may be clamped, and then show less than they seem to. */
 function smallerSizes(size: number): readonly number[] {
   return Array.from({ length: size - 1 }, (_, index) => size - 1 - index)
+}
+
+/** Whether the page behind these is refused again: the first time it may have been for once. */
+async function isRefusedAgain(reading: PageReading, pages: readonly Page[]): Promise<boolean> {
+  return 'refusal' in (await fetchUnlessRefused(reading, pages.length + 1))
 }
 
 /** Whether a page beyond any end is this one too. */

@@ -133,6 +133,12 @@ describe('a list that stands still', () => {
         return cut(numbered(8), request, 2)
       })
       expect(await errorOf(readList(once.fetchPage))).toMatchObject({ code: 'api.status' })
+      const onceHiding = scriptPages((request, call) => {
+        if (call === 2) throw refused(status)
+        const page = cut(numbered(20), request)
+        return { ...page, items: page.items.filter((item) => Object(item).id === 0 || Object(item).id > 9) }
+      })
+      expect(await errorOf(readList(onceHiding.fetchPage))).toMatchObject({ code: 'api.status' })
     },
   )
 
