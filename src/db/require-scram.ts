@@ -33,6 +33,8 @@ class ScramConnection extends Connection {
       case 'authenticationMD5Password':
         return this.#fail('it asks for the password in another way')
       case 'authenticationOk':
+      // The client takes this as a finished start, whatever came before it.
+      case 'readyForQuery':
         return this.#isProven ? super.emit(event, ...values) : this.#fail('it asks for no proof and gives none')
       case 'authenticationSASLFinal':
         // The client checks the server's signature in this call; where it is wrong it emits an error.

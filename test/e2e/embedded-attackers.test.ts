@@ -77,7 +77,10 @@ process.title = 'postgres'
 const server = require('node:net').createServer((socket) => {
   socket.on('error', () => {})
   socket.once('data', () => {
-    socket.on('data', (data) => console.log(data.toString('hex')))
+    socket.on('data', (data) => {
+      console.log(data.toString('hex'))
+      if (/^[PQ]/.test(data.toString('latin1'))) socket.destroy() // a statement
+    })
     socket.write(Buffer.from(process.argv[1], 'hex'))
   })
 })
@@ -88,6 +91,7 @@ const ready = '5a0000000549'
 test.runIf(process.platform === 'linux').each([
   ['asks for the password in clear', '520000000800000003'],
   ['asks for a hash of the password', '520000000c0000000501020304'],
+  ['only says that it is ready', ready],
   ['asks for nothing', `520000000800000000${ready}`],
   [
     'begins SCRAM and does not prove anything',
