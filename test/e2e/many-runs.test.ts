@@ -125,4 +125,11 @@ test('what is open is the same for status and metrics: until it is read, however
   await sql`update livehouse.channels set state = 'active'`.execute(database.db)
   expect(await run(sync, own)).toMatchObject({ code: 0 })
   expect(await show()).toEqual({ shortfalls: [], problems: '0' })
+  // A range that was read before and is not read again now is open too.
+  emulator.faults.push({ effect: html(200), endpoint: 'userRecordList', channelId })
+  expect(await run(backfill, [...own, ...earlier])).toMatchObject({ code: 3 })
+  expect(await show()).toMatchObject({ shortfalls: [{ proof: 'failed' }], problems: '1' })
+  emulator.faults.length = 0
+  expect(await run(backfill, [...own, ...earlier])).toMatchObject({ code: 0 })
+  expect(await show()).toEqual({ shortfalls: [], problems: '0' })
 })
