@@ -1,4 +1,4 @@
-import assert from 'node:assert/strict'
+import { LivehouseError } from '../core/errors.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import { SHORTEST_WINDOW } from './choose-bounds.ts'
 import { cutSlice, halveSlice } from './cut-slice.ts'
@@ -6,15 +6,23 @@ import { extractKeyed } from './extract-keyed.ts'
 import { extractUnkeyed } from './extract-unkeyed.ts'
 import { type Extraction, MOST_READINGS } from './extraction.ts'
 import type { SliceReading } from './open-reading.ts'
+import { describeList } from './page-reading.ts'
 import { sliceSize } from './slice-size.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
+
+/** So many pages of one minute are no list: the service begins again behind its end, or ignores the page parameter. */
+const MOST_PAGES = 2000
 
 /** What became of a slice: it was read, or it was too large and is parts, of which nothing has been read. */
 export type Extracted =
   | { readonly kind: 'read'; readonly extraction: Extraction }
   | { readonly kind: 'cut'; readonly parts: readonly Slice[] }
 
-/** Reads the rows of a slice, or cuts it where it is large: before it is read, or where reading shows that it is after all. */
+/**
+ * Reads the rows of a slice, or cuts it where it is large: before it is read, or where reading shows that it is after all.
+ *
+ * @throws LivehouseError `paging.ignored` also where the list of one minute has no end, `api.…` of a call
+ */
 export async function extractSlice(
   slice: Slice,
   reading: SliceReading,
@@ -28,8 +36,9 @@ export async function extractSlice(
   if (identity === undefined) return { kind: 'read', extraction: await extractKeyed(slice, reading, deps, loader) }
 
   const isTooLong = (pages: number, size: number) => pages > sliceSize(stream, size, deps.pagesPerSlice).most
+  const isEndless = (pages: number) => pages > MOST_PAGES
   const mayBeCut = window !== undefined && window.to - window.from > SHORTEST_WINDOW
-  const read = await extractUnkeyed(slice, identity, reading, deps, loader, mayBeCut ? isTooLong : undefined)
+  const read = await extractUnkeyed(slice, identity, reading, deps, loader, mayBeCut ? isTooLong : isEndless)
   // What is younger than settle may move: it is read again next time, and nothing is claimed of it.
   if (read.kind === 'read' && (read.extraction.verdict.proof !== 'moving' || slice.covers === undefined)) return read
   const isCut = read.kind === 'unread' || read.isRestless
@@ -38,8 +47,13 @@ export async function extractSlice(
   const halves = more ?? (isCut ? halveSlice(slice, read.rows, deps) : undefined)
   if (halves) return { kind: 'cut', parts: halves }
   if (read.kind === 'read') return { kind: 'read', extraction: withheld(read.extraction) }
-  assert(read.cause !== 'too long')
-  throw read.cause.refusal
+  throw read.cause === 'too long' ? endless(describeList(reading.pages.list)) : read.cause.refusal
+}
+
+function endless(call: string): LivehouseError {
+  const evidence = `page ${MOST_PAGES + 1} of one minute still holds rows`
+  const message = `${call}: the list has no end: ${evidence}. Ask the service's support.`
+  return new LivehouseError('paging.ignored', message, { call, parameter: 'page', evidence })
 }
 
 /** Older than settle, and nothing of it could be written. */

@@ -39,7 +39,7 @@ export async function extractUnkeyed(
   reading: SliceReading,
   deps: RunDeps,
   loader: BatchLoader,
-  isTooLong?: IsTooLong,
+  isTooLong: IsTooLong,
 ): Promise<UnkeyedReading> {
   const { stream, window } = slice
   const { timeZone } = deps
@@ -100,7 +100,7 @@ function judgeReading(summary: WalkSummary, doubt: string | undefined): Verdict 
   return isSettled(verdict) && doubt !== undefined ? { proof: 'moving', reason: doubt } : verdict
 }
 
-async function readList({ pages, reportPage }: SliceReading, isTooLong: IsTooLong | undefined): Promise<ListReading> {
+async function readList({ pages, reportPage }: SliceReading, isTooLong: IsTooLong): Promise<ListReading> {
   return await readBareList(pages, (page) => reportPage(page.items.length, undefined), isTooLong)
 }
 

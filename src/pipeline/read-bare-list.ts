@@ -27,7 +27,7 @@ export type IsTooLong = (pages: number, pageSize: number) => boolean
 export async function readBareList(
   reading: PageReading,
   onPage: (page: Page) => void,
-  isTooLong: IsTooLong = () => false,
+  isTooLong: IsTooLong,
 ): Promise<ListReading> {
   const pages: Page[] = []
   for (;;) {

@@ -37,7 +37,7 @@ export async function readSlice(
     counts: () => noCounts,
   }
   const reading = openReading(slice, deps, createCallMeter())
-  const read = await extractUnkeyed(slice, stream.identity, reading, deps, loader)
+  const read = await extractUnkeyed(slice, stream.identity, reading, deps, loader, () => false)
   if (read.kind === 'unread') throw new Error('nothing bounds the list')
   return { loaded, extraction: read.extraction, asked }
 }

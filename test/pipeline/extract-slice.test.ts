@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { PageRequest } from '../../src/core/page.ts'
+import { MINUTE } from '../../src/core/wall-clock.ts'
+import { errorOf } from '../helpers/connect-client.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { extractScripted, serveTimed } from '../helpers/extract-scripted.ts'
 import { meanwhile } from '../helpers/numbered-lists.ts'
@@ -32,6 +34,23 @@ describe('a list that moves', () => {
       expectWhole(await extractScripted(name, answer, { window: historyWindow }), left.length)
     }
   })
+})
+
+test('a list of a few minutes that begins again behind its end is an error, in a bounded number of calls', async () => {
+  const from = historyWindow.from
+  const serve = serveTimed({ times: [from, from + 1, from + 2], largestPage: 1 })
+  const numbers: number[] = []
+  const answer = (request: PageRequest) => {
+    numbers.push(request.page)
+    if (numbers.length > 10_000) throw new Error('read without end')
+    return serve({ ...request, page: ((request.page - 1) % 3) + 1 })
+  }
+  const window = { from, to: from + 2 * MINUTE }
+  expect(await errorOf(extractScripted('gifts', answer, { window }))).toMatchObject({
+    code: 'paging.ignored',
+    message: expect.stringContaining('page 2001 of one minute'),
+  })
+  expect(numbers.length).toBe(2 * 2001)
 })
 
 test.each([2, 3, 4, 9])(
