@@ -34,7 +34,7 @@ export interface PermitsOptions {
   readonly log: Log
 }
 
-/** Instants are taken for so long ahead, and what was learnt is shared as often. */
+/** So long after an exchange the next begins. Instants are taken for this and for as long as an exchange takes. */
 const LEASE_MS = 250
 /** A call that is later at the ceiling has lost its instant: else too many could arrive within a second. It leaves twice the room. */
 const LATE_MS = 25
@@ -63,6 +63,7 @@ export function createPermits({ maxCallsPerSecond, cell, clock, log }: PermitsOp
   const gates = new Map<string, Gate>()
   let pausedUntilMs = 0
   let sharedAtMs = Number.NEGATIVE_INFINITY
+  let tookMs = Number.POSITIVE_INFINITY
   let leadMs = 0
   let flight: Promise<void> | undefined
 
@@ -83,11 +84,14 @@ export function createPermits({ maxCallsPerSecond, cell, clock, log }: PermitsOp
       // One that is further ahead is of a clock that was set back since.
       const pausedMs = Math.min(Math.max(pausedUntilMs, kept.pausedUntilMs), nowMs + LONGEST_PAUSE_MS)
       const fromMs = Math.max(nowMs + leadMs, pausedMs)
-      const changed = asked.map(({ gate, key, report, waiting, passed, slots: { length: held } }) => {
+      const changed = asked.map(({ gate, key, report, waiting, passed, slots: taken }) => {
         const known = learn(kept.gates[key], report, nowMs)
         const rate = gate === ceiling ? ceilingRate : rateAt(known, nowMs)
         const firstMs = Math.max(fromMs, known.nextAtMs)
-        const inTime = Math.floor(((fromMs + LEASE_MS - firstMs) * rate) / 1000) + 1
+        // The next exchange begins in `LEASE_MS`, and takes as long as this one.
+        const inTime = Math.floor(((fromMs + LEASE_MS + leadMs - firstMs) * rate) / 1000) + 1
+        // Those before will have been used.
+        const held = taken.filter((at) => at >= fromMs).length
         // One that has none queues for a single one, however far ahead: else who asks more often were always first.
         const length = Math.max(0, Math.min(waiting + passed - held, Math.max(inTime, held === 0 ? 1 : 0)))
         const slots = Array.from({ length }, (_, index) => firstMs + (index * 1000) / rate)
@@ -97,11 +101,14 @@ export function createPermits({ maxCallsPerSecond, cell, clock, log }: PermitsOp
       return { pace: { atMs: nowMs, pausedUntilMs: pausedMs, gates: { ...kept.gates, ...learnt } }, changed }
     })
     sharedAtMs = cell.now()
-    leadMs = Math.min(sharedAtMs - askedAtMs, 4 * LEASE_MS)
+    const lastTookMs = tookMs
+    tookMs = sharedAtMs - askedAtMs
+    // The shorter of two: after a single one that was slow all would wait once more.
+    leadMs = Math.max(0, Math.min(tookMs, lastTookMs, LONGEST_PAUSE_MS))
     pausedUntilMs = Math.min(Math.max(pausedUntilMs, pace.pausedUntilMs), sharedAtMs + LONGEST_PAUSE_MS)
     for (const { gate, rate, slots } of changed) {
       if (rate < gate.rate) log.debug('calls.slowed', { endpoint: gate.key, callsPerSecond: rate })
-      gate.slots = rate < gate.rate || leadMs < 0 ? slots : [...gate.slots, ...slots]
+      gate.slots = rate < gate.rate || tookMs < 0 ? slots : [...gate.slots, ...slots]
       gate.rate = rate
     }
   }
@@ -121,12 +128,15 @@ export function createPermits({ maxCallsPerSecond, cell, clock, log }: PermitsOp
       const now = cell.now()
       gate.slots = gate.slots.filter((at) => at >= Math.max(now - lateMs, pausedUntilMs))
       const isFree = gate.rate === Number.POSITIVE_INFINITY
-      const isDue = now - sharedAtMs >= LEASE_MS
+      const ageMs = now - sharedAtMs
       const nextMs = isFree ? pausedUntilMs : gate.slots[0]
-      if (nextMs === undefined || (isFree && isDue)) await orAborted(share(), signal)
-      else if (nextMs > now) {
-        // In the background: an instant that is waited for must not pass meanwhile.
-        if (isDue) void share()
+      if (nextMs === undefined || (isFree && ageMs >= LEASE_MS + leadMs)) {
+        await orAborted(share(), signal)
+        continue
+      }
+      // In the background: what may leave must not wait for it.
+      if (ageMs >= LEASE_MS) void share()
+      if (nextMs > now) {
         await clock.sleep(Math.ceil(Math.min(nextMs - now, LEASE_MS)), signal)
       } else {
         gate.slots.shift()
