@@ -9,11 +9,12 @@ const OLDEST_NODE = 24
 const root = join(__dirname, '..')
 
 // Pages become garbage soon. Left to itself the engine lets that grow to several hundred megabytes before it looks. These can only
-// be given to a process that starts, so this one becomes another (docs/adr/0025).
+// be given to a process that starts, so this one becomes another (docs/adr/0025). Windows has no such call, though Node shows one.
 const MEMORY = ['--max-semi-space-size=8', '--heap-growing-percent=100']
+const mayBecomeAnother = process.execve !== undefined && process.platform !== 'win32'
 
 if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE) runWithPinnedNode()
-else if (process.execArgv.includes(MEMORY[0]) || !process.execve) runHere()
+else if (process.execArgv.includes(MEMORY[0]) || !mayBecomeAnother) runHere()
 else {
   const args = [...MEMORY, ...process.execArgv, __filename, ...process.argv.slice(2)]
   process.execve(process.execPath, [process.execPath, ...args])

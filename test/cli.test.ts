@@ -75,6 +75,19 @@ test('a start that finds everything compiled does not load what strips types', (
   expect(start()).toMatchObject({ status: 2, stdout: '[]\n' })
 })
 
+test('on Windows, where no process becomes another, it runs in the one that was started', () => {
+  const windows = join(createTemporaryFolder('launcher-windows'), 'windows.cjs')
+  writeFileSync(
+    windows,
+    `Object.defineProperty(process, 'platform', { value: 'win32' })
+    process.execve = () => { throw new Error('unavailable on this platform') }`,
+  )
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--require', windows, launcher, '--version'], {
+    encoding: 'utf8',
+  })
+  expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: `${manifest.version}\n`, stderr: '' })
+})
+
 describe.runIf(oldNode !== undefined)('an old Node', () => {
   const node = oldNode ?? ''
 
