@@ -15,9 +15,13 @@ export function withoutRequireAuth(url: string): string {
 
 /** Connects to a server only that proves, by SCRAM, that it knows the password; it sends none. */
 class ScramClient extends Client {
+  declare readonly sslNegotiation: string
+
   constructor(config?: ClientConfig) {
     const whole = { ...config, connection: new ScramConnection(config) }
     super(whole)
+    // The client reads them from the URL and the environment, but tells only a connection that it made itself.
+    Object.assign(this.connection, { ssl: this.ssl, sslNegotiation: this.sslNegotiation })
   }
 }
 

@@ -62,6 +62,25 @@ test('a name that does not exist is out of reach', async () => {
   })
 })
 
+test('a server that has to prove itself is spoken to over TLS where the URL says so', async () => {
+  const heard: Buffer[] = []
+  await withListener(
+    (socket) => {
+      socket.once('data', () => {
+        socket.write('S')
+        socket.once('data', (data) => {
+          heard.push(data)
+          socket.destroy()
+        })
+      })
+    },
+    (port) =>
+      failureOf(`postgres://me:${SECRET}@127.0.0.1:${port}/warehouse?require_auth=scram-sha-256&sslmode=no-verify`),
+  )
+  // The record type of a ClientHello.
+  expect(heard[0]?.[0]).toBe(0x16)
+})
+
 test('the wait for a server that says nothing can be interrupted', async () => {
   const controller = new AbortController()
   const interruption = new Error('interrupted')
