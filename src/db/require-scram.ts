@@ -46,8 +46,7 @@ class ScramConnection extends Connection {
         this.#isProven = !this.#hasFailed
         return true
       case 'error':
-        // Those of SCRAM have no code; those of the network do.
-        return values[0] instanceof Error && !('code' in values[0]) && !this.#isProven
+        return isOfScram(values[0]) && !this.#isProven
           ? this.#fail(values[0].message, values[0])
           : super.emit(event, ...values)
       default:
@@ -62,4 +61,9 @@ class ScramConnection extends Connection {
     const message = `Database: ${reason}, so nothing was sent to it. Find out what listens on that port.`
     return super.emit('error', new LivehouseError('db.refused', message, { reason, sqlState: '28000' }, { cause }))
   }
+}
+
+/** Those of the network have a code, other than that of a server which is too slow to answer. */
+function isOfScram(error: unknown): error is Error {
+  return error instanceof Error && !('code' in error) && error.message !== 'timeout expired'
 }

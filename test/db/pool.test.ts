@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { hasCode } from '../../src/core/errors.ts'
 import { openDatabase, requireServerVersion } from '../../src/db/pool.ts'
+import { clientFor } from '../../src/db/require-scram.ts'
 import { createTestDatabase, databaseUrl, onServer } from '../helpers/postgres.ts'
 
 const SECRET = 'hunter2hunter2'
@@ -79,6 +80,18 @@ test('a server that has to prove itself is spoken to over TLS where the URL says
   )
   // The record type of a ClientHello.
   expect(heard[0]?.[0]).toBe(0x16)
+})
+
+test('a server that has to prove itself and is too slow to is no impostor', async () => {
+  const error = await withListener(
+    () => {},
+    async (port) => {
+      const connectionString = `postgres://me:${SECRET}@127.0.0.1:${port}/warehouse?require_auth=scram-sha-256`
+      const client = new (clientFor(connectionString))({ connectionString, connectionTimeoutMillis: 1 })
+      return client.connect().catch((reason: unknown) => reason)
+    },
+  )
+  expect(error).toMatchObject({ message: 'timeout expired' })
 })
 
 test('the wait for a server that says nothing can be interrupted', async () => {
