@@ -3,6 +3,7 @@
 'use strict'
 const { spawn } = require('node:child_process')
 const { existsSync } = require('node:fs')
+const { constants } = require('node:os')
 const { join } = require('node:path')
 
 const OLDEST_NODE = 24
@@ -40,16 +41,10 @@ function runWithPinnedNode() {
   const pinned = join(root, 'node_modules', name)
   if (!existsSync(pinned)) return stop(`it needs Node ${OLDEST_NODE} or newer, this is ${process.version}`)
   const child = spawn(pinned, [...MEMORY, __filename, ...process.argv.slice(2)], { stdio: 'inherit' })
-  // A terminal sends Ctrl-C to both processes, a supervisor sends SIGTERM to this one only; the child decides how to end.
-  process.on('SIGINT', () => {})
-  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  // A supervisor sends its signals to this process only, a terminal to both: the child takes two at once for one.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => {
-    if (signal === null) {
-      process.exitCode = code
-      return
-    }
-    process.removeAllListeners(signal)
-    process.kill(process.pid, signal)
+    process.exitCode = signal === null ? code : 128 + constants.signals[signal]
   })
 }
 

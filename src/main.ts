@@ -44,15 +44,21 @@ export async function main(verbs: Readonly<Record<string, CommandEntry>> = comma
   })
 }
 
+/** Within this time a signal that comes again is the same one: a terminal sends it to the launcher too, which passes it on. */
+const SAME_SIGNAL_MS = 300
+
 function listenToSignals(controller: AbortController, endNow: (error: unknown) => void): void {
+  let firstMs = 0
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
       const error = new LivehouseError('run.interrupted', `interrupted by ${signal}`, { signal })
-      // A terminal that closes sends it to the launcher too, which passes it on.
-      if (controller.signal.aborted && signal === 'SIGHUP') return
+      const nowMs = systemClock.now()
+      const isSame = signal === 'SIGHUP' || nowMs - firstMs < SAME_SIGNAL_MS
+      if (controller.signal.aborted && isSame) return
       // A second Ctrl-C ends at once.
       // oxlint-disable-next-line node/no-process-exit, unicorn/no-process-exit
       if (controller.signal.aborted) process.exit(exitCodeOfError(error))
+      firstMs = nowMs
       process.stderr.write(`livehouse: ${signal}: finishing what is in flight, 10 s at most; once more ends at once\n`)
       controller.abort(error)
       callIfStillRunning(GRACE_MS, () => endNow(error))

@@ -45,13 +45,26 @@ describe('the program', () => {
     expect(end.err).toContain(`livehouse obedient: interrupted by ${signal}`)
   })
 
+  test('a signal that comes from the terminal and again from the launcher is one', async () => {
+    const { child, ended } = start(testVerbs, ['tidy'])
+    await once(child.stdout, 'data')
+    child.kill('SIGTERM')
+    await once(child.stderr, 'data')
+    child.kill('SIGTERM')
+    expect(await ended).toMatchObject({ code: 143, out: 'started\ntidied\n' })
+  })
+
   test('ends at once at a second Ctrl-C', async () => {
     const { child, ended } = start(testVerbs, ['stubborn'])
     await once(child.stdout, 'data')
     child.kill('SIGINT')
     await once(child.stderr, 'data')
-    child.kill('SIGINT')
-    expect(await ended).toMatchObject({ code: 130, signal: null })
+    const again = setInterval(() => child.kill('SIGINT'), 20)
+    const end = await ended
+    clearInterval(again)
+    expect(end).toMatchObject({ code: 130, signal: null })
+    // Nor after the time of grace, which is told.
+    expect(end.err).not.toContain('livehouse stubborn')
   })
 
   test('ends quietly when nobody reads on', async () => {

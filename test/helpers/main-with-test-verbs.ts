@@ -7,6 +7,12 @@ const verbs = {
     print('started')
     await systemClock.sleep(60_000, signal)
   },
+  tidy: async (signal: AbortSignal, print: (line: string) => void) => {
+    print('started')
+    await systemClock.sleep(60_000, signal).catch(() => {})
+    await systemClock.sleep(100)
+    print('tidied')
+  },
   stubborn: async (_: AbortSignal, print: (line: string) => void) => {
     print('started')
     await systemClock.sleep(60_000)
