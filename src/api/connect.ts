@@ -44,6 +44,8 @@ export interface ConnectOptions {
   readonly addSecret?: (value: string) => void
   /** From 0 to 1, exclusive; `Math.random` unless a test decides. */
   readonly random?: () => number
+  /** As in `RetryOptions`. */
+  readonly longestRefusedMs?: number
   /** Shares fetched tokens; this process alone without one. */
   readonly tokenStore?: TokenStore
   /** Shares the rate; this process alone without one. */
@@ -73,6 +75,7 @@ export interface Connection extends AsyncDisposable {
  */
 export function connect(options: ConnectOptions): Connection {
   const { clock, log, concurrency, listParams, appId, appSecret, apiToken, random = Math.random } = options
+  const repeating = { clock, log, random, longestRefusedMs: options.longestRefusedMs }
   const secrets = createSecrets([appSecret, apiToken, ...passwordsOf(options.proxies)], options.addSecret ?? (() => {}))
   const http = createHttp({ ...options, timeoutMs: options.requestTimeoutMs, secrets })
   const permits = options.permits ?? createPermits({ ...options, cell: createMemoryPaceCell(clock) })
@@ -84,7 +87,7 @@ export function connect(options: ConnectOptions): Connection {
       permit.answered()
       return answer
     }
-    await reach(retry(paced, { clock, log, random }), 'base', { signal })
+    await reach(retry(paced, repeating), 'base', { signal })
   })
   const read = readAnswers(observe(timed, clock, options.onExchange), serviceClock, secrets)
   const answers = whileOpen(measure(read, clock, options.onCall), closing.signal)
@@ -110,11 +113,7 @@ export function connect(options: ConnectOptions): Connection {
 
   const tokens = { bearer, ticket: fetched }
   const authorized = budget(token(answers, tokens), options.reserve, serviceClock)
-  const send = retry(pace(authorized, { concurrency, permits, preparationOf: tokenPreparation(tokens) }), {
-    clock,
-    log,
-    random,
-  })
+  const send = retry(pace(authorized, { concurrency, permits, preparationOf: tokenPreparation(tokens) }), repeating)
   const request = credentials && createTokenRequest(send, { ...options, clock: serviceClock, credentials, secrets })
   const client = createClient(send, {
     listParams,

@@ -22,6 +22,8 @@ export interface RetryOptions {
   readonly log: Log
   /** From 0 to 1, exclusive. */
   readonly random: () => number
+  /** How long a call is repeated while the service refuses it with 429: ten minutes unless somebody waits for the answer. */
+  readonly longestRefusedMs?: number | undefined
 }
 
 /**
@@ -30,7 +32,7 @@ export interface RetryOptions {
  */
 export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
   next: (call: Named, context: CallContext) => Promise<Result>,
-  { clock, log, random }: RetryOptions,
+  { clock, log, random, longestRefusedMs = LONGEST_REFUSED_MS }: RetryOptions,
 ): (call: Named, context: CallContext) => Promise<Result> {
   const warnOfStorm = createStormWarning(clock, log)
   return async (call, context) => {
@@ -50,7 +52,7 @@ export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
         const isOver =
           refusedSinceMs === undefined
             ? failures >= mostAttempts(call, error)
-            : clock.now() - refusedSinceMs >= LONGEST_REFUSED_MS
+            : clock.now() + askedWait(error) - refusedSinceMs >= longestRefusedMs
         if (isOver && !canRenew) throw finalError(error, attempt)
         isRenewed ||= canRenew
         const waitMs = canRenew ? 0 : waitBefore(error, Math.max(1, failures), random)
@@ -78,8 +80,13 @@ function isPassing(error: LivehouseError): boolean {
 /** Full jitter, so that callers who failed together do not come back together; not less than the service asks for. */
 function waitBefore(error: LivehouseError, attempt: number, random: () => number): number {
   const jitter = random() * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempt - 1))
-  const asked = 'retryAfterMs' in error.details ? (error.details.retryAfterMs ?? 0) : 0
-  return asked > 0 ? Math.min(asked, LONGEST_RETRY_AFTER_MS) + random() * FIRST_WAIT_MS : jitter
+  const asked = askedWait(error)
+  return asked > 0 ? asked + random() * FIRST_WAIT_MS : jitter
+}
+
+/** Milliseconds; 0 where the service names none. */
+function askedWait({ details }: LivehouseError): number {
+  return 'retryAfterMs' in details ? Math.min(details.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS) : 0
 }
 
 function finalError(error: LivehouseError, attempts: number): LivehouseError {

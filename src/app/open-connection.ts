@@ -11,7 +11,10 @@ import { createSharedTokenStore } from '../state/shared-token-store.ts'
 import { readSourceFacts } from '../state/source-facts.ts'
 
 /** What a verb adds to the settings of the service. */
-type Additions = Partial<Pick<ConnectOptions, 'random' | 'reserve' | 'onExchange' | 'onCall'>>
+type Additions = Partial<Pick<ConnectOptions, 'random' | 'longestRefusedMs' | 'reserve' | 'onExchange' | 'onCall'>>
+
+/** Who waits for the answer to a single call waits no longer for one that is refused with 429. */
+export const WATCHED_REFUSED_MS = 5000
 
 /**
  * The client as the settings describe it. Fetched tokens, the ceiling of the call rate and the rate that is found are shared

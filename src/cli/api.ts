@@ -2,7 +2,7 @@ import type { AccessToken } from '../api/access-token.ts'
 import type { Client } from '../api/client.ts'
 import { ticketScopes, ticketTitles } from '../api/login-ticket.ts'
 import type { SavedMenu } from '../api/menu.ts'
-import { openConnection } from '../app/open-connection.ts'
+import { openConnection, WATCHED_REFUSED_MS } from '../app/open-connection.ts'
 import { openSharedDatabase } from '../app/open-database.ts'
 import { readDatabaseSettings, readServiceSettings, readSettings, type ServiceSettings } from '../config.ts'
 import type { CliContext } from './command.ts'
@@ -129,7 +129,7 @@ async function withClient(
     database: source.isSet('DATABASE_URL') ? readDatabaseSettings(source) : undefined,
   }))
   await using shared = await openSharedDatabase(context, service, database)
-  await using connection = openConnection(context, service, shared.db)
+  await using connection = openConnection(context, service, shared.db, { longestRefusedMs: WATCHED_REFUSED_MS })
   await work(connection.client, service)
 }
 

@@ -91,6 +91,21 @@ describe('how often', () => {
     expect(lasting.clock.now() - startMs).toBe(600_000)
   })
 
+  test('refusals do not last longer than somebody waits, nor is a Retry-After begun that would', async () => {
+    for (const [retryAfterMs, expected] of [
+      [undefined, 5000],
+      [2000, 4000],
+      [30_000, 0],
+    ] as const) {
+      const clock = createFakeClock({ isAutomatic: true })
+      const startMs = clock.now()
+      const options = { clock, log: createRecordingLog().log, random: () => (retryAfterMs ? 0 : 1) }
+      const send = retry(() => Promise.reject(rateLimited(retryAfterMs)), { ...options, longestRefusedMs: 5000 })
+      expect(await errorOf(send(call, openContext()))).toMatchObject({ code: 'api.rateLimited' })
+      expect(clock.now() - startMs).toBe(expected)
+    }
+  })
+
   test('a failure that passes leaves no trace in the answer', async () => {
     const { send } = setUp([cut, status(500), unreachable])
     await expect(send(call, openContext())).resolves.toBe(answer)

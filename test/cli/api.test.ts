@@ -2,9 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { api } from '../../src/cli/api.ts'
 import { exitCodeOfError } from '../../src/cli/failure.ts'
 import { LivehouseError } from '../../src/core/errors.ts'
+import { refusal } from '../../src/emulator/fault-effects.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
 import { errorOf } from '../helpers/connect-client.ts'
+import { createFakeClock } from '../helpers/fake-clock.ts'
 
 let emulator: Emulator
 
@@ -75,6 +77,16 @@ describe('api token', () => {
     expect(lines).toHaveLength(1)
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ access_token: secrets[0], valid_seconds: expect.any(Number) })
   })
+})
+
+test('what the service refuses for the moment is given up within ten seconds', async () => {
+  const clock = createFakeClock({ isAutomatic: true })
+  const startMs = clock.now()
+  emulator.faults.push({ effect: refusal(429001) })
+  const { context } = createTestContext({ environment: environment(), clock })
+  expect(await errorOf(api.run(context, ['token']))).toMatchObject({ code: 'api.rateLimited' })
+  emulator.faults.length = 0
+  expect(clock.now() - startMs).toBeLessThan(10_000)
 })
 
 describe('api ticket', () => {

@@ -9,6 +9,7 @@ import type { Emulator } from '../../src/emulator/server.ts'
 import { claimSource } from '../../src/state/source.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
 import { startEmulatedService } from '../helpers/emulated-service.ts'
+import { createFakeClock } from '../helpers/fake-clock.ts'
 import { createTestDatabase, databaseUrl } from '../helpers/postgres.ts'
 import { createTestRole } from '../helpers/test-role.ts'
 
@@ -130,6 +131,16 @@ test('each endpoint fails for itself, with what to do', async () => {
   expect(found.byName.get('4.10 getQuestionList')?.mend).toContain('not of a web page')
   expect(found.skipped).toContain('4.11 signupRecord')
   expect(found.byName.get('4.5 userRecordList')?.result).toBe('ok')
+})
+
+test('a service that refuses everything for the moment is reported within a minute', async () => {
+  await using service = await startEmulatedService()
+  const clock = createFakeClock({ isAutomatic: true })
+  service.emulator.faults.push({ effect: refusal(429001) })
+  const startMs = clock.now()
+  const { failed } = await examine(settingsFor(service.emulator), clock)
+  expect(failed).toContain('4.9 managers')
+  expect(clock.now() - startMs).toBeLessThan(60_000)
 })
 
 test('a clock that is a minute off is worth a look, and no failure', async () => {

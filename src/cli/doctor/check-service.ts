@@ -1,5 +1,5 @@
 import type { Connection } from '../../api/connect.ts'
-import { LARGEST_DIFFERENCE_SECONDS, openConnection } from '../../app/open-connection.ts'
+import { LARGEST_DIFFERENCE_SECONDS, openConnection, WATCHED_REFUSED_MS } from '../../app/open-connection.ts'
 import { openSharedDatabase } from '../../app/open-database.ts'
 import type { DatabaseSettings, ServiceSettings } from '../../config.ts'
 import type { ChannelSetting } from '../../config/channel-setting.ts'
@@ -26,7 +26,8 @@ export async function checkService(
   // A token that is asked for here may end the one that a run uses. What is wrong with the database is said later.
   await using shared = await openSharedDatabase({ ...context, remark: () => {} }, settings, database)
   // Somebody watches: what is asked again is asked at once.
-  await using connection = openConnection(context, settings, shared.db, { random: () => 0 })
+  const watched = { random: () => 0, longestRefusedMs: WATCHED_REFUSED_MS }
+  await using connection = openConnection(context, settings, shared.db, watched)
   const base = await checkAddress(connection, 'base', settings.baseUrl, context)
   report(base)
   const hasCredentials = settings.appId !== null && settings.authUrl !== null
