@@ -84,7 +84,11 @@ async function checkFailure(home: Home): Promise<void> {
 async function launch(home: Home, earlierStarts: number, signal: AbortSignal): Promise<void> {
   const { pgCtl } = await findBinaries(home, signal)
   // PostgreSQL itself removes the lock of a process that is gone, but not where a zombie or another program has its number.
-  if (earlierStarts > 0) await rm(join(home.pgdata, LOCK_FILE), { force: true })
+  if (earlierStarts > 0) {
+    // Since the last look another starter may have been quicker: a server whose lock is removed ends by itself.
+    if ((await findServer(home)) !== undefined) return
+    await rm(join(home.pgdata, LOCK_FILE), { force: true })
+  }
   // The port of last time, so that the connections of BI tools stay valid; another where it seems to be taken.
   const former = earlierStarts < STARTS - 1 ? Number(await readPrivate(home, 'port')) : 0
   const port = former > 0 ? former : randomInt(...PORTS)

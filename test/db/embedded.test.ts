@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import { mkdir, readdir, readFile, rm, watch, writeFile } from 'node:fs/promises'
+import { existsSync, renameSync } from 'node:fs'
+import { mkdir, readdir, readFile, rename, rm, watch, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { sql } from 'kysely'
@@ -94,6 +95,23 @@ test('a lock whose number belongs to another program by now is stale', async () 
   await giveToServer(join(dataDir, 'postgres', 'postmaster.pid'))
   expect(await isEmbeddedRunning(dataDir)).toBe(false)
   expect((await start()).port).not.toBe(25_432)
+})
+
+test('the lock of a server that another starter has just started stays', async () => {
+  const { port } = await start()
+  const lock = join(dataDir, 'postgres', 'postmaster.pid')
+  const hidden = join(folder, 'hidden.pid')
+  await rename(lock, hidden)
+  const { signal } = new AbortController()
+  let isSecondStart = false
+  // The programs are looked for between the look for a server and the removal of its lock.
+  signal.throwIfAborted = () => {
+    if (isSecondStart && existsSync(hidden)) renameSync(hidden, lock)
+  }
+  const clock = { ...systemClock, sleep: async () => void (isSecondStart = true) }
+  const pid = Number.parseInt(await readFile(hidden, 'utf8'), 10)
+  expect((await startEmbedded(dataDir, clock, signal)).port).toBe(port)
+  expect(await readPid()).toBe(pid)
 })
 
 test('a port that another program has taken meanwhile is left to it', async () => {
