@@ -45,7 +45,7 @@ export async function embeddedUrl(
   database: string = EMBEDDED_DATABASE,
 ): Promise<string> {
   const server = await startEmbedded(dataDir, clock, signal)
-  addSecret(new URL(server.url(database)).password)
+  addSecret(decodeURIComponent(new URL(server.url(database)).password))
   await createDatabaseIfMissing(server.url('postgres'), database, signal)
   return server.url(database)
 }

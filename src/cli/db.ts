@@ -98,7 +98,8 @@ async function openPsql({ environment, print }: CliContext, url: string, args: r
     PGHOST: hostname,
     PGPORT: port,
     PGUSER: username,
-    PGPASSWORD: password,
+    PGPASSWORD: decodeURIComponent(password),
+    PGREQUIREAUTH: 'scram-sha-256',
     PGDATABASE: decodeURIComponent(pathname.slice(1)),
   }
   return process.execve(psql, ['psql', ...args], { ...environment, ...connection })

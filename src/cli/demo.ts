@@ -62,7 +62,7 @@ livehouse db psql --database ${DATABASE}`,
     const { clock, signal, remark, addSecret } = context
     const server = await startEmbedded(dataDir, clock, signal)
     const url = server.url(DATABASE)
-    addSecret(new URL(url).password)
+    addSecret(decodeURIComponent(new URL(url).password))
     remark(`PostgreSQL  ${describeTarget(url)} (the embedded one in ${dataDir})`)
     const onWait = () => remark('another demo is running; this one begins when it has ended')
     try {

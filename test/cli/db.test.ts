@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { db } from '../../src/cli/db.ts'
 import { sync } from '../../src/cli/sync.ts'
@@ -49,13 +50,25 @@ test('start, url, psql and stop serve a BI tool', async () => {
 })
 
 test('psql takes over the process, with the password out of its arguments', async () => {
+  const password = 'a/b@c%d'
+  {
+    await using database = await openDatabase((await run('url')).line)
+    await sql`alter role livehouse password ${sql.lit(password)}`.execute(database)
+  }
+  await writeFile(join(folder, 'private', 'password'), password)
+  expect((await run('url')).secrets).toEqual([password])
   const fake = join(folder, 'psql')
-  await writeFile(fake, '#!/bin/sh\necho "$PGUSER@$PGHOST/$PGDATABASE ${#PGPASSWORD} $*"\nexit 7\n', { mode: 0o755 })
+  await writeFile(fake, '#!/bin/sh\necho "$PGUSER@$PGHOST/$PGDATABASE $PGPASSWORD $PGREQUIREAUTH $*"\nexit 7\n', {
+    mode: 0o755,
+  })
   const cli = join(import.meta.dirname, '..', '..', 'src', 'cli.ts')
   const child = promisify(execFile)(process.execPath, [cli, 'db', 'psql', '--', '-c', 'select 1'], {
     env: { LIVEHOUSE_DATA_DIR: folder, PATH: folder },
   })
-  await expect(child).rejects.toMatchObject({ code: 7, stdout: 'livehouse@127.0.0.1/livehouse 32 -c select 1\n' })
+  await expect(child).rejects.toMatchObject({
+    code: 7,
+    stdout: `livehouse@127.0.0.1/livehouse ${password} scram-sha-256 -c select 1\n`,
+  })
 })
 
 test.each([[[]], [['restart']], [['start', '--port', '5']]])('%j is wrong use', async (argv) => {
