@@ -90,7 +90,7 @@ export function createLaw(account: WorldAccount, lookbackDays: number, precision
       const isUnkeyed = findStream(name)?.identity !== undefined
       const wanted = [...stable.values()].filter(({ row }) => {
         const at = timeOf(row)
-        const isInRange = at >= since && (name === 'watch_records' || at >= parseDate(asked.from))
+        const isInRange = at >= Math.max(since, parseDate(asked.from))
         return isOfChannels(row, asked.channels) && isInRange && (!isUnkeyed || at < before.now - SETTLE)
       })
       requireThere(name, wanted, bagOf(await readPresent(name), toText), toText)
@@ -140,8 +140,10 @@ export function createLaw(account: WorldAccount, lookbackDays: number, precision
       if (!isLie || !hadLies) {
         for (const [name, rows] of truth) {
           const there = intersect(bagOf(before.truth.get(name) ?? [], toText), bagOf(rows, toText))
+          const present = bagOf(await readPresent(name), toText)
+          const isLacking = (text: string) => (present.get(text)?.count ?? 0) < (there.get(text)?.count ?? 0)
           for (const text of marked.get(name) ?? [])
-            if (there.has(text) && !before.marked.get(name)?.has(text) && !isTwice(name, there, text))
+            if (isLacking(text) && !before.marked.get(name)?.has(text) && !isTwice(name, there, text))
               throw new Error(`marked as removed, and there all along: ${name} ${text}`)
         }
       }

@@ -150,9 +150,7 @@ export function scenariosOf({ groups = everyGroup, matters }: Focus): fc.Arbitra
         depth: perhaps('has a depth', fc.integer({ min: 2, max: 4 }), group === 'gifts'),
         hides: perhaps('hides', fc.boolean(), group === 'gifts' || group === 'old').map((hides) => hides ?? false),
         fetchesTokens: matters?.includes('is busy with tokens') ? fc.constant(true) : fc.boolean(),
-        switches: switches.map((each) =>
-          group === 'gifts' || group === 'old' ? { ...each, beyondLastPage: 'empty' as const } : each,
-        ),
+        switches: switches.map((each) => switchesOf(group, each)),
         steps: fc.array(stepsOf(group, matters), { minLength: 1, maxLength: 6 }),
       })
       // A page of which every row is hidden is empty, and an empty page is the end.
@@ -160,6 +158,13 @@ export function scenariosOf({ groups = everyGroup, matters }: Focus): fc.Arbitra
         scenario.hides && scenario.clamp !== undefined ? { ...scenario, clamp: 7 + (scenario.clamp % 3) } : scenario,
       ),
   )
+}
+
+/** Of what some switches leave out, nothing can tell. */
+function switchesOf(group: Group, chosen: Switches): Switches {
+  if (group === 'gifts' || group === 'old') return { ...chosen, beyondLastPage: 'empty' }
+  // Headers that change while nobody signs up.
+  return group === 'signups' ? { ...chosen, emptyLists: 'array' } : chosen
 }
 
 function isMatter(name: string): name is Matter {
