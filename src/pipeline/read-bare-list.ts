@@ -2,7 +2,17 @@ import { isSameJson } from '../core/is-same-json.ts'
 import { jsonText } from '../core/json-text.ts'
 import type { Page } from '../core/page.ts'
 import { lookBehind } from './list-end.ts'
-import { fetchNumbered, fetchPastEnd, fetchUnlessRefused, type PageReading, type RefusedPage } from './page-reading.ts'
+import {
+  fetchNumbered,
+  fetchPastEnd,
+  fetchUnlessRefused,
+  type PageReading,
+  pageIgnored,
+  type RefusedPage,
+} from './page-reading.ts'
+
+/** Equal rows fill no more pages in a row: the service repeats its last page, though not far behind it. */
+const MOST_REPEATS = 50
 
 /** What reading a list into memory brought. */
 export interface ListReading {
@@ -22,7 +32,7 @@ export type IsTooLong = (pages: number, pageSize: number) => boolean
  * that nothing lies behind the last row. Then the first and the last page are read again, and where equal
  * items lie on two pages (a row that a late record has shifted looks like a twin) those pages too. Any difference is a doubt.
  *
- * @throws LivehouseError `paging.ignored` when every page is page 1 again, `api.…` of a call.
+ * @throws LivehouseError `paging.ignored` when every page is page 1 again, or one comes again and again; `api.…` of a call.
  */
 export async function readBareList(
   reading: PageReading,
@@ -30,6 +40,7 @@ export async function readBareList(
   isTooLong: IsTooLong,
 ): Promise<ListReading> {
   const pages: Page[] = []
+  let repeats = 0
   for (;;) {
     const number = pages.length + 1
     const next = number === 1 ? await fetchNumbered(reading, 1) : await fetchUnlessRefused(reading, number)
@@ -40,7 +51,9 @@ export async function readBareList(
       if (meaning === 'end') break
       if (isRefused) return refused(reading, pages, next)
       if (meaning === 'unknown') return { pages, doubt: `page ${number} is the one before it again` }
-    }
+      repeats++
+      if (repeats > MOST_REPEATS) throw pageIgnored(reading, next, number, number - repeats)
+    } else repeats = 0
     pages.push(next)
     if (isTooLong(pages.length, pages[0]?.items.length ?? 0)) return { pages, doubt: undefined, unread: 'too long' }
     onPage(next)

@@ -36,22 +36,33 @@ describe('a list that moves', () => {
   })
 })
 
-test('a list of a few minutes that begins again behind its end is an error, in a bounded number of calls', async () => {
-  const from = historyWindow.from
-  const serve = serveTimed({ times: [from, from + 1, from + 2], largestPage: 1 })
-  const numbers: number[] = []
-  const answer = (request: PageRequest) => {
-    numbers.push(request.page)
-    if (numbers.length > 10_000) throw new Error('read without end')
-    return serve({ ...request, page: ((request.page - 1) % 3) + 1 })
-  }
-  const window = { from, to: from + 2 * MINUTE }
-  expect(await errorOf(extractScripted('gifts', answer, { window }))).toMatchObject({
-    code: 'paging.ignored',
-    message: expect.stringContaining('page 2001 of one minute'),
-  })
-  expect(numbers.length).toBe(2 * 2001)
-})
+test.each<[string, (page: number) => number, string, number]>([
+  ['begins again behind its end', (page) => ((page - 1) % 3) + 1, 'page 2001 of one minute', 2 * 2001],
+  [
+    'repeats its last page, yet has an end far behind it,',
+    (page) => (page > 9999 ? page : Math.min(page, 3)),
+    'as page 3',
+    105,
+  ],
+])(
+  'a list of a few minutes that %s is an error, in a bounded number of calls',
+  async (_how, served, message, calls) => {
+    const from = historyWindow.from
+    const serve = serveTimed({ times: [from, from + 1, from + 2], largestPage: 1 })
+    let asked = 0
+    const answer = (request: PageRequest) => {
+      asked++
+      if (asked > 10_000) throw new Error('read without end')
+      return serve({ ...request, page: served(request.page) })
+    }
+    const window = { from, to: from + 2 * MINUTE }
+    expect(await errorOf(extractScripted('gifts', answer, { window }))).toMatchObject({
+      code: 'paging.ignored',
+      message: expect.stringContaining(message),
+    })
+    expect(asked).toBe(calls)
+  },
+)
 
 test.each([2, 3, 4, 9])(
   'a run that ends after call %d, between looks too, is gone on with by the next',
