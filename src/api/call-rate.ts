@@ -30,6 +30,8 @@ const HOLD_MS = 120_000
 /** What other processes report of a second comes within so long after its end. */
 const SETTLE_MS = 500
 const FORGET_MS = 600_000
+/** Two seconds are in a row where no more lies between them than the longest pause. */
+const LONGEST_GAP_SECONDS = 65
 
 /** @returns nothing known for what is of another version, older than ten minutes, or of a clock that was ahead */
 export function parseCallPace(value: unknown, nowMs: number): CallPace {
@@ -71,7 +73,8 @@ function judge({ policed, ...known }: GatePace, parts: readonly Second[], nowMs:
   if (judgedAt * 1000 < known.limitedAtMs + 1000) return opened
   const lost = refused + paused
   if (lost - 1 <= POLICED * (answered + lost)) return opened
-  if (policed === undefined) return { ...opened, policed: answered }
+  const isNext = judgedAt - known.judgedAt <= LONGEST_GAP_SECONDS
+  if (policed === undefined || !isNext) return { ...opened, policed: answered }
   // In the former, calls may have been saved up; but what is answered between two pauses may lie in two seconds.
   const limit = paused > 0 ? Math.max(policed, answered) : Math.min(policed, answered)
   return { ...opened, limit, limitedAtMs: nowMs }

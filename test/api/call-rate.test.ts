@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type GatePace, parseCallPace } from '../../src/api/call-rate.ts'
+import { type GatePace, learn, parseCallPace } from '../../src/api/call-rate.ts'
 import { simulateCalls } from '../helpers/simulate-calls.ts'
 
 const unlimited: GatePace = { nextAtMs: 0, limitedAtMs: 0, isClosed: false, judgedAt: 0, seconds: [] }
@@ -101,6 +101,20 @@ test('random refusals with Retry-After cost no more than their pauses', async ()
   const run = await simulateCalls({ service: 'bucket', refuses, ceiling: 20, retryAfterMs: 1000, seconds: 900 })
   // A hundred calls take 5.25 s, and then there is a second of rest.
   expect(run.answered(600)).toBeGreaterThanOrEqual((0.95 * 99) / 6.25)
+})
+
+test.each([
+  [1, 6],
+  [61, 6],
+  [300, undefined],
+])('two seconds that lose half of their calls, %d seconds apart, make a limit of %s', (apart, limit) => {
+  const policed = (at: number) => ({ at, answered: 6, refused: 6, paused: 0 })
+  const first = learn(undefined, [policed(1000)], 1_002_000)
+  expect(first).toMatchObject({ policed: 6 })
+  const second = learn(first, [policed(1000 + apart)], (1002 + apart) * 1000)
+  expect(second.limit).toBe(limit)
+  // Of two in a row, the later one may be the first.
+  expect(learn(second, [policed(1001 + apart)], (1003 + apart) * 1000).limit).toBe(6)
 })
 
 test('what was found is without effect after ten minutes without a call', () => {
