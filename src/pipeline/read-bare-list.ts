@@ -12,7 +12,7 @@ import {
 } from './page-reading.ts'
 
 /** Equal rows fill no more pages in a row: the service repeats its last page, though not far behind it. */
-const MOST_REPEATS = 50
+const MOST_REPEATS = 100
 
 /** What reading a list into memory brought. */
 export interface ListReading {
