@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { type Kysely, sql } from 'kysely'
 import type { Row } from '../src/core/column.ts'
-import type { Database } from '../src/db/database.ts'
-import { publishBi } from '../src/db/bi/publish-bi.ts'
-import { migrateUp } from '../src/db/migrate.ts'
+import type { Database } from '../src/store/database.ts'
+import { publishBi } from '../src/bi/publish/publish-bi.ts'
+import { migrateUp } from '../src/store/migrate.ts'
 import { watchRecords } from '../src/streams/watch-records.ts'
-import { loadRows, prepareToLoad } from '../src/warehouse/load.ts'
+import { loadRows, prepareToLoad } from '../src/store/load.ts'
 import { withScratchDatabase } from './lib/scratch-database.mts'
 
 /**

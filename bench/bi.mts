@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 import { systemClock } from '../src/core/clock.ts'
-import type { Database } from '../src/db/database.ts'
-import { publishBi } from '../src/db/bi/publish-bi.ts'
-import { migrateUp } from '../src/db/migrate.ts'
+import type { Database } from '../src/store/database.ts'
+import { publishBi } from '../src/bi/publish/publish-bi.ts'
+import { migrateUp } from '../src/store/migrate.ts'
 import { withScratchDatabase } from './lib/scratch-database.mts'
 
 /**

@@ -12,7 +12,7 @@ import { type AlertSettings, readAlertSettings } from '../config/read-alerts.ts'
 import { readChannels, readChannelsIfAny } from '../config/read-channels.ts'
 import type { Stream } from '../core/stream.ts'
 import { DAY, parseWallTime, type WallTime } from '../core/wall-clock.ts'
-import type { PlannedChannel } from '../pipeline/partitions.ts'
+import type { PlannedChannel } from '../sync/partitions.ts'
 
 /** What a verb that reads from the service needs to know. */
 export interface ExtractionSettings {

@@ -5,14 +5,14 @@ import type { RunProblem } from '../core/outcome.ts'
 import type { FetchPage } from '../core/page.ts'
 import { parsePartition } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import type { Database } from '../db/database.ts'
+import type { Database } from '../store/database.ts'
 import {
   DAYS_UNTIL_GONE,
   readAnsweredChannels,
   readGoneChannels,
   readUnaskedChannels,
   recordChannelAnswers,
-} from '../state/channel-states.ts'
+} from '../ledger/channel-states.ts'
 
 /**
  * Asks once a day of the service, with one small call each, for the channels that are gone. One that is known again is read by

@@ -1,14 +1,14 @@
 import type { AppContext } from './context.ts'
 import type { Kysely } from 'kysely'
-import { connect, type Connection, type ConnectOptions } from '../api/connect.ts'
-import { createPermits } from '../api/permits.ts'
+import { connect, type Connection, type ConnectOptions } from '../service/connect.ts'
+import { createPermits } from '../service/permits.ts'
 import type { ServiceSettings } from '../config.ts'
 import type { Clock } from '../core/clock.ts'
-import type { Database } from '../db/database.ts'
-import { callBudget } from '../state/call-budget.ts'
-import { createSharedPace } from '../state/shared-pace.ts'
-import { createSharedTokenStore } from '../state/shared-token-store.ts'
-import { readSourceFacts } from '../state/source-facts.ts'
+import type { Database } from '../store/database.ts'
+import { callBudget } from '../ledger/call-budget.ts'
+import { createSharedPace } from '../ledger/shared-pace.ts'
+import { createSharedTokenStore } from '../ledger/shared-token-store.ts'
+import { readSourceFacts } from '../ledger/source-facts.ts'
 
 /** What a verb adds to the settings of the service. */
 type Additions = Partial<Pick<ConnectOptions, 'random' | 'longestRefusedMs' | 'reserve' | 'onExchange' | 'onCall'>>

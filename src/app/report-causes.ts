@@ -1,12 +1,12 @@
 import type { AppContext } from './context.ts'
 import type { Kysely } from 'kysely'
-import { createWebhook } from '../api/webhook.ts'
+import { createWebhook } from '../service/webhook.ts'
 import { readProxies, readSettings, type ServiceSettings } from '../config.ts'
 import { type AlertSettings, readAlertSettings } from '../config/read-alerts.ts'
-import type { Database } from '../db/database.ts'
+import type { Database } from '../store/database.ts'
 import { deliverNotices } from '../scheduler/alerts/deliver-notices.ts'
-import { recordCauses } from '../state/alerts.ts'
-import { readCauses, STATE_CAUSES } from '../state/read-causes.ts'
+import { recordCauses } from '../ledger/alerts.ts'
+import { readCauses, STATE_CAUSES } from '../ledger/read-causes.ts'
 
 /** For one exchange with the receiver. */
 export const ALERT_TIMEOUT_MS = 5000

@@ -1,6 +1,6 @@
 import { openConfiguredDatabase } from '../app/open-database.ts'
 import { readDatabaseSettings, readSettings } from '../config.ts'
-import { grantSql, readGrants } from '../db/read-grants.ts'
+import { grantSql, readGrants } from '../bi/publish/read-grants.ts'
 import type { CliContext } from './command.ts'
 import { checkAlert } from './doctor/check-alert.ts'
 import { checkDatabase } from './doctor/check-database.ts'

@@ -2,7 +2,7 @@ import { MultiBar, type SingleBar } from 'cli-progress'
 import type { Clock } from '../core/clock.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Progress } from '../app/context.ts'
-import { createProgressTally, isOver, type StreamTally } from '../pipeline/progress-tally.ts'
+import { createProgressTally, isOver, type StreamTally } from '../sync/progress-tally.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Progress on a terminal: a bar a stream with rows, pages of total, rate and time left. */

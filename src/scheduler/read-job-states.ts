@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
-import type { Database } from '../db/database.ts'
-import { readHeldJobs } from '../state/jobs.ts'
-import { type JobRun, readLastJobRuns } from '../state/job-runs.ts'
+import type { Database } from '../store/database.ts'
+import { readHeldJobs } from '../ledger/jobs.ts'
+import { type JobRun, readLastJobRuns } from '../ledger/job-runs.ts'
 import type { Job } from './job.ts'
 import { openTimetable } from './timetable.ts'
 

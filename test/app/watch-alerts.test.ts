@@ -6,7 +6,7 @@ import { readExpectedParts } from '../../src/app/watch-alerts.ts'
 import type { JobDefinition } from '../../src/core/define-job.ts'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
 import type { Job } from '../../src/scheduler/job.ts'
-import { startRun } from '../../src/state/runs.ts'
+import { startRun } from '../../src/ledger/runs.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { dbtSources, OLDEST_LANDING } from '../../src/bi/dbt-sources.ts'
 import { biViews } from '../../src/bi/registry.ts'
-import { publishBi } from '../../src/db/bi/publish-bi.ts'
+import { publishBi } from '../../src/bi/publish/publish-bi.ts'
 import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
 
 let pipeline: TestPipeline

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { migrate } from '../../src/cli/migrate.ts'
-import { loadMigrations } from '../../src/db/migrations-folder.ts'
+import { loadMigrations } from '../../src/store/migrations-folder.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { quarantine } from '../../src/cli/quarantine.ts'
-import { quarantineItems, resolveAbsent } from '../../src/state/quarantine.ts'
-import { startRun } from '../../src/state/runs.ts'
-import { claimSource } from '../../src/state/source.ts'
+import { quarantineItems, resolveAbsent } from '../../src/ledger/quarantine.ts'
+import { startRun } from '../../src/ledger/runs.ts'
+import { claimSource } from '../../src/ledger/source.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 

@@ -2,9 +2,9 @@ import { type Kysely, sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { biViews } from '../../src/bi/registry.ts'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
-import { publishBi } from '../../src/db/bi/publish-bi.ts'
-import type { Database } from '../../src/db/database.ts'
-import { forgetCoverage } from '../../src/state/coverage.ts'
+import { publishBi } from '../../src/bi/publish/publish-bi.ts'
+import type { Database } from '../../src/store/database.ts'
+import { forgetCoverage } from '../../src/ledger/coverage.ts'
 import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
 
 let pipeline: TestPipeline

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Answer } from '../../src/emulator/answer.ts'
-import { readLeases } from '../../src/state/leases.ts'
+import { readLeases } from '../../src/ledger/leases.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { type KillBench, type StopPoint, startKillBench } from '../helpers/kill-bench.ts'
 

@@ -10,7 +10,7 @@ import { connectionReset, fieldValue, refusal } from '../../src/emulator/fault-e
 import type { Fault } from '../../src/emulator/faults.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
 import { createRandom } from '../../src/emulator/world/random.ts'
-import { readHealth } from '../../src/state/health.ts'
+import { readHealth } from '../../src/ledger/health.ts'
 import { streams } from '../../src/streams/registry.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
-import { openDatabase } from '../../src/db/pool.ts'
+import { openDatabase } from '../../src/store/pool.ts'
 import { errorsObject, jsonBody, refusal, status } from '../../src/emulator/fault-effects.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'

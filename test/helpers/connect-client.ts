@@ -1,4 +1,4 @@
-import { type Connection, type ConnectOptions, connect } from '../../src/api/connect.ts'
+import { type Connection, type ConnectOptions, connect } from '../../src/service/connect.ts'
 import { silentLog } from '../../src/core/log.ts'
 import type { CallContext } from '../../src/core/page.ts'
 import { createFakeClock } from './fake-clock.ts'

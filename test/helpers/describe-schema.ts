@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { Database } from '../../src/db/database.ts'
+import type { Database } from '../../src/store/database.ts'
 
 /** Everything that migrations make in our schemas, as lines that can be compared: relations, columns, constraints, indexes, comments. */
 export async function describeSchema(db: Kysely<Database>): Promise<readonly string[]> {

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { Database } from '../../src/db/database.ts'
+import type { Database } from '../../src/store/database.ts'
 
 /** What a database keeps of its own: not emptied. */
 const KEPT = [

@@ -1,4 +1,4 @@
-import type { Connection, ConnectOptions } from '../../src/api/connect.ts'
+import type { Connection, ConnectOptions } from '../../src/service/connect.ts'
 import type { ListEndpoint, ListRequest } from '../../src/core/page.ts'
 import type { Emulator } from '../../src/emulator/server.ts'
 import { connectClient } from './connect-client.ts'

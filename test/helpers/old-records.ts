@@ -1,5 +1,5 @@
 import type { WatchRecord } from '../../src/emulator/world/world.ts'
-import type { JobResult } from '../../src/pipeline/tally.ts'
+import type { JobResult } from '../../src/sync/tally.ts'
 import { parseWallTime, type WallTime } from '../../src/core/wall-clock.ts'
 import { startPipeline, type SyncOptions, type TestPipeline } from './start-pipeline.ts'
 

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { Client } from 'pg'
-import type { Database } from '../../src/db/database.ts'
-import { openDatabase } from '../../src/db/pool.ts'
+import type { Database } from '../../src/store/database.ts'
+import { openDatabase } from '../../src/store/pool.ts'
 import { databaseUrl, onServer, type TestDatabase } from './postgres.ts'
 import { createTestRole } from './test-role.ts'
 

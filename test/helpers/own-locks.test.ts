@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openDatabase } from '../../src/db/pool.ts'
+import { openDatabase } from '../../src/store/pool.ts'
 import { ownLocks, untilBlocked } from './own-locks.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
 import { inject } from 'vitest'
-import type { Database } from '../../src/db/database.ts'
-import { openDatabase } from '../../src/db/pool.ts'
+import type { Database } from '../../src/store/database.ts'
+import { openDatabase } from '../../src/store/pool.ts'
 
 export interface TestDatabase extends AsyncDisposable {
   readonly name: string

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { Database } from '../../src/db/database.ts'
+import type { Database } from '../../src/store/database.ts'
 import { streams } from '../../src/streams/registry.ts'
 
 /** The tables of the contract that streams fill, their children and the channels. */

@@ -3,9 +3,9 @@ import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQue
 import { silentLog } from '../../src/core/log.ts'
 import type { FetchPage } from '../../src/core/page.ts'
 import { openWallClock } from '../../src/core/wall-clock.ts'
-import type { Database } from '../../src/db/database.ts'
-import { createReadAhead } from '../../src/pipeline/read-ahead.ts'
-import type { RunDeps } from '../../src/pipeline/slice-work.ts'
+import type { Database } from '../../src/store/database.ts'
+import { createReadAhead } from '../../src/sync/read-ahead.ts'
+import type { RunDeps } from '../../src/sync/slice-work.ts'
 import { itemReader } from '../../src/transform/field.ts'
 import { createFakeClock } from './fake-clock.ts'
 

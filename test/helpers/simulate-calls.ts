@@ -1,4 +1,4 @@
-import { createPermits } from '../../src/api/permits.ts'
+import { createPermits } from '../../src/service/permits.ts'
 import { createMemoryPaceCell, type PaceCell } from '../../src/core/pace-cell.ts'
 import { createRandom } from '../../src/emulator/world/random.ts'
 import { openContext } from './connect-client.ts'

@@ -1,12 +1,8 @@
 import { type Clock, systemClock } from '../../src/core/clock.ts'
 import { silentLog } from '../../src/core/log.ts'
-import { readMigrationStatus } from '../../src/db/migrate.ts'
-import type { ProgressNews } from '../../src/scheduler/http/progress-board.ts'
-import {
-  startStatusServer,
-  type StatusServer,
-  type StatusServerOptions,
-} from '../../src/scheduler/http/start-status-server.ts'
+import { readMigrationStatus } from '../../src/store/migrate.ts'
+import type { ProgressNews } from '../../src/web/progress-board.ts'
+import { startStatusServer, type StatusServer, type StatusServerOptions } from '../../src/web/start-status-server.ts'
 import type { TestDatabase } from './postgres.ts'
 
 /** A status server on a free port, and jobs that a test makes up. */

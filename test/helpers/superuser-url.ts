@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { EmbeddedServer } from '../../src/db/embedded.ts'
-import { locateHome } from '../../src/db/embedded/home.ts'
+import type { EmbeddedServer } from '../../src/store/embedded.ts'
+import { locateHome } from '../../src/store/embedded/home.ts'
 
 /** For what livehouse itself may not do: its own role on an embedded PostgreSQL is no superuser. */
 export async function superuserUrl(server: EmbeddedServer, dataDir: string): Promise<string> {

@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import { Pool, type PoolClient } from 'pg'
-import type { Database } from '../../src/db/database.ts'
+import type { Database } from '../../src/store/database.ts'
 
 /**
  * A database behind a pooler in transaction mode: each transaction, and each statement outside of one, gets whatever real

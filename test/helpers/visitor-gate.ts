@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { Database } from '../../src/db/database.ts'
+import type { Database } from '../../src/store/database.ts'
 import { ownLocks, untilRow } from './own-locks.ts'
 
 /** An advisory lock that the test holds while somebody is to wait. */

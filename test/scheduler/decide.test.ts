@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { decide } from '../../src/scheduler/decide.ts'
 import { openTimetable } from '../../src/scheduler/timetable.ts'
-import type { JobRun } from '../../src/state/job-runs.ts'
+import type { JobRun } from '../../src/ledger/job-runs.ts'
 import { nightly } from '../helpers/scheduler-bench.ts'
 import { jobOf } from '../helpers/start-scheduler.ts'
 

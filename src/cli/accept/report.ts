@@ -1,5 +1,5 @@
 import { formatWallTime } from '../../core/wall-clock.ts'
-import { type Acceptance, isStanding } from '../../state/acceptances.ts'
+import { type Acceptance, isStanding } from '../../ledger/acceptances.ts'
 import { counted, formatTable, minuteIn, rangeText } from '../format.ts'
 
 interface AcceptanceTime {

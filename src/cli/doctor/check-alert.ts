@@ -1,4 +1,4 @@
-import { createWebhook } from '../../api/webhook.ts'
+import { createWebhook } from '../../service/webhook.ts'
 import { ALERT_TIMEOUT_MS } from '../../app/report-causes.ts'
 import { readProxies, readSettings } from '../../config.ts'
 import { readAlertSettings } from '../../config/read-alerts.ts'

@@ -1,4 +1,4 @@
-import type { Connection } from '../../api/connect.ts'
+import type { Connection } from '../../service/connect.ts'
 import { LARGEST_DIFFERENCE_SECONDS, openConnection, WATCHED_REFUSED_MS } from '../../app/open-connection.ts'
 import { openSharedDatabase } from '../../app/open-database.ts'
 import type { DatabaseSettings, ServiceSettings } from '../../config.ts'

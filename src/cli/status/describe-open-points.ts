@@ -1,5 +1,5 @@
 import { formatWallTime, type WallTime } from '../../core/wall-clock.ts'
-import type { OpenReading, OpenReadings } from '../../state/open-readings.ts'
+import type { OpenReading, OpenReadings } from '../../ledger/open-readings.ts'
 import { streams } from '../../streams/registry.ts'
 
 /** Gaps and shortfalls that are named one by one. */

@@ -1,6 +1,6 @@
 import { formatWallMinute, formatWallTime, wallTimeAt } from '../../core/wall-clock.ts'
-import type { BegunSlice } from '../../state/open-slices.ts'
-import type { CallBudget, ScopeBudget } from '../../state/call-budget.ts'
+import type { BegunSlice } from '../../ledger/open-slices.ts'
+import type { CallBudget, ScopeBudget } from '../../ledger/call-budget.ts'
 
 /** What is left of the day's calls on version 1, and what is half read. */
 export interface V1Calls {

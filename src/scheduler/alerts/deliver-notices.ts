@@ -2,8 +2,8 @@ import type { Kysely } from 'kysely'
 import type { Clock } from '../../core/clock.ts'
 import type { Log } from '../../core/log.ts'
 import type { Notice } from '../../core/cause.ts'
-import type { Database } from '../../db/database.ts'
-import { claimNotices, markSent, releaseNotices } from '../../state/alerts.ts'
+import type { Database } from '../../store/database.ts'
+import { claimNotices, markSent, releaseNotices } from '../../ledger/alerts.ts'
 import { type AlertRequest, type AlertStyle, formatAlert, refusalIn, secretsOf } from './alert-formats.ts'
 
 /** Sends a request and gives what came back, or why nothing did (without the address: that may carry a key). */

@@ -68,7 +68,7 @@ function importBreaches(path: string, each: Import, rules: Rules): string[] {
   return isAllowed(rules.packages) || (each.isTypeOnly && isAllowed(rules.packageTypes)) ? [] : breach
 }
 
-/** `api` for `src/api/http.ts`, `main.ts` for `src/main.ts`. */
+/** `api` for `src/service/http.ts`, `main.ts` for `src/main.ts`. */
 function placeOf(path: string): string {
   return path.split('/')[1] ?? path
 }
@@ -80,7 +80,7 @@ function packageOf(specifier: string): string {
     .join('/')
 }
 
-/** Whether a path is among the entries, or in a folder that is: `src/api/` or `src/api`. */
+/** Whether a path is among the entries, or in a folder that is: `src/service/` or `src/service`. */
 function covers(entries: readonly string[], path: string): boolean {
   return entries.some((entry) => entry === path || path.startsWith(entry.endsWith('/') ? entry : `${entry}/`))
 }

@@ -1,0 +1,189 @@
+import { type Kysely, sql } from 'kysely'
+import type { Window } from '../core/slice.ts'
+import type { StreamName } from '../core/stream.ts'
+import { formatWallTime, type WallTime } from '../core/wall-clock.ts'
+import type { Database } from '../store/database.ts'
+import { lockName } from '../store/lock-name.ts'
+import { formatRange, readBounds } from './wall-range.ts'
+
+/** What is wanted of one partition. */
+export interface WantedRange {
+  /** As in the ledger, such as `channel=9`. */
+  readonly partition: string
+  readonly window: Window
+}
+
+/** What the ledger says of a wanted range. */
+export interface Coverage {
+  /** The parts of the wanted range that no landed slice covers, oldest first. */
+  readonly gaps: readonly Window[]
+}
+
+/** Which landed slices count: all, those of one backfill, or those that were begun since an instant. */
+export interface CoverageFilter {
+  readonly backfillId?: string
+  readonly begunSince?: Date
+  /**
+   * Only what is not read again with this lookback, whichever was in force when it was read (`ofStream` where that was not
+   * kept). `timeZone`: the service's.
+   */
+  readonly settledFor?: { readonly lookbackDays: number; readonly ofStream: number; readonly timeZone: string }
+  /** Beside that, what is covered before `until` and was read since `since`, both on the service's wall clock. */
+  readonly recent?: { readonly since: WallTime; readonly until: WallTime; readonly timeZone: string }
+}
+
+/**
+ * Holds wanted ranges against the union of landed ones. One query, whatever the number of partitions. `db`: undefined for a
+ * database without a schema, in which nothing is covered.
+ */
+export async function readCoverage(
+  db: Kysely<Database> | undefined,
+  stream: StreamName,
+  wanted: readonly WantedRange[],
+  { backfillId, begunSince, settledFor, recent }: CoverageFilter = {},
+): Promise<ReadonlyMap<string, Coverage>> {
+  if (db === undefined) return new Map()
+  const { rows } = await sql<{ partition: string; lower: string | null; upper: string | null }>`
+    with wanted as (
+      select * from unnest(${wanted.map(({ partition }) => partition)}::text[],
+        ${wanted.map(({ window }) => formatRange(window))}::tsrange[]) as w (partition, range)
+    ),
+    covered as (${settledFor ? settledRanges(stream, settledFor) : coveredRanges(stream, backfillId, begunSince)}),
+    recent as (${recentRanges(stream, recent)})
+    select partition, lower(gap)::text as lower, upper(gap)::text as upper
+    from wanted left join covered using (partition) left join recent using (partition)
+      left join lateral unnest(tsmultirange(range) - coalesce(covered.ranges, '{}') - coalesce(recent.ranges, '{}')) as gap on true
+    order by partition, gap`.execute(db)
+  const groups = Map.groupBy(rows, ({ partition }) => partition)
+  return new Map(
+    [...groups].map(([partition, group]) => {
+      const gaps = group.flatMap(({ lower, upper }) => readBounds(lower, upper) ?? [])
+      return [partition, { gaps }]
+    }),
+  )
+}
+
+function coveredRanges(stream: StreamName, backfillId: string | undefined, begunSince: Date | undefined) {
+  if (backfillId === undefined && begunSince === undefined)
+    return sql`select partition, covers as ranges from livehouse_ops.partition_states where stream = ${stream}`
+  const ofBackfill = backfillId === undefined ? sql`` : sql` and backfill_id = ${backfillId}`
+  const since = begunSince === undefined ? sql`` : sql` and started_at > ${begunSince}`
+  return sql`
+    select partition, range_agg(covers) as ranges from livehouse_ops.slices
+    where stream = ${stream} and partition in (select partition from wanted)
+      and status = 'landed' and covers is not null${ofBackfill}${since}
+    group by partition`
+}
+
+/** Slice by slice only where some were read with a shorter lookback: what the database keeps is what was settled by their own. */
+function settledRanges(
+  stream: StreamName,
+  { lookbackDays, ofStream, timeZone }: NonNullable<CoverageFilter['settledFor']>,
+) {
+  const until = sql`date_trunc('minute', started_at at time zone ${timeZone}) - make_interval(days => ${lookbackDays})`
+  const isKept = sql`least(shortest_lookback_days, ${ofStream}::integer) >= ${lookbackDays}`
+  return sql`
+    select partition, settled as ranges from livehouse_ops.partition_states where stream = ${stream} and ${isKept}
+    union all
+    select partition, range_agg(case when coalesce(lookback_days, ${ofStream}::integer) >= ${lookbackDays} then slices.settled
+      else nullif(slices.settled * tsrange(null, ${until}), 'empty') end)
+    from livehouse_ops.partition_states as state join livehouse_ops.slices using (stream, partition)
+    where stream = ${stream} and partition in (select partition from wanted) and not ${isKept}
+      and slices.status = 'landed' and slices.settled is not null
+    group by partition`
+}
+
+/** By the runs of that time: what it costs does not grow with the ledger. */
+function recentRanges(stream: StreamName, recent: CoverageFilter['recent']) {
+  if (recent === undefined) return sql`select null::text as partition, null::tsmultirange as ranges where false`
+  const { since, until, timeZone } = recent
+  const at = sql`${formatWallTime(since)}::timestamp at time zone ${timeZone}`
+  return sql`
+    select partition, range_agg(covers * tsrange(null, ${formatWallTime(until)}::timestamp)) as ranges
+    from livehouse_ops.runs join livehouse_ops.slices using (run_id)
+    where (runs.finished_at is null or runs.finished_at > ${at}) and slices.finished_at > ${at}
+      and stream = ${stream} and slices.status = 'landed' and covers is not null
+    group by partition`
+}
+
+/** A range that is to be read again, of all or some streams and partitions. */
+export interface Forgotten {
+  readonly streams: readonly StreamName[]
+  /** Undefined for every channel. */
+  readonly channels: readonly string[] | undefined
+  /** Only this one; every one when not given. */
+  readonly partition?: string
+  readonly window: Window
+}
+
+/** A partition of which a range was covered and no longer is. */
+export interface ForgottenPartition {
+  readonly stream: string
+  readonly partition: string
+  /** How many slices had a part in the range. */
+  readonly slices: number
+}
+
+/**
+ * Takes a range out of what is covered: the next sync reads it again. Slices keep the rest of their range; one that is left
+ * in two pieces becomes two. @returns what had a part in it, in order
+ */
+export async function forgetCoverage(
+  db: Kysely<Database>,
+  { streams, channels, partition, window }: Forgotten,
+): Promise<readonly ForgottenPartition[]> {
+  const range = sql`${formatRange(window)}::tsrange`
+  const ofChannels =
+    channels === undefined ? sql`` : sql` and substring(partition from 'channel=([^/]*)') = any(${channels}::text[])`
+  const ofPartition = partition === undefined ? sql`` : sql` and partition = ${partition}`
+  return await db.transaction().execute(async (trx) => {
+    await lockName(trx, 'ledger')
+    // What is half read is begun anew.
+    await sql`delete from livehouse_ops.open_slices
+      where stream = any(${streams}::text[]) and reads && ${range}${ofChannels}${ofPartition}`.execute(trx)
+    const { rows } = await sql<{ stream: string; partition: string; slices: string }>`
+      with met as (
+        select slice_id, tsmultirange(covers) - tsmultirange(${range}) as rest from livehouse_ops.slices
+        where stream = any(${streams}::text[]) and status = 'landed' and covers && ${range}${ofChannels}${ofPartition}
+        for update
+      ),
+      pieces as (
+        select slice_id, piece, row_number() over (partition by slice_id order by piece) as number
+        from met left join lateral unnest(rest) as piece on true
+      ),
+      further as (
+        insert into livehouse_ops.slices (run_id, stream, partition, covers, settled, reads, backfill_id, status, proof, distinct_rows,
+          quarantined_rows, calls, retries, acceptance_id, lookback_days, page_size, started_at, finished_at)
+        select run_id, stream, partition, piece, nullif(settled * piece, 'empty'), reads, backfill_id, status, proof, 0, 0, 0, 0, acceptance_id, lookback_days, page_size,
+          started_at, finished_at
+        from pieces join livehouse_ops.slices using (slice_id) where number > 1
+      ),
+      kept as (
+        update livehouse_ops.slices as slice
+        set covers = piece, settled = nullif(settled * piece, 'empty'), status = case when piece is null then 'forgotten' else slice.status end
+        from pieces where pieces.slice_id = slice.slice_id and number = 1
+        returning slice.stream, slice.partition
+      )
+      select stream, partition, count(*) as slices from kept group by stream, partition order by stream, partition`.execute(
+      trx,
+    )
+    return rows.map((row) => ({ ...row, slices: Number(row.slices) }))
+  })
+}
+
+/**
+ * Forgets what readings claim that are later than any can be, as the service told a wrong time in them: they have seen nothing of the
+ * days that they cover, and all is read again. @returns how many there were
+ */
+export async function forgetReadingsAfter(db: Kysely<Database>, time: Date): Promise<number> {
+  const later = sql`select stream, partition from livehouse_ops.partition_states where landed_at > ${time} or latest_at > ${time}`
+  if ((await later.execute(db)).rows.length === 0) return 0
+  return await db.transaction().execute(async (trx) => {
+    await lockName(trx, 'ledger')
+    await sql`delete from livehouse_ops.missed_rows where missed_at > ${time}`.execute(trx)
+    const { numAffectedRows } = await sql`
+      update livehouse_ops.slices set status = 'forgotten', covers = null, settled = null
+      where started_at > ${time} and status <> 'forgotten' and (stream, partition) in (${later})`.execute(trx)
+    return Number(numAffectedRows ?? 0)
+  })
+}

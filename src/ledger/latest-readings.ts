@@ -1,0 +1,158 @@
+import { type Kysely, sql } from 'kysely'
+import { type Proof, proofs } from '../core/slice.ts'
+import type { StreamName } from '../core/stream.ts'
+import { formatWallDate, formatWallTime, parseWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
+import type { Database } from '../store/database.ts'
+
+/** What the ledger says of one stream in one active channel, or in the account, over all its partitions. */
+export interface LedgerUnit {
+  readonly stream: string
+  /** Null for streams of the account. */
+  readonly channelId: string | null
+  /** Gift types, questionnaires; else 1. */
+  readonly partitions: number
+  /** How many partitions ended with each proof in their latest slice; zeros are left out. */
+  readonly proofs: Readonly<Partial<Record<Proof, number>>>
+  /** Read by ranges of time; else walked as a whole list. */
+  readonly isWindowed: boolean
+  /** What is covered begins here; null where nothing is, and for walks. */
+  readonly since: WallTime | null
+  /** Where the coverage of its least covered partition ends; null where one has none, and for walks. */
+  readonly until: WallTime | null
+  readonly leastCovered: string
+  /** Until when it is complete by the service's wall clock: `until`, of walks `landedAt`; null where it is not at all. */
+  readonly reach: WallTime | null
+  /** Ranges inside what is covered that are not. */
+  readonly gaps: number
+  /** When its partitions were last read to their end: of them the earliest; null where one never was. */
+  readonly landedAt: Date | null
+  /** The latest of them; null where none ever was. */
+  readonly lastLandedAt: Date | null
+  /** Of that reading. */
+  readonly lastLandedProof: Proof | null
+  /** The latest proven slice of all. */
+  readonly verifiedAt: Date | null
+  readonly lastRunId: string
+}
+
+/** One row a stream and active channel, in order. `timeZone`: the service's. */
+export async function readLedgerUnits(db: Kysely<Database>, timeZone: string): Promise<readonly LedgerUnit[]> {
+  // Multiranges are beyond the builder, and so is what is taken of one row of a group.
+  const { rows } = await sql<UnitRow>`
+    select stream, channel_id as "channelId", count(*)::integer as partitions, array_agg(latest_proof) as proofs,
+      bool_or(is_windowed) as "isWindowed", min(lower(covers))::text as since,
+      case when not bool_or(isempty(covers)) then min(upper(covers))::text end as until,
+      (array_agg(partition order by upper(covers) nulls first, partition))[1] as "leastCovered",
+      coalesce(sum((select count(*) - 1 from unnest(covers))) filter (where not isempty(covers)), 0)::integer as gaps,
+      case when not bool_or(landed_at is null) then min(landed_at) end as "landedAt",
+      case when not bool_or(landed_at is null) then to_char(min(landed_at) at time zone ${timeZone}, 'YYYY-MM-DD HH24:MI:SS') end as walked, max(landed_at) as "lastLandedAt",
+      (array_agg(landed_proof order by landed_at desc nulls last, latest_slice_id desc))[1] as "lastLandedProof",
+      max(verified_at) as "verifiedAt", max(latest_run_id) as "lastRunId"
+    from livehouse_ops.latest_readings where is_active group by stream, channel_id order by stream, channel_id`.execute(
+    db,
+  )
+  const wallOf = (text: string | null) => parseWallTime(text ?? '') ?? null
+  return rows.map(({ proofs: found, since, until, walked, ...unit }) => ({
+    ...unit,
+    proofs: countProofs(found),
+    since: wallOf(since),
+    until: wallOf(until),
+    reach: wallOf(unit.isWindowed ? until : walked),
+  }))
+}
+
+interface UnitRow extends Omit<LedgerUnit, 'proofs' | 'since' | 'until' | 'reach'> {
+  readonly proofs: readonly string[]
+  readonly since: string | null
+  readonly until: string | null
+  readonly walked: string | null
+}
+
+function countProofs(found: readonly string[]): LedgerUnit['proofs'] {
+  return Object.fromEntries(
+    proofs.flatMap((proof) => {
+      const count = found.filter((each) => each === proof).length
+      return count === 0 ? [] : [[proof, count]]
+    }),
+  )
+}
+
+/** The partitions of several units by their latest proof; zeros are left out. */
+export function addProofs(units: readonly LedgerUnit[]): LedgerUnit['proofs'] {
+  return Object.fromEntries(
+    proofs.flatMap((proof) => {
+      const count = units.reduce((sum, unit) => sum + (unit.proofs[proof] ?? 0), 0)
+      return count === 0 ? [] : [[proof, count]]
+    }),
+  )
+}
+
+/** How many whole lists of one stream were read on one day of the service. */
+export interface WalkDay {
+  readonly stream: string
+  /** `YYYY-MM-DD`. */
+  readonly day: string
+  /** Partitions with a reading that came to its end. */
+  readonly landed: number
+  /** Partitions with none but failed or short ones. */
+  readonly failed: number
+}
+
+/** The walks of active channels and the account from the day of `since` on, of one channel or of all. */
+export async function readWalkDays(
+  db: Kysely<Database>,
+  since: Date,
+  timeZone: string,
+  channelId?: string,
+): Promise<readonly WalkDay[]> {
+  const days = sql`datemultirange(daterange(${formatWallDate(wallTimeAt(since.getTime(), timeZone))}::date, null))`
+  const ofChannel = channelId === undefined ? sql`true` : sql`channel_id = ${channelId}`
+  // Most partitions were read on the same days: these are counted before they are spread out.
+  const { rows } = await sql<WalkDay>`
+    with alike as (
+      select stream, span, is_landed, count(*) as partitions
+      from livehouse_ops.latest_readings, lateral (
+        select unnest(landed_days * ${days}) as span, true as is_landed
+        union all select unnest(failed_days * ${days}), false) as spans
+      where is_active and not is_windowed and ${ofChannel} group by stream, span, is_landed
+    )
+    select stream, day::date::text as day, coalesce(sum(partitions) filter (where is_landed), 0)::integer as landed,
+      coalesce(sum(partitions) filter (where not is_landed), 0)::integer as failed
+    from alike, generate_series(lower(span), upper(span) - 1, interval '1 day') as day
+    group by stream, day order by stream, day`.execute(db)
+  return rows
+}
+
+/** A day of the service: from its midnight on. */
+export interface ServiceDay {
+  readonly begin: WallTime
+  readonly timeZone: string
+}
+
+/** A part of a stream that a day is to bring. */
+export interface ExpectedPart {
+  readonly stream: StreamName
+  /** Its name in the ledger. */
+  readonly part: string
+  /** Met only on the day: it may wait for its first reading until the next one. */
+  readonly isNew: boolean
+}
+
+/** How many parts, and channels with one, were not read to their end since the day began; streams without are left out. */
+export async function countUnproven(
+  db: Kysely<Database>,
+  expected: readonly ExpectedPart[],
+  { begin, timeZone }: ServiceDay,
+): Promise<ReadonlyMap<string, { readonly parts: number; readonly channels: number }>> {
+  if (expected.length === 0) return new Map()
+  const { rows } = await sql<{ stream: string; parts: number; channels: number }>`
+    with day as (select ${formatWallTime(begin)}::timestamp at time zone ${timeZone} as begin)
+    select wanted.stream, count(*)::int as parts,
+      count(distinct substring(wanted.partition from '^channel=([^/]+)'))::int as channels
+    from unnest(${expected.map(({ stream }) => stream)}::text[], ${expected.map(({ part }) => part)}::text[],
+      ${expected.map(({ isNew }) => isNew)}::bool[]) as wanted (stream, partition, is_new)
+    left join livehouse_ops.latest_readings using (stream, partition), day
+    where landed_at < day.begin or landed_at is null and not wanted.is_new
+    group by wanted.stream`.execute(db)
+  return new Map(rows.map(({ stream, ...counts }) => [stream, counts]))
+}

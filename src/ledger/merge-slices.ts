@@ -1,0 +1,70 @@
+import { type Kysely, sql } from 'kysely'
+import { DAY } from '../core/wall-clock.ts'
+import type { Database } from '../store/database.ts'
+import { lockName } from '../store/lock-name.ts'
+
+const OLD_DAYS = 7
+/** Partitions that one run looks at, by chance; the next goes on. */
+export const MOST_PARTITIONS = 250
+
+/** Only what is equal in these is joined. */
+const alike = sql.raw('stream, partition, proof, lookback_days, page_size')
+
+/**
+ * Makes one row of old slices of one stream, partition and proof whose ranges touch or overlap: it covers what they covered,
+ * has their sums, and was read when the first of them was. Slices of an open backfill, accepted ones and those that found surprisingly few rows stay as they are,
+ * and nothing is merged across a gap. What had settled must be one range too, so that what a sync reads next is the same before and after.
+ * @returns how many rows are gone by it
+ */
+export async function mergeSlices(db: Kysely<Database>, now: Date): Promise<number> {
+  const before = new Date(now.getTime() - OLD_DAYS * DAY * 1000)
+  return await db.transaction().execute(async (trx) => {
+    await lockName(trx, 'ledger')
+    const { rows } = await sql`
+      with chosen as materialized (
+        select stream, partition from livehouse_ops.partition_states
+        where is_windowed order by random() limit ${MOST_PARTITIONS}
+      ),
+      old as (
+        select slices.*, max(upper(covers)) over (
+            partition by ${alike} order by lower(covers), slice_id
+            rows between unbounded preceding and 1 preceding) as earlier_end
+        from chosen join livehouse_ops.slices using (stream, partition)
+        where status = 'landed' and covers is not null and not is_drop and acceptance_id is null and finished_at < ${before} and not exists (
+          select from livehouse_ops.backfills where backfills.backfill_id = slices.backfill_id and backfills.status = 'open')
+      ),
+      islands as (
+        select *, count(*) filter (where earlier_end is null or lower(covers) > earlier_end) over (
+            partition by ${alike} order by lower(covers), slice_id) as island
+        from old
+      ),
+      merged as materialized (
+        select max(slice_id) as kept, array_agg(slice_id) as slice_ids, max(run_id) as run_id,
+          range_merge(range_agg(covers)) as covers, range_merge(range_agg(reads)) as reads,
+          range_merge(range_agg(settled)) as settled,
+          sum(first_total) as first_total, sum(last_total) as last_total,
+          sum(smallest_total) as smallest_total, sum(largest_total) as largest_total,
+          sum(distinct_rows) as distinct_rows, sum(quarantined_rows) as quarantined_rows,
+          sum(calls) as calls, sum(retries) as retries,
+          min(started_at) as started_at, max(finished_at) as finished_at
+        from islands group by ${alike}, island
+        having count(*) > 1 and coalesce(range_agg(settled), '{}')
+          = tsmultirange(coalesce(range_merge(range_agg(settled)), 'empty'))
+      ),
+      updated as (
+        update livehouse_ops.slices as slice
+        set run_id = merged.run_id, covers = merged.covers, reads = merged.reads, settled = merged.settled, backfill_id = null,
+          first_total = merged.first_total, last_total = merged.last_total,
+          smallest_total = merged.smallest_total, largest_total = merged.largest_total,
+          distinct_rows = merged.distinct_rows, quarantined_rows = merged.quarantined_rows,
+          calls = merged.calls, retries = merged.retries,
+          started_at = merged.started_at, finished_at = merged.finished_at
+        from merged where slice.slice_id = merged.kept
+      )
+      delete from livehouse_ops.slices
+      using (select unnest(slice_ids) as slice_id, kept from merged) as gone
+      where slices.slice_id = gone.slice_id and gone.slice_id <> gone.kept
+      returning slices.slice_id`.execute(trx)
+    return rows.length
+  })
+}

@@ -1,0 +1,105 @@
+import { type Kysely, sql } from 'kysely'
+import type { Proof, Window } from '../core/slice.ts'
+import type { StreamName } from '../core/stream.ts'
+import type { Database } from '../store/database.ts'
+import { readBounds } from './wall-range.ts'
+
+const kinds = ['problem', 'gap', 'accepted'] as const
+
+/** A range that is not covered, a reading that fell short or failed and that no later one has made good, or an accepted one. */
+export interface OpenReading {
+  readonly kind: (typeof kinds)[number]
+  readonly stream: string
+  readonly partition: string
+  /** Null for the account. */
+  readonly channelId: string | null
+  /** Undefined for a walk over a whole list. */
+  readonly window: Window | undefined
+  /** Of all but gaps. */
+  readonly proof: Proof | null
+  /** Of all but gaps: what is missing or went wrong, in English. May quote what the service said. */
+  readonly reason: string | null
+  /** Of all but gaps. */
+  readonly at: Date | null
+}
+
+/** What is open in active channels and the account. */
+export interface OpenReadings {
+  /** Problems, gaps, accepted ones; of each kind the newest first. */
+  readonly open: readonly OpenReading[]
+  /** How many there are of each kind, listed or not. */
+  readonly openCounts: Readonly<Record<OpenReading['kind'], number>>
+}
+
+/** @param most how many of each kind are listed */
+export async function readOpenReadings(db: Kysely<Database>, most: number): Promise<OpenReadings> {
+  const open: OpenReading[] = []
+  const openCounts = { gap: 0, problem: 0, accepted: 0 }
+  for (const kind of kinds) {
+    const rows = await db
+      .selectFrom('livehouse_ops.open_readings')
+      .select(['stream', 'partition', 'channel_id', 'proof', 'error', 'read_at', lower, upper])
+      .select(({ fn }) => fn.countAll<string>().over().as('count'))
+      // A constant, so that the other parts of the view are not read.
+      .where('kind', '=', sql.lit(kind))
+      .where('is_active', '=', true)
+      .orderBy('slice_id', 'desc')
+      .orderBy(sql`upper(reads)`, 'desc')
+      .orderBy('stream')
+      .orderBy('partition')
+      .limit(most)
+      .execute()
+    openCounts[kind] = Number(rows[0]?.count ?? 0)
+    open.push(
+      ...rows.map(({ channel_id: channelId, error: reason, read_at: at, lower, upper, stream, partition, proof }) => {
+        return { kind, stream, partition, proof, channelId, reason, at, window: readBounds(lower, upper) }
+      }),
+    )
+  }
+  return { open, openCounts }
+}
+
+const lower = sql<string | null>`lower(reads)::text`.as('lower')
+const upper = sql<string | null>`upper(reads)::text`.as('upper')
+
+/** A reading that fell short, and that no later one has made good or found anew. */
+export interface OpenShortfall {
+  readonly sliceId: string
+  readonly partition: string
+  /** What it read; undefined for a walk over the whole list. */
+  readonly window: Window | undefined
+  /** Undefined where the ledger does not say: it was read before this was kept. */
+  readonly missingRows: number | undefined
+  readonly reason: string | null
+}
+
+/** The open shortfalls of a channel in all its partitions, or of the account (null), the newest first. */
+export async function readShortfalls(
+  db: Kysely<Database>,
+  stream: StreamName,
+  channelId: string | null,
+): Promise<readonly OpenShortfall[]> {
+  const rows = await db
+    .selectFrom('livehouse_ops.open_readings as bad')
+    .select(['slice_id', 'partition', 'error', 'missing_rows', lower, upper])
+    .where('kind', '=', sql.lit('problem'))
+    .where('stream', '=', stream)
+    .where('channel_id', 'is not distinct from', channelId)
+    .where('proof', '=', 'short')
+    // Ranges that meet are beyond the builder.
+    .where(
+      sql<boolean>`not exists (
+        select from livehouse_ops.slices as later where later.stream = bad.stream and later.partition = bad.partition
+          and later.slice_id > bad.slice_id and later.proof in ('short', 'accepted')
+          and (bad.reads is null or later.reads && bad.reads))`,
+    )
+    .orderBy('slice_id', 'desc')
+    .execute()
+  return rows.map(({ slice_id, partition, missing_rows, error, lower: from, upper: to }) => ({
+    sliceId: slice_id ?? '',
+    partition,
+    window: readBounds(from, to),
+    missingRows: missing_rows === null ? undefined : Number(missing_rows),
+    reason: error,
+  }))
+}

@@ -1,0 +1,149 @@
+import { type Kysely, sql } from 'kysely'
+import type { Window } from '../core/slice.ts'
+import type { StreamName } from '../core/stream.ts'
+import type { Database } from '../store/database.ts'
+import { formatRange, readBounds } from './wall-range.ts'
+
+/** How far a slice has come that is read over several days. */
+export interface OpenSlice {
+  readonly window: Window
+  /** What of it will count as covered; undefined for nothing. */
+  readonly covers: Window | undefined
+  readonly backfillId: string | undefined
+  /** Pages whose rows are committed; 0 where only the days on which it failed are kept. */
+  readonly pagesRead: number
+  /** Items of the largest page that came. */
+  readonly pageSize: number
+  /** Of the rows that came so far. */
+  readonly keys: ReadonlySet<string>
+  /** In the order of the page. */
+  readonly lastPageKeys: readonly string[]
+  /** Rows inside the window. */
+  readonly foundRows: number
+  readonly quarantinedRows: number
+  readonly calls: number
+  readonly retries: number
+  readonly startedAt: Date
+  /** When the last page was committed. */
+  readonly readAt: Date
+  /** Days in a row on which the service refused it or failed. */
+  readonly failedDays: number
+  /** The last of them, `YYYY-MM-DD`. */
+  readonly failedOn: string | undefined
+}
+
+/** A slice that is being read over days, as a person looks at it. */
+export interface BegunSlice extends Pick<OpenSlice, 'window' | 'pagesRead' | 'startedAt' | 'readAt'> {
+  readonly stream: string
+  readonly partition: string
+  readonly rows: number
+}
+
+/** Every slice that is being read over days, the oldest first. */
+export async function readBegunSlices(db: Kysely<Database>): Promise<readonly BegunSlice[]> {
+  const rows = await db
+    .selectFrom('livehouse_ops.open_slices')
+    .select(['stream', 'partition', 'pages_read', 'started_at', 'read_at'])
+    .select([
+      sql<string>`lower(reads)::text`.as('reads_from'),
+      sql<string>`upper(reads)::text`.as('reads_to'),
+      sql<number>`cardinality(keys)`.as('rows'),
+    ])
+    .where('pages_read', '>', 0)
+    .orderBy('started_at')
+    .execute()
+  return rows.flatMap((row) => {
+    const window = readBounds(row.reads_from, row.reads_to)
+    const { stream, partition, rows: count, pages_read: pagesRead, started_at: startedAt, read_at: readAt } = row
+    return window === undefined ? [] : [{ stream, partition, window, pagesRead, rows: count, startedAt, readAt }]
+  })
+}
+
+/** The partitions of a stream of which a slice is being read. */
+export async function readOpenPartitions(db: Kysely<Database>, stream: StreamName): Promise<ReadonlySet<string>> {
+  const rows = await db
+    .selectFrom('livehouse_ops.open_slices')
+    .select('partition')
+    .where('stream', '=', stream)
+    .execute()
+  return new Set(rows.map(({ partition }) => partition))
+}
+
+/** The slice of a partition that is being read; undefined where none is. */
+export async function readOpenSlice(
+  db: Kysely<Database>,
+  stream: StreamName,
+  partition: string,
+): Promise<OpenSlice | undefined> {
+  const row = await db
+    .selectFrom('livehouse_ops.open_slices')
+    .selectAll()
+    .select([
+      sql<string>`lower(reads)::text`.as('reads_from'),
+      sql<string>`upper(reads)::text`.as('reads_to'),
+      sql<string | null>`lower(covers)::text`.as('covers_from'),
+      sql<string | null>`upper(covers)::text`.as('covers_to'),
+    ])
+    .where('stream', '=', stream)
+    .where('partition', '=', partition)
+    .executeTakeFirst()
+  const window = row && readBounds(row.reads_from, row.reads_to)
+  if (row === undefined || window === undefined) return undefined
+  return {
+    window,
+    covers: readBounds(row.covers_from, row.covers_to),
+    backfillId: row.backfill_id ?? undefined,
+    pagesRead: row.pages_read,
+    pageSize: row.page_size,
+    keys: new Set(row.keys),
+    lastPageKeys: row.last_page_keys,
+    foundRows: Number(row.found_rows),
+    quarantinedRows: Number(row.quarantined_rows),
+    calls: Number(row.calls),
+    retries: Number(row.retries),
+    startedAt: row.started_at,
+    readAt: row.read_at,
+    failedDays: row.failed_days,
+    failedOn: row.failed_on ?? undefined,
+  }
+}
+
+/** Keeps how far a slice has come; in the transaction of the rows of its last page. */
+export async function saveOpenSlice(
+  db: Kysely<Database>,
+  place: { readonly stream: StreamName; readonly partition: string; readonly runId: string },
+  slice: OpenSlice,
+): Promise<void> {
+  const progress = {
+    reads: formatRange(slice.window),
+    covers: slice.covers ? formatRange(slice.covers) : null,
+    backfill_id: slice.backfillId ?? null,
+    pages_read: slice.pagesRead,
+    page_size: slice.pageSize,
+    keys: [...slice.keys],
+    last_page_keys: [...slice.lastPageKeys],
+    found_rows: slice.foundRows,
+    quarantined_rows: slice.quarantinedRows,
+    calls: slice.calls,
+    retries: slice.retries,
+    run_id: place.runId,
+    started_at: slice.startedAt,
+    read_at: slice.readAt,
+    failed_days: slice.failedDays,
+    failed_on: slice.failedOn ?? null,
+  }
+  await db
+    .insertInto('livehouse_ops.open_slices')
+    .values({ stream: place.stream, partition: place.partition, ...progress })
+    .onConflict((conflict) => conflict.columns(['stream', 'partition']).doUpdateSet(progress))
+    .execute()
+}
+
+/** The slice has ended, or is to be begun anew. */
+export async function closeOpenSlice(db: Kysely<Database>, stream: StreamName, partition: string): Promise<void> {
+  await db
+    .deleteFrom('livehouse_ops.open_slices')
+    .where('stream', '=', stream)
+    .where('partition', '=', partition)
+    .execute()
+}

@@ -1,0 +1,107 @@
+import { type Kysely, sql } from 'kysely'
+import { FORMS_SCHEMA } from '../bi/form-view.ts'
+import { quoteName } from '../bi/quote.ts'
+import { safeName, uniqueName } from '../bi/safe-names.ts'
+import type { StreamName } from '../core/stream.ts'
+import type { Database } from '../store/database.ts'
+
+/** The known questionnaires by channel. */
+export async function readQuestions(db: Kysely<Database>): Promise<ReadonlyMap<string, readonly string[]>> {
+  const rows = await db
+    .selectFrom('livehouse.questionnaires')
+    .select(['channel_id', 'question_id'])
+    .orderBy('channel_id')
+    .orderBy('question_id')
+    .execute()
+  const byChannel = Map.groupBy(rows, ({ channel_id }) => channel_id)
+  return new Map([...byChannel].map(([channelId, group]) => [channelId, group.map(({ question_id }) => question_id)]))
+}
+
+export interface SeenHeaders {
+  readonly stream: StreamName
+  readonly partition: string
+  /** JSON text. */
+  readonly title: string
+  readonly runId: string
+  readonly seenAt: Date
+}
+
+/**
+ * Remembers the headers of a questionnaire. Where they are not what they were, everything that was covered until now is
+ * forgotten: all of it is read again, so that no row keeps its old questions. @returns whether they changed
+ */
+export async function rememberHeaders(trx: Kysely<Database>, headers: SeenHeaders): Promise<boolean> {
+  const { stream, partition, title, runId, seenAt } = headers
+  const before = await trx
+    .selectFrom('livehouse_ops.headers')
+    .select([sql<boolean>`title = ${title}::jsonb`.as('is_same')])
+    .where('partition', '=', partition)
+    .forUpdate()
+    .executeTakeFirst()
+  if (before?.is_same) return false
+  await trx
+    .insertInto('livehouse_ops.headers')
+    .values({ partition, title, run_id: runId, seen_at: seenAt })
+    .onConflict((conflict) => conflict.column('partition').doUpdateSet({ title, run_id: runId, seen_at: seenAt }))
+    .execute()
+  if (before === undefined) return false
+  await trx
+    .updateTable('livehouse_ops.slices')
+    .set({ status: 'forgotten' })
+    .where('stream', '=', stream)
+    .where('partition', '=', partition)
+    .where('status', '=', 'landed')
+    .execute()
+  return true
+}
+
+interface FormId {
+  readonly channelId: string
+  readonly questionId: string
+}
+
+/** Remembers that a questionnaire is to have a view; the view is made by publishing. @returns its name, the old one where it has one */
+export async function addPublishedForm(db: Kysely<Database>, { channelId, questionId }: FormId): Promise<string> {
+  return await db.transaction().execute(async (trx) => {
+    await sql`lock table livehouse_ops.published_forms in share row exclusive mode`.execute(trx)
+    const { rows } = await sql<{ channelId: string; questionId: string; view: string }>`
+      select channel_id as "channelId", question_id as "questionId", view_name as view from livehouse_ops.published_forms`.execute(
+      trx,
+    )
+    const present = rows.find((row) => row.channelId === channelId && row.questionId === questionId)
+    if (present !== undefined) return present.view
+    const view = uniqueName(safeName(`form_${questionId}`, 'form'), new Set(rows.map((row) => row.view)))
+    await sql`insert into livehouse_ops.published_forms (channel_id, question_id, view_name)
+      values (${channelId}, ${questionId}, ${view})`.execute(trx)
+    return view
+  })
+}
+
+/** Takes the view of a questionnaire away, and that it is to have one. */
+export async function removePublishedForm(
+  db: Kysely<Database>,
+  { channelId, questionId }: FormId,
+  view: string,
+): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await sql.raw(`drop view if exists ${FORMS_SCHEMA}.${quoteName(view)}`).execute(trx)
+    await sql`delete from livehouse_ops.published_forms
+      where channel_id = ${channelId} and question_id = ${questionId}`.execute(trx)
+  })
+}
+
+/** Lets every analyst see the answers to these questions, or no longer. @param headers of the questions, empty for none */
+export async function setCleared(
+  db: Kysely<Database>,
+  { channelId, questionId }: FormId,
+  headers: readonly string[],
+  isCleared: boolean,
+): Promise<void> {
+  if (isCleared) {
+    await sql`insert into livehouse_ops.cleared_questions (channel_id, question_id, question)
+      select ${channelId}, ${questionId}, h from unnest(${headers}::text[]) h on conflict do nothing`.execute(db)
+  } else {
+    await sql`delete from livehouse_ops.cleared_questions where channel_id = ${channelId} and question_id = ${questionId}
+      and question = any (${headers}::text[])`.execute(db)
+  }
+}

@@ -1,0 +1,87 @@
+import { type Kysely, sql } from 'kysely'
+import type { Cause } from '../core/cause.ts'
+import type { Database } from '../store/database.ts'
+import { distinctValues } from './distinct-values.ts'
+import { readHealth } from './health.ts'
+import { runCommands, tellingRun } from './runs.ts'
+
+/** A field that was met longer ago is no news. */
+const NEWS_MS = 86_400_000
+const LONGEST_FIELD = 60
+const LONGEST_REASON = 200
+
+/** The kinds that the state alone tells of, whoever ran what. */
+export const STATE_CAUSES = ['run', 'unknownField', 'channelGone'] as const
+
+/** What the state tells that an operator should hear of. */
+export async function readCauses(db: Kysely<Database>, now: Date): Promise<readonly Cause[]> {
+  const { channels } = await readHealth(db)
+  return [
+    ...(await readRunCauses(db)),
+    ...(await readUnknownFields(db, now)),
+    ...channels
+      .filter(({ state }) => state === 'gone')
+      .map(({ channelId: channel }) => ({ kind: 'channelGone', channel }) as const),
+  ]
+}
+
+const unbegun = sql`run_id is null and status = 'ended'`
+
+/** The last run of each command, `run nightly` for one; those of `running` processes say nothing yet. */
+async function readRunCauses(db: Kysely<Database>): Promise<readonly Cause[]> {
+  const { rows } = await sql<RunRow>`
+    with named as (
+      select command as name, run_id, status, outcome, finished_at, null as reason
+      from ${runCommands} as commands cross join lateral ${tellingRun} as telling
+      where command <> 'demo'
+      union all
+      -- Failed before a run began, such as for want of a setting, or never came to its end. Where a run says why, that counts.
+      select 'run ' || job, null, outcome, null, finished_at, error
+      from ${distinctValues('livehouse_ops.job_runs', 'job', unbegun)} as jobs cross join lateral (
+        select * from livehouse_ops.job_runs where job = jobs.value and ${unbegun} order by finished_at desc nulls last limit 1
+      ) as job_run
+      where not exists (select from livehouse_ops.runs where command = 'run ' || job and status = 'failed'
+        and finished_at between job_run.started_at and job_run.finished_at)
+    ), last as (
+      select distinct on (name) * from named order by name, finished_at desc nulls last, run_id desc nulls last
+    )
+    select name, run_id, status, reason, coalesce((
+      select jsonb_agg(jsonb_build_object('stream', stream, 'code', code, 'count', count) order by stream, code)
+      from (select e ->> 'stream' as stream, e ->> 'code' as code, count(*)
+        from jsonb_array_elements(last.outcome -> 'errors') as e group by 1, 2) as counted
+    ), '[]') as problems
+    from last where status in ('partial', 'failed') order by name`.execute(db)
+  return rows.map(({ name, run_id: runId, status, problems, reason }) => {
+    const told = reason === null ? {} : { reason: withoutPeople(reason).slice(0, LONGEST_REASON) }
+    return { kind: 'run', name, runId, status, problems, ...told }
+  })
+}
+
+async function readUnknownFields(db: Kysely<Database>, now: Date): Promise<readonly Cause[]> {
+  const fields = await db
+    .selectFrom('livehouse_ops.unknown_fields')
+    .select(['stream', 'field'])
+    .where('first_seen_at', '>', new Date(now.getTime() - NEWS_MS))
+    .orderBy('stream')
+    .orderBy('field')
+    .execute()
+  return fields.map(({ stream, field }) => ({ kind: 'unknownField', stream, field: nameOf(field) }))
+}
+
+/** A service may key an object by a number of somebody; and names could be of any length. */
+function nameOf(field: string): string {
+  return withoutPeople(field).slice(0, LONGEST_FIELD)
+}
+
+/** Without what could be a number or an address of somebody. */
+function withoutPeople(text: string): string {
+  return text.replaceAll(/\d{5,}|[^\s<>"']+@[^\s<>"']+/g, '…')
+}
+
+interface RunRow {
+  readonly name: string
+  readonly run_id: string | null
+  readonly status: 'partial' | 'failed'
+  readonly reason: string | null
+  readonly problems: Extract<Cause, { kind: 'run' }>['problems']
+}

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { type Kysely, sql } from 'kysely'
+import type { RunStatus } from '../core/outcome.ts'
+import type { Database } from '../store/database.ts'
+import { distinctValues } from './distinct-values.ts'
+import type { Leases } from './leases.ts'
+
+export interface NewRun {
+  readonly command: string
+  /** What was asked for, without secrets. */
+  readonly settings: Readonly<Record<string, unknown>>
+  readonly startedAt: Date
+}
+
+export interface EndedRun {
+  readonly status: RunStatus
+  readonly finishedAt: Date
+  readonly resumesAt: Date | null
+  /** The contract's JSON summary. */
+  readonly outcome: unknown
+}
+
+/** How a run stands: one whose lease has expired is `interrupted`, whether that is on record yet or not. */
+export type RecordedStatus = RunStatus | 'running' | 'interrupted'
+
+/** Whether it came to an end of its own. */
+export function hasEnded({ status }: { readonly status: RecordedStatus }): boolean {
+  return status !== 'running' && status !== 'interrupted'
+}
+
+const hasLease = sql`exists (select from livehouse_ops.leases where name = 'run ' || run_id and expires_at > now())`
+
+/** The same of a row of `livehouse_ops.runs`. */
+export const recordedStatus = sql<RecordedStatus>`case when status = 'running' and not ${hasLease} then 'interrupted' else status end`
+
+/**
+ * Writes the start of a run that is shown as running while its lease is renewed, and the end of those before whose lease has expired.
+ * @returns its id, decimal text
+ */
+export async function openRun(db: Kysely<Database>, run: NewRun, leases: Leases): Promise<string> {
+  await sql`
+    with closed as (
+      update livehouse_ops.runs set status = 'interrupted', finished_at = coalesce(
+        (select renewed_at from livehouse_ops.leases where name = 'run ' || run_id), started_at)
+      where status = 'running' and not ${hasLease}
+      returning 'run ' || run_id as lease
+    )
+    delete from livehouse_ops.leases where name in (select lease from closed) or expires_at < now() - interval '1 day'`.execute(
+    db,
+  )
+  return await db.transaction().execute(async (trx) => {
+    const runId = await startRun(trx, run)
+    const lost = await leases.tryTake(`run ${runId}`, { db: trx })
+    assert(lost !== undefined, 'the number of a run is its own')
+    return runId
+  })
+}
+
+/** Writes the start of a run. @returns its id, decimal text */
+export async function startRun(db: Kysely<Database>, { command, settings, startedAt }: NewRun): Promise<string> {
+  const { run_id } = await db
+    .insertInto('livehouse_ops.runs')
+    .values({ command, status: 'running', settings: JSON.stringify(settings), started_at: startedAt })
+    .returning('run_id')
+    .executeTakeFirstOrThrow()
+  return run_id
+}
+
+/** Writes its end; also of one that was taken for interrupted, such as while its machine was asleep. */
+export async function finishRun(db: Kysely<Database>, runId: string, run: EndedRun): Promise<void> {
+  await db
+    .updateTable('livehouse_ops.runs')
+    .set({
+      status: run.status,
+      finished_at: run.finishedAt,
+      resumes_at: run.resumesAt,
+      outcome: JSON.stringify(run.outcome),
+    })
+    .where('run_id', '=', runId)
+    .execute()
+}
+
+/** Every command that a run is on record of, as the column `value` of a subquery. */
+export const runCommands = distinctValues('livehouse_ops.runs', 'command')
+
+/** For a lateral join with `commands`: the run that says how its command stands. Of those that are under way nothing is known yet. */
+export const tellingRun = sql`(
+  select * from livehouse_ops.runs
+  where runs.command = commands.value and status not in ('running', 'interrupted')
+    -- One that was only interrupted is gone on with: the one before it counts.
+    and not coalesce(outcome -> 'errors' <> '[]' and not jsonb_path_exists(outcome, '$.errors[*] ? (@.code != "run.interrupted")'), false)
+  order by finished_at desc nulls last, run_id desc limit 1)`

@@ -1,0 +1,201 @@
+import { type Kysely, sql } from 'kysely'
+import { isGreen, type Partition, partitionKey, type Proof, type Window } from '../core/slice.ts'
+import type { StreamName } from '../core/stream.ts'
+import { formatWallTime, type WallTime } from '../core/wall-clock.ts'
+import type { Database } from '../store/database.ts'
+import { formatRange } from './wall-range.ts'
+
+/** What the ledger keeps of one extraction. */
+export interface SliceRecord {
+  readonly runId: string
+  readonly stream: StreamName
+  readonly partition: Partition
+  /** What it read; undefined for a snapshot walk. */
+  readonly window: Window | undefined
+  /** What it covers once it has landed; undefined where nothing. */
+  readonly covers: Window | undefined
+  /** The part of that which is not read again; undefined where nothing. */
+  readonly settled: Window | undefined
+  /** How long rows may still change, as it was when it was read; as the stream says when not given. */
+  readonly lookbackDays?: number | undefined
+  /** Rows of a page as they came; undefined where all lay on one, or pages of two sizes brought the same. */
+  readonly pageSize?: number | undefined
+  readonly backfillId: string | undefined
+  readonly proof: Proof
+  readonly totals:
+    | { readonly first: number; readonly last: number; readonly smallest: number; readonly largest: number }
+    | undefined
+  readonly distinctRows: number
+  readonly quarantinedRows: number
+  readonly calls: number
+  readonly retries: number
+  /** Whether it found surprisingly few rows. */
+  readonly isDrop: boolean
+  /** How many rows it lacks; undefined where none is known to be missing. */
+  readonly missingRows?: number | undefined
+  /** The acceptance by which its shortfall counts as accepted. */
+  readonly acceptanceId?: string | undefined
+  /** Why it is not proven; undefined where it is. */
+  readonly error: string | undefined
+  readonly startedAt: Date
+  readonly finishedAt: Date
+}
+
+/** Writes a slice into the ledger; in the transaction of its last rows, so that coverage never runs ahead of rows. */
+export async function recordSlice(db: Kysely<Database>, slice: SliceRecord): Promise<void> {
+  await sliceEntry(db, slice).execute()
+}
+
+/** The statement that does so, to be executed together with others. */
+export function sliceEntry(db: Kysely<Database>, slice: SliceRecord) {
+  return db.insertInto('livehouse_ops.slices').values({
+    run_id: slice.runId,
+    stream: slice.stream,
+    partition: partitionKey(slice.partition),
+    reads: slice.window ? formatRange(slice.window) : null,
+    covers: slice.covers ? formatRange(slice.covers) : null,
+    settled: slice.settled ? formatRange(slice.settled) : null,
+    backfill_id: slice.backfillId ?? null,
+    status: statusOf(slice.proof),
+    proof: slice.proof,
+    first_total: slice.totals?.first ?? null,
+    last_total: slice.totals?.last ?? null,
+    smallest_total: slice.totals?.smallest ?? null,
+    largest_total: slice.totals?.largest ?? null,
+    distinct_rows: slice.distinctRows,
+    quarantined_rows: slice.quarantinedRows,
+    calls: slice.calls,
+    retries: slice.retries,
+    is_drop: slice.isDrop,
+    missing_rows: slice.missingRows ?? null,
+    acceptance_id: slice.acceptanceId ?? null,
+    lookback_days: slice.lookbackDays ?? null,
+    page_size: slice.pageSize ?? null,
+    error: slice.error ?? null,
+    started_at: slice.startedAt,
+    finished_at: slice.finishedAt,
+  })
+}
+
+/** Whether a whole walk of this partition has landed since an instant. */
+export async function hasLandedSince(
+  db: Kysely<Database>,
+  stream: StreamName,
+  partition: string,
+  since: Date,
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('livehouse_ops.slices')
+    .select('slice_id')
+    .where('stream', '=', stream)
+    .where('partition', '=', partition)
+    .where('status', '=', 'landed')
+    .where('reads', 'is', null)
+    .where('started_at', '>', since)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** How many rows the last landed walk of a partition before this run found; undefined without one. */
+export async function readWalkBefore(
+  db: Kysely<Database>,
+  stream: StreamName,
+  partition: string,
+  runId: string,
+): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('livehouse_ops.slices')
+    .select('distinct_rows')
+    .where('stream', '=', stream)
+    .where('partition', '=', partition)
+    .where('status', '=', 'landed')
+    .where('run_id', '!=', runId)
+    .orderBy('slice_id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row === undefined ? undefined : Number(row.distinct_rows)
+}
+
+/** Only what is settled counts as covered. A list that moved has been read, but is read again. */
+function statusOf(proof: Proof): 'landed' | 'moving' | 'failed' {
+  if (proof === 'moving') return proof
+  return isGreen(proof) ? 'landed' : 'failed'
+}
+
+/**
+ * When the last reading began that brought these minutes of a partition; undefined (for a minute) asks for whole walks.
+ * @returns as many instants as minutes, in their order; undefined where it was never read
+ */
+export async function readLastReading(
+  db: Kysely<Database>,
+  stream: StreamName,
+  partition: string,
+  minutes: readonly (WallTime | undefined)[],
+): Promise<readonly (Date | undefined)[]> {
+  const times = minutes.map((minute) => (minute === undefined ? null : formatWallTime(minute)))
+  const { rows } = await sql<{ at: Date | null }>`
+    select (
+      select max(started_at) from livehouse_ops.slices
+      where stream = ${stream} and partition = ${partition} and status in ('landed', 'moving')
+        and case when minute is null then reads is null else reads @> minute end
+    ) as at
+    from unnest(${times}::timestamp[]) with ordinality as asked (minute, number) order by number`.execute(db)
+  return rows.map(({ at }) => at ?? undefined)
+}
+
+/** A window of a partition, or a walk over its whole list. */
+export interface RowsQuestion {
+  /** As in the ledger, such as `channel=9`. */
+  readonly partition: string
+  readonly window: Window | undefined
+}
+
+/** A reading that is longer than the window by more than this says little about it: rows crowd on some days. */
+const LONGEST_SHARE = 4
+
+/**
+ * How many rows earlier readings let expect: of a whole list its last one; of a window the mean density of those of like length
+ * that have met at least half of it. `isCounted`: only totals that the source named count, else the rows that came.
+ * @returns as many numbers as questions, in their order; undefined where nothing is known
+ */
+export async function readKnownRows(
+  db: Kysely<Database>,
+  stream: StreamName,
+  isCounted: boolean,
+  questions: readonly RowsQuestion[],
+): Promise<readonly (number | undefined)[]> {
+  const ranges = questions.map(({ window }) => (window === undefined ? null : formatRange(window)))
+  const rowsRead = isCounted ? sql`last_total` : sql`distinct_rows`
+  const { rows } = await sql<{ number: string; rows: number }>`
+    with asked as (
+      select * from unnest(${questions.map(({ partition }) => partition)}::text[], ${ranges}::tsrange[])
+        with ordinality as a (partition, range, number)
+    ),
+    readings as (
+      select slice_id, partition, reads, ${rowsRead}::float8 as rows,
+        extract(epoch from upper(reads) - lower(reads))::float8 as seconds
+      from livehouse_ops.slices where stream = ${stream} and partition in (select partition from asked) and calls > 0 and ${rowsRead} is not null
+        and (status <> 'failed' or proof = 'short')
+    ),
+    walks as (
+      select distinct on (number) number, rows from asked join readings using (partition)
+      where range is null and reads is null order by number, slice_id desc
+    ),
+    met as (
+      select number, range, rows, seconds, range * reads as part,
+        extract(epoch from upper(range * reads) - lower(range * reads))::float8 as met_seconds,
+        extract(epoch from upper(range) - lower(range))::float8 as asked_seconds
+      from asked join readings using (partition) where range && reads
+    ),
+    windows as (
+      select number, max(asked_seconds) * sum(rows * met_seconds / seconds) / sum(met_seconds) as rows
+      from met where seconds <= asked_seconds * ${isCounted ? LONGEST_SHARE : 1e9}::float8
+      group by number
+      having (select sum(extract(epoch from upper(each) - lower(each))) from unnest(range_agg(part)) as each) * 2
+        >= max(asked_seconds)
+    )
+    select number, rows from walks union all select number, rows from windows`.execute(db)
+  const known = new Map(rows.map((row) => [Number(row.number), row.rows]))
+  return questions.map((_, index) => known.get(index + 1))
+}

@@ -1,0 +1,87 @@
+import type { Kysely } from 'kysely'
+import { LivehouseError } from '../core/errors.ts'
+import type { Database } from '../store/database.ts'
+
+/** What a database belongs to: with another of these, its rows would be of another account or of other instants. */
+export interface Source {
+  /** Without a trailing slash. */
+  readonly baseUrl: string
+  /** Null where only a fixed token is used. */
+  readonly appId: string | null
+  readonly timeZone: string
+}
+
+/**
+ * Remembers the source on the first use of a database and refuses any other. An app id that comes later, where only a fixed
+ * token has been used so far, is remembered then. Two first uses at once: one remembers, the other is held against it.
+ * @throws db.otherSource
+ */
+export async function claimSource(db: Kysely<Database>, source: Source): Promise<void> {
+  const { baseUrl, appId, timeZone } = source
+  const remembered = await db.transaction().execute(async (transaction) => {
+    // Waits for another first use to commit, by the index that allows one row.
+    const claim = await transaction
+      .insertInto('livehouse_ops.source')
+      .values({ base_url: baseUrl, app_id: appId, time_zone: timeZone })
+      .onConflict((conflict) => conflict.doNothing())
+      .returning(['base_url', 'app_id', 'time_zone'])
+      .executeTakeFirst()
+    if (claim !== undefined) return claim
+    if (appId !== null) {
+      await transaction
+        .updateTable('livehouse_ops.source')
+        .set({ app_id: appId })
+        .where('app_id', 'is', null)
+        .where('base_url', '=', baseUrl)
+        .where('time_zone', '=', timeZone)
+        .execute()
+    }
+    return transaction
+      .selectFrom('livehouse_ops.source')
+      .select(['base_url', 'app_id', 'time_zone'])
+      .executeTakeFirstOrThrow()
+  })
+  const differences = differencesBetween(
+    { baseUrl: remembered.base_url, appId: remembered.app_id, timeZone: remembered.time_zone },
+    source,
+  )
+  if (differences.length > 0) throw otherSource(differences)
+}
+
+/** The source that a database belongs to; undefined before its first use. */
+export async function readSource(db: Kysely<Database>): Promise<Source | undefined> {
+  const row = await db.selectFrom('livehouse_ops.source').select(['base_url', 'app_id', 'time_zone']).executeTakeFirst()
+  return row && { baseUrl: row.base_url, appId: row.app_id, timeZone: row.time_zone }
+}
+
+/** Refuses another source, and claims nothing. @throws db.otherSource */
+export async function checkSource(db: Kysely<Database>, source: Source): Promise<void> {
+  const remembered = await readSource(db)
+  if (remembered === undefined) return
+  const differences = differencesBetween({ ...remembered, appId: remembered.appId ?? source.appId }, source)
+  if (differences.length > 0) throw otherSource(differences)
+}
+
+/** Half a sentence for each setting that another source stands in; none where the database can be used. */
+export function differencesBetween(remembered: Source, given: Source): readonly string[] {
+  return [
+    differenceIn('LIVEHOUSE_BASE_URL', remembered.baseUrl, given.baseUrl),
+    differenceIn('LIVEHOUSE_APP_ID', remembered.appId, given.appId),
+    differenceIn('LIVEHOUSE_TIMEZONE', remembered.timeZone, given.timeZone),
+  ].filter((difference) => difference !== undefined)
+}
+
+function differenceIn(variable: string, remembered: string | null, given: string | null): string | undefined {
+  return remembered === given
+    ? undefined
+    : `${variable} was ${remembered ?? 'not set'} and is now ${given ?? 'not set'}`
+}
+
+function otherSource(differences: readonly string[]): LivehouseError<'db.otherSource'> {
+  return new LivehouseError(
+    'db.otherSource',
+    `This database holds the records of another source: ${differences.join('; ')}. One database belongs to one source: set ` +
+      'the old value again, or point DATABASE_URL at another database for the new one.',
+    { differences },
+  )
+}

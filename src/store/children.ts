@@ -1,0 +1,44 @@
+import { sql, type Transaction } from 'kysely'
+import type { Row } from '../core/column.ts'
+import type { ChildTable } from '../core/stream.ts'
+import type { Database } from './database.ts'
+import { loadRows } from './load.ts'
+
+/** Rows a statement, and up to a parent's more. */
+const BATCH = 1000
+
+/**
+ * Replaces the children of these parents: writes those that are new or differ, and deletes those beyond the last one. In the
+ * transaction of the parents.
+ */
+export async function replaceChildren(
+  trx: Transaction<Database>,
+  children: ChildTable,
+  parents: readonly Row[],
+  runId: string,
+): Promise<void> {
+  const counts: number[] = []
+  let rows: Row[] = []
+  const write = async (): Promise<void> => {
+    await loadRows(trx, children, rows, runId)
+    rows = []
+  }
+  // Family by family: all children of a batch at once would be some hundred thousand rows.
+  for (const parent of parents) {
+    const family = children.rowsOf(parent)
+    counts.push(family.length)
+    rows.push(...family)
+    if (rows.length >= BATCH) await write()
+  }
+  await write()
+  const parentKey = children.key.filter((name) => name !== children.numberColumn)
+  const arrays = parentKey.map((name) => sql`${parents.map((parent) => parent[name] ?? null)}::text[]`)
+  const names = [...parentKey, 'last_number']
+  await sql`
+    delete from ${sql.table(`livehouse.${children.table}`)} as child
+    using unnest(${sql.join([...arrays, sql`${counts}::integer[]`])}) as parent (${sql.join(names.map((name) => sql.ref(name)))})
+    where ${sql.join(
+      parentKey.map((name) => sql`child.${sql.ref(name)} = parent.${sql.ref(name)}`),
+      sql` and `,
+    )} and child.${sql.ref(children.numberColumn)} > parent.last_number`.execute(trx)
+}

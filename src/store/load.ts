@@ -1,0 +1,108 @@
+import { type RawBuilder, sql, type Transaction } from 'kysely'
+import type { Row } from '../core/column.ts'
+import type { LoadTable } from '../core/stream.ts'
+import type { Database } from './database.ts'
+import { inputColumns, inputRows, keysMatch, qualified, refs } from './input-rows.ts'
+
+export interface LoadCounts {
+  readonly inserted: number
+  readonly updated: number
+  readonly unchanged: number
+}
+
+export interface LoadOptions {
+  /** Leaves a row alone that is fresher than its new version (by the table's `freshnessColumn`). */
+  readonly onlyNewer?: boolean
+  /**
+   * For rows that were received earlier than now, by the run that they are loaded as: leaves alone what that run or a later
+   * one has written, and a row that is as fresh or fresher.
+   */
+  readonly isLate?: boolean
+}
+
+/**
+ * Upserts rows of one slice by one statement, in the caller's transaction, after `prepareToLoad`: inserts new ones, updates those whose
+ * content differs and does not touch equal ones, so that a quiet night writes nothing. Idempotent. Counts are exact and add up to the
+ * number of rows, whose keys must be distinct.
+ */
+export async function loadRows(
+  trx: Transaction<Database>,
+  into: LoadTable,
+  rows: readonly Row[],
+  runId: string,
+  options: LoadOptions = {},
+): Promise<LoadCounts> {
+  if (rows.length === 0) return { inserted: 0, updated: 0, unchanged: 0 }
+  const result = await upsert(into, rows, runId, options).execute(trx)
+  const inserted = Number(result.rows[0]?.inserted)
+  const updated = Number(result.rows[0]?.updated)
+  return { inserted, updated, unchanged: rows.length - inserted - updated }
+}
+
+/**
+ * Settings of this transaction: the zone in which the service's times are read, and no plan that scans the whole table
+ * for a batch (a growing table has no statistics yet). A process that is stopped in its midst loses it, as it loses its leases.
+ */
+export async function prepareToLoad(trx: Transaction<Database>, timeZone: string): Promise<void> {
+  await sql`select set_config('TimeZone', ${timeZone}, true), set_config('enable_seqscan', 'off', true),
+    set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
+    set_config('idle_in_transaction_session_timeout', '20s', true)`.execute(trx)
+}
+
+/** Whether the server ended a statement because two transactions waited for each other (SQLSTATE 40P01, appendix A). */
+export function isDeadlock(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '40P01'
+}
+
+interface Written {
+  readonly inserted: string
+  readonly updated: string
+}
+
+function upsert(into: LoadTable, rows: readonly Row[], runId: string, options: LoadOptions): RawBuilder<Written> {
+  const columns = inputColumns(into)
+  const names = columns.map(({ name }) => name)
+  const content = names.filter((name) => !into.key.includes(name))
+  const table = sql.table(`livehouse.${into.table}`)
+  const isRemoved = into.marksRemoved ? sql` or target.removed_at is not null` : sql``
+  const fresher = mayOverwrite(into, options)
+  const isBack = into.marksRemoved ? sql`, removed_at = null` : sql``
+
+  // The limit keeps the look at the target one index scan a row, whatever the planner believes of a table that just grew.
+  return sql<Written>`
+    with changed as (
+      select input.* from (${inputRows(columns, rows)}) as input
+      left join lateral (
+        select target.*, true as is_there from ${table} as target where ${keysMatch(into)} limit 1
+      ) as target on true
+      where target.is_there is null
+        or ${qualified('target', content)} is distinct from ${qualified('input', content)}${isRemoved}
+    ),
+    written as (
+      insert into ${table} as target (${refs(names)}, run_id)
+      select ${refs(names)}, ${runId}::bigint from changed order by ${refs(into.key)}
+      on conflict (${refs(into.key)}) do update
+      set ${sql.join(content.map((name) => sql`${sql.ref(name)} = excluded.${sql.ref(name)}`))},
+        run_id = excluded.run_id, changed_at = now()${isBack}
+      where (${qualified('target', content)} is distinct from ${qualified('excluded', content)}${isRemoved})${fresher}
+      returning xmax = 0 as is_new
+    )
+    select count(*) filter (where is_new) as inserted, count(*) filter (where not is_new) as updated from written`
+}
+
+/** A row of the lower version is always taken over, and one of the higher never. */
+function mayOverwrite(into: LoadTable, options: LoadOptions): RawBuilder<unknown> {
+  const newer = sql`true${isNewer(into, options)}`
+  if (into.versions === undefined) return sql` and ${newer}`
+  const column = sql.ref(into.versions.column)
+  const [held, given] = [sql`target.${column}`, sql`excluded.${column}`]
+  return sql` and (${held} < ${given} or (${held} = ${given} and ${newer}))`
+}
+
+function isNewer({ freshnessColumn }: LoadTable, { onlyNewer, isLate }: LoadOptions): RawBuilder<unknown> {
+  const earlier = isLate ? sql` and target.run_id < excluded.run_id` : sql``
+  if (freshnessColumn === undefined || !(onlyNewer || isLate)) return earlier
+  const name = sql.ref(freshnessColumn)
+  const fresher = isLate ? sql`excluded.${name} > target.${name}` : sql`excluded.${name} >= target.${name}`
+  return sql` and (target.${name} is null or ${fresher})${earlier}`
+}

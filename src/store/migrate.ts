@@ -1,0 +1,142 @@
+import { type Kysely, sql } from 'kysely'
+import type { Migration, MigrationResultSet, Migrator } from 'kysely/migration'
+import { hasCode, LivehouseError } from '../core/errors.ts'
+import { withdrawBi } from '../bi/publish/withdraw-bi.ts'
+import type { Database } from './database.ts'
+import { withMigrationLock } from './migration-lock.ts'
+import { MIGRATION_LOCK_TABLE, MIGRATION_SCHEMA, MIGRATION_TABLE } from './migration-tables.ts'
+import { loadMigrations, readMigrationNames } from './migrations-folder.ts'
+
+const MISSING_RIGHT = '42501'
+
+type Migrations = Readonly<Record<string, Migration>>
+
+export interface MigrationStatus {
+  readonly name: string
+  /** ISO instant; null while it is pending. */
+  readonly appliedAt: string | null
+}
+
+/** What every function here takes besides the database. */
+export interface MigrateOptions {
+  readonly signal?: AbortSignal
+  /** What names the database in its errors; DATABASE_URL when not given. */
+  readonly setting?: string
+  /** Those of the folder when not given. */
+  readonly migrations?: Migrations
+}
+
+/**
+ * Applies every pending migration, all or none: one transaction, under a lock that belongs to it, so that starters at
+ * once wait for each other and a pooler may stand in between.
+ * @returns the names of those that were applied, in their order
+ * @throws db.newer, db.refused (naming the missing right), db.unreachable
+ */
+export async function migrateUp(db: Kysely<Database>, options: MigrateOptions = {}): Promise<readonly string[]> {
+  // Asked first without the lock: then a user without any right on the schema can work in a migrated database.
+  if ((await readPending(db, options)).length === 0) return []
+  return runMigrator(db, options, (migrator) => migrator.migrateToLatest())
+}
+
+/** Takes the last migration back, and the views of `livehouse_bi` with it. @returns its name, or none when there is none. @throws as `migrateUp` */
+export async function migrateDown(db: Kysely<Database>, options: MigrateOptions = {}): Promise<readonly string[]> {
+  if ((await readMigrationStatus(db, options)).every(({ appliedAt }) => appliedAt === null)) return []
+  return runMigrator(db, options, async (migrator, transaction) => {
+    await withdrawBi(transaction)
+    return migrator.migrateDown()
+  })
+}
+
+/** Names of the migrations that the database has not had. @throws db.newer */
+export async function readPending(db: Kysely<Database>, options: MigrateOptions = {}): Promise<readonly string[]> {
+  return (await readMigrationStatus(db, options)).filter(({ appliedAt }) => appliedAt === null).map(({ name }) => name)
+}
+
+/** Every migration of the code, in their order. @throws db.newer when the database has had others */
+export async function readMigrationStatus(
+  db: Kysely<Database>,
+  { signal, migrations }: MigrateOptions = {},
+): Promise<readonly MigrationStatus[]> {
+  const names = migrations ? Object.keys(migrations) : await readMigrationNames()
+  const applied = await readApplied(db, signal)
+  const unknown = [...applied.keys()].filter((name) => !names.includes(name))
+  if (unknown.length > 0) {
+    throw new LivehouseError(
+      'db.newer',
+      `The database has had migrations that this livehouse does not know (${unknown.join(', ')}): a newer one made them. ` +
+        'Update livehouse, or use another database.',
+      { unknown },
+    )
+  }
+  return names.map((name) => ({ name, appliedAt: applied.get(name) ?? null }))
+}
+
+/** @throws db.pendingMigrations when the database has not had every migration; db.newer */
+export async function requireMigrated(db: Kysely<Database>, options: MigrateOptions = {}): Promise<void> {
+  const pending = await readPending(db, options)
+  if (pending.length === 0) return
+  const { setting = 'DATABASE_URL' } = options
+  const there = setting === 'DATABASE_URL' ? '' : ` with the URL of ${setting} as DATABASE_URL`
+  throw new LivehouseError(
+    'db.pendingMigrations',
+    `The database lacks ${pending.join(', ')}, and LIVEHOUSE_AUTO_MIGRATE is 0. Run \`livehouse migrate up\`${there}, or let a DBA ` +
+      'run the output of `livehouse migrate sql`.',
+    { pending },
+  )
+}
+
+async function readApplied(
+  db: Kysely<Database>,
+  signal: AbortSignal | undefined,
+): Promise<ReadonlyMap<string, string>> {
+  const table = `${MIGRATION_SCHEMA}.${MIGRATION_TABLE}`
+  const found = await sql<{ isThere: boolean }>`
+    select exists (select from pg_tables where schemaname = ${MIGRATION_SCHEMA} and tablename = ${MIGRATION_TABLE})
+      as "isThere"`.execute(db, { signal })
+  if (found.rows[0]?.isThere !== true) return new Map()
+  const rows = await sql<{ name: string; timestamp: string }>`
+    select name, timestamp from ${sql.table(table)} order by name`.execute(db, { signal })
+  return new Map(rows.rows.map(({ name, timestamp }) => [name, timestamp]))
+}
+
+async function runMigrator(
+  db: Kysely<Database>,
+  { signal, migrations, setting = 'DATABASE_URL' }: MigrateOptions,
+  run: (migrator: Migrator, transaction: Kysely<Database>) => Promise<MigrationResultSet>,
+): Promise<readonly string[]> {
+  const provided = { ...(migrations ?? (await loadMigrations())) }
+  // Hardly ever needed, so not loaded at every start.
+  const { Migrator } = await import('kysely/migration')
+  return withMigrationLock(db, signal, async (transaction) => {
+    // Another may have held the lock until now.
+    await readMigrationStatus(transaction, { migrations: provided })
+    const migrator = new Migrator({
+      db: transaction,
+      provider: { getMigrations: () => Promise.resolve(provided) },
+      migrationTableSchema: MIGRATION_SCHEMA,
+      migrationTableName: MIGRATION_TABLE,
+      migrationLockTableName: MIGRATION_LOCK_TABLE,
+    })
+    const { error, results = [] } = await run(migrator, transaction)
+    if (error instanceof Error) throw error
+    signal?.throwIfAborted()
+    return results.map(({ migrationName }) => migrationName)
+  }).catch((error: unknown) => {
+    throw explainRefusal(error, setting)
+  })
+}
+
+function explainRefusal(error: unknown, setting: string): unknown {
+  if (!hasCode(error, 'db.refused')) return error
+  const rights =
+    error.details.sqlState === MISSING_RIGHT
+      ? ` The user of ${setting} needs CREATE on the database, or must own the schemas livehouse and livehouse_ops and their ` +
+        'tables. Without these rights, give a DBA the output of `livehouse migrate sql`.'
+      : ''
+  return new LivehouseError(
+    'db.refused',
+    `The schema could not be migrated, and nothing was changed. ${error.message}${rights}`,
+    error.details,
+    { cause: error },
+  )
+}

@@ -1,0 +1,73 @@
+import { type RawBuilder, sql, type Transaction } from 'kysely'
+import type { ColumnType, Row } from '../core/column.ts'
+import type { Stream, TableVersions } from '../core/stream.ts'
+import type { Database } from './database.ts'
+import { lockName, shareName } from './lock-name.ts'
+
+/**
+ * Keeps the two versions of a channel's rows from being written at the same time: many transactions of the higher version may,
+ * or one of the lower. So what one finds of the other stays as it is until it has committed.
+ */
+export async function lockVersions(
+  trx: Transaction<Database>,
+  { table }: Stream,
+  { own, rival }: TableVersions,
+  partition: string,
+): Promise<void> {
+  await (own > rival.version ? shareName : lockName)(trx, `versions ${table} ${partition}`)
+}
+
+/**
+ * The rows of the other version that have the keys of these, each with the values of `stream`'s columns and `extra` as they
+ * would be loaded: times are text of the service's wall clock. After `prepareToLoad`, which sets the zone.
+ */
+export async function readRivals(
+  trx: Transaction<Database>,
+  stream: Stream,
+  { column, own, rival }: TableVersions,
+  rows: readonly Row[],
+): Promise<readonly Row[]> {
+  const [first] = rows
+  if (first === undefined) return []
+  const types: readonly (readonly [string, ColumnType])[] = [
+    ...Object.entries(stream.columns).map(([name, { type }]) => [name, type] as const),
+    ['extra', 'jsonb'],
+  ]
+  const isHigher = own > rival.version
+  if (isHigher && !(await hasRivals(trx, stream, column, rival.version, first))) return []
+  const ofKeys = stream.key.map((name) => {
+    const { type = 'text', source } = stream.columns[name] ?? {}
+    const isShared = source?.kind === 'partition'
+    const values = rows.map((row) => row[name])
+    return isShared
+      ? sql`${sql.ref(name)} = ${first[name]}`
+      : sql`${sql.ref(name)} = any(${values}::${sql.raw(type)}[])`
+  })
+  // The version stands in the statement itself: its index is one of the rows of version 1 alone.
+  const result = await sql<Row>`
+    select ${sql.join(types.map(([name, type]) => sql`${asLoaded(name, type)} as ${sql.ref(name)}`))}
+    from ${sql.table(`livehouse.${stream.table}`)}
+    where ${sql.join(ofKeys, sql` and `)} and ${sql.ref(column)} = ${sql.lit(rival.version)}`.execute(trx)
+  return result.rows
+}
+
+/** Whether the lower version has any row here: mostly it has none, as its index tells at once, and the keys need not travel. */
+async function hasRivals(
+  trx: Transaction<Database>,
+  { table, key, columns }: Stream,
+  column: string,
+  version: number,
+  row: Row,
+): Promise<boolean> {
+  const shared = key.filter((name) => columns[name]?.source.kind === 'partition')
+  const ofPartition = shared.map((name) => sql`${sql.ref(name)} = ${row[name]}`)
+  const { rows } = await sql`
+    select 1 from ${sql.table(`livehouse.${table}`)}
+    where ${sql.join([...ofPartition, sql`${sql.ref(column)} = ${sql.lit(version)}`], sql` and `)} limit 1`.execute(trx)
+  return rows.length > 0
+}
+
+function asLoaded(name: string, type: ColumnType): RawBuilder<unknown> {
+  if (type === 'timestamptz') return sql`to_char(${sql.ref(name)}, 'YYYY-MM-DD HH24:MI:SS')`
+  return type === 'jsonb' ? sql`${sql.ref(name)}::text` : sql.ref(name)
+}

@@ -1,0 +1,106 @@
+import type { Proof, Window } from '../../core/slice.ts'
+import type { StreamName } from '../../core/stream.ts'
+import type { DifferingCell } from '../../store/compare-rows.ts'
+import type { CallMeter } from '../call-meter.ts'
+import type { AuditTask } from './plan-audit.ts'
+
+/**
+ * How the warehouse and the source stand to each other in one partition.
+ * `equal`: as many rows, or what is different has come about since the last reading. `different`: not what the ledger claims.
+ * `accepted`: the source delivers fewer rows than it says, and an operator has acknowledged that. `moving`: the list moved while
+ * it was compared. `unverifiable`: there is nothing to compare with. `unread`: nothing of it has been read, so nothing is claimed.
+ */
+export type AuditVerdict = 'equal' | 'different' | 'accepted' | 'moving' | 'unverifiable' | 'unread' | 'failed'
+
+/** Something that is not the same on both sides, in whole minutes of the service's wall clock where its rows have times. */
+export type Difference = { readonly window: Window | undefined } & (
+  | {
+      /** `missing`: at the source and not in the warehouse; `surplus`: the other way round. */
+      readonly kind: 'missing' | 'surplus'
+      readonly rows: number
+      /** The first of them. */
+      readonly keys: readonly string[]
+    }
+  | { readonly kind: 'changed'; readonly key: string; readonly cells: readonly DifferingCell[] }
+  /** Only the count is known: so many rows more at the source, fewer where negative. */
+  | { readonly kind: 'count'; readonly rows: number }
+  /** The source says that there are more rows than it delivers, however often it is asked. */
+  | { readonly kind: 'withheld'; readonly rows: number }
+  /** An earlier audit found a difference here, and nothing has read it again since. */
+  | { readonly kind: 'reopened'; readonly rows: 0 }
+)
+
+/** What comparing one partition, or a part of it, has shown. */
+export interface Comparison {
+  readonly verdict: AuditVerdict
+  /** What was compared, from its beginning to its end; undefined for a whole list, and where nothing was. */
+  readonly window: Window | undefined
+  /** By the source's total; undefined where it tells none. */
+  readonly sourceRows: number | undefined
+  /** Rows, and items in quarantine. */
+  readonly warehouseRows: number | undefined
+  readonly quarantinedRows: number
+  readonly differences: readonly Difference[]
+  /** What else is worth knowing, one sentence each. */
+  readonly notes: readonly string[]
+  /** Which rows the source has, where the whole list was read. */
+  readonly hasKey?: (key: string) => boolean
+}
+
+/** Of a partition of which nothing has been compared. */
+export const nothingCompared: Comparison = {
+  verdict: 'unread',
+  window: undefined,
+  sourceRows: undefined,
+  warehouseRows: undefined,
+  quarantinedRows: 0,
+  differences: [],
+  notes: [],
+}
+
+/** A partition that is being compared: what has been found so far, and the calls that it took. */
+export interface OpenAudit {
+  readonly task: AuditTask
+  readonly meter: CallMeter
+  /** Undefined until it has been compared, and where that failed. */
+  comparison: Comparison | undefined
+  /** Why it failed. */
+  error: unknown
+}
+
+export interface PartitionAudit extends Comparison {
+  readonly stream: StreamName
+  readonly partition: string
+  /** What the next sync reads again because of the differences. */
+  readonly reopened: readonly Window[]
+  readonly calls: number
+  readonly retries: number
+  readonly error: unknown
+}
+
+/** How a verdict counts among the slices of a run; undefined for none. */
+export function proofOf(verdict: AuditVerdict): Proof | undefined {
+  const proofs = {
+    equal: 'verified',
+    different: 'short',
+    accepted: 'accepted',
+    moving: 'moving',
+    unverifiable: 'unverifiable',
+    unread: undefined,
+    failed: 'failed',
+  } as const
+  return proofs[verdict]
+}
+
+/** How many rows a difference is about. */
+export function rowsOf(difference: Difference): number {
+  return difference.kind === 'changed' ? 1 : Math.abs(difference.rows)
+}
+
+/** Whether one difference says what another has said: rows may be found by their count and by their values. */
+export function describesSame(known: Difference, other: Difference): boolean {
+  if (known.kind === 'changed' || other.kind === 'changed')
+    return known.kind === 'changed' && other.kind === 'changed' && known.key === other.key
+  if (known.kind !== other.kind) return false
+  return !('keys' in known && 'keys' in other) || other.keys.every((key) => known.keys.includes(key))
+}

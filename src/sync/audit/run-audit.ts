@@ -1,0 +1,142 @@
+import pLimit from 'p-limit'
+import { LivehouseError, recoveryFrom } from '../../core/errors.ts'
+import { noCounts } from '../../core/outcome.ts'
+import { partitionKey } from '../../core/slice.ts'
+import type { Stream } from '../../core/stream.ts'
+import type { Acceptance } from '../../ledger/acceptances.ts'
+import { rowKeyColumn } from '../../store/table-part.ts'
+import { createCallMeter } from '../call-meter.ts'
+import type { QuestionsOf } from '../partitions.ts'
+import { watchReachability } from '../reachability.ts'
+import type { RunDeps } from '../slice-work.ts'
+import { createTally, type JobResult, type Tally } from '../tally.ts'
+import { createAllowance } from './allowance.ts'
+import { auditPartition } from './audit-partition.ts'
+import { comparePages, type PagesComparison } from './compare-pages.ts'
+import { describeDifference } from './describe-difference.ts'
+import { type LearnColumn, learnerOf } from './learn-filter-column.ts'
+import { type OpenAudit, type PartitionAudit, proofOf, rowsOf } from './partition-audit.ts'
+import { type AuditScope, planAudit } from './plan-audit.ts'
+import { settleAudit } from './settle-audit.ts'
+
+export interface AuditRequest extends AuditScope {
+  readonly streams: readonly Stream[]
+  /** The known questionnaires of a channel. */
+  readonly questionsOf: QuestionsOf
+  /** How many random pages are compared field by field, and by which seed they are chosen. */
+  readonly pages: number
+  readonly seed: number
+  readonly acceptances: readonly Acceptance[]
+  /** Whether the next sync is to read again what differs. */
+  readonly reopens: boolean
+  /** Partitions side by side. */
+  readonly concurrency: number
+}
+
+export interface AuditResult extends JobResult {
+  readonly partitions: readonly PartitionAudit[]
+  /** Undefined where no pages were compared. */
+  readonly pages: PagesComparison | undefined
+}
+
+/**
+ * Holds the source's totals against the warehouse, partition by partition, and names what differs. Writes nothing but the ledger's
+ * note that a range is to be read again. One partition that fails does not stop the others.
+ */
+export async function runAudit(request: AuditRequest, deps: RunDeps): Promise<AuditResult> {
+  const fatal = new AbortController()
+  const signal = AbortSignal.any([deps.signal, fatal.signal])
+  const reach = watchReachability(deps.fetchPage)
+  const inner = { ...deps, signal, fetchPage: reach.fetchPage }
+  const learnColumn = learnerOf(
+    request.channels.map(({ channelId }) => channelId),
+    inner,
+  )
+  const limit = pLimit(request.concurrency)
+  const audits: OpenAudit[] = []
+  const compare = async (audit: OpenAudit): Promise<void> => {
+    if (signal.aborted) return
+    await compareOne(audit, learnColumn, inner)
+    if (recoveryFrom(audit.error) === 'abort' || reach.isLost(audit.error)) fatal.abort(audit.error)
+  }
+  // Signups are those of questionnaires: which of these are still there is known by then.
+  for (const isOfQuestions of [false, true]) {
+    const streams = request.streams.filter((each) => (each.partitionedBy === 'channel/question') === isOfQuestions)
+    const tasks = await planAudit(deps.db, streams, request, stillThere(request.questionsOf, audits))
+    const opened = tasks.map(
+      (task): OpenAudit => ({ task, meter: createCallMeter(), comparison: undefined, error: undefined }),
+    )
+    audits.push(...opened)
+    for (const { name } of streams) {
+      const slices = tasks.filter(({ stream }) => stream.name === name).length
+      deps.report({ kind: 'stream.planned', stream: name, slices })
+    }
+    await Promise.all(opened.map(async (audit) => await limit(compare, audit)))
+  }
+  const wantsPages = request.pages > 0 && !signal.aborted
+  const pages = wantsPages ? await comparePages(audits, request, inner, learnColumn) : undefined
+  const tally = createTally(request.streams)
+  const allowance = createAllowance(request.acceptances, deps.clock.now())
+  const partitions: PartitionAudit[] = []
+  for (const audit of audits) {
+    const settled = await settleAudit(audit, { allowance, reopens: request.reopens }, deps)
+    partitions.push(settled)
+    addTo(tally, audit, settled, signal.aborted)
+  }
+  return { ...tally.result(signal.reason), partitions, pages }
+}
+
+/** What goes wrong is part of the result. */
+async function compareOne(audit: OpenAudit, learnColumn: LearnColumn, deps: RunDeps): Promise<void> {
+  const { stream, partition } = audit.task
+  const name = { stream: stream.name, slice: partitionKey(partition) }
+  deps.report({ kind: 'slice.started', ...name })
+  try {
+    const learn = async () => await learnColumn(stream, audit.meter)
+    audit.comparison = await auditPartition(audit.task, learn, deps, audit.meter)
+  } catch (error) {
+    audit.error = error
+  }
+  const { verdict = 'failed', differences = [] } = audit.comparison ?? {}
+  deps.report({ kind: 'slice.ended', ...name, proof: proofOf(verdict) ?? 'unverifiable' })
+  if (differences.length > 0) {
+    const rows = differences.reduce((sum, each) => sum + rowsOf(each), 0)
+    deps.log.warn('audit.different', { stream: name.stream, partition: name.slice, rows })
+  }
+}
+
+/** A questionnaire that the source no longer lists has no signups that could be asked for. */
+function stillThere(questionsOf: QuestionsOf, audits: readonly OpenAudit[]): QuestionsOf {
+  const lists = audits.filter(({ task }) => task.stream.name === 'questionnaires')
+  return (channelId) => {
+    const list = lists.find(({ task }) => task.partition.channel === channelId)
+    const hasKey = list?.comparison?.hasKey ?? (() => true)
+    return questionsOf(channelId).filter((questionId) => hasKey(questionId))
+  }
+}
+
+function addTo(tally: Tally, { task, error }: OpenAudit, settled: PartitionAudit, isEnding: boolean): void {
+  const { stream, partition } = task
+  const slice = { stream, partition, window: undefined, covers: undefined }
+  const { verdict, calls, retries } = settled
+  const proof = verdict === 'equal' && !stream.isCounted ? 'unverifiable' : proofOf(verdict)
+  if (proof === undefined) tally.addCut(slice, { calls, retries })
+  else if (verdict === 'failed' && error === undefined) tally.addNotBegun(slice)
+  else {
+    const counts = { ...noCounts, calls, retries }
+    const problem = error ?? (verdict === 'different' ? differenceError(stream, settled) : undefined)
+    const ended = { kind: 'ended', proof, counts, error: problem, found: undefined, hasNewHeaders: false } as const
+    tally.add(slice, ended, isEnding)
+  }
+}
+
+function differenceError(
+  stream: Stream,
+  { partition, differences }: PartitionAudit,
+): LivehouseError<'audit.difference'> {
+  const rows = differences.reduce((sum, each) => sum + rowsOf(each), 0)
+  const [first, ...others] = differences.map((each) => describeDifference(each, rowKeyColumn(stream)))
+  const rest = others.length === 0 ? '' : `; and ${others.length} more differences`
+  const message = `${stream.name} ${partition}: ${first ?? ''}${rest}`
+  return new LivehouseError('audit.difference', message, { stream: stream.name, partition, rows })
+}

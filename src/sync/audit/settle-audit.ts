@@ -1,0 +1,53 @@
+import { partitionKey, type Window } from '../../core/slice.ts'
+import type { Stream } from '../../core/stream.ts'
+import { forgetCoverage } from '../../ledger/coverage.ts'
+import { readReopened, recordReopened } from '../../ledger/settled-ranges.ts'
+import { mergeWindows } from '../plan-windows.ts'
+import type { RunDeps } from '../slice-work.ts'
+import type { Allowance } from './allowance.ts'
+import { isMendedByReading } from './describe-difference.ts'
+import { type Comparison, nothingCompared, type OpenAudit, type PartitionAudit } from './partition-audit.ts'
+
+export interface SettleOptions {
+  readonly allowance: Allowance
+  /** Whether the next sync is to read again what differs. */
+  readonly reopens: boolean
+}
+
+/** Ends the audit of a partition: what an operator has acknowledged is accepted, what differs is to be read again. */
+export async function settleAudit(
+  { task: { stream, partition }, meter, comparison, error }: OpenAudit,
+  { allowance, reopens }: SettleOptions,
+  { db, clock }: Pick<RunDeps, 'db' | 'clock'>,
+): Promise<PartitionAudit> {
+  const place = { stream: stream.name, partition: partitionKey(partition), ...meter.counts() }
+  if (comparison === undefined || error !== undefined)
+    return { ...nothingCompared, ...comparison, ...place, verdict: 'failed', reopened: [], error }
+  const open = stream.isTimeFiltered ? await readReopened(db, stream.name, place.partition) : []
+  const isAccepted = allowance.take(stream, partition, comparison.differences)
+  const found = isAccepted ? 'accepted' : comparison.verdict
+  const verdict = open.length > 0 ? 'different' : found
+  const wanted = reopens && verdict === 'different' ? windowsToReopen(comparison, stream) : []
+  const reopened: Window[] = []
+  for (const window of wanted) {
+    const forgotten = await forgetCoverage(db, {
+      streams: [stream.name],
+      channels: undefined,
+      partition: place.partition,
+      window,
+    })
+    if (forgotten.length === 0) continue
+    await recordReopened(db, { stream: stream.name, partition: place.partition }, window, new Date(clock.now()))
+    reopened.push(window)
+  }
+  const unread = open.map((window) => ({ kind: 'reopened', rows: 0, window }) as const)
+  const differences = [...comparison.differences, ...unread]
+  return { ...comparison, ...place, differences, verdict, reopened, error: undefined }
+}
+
+/** Lists without times are read whole by every sync anyway. */
+function windowsToReopen({ differences }: Comparison, stream: Stream): readonly Window[] {
+  if (!stream.isTimeFiltered) return []
+  const mended = differences.filter((difference) => isMendedByReading(difference, stream))
+  return mergeWindows(mended.flatMap(({ window }) => window ?? []))
+}

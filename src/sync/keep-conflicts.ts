@@ -1,0 +1,82 @@
+import type { Transaction } from 'kysely'
+import { type Cell, type Column, type Row, unreadable } from '../core/column.ts'
+import { jsonText } from '../core/json-text.ts'
+import { type Partition, partitionKey } from '../core/slice.ts'
+import type { Stream } from '../core/stream.ts'
+import type { Database } from '../store/database.ts'
+import { conflictItem, quarantineItems } from '../ledger/quarantine.ts'
+import { lockVersions, readRivals } from '../store/rivals.ts'
+import { keyField } from './real-duplicates.ts'
+import { rowKey } from './row-key.ts'
+import { minuteOf } from './row-window.ts'
+
+/** Who finds a conflict, and when. */
+interface Finder {
+  readonly runId: string
+  readonly seenAt: Date
+  readonly timeZone: string
+}
+
+/**
+ * Before rows of a table with two versions are loaded: where a row and one of the other version have the same key but are not the
+ * same record, the one of the lower version goes to quarantine, whichever came first. The table keeps the higher one.
+ * @returns how many rows are in conflict
+ */
+export async function keepConflicts(
+  trx: Transaction<Database>,
+  stream: Stream,
+  partition: Partition,
+  rows: readonly Row[],
+  finder: Finder,
+): Promise<number> {
+  const { versions } = stream
+  if (versions === undefined) return 0
+  await lockVersions(trx, stream, versions, partitionKey(partition))
+  const rivals = await readRivals(trx, stream, versions, rows)
+  if (rivals.length === 0) return 0
+
+  const keyOf = rowKey(stream)
+  const own = new Map(rows.map((row) => [keyOf(row), row]))
+  const isHigher = versions.own > versions.rival.version
+  const items = rivals.flatMap((rival) => {
+    const row = own.get(keyOf(rival))
+    const differing =
+      row === undefined ? [] : versions.sameIn.filter((name) => differs(row, rival, name, stream, finder))
+    if (row === undefined || differing.length === 0) return []
+    return [conflictItem(itemOf(isHigher ? rival : row, stream), keyField(stream), differing)]
+  })
+  const origin = {
+    ...finder,
+    stream: isHigher ? versions.rival.stream : stream.name,
+    partition: partitionKey(partition),
+  }
+  await quarantineItems(trx, origin, items)
+  return items.length
+}
+
+/** What is not known contradicts nothing. Times are compared to the minute: either version may give no more. */
+function differs(row: Row, rival: Row, name: string, { columns }: Stream, { timeZone }: Finder): boolean {
+  const isTime = columns[name]?.type === 'timestamptz'
+  const [one, other] = [row, rival].map((each) => (isTime ? minuteOf(each[name], timeZone) : each[name]) ?? null)
+  return one !== null && other !== null && one !== other
+}
+
+/** The row as the text of an item that reads as this row: the same for the same row, whichever version found the conflict. */
+function itemOf(row: Row, { columns }: Stream): string {
+  const fields = Object.entries(columns).flatMap(([name, column]) => {
+    const value = row[name] ?? null
+    return column.source.kind === 'field' && value !== null ? [[column.source.field, onTheWire(column, value)]] : []
+  })
+  const text = jsonText(Object.fromEntries(fields))
+  // Joined as text: parsing would cost digits.
+  return typeof row.extra === 'string' ? `${text.slice(0, -1)},${row.extra.trim().slice(1)}` : text
+}
+
+/** Durations are seconds here and `HH:MM:SS` there. */
+function onTheWire({ type, source }: Column, value: Exclude<Cell, null>): unknown {
+  if (type === 'bigint') return BigInt(value)
+  const isDuration = source.kind === 'field' && typeof value === 'number' && source.parse(value) === unreadable
+  if (!isDuration) return value
+  const parts = [Math.floor(value / 3600), Math.floor(value / 60) % 60, value % 60]
+  return parts.map((part) => String(part).padStart(2, '0')).join(':')
+}

@@ -1,0 +1,121 @@
+import type { OperationNodeSource } from 'kysely'
+import type { Row } from '../core/column.ts'
+import { partitionKey, type Proof } from '../core/slice.ts'
+import type { Stream } from '../core/stream.ts'
+import type { EarlierReadings } from '../ledger/earlier-readings.ts'
+import { executeTogether } from '../ledger/execute-together.ts'
+import { rememberHeaders } from '../ledger/questionnaires.ts'
+import { resolveAbsent } from '../ledger/quarantine.ts'
+import { type SliceRecord, sliceEntry } from '../ledger/slices.ts'
+import { channelDescription } from '../store/channels.ts'
+import { compareWithHeld, nothingDisputed } from '../store/history.ts'
+import { loadRows } from '../store/load.ts'
+import type { BatchLoader } from './batch-loader.ts'
+import type { Extraction } from './extraction.ts'
+import type { HeldVerdict } from './hold-against-earlier.ts'
+import { askedOf } from './open-reading.ts'
+import { presentFieldsEntry } from './require-fields.ts'
+import { AGREEMENT_SECONDS, readEarlierOf, settleReading } from './settle-reading.ts'
+import type { RunDeps, Slice } from './slice-work.ts'
+
+/** What landing did beside writing rows. */
+export interface Landing {
+  /** Rows that were marked removed. */
+  readonly removed: number
+  /** Of each slice that the ledger has of the reading, the oldest first. */
+  readonly proofs: readonly Proof[]
+  /** Whether the headers of a questionnaire are not what they were. */
+  readonly hasNewHeaders: boolean
+}
+
+/** A slice when it has been read, and what is said of it. */
+export interface ReadSlice {
+  readonly extraction: Extraction
+  readonly verdict: HeldVerdict
+  readonly earlier: EarlierReadings
+  readonly record: SliceRecord
+}
+
+/**
+ * Ends a slice: in one transaction its last rows, what they say of the channel, the rows that are gone, and its entry in the
+ * ledger. So coverage is never ahead of rows.
+ */
+export async function landSlice(
+  slice: Slice,
+  { extraction, verdict, earlier, record }: ReadSlice,
+  deps: RunDeps,
+  loader: BatchLoader,
+): Promise<Landing> {
+  const { stream, partition } = slice
+  const { clock, runId, timeZone } = deps
+  const { summary, found, channelFacts, title } = extraction
+  const at = new Date(clock.now())
+  let landing: Landing = { removed: 0, proofs: [], hasNewHeaders: false }
+  await loader.finish(async (trx, written) => {
+    await loadRows(trx, stream, latestOfEach(stream.key, summary.repeated), runId, { onlyNewer: true })
+    const name = { stream: stream.name, partition: partitionKey(partition) }
+    // Of a reading that fell short no row is written that has no id, so none has these headers.
+    const isWritten = verdict.proof !== 'short' || verdict.isDrop
+    const covered = await readEarlierOf(trx, record, stream)
+    const mayMiss = stream.marksRemoved ? !(earlier.isNew && extraction.isOnlyReading) : covered.seen !== '{}'
+    const { removed, disputed } =
+      isFull(verdict) && mayMiss
+        ? await compareWithHeld(trx, { ...slice, timeZone }, found, {
+            runId,
+            at,
+            missedBy: missedBy(stream, extraction, at),
+          })
+        : nothingDisputed
+    const hasWritten = written.inserted + written.updated + removed > 0
+    const records = await settleReading(trx, slice, { record, earlier: covered, hasWritten, disputed }, deps)
+    landing = {
+      removed,
+      proofs: records.map(({ proof }) => proof),
+      hasNewHeaders:
+        isWritten && title !== undefined && (await rememberHeaders(trx, { ...name, title, runId, seenAt: at })),
+    }
+    const entries: OperationNodeSource[] = records.map((each) => sliceEntry(trx, each))
+    if (isProven(extraction, verdict)) {
+      const origin = { ...name, runId, seenAt: at, timeZone, asked: askedOf(slice) }
+      entries.push(resolveAbsent(trx, origin, summary.rejected, { isDaily: isDaily(stream) }))
+    }
+    const fields = presentFieldsEntry(trx, slice, summary)
+    if (fields) entries.push(fields)
+    if (channelFacts && partition.channel) {
+      entries.push(channelDescription(trx, partition.channel, channelFacts, runId))
+    }
+    await executeTogether(trx, entries)
+  })
+  return landing
+}
+
+/** Whether what it did not bring is missing. */
+function isFull({ proof }: HeldVerdict): boolean {
+  return proof === 'verified' || proof === 'unverifiable'
+}
+
+/**
+ * By when an earlier reading must have missed a row that this one misses for it to be marked. An empty answer takes as long as a
+ * second reading of a list without a total. Never marks a walk with duplicates, nor one that brought what could not be read:
+ * the missing row may be among that.
+ */
+function missedBy({ marksRemoved }: Stream, { summary }: Extraction, at: Date): Date | undefined {
+  const { received, repeated, rejected } = summary
+  if (!marksRemoved || repeated.length > 0 || rejected.length > 0) return undefined
+  return received > 0 ? at : new Date(at.getTime() - AGREEMENT_SECONDS * 1000)
+}
+
+/** Whether what could not be read and did not come again is gone: an empty answer never says so. */
+function isProven({ summary }: Extraction, verdict: HeldVerdict): boolean {
+  return isFull(verdict) && summary.received > 0
+}
+
+/** Whether a walk brings the rows of its day: what an earlier day brought is not made good by it. */
+function isDaily({ columns }: Stream): boolean {
+  return Object.values(columns).some(({ source }) => source.kind === 'serviceDay')
+}
+
+/** Of rows with one key, the one that came last: the freshest where a list moved. */
+function latestOfEach(key: readonly string[], rows: readonly Row[]): readonly Row[] {
+  return [...new Map(rows.map((row) => [key.map((name) => row[name]).join('\u0000'), row])).values()]
+}

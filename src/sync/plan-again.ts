@@ -1,0 +1,48 @@
+import type { Kysely } from 'kysely'
+import { partitionKey, type Window } from '../core/slice.ts'
+import type { Database } from '../store/database.ts'
+import { readCoverage } from '../ledger/coverage.ts'
+import { hasLandedSince } from '../ledger/slices.ts'
+import type { PartitionPlan } from './partitions.ts'
+import type { Slice } from './slice-work.ts'
+
+/**
+ * What is left of a partition that another run held: what that has landed counts where it was begun after this run,
+ * since it was read no earlier than this run would have. A backfill counts only what has landed under itself.
+ */
+export async function planAgain(
+  db: Kysely<Database>,
+  plan: PartitionPlan,
+  begunAt: Date,
+  timeZone: string,
+): Promise<readonly Slice[]> {
+  const partition = partitionKey(plan.partition)
+  const { stream } = plan
+  const rest: Slice[] = []
+  for (const slice of plan.slices) {
+    const { window } = slice
+    if (window === undefined) {
+      if (!(await hasLandedSince(db, stream.name, partition, begunAt))) rest.push(slice)
+      continue
+    }
+    const { backfillId } = slice
+    const landed = backfillId === undefined ? { begunSince: begunAt } : { backfillId }
+    const readGaps = async (part: Window, question: Parameters<typeof readCoverage>[3]) =>
+      (await readCoverage(db, stream.name, [{ partition, window: part }], question)).get(partition)?.gaps ?? [part]
+    let gaps = await readGaps(window, landed)
+    // Such a slice may have begun days before this run: it counts where its rows no longer changed.
+    const lookbackDays = slice.lookbackDays ?? stream.lookbackDays
+    const settledFor = { lookbackDays, ofStream: stream.lookbackDays, timeZone }
+    if (stream.isBudgeted && backfillId === undefined)
+      gaps = (await Promise.all(gaps.map(async (gap) => await readGaps(gap, { settledFor })))).flat()
+    rest.push(...gaps.toReversed().map((gap) => partOf(slice, gap)))
+  }
+  return rest
+}
+
+/** The same slice over a part of its window. */
+export function partOf(slice: Slice, window: Window): Slice {
+  const { covers } = slice
+  const covered = covers && { from: Math.max(window.from, covers.from), to: Math.min(window.to, covers.to) }
+  return { ...slice, window, covers: covered && covered.from < covered.to ? covered : undefined }
+}

@@ -1,0 +1,78 @@
+import type { Kysely } from 'kysely'
+import type { Stream } from '../core/stream.ts'
+import type { WallTime } from '../core/wall-clock.ts'
+import type { Database } from '../store/database.ts'
+import { readCoverage } from '../ledger/coverage.ts'
+import {
+  type PartitionPlan,
+  type PlannedChannel,
+  partitionsOf,
+  type QuestionsOf,
+  wantedPartitions,
+} from './partitions.ts'
+import { coveredPart, horizonAt, lookbackStart, mergeWindows, restingApart } from './plan-windows.ts'
+import { AGREEMENT_SECONDS, isReadTwice } from './settle-reading.ts'
+import { rereadParts, settleSecondsOf, type SyncTuning } from './sync-tuning.ts'
+
+export interface SyncPlan {
+  readonly streams: readonly Stream[]
+  readonly channels: readonly PlannedChannel[]
+  /** The earliest time that a first sync asks for. */
+  readonly historyFrom: WallTime
+  /** The service's wall clock at the start of the run. */
+  readonly now: WallTime
+  /** The service's. */
+  readonly timeZone: string
+  /** What a job changes of it. */
+  readonly tuning?: SyncTuning
+}
+
+/**
+ * What brings streams up to now: every snapshot, and of time-filtered streams what has not been seen to rest: what the ledger
+ * does not cover, the lookback, in which rows still change, and what the last reading changed, missed or (of a list without a
+ * total) read for the first time. That waits until a second reading can agree.
+ */
+export async function planSync(
+  db: Kysely<Database> | undefined,
+  plan: SyncPlan,
+  questionsOf: QuestionsOf,
+): Promise<readonly PartitionPlan[]> {
+  const plans = await Promise.all(plan.streams.map((stream) => planStream(db, stream, plan, questionsOf)))
+  return plans.flat()
+}
+
+async function planStream(
+  db: Kysely<Database> | undefined,
+  stream: Stream,
+  plan: SyncPlan,
+  questionsOf: QuestionsOf,
+): Promise<readonly PartitionPlan[]> {
+  const { channels, historyFrom, now, timeZone, tuning } = plan
+  if (!stream.isTimeFiltered) {
+    return partitionsOf(stream, channels, questionsOf).map(({ partition }) => {
+      return { stream, partition, slices: [{ stream, partition, window: undefined, covers: undefined }] }
+    })
+  }
+  const settleSeconds = settleSecondsOf(stream, tuning)
+  const settle = settleSeconds === undefined ? {} : { settleSeconds }
+  const lookbackDays = tuning?.lookbackDays?.[stream.name] ?? stream.lookbackDays
+  const horizon = horizonAt(now, settleSeconds)
+  const wanted = wantedPartitions(stream, channels, questionsOf, { from: historyFrom, to: horizon.newest })
+  const coverage = await readCoverage(db, stream.name, wanted, {
+    settledFor: { lookbackDays, ofStream: stream.lookbackDays, timeZone },
+    ...(isReadTwice(stream) && {
+      recent: { since: now - AGREEMENT_SECONDS, until: lookbackStart(now, lookbackDays) - AGREEMENT_SECONDS, timeZone },
+    }),
+  })
+  return wanted.map(({ of, partition, window }) => {
+    const gaps = coverage.get(partition)?.gaps ?? [window]
+    // Of few calls a day none is for what is covered.
+    const days = stream.isBudgeted ? undefined : tuning?.rereadDays
+    const wished = days === undefined ? gaps : mergeWindows([...gaps, ...rereadParts(window, now, days)])
+    const windows = wished.toReversed().flatMap((gap) => restingApart(gap, stream, now))
+    const slices = windows.map((part) => {
+      return { stream, partition: of, window: part, covers: coveredPart(part, horizon), lookbackDays, ...settle }
+    })
+    return { stream, partition: of, slices }
+  })
+}

@@ -1,0 +1,189 @@
+import type { Kysely } from 'kysely'
+import type { Row } from '../core/column.ts'
+import type { OpenItemReader } from '../core/item.ts'
+import { parsePartition, type Partition, partitionKey, type Window } from '../core/slice.ts'
+import type { RowIdentity, Stream, StreamName } from '../core/stream.ts'
+import { formatWallDate, MINUTE, wallTimeAt } from '../core/wall-clock.ts'
+import type { Database } from '../store/database.ts'
+import { forgetCoverage } from '../ledger/coverage.ts'
+import { isDuplicate } from '../ledger/known-duplicates.ts'
+import { isConflict, type KeptItem, readKeptItems, resolveItems } from '../ledger/quarantine.ts'
+import { loadRows, prepareToLoad } from '../store/load.ts'
+import { keepConflicts } from './keep-conflicts.ts'
+import { minuteOf } from './row-window.ts'
+
+export interface RetryDeps {
+  readonly db: Kysely<Database>
+  readonly streams: readonly Stream[]
+  readonly openItemReader: OpenItemReader
+  /** Reads JSON text without losing digits. */
+  readonly parse: (json: string) => unknown
+  /** The service's zone. */
+  readonly timeZone: string
+  readonly now: () => number
+  readonly signal: AbortSignal
+}
+
+/** What became of the items of one stream; `items` is the sum of the others. */
+export interface RetryCounts {
+  readonly items: number
+  readonly inserted: number
+  readonly updated: number
+  /** Read, but the warehouse holds an equal or a newer row of this key. */
+  readonly superseded: number
+  /** Read, but the row has no id: its partition is to be read again. */
+  readonly readAgain: number
+  readonly unreadable: number
+}
+
+export interface RetryResult {
+  readonly streams: ReadonlyMap<string, RetryCounts>
+  readonly readAgain: readonly { readonly stream: string; readonly partition: string }[]
+}
+
+export const noRetryCounts: RetryCounts = {
+  items: 0,
+  inserted: 0,
+  updated: 0,
+  superseded: 0,
+  readAgain: 0,
+  unreadable: 0,
+}
+
+/**
+ * Puts what is in quarantine through today's transformers; rows and the resolution of their items are committed together.
+ *
+ * A row with a key is loaded as of the run that last received it: it never overwrites what that run or a later one has
+ * written, nor, where a column says which of two rows is fresher, a row that is as fresh. The loser of a known duplicate is
+ * never loaded, and stays: by it the next reading knows the key. So does a record whose key a higher version has for another. A row
+ * without an id cannot be loaded alone, as its identity takes its whole slice: its minute is taken out of what is covered, so
+ * that the next sync reads it again.
+ */
+export async function retryQuarantine(deps: RetryDeps, names: readonly StreamName[] | undefined): Promise<RetryResult> {
+  const { db, timeZone, now, signal } = deps
+  const streams = new Map<string, RetryCounts>()
+  const readAgain = new Map<string, { stream: string; partition: string }>()
+  const count = (stream: string, counts: Partial<RetryCounts>) => {
+    streams.set(stream, addCounts(streams.get(stream) ?? noRetryCounts, counts))
+  }
+
+  for await (const page of readKeptItems(db, names)) {
+    signal.throwIfAborted()
+    const superseded = page.filter(isSuperseded)
+    for (const { stream } of superseded) count(stream, { items: 1, superseded: 1 })
+    const unread = page.filter((item) => !isSuperseded(item))
+    const groups = Map.groupBy(unread, (item) =>
+      JSON.stringify([item.stream, item.partition, item.runId, dayOf(item, timeZone)]),
+    )
+    const readings = [...groups.values()].flatMap((items) => {
+      const reading = readGroup(items, deps)
+      const stream = items[0]?.stream ?? ''
+      count(stream, { items: items.length, unreadable: items.length - (reading?.items.length ?? 0) })
+      return reading ?? []
+    })
+    for (const { stream, partition, items, rows } of readings) {
+      if (!stream.identity || items.length === 0) continue
+      // Before they are resolved: a crash in between has something read twice, and loses nothing.
+      await forgetCoverage(db, {
+        streams: [stream.name],
+        channels: partition.channel === undefined ? undefined : [partition.channel],
+        window: windowOf(rows, stream.identity, timeZone),
+      })
+      count(stream.name, { readAgain: items.length })
+      const place = { stream: stream.name, partition: partitionKey(partition) }
+      readAgain.set(`${place.stream} ${place.partition}`, place)
+    }
+    await db.transaction().execute(async (trx) => {
+      await prepareToLoad(trx, timeZone)
+      for (const { stream, partition, items, rows, runId } of readings) {
+        const seenAt = new Date(now())
+        await resolveItems(trx, items, seenAt)
+        if (stream.identity) continue
+        await keepConflicts(trx, stream, partition, rows, { runId, seenAt, timeZone })
+        const { inserted, updated } = await loadRows(trx, stream, freshestOfEach(stream, rows), runId, { isLate: true })
+        count(stream.name, { inserted, updated, superseded: rows.length - inserted - updated })
+      }
+    })
+  }
+  return { streams, readAgain: [...readAgain.values()] }
+}
+
+/** What another row stands for in the table: a fresher one of a duplicate, or that of a higher version. */
+function isSuperseded(item: KeptItem): boolean {
+  return isDuplicate(item) || isConflict(item)
+}
+
+/** The items of one run, partition and day that can be read now, with their rows. */
+interface GroupReading {
+  readonly stream: Stream
+  readonly partition: Partition
+  readonly runId: string
+  readonly items: readonly KeptItem[]
+  readonly rows: readonly Row[]
+}
+
+/** Undefined where the stream or the partition is not known. */
+function readGroup(
+  items: readonly KeptItem[],
+  { streams, openItemReader, parse, timeZone }: RetryDeps,
+): GroupReading | undefined {
+  const [first] = items
+  const stream = streams.find(({ name }) => name === first?.stream)
+  const partition = first && parsePartition(first.partition)
+  if (first === undefined || stream === undefined || partition === undefined) return undefined
+  const readItem = openItemReader(stream, { partition, serviceDay: dayOf(first, timeZone) })
+  const read = items.flatMap((item) => {
+    const result = readItem(parse(item.raw), pageOf(item, parse))
+    return result.kind === 'row' ? [{ item, row: result.row }] : []
+  })
+  return {
+    stream,
+    partition,
+    runId: first.runId,
+    items: read.map(({ item }) => item),
+    rows: read.map(({ row }) => row),
+  }
+}
+
+/** The minutes in which these rows lie. */
+function windowOf(rows: readonly Row[], { timeColumn }: RowIdentity, timeZone: string): Window {
+  const minutes = rows.flatMap((row) => minuteOf(row[timeColumn], timeZone) ?? [])
+  return { from: Math.min(...minutes), to: Math.max(...minutes) + MINUTE }
+}
+
+/** Equal keys in one statement would be refused; the rows stand in no order of their own. */
+function freshestOfEach({ key, freshnessColumn }: Stream, rows: readonly Row[]): readonly Row[] {
+  const freshness = (row: Row): string => String((freshnessColumn && row[freshnessColumn]) ?? '')
+  const byKey = Map.groupBy(rows, (row) => JSON.stringify(key.map((name) => row[name])))
+  return [...byKey.values()].flatMap((equal) =>
+    equal.toSorted((a, b) => (freshness(a) < freshness(b) ? 1 : -1)).slice(0, 1),
+  )
+}
+
+function dayOf({ lastSeenAt }: KeptItem, timeZone: string): string {
+  return formatWallDate(wallTimeAt(lastSeenAt.getTime(), timeZone))
+}
+
+/** The answer that an item came in, as far as its reading takes it. */
+function pageOf({ headers }: KeptItem, parse: RetryDeps['parse']): Parameters<ReturnType<OpenItemReader>>[1] {
+  const title = headers === null ? undefined : parse(headers)
+  return {
+    items: [],
+    total: undefined,
+    echoedPage: undefined,
+    echoedPageSize: undefined,
+    title: Array.isArray(title) ? title : undefined,
+    serviceTimeMs: undefined,
+  }
+}
+
+function addCounts(a: RetryCounts, b: Partial<RetryCounts>): RetryCounts {
+  return {
+    items: a.items + (b.items ?? 0),
+    inserted: a.inserted + (b.inserted ?? 0),
+    updated: a.updated + (b.updated ?? 0),
+    superseded: a.superseded + (b.superseded ?? 0),
+    readAgain: a.readAgain + (b.readAgain ?? 0),
+    unreadable: a.unreadable + (b.unreadable ?? 0),
+  }
+}

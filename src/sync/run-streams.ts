@@ -1,0 +1,66 @@
+import { partitionKey } from '../core/slice.ts'
+import type { Stream } from '../core/stream.ts'
+import { readQuestions } from '../ledger/questionnaires.ts'
+import { readWalkBefore } from '../ledger/slices.ts'
+import type { FoundRows } from './extraction.ts'
+import type { PartitionPlan, QuestionsOf } from './partitions.ts'
+import { type JobOptions, runJob } from './run-job.ts'
+import type { RunDeps } from './slice-work.ts'
+import type { JobResult } from './tally.ts'
+
+/** Plans streams with what is known by then. */
+export type PlanStreams = (streams: readonly Stream[], questionsOf: QuestionsOf) => Promise<readonly PartitionPlan[]>
+
+/**
+ * Runs streams in their order: first those that stand on their own, then those that are read questionnaire by questionnaire,
+ * then again those questionnaires whose headers have changed, and last those with few calls a day.
+ */
+export async function runStreams(
+  streams: readonly Stream[],
+  planStreams: PlanStreams,
+  deps: RunDeps,
+  options: Omit<JobOptions, 'onEnd'>,
+): Promise<JobResult> {
+  const listed = new Map<string, FoundRows>()
+  const changed = new Set<string>()
+  const isDependent = ({ partitionedBy }: Stream) => partitionedBy === 'channel/question'
+  const dependent = streams.filter(isDependent)
+  const isBudgeted = (stream: Stream) => stream.isBudgeted === true
+
+  /**
+   * A questionnaire that a proven list no longer has is not asked for. Where the list could not be read, or was suddenly empty,
+   * all that are known are.
+   */
+  const readQuestionsOf = async (): Promise<QuestionsOf> => {
+    const questions = await readQuestions(deps.db)
+    const believed = new Map<string, FoundRows>()
+    for (const [channelId, found] of listed) {
+      const partition = partitionKey({ channel: channelId })
+      const wasEmpty = async () => (await readWalkBefore(deps.db, 'questionnaires', partition, deps.runId)) === 0
+      if (found.count > 0 || (await wasEmpty())) believed.set(channelId, found)
+    }
+    return (channelId) => (questions.get(channelId) ?? []).filter((id) => believed.get(channelId)?.has(id) ?? true)
+  }
+  const phases = [
+    async () =>
+      await planStreams(
+        streams.filter((stream) => !isDependent(stream) && !isBudgeted(stream)),
+        () => [],
+      ),
+    async () => await planStreams(dependent, await readQuestionsOf()),
+    async () => {
+      if (changed.size === 0) return []
+      const plans = await planStreams(dependent, await readQuestionsOf())
+      return plans.filter(({ partition }) => changed.has(partitionKey(partition)))
+    },
+    async () => await planStreams(streams.filter(isBudgeted), () => []),
+  ]
+  return await runJob(streams, phases, deps, {
+    ...options,
+    onEnd: ({ stream, partition }, { proof, found, hasNewHeaders }) => {
+      const isList = stream.name === 'questionnaires' && proof === 'verified'
+      if (isList && partition.channel && found) listed.set(partition.channel, found)
+      if (hasNewHeaders) changed.add(partitionKey(partition))
+    },
+  })
+}

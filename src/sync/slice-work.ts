@@ -1,0 +1,65 @@
+import type { Kysely } from 'kysely'
+import type { LimitFunction } from 'p-limit'
+import type { Clock } from '../core/clock.ts'
+import type { OpenItemReader } from '../core/item.ts'
+import type { Log } from '../core/log.ts'
+import type { FetchPage } from '../core/page.ts'
+import type { ReportProgress } from '../core/progress.ts'
+import { formatWindow, type Partition, partitionKey, type Window } from '../core/slice.ts'
+import type { Stream, StreamName } from '../core/stream.ts'
+import type { WallTime } from '../core/wall-clock.ts'
+import type { Database } from '../store/database.ts'
+import type { ReadAhead } from './read-ahead.ts'
+
+/** A piece of extraction. */
+export interface Slice {
+  readonly stream: Stream
+  readonly partition: Partition
+  /** Whose rows it brings, half-open; the service is asked for more. Undefined for a walk over the whole list. */
+  readonly window: Window | undefined
+  /** What a landed slice covers: at most its window. Undefined for a snapshot. */
+  readonly covers: Window | undefined
+  /** The backfill that it belongs to. */
+  readonly backfillId?: string
+  /** Cut out of a larger one, by its rows: no more pages were expected to be in it. */
+  readonly expectedPages?: number | undefined
+  /** So many of its pages have landed: it goes before all others. */
+  readonly pagesRead?: number
+  /** Days in a row on which the service refused or failed what is read of its partition: others go first. */
+  readonly failedDays?: number
+  /** How old rows must be to be covered; as everywhere when not given. */
+  readonly settleSeconds?: number
+  /** How long its rows may still change; as the stream says when not given. */
+  readonly lookbackDays?: number
+}
+
+/** `channel=9 [2026-11-20 00:00:00, 2026-11-21 00:00:00)`: a slice in messages and progress. */
+export function sliceName({ partition, window }: Slice): string {
+  return window === undefined ? partitionKey(partition) : `${partitionKey(partition)} ${formatWindow(window)}`
+}
+
+/** What every slice of a run works with. */
+export interface RunDeps {
+  readonly db: Kysely<Database>
+  readonly fetchPage: FetchPage
+  readonly openItemReader: OpenItemReader
+  readonly clock: Clock
+  readonly log: Log
+  readonly signal: AbortSignal
+  readonly report: ReportProgress
+  /** The service's zone. */
+  readonly timeZone: string
+  /** What its clock shows at an instant, opened once: to know a zone takes longer than all else of a small slice. */
+  readonly wallTimeAt: (instantMs: number) => WallTime
+  readonly runId: string
+  readonly readAhead: ReadAhead
+  /**
+   * Makes sure, as the last statement of a transaction that writes, that this run still holds the partition.
+   * @throws lease.lost
+   */
+  readonly requireLease: (trx: Kysely<Database>, stream: StreamName, partition: Partition) => Promise<void>
+  /** Bounds the batches that are written at once, and so the rows that wait for the database. */
+  readonly loadLimit: LimitFunction
+  /** A slice of more pages is cut: shallow pages, steady progress, cheap resume. */
+  readonly pagesPerSlice: number
+}

@@ -1,0 +1,68 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import type { Clock } from '../core/clock.ts'
+import type { Log } from '../core/log.ts'
+import { isLoopback } from '../core/loopback.ts'
+
+/** Who may see the page. */
+export interface Access {
+  /** False for a name that only a browser under somebody else's control would use for this machine. */
+  readonly isHostKnown: (host: string | undefined) => boolean
+  /** Whether a request carries the token or the cookie; true where there is no token. */
+  readonly isAllowed: (authorization: string | undefined, cookies: ReadonlyMap<string, string>) => boolean
+  readonly isToken: (given: string) => boolean
+  /** Notes and logs a wrong token. `from`: the address that it came from */
+  readonly refuse: (from: string | undefined) => void
+  /** Whether so many wrong tokens came within a minute that the form takes none for now. */
+  readonly isExhausted: () => boolean
+  /** What a browser keeps in place of the token. */
+  readonly session: string | undefined
+}
+
+const MOST_WRONG = 10
+const MINUTE_MS = 60_000
+
+/** Of the cookie that signing in sets. */
+export const SESSION_COOKIE = 'livehouse_session'
+
+/** `token`: of `LIVEHOUSE_HTTP_TOKEN`; undefined for a page that listens to this machine alone and asks nobody. */
+export function createAccess(token: string | undefined, { clock, log }: { clock: Clock; log: Log }): Access {
+  let wrong: readonly number[] = []
+  const recent = () => wrong.filter((atMs) => clock.now() - atMs < MINUTE_MS)
+  // The cookie opens the page and does not tell the token; with another token it opens nothing any more.
+  const session =
+    token === undefined ? undefined : createHmac('sha256', token).update('livehouse session').digest('hex')
+  return {
+    // With a token a foreign name gains nothing, and reverse proxies pass on names of their own.
+    isHostKnown: (host) => token !== undefined || isLoopback((host ?? '').replace(/:\d+$/, '')),
+    isAllowed: (authorization, cookies) =>
+      token === undefined ||
+      isEqual(/^Bearer +(\S+)\s*$/i.exec(authorization ?? '')?.[1] ?? '', token) ||
+      isEqual(cookies.get(SESSION_COOKIE) ?? '', session ?? ''),
+    isToken: (given) => token !== undefined && isEqual(given, token),
+    refuse: (from) => {
+      wrong = recent()
+      // A log line for each of thousands would fill the disk.
+      if (wrong.length >= MOST_WRONG) return
+      wrong = [...wrong, clock.now()]
+      log.warn('http.tokenRefused', { from, wrongWithinMinute: wrong.length })
+    },
+    isExhausted: () => recent().length >= MOST_WRONG,
+    session,
+  }
+}
+
+/** Takes as long for any wrong text. */
+function isEqual(given: string, wanted: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(given), digest(wanted)) && wanted !== ''
+}
+
+/** Cookies by name, as a browser sends them (RFC 6265, 4.2.1). */
+export function readCookies(header: string | undefined): ReadonlyMap<string, string> {
+  const pairs = (header ?? '').split(';').flatMap((pair) => {
+    const [name = '', ...value] = pair.split('=')
+    const isPair = /^\s*\S+$/.test(name) && value.length > 0
+    return isPair ? [[name.trim(), value.join('=').trim()] as const] : []
+  })
+  return new Map(pairs)
+}

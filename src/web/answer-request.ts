@@ -1,0 +1,174 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Language } from '../core/language.ts'
+import type { Log } from '../core/log.ts'
+import { type Access, readCookies } from './access.ts'
+import type { Asset, Assets } from './assets.ts'
+import type { Readiness } from './health.ts'
+import type { Html } from './html.ts'
+import type { LiveEvents } from './live-events.ts'
+import { answerLogin } from './login.ts'
+import { chooseLanguage, languageOf } from './messages/choose-language.ts'
+import { type Messages, messagesOf } from './messages/messages-of.ts'
+import type { PageContent } from './pages.ts'
+import { layout } from './render/layout.ts'
+import { loginPage, problemPage } from './render/small-pages.ts'
+import { jsonReply, type Reply, send, textReply } from './reply.ts'
+
+/** What requests are answered with. */
+export interface Answering {
+  readonly access: Access
+  readonly assets: Assets
+  readonly events: LiveEvents
+  /** `LIVEHOUSE_LANG`; undefined for that of the browser. */
+  readonly language: Language | undefined
+  readonly version: string
+  readonly log: Log
+  readonly makePage: (messages: Messages, path: string, parameters: URLSearchParams) => Promise<PageContent>
+  readonly readReadiness: () => Promise<Readiness>
+  readonly renderMetrics: () => Promise<{ readonly contentType: string; readonly text: string }>
+}
+
+/** A request, taken apart. */
+interface Asked {
+  readonly request: IncomingMessage
+  readonly path: string
+  readonly parameters: URLSearchParams
+  readonly cookies: ReadonlyMap<string, string>
+  readonly messages: Messages
+}
+
+const LANGUAGE_COOKIE = 'livehouse_lang'
+const YEAR_SECONDS = 31_536_000
+const RENEW_SECONDS = 60
+const RENEW_BUSY_SECONDS = 10
+
+/** Answers one request. Nothing but signing in is done by other methods than GET and HEAD. */
+export async function answerRequest(
+  answering: Answering,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const isHead = request.method === 'HEAD'
+  const url = URL.parse(request.url ?? '', 'http://localhost')
+  if (url === null || !(request.url ?? '').startsWith('/'))
+    return send(response, textReply(400, 'no such address'), isHead)
+  const asked = takeApart(answering, request, url)
+  try {
+    if (url.pathname === '/events' && request.method === 'GET' && refusal(answering, asked) === undefined) {
+      return answering.events.serve(request, response, asked.messages)
+    }
+    send(response, withLanguage(asked, await replyTo(answering, asked)), isHead)
+  } catch (error) {
+    answering.log.error('http.failed', { path: url.pathname, err: error })
+    const { messages } = asked
+    if (response.headersSent) return void response.destroy()
+    send(response, pageReply(answering, asked, 500, problemPage(messages, messages.problems.broken)), isHead)
+  }
+}
+
+function takeApart({ language }: Answering, request: IncomingMessage, url: URL): Asked {
+  const { pathname: path, searchParams: parameters } = url
+  const cookies = readCookies(request.headers.cookie)
+  const chosen = chooseLanguage({
+    asked: parameters.get('lang'),
+    remembered: cookies.get(LANGUAGE_COOKIE),
+    configured: language,
+    accepted: request.headers['accept-language'],
+  })
+  return { request, path, parameters, cookies, messages: messagesOf(chosen) }
+}
+
+async function replyTo(answering: Answering, asked: Asked): Promise<Reply> {
+  const { path, request } = asked
+  const { method = '' } = request
+  const isLogin = path === '/login' && answering.access.session !== undefined
+  if (method === 'POST' && isLogin)
+    return await answerLogin(answering.access, request, (next) => loginReply(answering, asked, next, true))
+  if (method !== 'GET' && method !== 'HEAD') {
+    return textReply(405, 'this page only reads', { allow: isLogin ? 'GET, HEAD, POST' : 'GET, HEAD' })
+  }
+  if (path === '/healthz') return jsonReply(200, { status: 'alive' })
+  if (path === '/readyz') {
+    const readiness = await answering.readReadiness()
+    return jsonReply(readiness.status === 'ready' ? 200 : 503, readiness)
+  }
+  const asset = answering.assets.byPath.get(path)
+  if (asset !== undefined) return assetReply(asset, request)
+  const refused = refusal(answering, asked)
+  if (refused !== undefined) return refused
+  if (isLogin) return loginReply(answering, asked, '/', false)
+  if (path === '/metrics') {
+    const { contentType, text } = await answering.renderMetrics()
+    return { status: 200, contentType, body: text }
+  }
+  const page = await answering.makePage(asked.messages, path, asked.parameters)
+  return framed(answering, asked, page)
+}
+
+/** Why this request sees nothing; undefined where it may. */
+function refusal(answering: Answering, asked: Asked): Reply | undefined {
+  const { request, path } = asked
+  const { host, authorization } = request.headers
+  if (!answering.access.isHostKnown(host)) {
+    const known = 'without LIVEHOUSE_HTTP_TOKEN this page answers only as localhost, 127.0.0.1 or [::1]'
+    return textReply(403, `${known}; set the token to reach it by another name`)
+  }
+  if (path === '/login' || answering.access.isAllowed(authorization, asked.cookies)) return undefined
+  if (authorization !== undefined) answering.access.refuse(request.socket.remoteAddress)
+  if (path === '/metrics' || path === '/events') {
+    const hint = 'send the value of LIVEHOUSE_HTTP_TOKEN as Authorization: Bearer'
+    return textReply(401, hint, { 'www-authenticate': 'Bearer realm="livehouse"' })
+  }
+  return loginReply(answering, asked, request.url ?? '/', false)
+}
+
+function loginReply(answering: Answering, asked: Asked, next: string, isWrong: boolean): Reply {
+  return pageReply(answering, asked, 401, loginPage(asked.messages, { isWrong, next }))
+}
+
+function pageReply(answering: Answering, asked: Asked, status: number, content: Html): Reply {
+  return framed(answering, asked, {
+    status,
+    title: asked.messages.title,
+    content,
+    facts: undefined,
+    isBusy: false,
+  })
+}
+
+function framed({ assets, version }: Answering, asked: Asked, page: PageContent): Reply {
+  const { messages, path } = asked
+  const { facts, isBusy, title, content, status } = page
+  const renewSeconds = status === 401 || status === 404 ? 0 : isBusy ? RENEW_BUSY_SECONDS : RENEW_SECONDS
+  const parameters = Object.fromEntries([...asked.parameters].filter(([name]) => name !== 'lang'))
+  const asOf = facts && { atMs: facts.readAtMs, timeZone: facts.timeZone }
+  const frame = { messages, assets: assets.paths, path, parameters, version, asOf, renewSeconds }
+  return {
+    status,
+    contentType: 'text/html; charset=utf-8',
+    body: layout(frame, title, content).toString(),
+    headers: { 'content-language': messages.language, vary: 'accept-language, cookie' },
+  }
+}
+
+function assetReply({ contentType, body, zipped }: Asset, request: IncomingMessage): Reply {
+  const isZipped = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '')
+  return {
+    status: 200,
+    contentType,
+    body: isZipped ? zipped : body,
+    headers: {
+      'cache-control': `public, max-age=${YEAR_SECONDS}, immutable`,
+      vary: 'accept-encoding',
+      ...(isZipped && { 'content-encoding': 'gzip' }),
+    },
+  }
+}
+
+/** Who asks for a language gets it from then on. */
+function withLanguage({ parameters }: Asked, reply: Reply): Reply {
+  const language = languageOf(parameters.get('lang') ?? '')
+  if (language === undefined) return reply
+  const cookie = `${LANGUAGE_COOKIE}=${language}; Path=/; Max-Age=${YEAR_SECONDS}; HttpOnly; SameSite=Strict`
+  return { ...reply, headers: { ...reply.headers, 'set-cookie': cookie } }
+}

@@ -1,0 +1,82 @@
+import { formatWallMinute } from '../../core/wall-clock.ts'
+import type { ListedChannel } from '../../ledger/channel-states.ts'
+import type { LedgerUnit, WalkDay } from '../../ledger/latest-readings.ts'
+import type { OpenReading } from '../../ledger/open-readings.ts'
+import { foreign, type Html, html } from '../html.ts'
+import { maskValues } from '../mask-values.ts'
+import { ASKED_FOR } from '../verdict.ts'
+import { dataTable } from './data-table.ts'
+import { mark, proofMarks } from './mark.ts'
+import { coverageSection, lastRead, signedReach, streamsOf } from './streams-section.ts'
+import { section, streamName, type View } from './view.ts'
+
+/** One channel: each of its streams, and what of them is open. `walkDays`: of this channel alone. */
+export function channelPage(view: View, channel: ListedChannel, walkDays: readonly WalkDay[]): Html {
+  const { messages, facts } = view
+  const { channelId } = channel
+  const units = streamsOf(view).flatMap(({ units }) => units.filter((unit) => unit.channelId === channelId))
+  const rows = units.map((unit) => ({ stream: unit.stream, units: [unit] }))
+  const open = facts.open.filter((reading) => reading.channelId === channelId)
+  const title = channel.label ?? channel.name ?? channelId
+  const known = [channelId, channel.name].filter((each) => each !== title)
+  const facets = [...known, channel.group, channel.isTest ? messages.channel.test : null]
+  const state = messages.channelStates[channel.state]
+  return html`<h1>${foreign(title, 60)}</h1>
+<p class="facets">${mark(channel.state === 'active' ? 'good' : 'calm', state)} ${facets.map((each) => each !== null && html`· ${foreign(each, 60)} `)}</p>
+${streams(view, units)}
+${units.length > 0 && coverageSection(view, rows, open, walkDays)}
+${openPoints(view, open)}`
+}
+
+function streams(view: View, units: readonly LedgerUnit[]): Html {
+  const { messages } = view
+  const { columns } = messages
+  const table = dataTable<LedgerUnit>({
+    caption: messages.sections.streams,
+    columns: [
+      { head: columns.stream, cell: ({ stream }) => streamName(view, stream) },
+      { head: columns.lastRead, cell: (unit) => lastRead(view, [unit]) },
+      { head: columns.coveredUntil, cell: (unit) => signedReach(view, [unit]) },
+      { head: columns.proof, cell: ({ proofs }) => proofMarks(messages, proofs) },
+    ],
+    rows: units,
+    empty: messages.empty.streams,
+  })
+  return section(messages, 'streams', table, '')
+}
+
+function openPoints(view: View, open: readonly OpenReading[]): Html {
+  const { messages } = view
+  const { columns } = messages
+  const table = dataTable<OpenReading>({
+    caption: messages.sections.open,
+    className: 'worded',
+    columns: [
+      { head: columns.stream, cell: ({ stream }) => streamName(view, stream) },
+      { head: columns.kind, cell: (reading) => kindOf(view, reading) },
+      {
+        head: columns.range,
+        cell: ({ window }) =>
+          window === undefined
+            ? messages.open.wholeList
+            : `${formatWallMinute(window.from)} – ${formatWallMinute(window.to)}`,
+      },
+      { head: columns.partition, cell: ({ partition }) => foreign(partition, 60) },
+      {
+        head: columns.reason,
+        cell: ({ reason }) =>
+          reason === null ? messages.notKnown : html`<span lang="en">${foreign(maskValues(reason), 300)}</span>`,
+      },
+    ],
+    rows: open,
+    empty: messages.empty.open,
+  })
+  const isAskedFor = open.some(({ stream, kind }) => stream === ASKED_FOR && kind !== 'accepted')
+  const note = isAskedFor ? messages.open.askedFor : messages.notes.open
+  return section(messages, 'open', table, open.length === 0 ? '' : note)
+}
+
+function kindOf({ messages }: View, { kind, proof }: OpenReading): Html {
+  if (kind === 'problem') return mark('bad', proof === null ? messages.open.problem : messages.proofs[proof])
+  return kind === 'gap' ? mark('bad', messages.open.gap) : mark('warn', messages.open.accepted)
+}

@@ -1,0 +1,63 @@
+import { type Language, languages } from '../../core/language.ts'
+import { wallTimeAt } from '../../core/wall-clock.ts'
+import { type Content, type Html, html, plainForeign } from '../html.ts'
+import { type Messages, messagesOf } from '../messages/messages-of.ts'
+import { link } from './view.ts'
+
+/** What every page has around its content. */
+export interface Frame {
+  readonly messages: Messages
+  /** Addresses of what the page loads, by name. */
+  readonly assets: { readonly style: string; readonly script: string; readonly chart: string; readonly icon: string }
+  /** Path and parameters of this page, for the language switch. */
+  readonly path: string
+  readonly parameters: Readonly<Record<string, string>>
+  readonly version: string
+  /** Undefined where the page shows no data. */
+  readonly asOf: { readonly atMs: number; readonly timeZone: string } | undefined
+  /** How often the script asks anew, in seconds; 0 for a page that does not change. */
+  readonly renewSeconds: number
+}
+
+/** A whole page. */
+export function layout(frame: Frame, title: string, content: Content): Html {
+  const { messages, assets, asOf } = frame
+  const { pages, formats } = messages
+  const place = frame.path.startsWith('/channels') ? 'channels' : frame.path === '/' ? 'overview' : ''
+  const pageLink = (name: 'overview' | 'channels', path: string): Html =>
+    html`<a href="${path}"${place === name && html` aria-current="page"`}>${pages[name]}</a>`
+  const time = asOf && formats.wallTime(wallTimeAt(asOf.atMs, asOf.timeZone))
+  return html`<!doctype html>
+<html lang="${messages.language}">
+<head>
+<meta charset="utf-8">
+<title>${title === messages.title ? title : `${plainForeign(title, 60)} · ${messages.title}`}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<link rel="icon" href="${assets.icon}" type="image/svg+xml">
+<link rel="stylesheet" href="${assets.style}">
+<script src="${assets.chart}" defer></script>
+<script src="${assets.script}" defer></script>
+</head>
+<body data-renew-seconds="${frame.renewSeconds}">
+<a class="skip" href="#main">${messages.skip}</a>
+<header class="top"><div class="wide">
+<a class="brand" href="/">${messages.title}</a>
+<nav aria-label="${pages.label}">${pageLink('overview', '/')}${pageLink('channels', '/channels')}</nav>
+<nav class="languages" aria-label="${messages.switchLanguage}">${languages.map((each) => languageLink(frame, each))}</nav>
+</div></header>
+<main id="main" class="wide" tabindex="-1">
+${content}
+</main>
+<footer class="wide"><p id="as-of" data-renew>${time !== undefined && `${messages.asOf(time)} `}${asOf && messages.zone(asOf.timeZone)}</p><p>${messages.footer.readOnly} <a href="/metrics">${messages.footer.metrics}</a> · livehouse ${frame.version}</p></footer>
+</body>
+</html>
+`
+}
+
+function languageLink({ messages, path, parameters }: Frame, language: Language): Html {
+  const name = messagesOf(language).languageName
+  if (language === messages.language) return html`<span lang="${language}" aria-current="true">${name}</span>`
+  return html`<a href="${link(path, { ...parameters, lang: language })}" lang="${language}" hreflang="${language}">${name}</a>`
+}

@@ -1,0 +1,147 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { isIPv6 } from 'node:net'
+import type { Kysely } from 'kysely'
+import type { Clock } from '../core/clock.ts'
+import { LivehouseError } from '../core/errors.ts'
+import type { Log } from '../core/log.ts'
+import type { Database } from '../store/database.ts'
+import type { BudgetSettings } from '../ledger/call-budget.ts'
+import { createAccess } from './access.ts'
+import { answerRequest } from './answer-request.ts'
+import { readAssets } from './assets.ts'
+import { createExpectations, type RangeOf } from './expectations.ts'
+import type { JobView } from './facts.ts'
+import { createFactsSource } from './facts-source.ts'
+import { createReadiness, LONGEST_ANSWER_MS } from './health.ts'
+import { createLiveEvents } from './live-events.ts'
+import type { Language } from '../core/language.ts'
+import { createCallHistory } from './metrics/call-history.ts'
+import { type CountedCall, createStatusMetrics } from './metrics/status-metrics.ts'
+import { makePage } from './pages.ts'
+import { createProgressBoard, type ProgressSource } from './progress-board.ts'
+import { judge } from './verdict.ts'
+import { within } from './within.ts'
+
+/** What the status server shows, and to whom. */
+export interface StatusServerOptions {
+  readonly db: Kysely<Database>
+  readonly clock: Clock
+  readonly log: Log
+  /** `LIVEHOUSE_HTTP`; port 0 takes a free one. */
+  readonly listen: { readonly host: string; readonly port: number }
+  /** `LIVEHOUSE_HTTP_TOKEN`; undefined on loopback alone. */
+  readonly token: string | undefined
+  /** `LIVEHOUSE_LANG`; undefined for that of each browser. */
+  readonly language: Language | undefined
+  readonly version: string
+  readonly budget: Pick<BudgetSettings, 'v1Budget' | 'v1BudgetScope'>
+  /** What runs are recorded as, beside which others are counted as `other`. */
+  readonly commands: readonly string[]
+  readonly readJobs: () => Promise<readonly JobView[]>
+  readonly progress: ProgressSource
+  /** Names of migrations that the database has not had. */
+  readonly readPending: () => Promise<readonly string[]>
+  /** In which time a channel is read; without it, all are without end. */
+  readonly rangeOf?: RangeOf
+}
+
+/** A running status server; disposing of it ends its connections. */
+export interface StatusServer extends AsyncDisposable {
+  /** With the port that it has. */
+  readonly url: string
+  /** Hears of each call that this process makes to the service. */
+  readonly onCall: (call: CountedCall) => void
+}
+
+const MOST_CONNECTIONS = 500
+/** A connection that has not sent its whole request by then is closed: 500 idle ones would keep the probes out. */
+const LONGEST_REQUEST_MS = 3000
+
+/**
+ * Serves the status page, `/healthz`, `/readyz` and `/metrics`. It only reads.
+ * @throws LivehouseError `config.invalid` where it cannot listen
+ */
+export async function startStatusServer(options: StatusServerOptions): Promise<StatusServer> {
+  const { db, clock, log, rangeOf = () => ({}) } = options
+  const assets = await readAssets()
+  const history = createCallHistory(clock)
+  const metrics = createStatusMetrics(options)
+  const source = createFactsSource(options)
+  const board = createProgressBoard(options.progress)
+  const events = createLiveEvents(board, clock)
+  board.listen((isTurn) => isTurn && source.expire())
+  const pages = { db, clock, log, source, board, history, rangeOf }
+  // Of its own: who asks for readiness gets what is so now.
+  const findDatabase = createReadiness(options)
+  const answering = {
+    access: createAccess(options.token, options),
+    assets,
+    events,
+    language: options.language,
+    version: options.version,
+    log,
+    makePage: makePage.bind(undefined, pages),
+    readReadiness: createReadiness(options),
+    renderMetrics: async () => {
+      const [{ facts }, { database }] = await Promise.all([
+        source.read(LONGEST_ANSWER_MS),
+        findDatabase(),
+        within(clock, LONGEST_ANSWER_MS, metrics.count(), undefined),
+      ])
+      const verdict = facts && judge(facts, createExpectations(facts, rangeOf))
+      // A large ledger may take longer to read, of a database that answers.
+      const error = database === 'unreachable' ? database : undefined
+      return { contentType: metrics.contentType, text: await metrics.render({ facts, error }, verdict, clock.now()) }
+    },
+  }
+  const limits = {
+    headersTimeout: LONGEST_REQUEST_MS,
+    requestTimeout: LONGEST_REQUEST_MS,
+    connectionsCheckingInterval: LONGEST_REQUEST_MS / 6,
+  }
+  const server = createServer(limits, (request, response) => {
+    void answerRequest(answering, request, response).catch(() => response.destroy())
+  })
+  server.maxConnections = MOST_CONNECTIONS
+  const url = await listen(server, options.listen)
+  log.info('http.listening', { url })
+  return {
+    url,
+    onCall: (call) => {
+      history.add(call.outcome)
+      metrics.onCall(call)
+    },
+    [Symbol.asyncDispose]: async () => {
+      events[Symbol.dispose]()
+      board[Symbol.dispose]()
+      if (!server.listening) return
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+async function listen(server: Server, { host, port }: StatusServerOptions['listen']): Promise<string> {
+  server.listen(port, host)
+  const shown = `${isIPv6(host) ? `[${host}]` : host}:${port}`
+  try {
+    await once(server, 'listening')
+  } catch (cause) {
+    const problem = `LIVEHOUSE_HTTP is ${shown}, where it cannot listen (${reasonOf(cause)}); it should be an address of this machine with a free port, such as 127.0.0.1:8788`
+    throw new LivehouseError('config.invalid', 'the status page cannot listen', { problems: [problem] }, { cause })
+  }
+  const address = server.address()
+  const used = typeof address === 'object' && address !== null ? address.port : port
+  return `http://${isIPv6(host) ? `[${host}]` : host}:${used}`
+}
+
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'EADDRINUSE') return 'another program listens there'
+  if (code === 'EADDRNOTAVAIL') return 'this machine has no such address'
+  if (code === 'EACCES') return 'no permission'
+  return error instanceof Error ? error.message : String(error)
+}

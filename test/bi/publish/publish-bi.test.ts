@@ -1,0 +1,161 @@
+import { sql } from 'kysely'
+import { Client } from 'pg'
+import { expect, test } from 'vitest'
+import { biViews } from '../../../src/bi/registry.ts'
+import { planForDba } from '../../../src/bi/publish/plan-for-dba.ts'
+import { publishBi } from '../../../src/bi/publish/publish-bi.ts'
+import { migrateDown, migrateUp } from '../../../src/store/migrate.ts'
+import { migrationSql } from '../../../src/store/migration-sql.ts'
+import { loadMigrations } from '../../../src/store/migrations-folder.ts'
+import { openDatabase } from '../../../src/store/pool.ts'
+import { claimSource } from '../../../src/ledger/source.ts'
+import { describeSchema } from '../../helpers/describe-schema.ts'
+import { createTestDatabase, databaseUrl } from '../../helpers/postgres.ts'
+import { createTestRole } from '../../helpers/test-role.ts'
+
+const source = { baseUrl: 'https://api.example.com', appId: null, timeZone: 'America/New_York' }
+
+test('once published, publishing again changes nothing, in several processes at once either', async () => {
+  await using database = await createTestDatabase()
+  const outcomes = await Promise.all([1, 2, 3].map(() => publishBi(database.db)))
+  expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['published', 'unchanged', 'unchanged'])
+  const before = await describeSchema(database.db)
+  expect(await publishBi(database.db)).toEqual({ status: 'unchanged' })
+  expect(await describeSchema(database.db)).toEqual(before)
+})
+
+test('several databases of one server publish at once, roles included', async () => {
+  await using first = await createTestDatabase()
+  await using second = await createTestDatabase()
+  const outcomes = await Promise.all([first, second].map(({ db }) => publishBi(db)))
+  expect(outcomes).toEqual([{ status: 'published' }, { status: 'published' }])
+})
+
+test("the views show the days of the source's zone, also when it is claimed after they were made", async () => {
+  await using database = await createTestDatabase()
+  const { db } = database
+  await publishBi(db)
+  await claimSource(db, source)
+  expect(await publishBi(db)).toEqual({ status: 'published' })
+  await sql`insert into livehouse.watch_records (channel_id, record_id, entered_at, api_version, run_id)
+    values ('9', 1, '2026-11-20T03:00:00Z', 2, 1)`.execute(db)
+  const { rows } = await sql`select day::text, entered_at_local::text from livehouse_bi.fct_watch`.execute(db)
+  expect(rows).toEqual([{ day: '2026-11-19', entered_at_local: '2026-11-19 22:00:00' }])
+  const { rows: indexes } = await sql<{ indexdef: string }>`
+    select indexdef from pg_indexes where indexname = 'watch_records_day_channel'`.execute(db)
+  expect(indexes[0]?.indexdef).toContain('America/New_York')
+})
+
+test('a view of somebody else on ours outlives an update that only adds columns, with the grants of others', async () => {
+  await using role = await createTestRole()
+  await using database = await createTestDatabase()
+  const { db } = database
+  await publishBi(db)
+  await pretendOlder(db, 'dim_channel', 'channel_id, channel_title')
+  await sql`grant select on livehouse_bi.dim_channel to ${sql.id(role.name)}`.execute(db)
+  await sql`create view public.mine as select channel_title from livehouse_bi.dim_channel`.execute(db)
+  expect(await publishBi(db)).toEqual({ status: 'published' })
+  const { rows } = await sql`select from public.mine, livehouse_bi.dim_channel where is_active`.execute(db)
+  expect(rows).toEqual([])
+  const { rows: granted } = await sql<{ has: boolean }>`
+    select has_table_privilege(${role.name}, 'livehouse_bi.dim_channel', 'select') as has`.execute(db)
+  expect(granted).toEqual([{ has: true }])
+})
+
+test('a view of somebody else on a column that goes stops the update and is named with what to do; nothing has changed', async () => {
+  await using database = await createTestDatabase()
+  const { db } = database
+  await publishBi(db)
+  await pretendOlder(db, 'dim_channel', `channel_id, 'x'::text as bygone`)
+  await sql`create view public.mine as select bygone from livehouse_bi.dim_channel`.execute(db)
+  const before = await describeSchema(db)
+  const outcome = await publishBi(db)
+  expect(outcome).toMatchObject({
+    status: 'blocked',
+    notice: expect.stringMatching(/view public.mine stands on them.*migrate up/),
+  })
+  expect(await describeSchema(db)).toEqual(before)
+  await expect(migrateDown(db)).rejects.toMatchObject({
+    code: 'db.refused',
+    message: expect.stringContaining('view public.mine'),
+  })
+  await sql`drop view public.mine`.execute(db)
+  expect(await publishBi(db)).toEqual({ status: 'published' })
+  await sql`select is_active from livehouse_bi.dim_channel`.execute(db)
+})
+
+test('a view that is no longer declared goes', async () => {
+  await using database = await createTestDatabase()
+  const { db } = database
+  await publishBi(db)
+  await sql`create view livehouse_bi.bygone as select 1 as one`.execute(db)
+  await sql`update livehouse_ops.bi_settings set fingerprint = 'older', views = views || 'bygone'::text`.execute(db)
+  expect(await publishBi(db)).toEqual({ status: 'published' })
+  const { rows } = await sql`select to_regclass('livehouse_bi.bygone') is null as gone`.execute(db)
+  expect(rows).toEqual([{ gone: true }])
+})
+
+test('migrating down takes the views along, up and publishing makes the same again', async () => {
+  await using database = await createTestDatabase()
+  const { db } = database
+  await publishBi(db)
+  const before = await describeSchema(db)
+  await migrateDown(db)
+  const { rows } = await sql`select from pg_views where schemaname = 'livehouse_bi'`.execute(db)
+  expect(rows).toEqual([])
+  await migrateUp(db)
+  expect(await publishBi(db)).toEqual({ status: 'published' })
+  expect(await describeSchema(db)).toEqual(before)
+})
+
+test('the SQL for a DBA leaves what publishing leaves, and nothing is pending then', async () => {
+  await using published = await createTestDatabase()
+  await publishBi(published.db)
+  await using byHand = await createTestDatabase({ isMigrated: false })
+  const script = await migrationSql(await loadMigrations(), await planForDba(byHand.db, 'Asia/Shanghai'))
+  const client = new Client({ connectionString: byHand.url })
+  await client.connect()
+  await client.query(script)
+  await client.end()
+  expect(await describeSchema(byHand.db)).toEqual(await describeSchema(published.db))
+  expect(await planForDba(byHand.db, 'Asia/Shanghai')).toEqual([])
+  expect(await publishBi(byHand.db)).toEqual({ status: 'unchanged' })
+})
+
+test('a user who may not make roles or change the views goes on without, and is told what a DBA does', async () => {
+  await using role = await createTestRole()
+  await using database = await createTestDatabase({ isMigrated: false })
+  const { db: admin, name } = database
+  for (const schema of ['livehouse', 'livehouse_ops']) {
+    await sql`create schema ${sql.id(schema)} authorization ${sql.id(role.name)}`.execute(admin)
+  }
+  await using db = await openDatabase(databaseUrl(name, role))
+  await migrateUp(db)
+  const notice = expect.stringMatching(/livehouse_bi are not up to date.*livehouse migrate sql/)
+  expect(await publishBi(db)).toEqual({ status: 'blocked', notice })
+  await sql`create schema livehouse_bi authorization ${sql.id(role.name)}`.execute(admin)
+  expect((await publishBi(db)).status).toBe('published')
+  expect(await publishBi(db)).toEqual({ status: 'unchanged' })
+  await sql`alter view livehouse_bi.dim_date owner to current_user`.execute(admin)
+  await sql`update livehouse_ops.bi_settings set fingerprint = 'older'`.execute(admin)
+  expect(await publishBi(db)).toEqual({ status: 'blocked', notice })
+})
+
+test('settings that are given are kept in the database, those that are not stay', async () => {
+  await using database = await createTestDatabase()
+  const { db } = database
+  const read = async () => (await sql`select currency, masked from livehouse_ops.bi_settings`.execute(db)).rows
+  await publishBi(db, { settings: { currency: 'CNY', masked: ['phone'] } })
+  await publishBi(db, { settings: { currency: undefined, masked: undefined } })
+  expect(await read()).toEqual([{ currency: 'CNY', masked: ['phone'] }])
+  await publishBi(db, { settings: { currency: 'USD', masked: [] } })
+  expect(await read()).toEqual([{ currency: 'USD', masked: [] }])
+})
+
+/** As if an older livehouse had made this view. */
+async function pretendOlder(db: Parameters<typeof publishBi>[0], view: string, columns: string): Promise<void> {
+  const all = sql.join(biViews.map(({ name }) => sql`livehouse_bi.${sql.id(name)}`))
+  await sql`drop view ${all}`.execute(db)
+  await sql`create view livehouse_bi.${sql.id(view)} as
+    select ${sql.raw(columns)} from (select channel_id, name as channel_title from livehouse.channels) c`.execute(db)
+}

@@ -1,0 +1,250 @@
+import { randomInt } from 'node:crypto'
+import * as fc from 'fast-check'
+import { type Kysely, sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { errorOf } from '../helpers/connect-client.ts'
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { withParameters } from '../helpers/with-parameters.ts'
+import { hasCode } from '../../src/core/errors.ts'
+import type { Database } from '../../src/store/database.ts'
+import { openDatabase } from '../../src/store/pool.ts'
+import { type BudgetSettings, callBudget, readCallBudget } from '../../src/ledger/call-budget.ts'
+
+const settings: BudgetSettings = { v1Budget: 3, v1BudgetScope: 'account', timeZone: 'Asia/Shanghai' }
+const { signal } = new AbortController()
+
+let database: TestDatabase
+let other: Kysely<Database>
+beforeAll(async () => {
+  database = await createTestDatabase()
+  other = await openDatabase(database.url)
+})
+afterAll(async () => {
+  await other.destroy()
+  await database[Symbol.asyncDispose]()
+})
+beforeEach(async () => void (await database.db.deleteFrom('livehouse_ops.call_budget').execute()))
+
+const readRows = async () =>
+  await database.db
+    .selectFrom('livehouse_ops.call_budget')
+    .select(['scope', 'service_day', 'calls'])
+    .orderBy('scope')
+    .orderBy('service_day')
+    .execute()
+
+/** Takes a call at a time of the service's clock. @returns the day that it was charged to, or when livehouse goes on */
+async function take(at: string, given: Partial<BudgetSettings> = {}, channelId = '9', db = database.db) {
+  const zone = given.timeZone === undefined ? '+08:00' : 'Z'
+  try {
+    const taken = await callBudget(db, { ...settings, ...given })(channelId, Date.parse(`${at}${zone}`), signal)
+    return taken.serviceDay
+  } catch (error) {
+    if (hasCode(error, 'api.budgetSpent')) return `until ${error.details.resumesAt}`
+    throw error
+  }
+}
+
+const FIVE_PAST_TOMORROW = 'until 2026-11-20T16:05:00.000Z'
+
+test('a day has as many calls as are allowed, and the next one has them again', async () => {
+  for (const hour of ['09', '10', '11']) expect(await take(`2026-11-20T${hour}:00:00`)).toBe('2026-11-20')
+  expect(await take('2026-11-20T12:00:00')).toBe(FIVE_PAST_TOMORROW)
+  expect(await take('2026-11-21T00:05:00')).toBe('2026-11-21')
+  expect(await readRows()).toMatchObject([{ calls: 3 }, { calls: 1 }])
+})
+
+test('a budget of 0 allows none', async () => {
+  expect(await take('2026-11-20T09:00:00', { v1Budget: 0 })).toBe(FIVE_PAST_TOMORROW)
+  expect(await readRows()).toEqual([])
+})
+
+test.each([
+  ['23:54:59', '2026-11-20'],
+  ['23:55:00', FIVE_PAST_TOMORROW],
+  ['23:59:59', FIVE_PAST_TOMORROW],
+  ['00:00:00', 'until 2026-11-19T16:05:00.000Z'],
+  ['00:04:59', 'until 2026-11-19T16:05:00.000Z'],
+  ['00:05:00', '2026-11-20'],
+])('at %s: %s', async (time, expected) => {
+  expect(await take(`2026-11-20T${time}`)).toBe(expected)
+  expect(await readRows()).toHaveLength(expected.startsWith('until') ? 0 : 1)
+})
+
+test('where daylight saving begins at midnight, the day begins at 1:00, and so does the distance to it', async () => {
+  const cairo = { timeZone: 'Africa/Cairo' }
+  expect(await take('2026-04-23T21:54:59', cairo)).toBe('2026-04-23')
+  expect(await take('2026-04-23T22:04:59', cairo)).toBe('until 2026-04-23T22:05:00.000Z')
+  expect(await take('2026-04-23T22:05:00', cairo)).toBe('2026-04-24')
+})
+
+test('a clock that has gone back gets no fresh day, and the message says which row is in its way', async () => {
+  for (const hour of ['09', '10']) await take(`2026-11-21T${hour}:00:00`)
+  expect(await take('2026-11-20T23:58:00')).toBe('until 2026-11-21T16:05:00.000Z')
+  expect(await take('2026-11-20T12:00:00')).toBe('2026-11-21')
+  const error = await errorOf(callBudget(database.db, settings)('9', Date.parse('2026-11-20T12:00:00Z'), signal))
+  expect(error).toMatchObject({ details: { serviceDay: '2026-11-21', resumesAt: '2026-11-21T16:05:00.000Z' } })
+  expect(String(error)).toMatch(/3 calls of 2026-11-21 are spent.*the clock shows 2026-11-20/)
+  expect(await readRows()).toMatchObject([{ service_day: '2026-11-21', calls: 3 }])
+})
+
+test('by channel each has its own, and the days that it has on record', async () => {
+  const byChannel = { v1BudgetScope: 'channel' } as const
+  for (const hour of ['09', '10', '11']) await take(`2026-11-20T${hour}:00:00`, byChannel, '9')
+  expect(await take('2026-11-20T12:00:00', byChannel, '9')).toBe(FIVE_PAST_TOMORROW)
+  expect(await take('2026-11-20T12:00:00', byChannel, '10')).toBe('2026-11-20')
+  expect((await readRows()).map(({ scope, calls }) => [scope, calls])).toEqual([
+    ['channel=10', 1],
+    ['channel=9', 3],
+  ])
+})
+
+describe('another scope on the same day gives no fresh calls:', () => {
+  const byChannel = { v1BudgetScope: 'channel' } as const
+
+  test('the account has what its channels have left', async () => {
+    for (const channelId of ['9', '10']) await take('2026-11-20T09:00:00', byChannel, channelId)
+    expect(await take('2026-11-20T12:00:00')).toBe('2026-11-20')
+    expect(await take('2026-11-20T12:00:00')).toBe(FIVE_PAST_TOMORROW)
+    expect(await take('2026-11-21T12:00:00')).toBe('2026-11-21')
+  })
+
+  test('each channel has what the account has left', async () => {
+    for (const hour of ['09', '10']) await take(`2026-11-20T${hour}:00:00`)
+    for (const channelId of ['9', '10']) {
+      expect(await take('2026-11-20T12:00:00', byChannel, channelId)).toBe('2026-11-20')
+      expect(await take('2026-11-20T12:00:00', byChannel, channelId)).toBe(FIVE_PAST_TOMORROW)
+    }
+  })
+
+  test('a day that was spent stays spent', async () => {
+    const at = Date.parse('2026-11-20T09:00:00+08:00')
+    const taken = await callBudget(database.db, { ...settings, ...byChannel })('9', at, signal)
+    await taken.spendDay()
+    expect(await take('2026-11-20T12:00:00')).toBe(FIVE_PAST_TOMORROW)
+    expect(await take('2026-11-20T12:00:00', byChannel, '10')).toBe('2026-11-20')
+  })
+
+  test('not where both take at once either', async () => {
+    const takings = Array.from({ length: 12 }, (_call, index) =>
+      take('2026-11-20T12:00:00', index % 2 === 0 ? {} : byChannel, '9', index % 3 === 0 ? other : database.db),
+    )
+    const taken = (await Promise.all(takings)).filter((day) => !day.startsWith('until'))
+    expect(taken).toHaveLength(3)
+  })
+})
+
+test('a day that the service calls spent is spent, whatever the count says', async () => {
+  const reserve = callBudget(database.db, settings)
+  const taken = await reserve('9', Date.parse('2026-11-20T09:00:00+08:00'), signal)
+  expect(taken).toMatchObject({ scope: 'account', resumesAt: '2026-11-20T16:05:00.000Z' })
+  await taken.spendDay()
+  expect(await take('2026-11-20T10:00:00', { v1Budget: 100 })).toBe(FIVE_PAST_TOMORROW)
+  expect(await take('2026-11-21T10:00:00')).toBe('2026-11-21')
+})
+
+test('a run that has been stopped takes none', async () => {
+  await expect(callBudget(database.db, settings)('9', 0, AbortSignal.abort(new Error('stopped')))).rejects.toThrow(
+    'stopped',
+  )
+  expect(await readRows()).toEqual([])
+})
+
+test('a call is durable once it is taken, also where the database is told to be quick about commits', async () => {
+  const quick = await openDatabase(withParameters(database.url, { options: '-c synchronous_commit=off' }))
+  const seen: unknown[] = []
+  await database.db.transaction().execute(async (trx) => {
+    await sql`create function public.note() returns trigger language plpgsql as $$
+      begin
+        perform set_config('note.commit', current_setting('synchronous_commit'), false);
+        return null;
+      end $$`.execute(trx)
+    await sql`create constraint trigger note after insert on livehouse_ops.call_budget deferrable initially deferred
+      for each row execute function public.note()`.execute(trx)
+  })
+  try {
+    await quick.connection().execute(async (session) => {
+      await take('2026-11-20T09:00:00', {}, '9', session)
+      const { rows } = await sql<{ outside: string; inside: string }>`
+        select current_setting('synchronous_commit') as outside, current_setting('note.commit') as inside`.execute(
+        session,
+      )
+      seen.push(...rows)
+    })
+  } finally {
+    await sql`drop trigger note on livehouse_ops.call_budget`.execute(database.db)
+    await quick.destroy()
+  }
+  expect(seen).toEqual([{ outside: 'off', inside: 'on' }])
+})
+
+describe('what is left', () => {
+  const at = Date.parse('2026-11-20T10:00:00+08:00')
+
+  test('of the account', async () => {
+    expect(await readCallBudget(database.db, settings, at)).toMatchObject({
+      serviceDay: '2026-11-20',
+      scopes: [{ scope: 'account', used: 0, left: 3, spentAt: null }],
+    })
+    await take('2026-11-19T09:00:00')
+    await take('2026-11-20T09:00:00')
+    expect(await readCallBudget(database.db, settings, at)).toMatchObject({ scopes: [{ used: 1, left: 2 }] })
+    const taken = await callBudget(database.db, settings)('9', at, signal)
+    await taken.spendDay()
+    const { scopes } = await readCallBudget(database.db, settings, at)
+    expect(scopes).toEqual([{ scope: 'account', used: 2, left: 0, spentAt: new Date(at) }])
+    expect(await readCallBudget(database.db, { ...settings, v1Budget: 1 }, at)).toMatchObject({ scopes: [{ left: 0 }] })
+  })
+
+  test('of the channels that have used some', async () => {
+    const byChannel = { ...settings, v1BudgetScope: 'channel' } as const
+    expect((await readCallBudget(database.db, byChannel, at)).scopes).toEqual([])
+    await take('2026-11-20T09:00:00', byChannel, '10')
+    await take('2026-11-20T09:00:00')
+    expect((await readCallBudget(database.db, byChannel, at)).scopes).toMatchObject([
+      { scope: 'account', left: 2 },
+      { scope: 'channel=10', left: 1 },
+    ])
+    expect((await readCallBudget(database.db, settings, at)).scopes).toMatchObject([{ scope: 'account', left: 1 }])
+  })
+})
+
+test('no day is ever overspent, whoever takes at once, by whatever clock', async () => {
+  const seed = randomInt(2 ** 31 - 1)
+  process.stdout.write(`calls taken at once: seed ${seed}\n`)
+  const taking = fc.record({
+    day: fc.integer({ min: 1, max: 4 }),
+    hour: fc.integer({ min: 1, max: 22 }),
+    channelId: fc.constantFrom('9', '10'),
+    isOther: fc.boolean(),
+  })
+  const rounds = fc.array(fc.array(taking, { minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 4 })
+  await fc.assert(
+    fc.asyncProperty(rounds, fc.constantFrom('account', 'channel'), async (plan, v1BudgetScope) => {
+      await database.db.deleteFrom('livehouse_ops.call_budget').execute()
+      const latest = new Map<string, string>()
+      const taken = new Map<string, number>()
+      for (const round of plan) {
+        const results = await Promise.all(
+          round.map(async ({ day, hour, channelId, isOther }) => {
+            const at = `2026-11-${String(day).padStart(2, '0')}T${String(hour).padStart(2, '0')}:00:00`
+            const db = isOther ? other : database.db
+            return { channelId, day: await take(at, { v1BudgetScope }, channelId, db) }
+          }),
+        )
+        for (const { channelId, day } of results.filter((each) => !each.day.startsWith('until'))) {
+          const scope = v1BudgetScope === 'account' ? 'account' : `channel=${channelId}`
+          // Never a day before one that was on record when the round began.
+          expect(day >= (latest.get(scope) ?? '')).toBe(true)
+          taken.set(`${scope} ${day}`, (taken.get(`${scope} ${day}`) ?? 0) + 1)
+        }
+        for (const { scope, service_day: day } of await readRows())
+          latest.set(scope, [latest.get(scope) ?? '', day].sort().at(-1) ?? day)
+      }
+      const counts = (await readRows()).map(({ scope, service_day: day, calls }) => [`${scope} ${day}`, calls])
+      expect(new Map(counts.map(([name, calls]) => [name, calls]))).toEqual(taken)
+      expect(Math.max(...taken.values())).toBeLessThanOrEqual(settings.v1Budget)
+    }),
+    { numRuns: 25, seed },
+  )
+})

@@ -1,0 +1,167 @@
+import * as fc from 'fast-check'
+import { type Kysely, sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { sync } from '../../src/cli/sync.ts'
+import type { Database } from '../../src/store/database.ts'
+import { mergeSlices } from '../../src/ledger/merge-slices.ts'
+import { openBackfill } from '../../src/ledger/backfills.ts'
+import { startRun } from '../../src/ledger/runs.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
+import { startAccount } from '../helpers/start-account.ts'
+
+const NOW = new Date('2026-11-20T06:30:00Z')
+const DAY_MS = 86_400_000
+
+const statuses = ['landed', 'landed', 'landed', 'moving', 'failed'] as const
+const slices = fc.array(
+  fc.record({
+    partition: fc.constantFrom('channel=1', 'channel=2'),
+    from: fc.nat(25),
+    length: fc.integer({ min: 1, max: 6 }),
+    /** From its end until it was read: rows change for a day. */
+    lagHours: fc.constantFrom(0, 48, 48, 72),
+    status: fc.constantFrom(...statuses),
+    proof: fc.constantFrom('verified', 'verified', 'accepted'),
+    of: fc.constantFrom('none', 'none', 'none', 'open', 'finished'),
+    isDrop: fc.nat(5).map((number) => number === 0),
+    isWalk: fc.nat(9).map((number) => number === 0),
+    rows: fc.nat(100),
+  }),
+  { maxLength: 30, size: 'max' },
+)
+
+const FIRST_DAY = Date.parse('2026-10-15T00:00:00Z')
+
+/** Midnight of a day of the test. */
+const dayAt = (day: number) => new Date(FIRST_DAY + day * DAY_MS)
+
+function rangeOf(from: number, length: number): string {
+  const time = (day: number) => dayAt(day).toISOString().slice(0, 19).replace('T', ' ')
+  return `[${time(from)},${time(from + length)})`
+}
+
+async function setUp(db: Kysely<Database>) {
+  const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: NOW })
+  const asked = { from: '2026-01-01', to: '2026-01-02', streams: [], channels: [], onlyGaps: false }
+  const { backfillId: open } = await openBackfill(db, asked, NOW, false)
+  const { backfillId: finished } = await openBackfill(db, { ...asked, onlyGaps: true }, NOW, false)
+  await sql`update livehouse_ops.backfills set status = 'finished' where backfill_id = ${finished}`.execute(db)
+  return { runId, backfills: { none: null, open, finished } }
+}
+
+async function insert(
+  db: Kysely<Database>,
+  { runId, backfills }: Awaited<ReturnType<typeof setUp>>,
+  rows: readonly (typeof slices extends fc.Arbitrary<(infer Slice)[]> ? Slice : never)[],
+): Promise<void> {
+  await sql`truncate livehouse_ops.slices cascade`.execute(db)
+  for (const { partition, from, length, lagHours, status, proof, of, isDrop, isWalk, rows: count } of rows) {
+    // The clock of the service is eight hours ahead.
+    const at = new Date(dayAt(from + length).getTime() + (lagHours - 8) * 3_600_000)
+    const range = isWalk ? null : rangeOf(from, length)
+    const total = proof === 'verified' ? count : null
+    await db
+      .insertInto('livehouse_ops.slices')
+      .values({
+        run_id: runId,
+        stream: 'gifts',
+        partition,
+        covers: range,
+        reads: range,
+        backfill_id: backfills[of],
+        status,
+        proof,
+        first_total: total,
+        last_total: total,
+        smallest_total: total,
+        largest_total: total,
+        distinct_rows: count,
+        quarantined_rows: count % 3,
+        calls: count + 1,
+        retries: count % 2,
+        is_drop: isDrop,
+        error: null,
+        started_at: at,
+        finished_at: at,
+      })
+      .execute()
+  }
+}
+
+/** As a landing does, a day of lookback behind the time of reading. */
+async function settle(db: Kysely<Database>): Promise<void> {
+  await sql`update livehouse_ops.slices set settled = nullif(
+    covers * tsrange(null, started_at at time zone 'Asia/Shanghai' - interval '1 day'), 'empty')`.execute(db)
+}
+
+/** What merging must not change. */
+async function facts(db: Kysely<Database>): Promise<unknown> {
+  const { rows: sums } = await sql`
+    select stream, partition, proof, status, range_agg(covers)::text as covered, range_agg(reads)::text as reads,
+      sum(distinct_rows) as rows, sum(quarantined_rows) as quarantined, sum(calls) as calls, sum(retries) as retries,
+      sum(first_total) as first, sum(last_total) as last, sum(smallest_total) as smallest, sum(largest_total) as largest,
+      min(started_at) as started_at, max(finished_at) as finished_at, max(run_id) as run_id, max(slice_id) as slice_id
+    from livehouse_ops.slices group by stream, partition, proof, status order by 2, 3, 4`.execute(db)
+  const { rows: settled } = await sql`
+    select partition, range_agg(settled)::text
+    from livehouse_ops.slices where status = 'landed' group by partition order by partition`.execute(db)
+  const { rows: kept } = await sql`
+    select slices.* from livehouse_ops.slices left join livehouse_ops.backfills using (backfill_id)
+    where backfills.status = 'open' or is_drop or slices.status <> 'landed' or covers is null
+      or slices.finished_at > ${new Date(NOW.getTime() - 7 * DAY_MS)} order by slice_id`.execute(db)
+  return { sums, settled, kept }
+}
+
+test('merging keeps coverage, sums, gaps, open backfills and drops, and what is still to be read', async () => {
+  await using database = await createTestDatabase()
+  const { db } = database
+  const world = await setUp(db)
+  let merged = 0
+  await fc.assert(
+    fc.asyncProperty(slices, async (rows) => {
+      await insert(db, world, rows)
+      await settle(db)
+      const before = await facts(db)
+      const { rows: count } = await sql`select from livehouse_ops.slices`.execute(db)
+      const gone = await mergeSlices(db, NOW)
+      expect(await facts(db)).toEqual(before)
+      const { rows: left } = await sql`select from livehouse_ops.slices`.execute(db)
+      expect(left).toHaveLength(count.length - gone)
+      expect(await mergeSlices(db, NOW)).toBe(0)
+      merged += gone
+    }),
+    { numRuns: 100 },
+  )
+  expect(merged).toBeGreaterThan(20)
+})
+
+test('a run merges what is older than a week, and the next plan is the same as without', async () => {
+  await using account = await startAccount()
+  const { run, clock, database } = account
+  const count = async () => {
+    const { rows } = await sql`
+      select from livehouse_ops.slices where status = 'landed' and covers is not null and partition like '%type=cash'`.execute(
+      database.db,
+    )
+    return rows.length
+  }
+  const streams = ['--streams', 'gifts']
+  for (let day = 0; day < 4; day++) {
+    expect(await run(sync, streams)).toMatchObject({ code: 0 })
+    clock.nowMs += DAY_MS
+  }
+  // Each night has the part that it agrees with, and the rest.
+  expect(await count()).toBe(14)
+  clock.nowMs += 7 * DAY_MS
+  const calls = account.emulator.calls.length
+  expect(await run(sync, streams)).toMatchObject({ code: 0 })
+  expect(await count()).toBe(8)
+  const asked = (after: number) =>
+    new Set(account.emulator.calls.slice(after).map(({ params }) => String(params.startTime).slice(0, 10)))
+  expect(asked(calls)).toEqual(new Set(['2026-11-22']))
+  const more = account.emulator.calls.length
+  clock.nowMs += DAY_MS
+  expect(await run(sync, streams)).toMatchObject({ code: 0 })
+  // What was read for the first time is read again.
+  expect(asked(more)).toEqual(new Set(['2026-11-23']))
+})

@@ -1,0 +1,149 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { readCauses } from '../../src/ledger/read-causes.ts'
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+
+const NOW = new Date('2026-11-20T06:30:00Z')
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(async () => {
+  await database[Symbol.asyncDispose]()
+})
+beforeEach(async () => {
+  await sql`truncate livehouse_ops.runs, livehouse_ops.job_runs, livehouse_ops.unknown_fields, livehouse.channels cascade`.execute(
+    database.db,
+  )
+})
+
+interface RunRow {
+  readonly command?: string
+  readonly status: string
+  readonly minute: number
+  readonly errors?: readonly unknown[]
+}
+
+async function addRun({ command = 'sync', status, minute, errors = [] }: RunRow): Promise<string> {
+  const { rows } = await sql<{ run_id: string }>`
+    insert into livehouse_ops.runs (command, status, settings, started_at, finished_at, outcome)
+    values (${command}, ${status}, '{}', ${NOW}, ${new Date(NOW.getTime() + minute * 60_000)}, ${JSON.stringify({ errors })})
+    returning run_id`.execute(database.db)
+  return rows[0]?.run_id ?? ''
+}
+
+async function addJobRun(job: string, outcome: string, error: string | null = null): Promise<void> {
+  await sql`insert into livehouse_ops.job_runs (job, is_repeat, status, outcome, attempts, worker, error, started_at, finished_at)
+    values (${job}, false, 'ended', ${outcome}, 1, 'host:1', ${error}, ${NOW}, ${new Date(NOW.getTime() + 1000)})`.execute(
+    database.db,
+  )
+}
+
+test('the last run of each command counts, and only when it is not green', async () => {
+  await addRun({ status: 'failed', minute: 1 })
+  await addRun({ status: 'ok', minute: 2 })
+  await addRun({ command: 'backfill', status: 'ok', minute: 1 })
+  const runId = await addRun({
+    command: 'backfill',
+    status: 'partial',
+    minute: 2,
+    errors: [
+      { stream: 'gifts', code: 'api.badBody', partition: 'a', message: 'phone 13800001234' },
+      { stream: 'gifts', code: 'api.badBody', partition: 'b', message: '' },
+      { stream: null, code: 'internal', partition: null, message: '' },
+    ],
+  })
+  await addRun({ command: 'audit', status: 'waiting', minute: 1 })
+  const causes = await readCauses(database.db, NOW)
+  expect(causes).toEqual([
+    {
+      kind: 'run',
+      name: 'backfill',
+      runId,
+      status: 'partial',
+      problems: [
+        { stream: 'gifts', code: 'api.badBody', count: 2 },
+        { stream: null, code: 'internal', count: 1 },
+      ],
+    },
+  ])
+  expect(JSON.stringify(causes)).not.toContain('13800001234')
+})
+
+test('runs of a job count for the job, and not for another command', async () => {
+  await addRun({ command: 'run nightly', status: 'partial', minute: 1 })
+  await addRun({ status: 'ok', minute: 2 })
+  expect(await readCauses(database.db, NOW)).toMatchObject([{ kind: 'run', name: 'run nightly', status: 'partial' }])
+  await addRun({ command: 'run nightly', status: 'ok', minute: 3 })
+  expect(await readCauses(database.db, NOW)).toEqual([])
+})
+
+test('a run that was only interrupted says nothing: the one before it counts', async () => {
+  const interrupted = { stream: null, code: 'run.interrupted', partition: null, message: '' }
+  await addRun({ status: 'ok', minute: 1 })
+  await addRun({ status: 'partial', minute: 2, errors: [interrupted] })
+  expect(await readCauses(database.db, NOW)).toEqual([])
+  await addRun({ status: 'partial', minute: 3, errors: [interrupted, { ...interrupted, code: 'slice.short' }] })
+  expect(await readCauses(database.db, NOW)).toMatchObject([{ kind: 'run', status: 'partial' }])
+})
+
+test('a job that failed before a run began counts as well', async () => {
+  await addJobRun('nightly', 'failed')
+  expect(await readCauses(database.db, NOW)).toEqual([
+    { kind: 'run', name: 'run nightly', runId: null, status: 'failed', problems: [] },
+  ])
+})
+
+test('what never came to its end tells its reason, without a number or an address of somebody', async () => {
+  await addJobRun('nightly', 'failed', `it was begun 5 times; 13800001234 or a.b@example.com ${'y'.repeat(300)}`)
+  const [cause] = await readCauses(database.db, NOW)
+  expect(cause).toMatchObject({
+    runId: null,
+    problems: [],
+    reason: expect.stringMatching(/^it was begun 5 times; … or … y+$/),
+  })
+  expect(JSON.stringify(cause).length).toBeLessThan(320)
+})
+
+test('where a run of the job says why it failed, it is that run that is told of', async () => {
+  const errors = [{ stream: 'gifts', code: 'api.refused', partition: null, message: 'a text of the service' }]
+  const runId = await addRun({ command: 'run nightly', status: 'failed', minute: 0, errors })
+  await addJobRun('nightly', 'failed', 'a text of the service')
+  expect(await readCauses(database.db, NOW)).toEqual([
+    {
+      kind: 'run',
+      name: 'run nightly',
+      runId,
+      status: 'failed',
+      problems: [{ stream: 'gifts', code: 'api.refused', count: 1 }],
+    },
+  ])
+})
+
+test('fields met within a day are news, channels that are gone are told by their id', async () => {
+  for (const [field, at] of [
+    ['vip', '2026-11-20T00:00:00Z'],
+    ['of13800001234', '2026-11-20T00:00:00Z'],
+    ['old', '2026-11-01T00:00:00Z'],
+  ] as const) {
+    await sql`insert into livehouse_ops.unknown_fields (stream, field, first_seen_at, run_id) values ('visitors', ${field}, ${at}, 1)`.execute(
+      database.db,
+    )
+  }
+  for (const [id, state] of [
+    ['9', 'gone'],
+    ['10', 'active'],
+    ['11', 'gone'],
+  ] as const) {
+    await sql`insert into livehouse.channels (channel_id, name, state, run_id) values (${id}, '某人的频道', ${state}, 1)`.execute(
+      database.db,
+    )
+  }
+  expect(await readCauses(database.db, NOW)).toEqual([
+    { kind: 'unknownField', stream: 'visitors', field: 'of…' },
+    { kind: 'unknownField', stream: 'visitors', field: 'vip' },
+    { kind: 'channelGone', channel: '11' },
+    { kind: 'channelGone', channel: '9' },
+  ])
+})

@@ -1,0 +1,166 @@
+import { type Kysely, sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createPermits } from '../../src/service/permits.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import { hasCode } from '../../src/core/errors.ts'
+import type { Database } from '../../src/store/database.ts'
+import { openDatabase } from '../../src/store/pool.ts'
+import { startEmulator } from '../../src/emulator/server.ts'
+import { createSharedPace } from '../../src/ledger/shared-pace.ts'
+import { createSharedTokenStore } from '../../src/ledger/shared-token-store.ts'
+import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
+import { emptyTables } from '../helpers/empty-tables.ts'
+import { createTestDatabase, onServer, type TestDatabase } from '../helpers/postgres.ts'
+import { createRecordingLog } from '../helpers/recording-log.ts'
+import { mostWithin } from '../helpers/simulate-calls.ts'
+
+let database: TestDatabase
+const host = 'service.example'
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+
+beforeEach(async () => {
+  await emptyTables(database.db)
+})
+
+afterAll(async () => {
+  await database[Symbol.asyncDispose]()
+})
+
+/** Adds one to what is kept. */
+const addOne = (pace: unknown) => ({ pace: { count: countOf(pace) + 1 } })
+const countOf = (pace: unknown): number => {
+  const { count } = Object(pace)
+  return typeof count === 'number' ? count : 0
+}
+
+async function readKept(db: Kysely<Database>) {
+  return await db.selectFrom('livehouse_ops.call_paces').select(['host', 'version', 'pace']).execute()
+}
+
+describe('what is kept', () => {
+  test('loses no change of processes that make theirs at the same time', async () => {
+    await using elsewhere = await openDatabase(database.url)
+    const processes = [database.db, elsewhere, database.db, elsewhere].map((db) =>
+      createSharedPace(db, host, systemClock),
+    )
+    const change = async ({ exchange }: (typeof processes)[number]) => {
+      for (let times = 0; times < 25; times += 1) await exchange(addOne)
+    }
+    await Promise.all(processes.map(change))
+    expect(await readKept(database.db)).toEqual([{ host, version: '100', pace: { count: 100 } }])
+  })
+
+  test('is one thing for each service', async () => {
+    await createSharedPace(database.db, host, systemClock).exchange(addOne)
+    const other = createSharedPace(database.db, 'other.example', systemClock)
+    expect(await other.exchange((pace) => ({ pace: { count: 7 }, before: pace }))).toMatchObject({ before: null })
+    expect(await readKept(database.db)).toHaveLength(2)
+  })
+
+  test('begins anew where a crash of the server has emptied the table', async () => {
+    const { exchange } = createSharedPace(database.db, host, systemClock)
+    await exchange(addOne)
+    await emptyTables(database.db)
+    await exchange(addOne)
+    expect(await readKept(database.db)).toMatchObject([{ pace: { count: 1 } }])
+    const { rows } = await sql<{ kind: string }>`
+      select relpersistence as kind from pg_class where oid = 'livehouse_ops.call_paces'::regclass`.execute(database.db)
+    expect(rows).toEqual([{ kind: 'u' }])
+  })
+})
+
+test('the time is that of the database, whatever the clocks of the machines show', async () => {
+  const shifted = [-3_600_000, 0, 7_200_000].map((shift) => {
+    const clock = { sleep: systemClock.sleep, now: () => systemClock.now() + shift }
+    return createSharedPace(database.db, host, clock)
+  })
+  for (const { exchange } of shifted) for (let times = 0; times < 3; times += 1) await exchange(addOne)
+  const shown = shifted.map(({ now }) => now())
+  expect(Math.max(...shown) - Math.min(...shown)).toBeLessThan(100)
+})
+
+test.each([3_600_000, -3_600_000])('a clock that is set by %d ms is seen with the next exchange', async (stepMs) => {
+  let shiftMs = 0
+  const clock = { sleep: systemClock.sleep, now: () => systemClock.now() + shiftMs }
+  const { exchange, now } = createSharedPace(database.db, host, clock)
+  for (let times = 0; times < 8; times += 1) await exchange(addOne)
+  shiftMs = stepMs
+  await exchange(addOne)
+  const other = createSharedPace(database.db, host, systemClock)
+  await other.exchange(addOne)
+  expect(Math.abs(now() - other.now())).toBeLessThan(1000)
+})
+
+async function endConnections(): Promise<void> {
+  await onServer(async (admin) => {
+    await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = ${database.name}`.execute(
+      admin,
+    )
+  })
+}
+
+describe('a lost connection', () => {
+  test('in the midst of an exchange costs nothing but time', async () => {
+    await using db = await openDatabase(database.url, { maxConnections: 1 })
+    const { exchange } = createSharedPace(db, host, systemClock)
+    await exchange(addOne)
+    const lost = sql`select pg_terminate_backend(pg_backend_pid())`.execute(db)
+    const changed = exchange(addOne)
+    await errorOf(lost)
+    expect((await changed).pace).toEqual({ count: 2 })
+  })
+
+  test('to a database that takes no other leaves this process alone, and below its ceiling, until it is back', async () => {
+    await using db = await openDatabase(database.url)
+    const cell = createSharedPace(db, host, systemClock)
+    const { log } = createRecordingLog()
+    const permits = createPermits({ maxCallsPerSecond: 20, cell, clock: systemClock, log })
+    const { signal } = openContext()
+    await permits.take({ endpoint: 'visitorList' }, signal)
+    const [before] = await readKept(database.db)
+    const allow = async (isAllowed: boolean) =>
+      await onServer(async (admin) => {
+        await sql`alter database ${sql.id(database.name)} allow_connections ${sql.lit(isAllowed)}`.execute(admin)
+      })
+    await allow(false)
+    await endConnections()
+    const startedAt = systemClock.now()
+    for (let call = 0; call < 10; call += 1) await permits.take({ endpoint: 'visitorList' }, signal)
+    expect(systemClock.now() - startedAt).toBeGreaterThanOrEqual(400)
+    await allow(true)
+    const versionNow = async () => Number((await readKept(database.db))[0]?.version)
+    do await permits.take({ endpoint: 'visitorList' }, signal)
+    while ((await versionNow()) === Number(before?.version))
+  })
+})
+
+test('ten processes at a ceiling of 25 calls a second never pass it, by the clock of the service, while tokens come and go', async () => {
+  const switches = { bearers: 'fetched', newTokenEndsOld: true } as const
+  await using emulator = await startEmulator({ channels: 1, viewers: 1, days: 1, tokenSeconds: 2, switches })
+  const pools = await Promise.all(Array.from({ length: 10 }, () => openDatabase(database.url, { maxConnections: 2 })))
+  const { authUrl, appId, appSecret } = emulator
+  const connections = pools.map((db) => {
+    const cell = createSharedPace(db, host, systemClock)
+    const own = { clock: systemClock, log: createRecordingLog().log }
+    const permits = createPermits({ maxCallsPerSecond: 25, cell, ...own })
+    const tokenStore = createSharedTokenStore(db, { authUrl, appId, appSecret, clock: systemClock })
+    const account = { apiToken: null, authUrl, appId, appSecret }
+    return connectClient(emulator.baseUrl, { ...account, permits, tokenStore, clock: systemClock })
+  })
+  const call = async ({ client }: (typeof connections)[number]): Promise<void> => {
+    while (emulator.calls.length < 60) {
+      // On a slow machine others may end its token twice.
+      await client.managers({ page: 1, pageSize: 1 }, openContext()).catch((error: unknown) => {
+        if (!hasCode(error, 'api.unauthorized')) throw error
+      })
+    }
+  }
+  await Promise.all(connections.flatMap((each) => Array.from({ length: 8 }, () => call(each))))
+  for (const connection of connections) await connection[Symbol.asyncDispose]()
+  for (const pool of pools) await pool.destroy()
+  const arrivals = emulator.calls.map(({ at }) => at)
+  expect(mostWithin(arrivals, 1000)).toBeLessThanOrEqual(25)
+})

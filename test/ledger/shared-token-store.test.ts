@@ -1,0 +1,202 @@
+import { type Kysely, sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { ConnectOptions } from '../../src/service/connect.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import type { Database } from '../../src/store/database.ts'
+import { openDatabase } from '../../src/store/pool.ts'
+import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/server.ts'
+import { createSharedTokenStore } from '../../src/ledger/shared-token-store.ts'
+import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
+import { FIXED_NOW } from '../helpers/emulated-service.ts'
+import { emptyTables } from '../helpers/empty-tables.ts'
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+
+let database: TestDatabase
+let elsewhere: Kysely<Database>
+const { signal } = openContext()
+const application = { authUrl: 'https://auth.example', appId: 'app-1', appSecret: 'hush', clock: systemClock }
+const token = { value: 'token-1', issuedAtMs: 1_000, expiresAtMs: 7_201_000.5 }
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  // A pool that has no second connection to give.
+  elsewhere = await openDatabase(database.url, { maxConnections: 1 })
+})
+
+beforeEach(async () => {
+  await emptyTables(database.db)
+})
+
+afterAll(async () => {
+  await elsewhere.destroy()
+  await database[Symbol.asyncDispose]()
+})
+
+describe('the token', () => {
+  test('is there for the other processes, and in the database it is not to be seen', async () => {
+    await createSharedTokenStore(database.db, application).write(token, signal)
+    expect(await createSharedTokenStore(elsewhere, application).read(signal)).toEqual(token)
+    const { rows } = await sql<{ row: string }>`
+      select a::text || encode(sealed, 'escape') as row from livehouse_ops.access_tokens a`.execute(elsewhere)
+    expect(rows).toHaveLength(1)
+    expect(rows[0]?.row).not.toMatch(/token-1|hush/)
+  })
+
+  test.each([
+    ['another secret', { appSecret: 'changed' }],
+    ['another app id', { appId: 'app-2' }],
+    ['another address', { authUrl: 'https://other.example' }],
+  ])('counts as none with %s', async (_case, change) => {
+    await createSharedTokenStore(database.db, application).write(token, signal)
+    const other = createSharedTokenStore(elsewhere, { ...application, ...change })
+    expect(await other.read(signal)).toBeUndefined()
+    await other.write(token, signal)
+    expect(await other.read(signal)).toEqual(token)
+  })
+
+  test('counts as none where somebody moved another row to its place', async () => {
+    await createSharedTokenStore(database.db, { ...application, appId: 'app-2' }).write(token, signal)
+    await sql`update livehouse_ops.access_tokens set app_id = 'app-1'`.execute(database.db)
+    expect(await createSharedTokenStore(database.db, application).read(signal)).toBeUndefined()
+  })
+})
+
+describe('being alone with it', () => {
+  test('is for one at a time, and what was written is there for the next', async () => {
+    const stores = [database.db, elsewhere, database.db, elsewhere].map((db) => createSharedTokenStore(db, application))
+    let inside = 0
+    const turns = stores.map(({ exclusively }) =>
+      exclusively(async (shelf) => {
+        inside += 1
+        expect(inside).toBe(1)
+        const before = (await shelf.read(signal))?.issuedAtMs ?? 0
+        await shelf.write({ ...token, issuedAtMs: before + 1 }, signal)
+        inside -= 1
+        return before
+      }, signal),
+    )
+    expect(await Promise.all(turns)).toEqual(expect.arrayContaining([0, 1, 2, 3]))
+  })
+
+  test('ends with the process that has it', async () => {
+    const begun = Promise.withResolvers<void>()
+    const never = Promise.withResolvers<void>()
+    const dying = createSharedTokenStore(elsewhere, application).exclusively(async () => {
+      begun.resolve()
+      await never.promise
+    }, signal)
+    const died = errorOf(dying)
+    await begun.promise
+    await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity
+      where datname = current_database() and state = 'idle in transaction' and pid <> pg_backend_pid()`.execute(
+      database.db,
+    )
+    const next = createSharedTokenStore(database.db, application).exclusively(async () => 'next', signal)
+    expect(await next).toBe('next')
+    never.resolve()
+    expect(await died).toMatchObject({ code: 'db.unreachable' })
+  })
+
+  test('is not waited for any longer than the signal allows', async () => {
+    const held = Promise.withResolvers<void>()
+    const begun = Promise.withResolvers<void>()
+    const holder = createSharedTokenStore(elsewhere, application).exclusively(async () => {
+      begun.resolve()
+      await held.promise
+    }, signal)
+    await begun.promise
+    const controller = new AbortController()
+    const waiting = createSharedTokenStore(database.db, application).exclusively(async () => {}, controller.signal)
+    controller.abort(new Error('gave up'))
+    await expect(waiting).rejects.toThrow('gave up')
+    held.resolve()
+    await holder
+  })
+})
+
+/** Two processes with a pool each, at a clock that is moved by hand. */
+async function startTwo(options: EmulatorOptions, overrides: Partial<ConnectOptions> = {}) {
+  const time = { nowMs: FIXED_NOW }
+  const clock = { now: () => time.nowMs, sleep: systemClock.sleep }
+  const emulator = await startEmulator({ channels: 1, viewers: 3, days: 1, clock, ...options })
+  const { authUrl, appId, appSecret } = emulator
+  const secrets: string[][] = []
+  const processes = [database.db, elsewhere].map((db, index) =>
+    connectClient(emulator.baseUrl, {
+      authUrl,
+      appId,
+      appSecret,
+      apiToken: null,
+      clock,
+      tokenStore: createSharedTokenStore(db, { authUrl, appId, appSecret, clock }),
+      addSecret: (value) => void (secrets[index] ??= []).push(value),
+      ...overrides,
+    }),
+  )
+  const ask = async () =>
+    await Promise.all(
+      processes.flatMap(({ client }) => [1, 2, 3].map(() => client.managers({ page: 1, pageSize: 1 }, openContext()))),
+    )
+  return {
+    emulator,
+    time,
+    secrets,
+    ask,
+    [Symbol.asyncDispose]: async () => {
+      for (const each of processes) await each[Symbol.asyncDispose]()
+      await emulator[Symbol.asyncDispose]()
+    },
+  }
+}
+
+function countCalls({ calls }: Emulator) {
+  const tokens = calls.filter(({ endpoint }) => endpoint === 'token')
+  return { fetched: tokens.length, refused: calls.filter(({ status }) => status === 401).length }
+}
+
+describe('two processes', () => {
+  test('fetch one token, and both hide it', async () => {
+    await using given = await startTwo({})
+    await given.ask()
+    expect(countCalls(given.emulator)).toEqual({ fetched: 1, refused: 0 })
+    expect(given.secrets[0]).toHaveLength(1)
+    expect(given.secrets[1]).toEqual(given.secrets[0])
+  })
+
+  test.each([false, true])(
+    'live with a validity of three seconds, one fetch in three quarters of it, where a new token ends the old one: %s',
+    async (newTokenEndsOld) => {
+      await using given = await startTwo({ tokenSeconds: 3, switches: { newTokenEndsOld } })
+      const seconds = 30
+      for (; given.time.nowMs < FIXED_NOW + seconds * 1000; given.time.nowMs += 250) await given.ask()
+      const { fetched, refused } = countCalls(given.emulator)
+      expect(fetched).toBeGreaterThan(seconds / 3)
+      expect(fetched).toBeLessThanOrEqual(1 + seconds / 2.25)
+      // Early enough that none runs out under a call; a token that another one ended costs what is on its way.
+      expect(refused).toBeLessThanOrEqual(newTokenEndsOld ? fetched * 6 : 0)
+    },
+  )
+
+  test('survive a sudden end of the token with one fetch', async () => {
+    await using given = await startTwo({})
+    await given.ask()
+    given.emulator.revokeTokens()
+    await given.ask()
+    expect(countCalls(given.emulator).fetched).toBe(2)
+  })
+
+  test('whose token another process has replaced take the new one and fetch none', async () => {
+    await using given = await startTwo({ switches: { newTokenEndsOld: true } })
+    await given.ask()
+    await using third = connectClient(given.emulator.baseUrl, {
+      authUrl: given.emulator.authUrl,
+      appId: given.emulator.appId,
+      appSecret: given.emulator.appSecret,
+      clock: { now: () => given.time.nowMs, sleep: systemClock.sleep },
+      tokenStore: createSharedTokenStore(database.db, { ...given.emulator, clock: systemClock }),
+    })
+    await third.client.accessToken(openContext())
+    await given.ask()
+    expect(countCalls(given.emulator)).toEqual({ fetched: 2, refused: 6 })
+  })
+})

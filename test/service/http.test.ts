@@ -1,0 +1,203 @@
+import { createServer } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { createHttp, type Http, type HttpOptions } from '../../src/service/http.ts'
+import { createSecrets } from '../../src/service/secrets.ts'
+import type { Call } from '../../src/service/send.ts'
+import { hasCode } from '../../src/core/errors.ts'
+import { errorOf, openContext } from '../helpers/connect-client.ts'
+import { startScriptedService } from '../helpers/scripted-service.ts'
+
+const call: Call = {
+  endpoint: 'managers',
+  name: 'GET managers page 1',
+  method: 'GET',
+  host: 'base',
+  path: '/v1/account/managers',
+  authorization: 'bearer',
+  repeat: 'read',
+}
+
+function openHttp(baseUrl: string, overrides: Partial<HttpOptions> = {}): Http {
+  return createHttp({
+    baseUrl,
+    authUrl: null,
+    concurrency: 4,
+    timeoutMs: 10_000,
+    proxies: { http: null, https: null, none: null },
+    secrets: createSecrets([], () => {}),
+    ...overrides,
+  })
+}
+
+async function failureOf(baseUrl: string, overrides: Partial<HttpOptions> = {}, name = call.name) {
+  await using http = openHttp(baseUrl, overrides)
+  return await errorOf(http.exchange({ ...call, name }, openContext()))
+}
+
+describe('what is sent', () => {
+  test('a GET carries its JSON body, the bearer, and asks for an unencoded answer', async () => {
+    await using service = await startScriptedService(() => ({ json: [] }))
+    await using http = openHttp(`${service.url}/prefix`)
+    await http.exchange({ ...call, body: { page_index: 1 }, bearer: 'abc', query: { q: 'ä&b' } }, openContext())
+    const [request] = service.requests
+    expect(request).toMatchObject({ method: 'GET', path: '/prefix/v1/account/managers', body: { page_index: 1 } })
+    expect(request?.query).toEqual({ q: 'ä&b' })
+    expect(request?.headers).toMatchObject({
+      authorization: 'Bearer abc',
+      'content-type': 'application/json',
+      'accept-encoding': 'identity',
+    })
+  })
+
+  test('connections are kept', async () => {
+    const ports = new Set<number | undefined>()
+    await using service = await startScriptedService(() => ({
+      raw: (response) => {
+        ports.add(response.socket?.remotePort)
+        response.end('[]')
+      },
+    }))
+    await using http = openHttp(service.url)
+    for (let i = 0; i < 5; i += 1) await http.exchange(call, openContext())
+    expect(ports.size).toBeLessThan(5)
+  })
+
+  test('a call that follows another at once finds a connection that is free', async () => {
+    const ports = new Set<number | undefined>()
+    await using service = await startScriptedService(() => ({
+      raw: (response) => {
+        ports.add(response.socket?.remotePort)
+        response.end('[]')
+      },
+    }))
+    await using http = openHttp(service.url, { concurrency: 1 })
+    for (let i = 0; i < 20; i += 1) await http.exchange(call, openContext())
+    expect(ports.size).toBeGreaterThan(1)
+    expect(ports.size).toBeLessThanOrEqual(3)
+  })
+
+  test('the attempt is told before it goes out', async () => {
+    await using service = await startScriptedService(() => ({ json: [] }))
+    await using http = openHttp(service.url)
+    const seen: number[] = []
+    await http.exchange(call, openContext({ onAttempt: () => seen.push(service.requests.length) }))
+    expect(seen).toEqual([0])
+  })
+})
+
+describe('proxies', () => {
+  test('a configured one is used, and a host without proxy is reached directly', async () => {
+    await using proxy = await startScriptedService((request) => ({ json: { proxied: request.headers.host } }))
+    await using service = await startScriptedService(() => ({ json: 'direct' }))
+    const proxies = { http: proxy.url, https: null, none: null }
+    await using through = openHttp('http://service.invalid', { proxies })
+    expect((await through.exchange(call, openContext())).text).toBe('{"proxied":"service.invalid"}')
+    await using around = openHttp(service.url, { proxies: { ...proxies, none: '127.0.0.1' } })
+    expect((await around.exchange(call, openContext())).text).toBe('"direct"')
+  })
+
+  test('those of the environment are not read here', async () => {
+    await using service = await startScriptedService(() => ({ json: 'direct' }))
+    const before = process.env.HTTP_PROXY
+    process.env.HTTP_PROXY = 'http://127.0.0.1:1'
+    try {
+      await using http = openHttp(service.url)
+      expect((await http.exchange(call, openContext())).text).toBe('"direct"')
+    } finally {
+      if (before === undefined) delete process.env.HTTP_PROXY
+      else process.env.HTTP_PROXY = before
+    }
+  })
+})
+
+describe('limits', () => {
+  test('a service that never answers', async () => {
+    await using service = await startScriptedService(() => ({ raw: () => {} }))
+    const error = await failureOf(service.url, { timeoutMs: 100 })
+    expect(hasCode(error, 'api.timeout')).toBe(true)
+    expect(String(error)).toContain('GET managers page 1: no complete answer within 0.1 s')
+  })
+
+  test('an answer that drips is caught, although bytes keep coming', async () => {
+    let drip: NodeJS.Timeout | undefined
+    await using service = await startScriptedService(() => ({
+      raw: (response) => {
+        response.writeHead(200)
+        drip = setInterval(() => response.write(' '), 10)
+      },
+    }))
+    const error = await failureOf(service.url, { timeoutMs: 200 })
+    clearInterval(drip)
+    expect(hasCode(error, 'api.timeout')).toBe(true)
+  })
+
+  test('a body over the cap is refused, also without a length', async () => {
+    await using service = await startScriptedService(() => ({
+      raw: (response) => {
+        response.writeHead(200)
+        response.write('x'.repeat(600))
+        response.end('x'.repeat(600))
+      },
+    }))
+    expect(await failureOf(service.url, { maxBodyBytes: 1000 })).toMatchObject({ code: 'api.bodyRefused' })
+    await using http = openHttp(service.url, { maxBodyBytes: 1200 })
+    expect((await http.exchange(call, openContext())).text).toHaveLength(1200)
+  })
+
+  test('an encoded body is refused, so that a small one cannot unpack to a huge one', async () => {
+    await using service = await startScriptedService(() => ({
+      raw: (response) => {
+        response.writeHead(200, { 'content-encoding': 'gzip' })
+        response.end(gzipSync('{}'))
+      },
+    }))
+    const error = await failureOf(service.url)
+    expect(error).toMatchObject({ code: 'api.bodyRefused' })
+    expect(String(error)).toContain('encoding (gzip)')
+  })
+
+  test('the caller ends a call at once, with the reason it gave', async () => {
+    await using service = await startScriptedService(() => ({ raw: () => controller.abort(new Error('enough')) }))
+    const controller = new AbortController()
+    await using http = openHttp(service.url)
+    await expect(http.exchange(call, { signal: controller.signal })).rejects.toThrow('enough')
+    await expect(http.exchange(call, { signal: controller.signal })).rejects.toThrow('enough')
+    expect(service.requests).toHaveLength(1)
+  })
+})
+
+describe('failures of transport', () => {
+  test('a port where nobody listens', async () => {
+    const error = await failureOf('http://127.0.0.1:1')
+    expect(error).toMatchObject({ code: 'api.unreachable', details: { reason: 'ECONNREFUSED' } })
+    expect(String(error)).toContain('no connection to http://127.0.0.1:1 (ECONNREFUSED)')
+  })
+
+  test('a connection that is closed without an answer', async () => {
+    await using service = await startScriptedService(() => ({ raw: (response) => response.destroy() }))
+    expect(await failureOf(service.url)).toMatchObject({ code: 'api.unreachable' })
+  })
+
+  test('a body that ends before its length', async () => {
+    await using service = await startScriptedService(() => ({
+      raw: (response) => {
+        response.writeHead(200, { 'content-length': '100' })
+        response.write('{"total_num":')
+        setImmediate(() => response.destroy())
+      },
+    }))
+    const error = await failureOf(service.url)
+    expect(error).toMatchObject({ code: 'api.badBody' })
+  })
+
+  test('something that does not speak HTTP', async () => {
+    const server = createServer((socket) => socket.end('SSH-2.0-OpenSSH_9\r\n'))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const address = server.address()
+    const port = typeof address === 'object' ? address?.port : 0
+    const error = await failureOf(`http://127.0.0.1:${port}`)
+    server.close()
+    expect(error).toMatchObject({ code: 'api.unreachable' })
+  })
+})

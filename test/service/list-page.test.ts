@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest'
+import { readListPage } from '../../src/service/list-page.ts'
+import { hasCode } from '../../src/core/errors.ts'
+import type { ListRequest, Page } from '../../src/core/page.ts'
+
+const visitorList: ListRequest = { endpoint: 'visitorList', channelId: '9', filter: '0', direction: 'desc' }
+const gifts: ListRequest = { endpoint: 'giftRunning', channelId: '9', type: 'cash' }
+const recordsV1: ListRequest = { endpoint: 'userRecords', channelId: '9', filterWatchTime: 0 }
+const questions: ListRequest = { endpoint: 'getQuestionList', channelId: '9' }
+const signups: ListRequest = { endpoint: 'signupRecord', channelId: '9', questionId: 'ab' }
+const managers: ListRequest = { endpoint: 'managers' }
+
+function read(list: ListRequest, json: unknown, page = 1, pageSize = 20): Page {
+  return readListPage({ list, page, pageSize }, 'CALL', { json, serviceTimeMs: 7 })
+}
+
+function codeOf(list: ListRequest, json: unknown, page = 1): boolean {
+  try {
+    read(list, json, page)
+  } catch (error) {
+    return hasCode(error, 'api.badShape')
+  }
+  return false
+}
+
+describe('the five envelopes', () => {
+  test('results with totals; items stay as they came', () => {
+    const items = [{ user_id: 'a', unknown: [1] }, 'not an object', null]
+    const json = { total_num: 43, total_page: 3, page_num: 1, page_size: 20, results: items }
+    const page = read(visitorList, json)
+    expect(page).toEqual({ items, total: 43, echoedPage: 1, echoedPageSize: 20, title: undefined, serviceTimeMs: 7 })
+  })
+
+  test('page and data, with numbers as text', () => {
+    const page = read(managers, { page: { p: '2', perPage: '20', count: '25' }, data: [{ id: 1 }] }, 2)
+    expect(page).toMatchObject({ total: 25, echoedPage: 2, echoedPageSize: 20, items: [{ id: 1 }] })
+  })
+
+  test('errcode and question_list', () => {
+    const json = { errcode: 1000, msg: 'OK', page_index: 1, size: 20, total: 1, question_list: [{ question_id: 'q' }] }
+    expect(read(questions, json)).toMatchObject({ total: 1, echoedPage: 1, items: [{ question_id: 'q' }] })
+  })
+
+  test('title and data', () => {
+    const json = {
+      errcode: 1000,
+      msg: 'OK',
+      page_index: 1,
+      size: 10,
+      total: 1,
+      title: ['id', 'id'],
+      data: [['1', '2']],
+    }
+    expect(read(signups, json)).toMatchObject({ total: 1, title: ['id', 'id'], items: [['1', '2']] })
+  })
+
+  test.each([gifts, recordsV1])('bare arrays of $endpoint have no total and no echo', (list) => {
+    const page = read(list, [{ gift_id: 27 }])
+    expect(page).toMatchObject({ items: [{ gift_id: 27 }], total: undefined, echoedPage: undefined })
+  })
+})
+
+describe('what is not a list is never "no rows"', () => {
+  test.each<[string, ListRequest, unknown]>([
+    ['an object for a bare array', gifts, {}],
+    ['null for a bare array', gifts, null],
+    ['a text for a bare array', recordsV1, 'none'],
+    ['null although there is a total', visitorList, { total_num: 3, results: null }],
+    ['a missing list although there is a total', visitorList, { total_num: 3 }],
+    ['an object for the list', managers, { page: { count: 0 }, data: {} }],
+    ['no total', visitorList, { results: [] }],
+    ['a negative total', visitorList, { total_num: -1, results: [] }],
+    ['a total that is no integer', visitorList, { total_num: '3.5', results: [] }],
+    ['an empty total', visitorList, { total_num: '', results: [] }],
+    ['signups without title', signups, { total: 1, data: [['1']] }],
+    ['signups whose title is an object', signups, { total: 1, data: [['1']], title: {} }],
+    ['errcode 1000 alone', questions, { errcode: 1000, msg: 'Invalid parameters' }],
+  ])('%s', (_name, list, json) => {
+    expect(codeOf(list, json)).toBe(true)
+  })
+})
+
+describe('no list is an empty page where the envelope says that there is nothing', () => {
+  test.each<[string, ListRequest, unknown, number]>([
+    ['null and total 0', questions, { errcode: 1000, total: 0, question_list: null }, 1],
+    ['null and total 0 as text', visitorList, { total_num: '0', results: null }, 1],
+    ['signups without data and title', signups, { errcode: 1000, msg: 'OK', total: 0 }, 1],
+    ['signups with null for both', signups, { errcode: 1000, total: 0, data: null, title: null }, 1],
+    ['null past the last page', visitorList, { total_num: 20, page_size: 20, results: null }, 2],
+  ])('%s', (_name, list, json, page) => {
+    expect(read(list, json, page).items).toEqual([])
+  })
+
+  test('null on the last page that must hold rows is none of these', () => {
+    expect(codeOf(visitorList, { total_num: 21, page_size: 20, results: null }, 2)).toBe(true)
+  })
+})
+
+test('an echo that cannot be read says nothing, and does not fail the page', () => {
+  const page = read(visitorList, { total_num: 1, page_num: 'first', page_size: null, results: [{}] })
+  expect(page).toMatchObject({ echoedPage: undefined, echoedPageSize: undefined, items: [{}] })
+})
+
+test('the message describes the shape without showing values', () => {
+  expect(() => read(gifts, { 'a private name': 'abcdef', msg: 'private' })).toThrow(
+    /answer is an object of 2 fields \(msg\) where an array belongs$/,
+  )
+})

@@ -1,0 +1,225 @@
+import { describe, expect, test } from 'vitest'
+import { createPermits, type Permits } from '../../src/service/permits.ts'
+import { createMemoryPaceCell, type PaceCell } from '../../src/core/pace-cell.ts'
+import { errorOf, openContext } from '../helpers/connect-client.ts'
+import { createFakeClock } from '../helpers/fake-clock.ts'
+import { createRecordingLog } from '../helpers/recording-log.ts'
+import { mostWithin, simulateCalls } from '../helpers/simulate-calls.ts'
+
+describe('the ceiling', () => {
+  test.each([
+    [1, 1],
+    [7, 1],
+    [25, 1],
+    [25, 10],
+    [7, 10],
+  ])('of %d calls a second holds in any second, over %d processes', async (ceiling, processes) => {
+    const { arrivals } = await simulateCalls({ service: 'bucket', seconds: 20, processes, ceiling })
+    expect(mostWithin(arrivals, 1000)).toBeLessThanOrEqual(ceiling)
+    expect(arrivals.length).toBeGreaterThan(20 * ceiling * 0.9)
+  })
+
+  test('below one call a second holds too', async () => {
+    const simulation = { service: 'bucket', seconds: 30, processes: 3, ceiling: 0.5 } as const
+    const { arrivals } = await simulateCalls(simulation)
+    expect(mostWithin(arrivals, 2000)).toBe(1)
+    expect(arrivals.length).toBeGreaterThanOrEqual(13)
+  })
+
+  test.each([
+    [25, 10, 16, 0.8],
+    [1, 10, 16, 0.1],
+    [40, 3, 2, 0.5],
+  ])(
+    'of %d calls a second is shared by %d processes of %d callers, with few exchanges',
+    async (ceiling, processes, callers, share) => {
+      const service = { service: 'bucket' } as const
+      const { answeredBy, exchanges } = await simulateCalls({ ...service, seconds: 60, processes, callers, ceiling })
+      expect(Math.min(...answeredBy) / Math.max(...answeredBy)).toBeGreaterThan(share)
+      expect(exchanges).toBeLessThan(80)
+    },
+  )
+
+  test('above the limit of the service changes nothing', async () => {
+    const run = await simulateCalls({ service: 'bucket', limit: 10, seconds: 60, processes: 2, ceiling: 20 })
+    expect(run.answered(10)).toBeGreaterThan(9.4)
+    expect(run.refused(10)).toBeLessThan(0.02)
+  })
+})
+
+test.each([1, 4])('without any limit only concurrency and latency count, %d processes', async (processes) => {
+  const simulation = { service: 'bucket', seconds: 10, latencyMs: 45 } as const
+  const { arrivals, exchanges } = await simulateCalls({ ...simulation, processes })
+  // 45 ms and twice 2.5 of jitter on average.
+  expect(arrivals.length / (processes * 16 * (10_000 / 50))).toBeGreaterThan(0.97)
+  expect(exchanges).toBeLessThan(processes * 5)
+})
+
+test.each([
+  [300, 1, 20],
+  [1500, 1, 20],
+  [1500, 3, 20],
+  [4000, 1, 20],
+  [1500, 1, 0],
+])(
+  'an exchange with the other processes that takes %d ms slows nothing down, %d processes, ceiling %d',
+  async (tookMs, processes, maxCallsPerSecond) => {
+    const { clock, cell: quick, signal } = setUp()
+    const cell: PaceCell = {
+      now: quick.now,
+      exchange: async (change) => {
+        await clock.sleep(tookMs / 2)
+        const changed = await quick.exchange(change)
+        await clock.sleep(tookMs / 2)
+        return changed
+      },
+    }
+    const arrivals: number[] = []
+    const call = async ({ take }: Permits) => {
+      for (;;) {
+        const permit = await take({ endpoint: 'visitorList' }, signal)
+        arrivals.push(clock.now())
+        await clock.sleep(50)
+        permit.answered()
+      }
+    }
+    for (let process = 0; process < processes; process += 1) {
+      const permits = createPermits({ maxCallsPerSecond, cell, clock, log: createRecordingLog().log })
+      for (let caller = 0; caller < 16; caller += 1) void call(permits)
+    }
+    await clock.advance(60_000)
+    const startMs = clock.now()
+    await clock.advance(60_000)
+    const rate = arrivals.filter((at) => at >= startMs).length / 60
+    expect(rate).toBeGreaterThan(0.9 * (maxCallsPerSecond || 16 * 20))
+    expect(mostWithin(arrivals, 1000)).toBeLessThanOrEqual(maxCallsPerSecond || 16 * 21)
+  },
+)
+
+const setUp = (cell?: PaceCell, maxCallsPerSecond = 100) => {
+  const clock = createFakeClock()
+  const options = { maxCallsPerSecond, clock, log: createRecordingLog().log }
+  const shared = cell ?? createMemoryPaceCell(clock)
+  const permits = createPermits({ ...options, cell: shared })
+  return { clock, permits, cell: shared, open: () => createPermits({ ...options, cell: shared }), ...openContext() }
+}
+
+describe('a refusal', () => {
+  test('with Retry-After holds every call of all processes back, to any endpoint, and then all goes on as before', async () => {
+    const { clock, permits, open, signal } = setUp(undefined, 0)
+    const other = open()
+    for (let call = 0; call < 20; call += 1) (await other.take({ endpoint: 'visitorList' }, signal)).answered()
+    const permit = await permits.take({ endpoint: 'visitorList' }, signal)
+    const refusedAtMs = clock.now()
+    permit.refused(5000)
+    // The other process hears of it when it looks, four times a second.
+    await clock.advance(250)
+    const went: number[] = []
+    const go = async ({ take }: Permits, endpoint: 'visitorList' | 'managers') => {
+      ;(await take({ endpoint }, signal)).answered()
+      went.push(clock.now())
+    }
+    const going = [permits, other].flatMap((each) => [go(each, 'visitorList'), go(each, 'managers')])
+    await clock.advance(4749)
+    expect(went).toEqual([])
+    await clock.advance(500)
+    await Promise.all(going)
+    expect(Math.min(...went)).toBeGreaterThanOrEqual(refusedAtMs + 5000)
+    for (let call = 0; call < 100; call += 1) await go(permits, 'visitorList')
+    expect(clock.now()).toBe(refusedAtMs + 5499)
+  })
+
+  test('holds nothing back for more than a minute', async () => {
+    const { clock, permits, signal } = setUp()
+    const permit = await permits.take({ endpoint: 'visitorList' }, signal)
+    permit.refused(3_600_000)
+    const next = permits.take({ endpoint: 'visitorList' }, signal)
+    await clock.advance(75_000)
+    await expect(next).resolves.toBeDefined()
+  })
+})
+
+test('what did not last until the call could leave is prepared again, once, before it takes an instant', async () => {
+  const { clock, permits, signal } = setUp(undefined, 10)
+  await permits.take({ endpoint: 'visitorList' }, signal)
+  let prepared = 0
+  const preparation = { prepare: async () => void (prepared += 1), isReady: () => false }
+  const taken = permits.take({ endpoint: 'visitorList' }, signal, preparation)
+  await clock.advance(1000)
+  await taken
+  expect(prepared).toBe(2)
+})
+
+test('what cannot be prepared fails its call, and not the next', async () => {
+  const { permits, signal } = setUp()
+  const preparation = { prepare: () => Promise.reject(new Error('no token')), isReady: () => true }
+  const failing = errorOf(permits.take({ endpoint: 'visitorList' }, signal, preparation))
+  const next = permits.take({ endpoint: 'visitorList' }, signal)
+  expect(String(await failing)).toBe('Error: no token')
+  await expect(next).resolves.toBeDefined()
+})
+
+test('a caller that gives up in the queue does not stop those behind it', async () => {
+  const { clock, permits, signal } = setUp()
+  ;(await permits.take({ endpoint: 'visitorList' }, signal)).refused(1000)
+  const controller = new AbortController()
+  const gone = errorOf(permits.take({ endpoint: 'visitorList' }, controller.signal))
+  const stays = permits.take({ endpoint: 'visitorList' }, signal)
+  await clock.advance(10)
+  controller.abort(new Error('gave up'))
+  expect(String(await gone)).toBe('Error: gave up')
+  await clock.advance(2000)
+  await expect(stays).resolves.toBeDefined()
+})
+
+test('a call that comes too late to its instant takes another: else too many could arrive within a second', async () => {
+  const clock = createFakeClock()
+  let sleeps = 0
+  // Timers of a machine that is busy now and then.
+  const lateMs = () => ((sleeps += 1) % 4 === 0 ? 400 : 0)
+  const late = { ...clock, sleep: async (ms: number, signal?: AbortSignal) => await clock.sleep(ms + lateMs(), signal) }
+  const cell = createMemoryPaceCell(clock)
+  const options = { maxCallsPerSecond: 20, cell, log: createRecordingLog().log }
+  const signal = openContext().signal
+  const arrivals: number[] = []
+  const call = async ({ take }: ReturnType<typeof createPermits>) => {
+    for (;;) {
+      await take({ endpoint: 'visitorList' }, signal)
+      arrivals.push(clock.now())
+    }
+  }
+  void call(createPermits({ ...options, clock: late }))
+  void call(createPermits({ ...options, clock }))
+  await clock.advance(20_000)
+  expect(mostWithin(arrivals, 1000)).toBeLessThanOrEqual(20)
+  expect(arrivals.length).toBeGreaterThan(200)
+})
+
+test('a shared clock that is set back by an hour holds nobody back', async () => {
+  let shiftMs = 3_600_000
+  const { clock, cell, signal } = setUp()
+  const open = () => {
+    let offsetMs = shiftMs
+    const shifted: PaceCell = {
+      now: () => clock.now() + offsetMs,
+      exchange: async (change) => {
+        offsetMs = shiftMs
+        return await cell.exchange((kept, nowMs) => change(kept, nowMs + shiftMs))
+      },
+    }
+    return createPermits({ maxCallsPerSecond: 5, clock, log: createRecordingLog().log, cell: shifted })
+  }
+  const taken = [0, 0]
+  const go = async (process: 0 | 1, { take } = open()) => {
+    for (;;) {
+      await take({ endpoint: 'visitorList' }, signal)
+      taken[process] = (taken[process] ?? 0) + 1
+    }
+  }
+  void go(0)
+  await clock.advance(1000)
+  shiftMs = 0
+  void go(1)
+  await clock.advance(8000)
+  expect(Math.min(...taken)).toBeGreaterThan(15)
+})

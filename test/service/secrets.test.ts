@@ -1,0 +1,147 @@
+import { inspect } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import type { Connection } from '../../src/service/connect.ts'
+import { createSecrets } from '../../src/service/secrets.ts'
+import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
+import { createRecordingLog } from '../helpers/recording-log.ts'
+import { type ScriptedAnswer, type SeenRequest, startScriptedService } from '../helpers/scripted-service.ts'
+
+const appSecret = 'S3cret/of+the app&"日"'
+const fixed = 'fixed-bearer-0123456789'
+const issued = 'issued-token-0123456789'
+const proxyPassword = 'proxy-pass-0123'
+const hidden = [
+  appSecret,
+  encodeURIComponent(appSecret),
+  JSON.stringify(appSecret).slice(1, -1),
+  fixed,
+  issued,
+  proxyPassword,
+]
+
+type Ask = (client: Connection['client']) => Promise<unknown>
+const paging = { page: 1, pageSize: 10 }
+const calls: Readonly<Record<string, Ask>> = {
+  token: (client) => client.accessToken(openContext()),
+  ticket: (client) =>
+    client.loginTicket({ scope: 'guest', outerId: 'u', hashActId: 'h', clientIp: '203.0.113.7' }, openContext()),
+  menu: (client) => client.createMenu('9', {}, openContext()),
+  visitors: (client) => client.visitors({ channelId: '9', filter: '0', direction: 'desc' }, paging, openContext()),
+  gifts: (client) => client.gifts({ channelId: '9', type: 'cash' }, paging, openContext()),
+  managers: (client) => client.managers(paging, openContext()),
+}
+
+/** Everything that the service was sent, as it might repeat it. */
+function echo({ path, query, headers }: SeenRequest): string {
+  const address = `${path}?${new URLSearchParams(query).toString()}`
+  return `${fixed} ${issued} ${appSecret} ${address} ${JSON.stringify({ query, headers })}`
+}
+
+const failures: Readonly<Record<string, (request: SeenRequest) => ScriptedAnswer>> = {
+  errcode: (request) => ({ json: { errcode: 4001, msg: echo(request) } }),
+  'a code of text': () => ({ json: { errcode: fixed, msg: issued } }),
+  errors: (request) => ({ status: 400, json: { errors: { code: 400001, message: echo(request) } } }),
+  'errors as text': (request) => ({ status: 400, json: { errors: echo(request) } }),
+  'status n': (request) => ({ json: { status: 'n', msg: echo(request) } }),
+  401: (request) => ({ status: 401, json: { errors: { code: 401001, message: echo(request) } } }),
+  403: (request) => ({ status: 403, json: { errors: { code: 403001, message: echo(request) } } }),
+  429: (request) => ({ status: 429, json: { errcode: 429001, msg: echo(request) } }),
+  404002: (request) => ({ status: 404, json: { errors: { code: 404002, message: echo(request) } } }),
+  502: (request) => ({ status: 502, text: echo(request) }),
+  HTML: (request) => ({ text: `<html><title>${echo(request)}</title>` }),
+  'cut JSON': (request) => ({ text: `{"access_token":"${issued}","errors":"${echo(request)}` }),
+  empty: () => ({ text: '' }),
+  'another shape': () => ({ json: { [fixed]: issued, msg: appSecret } }),
+  'a text': (request) => ({ json: echo(request) }),
+  redirect: (request) => ({
+    status: 302,
+    headers: { location: `http://user:${fixed}@elsewhere.example${encodeURI(echo(request))}` },
+    text: '',
+  }),
+  'a lost connection': () => ({ raw: (response) => response.destroy() }),
+  'a cut body': () => ({
+    raw: (response) => {
+      response.writeHead(200, { 'content-length': '1000', 'x-echo': issued })
+      response.write(`{"a":"${fixed}`)
+      setImmediate(() => response.destroy())
+    },
+  }),
+  'a broken header': (request) => ({
+    raw: (response) =>
+      void response.socket?.end(`HTTP/1.1 200 OK\r\n${encodeURI(echo(request))}: ${fixed}\x01\r\n\r\n`),
+  }),
+  'an encoding': () => ({ headers: { 'content-encoding': fixed }, text: issued }),
+  'no answer': () => ({ raw: () => {} }),
+}
+
+function spread(error: unknown): string {
+  const chain: unknown[] = []
+  for (let at = error; at instanceof Error; at = at.cause) {
+    chain.push(at.message, at.stack, Object.entries(at), JSON.stringify(at), String(at))
+  }
+  return `${chain.map((part) => inspect(part, { depth: 20, showHidden: true })).join('\n')}\n${inspect(error, { depth: 20, showHidden: true })}`
+}
+
+describe('no failure shows a secret, a token, or the address that carried them', () => {
+  test.each(Object.keys(failures).flatMap((kind) => Object.keys(calls).map((name) => [kind, name] as const)))(
+    '%s to the call %s',
+    async (kind, name) => {
+      await using service = await startScriptedService((request) => {
+        const isOtherTokenCall = name !== 'token' && request.path.endsWith('/token')
+        if (isOtherTokenCall) return { json: { errcode: 1000, access_token: issued, expire_time: 7200 } }
+        return failures[kind]?.(request) ?? {}
+      })
+      const { log, lines } = createRecordingLog()
+      const secrets: string[] = []
+      await using connection = connectClient(service.url, {
+        appId: 'app-1',
+        appSecret,
+        apiToken: fixed,
+        log,
+        requestTimeoutMs: kind === 'no answer' ? 30 : 5000,
+        addSecret: (value) => secrets.push(value),
+      })
+      // The fetched token is known from here on, as it is to a client that has worked for a while.
+      if (name !== 'token') await connection.client.accessToken(openContext())
+      expect(secrets).toEqual(name === 'token' ? [] : [issued])
+      const error = await errorOf(calls[name]?.(connection.client) ?? Promise.resolve())
+      expect(error).toMatchObject({ name: 'LivehouseError' })
+      const shown = `${spread(error)}\n${inspect(lines, { depth: 20 })}`
+      const known = name === 'token' ? hidden.filter((value) => value !== issued) : hidden
+      for (const value of known) expect(shown).not.toContain(value)
+      expect(shown).not.toMatch(/[?&](secret|token|appid)=/)
+    },
+  )
+
+  test('a service that is not there, behind a proxy with a password', async () => {
+    const proxy = `http://user:${proxyPassword}@127.0.0.1:1`
+    await using connection = connectClient('http://service.invalid', {
+      apiToken: fixed,
+      appId: 'app-1',
+      appSecret,
+      proxies: { http: proxy, https: proxy, none: null },
+    })
+    for (const ask of Object.values(calls)) {
+      const shown = spread(await errorOf(ask(connection.client)))
+      for (const value of hidden) expect(shown).not.toContain(value)
+      expect(shown).not.toMatch(/[?&](secret|token|appid)=/)
+    }
+  })
+})
+
+describe('redaction', () => {
+  test('hides what comes to light later, and tells the logger', () => {
+    const told: string[] = []
+    const secrets = createSecrets(['first-secret', null], (value) => told.push(value))
+    secrets.add('later-token')
+    secrets.add('later-token')
+    expect(secrets.redact('first-secret later-token other')).toBe('[redacted] [redacted] other')
+    expect(told).toEqual(['later-token'])
+  })
+
+  test('keeps the configured secrets hidden, however many tokens come after', () => {
+    const secrets = createSecrets(['first-secret'], () => {})
+    for (let i = 0; i < 200; i += 1) secrets.add(`token-number-${i}`)
+    expect(secrets.redact('first-secret token-number-199')).toBe('[redacted] [redacted]')
+  })
+})

@@ -1,0 +1,242 @@
+import { describe, expect, test } from 'vitest'
+import type { ConnectOptions } from '../../src/service/connect.ts'
+import type { TokenShelf, TokenStore } from '../../src/service/token-store.ts'
+import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
+import { createFakeClock, type FakeClock } from '../helpers/fake-clock.ts'
+import { type ScriptedAnswer, type SeenRequest, startScriptedService } from '../helpers/scripted-service.ts'
+
+const list = { json: { total_num: 0, results: [] } }
+const visitors = { channelId: '9', filter: '0', direction: 'desc' } as const
+const paging = { page: 1, pageSize: 100 }
+const credentials = { apiToken: null, appId: 'app-1', appSecret: 'secret-of-the-app' } as const
+const isTokenCall = ({ path }: SeenRequest) => path === '/v2/oauth2/token'
+
+/** A service that hands out token-1, token-2 … and accepts what `accepts` says. */
+async function setUp(
+  {
+    token = (n: number): ScriptedAnswer => ({
+      json: { errcode: 1000, access_token: `token-${n}`, expire_time: 7200 },
+    }),
+    accepts = (_bearer: string): boolean => true,
+  } = {},
+  overrides: Partial<ConnectOptions> = {},
+) {
+  const clock: FakeClock = createFakeClock({ isAutomatic: true })
+  let issued = 0
+  const service = await startScriptedService((request) => {
+    if (isTokenCall(request)) return token((issued += 1))
+    const bearer = request.headers.authorization?.replace('Bearer ', '') ?? String(request.query.token)
+    if (!accepts(bearer)) return { status: 401, json: { errors: { code: 401001, message: `bad token ${bearer}` } } }
+    return request.path === '/v2/oauth2/ticket' ? { json: { errcode: 1000, tikect: 'ticket-1' } } : list
+  })
+  const connection = connectClient(service.url, { ...credentials, clock, ...overrides })
+  const ask = () => connection.client.visitors(visitors, paging, openContext())
+  return {
+    ask,
+    clock,
+    connection,
+    service,
+    fetched: () => service.requests.filter(isTokenCall).length,
+    bearers: () =>
+      service.requests.map(({ headers }) => headers.authorization).filter((bearer) => bearer !== undefined),
+    [Symbol.asyncDispose]: async () => {
+      await connection[Symbol.asyncDispose]()
+      await service[Symbol.asyncDispose]()
+    },
+  }
+}
+
+describe('a fetched token', () => {
+  test('is asked for with the app id and secret, and carried by the calls', async () => {
+    await using given = await setUp()
+    await given.ask()
+    expect(given.service.requests[0]).toMatchObject({
+      method: 'GET',
+      query: { grant_type: 'client_credential', appid: 'app-1', secret: 'secret-of-the-app' },
+    })
+    expect(given.service.requests[0]?.headers.authorization).toBeUndefined()
+    expect(given.bearers()).toEqual(['Bearer token-1'])
+  })
+
+  test('is fetched once for all who wait for it', async () => {
+    await using given = await setUp()
+    await Promise.all(Array.from({ length: 20 }, given.ask))
+    expect(given.fetched()).toBe(1)
+  })
+
+  test('a caller who gives up does not take the token from the others', async () => {
+    await using given = await setUp()
+    const controller = new AbortController()
+    const left = errorOf(given.connection.client.visitors(visitors, paging, { signal: controller.signal }))
+    const stays = given.ask()
+    controller.abort(new Error('gave up'))
+    expect(String(await left)).toBe('Error: gave up')
+    await expect(stays).resolves.toMatchObject({ total: 0 })
+  })
+
+  test.each([
+    ['five minutes before the end of a long validity', 7200, 7200 - 301, 7200 - 300],
+    ['when a quarter of a short validity is left', 60, 44, 45],
+  ])('is renewed %s', async (_case, validSeconds, still, due) => {
+    await using given = await setUp({
+      token: (n) => ({ json: { errcode: 1000, access_token: `token-${n}`, expire_time: validSeconds } }),
+    })
+    await given.ask()
+    await given.clock.sleep(still * 1000)
+    await given.ask()
+    expect(given.fetched()).toBe(1)
+    await given.clock.sleep((due - still) * 1000)
+    await given.ask()
+    expect(given.fetched()).toBe(2)
+  })
+
+  test.each<[string, unknown, number]>([
+    ['an integer', 3600, 3600],
+    ['numeric text', '3600', 3600],
+    ['a time of day in the zone of the service', '2026-11-20 15:00:00', 3600],
+    ['less than nothing, which is nothing', -5, 0],
+    ['the same as text', '-5', 0],
+    ['nothing', undefined, 7200],
+    ['something unreadable', 'later', 7200],
+  ])('its validity may be %s', async (_case, expireTime, validSeconds) => {
+    await using given = await setUp({
+      token: () => ({
+        headers: { date: 'Fri, 20 Nov 2026 06:00:00 GMT' },
+        json: { errcode: 1000, msg: 'OK', access_token: 'token-x', expire_time: expireTime },
+      }),
+    })
+    const token = await given.connection.client.accessToken(openContext())
+    expect(token.expiresAtMs - token.issuedAtMs).toBe(validSeconds * 1000)
+  })
+
+  test('a validity of nothing at all is used for the call that asked', async () => {
+    await using given = await setUp({ token: (n) => ({ json: { access_token: `token-${n}`, expire_time: 0 } }) })
+    await given.ask()
+    await given.ask()
+    expect(given.bearers()).toEqual(['Bearer token-1', 'Bearer token-2'])
+  })
+})
+
+describe('401', () => {
+  test('renews the token once', async () => {
+    await using given = await setUp({ accepts: (bearer) => bearer !== 'token-1' })
+    await given.ask()
+    expect(given.bearers()).toEqual(['Bearer token-1', 'Bearer token-2'])
+    await given.ask()
+    expect(given.fetched()).toBe(2)
+  })
+
+  test('on many calls at once costs one new token', async () => {
+    await using given = await setUp({ accepts: (bearer) => bearer !== 'token-1' })
+    await Promise.all(Array.from({ length: 16 }, given.ask))
+    expect(given.fetched()).toBe(2)
+  })
+
+  test('once, where the service issues the same token again while it is valid, costs one renewal', async () => {
+    let asked = 0
+    await using given = await setUp({
+      token: () => ({ json: { errcode: 1000, access_token: 'token-x', expire_time: 7200 } }),
+      accepts: () => (asked += 1) > 1,
+    })
+    for (let calls = 0; calls < 5; calls += 1) await given.ask()
+    expect(given.fetched()).toBe(2)
+  })
+
+  test('with a fresh token too is the end, and says what to check', async () => {
+    await using given = await setUp({ accepts: () => false })
+    const error = await errorOf(given.ask())
+    expect(error).toMatchObject({ code: 'api.unauthorized' })
+    expect(String(error)).toContain('LIVEHOUSE_API_TOKEN')
+    expect(given.bearers()).toHaveLength(2)
+  })
+
+  test('with a fixed token is the end at once', async () => {
+    await using given = await setUp({ accepts: () => false }, { apiToken: 'fixed-token', appId: null, appSecret: null })
+    await expect(given.ask()).rejects.toMatchObject({ code: 'api.unauthorized' })
+    expect(given.service.requests).toHaveLength(1)
+  })
+
+  test('for a ticket renews as well: nothing was issued', async () => {
+    await using given = await setUp({ accepts: (bearer) => bearer !== 'token-1' })
+    const request = { scope: 'guest', outerId: 'u', hashActId: 'exov5dm9', clientIp: '203.0.113.7' }
+    expect(await given.connection.client.loginTicket(request, openContext())).toBe('ticket-1')
+  })
+})
+
+describe('with both kinds configured', () => {
+  test('reading uses the fixed token, and 4.2 the fetched one', async () => {
+    await using given = await setUp({}, { apiToken: 'fixed-token' })
+    await given.ask()
+    expect(given.bearers()).toEqual(['Bearer fixed-token'])
+    expect(given.fetched()).toBe(0)
+    const request = { scope: 'guest', outerId: 'u', hashActId: 'exov5dm9', clientIp: '203.0.113.7' }
+    await given.connection.client.loginTicket(request, openContext())
+    const ticketCall = given.service.requests.at(-1)
+    expect(ticketCall?.query).toMatchObject({ appid: 'app-1', token: 'token-1', scope: 'guest' })
+    expect(ticketCall?.headers.authorization).toBeUndefined()
+  })
+
+  test('without credentials 4.1 and 4.2 name the settings that are missing', async () => {
+    await using given = await setUp({}, { apiToken: 'fixed-token', appId: null, appSecret: null })
+    const { client } = given.connection
+    const request = { scope: 'guest', outerId: 'u', hashActId: 'exov5dm9', clientIp: '203.0.113.7' }
+    for (const call of [client.accessToken(openContext()), client.loginTicket(request, openContext())]) {
+      const error = await errorOf(call)
+      expect(error).toMatchObject({ code: 'config.invalid' })
+      expect(String(error)).toContain('LIVEHOUSE_APP_ID')
+    }
+    expect(given.service.requests).toHaveLength(0)
+  })
+})
+
+describe('4.1 that fails', () => {
+  test.each<[string, ScriptedAnswer]>([
+    ['errcode', { json: { errcode: 401001, msg: 'Unauthorized user' } }],
+    ['no such user', { json: { errcode: 404001, msg: 'No such user' } }],
+    ['errors', { status: 401, json: { errors: { code: 401001, message: 'Unauthorized user' } } }],
+    ['403', { status: 403, text: '' }],
+    ['400', { status: 400, text: '' }],
+  ])('%s means refused credentials, and is not repeated', async (_case, answer) => {
+    await using given = await setUp({ token: () => answer })
+    const error = await errorOf(given.ask())
+    expect(error).toMatchObject({ code: 'api.credentialsRefused' })
+    expect(String(error)).toContain('LIVEHOUSE_APP_SECRET')
+    expect(given.fetched()).toBe(1)
+  })
+
+  test('an errcode that says nothing of the credentials is repeated twice, and told as trouble of the service', async () => {
+    await using given = await setUp({ token: () => ({ json: { errcode: 5000, msg: 'system busy' } }) })
+    const error = await errorOf(given.ask())
+    expect(error).toMatchObject({ code: 'api.noToken' })
+    expect(String(error)).toMatch(/"system busy".* trouble of the service.* after 3 attempts/)
+    expect(given.fetched()).toBe(3)
+  })
+
+  test('errcode 1000 without a token is no success', async () => {
+    await using given = await setUp({ token: () => ({ json: { errcode: 1000, msg: 'invalid secret' } }) })
+    await expect(given.ask()).rejects.toMatchObject({ code: 'api.wrongAuthUrl' })
+  })
+
+  test('a passing failure is repeated by the call that waits, and the next fetch succeeds', async () => {
+    await using given = await setUp({
+      token: (n) =>
+        n < 3 ? { status: 502, text: '' } : { json: { errcode: 1000, access_token: 'token-3', expire_time: 7200 } },
+    })
+    await expect(given.ask()).resolves.toMatchObject({ total: 0 })
+    expect(given.bearers()).toEqual(['Bearer token-3'])
+  })
+})
+
+test('a shared store is read before a token is asked for, and gets what was fetched', async () => {
+  const kept = { value: 'token-of-another-process', issuedAtMs: 0, expiresAtMs: Number.MAX_SAFE_INTEGER }
+  const written: string[] = []
+  const shelf: TokenShelf = { read: async () => kept, write: async ({ value }) => void written.push(value) }
+  const tokenStore: TokenStore = { ...shelf, exclusively: (work) => work(shelf) }
+  await using given = await setUp({ accepts: (bearer) => bearer !== 'token-2' }, { tokenStore })
+  await given.ask()
+  expect(given.bearers()).toEqual(['Bearer token-of-another-process'])
+  expect(given.fetched()).toBe(0)
+  await using other = await setUp({ accepts: (bearer) => bearer === 'token-1' }, { tokenStore })
+  await other.ask()
+  expect(written).toEqual(['token-1'])
+})

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { createWebhook } from '../../src/service/webhook.ts'
+import { startScriptedService } from '../helpers/scripted-service.ts'
+
+const proxies = { http: null, https: null, none: null }
+const signal = new AbortController().signal
+
+test('posts JSON, asks with GET, and gives what came back', async () => {
+  await using robot = await startScriptedService(() => ({ status: 202, text: 'taken' }))
+  await using webhook = createWebhook({ proxies, timeoutMs: 5000 })
+  const headers = { 'x-livehouse-signature': 'sha256=1' }
+  expect(await webhook.ask({ url: `${robot.url}/hook?key=k`, headers, body: '{"a":1}' }, signal)).toEqual({
+    status: 202,
+    text: 'taken',
+  })
+  await webhook.ask({ url: robot.url, headers: {} }, signal)
+  const [posted, asked] = robot.requests
+  expect(posted).toMatchObject({ method: 'POST', path: '/hook', query: { key: 'k' }, body: { a: 1 }, headers })
+  expect(posted?.headers['content-type']).toMatch(/^application\/json/)
+  expect(asked).toMatchObject({ method: 'GET' })
+})
+
+test('one that hangs is given up, one that is not there is said, a redirect is not followed', async () => {
+  await using robot = await startScriptedService(({ path }) =>
+    path === '/hang' ? { raw: () => {} } : { status: 302, headers: { location: '/elsewhere' }, text: '' },
+  )
+  await using webhook = createWebhook({ proxies, timeoutMs: 100 })
+  const ask = (url: string) => webhook.ask({ url, headers: {}, body: '{}' }, signal)
+  expect(await ask(`${robot.url}/hang`)).toEqual({ status: undefined, failure: 'no answer within 0.1 s', isLate: true })
+  expect(await ask(`${robot.url}/moved`)).toMatchObject({ status: 302 })
+  expect(robot.requests.map(({ path }) => path)).toEqual(['/hang', '/moved'])
+  expect(await ask('http://127.0.0.1:9/secret-key')).toEqual({
+    status: undefined,
+    failure: 'no connection (ECONNREFUSED)',
+    isLate: false,
+  })
+})
+
+test('a status without the end of its body is an answer, and late where the time was over', async () => {
+  await using robot = await startScriptedService(({ path }) => ({
+    raw: (response) => {
+      response.writeHead(200).write('{"errcode":')
+      if (path === '/cut') setTimeout(() => response.destroy(), 20)
+    },
+  }))
+  await using webhook = createWebhook({ proxies, timeoutMs: 200 })
+  const ask = (path: string) => webhook.ask({ url: robot.url + path, headers: {}, body: '{}' }, signal)
+  expect(await ask('/endless')).toEqual({ status: 200, text: '', isLate: true })
+  expect(await ask('/cut')).toEqual({ status: 200, text: '', isLate: false })
+})

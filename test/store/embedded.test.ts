@@ -1,0 +1,128 @@
+import { once } from 'node:events'
+import { existsSync, renameSync } from 'node:fs'
+import { mkdir, readdir, readFile, rename, rm, watch, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { systemClock } from '../../src/core/clock.ts'
+import { createDatabaseIfMissing } from '../../src/store/create-database.ts'
+import { type EmbeddedServer, isEmbeddedRunning, startEmbedded, stopEmbedded } from '../../src/store/embedded.ts'
+import { openDatabase } from '../../src/store/pool.ts'
+import { createPassableFolder, giveToServer } from '../helpers/operating-system.ts'
+
+const never = new AbortController().signal
+let folder = ''
+/** The path that has to work: spaces, letters of any language, an apostrophe. */
+let dataDir = ''
+
+const start = (): Promise<EmbeddedServer> => startEmbedded(dataDir, systemClock, never)
+const startAtOnce = () => Promise.all([start(), start()])
+
+beforeAll(async () => {
+  folder = await createPassableFolder('embedded')
+  dataDir = join(folder, "it's 数据 été")
+})
+
+afterAll(async () => {
+  await stopEmbedded(dataDir, never)
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function readPid(): Promise<number> {
+  return Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0])
+}
+
+test('an interrupted first start leaves nothing behind', async () => {
+  await mkdir(dataDir)
+  const controller = new AbortController()
+  const interruption = new Error('interrupted')
+  const seen = (async () => {
+    for await (const { filename } of watch(dataDir)) if (filename?.startsWith('unfinished-')) break
+    controller.abort(interruption)
+  })()
+  await expect(startEmbedded(dataDir, systemClock, controller.signal)).rejects.toBe(interruption)
+  await seen
+  // Programs that were copied (npm's ignore-scripts) are whole and stay.
+  expect((await readdir(dataDir)).filter((name) => !name.startsWith('postgresql-'))).toEqual(['private'])
+})
+
+test('several first starts at once end up with one server and one database', async () => {
+  const servers = await startAtOnce()
+  expect(new Set(servers.map(({ port }) => port)).size).toBe(1)
+  const [server] = servers
+  expect(server.port).toBeLessThan(32_768)
+  await Promise.all([1, 2, 3].map(() => createDatabaseIfMissing(server.url('postgres'), 'livehouse', never)))
+  await using db = await openDatabase(server.url('livehouse'))
+  await sql`create table kept as select 1 as one`.execute(db)
+  expect((await readdir(dataDir)).filter((name) => !name.startsWith('postgresql-'))).toEqual(['postgres', 'private'])
+})
+
+test('nobody gets in without the password, only from this machine, and never as a superuser', async () => {
+  const url = new URL((await start()).url('postgres'))
+  await using db = await openDatabase(url.href)
+  const { rows } = await sql<{ listen_addresses: string }>`show listen_addresses`.execute(db)
+  expect(rows[0]?.listen_addresses).toBe('127.0.0.1')
+  const role = await sql`select rolsuper from pg_roles where rolname = current_user`.execute(db)
+  expect(role.rows).toEqual([{ rolsuper: false }])
+  url.password = 'guess'
+  await expect(openDatabase(url.href)).rejects.toMatchObject({ code: 'db.refused', details: { sqlState: '28P01' } })
+})
+
+test('stopped and started again it keeps its port and its data', async () => {
+  const before = await start()
+  expect(await stopEmbedded(dataDir, never)).toBe(true)
+  expect(await isEmbeddedRunning(dataDir)).toBe(false)
+  expect(await stopEmbedded(dataDir, never)).toBe(false)
+  const after = await start()
+  expect(after.port).toBe(before.port)
+  await using db = await openDatabase(after.url('livehouse'))
+  expect((await sql`select one from kept`.execute(db)).rows).toEqual([{ one: 1 }])
+})
+
+test('a killed server, gone or a zombie, does not keep the next starters out', async () => {
+  process.kill(await readPid(), 'SIGKILL')
+  const servers = await startAtOnce()
+  expect(new Set(servers.map(({ port }) => port)).size).toBe(1)
+  await using db = await openDatabase(servers[0].url('livehouse'))
+  expect((await sql`select one from kept`.execute(db)).rows).toEqual([{ one: 1 }])
+})
+
+test('a lock whose number belongs to another program by now is stale', async () => {
+  await stopEmbedded(dataDir, never)
+  const lock = `${process.pid}\n${dataDir}/postgres\n1700000000\n25432\n\n127.0.0.1\n\nready\n`
+  await writeFile(join(dataDir, 'postgres', 'postmaster.pid'), lock)
+  await giveToServer(join(dataDir, 'postgres', 'postmaster.pid'))
+  expect(await isEmbeddedRunning(dataDir)).toBe(false)
+  expect((await start()).port).not.toBe(25_432)
+})
+
+test('the lock of a server that another starter has just started stays', async () => {
+  const { port } = await start()
+  const lock = join(dataDir, 'postgres', 'postmaster.pid')
+  const hidden = join(folder, 'hidden.pid')
+  await rename(lock, hidden)
+  const { signal } = new AbortController()
+  let isSecondStart = false
+  // The programs are looked for between the look for a server and the removal of its lock.
+  signal.throwIfAborted = () => {
+    if (isSecondStart && existsSync(hidden)) renameSync(hidden, lock)
+  }
+  const clock = { ...systemClock, sleep: async () => void (isSecondStart = true) }
+  const pid = Number.parseInt(await readFile(hidden, 'utf8'), 10)
+  expect((await startEmbedded(dataDir, clock, signal)).port).toBe(port)
+  expect(await readPid()).toBe(pid)
+})
+
+test('a port that another program has taken meanwhile is left to it', async () => {
+  const { port } = await start()
+  await stopEmbedded(dataDir, never)
+  const other = createServer().listen(port, '127.0.0.1')
+  await once(other, 'listening')
+  const moved = await start()
+  expect(moved.port).not.toBe(port)
+  other.close()
+  await once(other, 'close')
+  await stopEmbedded(dataDir, never)
+  expect((await start()).port).toBe(moved.port)
+})

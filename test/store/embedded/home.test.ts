@@ -1,0 +1,59 @@
+import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { systemClock } from '../../../src/core/clock.ts'
+import { startEmbedded } from '../../../src/store/embedded.ts'
+import { asOrdinaryUser, createPassableFolder, isRoot } from '../../helpers/operating-system.ts'
+
+const never = new AbortController().signal
+let folder = ''
+
+beforeAll(async () => {
+  folder = await createPassableFolder('home')
+})
+
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+async function refusalOf(dataDir: string): Promise<unknown> {
+  return startEmbedded(dataDir, systemClock, never).then(
+    () => 'started',
+    (error: unknown) => error,
+  )
+}
+
+test('a path that PostgreSQL cannot take is refused before anything is made', async () => {
+  const dataDir = join(folder, 'a"b')
+  expect(await refusalOf(dataDir)).toMatchObject({
+    code: 'db.embedded',
+    message: expect.stringContaining('LIVEHOUSE_DATA_DIR'),
+  })
+  expect(await readdir(folder)).not.toContain('a"b')
+})
+
+test('a file in the place of the directory is named', async () => {
+  const dataDir = join(folder, 'file')
+  await writeFile(dataDir, '')
+  expect(await refusalOf(dataDir)).toMatchObject({
+    code: 'db.embedded',
+    message: expect.stringMatching(/is no directory.*Move that file away/),
+  })
+})
+
+test('a directory that this user may not write is refused', async () => {
+  const parent = join(folder, 'closed')
+  await mkdir(parent, { mode: 0o555 })
+  expect(await asOrdinaryUser(() => refusalOf(join(parent, 'data')))).toMatchObject({
+    code: 'db.embedded',
+    message: expect.stringContaining('cannot be written'),
+  })
+})
+
+test.runIf(isRoot)('as root, a data directory that nobody can enter is told of', async () => {
+  const dataDir = join(folder, 'private', 'data')
+  await mkdir(join(dataDir, 'postgres'), { recursive: true })
+  await chmod(join(folder, 'private'), 0o700)
+  expect(await refusalOf(dataDir)).toMatchObject({
+    code: 'db.embedded',
+    message: expect.stringMatching(/cannot enter .*chmod o\+x/),
+  })
+})

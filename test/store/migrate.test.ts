@@ -1,0 +1,154 @@
+import { type Kysely, sql } from 'kysely'
+import { Client } from 'pg'
+import { expect, test } from 'vitest'
+import { hasCode } from '../../src/core/errors.ts'
+import type { Database } from '../../src/store/database.ts'
+import { migrateDown, migrateUp, readMigrationStatus, readPending, requireMigrated } from '../../src/store/migrate.ts'
+import { migrationSql } from '../../src/store/migration-sql.ts'
+import { createMigrationTables, takeMigrationLock } from '../../src/store/migration-tables.ts'
+import { loadMigrations } from '../../src/store/migrations-folder.ts'
+import { openDatabase } from '../../src/store/pool.ts'
+import { describeSchema } from '../helpers/describe-schema.ts'
+import { createTestDatabase, databaseUrl } from '../helpers/postgres.ts'
+import { createTestRole } from '../helpers/test-role.ts'
+
+test('up, all the way down and up again leaves the same schema', async () => {
+  await using database = await createTestDatabase({ isMigrated: false })
+  const { db } = database
+  const names = Object.keys(await loadMigrations())
+  expect(await migrateUp(db)).toEqual(names)
+  const first = await describeSchema(db)
+  for (const name of names.toReversed()) expect(await migrateDown(db)).toEqual([name])
+  expect(await migrateDown(db)).toEqual([])
+  expect((await describeSchema(db)).filter((line) => line.startsWith('relation r'))).toHaveLength(2)
+  expect(await migrateUp(db)).toEqual(names)
+  expect(await describeSchema(db)).toEqual(first)
+})
+
+test('several migrators at once apply each migration once', async () => {
+  await using database = await createTestDatabase({ isMigrated: false })
+  const names = Object.keys(await loadMigrations())
+  const results = await Promise.all([1, 2, 3, 4].map(() => migrateUp(database.db)))
+  expect(results.flat().toSorted()).toEqual(names)
+  expect(await readPending(database.db)).toEqual([])
+})
+
+test('the wait for another migrator can be interrupted, and the database stays usable', async () => {
+  await using database = await createTestDatabase({ isMigrated: false })
+  const { db, name } = database
+  const controller = new AbortController()
+  const interruption = new Error('interrupted')
+  await db.transaction().execute(async (other) => {
+    for (const statement of [...createMigrationTables, takeMigrationLock]) await sql.raw(statement).execute(other)
+    const waiting = migrateUp(db, { signal: controller.signal }).catch((error: unknown) => error)
+    await waitUntilBlocked(db, name)
+    controller.abort(interruption)
+    expect(await waiting).toBe(interruption)
+  })
+  expect(await migrateUp(db)).toEqual(Object.keys(await loadMigrations()))
+})
+
+test('the printed SQL, run by hand, leaves what migrating leaves', async () => {
+  await using migrated = await createTestDatabase()
+  await using byHand = await createTestDatabase({ isMigrated: false })
+  const client = new Client({ connectionString: byHand.url })
+  await client.connect()
+  await client.query(await migrationSql(await loadMigrations()))
+  await client.end()
+  expect(await describeSchema(byHand.db)).toEqual(await describeSchema(migrated.db))
+  expect((await readMigrationStatus(byHand.db)).map(({ name }) => name)).toEqual(Object.keys(await loadMigrations()))
+  expect(await migrateUp(byHand.db)).toEqual([])
+  const last = Object.keys(await loadMigrations()).slice(-1)
+  expect(await migrateDown(byHand.db)).toEqual(last)
+})
+
+test('a migration that fails takes all of its run back', async () => {
+  await using database = await createTestDatabase({ isMigrated: false })
+  const { db } = database
+  const migrations = {
+    ...(await loadMigrations()),
+    '9999-broken': { up: async (inner: typeof db) => void (await sql`select 1/0`.execute(inner)) },
+  }
+  await expect(migrateUp(db, { migrations })).rejects.toMatchObject({ code: '22012' })
+  expect(await describeSchema(db)).toEqual([])
+  expect(await migrateUp(db)).toEqual(Object.keys(await loadMigrations()))
+})
+
+test('a database with unknown migrations is refused by name', async () => {
+  await using database = await createTestDatabase()
+  const { db } = database
+  await sql`insert into livehouse_ops.migrations values ('9000-future', '2999-01-01T00:00:00.000Z')`.execute(db)
+  for (const refuse of [migrateUp, migrateDown, requireMigrated]) {
+    await expect(refuse(db)).rejects.toMatchObject({
+      code: 'db.newer',
+      message: expect.stringContaining('9000-future'),
+    })
+  }
+})
+
+test('without migrating by itself, pending migrations are named', async () => {
+  const pending = Object.keys(await loadMigrations())
+  await using database = await createTestDatabase({ isMigrated: false })
+  await expect(requireMigrated(database.db)).rejects.toMatchObject({
+    code: 'db.pendingMigrations',
+    details: { pending },
+  })
+  await migrateUp(database.db)
+  await requireMigrated(database.db)
+})
+
+test('a user without rights learns which one is missing and how a DBA helps', async () => {
+  await using role = await createTestRole()
+  await using database = await createTestDatabase({ isMigrated: false })
+  await using db = await openDatabase(databaseUrl(database.name, role))
+  const error = await migrateUp(db).catch((thrown: unknown) => thrown)
+  if (!hasCode(error, 'db.refused')) throw error
+  expect(error.details.sqlState).toBe('42501')
+  expect(error.message).toContain('permission denied for database')
+  expect(error.message).toContain('livehouse migrate sql')
+  expect(error.message).not.toContain(role.password)
+})
+
+test('a read-only database is refused with what to do', async () => {
+  await using database = await createTestDatabase({ isMigrated: false })
+  await sql`alter database ${sql.id(database.name)} set default_transaction_read_only = on`.execute(database.db)
+  await using db = await openDatabase(database.url)
+  await expect(migrateUp(db)).rejects.toMatchObject({
+    code: 'db.refused',
+    details: { sqlState: '25006' },
+    message: expect.stringContaining('read-only'),
+  })
+})
+
+test('a user who owns both schemas migrates without the right to create any', async () => {
+  await using role = await createTestRole()
+  await using database = await createTestDatabase({ isMigrated: false })
+  for (const schema of ['livehouse', 'livehouse_ops']) {
+    await sql`create schema ${sql.id(schema)} authorization ${sql.id(role.name)}`.execute(database.db)
+  }
+  await using db = await openDatabase(databaseUrl(database.name, role))
+  expect(await migrateUp(db)).toEqual(Object.keys(await loadMigrations()))
+})
+
+test('every schema, table and column has a comment', async () => {
+  await using database = await createTestDatabase()
+  const { rows } = await sql<{ name: string }>`
+    select nspname as name from pg_namespace
+    where nspname like 'livehouse%' and obj_description(oid, 'pg_namespace') is null
+    union all
+    select concat_ws('.', nspname, relname, attname)
+    from pg_class c join pg_namespace n on n.oid = relnamespace
+      left join pg_attribute a on attrelid = c.oid and attnum >= 0 and not attisdropped
+    where nspname like 'livehouse%' and relkind in ('r', 'v', 'm', 'p')
+      and (col_description(c.oid, attnum) is null or obj_description(c.oid, 'pg_class') is null)`.execute(database.db)
+  expect(rows).toEqual([])
+})
+
+/** Asks until a session of the database waits for a lock. */
+async function waitUntilBlocked(db: Kysely<Database>, name: string): Promise<void> {
+  for (;;) {
+    const { rows } = await sql`
+      select from pg_stat_activity where datname = ${name} and wait_event_type = 'Lock'`.execute(db)
+    if (rows.length > 0) return
+  }
+}

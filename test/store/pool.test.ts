@@ -1,0 +1,197 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { hasCode } from '../../src/core/errors.ts'
+import { openDatabase, requireServerVersion } from '../../src/store/pool.ts'
+import { clientFor } from '../../src/store/require-scram.ts'
+import { createTestDatabase, databaseUrl, onServer } from '../helpers/postgres.ts'
+
+const SECRET = 'hunter2hunter2'
+
+/** A port on which something listens while `work` runs, and nothing afterwards. */
+async function withListener<T>(onConnection: (socket: Socket) => void, work: (port: number) => Promise<T>): Promise<T> {
+  const sockets: Socket[] = []
+  const server = createServer((socket) => {
+    sockets.push(socket)
+    socket.on('error', () => {})
+    onConnection(socket)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = Object(server.address()) satisfies AddressInfo
+  try {
+    return await work(port)
+  } finally {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+    await once(server, 'close')
+  }
+}
+
+async function failureOf(url: string, signal?: AbortSignal): Promise<unknown> {
+  return openDatabase(url, signal ? { signal } : {}).then(
+    () => 'opened',
+    (error: unknown) => error,
+  )
+}
+
+test('a server out of reach is named without the password', async () => {
+  const closedPort = await withListener(
+    () => {},
+    async (port) => port,
+  )
+  const error = await failureOf(`postgres://me:${SECRET}@127.0.0.1:${closedPort}/warehouse`)
+  if (!hasCode(error, 'db.unreachable')) throw error
+  expect(error.details.target).toBe(`127.0.0.1:${closedPort}/warehouse`)
+  expect(error.message).toContain('ECONNREFUSED')
+  expect(JSON.stringify([error.message, error.details, error.stack])).not.toContain(SECRET)
+})
+
+test('a server that hangs up is out of reach', async () => {
+  const error = await withListener(
+    (socket) => socket.end(),
+    (port) => failureOf(`postgres://me:${SECRET}@127.0.0.1:${port}/warehouse`),
+  )
+  expect(error).toMatchObject({ code: 'db.unreachable' })
+})
+
+test('a name that does not exist is out of reach', async () => {
+  expect(await failureOf('postgres://me@nowhere.invalid/warehouse')).toMatchObject({
+    code: 'db.unreachable',
+    details: { target: 'nowhere.invalid:5432/warehouse' },
+  })
+})
+
+test('a server that has to prove itself is spoken to over TLS where the URL says so', async () => {
+  const heard: Buffer[] = []
+  await withListener(
+    (socket) => {
+      socket.once('data', () => {
+        socket.write('S')
+        socket.once('data', (data) => {
+          heard.push(data)
+          socket.destroy()
+        })
+      })
+    },
+    (port) =>
+      failureOf(`postgres://me:${SECRET}@127.0.0.1:${port}/warehouse?require_auth=scram-sha-256&sslmode=no-verify`),
+  )
+  // The record type of a ClientHello.
+  expect(heard[0]?.[0]).toBe(0x16)
+})
+
+test('a server that has to prove itself and is too slow to is no impostor', async () => {
+  const error = await withListener(
+    () => {},
+    async (port) => {
+      const connectionString = `postgres://me:${SECRET}@127.0.0.1:${port}/warehouse?require_auth=scram-sha-256`
+      const client = new (clientFor(connectionString))({ connectionString, connectionTimeoutMillis: 1 })
+      return client.connect().catch((reason: unknown) => reason)
+    },
+  )
+  expect(error).toMatchObject({ message: 'timeout expired' })
+})
+
+test('the wait for a server that says nothing can be interrupted', async () => {
+  const controller = new AbortController()
+  const interruption = new Error('interrupted')
+  const error = await withListener(
+    () => controller.abort(interruption),
+    (port) => failureOf(`postgres://me@127.0.0.1:${port}/warehouse`, controller.signal),
+  )
+  expect(error).toBe(interruption)
+})
+
+test('an unknown user and a missing database are refusals that say how to mend them', async () => {
+  const error = await failureOf(databaseUrl('postgres', { name: 'livehouse_nobody', password: SECRET }))
+  expect(error).toMatchObject({ code: 'db.refused', message: expect.stringContaining('Check the user, the password') })
+  expect(String(error)).not.toContain(SECRET)
+  expect(await failureOf(databaseUrl('livehouse_nowhere'))).toMatchObject({
+    code: 'db.refused',
+    details: { sqlState: '3D000' },
+    message: expect.stringContaining('Create the database first'),
+  })
+})
+
+test('a connection that the administrator ends says so, and the pool goes on', async () => {
+  await using database = await createTestDatabase({ isMigrated: false })
+  const { db } = database
+  const suicide = db.transaction().execute(async (transaction) => {
+    await sql`select pg_terminate_backend(pg_backend_pid())`.execute(transaction)
+  })
+  await expect(suicide).rejects.toMatchObject({ code: 'db.refused', details: { sqlState: '57P01' } })
+  expect((await sql`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }])
+})
+
+test('a connection that is lost between two statements fails the next one and nothing else', async () => {
+  await using database = await createTestDatabase({ isMigrated: false })
+  const { db, name } = database
+  const interrupted = db.transaction().execute(async (transaction) => {
+    await sql`select 1`.execute(transaction)
+    await onServer(async (admin) => {
+      await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = ${name}`.execute(admin)
+    })
+    await sql`select 1`.execute(transaction)
+  })
+  await expect(interrupted).rejects.toMatchObject({ code: expect.stringMatching(/^db\.(refused|unreachable)$/) })
+  expect((await sql`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }])
+})
+
+test('a broken constraint stays what it is', async () => {
+  await using database = await createTestDatabase({ isMigrated: false })
+  await sql`create table once (id integer primary key)`.execute(database.db)
+  await sql`insert into once values (1)`.execute(database.db)
+  await expect(sql`insert into once values (1)`.execute(database.db)).rejects.toMatchObject({ code: '23505' })
+})
+
+test('big integers and money stay exact, and the calendar stays where it is', async () => {
+  await using database = await createTestDatabase({ isMigrated: false })
+  const { rows } = await sql`
+    select 9007199254740993::int8 as id, 0.10::numeric(14,2) as money, '2026-03-29'::date as day,
+      '2026-03-29 02:30:00'::timestamp as wall, '2026-03-29 02:30:00+08'::timestamptz as instant,
+      array['2026-03-29'::date] as days`.execute(database.db)
+  expect(rows).toEqual([
+    {
+      id: '9007199254740993',
+      money: '0.10',
+      day: '2026-03-29',
+      wall: '2026-03-29 02:30:00',
+      instant: new Date('2026-03-28T18:30:00Z'),
+      days: '{2026-03-29}',
+    },
+  ])
+})
+
+test('the connection is named after the program', async () => {
+  await using database = await createTestDatabase({ isMigrated: false })
+  const { rows } = await sql`select current_setting('application_name') as name`.execute(database.db)
+  expect(rows).toEqual([{ name: 'livehouse' }])
+})
+
+test('a server older than 14 is refused by its version', () => {
+  requireServerVersion('14.0')
+  requireServerVersion('15.18 (Debian 15.18-0+deb12u1)')
+  requireServerVersion('18beta1')
+  for (const version of ['13.22', '9.6.24', '']) {
+    expect(() => requireServerVersion(version)).toThrow(expect.objectContaining({ code: 'db.tooOld' }))
+  }
+  expect(() => requireServerVersion('13.22')).toThrow('or use DATABASE_URL=embedded')
+  expect(() => requireServerVersion('13.22', '--to')).toThrow('or name another with --to')
+})
+
+test('a database that cannot hold every text is refused', async () => {
+  const name = `livehouse_latin_${process.pid}`
+  await onServer(async (admin) => {
+    await sql`create database ${sql.id(name)} template template0 encoding 'LATIN1' locale 'C'`.execute(admin)
+  })
+  try {
+    const error = await failureOf(databaseUrl(name))
+    expect(error).toMatchObject({ code: 'db.encoding', message: expect.stringMatching(/LATIN1.*needs UTF8/) })
+  } finally {
+    await onServer(async (admin) => {
+      await sql`drop database ${sql.id(name)} with (force)`.execute(admin)
+    })
+  }
+})

@@ -1,0 +1,246 @@
+import { type Kysely, sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { parseExact } from '../../src/service/json.ts'
+import type { StreamName } from '../../src/core/stream.ts'
+import { parseWallTime } from '../../src/core/wall-clock.ts'
+import type { Database } from '../../src/store/database.ts'
+import { retryQuarantine } from '../../src/sync/retry-quarantine.ts'
+import { readCoverage } from '../../src/ledger/coverage.ts'
+import { duplicateItem } from '../../src/ledger/known-duplicates.ts'
+import { conflictItem, quarantineItems } from '../../src/ledger/quarantine.ts'
+import { startRun } from '../../src/ledger/runs.ts'
+import { allStreams } from '../../src/streams/registry.ts'
+import { itemReader } from '../../src/transform/field.ts'
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+
+const timeZone = 'Asia/Shanghai'
+/** The day after in the service's zone. */
+const seenAt = new Date('2026-11-20T16:30:00Z')
+
+let database: TestDatabase
+let db: Kysely<Database>
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  db = database.db
+})
+
+beforeEach(async () => {
+  await sql`truncate livehouse_ops.quarantine, livehouse_ops.slices, livehouse.visitors, livehouse.watch_records,
+    livehouse.manager_usage`.execute(db)
+})
+
+afterAll(async () => {
+  await database[Symbol.asyncDispose]()
+})
+
+const newRun = async () => await startRun(db, { command: 'sync', settings: {}, startedAt: seenAt })
+
+/** Puts items into quarantine as a new run would have. @returns that run */
+async function keep(
+  stream: StreamName,
+  partition: string,
+  raws: readonly string[],
+  headers: string | null = null,
+): Promise<string> {
+  const runId = await newRun()
+  const items = raws.map((raw) => ({ raw, headers, reason: 'it was not understood', path: '' }))
+  await quarantineItems(db, { stream, partition, runId, seenAt, timeZone }, items)
+  return runId
+}
+
+const visitor = (userId: string, fields: Readonly<Record<string, unknown>> = {}) =>
+  JSON.stringify({ user_id: userId, ...fields })
+
+const retry = async (names?: readonly StreamName[]) =>
+  await retryQuarantine(
+    {
+      db,
+      streams: allStreams,
+      openItemReader: itemReader,
+      parse: parseExact,
+      timeZone,
+      now: () => seenAt.getTime() + 60_000,
+      signal: new AbortController().signal,
+    },
+    names,
+  )
+
+const insertVisitor = async (runId: string, nickname: string, lastOnlineAt: string | null = null) =>
+  await sql`insert into livehouse.visitors (channel_id, user_id, nickname, last_online_at, run_id)
+    values ('9', 'a', ${nickname}, ${lastOnlineAt}::timestamp at time zone ${timeZone}, ${runId}::bigint)`.execute(db)
+
+const readVisitors = async () =>
+  (
+    await sql<{ user_id: string; nickname: string; run_id: string }>`
+      select user_id, nickname, run_id from livehouse.visitors order by user_id`.execute(db)
+  ).rows
+
+const countUnresolved = async () =>
+  (await db.selectFrom('livehouse_ops.quarantine').select('raw').where('resolved_at', 'is', null).execute()).length
+
+test('what can be read now becomes a row of the run that received it, and is resolved; the rest stays', async () => {
+  const runId = await keep('visitors', 'channel=9', [visitor('a', { nick: 'A' }), visitor('')])
+  const { streams: counts, readAgain } = await retry()
+  expect(counts.get('visitors')).toEqual({
+    items: 2,
+    inserted: 1,
+    updated: 0,
+    superseded: 0,
+    readAgain: 0,
+    unreadable: 1,
+  })
+  expect(readAgain).toEqual([])
+  expect(await readVisitors()).toEqual([{ user_id: 'a', nickname: 'A', run_id: runId }])
+  expect(await countUnresolved()).toBe(1)
+  expect((await retry()).streams.get('visitors')).toMatchObject({ items: 1, unreadable: 1 })
+})
+
+test('a row of an earlier run is updated', async () => {
+  await insertVisitor(await newRun(), 'old')
+  await keep('visitors', 'channel=9', [visitor('a', { nick: 'new' })])
+  expect((await retry()).streams.get('visitors')).toMatchObject({ updated: 1, superseded: 0 })
+  expect(await readVisitors()).toMatchObject([{ nickname: 'new' }])
+})
+
+test('a row that was written after the item was received, or by the same run, is not overwritten', async () => {
+  const runId = await keep('visitors', 'channel=9', [visitor('a', { nick: 'stale' })])
+  await insertVisitor(await newRun(), 'later')
+  expect((await retry()).streams.get('visitors')).toMatchObject({ updated: 0, superseded: 1 })
+  expect(await readVisitors()).toMatchObject([{ nickname: 'later' }])
+  expect(await countUnresolved()).toBe(0)
+
+  await sql`update livehouse.visitors set run_id = ${runId}::bigint`.execute(db)
+  await sql`update livehouse_ops.quarantine set resolved_at = null`.execute(db)
+  await retry()
+  expect(await readVisitors()).toMatchObject([{ nickname: 'later' }])
+})
+
+test.each([
+  ['older', '2026-11-01 11:59:59'],
+  ['as old', '2026-11-01 12:00:00'],
+])(
+  'the loser of a duplicate does not overwrite the winner: it is %s, though a later run received it',
+  async (_, at) => {
+    await insertVisitor(await newRun(), 'winner', '2026-11-01 12:00:00')
+    await keep('visitors', 'channel=9', [visitor('a', { nick: 'loser', last_online_time: at })])
+    expect((await retry()).streams.get('visitors')).toMatchObject({ updated: 0, superseded: 1 })
+    expect(await readVisitors()).toMatchObject([{ nickname: 'winner' }])
+  },
+)
+
+test('the known loser of a duplicate stays where it is, also where nothing says which row is fresher', async () => {
+  await sql`insert into livehouse.watch_records (channel_id, record_id, nickname, run_id, api_version)
+    values ('9', 7, 'winner', ${await newRun()}::bigint, 2)`.execute(db)
+  const loser = duplicateItem('{"record_id": 7, "nick": "loser"}', 'record_id', 2)
+  const runId = await newRun()
+  await quarantineItems(db, { stream: 'watch_records', partition: 'channel=9', runId, seenAt, timeZone }, [loser])
+  expect((await retry()).streams.get('watch_records')).toMatchObject({ items: 1, updated: 0, superseded: 1 })
+  const { rows } = await sql`select nickname from livehouse.watch_records`.execute(db)
+  expect(rows).toEqual([{ nickname: 'winner' }])
+  expect(await countUnresolved()).toBe(1)
+})
+
+test('of two items with one key the fresher becomes the row', async () => {
+  const at = (nick: string, day: string) => visitor('a', { nick, last_online_time: `2026-11-${day} 00:00:00` })
+  await keep('visitors', 'channel=9', [at('middle', '02'), at('fresh', '03'), at('stale', '01')])
+  expect((await retry()).streams.get('visitors')).toMatchObject({ inserted: 1, superseded: 2 })
+  expect(await readVisitors()).toMatchObject([{ nickname: 'fresh' }])
+})
+
+test('a usage row is of the day on which it was last seen, and ids keep every digit', async () => {
+  await keep('manager_usage', 'account', ['{"id": 9007199254740993}'])
+  await keep('watch_records', 'channel=9', ['{"record_id": 9007199254740993}'])
+  await retry()
+  const usage = await sql`select manager_id, snapshot_date from livehouse.manager_usage`.execute(db)
+  expect(usage.rows).toEqual([{ manager_id: '9007199254740993', snapshot_date: '2026-11-21' }])
+  const records = await sql`select record_id from livehouse.watch_records`.execute(db)
+  expect(records.rows).toEqual([{ record_id: '9007199254740993' }])
+})
+
+test('a signup that can be read is not loaded: it is resolved, and its minute is to be read again', async () => {
+  const row = JSON.stringify(['u1', 'Nick', '130', 'yes', '2026-11-01 12:00:30'])
+  const headers = JSON.stringify(['user id', 'nickname', 'phone', 'Coming?', 'time'])
+  const runId = await keep('signups', 'channel=9/question=q1', [row], headers)
+  await sql`insert into livehouse_ops.slices (run_id, stream, partition, covers, status, proof, distinct_rows, quarantined_rows,
+    calls, retries, started_at, finished_at) select ${runId}::bigint, stream, partition, '[2026-11-01,2026-11-02)', 'landed',
+    'verified', 0, 1, 1, 0, now(), now() from livehouse_ops.quarantine`.execute(db)
+  const { streams: counts, readAgain } = await retry()
+  expect(counts.get('signups')).toMatchObject({ items: 1, inserted: 0, readAgain: 1, unreadable: 0 })
+  expect(readAgain).toEqual([{ stream: 'signups', partition: 'channel=9/question=q1' }])
+  expect(await countUnresolved()).toBe(0)
+  const wall = (text: string) => parseWallTime(text) ?? 0
+  const window = { from: wall('2026-11-01'), to: wall('2026-11-02') }
+  const coverage = await readCoverage(db, 'signups', [{ partition: 'channel=9/question=q1', window }])
+  const minute = { from: wall('2026-11-01 12:00'), to: wall('2026-11-01 12:01') }
+  expect(coverage.get('channel=9/question=q1')?.gaps).toEqual([minute])
+})
+
+test('a signup without its headers stays', async () => {
+  await keep('signups', 'channel=9/question=q1', [JSON.stringify(['u1', 'N', '1', '2026-11-01 12:00:30'])])
+  expect((await retry()).streams.get('signups')).toMatchObject({ readAgain: 0, unreadable: 1 })
+  expect(await countUnresolved()).toBe(1)
+})
+
+test('only the named streams are retried, and a partition that nobody knows stays', async () => {
+  await keep('visitors', 'channel=9', [visitor('a')])
+  await keep('visitors', 'nowhere', [visitor('b')])
+  await keep('managers', 'account', ['{"id": 7}'])
+  const { streams: counts } = await retry(['visitors'])
+  expect([...counts]).toMatchObject([['visitors', { items: 2, inserted: 1, unreadable: 1 }]])
+  expect(await countUnresolved()).toBe(2)
+})
+
+test('many pages of items are all read', async () => {
+  await keep(
+    'visitors',
+    'channel=9',
+    Array.from({ length: 1203 }, (_, index) => visitor(`u${index}`)),
+  )
+  expect((await retry()).streams.get('visitors')).toMatchObject({ items: 1203, inserted: 1203 })
+  expect(await countUnresolved()).toBe(0)
+})
+
+test('where loading fails nothing is resolved', async () => {
+  await keep('visitors', 'channel=9', [visitor('a')])
+  await sql`create function refuse() returns trigger language plpgsql as 'begin raise exception ''full''; end'`.execute(
+    db,
+  )
+  await sql`create trigger refuse before insert on livehouse.visitors for each row execute function refuse()`.execute(
+    db,
+  )
+  try {
+    await expect(retry()).rejects.toThrow('full')
+  } finally {
+    await sql`drop function refuse cascade`.execute(db)
+  }
+  expect(await countUnresolved()).toBe(1)
+})
+
+test('a record whose id version 2 has for another stays, and one that turns out to be such becomes one', async () => {
+  const record = (fields: object) => JSON.stringify({ record_id: 5, user_id: 'u1', ...fields })
+  await keep('watch_records', 'channel=9', [record({})])
+  await retry()
+  const unread = {
+    stream: 'watch_records_v1' as const,
+    partition: 'channel=9',
+    runId: await newRun(),
+    seenAt,
+    timeZone,
+  }
+  await quarantineItems(db, unread, [conflictItem(record({ user_id: 'u2' }), 'record_id', ['user_id'])])
+  await keep('watch_records_v1', 'channel=9', [record({ user_id: 'u3' }), record({ nick: 'A' })])
+  expect((await retry()).streams.get('watch_records_v1')).toMatchObject({ items: 3, updated: 0, superseded: 3 })
+  const { rows } = await sql<{ raw: string }>`
+    select raw from livehouse_ops.quarantine where resolved_at is null order by raw`.execute(db)
+  expect(rows.map(({ raw }) => JSON.parse(raw).user_id)).toEqual(['u2', 'u3'])
+})
+
+test('what version 2 brought takes over what a later run had from version 1', async () => {
+  await keep('watch_records', 'channel=9', [JSON.stringify({ record_id: 5, nick: 'two' })])
+  await keep('watch_records_v1', 'channel=9', [JSON.stringify({ record_id: 5, nick: 'one' })])
+  await retry(['watch_records_v1'])
+  await retry()
+  const { rows } = await sql`select nickname, api_version from livehouse.watch_records`.execute(db)
+  expect(rows).toEqual([{ nickname: 'two', api_version: 2 }])
+})

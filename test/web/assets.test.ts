@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { readAssets } from '../../src/web/assets.ts'
+
+const css = readFileSync(join(import.meta.dirname, '../../src/web/assets/page.css'), 'utf8')
+
+test('everything that pages load is here, zipped too, under a path of its contents', async () => {
+  const { byPath, paths } = await readAssets()
+  expect([...byPath.keys()].toSorted()).toEqual(Object.values(paths).toSorted())
+  for (const [path, { body, zipped }] of byPath) {
+    expect(path).toMatch(/^\/assets\/\w+\.[0-9a-f]{12}\.(css|js|svg)$/)
+    expect(gunzipSync(zipped).equals(body)).toBe(true)
+  }
+  expect(byPath.get(paths.chart)?.body.toString()).toContain('Chart.js')
+})
+
+test('the style loads nothing from elsewhere', () => {
+  expect(css).not.toMatch(/@import|url\((?!#)/)
+})
+
+/** Custom properties of the light or the dark scheme. */
+function scheme(name: 'light' | 'dark'): ReadonlyMap<string, string> {
+  const [light = '', dark = ''] = css.split('@media (prefers-color-scheme: dark)')
+  const block = name === 'light' ? light : (dark.split('* {')[0] ?? '')
+  return new Map([...block.matchAll(/--([\w-]+): (#[0-9a-f]{6})/g)].map(([, key = '', value = '']) => [key, value]))
+}
+
+/** WCAG 2, relative luminance. */
+function luminance(hex: string): number {
+  const [r = 0, g = 0, b = 0] = [1, 3, 5].map((start) => {
+    const part = Number.parseInt(hex.slice(start, start + 2), 16) / 255
+    return part <= 0.039_28 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
+  })
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b
+}
+
+function contrast(a: string, b: string): number {
+  const [dark = 0, light = 0] = [luminance(a), luminance(b)].toSorted((x, y) => x - y)
+  return (light + 0.05) / (dark + 0.05)
+}
+
+const grounds = ['ground', 'surface', 'good-ground', 'bad-ground', 'busy-ground', 'calm-ground']
+const texts = ['ink', 'muted', 'accent', 'good', 'warn', 'bad', 'busy', 'calm']
+
+test.each(['light', 'dark'] as const)('text and signs stand out from every ground in the %s scheme', (name) => {
+  const colors = scheme(name)
+  const color = (key: string) => colors.get(key) ?? '#000000'
+  expect(colors.size).toBeGreaterThan(20)
+  for (const text of texts) {
+    for (const ground of grounds) {
+      expect(contrast(color(text), color(ground)), `${text} on ${ground}`).toBeGreaterThanOrEqual(4.5)
+    }
+  }
+  expect(contrast(color('surface'), color('accent')), 'button').toBeGreaterThanOrEqual(4.5)
+  // Bars are told apart by shape; their colours stand out from what is not read (WCAG 2, 1.4.11).
+  for (const bar of ['bad', 'warn']) expect(contrast(color(bar), color('day-ground')), bar).toBeGreaterThanOrEqual(3)
+})

@@ -1,0 +1,126 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { silentLog } from '../../src/core/log.ts'
+import { DAY } from '../../src/core/wall-clock.ts'
+import { html, missingRow } from '../../src/emulator/fault-effects.ts'
+import { collectFacts, type Facts } from '../../src/web/facts.ts'
+import { judge } from '../../src/web/verdict.ts'
+import { forgetCoverage } from '../../src/ledger/coverage.ts'
+import { finishRun, startRun } from '../../src/ledger/runs.ts'
+import { claimSource } from '../../src/ledger/source.ts'
+import { startPipeline, type TestPipeline, TIME_ZONE } from '../helpers/start-pipeline.ts'
+
+let pipeline: TestPipeline
+beforeAll(async () => {
+  pipeline = await startPipeline()
+  await claimSource(pipeline.database.db, { baseUrl: 'http://a', appId: null, timeZone: TIME_ZONE })
+  await pipeline.sync()
+})
+afterAll(() => pipeline[Symbol.asyncDispose]())
+
+async function collect(): Promise<Omit<Facts, 'watched'>> {
+  return await collectFacts({
+    db: pipeline.database.db,
+    clock: { now: () => pipeline.clock.nowMs, sleep: async () => {} },
+    log: silentLog,
+    budget: { v1Budget: 10, v1BudgetScope: 'account' },
+    readJobs: async () => [],
+  })
+}
+
+const judged = async () => judge({ ...(await collect()), watched: undefined })
+
+test('after a sync all streams are there with their proofs, and the night is complete', async () => {
+  const facts = await collect()
+  const found = facts.units.map(({ stream, channelId, partitions, proofs }) => ({
+    stream,
+    channelId,
+    partitions,
+    proofs,
+  }))
+  const [first] = pipeline.emulator.channelIds
+  expect(found).toContainEqual({ stream: 'visitors', channelId: first, partitions: 1, proofs: { verified: 1 } })
+  expect(found).toContainEqual({ stream: 'gifts', channelId: first, partitions: 2, proofs: { unverifiable: 2 } })
+  expect(found).toContainEqual({ stream: 'managers', channelId: null, partitions: 1, proofs: { verified: 1 } })
+  expect(facts.units.filter(({ isWindowed }) => isWindowed).map(({ stream }) => stream)).toContain('signups')
+  expect(facts.open).toEqual([])
+  expect(facts.walkDays).toContainEqual({ stream: 'visitors', day: '2026-11-20', landed: 2, failed: 0 })
+  expect(facts.sizes.get('visitors')).toEqual({ rows: 120, isExact: true })
+  expect(facts.budget).toMatchObject({ budget: 10, scope: 'account', scopes: [{ left: 10 }] })
+  // Settled five minutes before the run began, at 14:30 in Shanghai.
+  expect((await judged()).completeUntil).toBe(Date.UTC(2026, 10, 20, 14, 25) / 1000)
+})
+
+test('a night later it is late; a gap, a failed and a short reading are found until they are made good', async () => {
+  const { db } = pipeline.database
+  const [first = '', second = ''] = pipeline.emulator.channelIds
+  pipeline.clock.nowMs += 30 * 3_600_000
+  expect((await judged()).findings.map(({ kind }) => kind)).toEqual(Array.from({ length: 7 }, () => 'late'))
+
+  const to = Date.UTC(2026, 10, 15) / 1000
+  await forgetCoverage(db, { streams: ['gifts'], channels: [first], window: { from: to - DAY, to } })
+  pipeline.emulator.faults.push({ effect: html(200), endpoint: 'userRecordList', channelId: second })
+  for (let read = 0; read < 3; read++) {
+    pipeline.emulator.faults.push({ effect: missingRow(), endpoint: 'visitorList', channelId: first })
+  }
+  await pipeline.sync({ streams: ['watch_records', 'visitors'] })
+  const facts = await collect()
+  const open = facts.open.map(({ kind, stream, partition, proof, window }) => ({
+    kind,
+    stream,
+    partition,
+    proof,
+    window,
+  }))
+  expect(open).toContainEqual({
+    kind: 'problem',
+    stream: 'watch_records',
+    partition: `channel=${second}`,
+    proof: 'failed',
+    window: expect.objectContaining({ to: expect.any(Number) }),
+  })
+  expect(open).toContainEqual({
+    kind: 'problem',
+    stream: 'visitors',
+    partition: `channel=${first}`,
+    proof: 'short',
+    window: undefined,
+  })
+  const gap = { kind: 'gap', partition: `channel=${first}/type=cash`, window: { from: to - DAY, to }, proof: null }
+  expect(open).toContainEqual({ stream: 'gifts', ...gap })
+  expect((await judged()).findings.map(({ kind }) => kind)).toContain('gap')
+
+  pipeline.emulator.faults.length = 0
+  await pipeline.sync()
+  expect((await collect()).open).toEqual([])
+  expect((await judged()).findings).toEqual([])
+})
+
+test('a channel that is no longer active no longer counts', async () => {
+  const { db } = pipeline.database
+  const [first = ''] = pipeline.emulator.channelIds
+  await sql`update livehouse.channels set state = 'gone' where channel_id = ${first}`.execute(db)
+  const facts = await collect()
+  expect(facts.units.some(({ channelId }) => channelId === first)).toBe(false)
+  expect(facts.channels.find(({ channelId }) => channelId === first)?.state).toBe('gone')
+  await sql`update livehouse.channels set state = 'active'`.execute(db)
+})
+
+test('runs are told with their rows, and days with what was written on them', async () => {
+  const { db } = pipeline.database
+  const startedAt = new Date(pipeline.clock.nowMs)
+  const runId = await startRun(db, { command: 'sync', settings: {}, startedAt })
+  const counts = { extracted: 9, inserted: 5, updated: 1, unchanged: 3, calls: 12, retries: 2 }
+  const outcome = { streams: { gifts: { ...counts, slices: { verified: 0, failed: 1 } } }, errors: [{ code: 'x' }] }
+  await finishRun(db, runId, { status: 'partial', finishedAt: startedAt, resumesAt: null, outcome })
+  const facts = await collect()
+  expect(facts.runs[0]).toMatchObject({
+    runId,
+    status: 'partial',
+    errorCount: 1,
+    streams: [{ stream: 'gifts', counts: { ...counts, removed: 0 }, slices: { failed: 1 } }],
+  })
+  expect(facts.activity).toEqual([{ day: '2026-11-21', inserted: 5, updated: 1, calls: 12, retries: 2 }])
+  // The runs of the pipeline have no end on record; what landed of them is told.
+  expect(facts.runs.at(-1)?.streams.find(({ stream }) => stream === 'visitors')?.counts.extracted).toBe(120)
+})

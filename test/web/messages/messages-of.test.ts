@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest'
+import { formatsOf } from '../../../src/web/messages/formats.ts'
+import { messagesOf } from '../../../src/web/messages/messages-of.ts'
+import { NOW } from '../../helpers/status-facts.ts'
+
+/** Stands for any value of a sentence, and for the formats. */
+const anything = Object.assign(Object('¤'), formatsOf('en'))
+
+/** Every word by its path; sentences with marks in place of their values. */
+function wordsOf(value: unknown, path = ''): [string, string][] {
+  if (typeof value === 'string') return [[path, value]]
+  // These two have sentences for each case, below.
+  if (path === '.verdict.finding' || path === '.channel.open') return []
+  if (typeof value === 'function') return [[path, String(value(anything, anything, anything))]]
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, each]) => wordsOf(each, `${path}.${name}`))
+}
+
+function ofLanguage(language: 'en' | 'zh-CN'): ReadonlyMap<string, string> {
+  const { formats: _, language: __, ...words } = messagesOf(language)
+  return new Map(wordsOf(words))
+}
+
+/** The same in every language, or names. */
+const same = new Set([
+  '.title',
+  '.notKnown',
+  '.languageName',
+  '.figures.budgetLeft',
+  '.notes.progress',
+  '.timeline.marked',
+  '.timeline.separators.days',
+  '.timeline.separators.states',
+])
+const han = /\p{Script=Han}/u
+
+test('every word is there in both languages, and in its own script', () => {
+  const [en, zh] = [ofLanguage('en'), ofLanguage('zh-CN')]
+  expect([...zh.keys()]).toEqual([...en.keys()])
+  expect(en.size).toBeGreaterThan(150)
+  for (const [path, text] of en) {
+    if (same.has(path)) continue
+    expect(text.trim(), path).not.toBe('')
+    expect(text, path).not.toMatch(han)
+    expect(zh.get(path), path).toMatch(han)
+  }
+})
+
+test('what is open of a channel is said in both languages', () => {
+  const counts = { problems: 2, gaps: 1, late: 3 }
+  const said = (language: 'en' | 'zh-CN') => messagesOf(language).channel.open(counts, formatsOf(language))
+  expect(said('en')).toEqual(['2 short or failed', '1 gap', '3 streams late'])
+  expect(said('zh-CN')).toEqual(['2 处缺数据或失败', '1 处空缺', '3 类数据过期'])
+})
+
+test.each([
+  ['en', '1 gap in 1 channel', '2 gaps in 3 channels'],
+  ['zh-CN', '1 处空缺（1 个频道）', '2 处空缺（3 个频道）'],
+] as const)('numbers go with their nouns: %s', (language, one, many) => {
+  const { verdict, formats } = messagesOf(language)
+  expect(verdict.finding({ kind: 'gap', stream: 'gifts', gaps: 1, channels: 1 }, 'X', formats)).toContain(one)
+  expect(verdict.finding({ kind: 'gap', stream: 'gifts', gaps: 2, channels: 3 }, 'X', formats)).toContain(many)
+})
+
+test.each([
+  ['en', ['20 Nov 2026, 14:30', '20 Nov', '40 seconds', '1 minute', '26 hours', '5 days', '1,234,567']],
+  ['zh-CN', ['2026年11月20日 14:30', '11月20日', '40秒钟', '1分钟', '26小时', '5天', '1,234,567']],
+] as const)('times and numbers are written as in %s', (language, expected) => {
+  const { wallTime, wallDay, span, number } = formatsOf(language)
+  const spans = [40_000, 60_000, 26 * 3_600_000, 5 * 86_400_000].map(span)
+  expect([wallTime(NOW), wallDay(NOW), ...spans, number(1_234_567)]).toEqual(expected)
+})

@@ -1,0 +1,186 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { DAY } from '../../../src/core/wall-clock.ts'
+import { createStatusMetrics, type StatusMetrics } from '../../../src/web/metrics/status-metrics.ts'
+import { createExpectations } from '../../../src/web/expectations.ts'
+import type { Facts } from '../../../src/web/facts.ts'
+import { judge } from '../../../src/web/verdict.ts'
+import { finishRun, startRun } from '../../../src/ledger/runs.ts'
+import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
+import {
+  makeChannel,
+  makeFacts,
+  makeReading,
+  makeRun,
+  makeUnit,
+  NOW,
+  NOW_MS,
+  TIME_ZONE,
+} from '../../helpers/status-facts.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database[Symbol.asyncDispose]())
+
+const create = (): StatusMetrics => createStatusMetrics({ db: database.db, version: '1.2.3', commands: ['sync'] })
+
+async function render(metrics: StatusMetrics, facts = makeFacts()): Promise<string> {
+  await metrics.count()
+  return await metrics.render({ facts, error: undefined }, judge(facts), NOW_MS)
+}
+
+/** The value of a series, as it is written. */
+function valueOf(text: string, series: string): string | undefined {
+  return text
+    .split('\n')
+    .find((line) => line.startsWith(`${series} `))
+    ?.slice(series.length + 1)
+}
+
+const outcome = (inserted: number) => {
+  const counts = { extracted: 9, inserted, updated: 1, unchanged: 3, quarantined: 2, calls: 12, retries: 4 }
+  return { streams: { gifts: { ...counts, slices: { unverifiable: 3, failed: 1 } } }, errors: [] }
+}
+
+async function run(command: string, inserted: number, end: 'ok' | 'partial' = 'ok'): Promise<void> {
+  const startedAt = new Date(NOW_MS)
+  const runId = await startRun(database.db, { command, settings: {}, startedAt })
+  await finishRun(database.db, runId, {
+    status: end,
+    finishedAt: startedAt,
+    resumesAt: null,
+    outcome: outcome(inserted),
+  })
+}
+
+test('the calls of this process are counted by endpoint and outcome, refusals and times too', async () => {
+  const metrics = create()
+  metrics.onCall({ endpoint: 'visitorList', outcome: 'ok', elapsedMs: 40 })
+  metrics.onCall({ endpoint: 'visitorList', outcome: 'ok', elapsedMs: 300 })
+  metrics.onCall({ endpoint: 'visitorList', outcome: 'api.rateLimited', elapsedMs: 5 })
+  const text = await render(metrics)
+  expect(valueOf(text, 'livehouse_calls_total{endpoint="visitorList",outcome="ok"}')).toBe('2')
+  expect(valueOf(text, 'livehouse_refusals_total{endpoint="visitorList"}')).toBe('1')
+  expect(valueOf(text, 'livehouse_call_duration_seconds_bucket{le="0.05",endpoint="visitorList"}')).toBe('1')
+  expect(valueOf(text, 'livehouse_call_duration_seconds_count{endpoint="visitorList"}')).toBe('2')
+})
+
+test('runs of any process are counted once each, from when this one began', async () => {
+  await run('sync', 100)
+  const metrics = create()
+  expect(await render(metrics)).not.toContain('livehouse_rows_total{')
+  const open = await startRun(database.db, { command: 'sync', settings: {}, startedAt: new Date(NOW_MS) })
+  await run('sync', 5)
+  await run("made'up", 2, 'partial')
+  // Two who ask at once count nothing twice.
+  await Promise.all([render(metrics), render(metrics)])
+  await finishRun(database.db, open, {
+    status: 'ok',
+    finishedAt: new Date(NOW_MS),
+    resumesAt: null,
+    outcome: outcome(70),
+  })
+  const text = await render(metrics)
+  expect(valueOf(text, 'livehouse_rows_total{stream="gifts",outcome="inserted"}')).toBe('77')
+  expect(valueOf(text, 'livehouse_rows_total{stream="gifts",outcome="quarantined"}')).toBe('6')
+  expect(valueOf(text, 'livehouse_slices_total{stream="gifts",proof="failed"}')).toBe('3')
+  expect(valueOf(text, 'livehouse_run_calls_total{stream="gifts"}')).toBe('36')
+  expect(valueOf(text, 'livehouse_run_retries_total{stream="gifts"}')).toBe('12')
+  expect(valueOf(text, 'livehouse_runs_total{command="sync",status="ok"}')).toBe('2')
+  expect(valueOf(text, 'livehouse_runs_total{command="other",status="partial"}')).toBe('1')
+})
+
+test('the gauges tell how fresh and how proven each stream is', async () => {
+  const units = [
+    makeUnit(),
+    makeUnit({ channelId: '10', verifiedAt: new Date(NOW_MS - 60_000), gaps: 2, proofs: { short: 1 } }),
+    makeUnit({ stream: 'gifts', verifiedAt: null, landedAt: null, proofs: { unverifiable: 2 } }),
+  ]
+  const open = [makeReading(), makeReading({ kind: 'gap' })]
+  const text = await render(create(), makeFacts({ units, open }))
+  expect(valueOf(text, 'livehouse_seconds_since_last_verified_slice{stream="watch_records"}')).toBe('60')
+  expect(text).not.toContain('livehouse_seconds_since_last_verified_slice{stream="gifts"}')
+  expect(valueOf(text, 'livehouse_seconds_since_last_complete_read{stream="watch_records"}')).toBe('43200')
+  expect(valueOf(text, 'livehouse_seconds_since_last_complete_read{stream="gifts"}')).toBe('+Inf')
+  expect(valueOf(text, 'livehouse_seconds_behind{stream="watch_records"}')).toBe('44100')
+  expect(valueOf(text, 'livehouse_gaps{stream="watch_records"}')).toBe('2')
+  expect(valueOf(text, 'livehouse_open_problems{stream="watch_records"}')).toBe('1')
+  expect(valueOf(text, 'livehouse_partitions{stream="watch_records",proof="short"}')).toBe('1')
+  expect(valueOf(text, 'livehouse_v1_budget_left')).toBe('7')
+  expect(valueOf(text, 'livehouse_is_complete')).toBe('0')
+  expect(valueOf(text, 'livehouse_last_run_status{status="ok"}')).toBe('1')
+})
+
+test('a channel that is read up to its end is not behind, nor is one that no job reads', async () => {
+  const ended = makeUnit({ channelId: '10', until: NOW - 90 * DAY, landedAt: new Date(NOW_MS - 90 * 86_400_000) })
+  const facts = makeFacts({ units: [...makeFacts().units, ended, { ...ended, channelId: '11' }] })
+  const nightly = { name: 'nightly', cron: '15 2 * * *', timeZone: 'UTC', next: undefined, isRunning: false } as const
+  const jobs = [{ ...nightly, streams: ['watch_records'], channels: ['9', '10'], last: undefined }] as const
+  const rangeOf = (channelId: string) => (channelId === '10' ? { until: NOW - 90 * DAY } : {})
+  const verdict = judge({ ...facts, jobs }, createExpectations({ ...facts, jobs }, rangeOf))
+  const text = await create().render({ facts: { ...facts, jobs }, error: undefined }, verdict, NOW_MS)
+  expect(valueOf(text, 'livehouse_seconds_behind{stream="watch_records"}')).toBe('44100')
+  expect(valueOf(text, 'livehouse_seconds_since_last_complete_read{stream="watch_records"}')).toBe('43200')
+})
+
+test('a stream of which a part was never read is behind without end, not without a value; but not during the first sync', async () => {
+  const units = [makeUnit(), makeUnit({ channelId: '10', until: null, landedAt: null, proofs: { failed: 1 } })]
+  const behindOf = async (facts: Partial<Facts>, stream = 'watch_records') =>
+    valueOf(await render(create(), makeFacts(facts)), `livehouse_seconds_behind{stream="${stream}"}`)
+  expect(await behindOf({ units })).toBe('+Inf')
+  // A channel, or a stream that a job is to read, without any slice.
+  const channels = [makeChannel(), makeChannel({ channelId: '10' })]
+  expect(await behindOf({ channels, units: [makeUnit()] })).toBe('+Inf')
+  expect(await behindOf({ units: [makeUnit()] })).toBe('44100')
+  const job = { name: 'nightly', cron: '15 2 * * *', timeZone: TIME_ZONE, next: undefined, last: undefined }
+  const jobs = [{ ...job, isRunning: true, channels: 'all', streams: ['managers'] }] as const
+  expect(await behindOf({ jobs, units: [makeUnit()] }, 'managers')).toBe('+Inf')
+  const runs = [makeRun({ status: 'running', startedAt: new Date(NOW_MS), finishedAt: null })]
+  expect(await behindOf({ units, runs })).toBeUndefined()
+})
+
+test('what is not known is not said to be zero', async () => {
+  const text = await create().render({ facts: undefined, error: new Error('away') }, undefined, NOW_MS)
+  expect(valueOf(text, 'livehouse_database_up')).toBe('0')
+  for (const name of ['v1_budget_left', 'is_complete', 'last_run_end_timestamp_seconds', 'facts_age_seconds']) {
+    expect(text).not.toMatch(new RegExp(`^livehouse_${name} `, 'm'))
+  }
+})
+
+test('a thousand channels make no more series than one, and no name of anybody is a label', async () => {
+  const series = (text: string) => text.split('\n').filter((line) => line.startsWith('livehouse_')).length
+  const channels = Array.from({ length: 1000 }, (_, index) => makeChannel({ channelId: `secret-${index}` }))
+  const units = channels.flatMap(({ channelId }) => makeFacts().units.map((unit) => ({ ...unit, channelId })))
+  const large = await render(create(), makeFacts({ channels, units }))
+  expect(series(large)).toBe(series(await render(create())))
+  expect(large).not.toMatch(/secret|频道/)
+})
+
+describe('docs', () => {
+  const read = (name: string) => readFileSync(join(import.meta.dirname, '../../../docs/examples', name), 'utf8')
+  test.each(['grafana-dashboard.json', 'prometheus-rules.yaml'])(
+    '%s uses no metric that there is not',
+    async (name) => {
+      const metrics = create()
+      metrics.onCall({ endpoint: 'visitorList', outcome: 'api.rateLimited', elapsedMs: 1 })
+      const text = await render(metrics)
+      const known = new Set(
+        [...text.matchAll(/^# TYPE (\S+) (\S+)/gm)].flatMap(([, metric = '', type]) =>
+          type === 'histogram' ? [`${metric}_bucket`, `${metric}_sum`, `${metric}_count`] : [metric],
+        ),
+      )
+      const used = new Set(read(name).match(/\b(?:livehouse|process|nodejs)_[a-z0-9_]+/g))
+      expect(used.size).toBeGreaterThan(5)
+      for (const metric of used) expect(known, metric).toContain(metric)
+    },
+  )
+
+  test('the dashboard is JSON whose panels do not share a number', () => {
+    const { panels } = Object(JSON.parse(read('grafana-dashboard.json')))
+    const ids = panels.map(({ id }: { readonly id: number }) => id)
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+})

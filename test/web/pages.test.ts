@@ -1,0 +1,41 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { systemClock } from '../../src/core/clock.ts'
+import { fieldValue } from '../../src/emulator/fault-effects.ts'
+import { finishRun, startRun } from '../../src/ledger/runs.ts'
+import { startPipeline } from '../helpers/start-pipeline.ts'
+import { startTestStatusServer } from '../helpers/status-server.ts'
+
+test('no page shows a value of any viewer, not even in what went wrong', async () => {
+  await using pipeline = await startPipeline()
+  const { db } = pipeline.database
+  await pipeline.sync()
+  // Every visitor of the first channel is unreadable: the reasons quote what came in place of their ids.
+  const [first = ''] = pipeline.emulator.channelIds
+  const value = { nick: '某某某', phone: '13987654321' }
+  pipeline.emulator.faults.push({ effect: fieldValue('user_id', value), endpoint: 'visitorList', channelId: first })
+  const { errors } = await pipeline.sync({ streams: ['visitors'] })
+  expect(JSON.stringify(errors)).toContain('139********')
+  const at = new Date(pipeline.clock.nowMs)
+  const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: at })
+  await finishRun(db, runId, { status: 'partial', finishedAt: at, resumesAt: null, outcome: { streams: {}, errors } })
+
+  const { rows } = await sql<{ value: string }>`
+    select distinct value from livehouse.visitors, unnest(array[nickname, phone, user_id, address, host(last_ip)]) as value
+    where length(value) > 3 union select visitor_name from livehouse.gifts where length(visitor_name) > 3`.execute(db)
+  const personal = [...rows.map((row) => row.value), '某某某', '13987654321']
+  expect(personal.length).toBeGreaterThan(200)
+
+  const clock = { ...systemClock, now: () => pipeline.clock.nowMs }
+  await using status = await startTestStatusServer(pipeline.database, { clock })
+  for (const path of ['/', '/channels', `/channels/${first}`, `/runs/${runId}`, '/metrics', '/readyz']) {
+    const page = await status.text(path)
+    expect(page.length, path).toBeGreaterThan(50)
+    expect(
+      personal.filter((each) => page.includes(each)),
+      path,
+    ).toEqual([])
+  }
+  expect(await status.text(`/runs/${runId}`)).toContain('could not be read: user_id is {…:…')
+  expect(await status.text(`/channels/${first}`)).toContain('could not be read: user_id is {…:…')
+})

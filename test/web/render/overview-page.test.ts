@@ -1,0 +1,199 @@
+import { describe, expect, test } from 'vitest'
+import type { Facts } from '../../../src/web/facts.ts'
+import { channelPage } from '../../../src/web/render/channel-page.ts'
+import { channelsPage } from '../../../src/web/render/channels-page.ts'
+import { overviewPage } from '../../../src/web/render/overview-page.ts'
+import { runPage } from '../../../src/web/render/run-page.ts'
+import { judge } from '../../../src/web/verdict.ts'
+import type { OpenReading } from '../../../src/ledger/open-readings.ts'
+import { makeChannel, makeFacts, makeReading, makeRun, makeUnit, makeView, NOW_MS } from '../../helpers/status-facts.ts'
+
+const EVIL = `"><script>alert(1)</script><img src=x onerror='alert(2)'>\u202e`
+const noFilter = { q: '', group: '', state: '', show: '', page: 1 }
+
+function overview(facts: Facts, language: 'en' | 'zh-CN' = 'en'): string {
+  const jobs = [
+    {
+      job: 'nightly',
+      startedAtMs: NOW_MS,
+      streams: [{ stream: 'gifts', rows: 5, slices: 4, endedSlices: 1, share: 0.25 }],
+    },
+  ] as const
+  const hours = [{ hour: '13:00', answered: 40, refused: 2, failed: 1 }]
+  return overviewPage(makeView(facts, language), { verdict: judge(facts), isReachable: true, jobs, hours }).toString()
+}
+
+/** Every text that a stranger may have put in. */
+function hostileFacts(): Facts {
+  return makeFacts({
+    channels: [makeChannel({ channelId: '9', name: EVIL, label: EVIL, group: EVIL })],
+    units: [...makeFacts().units, makeUnit({ stream: EVIL })],
+    open: [makeReading({ reason: EVIL, partition: `channel=9/question=${EVIL}`, channelId: '9' })],
+    runs: [
+      makeRun({ command: EVIL, streams: [{ stream: EVIL, counts: counts(), slices: { failed: 1 } }], errorCount: 1 }),
+    ],
+    quarantine: { reasons: [{ stream: EVIL, reason: EVIL, items: 3, lastSeenAt: new Date(NOW_MS) }], isMore: true },
+    jobs: [
+      {
+        name: EVIL,
+        cron: EVIL,
+        timeZone: 'UTC',
+        streams: [],
+        channels: 'all',
+        next: new Date(NOW_MS),
+        isRunning: false,
+        last: undefined,
+      },
+    ],
+    timeZone: 'UTC',
+  })
+}
+
+function counts() {
+  const none = { extracted: 0, inserted: 0, updated: 0, unchanged: 0, removed: 0 }
+  return { ...none, quarantined: 0, degraded: 0, calls: 0, retries: 0 }
+}
+
+describe('whatever strangers call themselves', () => {
+  const facts = hostileFacts()
+  const view = makeView(facts)
+  const error = { stream: EVIL, partition: EVIL, code: EVIL, message: EVIL }
+  test.each([
+    ['the overview', overview(facts)],
+    ['the list of channels', channelsPage(view, { ...noFilter, q: '', group: EVIL }).toString()],
+    ['a search for it', channelsPage(view, { ...noFilter, q: EVIL, state: EVIL, show: EVIL }).toString()],
+    ['the channel', channelPage(view, facts.channels[0] ?? makeChannel(), []).toString()],
+    ['the run', runPage(view, facts.runs[0] ?? makeRun(), [error]).toString()],
+  ])('%s shows it as text', (_, markup) => {
+    expect(markup).not.toMatch(/<script|<img/)
+    expect(markup.replaceAll(/<[^>]*>/g, '')).not.toContain('\u202e')
+    expect(markup).toContain('&lt;script&gt;alert(1)')
+  })
+})
+
+describe('without JavaScript', () => {
+  const page = overview(makeFacts())
+
+  test('all numbers are there in tables with captions and headings', () => {
+    const tables = page.match(/<table.*?<\/table>/gs) ?? []
+    expect(tables.length).toBeGreaterThanOrEqual(6)
+    for (const table of tables) {
+      expect(table).toContain('<caption')
+      expect(table).toMatch(/<th scope="col"/)
+      expect(table).toMatch(/<th scope="row"/)
+    }
+    // Rows written, hours watched, calls made once, calls of the hour.
+    for (const value of ['120', '12.5', '38', '40']) expect(page).toMatch(new RegExp(`data-value="${value}"`))
+  })
+
+  test('the coverage says in words what its bars show', () => {
+    expect(page).toMatch(/role="img" aria-label="29 of 30 days complete"/)
+    const facts = makeFacts({
+      open: [makeReading({ kind: 'gap' }), makeReading({ kind: 'problem', window: undefined })],
+    })
+    expect(overview(facts)).toMatch(/aria-label="[^"]*gap: 17 Nov – 18 Nov/)
+  })
+
+  test('each part has a heading that names it', () => {
+    const sections = page.match(/<section [^>]*class="part"[^>]*>/g) ?? []
+    expect(sections.length).toBeGreaterThanOrEqual(7)
+    for (const section of sections) {
+      const [, label = ''] = /aria-labelledby="([^"]*)"/.exec(section) ?? []
+      expect(page).toContain(`id="${label}"`)
+    }
+    expect(page.match(/<h1/g)).toHaveLength(1)
+  })
+
+  test('no id is there twice', () => {
+    const ids = [...page.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id)
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+})
+
+test('nothing at all makes a page too', () => {
+  const nothing = { channels: [], units: [], runs: [], activity: [], watched: [], walkDays: [], sizes: new Map() }
+  const page = overview(makeFacts(nothing))
+  expect(page).toContain('Nothing has run yet')
+  expect(page).toContain('Nothing has been read yet.')
+  expect(overview(makeFacts(nothing), 'zh-CN')).toContain('尚未运行过')
+})
+
+test('states are told by words beside colours', () => {
+  const runs = [
+    makeRun({ status: 'partial', streams: [{ stream: 'gifts', counts: counts(), slices: { short: 2, verified: 3 } }] }),
+  ]
+  const page = overview(makeFacts({ runs, open: [makeReading()] }))
+  expect(page).toContain('</svg>partial</span>')
+  expect(page).toContain('</svg>2 short</span>')
+  expect(page).toContain('Last night is not complete')
+})
+
+test('the streams of a run stand in the order in which they stand elsewhere', () => {
+  const streams = ['signups', 'made-up', 'gifts', 'visitors'].map((stream) => ({
+    stream,
+    counts: counts(),
+    slices: {},
+  }))
+  const page = runPage(makeView(), makeRun({ streams }), []).toString()
+  const places = ['Visitors', 'Gifts', 'Signups', 'made-up'].map((name) => page.indexOf(`>${name}<`))
+  expect(places.every((place, index) => place > (places[index - 1] ?? 0))).toBe(true)
+})
+
+test('what is open is said to be read again only where something is, and version 1 only where it is named', () => {
+  const page = (...open: readonly OpenReading[]) =>
+    channelPage(makeView(makeFacts({ open })), makeChannel(), []).toString()
+  expect(page()).not.toContain('The next sync reads')
+  expect(page(makeReading())).toContain('The next sync reads all of this again.<')
+  expect(page(makeReading({ stream: 'watch_records_v1' }))).toContain('version 1 only when they are named')
+})
+
+test('a table that was too large to add up says so', () => {
+  expect(overview(makeFacts({ watched: undefined }))).toContain('The database took too long to add this up.')
+})
+
+test('a stream that is late carries a sign; version 1, which takes weeks, does not', () => {
+  const signed = (stream: string) => {
+    const units = [makeUnit({ stream, until: makeFacts().now - 90 * 86_400 })]
+    return overview(makeFacts({ units, channels: [] })).includes('class="late"')
+  }
+  expect([signed('gifts'), signed('watch_records_v1')]).toEqual([true, false])
+})
+
+describe('with a thousand channels', () => {
+  const channels = Array.from({ length: 1000 }, (_, index) =>
+    makeChannel({ channelId: `${index + 1}`, name: `频道 ${index + 1}`, group: index % 2 ? '甲' : '乙' }),
+  )
+  const units = channels.flatMap(({ channelId }) =>
+    makeFacts().units.map((unit) => ({ ...unit, channelId, gaps: channelId === '777' && unit.isWindowed ? 1 : 0 })),
+  )
+  const facts = makeFacts({ channels, units, open: [makeReading({ kind: 'gap', channelId: '777' })] })
+  const list = (filter: Partial<typeof noFilter>) =>
+    channelsPage(makeView(facts), { ...noFilter, ...filter }).toString()
+  const shown = (markup: string) => [...markup.matchAll(/href="\/channels\/(\d+)"/g)].map(([, id]) => id)
+
+  test('the overview adds them up, and stays small', () => {
+    const page = overview(facts)
+    expect(page.length).toBeLessThan(90_000)
+    expect(page).toContain('1,000 verified')
+    expect(page).toContain('Watch records: 1 gap in 1 channel.')
+  })
+
+  test('the list comes fifty at a time, those with open points first', () => {
+    const first = list({})
+    expect(first.length).toBeLessThan(120_000)
+    expect(shown(first)).toHaveLength(50)
+    expect(shown(first).slice(0, 3)).toEqual(['777', '1', '2'])
+    expect(first).toContain('Page 1 of 20')
+    expect(shown(list({ page: 20 })).at(-1)).toBe('1000')
+    expect(shown(list({ page: 99 })).at(-1)).toBe('1000')
+    expect(shown(list({ page: -3 }))[0]).toBe('777')
+  })
+
+  test('it can be searched and filtered, and keeps that from page to page', () => {
+    expect(shown(list({ q: '频道 77' }))).toHaveLength(11)
+    expect(shown(list({ show: 'open' }))).toEqual(['777'])
+    expect(list({ group: '甲' })).toContain('500 of 1,000 channels')
+    expect(list({ group: '甲' })).toContain('href="/channels?group=%E7%94%B2&amp;page=2"')
+    expect(list({ q: 'nobody' })).toContain('No channel matches.')
+  })
+})

@@ -1,0 +1,162 @@
+import { createServer, request } from 'node:http'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hasCode } from '../../src/core/errors.ts'
+import { errorOf } from '../helpers/connect-client.ts'
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { startTestStatusServer, type TestStatusServer } from '../helpers/status-server.ts'
+
+let database: TestDatabase
+let open: TestStatusServer
+beforeAll(async () => {
+  database = await createTestDatabase()
+  open = await startTestStatusServer(database)
+})
+afterAll(async () => {
+  await open[Symbol.asyncDispose]()
+  await database[Symbol.asyncDispose]()
+})
+
+/** `fetch` does not send a Host header of its own. */
+async function statusFor(url: string, headers: Readonly<Record<string, string>>): Promise<number | undefined> {
+  const asked = request(url, { headers }).end()
+  const [response] = await once(asked, 'response')
+  response.resume()
+  return response.statusCode
+}
+
+test('connections that never end their request are closed, and make room for the probes', async () => {
+  const { hostname, port } = new URL(open.server.url)
+  const sockets = Array.from({ length: 520 }, () => connect(Number(port), hostname))
+  try {
+    // Each one is closed by the server: the first 500 for being late, the others since there are too many.
+    await Promise.all(
+      sockets.map(async (socket) => {
+        socket.on('error', () => {}).resume()
+        socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n')
+        if (!socket.closed) await new Promise((resolve) => socket.once('close', resolve))
+      }),
+    )
+    expect((await open.get('/healthz')).status).toBe(200)
+  } finally {
+    for (const socket of sockets) socket.destroy()
+  }
+})
+
+describe('everybody', () => {
+  const paths = [
+    '/',
+    '/channels',
+    '/channels/none',
+    '/runs/1',
+    '/healthz',
+    '/readyz',
+    '/metrics',
+    '/nothing',
+    '/assets/x',
+  ]
+
+  test.each(paths)('%s is answered with the headers that keep a browser safe', async (path) => {
+    const { headers } = await open.get(path)
+    const policy = headers.get('content-security-policy') ?? ''
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).toContain("script-src 'self'; style-src 'self'")
+    expect(policy).toContain("frame-ancestors 'none'")
+    expect(policy).not.toMatch(/unsafe|data:|\*|http/)
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('referrer-policy')).toBe('no-referrer')
+    expect(headers.get('cache-control')).toBe('no-store')
+  })
+
+  test.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('%s is not allowed anywhere', async (method) => {
+    for (const path of [...paths, '/login']) {
+      const answer = await open.get(path, {}, method)
+      expect([path, answer.status, answer.headers.get('allow')]).toEqual([path, 405, 'GET, HEAD'])
+    }
+  })
+
+  test('HEAD has the head of GET and no body', async () => {
+    const answer = await open.get('/', {}, 'HEAD')
+    expect([answer.status, await answer.text()]).toEqual([200, ''])
+    expect(Number(answer.headers.get('content-length'))).toBeGreaterThan(1000)
+  })
+
+  test('a page without data says so, loads nothing from elsewhere, and has no script or style of its own', async () => {
+    const page = await open.text('/')
+    expect(page).toContain('Nothing has run yet')
+    expect(page).not.toMatch(/<script(?![^>]* src="\/assets\/)|<style|\son\w+=|\sstyle=|https?:\/\//)
+    for (const [, path = ''] of page.matchAll(/(?:src|href)="(\/assets\/[^"]*)"/g)) {
+      const asset = await open.get(path)
+      expect([path, asset.status]).toEqual([path, 200])
+      expect(asset.headers.get('cache-control')).toContain('immutable')
+    }
+  })
+
+  test('the language is that of the browser until one asks for another, and then stays', async () => {
+    expect(await open.text('/', { 'accept-language': 'zh-CN' })).toContain('<html lang="zh-CN">')
+    const asked = await open.get('/?lang=zh-CN', { 'accept-language': 'en' })
+    const cookie = asked.headers.get('set-cookie') ?? ''
+    expect(cookie).toMatch(/^livehouse_lang=zh-CN; .*HttpOnly; SameSite=Strict/)
+    const page = await open.text('/channels?q=a&state=gone', {
+      cookie: cookie.split(';')[0] ?? '',
+      'accept-language': 'en',
+    })
+    expect(page).toContain('<html lang="zh-CN">')
+    expect(page).toContain('href="/channels?q=a&amp;state=gone&amp;lang=en"')
+  })
+
+  test('what is not there is a page that says so', async () => {
+    for (const path of ['/channels/none', '/channels/%ff', '/runs/999', '/runs/x', '/etc/passwd', '/login']) {
+      expect([path, (await open.get(path)).status]).toEqual([path, 404])
+    }
+  })
+})
+
+describe('on loopback without a token', () => {
+  test('a page under another name sees nothing: it would be somebody else’s', async () => {
+    for (const path of ['/', '/metrics', '/events', '/channels']) {
+      expect(await statusFor(open.server.url + path, { host: 'evil.example' })).toBe(403)
+    }
+    expect(await statusFor(`${open.server.url}/`, { host: 'localhost:1' })).toBe(200)
+    expect(await statusFor(`${open.server.url}/healthz`, { host: 'evil.example' })).toBe(200)
+  })
+})
+
+test('a running job is told of as it goes, and its end makes pages ask again', async () => {
+  const events = await open.get('/events')
+  expect(events.headers.get('content-type')).toContain('text/event-stream')
+  const reader = events.body?.pipeThrough(new TextDecoderStream()).getReader()
+  let seen = ''
+  const readUntil = async (wanted: string) => {
+    while (!seen.includes(wanted)) seen += (await reader?.read())?.value ?? ''
+  }
+  await readUntil('retry')
+  open.tell({ kind: 'job.started', job: '<night>', atMs: 0 })
+  open.tell({ kind: 'job.progress', job: '<night>', event: { kind: 'stream.planned', stream: 'gifts', slices: 4 } })
+  open.tell({ kind: 'job.progress', job: '<night>', event: { kind: 'slice.started', stream: 'gifts', slice: 'a' } })
+  const page = { kind: 'page', stream: 'gifts', slice: 'a', rows: 70, totalPages: undefined } as const
+  open.tell({ kind: 'job.progress', job: '<night>', event: page })
+  await readUntil('70 rows')
+  expect(seen).toContain('0 of 4 slices')
+  expect(seen).toContain('&lt;night&gt; is running')
+  expect(await open.text('/')).toContain('70 rows')
+  open.tell({ kind: 'job.ended', job: '<night>' })
+  await readUntil('hidden')
+  expect(seen.match(/event: turn/g)).toHaveLength(2)
+  await reader?.cancel()
+})
+
+test('a port that is taken is said to be, with the setting', async () => {
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  const address = other.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const error = await errorOf(startTestStatusServer(database, { listen: { host: '127.0.0.1', port } }))
+  expect(hasCode(error, 'config.invalid') && error.details.problems).toEqual([
+    expect.stringContaining(
+      `LIVEHOUSE_HTTP is 127.0.0.1:${port}, where it cannot listen (another program listens there)`,
+    ),
+  ])
+  other.close()
+})

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest'
+import { DAY } from '../../src/core/wall-clock.ts'
+import { timelineOf, type TimelineFacts } from '../../src/web/timeline.ts'
+import { makeReading, makeUnit, NOW, NOW_MS, TIME_ZONE } from '../helpers/status-facts.ts'
+
+const TODAY = Math.floor(NOW / DAY) * DAY
+const base: TimelineFacts = {
+  now: NOW,
+  timeZone: TIME_ZONE,
+  units: [makeUnit()],
+  open: [],
+  walkDays: [],
+  rangeOf: () => ({}),
+}
+
+/** The states of the last days, today's last. */
+function states(facts: Partial<TimelineFacts>, days: number): readonly string[] {
+  return timelineOf({ ...base, ...facts })
+    .slice(-days)
+    .map(({ state }) => state)
+}
+
+test('thirty days end today, which is read in part', () => {
+  const days = timelineOf(base)
+  expect(days).toHaveLength(30)
+  expect(days.at(-1)).toMatchObject({ day: TODAY, state: 'partial' })
+  expect(days.slice(0, -1).every(({ state, share }) => state === 'complete' && share === 1)).toBe(true)
+})
+
+test('days before the history and after its end are not read', () => {
+  const units = [makeUnit({ since: TODAY - 3 * DAY, until: TODAY - DAY })]
+  expect(states({ units }, 5)).toEqual(['none', 'complete', 'complete', 'none', 'none'])
+})
+
+test('days before and after the range of a channel lack nothing', () => {
+  const range = { from: TODAY - 4 * DAY, until: TODAY - 2 * DAY }
+  const ended = makeUnit({ channelId: '10', since: range.from, until: range.until })
+  const rangeOf = (channelId: string) => (channelId === '10' ? range : {})
+  const units = [makeUnit({ until: TODAY }), ended]
+  expect(states({ units }, 6)).toEqual(['partial', 'complete', 'complete', 'partial', 'partial', 'none'])
+  expect(states({ units, rangeOf }, 6)).toEqual(['complete', 'complete', 'complete', 'complete', 'complete', 'none'])
+  const half = [makeUnit({ until: TODAY }), { ...ended, until: TODAY - 3 * DAY }]
+  expect(states({ units: half, rangeOf }, 6)[2]).toBe('partial')
+})
+
+test('what is there of a channel outside its range makes up for no other channel', () => {
+  const rangeOf = (channelId: string) => (channelId === '10' ? { until: TODAY - 9 * DAY } : {})
+  const units = [makeUnit({ until: TODAY - 2 * DAY }), makeUnit({ channelId: '10', until: TODAY })]
+  expect(states({ units, rangeOf }, 3)).toEqual(['partial', 'partial', 'none'])
+})
+
+test('what half of the channels have is half of the day', () => {
+  const units = [makeUnit({ until: TODAY }), makeUnit({ channelId: '10', until: TODAY - DAY })]
+  expect(timelineOf({ ...base, units }).at(-2)).toMatchObject({ state: 'partial', share: 0.5 })
+})
+
+test('a gap, a problem and an acknowledged shortfall show on their days, the gravest first', () => {
+  const on = (ago: number) => ({ from: TODAY - ago * DAY, to: TODAY - (ago - 1) * DAY })
+  const open = [
+    makeReading({ kind: 'gap', window: on(4) }),
+    makeReading({ kind: 'problem', window: on(3) }),
+    makeReading({ kind: 'gap', window: on(3) }),
+    makeReading({ kind: 'accepted', window: on(2) }),
+  ]
+  expect(states({ open }, 5)).toEqual(['gap', 'problem', 'accepted', 'complete', 'partial'])
+})
+
+test('a gap touches no day beside its own', () => {
+  const open = [makeReading({ kind: 'gap', window: { from: TODAY - 2 * DAY, to: TODAY - DAY } })]
+  expect(states({ open }, 4)).toEqual(['complete', 'gap', 'complete', 'partial'])
+})
+
+test('walks over whole lists show on the days on which they were made', () => {
+  const units = [makeUnit({ stream: 'visitors', isWindowed: false, since: null, until: null, partitions: 4 })]
+  const walkDays = [
+    { stream: 'visitors', day: '2026-11-18', landed: 4, failed: 0 },
+    { stream: 'visitors', day: '2026-11-19', landed: 3, failed: 1 },
+    { stream: 'visitors', day: '2026-11-20', landed: 2, failed: 0 },
+  ]
+  expect(states({ units, walkDays }, 4)).toEqual(['none', 'complete', 'problem', 'partial'])
+  const accepted = [makeReading({ kind: 'accepted', window: undefined, at: new Date(NOW_MS) })]
+  expect(states({ units, walkDays, open: accepted }, 1)).toEqual(['accepted'])
+})
