@@ -46,6 +46,8 @@ export const streamsOf = {
 
 export interface Ended {
   readonly code: number
+  /** What the service's clock showed when the run first asked for it: what is later than that is asked for by a later run. */
+  readonly begunAt: WallTime
   /** What it printed, parsed. */
   readonly output: Readonly<Record<string, unknown>>
   readonly error: unknown
@@ -113,7 +115,13 @@ export async function openWorldAccount(database: TestDatabase, scenario: Scenari
   }
   furnish(first, scenario)
   let hook: WorldAccount['onCall']
-  const arrived = async () => await hook?.()
+  /** Runs under way, the innermost last. */
+  const underway: { begunAt: WallTime | undefined }[] = []
+  const arrived = async () => {
+    await hook?.()
+    const innermost = underway.at(-1)
+    if (innermost) innermost.begunAt ??= now()
+  }
   const emulator = await startEmulator({
     clock: { now: () => time.serviceMs, sleep: arrived },
     world,
@@ -145,9 +153,13 @@ export async function openWorldAccount(database: TestDatabase, scenario: Scenari
       LIVEHOUSE_HISTORY_FROM: from,
       LIVEHOUSE_JOBS_DIR: jobsFolder(),
     }
+    const begun: (typeof underway)[number] = { begunAt: undefined }
+    underway.push(begun)
     const { code, printed, error } = await runVerb(verb, [...argv, '--json'], { environment, clock })
+    underway.pop()
     return {
       code: code ?? exitCodeOfError(error),
+      begunAt: begun.begunAt ?? now(),
       output: printed.length > 0 ? JSON.parse(printed.join('')) : {},
       error,
     }

@@ -17,7 +17,6 @@ export interface Before {
   readonly truth: Rows
   readonly marked: ReadonlyMap<StreamName, ReadonlySet<string>>
   readonly known: ReadonlyMap<string, number>
-  readonly now: WallTime
   /** Nothing later was there when any earlier run read. */
   readonly readTo: WallTime
 }
@@ -36,9 +35,9 @@ export interface Happened {
  * The law that every scenario is held to.
  *
  * 1. Never green and false. A run that exits 0 has every row in the tables, as the service has it, that was there while it ran and
- *    did not change, if it was asked for (its channel, its history, its lookback) and is older than settle. Where the service
- *    lied in a run, that run is excused, and later ones for what lies behind their lookback, until the service has been honest
- *    and still again.
+ *    did not change, if it was asked for (its channel, its history, its lookback) and is older than settle, by what the service's
+ *    clock showed when the run began. Where the service lied in a run, that run is excused, and later ones for what lies behind
+ *    their lookback, until the service has been honest and still again.
  * 2. An agreed range holds what the service has in it, also where one reading was lied to.
  * 3. Nobody is marked as removed who was there all along, unless two readings were lied to.
  * 4. A run overwrites no twenty known values of one channel with nothing.
@@ -84,14 +83,14 @@ export function createLaw(account: WorldAccount, lookbackDays: number, precision
     return known
   }
 
-  const requireStable = async (before: Before, { asked }: Happened, since: WallTime) => {
+  const requireStable = async (before: Before, { asked, ended }: Happened, since: WallTime) => {
     for (const [name, rows] of readTruth()) {
       const stable = intersect(bagOf(before.truth.get(name) ?? [], toText), bagOf(rows, toText))
       const isUnkeyed = findStream(name)?.identity !== undefined
       const wanted = [...stable.values()].filter(({ row }) => {
         const at = timeOf(row)
         const isInRange = at >= Math.max(since, parseDate(asked.from))
-        return isOfChannels(row, asked.channels) && isInRange && (!isUnkeyed || at < before.now - SETTLE)
+        return isOfChannels(row, asked.channels) && isInRange && (!isUnkeyed || at < ended.begunAt - SETTLE)
       })
       requireThere(name, wanted, bagOf(await readPresent(name), toText), toText)
     }
@@ -128,7 +127,7 @@ export function createLaw(account: WorldAccount, lookbackDays: number, precision
     beforeRun: async (): Promise<Before> => {
       const readTo = latest
       latest = Math.max(latest, account.now())
-      return { truth: readTruth(), marked: await readMarked(), known: await readKnown(), now: account.now(), readTo }
+      return { truth: readTruth(), marked: await readMarked(), known: await readKnown(), readTo }
     },
     afterRun: async (before: Before, happened: Happened) => {
       const { ended, isLie, asked } = happened
