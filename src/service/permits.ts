@@ -60,6 +60,7 @@ interface Gate {
  * ceiling. Instants are evenly spread and taken ahead a few at a time, so that exchanges are few.
  */
 export function createPermits({ maxCallsPerSecond, cell, clock, log }: PermitsOptions): Permits {
+  const { now: hostNow, monotonicMs = hostNow } = clock
   const gates = new Map<string, Gate>()
   let pausedUntilMs = 0
   let sharedAtMs = Number.NEGATIVE_INFINITY
@@ -77,6 +78,7 @@ export function createPermits({ maxCallsPerSecond, cell, clock, log }: PermitsOp
 
   const exchange = async (): Promise<void> => {
     const askedAtMs = cell.now()
+    const beganMs = monotonicMs()
     const asked = [...gates.values()].map((gate) => ({ gate, ...gate }))
     for (const { gate } of asked) Object.assign(gate, { passed: 0, report: [] })
     const { pace, changed } = await cell.exchange((value, nowMs) => {
@@ -102,13 +104,15 @@ export function createPermits({ maxCallsPerSecond, cell, clock, log }: PermitsOp
     })
     sharedAtMs = cell.now()
     const lastTookMs = tookMs
-    tookMs = sharedAtMs - askedAtMs
+    // The first exchange also corrects the time of this process, which is no part of how long it took.
+    tookMs = monotonicMs() - beganMs
+    const isSetBack = sharedAtMs < askedAtMs
     // The shorter of two: after a single one that was slow all would wait once more.
     leadMs = Math.max(0, Math.min(tookMs, lastTookMs, LONGEST_PAUSE_MS))
     pausedUntilMs = Math.min(Math.max(pausedUntilMs, pace.pausedUntilMs), sharedAtMs + LONGEST_PAUSE_MS)
     for (const { gate, rate, slots } of changed) {
       if (rate < gate.rate) log.debug('calls.slowed', { endpoint: gate.key, callsPerSecond: rate })
-      gate.slots = rate < gate.rate || tookMs < 0 ? slots : [...gate.slots, ...slots]
+      gate.slots = rate < gate.rate || isSetBack ? slots : [...gate.slots, ...slots]
       gate.rate = rate
     }
   }
