@@ -61,7 +61,7 @@ const rules: Rules = {
     pino: ['log.ts'],
     'prom-client': ['web'],
     'string-width': ['service', 'cli'],
-    undici: ['service/agent.ts'],
+    undici: ['service/http.ts'],
     zod: ['config', 'ledger', 'scheduler', 'service', 'store', 'sync'],
   },
   packageTypes: { kysely: ['app', 'cli', 'sync', 'scheduler', 'web'], undici: ['service', 'globals.d.ts'] },

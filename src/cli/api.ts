@@ -1,7 +1,6 @@
 import type { AccessToken } from '../service/access-token.ts'
-import type { Client } from '../service/client.ts'
-import { ticketScopes, ticketTitles } from '../service/login-ticket.ts'
-import type { SavedMenu } from '../service/menu.ts'
+import { readTicket, ticketCall, ticketScopes, ticketTitles } from '../service/login-ticket.ts'
+import { menuCall, readMenu, type SavedMenu } from '../service/menu.ts'
 import { openConnection, WATCHED_REFUSED_MS } from '../app/open-connection.ts'
 import { openSharedDatabase } from '../app/open-database.ts'
 import { readDatabaseSettings, readServiceSettings, readSettings, type ServiceSettings } from '../config.ts'
@@ -67,22 +66,23 @@ livehouse api menu update --channel 10001589 --menu-id 1234 --name 互动`,
   },
   async (context, { action, values, menuId, type, vids }) => {
     const { channel: channelId = '', name, json: isJson } = values
-    const menu = { name, type, richText: values['rich-text'], vids }
-    const { signal } = context
-    await withClient(context, async (client, settings) => {
-      if (action === 'token') printToken(context, values, await client.accessToken({ signal }))
-      else if (action === 'menu create')
-        printMenu(context, isJson, channelId, await client.createMenu(channelId, menu, { signal }))
-      else if (action === 'menu update')
-        printMenu(context, isJson, channelId, await client.updateMenu(channelId, menuId, menu, { signal }))
-      else {
-        const { scope = '', outerid = '', username, nickname, title } = values
-        const ids = { hashActId: values['hash-act-id'] ?? '', clientIp: values['client-ip'] ?? '' }
-        const optional = { username, nickname, title, userAvatar: values['user-avatar'] }
-        const request = { scope, outerId: outerid, ...ids, ...optional }
-        printTicket(context, isJson, settings, await client.loginTicket(request, { signal }))
-      }
-    })
+    const { service, database } = readSettings(context.environment, (source) => ({
+      service: readServiceSettings(source),
+      database: source.isSet('DATABASE_URL') ? readDatabaseSettings(source) : undefined,
+    }))
+    await using shared = await openSharedDatabase(context, service, database)
+    await using connection = openConnection(context, service, shared.db, { longestRefusedMs: WATCHED_REFUSED_MS })
+    if (action === 'token') printToken(context, values, await connection.accessToken(context))
+    else if (action === 'ticket') {
+      const { scope = '', outerid: outerId = '', username, nickname, title } = values
+      const ids = { hashActId: values['hash-act-id'] ?? '', clientIp: values['client-ip'] ?? '' }
+      const call = ticketCall({ scope, outerId, ...ids, username, nickname, title, userAvatar: values['user-avatar'] })
+      printTicket(context, isJson, service, readTicket(await connection.send(call, context)))
+    } else {
+      const menu = { name, type, richText: values['rich-text'], vids }
+      const call = menuCall(channelId, action === 'menu update' ? menuId : undefined, menu)
+      printMenu(context, isJson, channelId, readMenu(call, await connection.send(call, context)))
+    }
     return 0
   },
 )
@@ -118,19 +118,6 @@ function printMenu(context: CliContext, isJson: boolean, channelId: string, save
   printResult(context, isJson, { channel_id: channelId, menu_id: JSON.rawJSON(menuId), result: saved.result }, [
     `menu ${menuId} of channel ${channelId}: ${saved.result}`,
   ])
-}
-
-async function withClient(
-  context: CliContext,
-  work: (client: Client, settings: ServiceSettings) => Promise<void>,
-): Promise<void> {
-  const { service, database } = readSettings(context.environment, (source) => ({
-    service: readServiceSettings(source),
-    database: source.isSet('DATABASE_URL') ? readDatabaseSettings(source) : undefined,
-  }))
-  await using shared = await openSharedDatabase(context, service, database)
-  await using connection = openConnection(context, service, shared.db, { longestRefusedMs: WATCHED_REFUSED_MS })
-  await work(connection.client, service)
 }
 
 function printResult(

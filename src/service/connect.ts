@@ -2,28 +2,21 @@ import type { Clock } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
 import type { CallContext, FetchPage } from '../core/page.ts'
-import { createTokenRequest } from './access-token.ts'
-import { type Ask, createAsk } from './ask.ts'
+import { type AccessToken, createTokenRequest, type Credentials } from './access-token.ts'
 import { budget, type Reserve } from './budget.ts'
-import { type Client, createClient } from './client.ts'
-import { hideTokens } from './hide-tokens.ts'
-import { createHttp, type WireCall } from './http.ts'
+import { type Ask, createAsk, createFetchPage } from './fetch-page.ts'
+import { createHttp, type Proxies, type WireCall } from './http.ts'
 import type { ListPlace } from './list-call.ts'
-import { measure, type OnCall } from './measure.ts'
-import { type Exchange, observe } from './observe.ts'
 import { pace } from './pace.ts'
 import { createMemoryPaceCell } from '../core/pace-cell.ts'
-import { createFetchPage } from './paging.ts'
 import { createPermits, type Permits } from './permits.ts'
-import { reach } from './reach.ts'
-import { readAnswers } from './read-answer.ts'
+import { type Exchange, type OnCall, readAnswers } from './read-answer.ts'
 import { retry } from './retry.ts'
 import { createSecrets } from './secrets.ts'
 import type { Call, Send } from './send.ts'
 import { createServiceClock, type ServiceClock } from './service-clock.ts'
 import { token, tokenPreparation } from './token.ts'
-import { createMemoryTokenStore, type TokenStore } from './token-store.ts'
-import { fetchedTokens, fixedToken } from './tokens.ts'
+import { createMemoryTokenStore, fetchedTokens, fixedToken, type TokenStore } from './tokens.ts'
 
 /** How to reach the service; the settings of the contract by the same names. */
 export interface ConnectOptions {
@@ -37,7 +30,7 @@ export interface ConnectOptions {
   readonly concurrency: number
   readonly listParams: ListPlace
   readonly requestTimeoutMs: number
-  readonly proxies: { readonly http: string | null; readonly https: string | null; readonly none: string | null }
+  readonly proxies: Proxies
   readonly clock: Clock
   readonly log: Log
   /** Hears of each token that is fetched, so that no log line shows it. */
@@ -58,28 +51,32 @@ export interface ConnectOptions {
   readonly onCall?: OnCall | undefined
 }
 
-/** The client with everything behind it. Disposing ends its connections and what still waits for a token. */
+/** The service with everything before it. Disposing ends its connections and what still waits for a token. */
 export interface Connection extends AsyncDisposable {
-  readonly client: Client
   readonly fetchPage: FetchPage
   readonly ask: Ask
+  /** Makes any call: paced, repeated, authorised. */
+  readonly send: Send
+  /** API 4.1: asks for a new access token and shares it. */
+  readonly accessToken: (context: CallContext) => Promise<AccessToken>
   /** What every bound of what is read is measured by. */
   readonly serviceClock: ServiceClock
-  /** Asks a bare address once, without a token, and tells the HTTP status. @throws `api.unreachable`, `api.timeout` */
+  /** Asks a bare address once, without a token. @returns the HTTP status @throws `api.unreachable`, `api.timeout` */
   readonly reach: (host: 'base' | 'auth', context: CallContext) => Promise<number>
 }
 
 /**
- * Puts the client together: `send = retry(pace(budget(token(http))))`. Makes no call.
+ * Puts it together: `send = retry(pace(budget(token(http))))`. Makes no call.
  * @throws LivehouseError `config.invalid` without any credentials.
  */
 export function connect(options: ConnectOptions): Connection {
-  const { clock, log, concurrency, listParams, appId, appSecret, apiToken, random = Math.random } = options
+  const { clock, log, concurrency, appId, appSecret, apiToken, onExchange, onCall, random = Math.random } = options
   const repeating = { clock, log, random, longestRefusedMs: options.longestRefusedMs }
   const secrets = createSecrets([appSecret, apiToken, ...passwordsOf(options.proxies)], options.addSecret ?? (() => {}))
   const http = createHttp({ ...options, timeoutMs: options.requestTimeoutMs, secrets })
   const permits = options.permits ?? createPermits({ ...options, cell: createMemoryPaceCell(clock) })
   const closing = new AbortController()
+  const closed = closing.signal
   const { serviceClock, timed } = createServiceClock(clock, http.exchange, async (exchange, signal) => {
     const paced = async (call: WireCall & Pick<Call, 'repeat'>, context: CallContext) => {
       const permit = await permits.take({ endpoint: 'base' }, signal)
@@ -87,25 +84,22 @@ export function connect(options: ConnectOptions): Connection {
       permit.answered()
       return answer
     }
-    await reach(retry(paced, repeating), 'base', { signal })
+    await retry(paced, repeating)(bareCall('base'), { signal })
   })
-  const read = readAnswers(observe(timed, clock, options.onExchange), serviceClock, secrets)
-  const answers = whileOpen(measure(read, clock, options.onCall), closing.signal)
+  const answers = readAnswers(timed, { clock, serviceClock, secrets, closed, onExchange, onCall })
 
   const credentials = appId !== null && appSecret !== null ? { appId, appSecret } : undefined
+  const requestToken = (send: Send, given: Credentials) =>
+    createTokenRequest(send, { ...options, clock: serviceClock, credentials: given, secrets })
   const fetched = credentials && {
     appId: credentials.appId,
     tokens: fetchedTokens({
       // Paced but not repeated by itself: the call that waits for the token is.
-      requestToken: createTokenRequest(pace(answers, { permits }), {
-        ...options,
-        clock: serviceClock,
-        credentials,
-        secrets,
-      }),
-      store: hideTokens(options.tokenStore ?? createMemoryTokenStore(), secrets),
+      requestToken: requestToken(pace(answers, { permits }), credentials),
+      store: options.tokenStore ?? createMemoryTokenStore(),
       clock: serviceClock,
-      closed: closing.signal,
+      addSecret: secrets.add,
+      closed,
     }),
   }
   const bearer = apiToken === null ? fetched?.tokens : fixedToken(apiToken)
@@ -114,20 +108,16 @@ export function connect(options: ConnectOptions): Connection {
   const tokens = { bearer, ticket: fetched }
   const authorized = budget(token(answers, tokens), options.reserve, serviceClock)
   const send = retry(pace(authorized, { concurrency, permits, preparationOf: tokenPreparation(tokens) }), repeating)
-  const request = credentials && createTokenRequest(send, { ...options, clock: serviceClock, credentials, secrets })
-  const client = createClient(send, {
-    listParams,
-    requestToken: async (context) => {
-      if (!fetched || !request) throw noCredentials()
-      return await fetched.tokens.renew(request, context)
-    },
-  })
   return {
-    client,
-    fetchPage: createFetchPage(client),
+    fetchPage: createFetchPage(send, options.listParams),
     ask: createAsk(send),
+    send,
+    accessToken: async (context) => {
+      if (!fetched || !credentials) throw noCredentials()
+      return await fetched.tokens.renew(requestToken(send, credentials), context)
+    },
     serviceClock,
-    reach: async (host, context) => await reach(timed, host, context),
+    reach: async (host, context) => (await timed(bareCall(host), context)).status,
     [Symbol.asyncDispose]: async () => {
       closing.abort(new Error('the connection to the service was closed'))
       await http[Symbol.asyncDispose]()
@@ -135,17 +125,9 @@ export function connect(options: ConnectOptions): Connection {
   }
 }
 
-/** What fails because the connections have been closed is not repeated. */
-function whileOpen(next: Send, closed: AbortSignal): Send {
-  return async (call, context) => {
-    closed.throwIfAborted()
-    try {
-      return await next(call, context)
-    } catch (error) {
-      closed.throwIfAborted()
-      throw error
-    }
-  }
+/** Asks a bare address without a token: is anything there, and what time is it? */
+function bareCall(host: 'base' | 'auth'): WireCall & Pick<Call, 'repeat'> {
+  return { name: 'GET /', method: 'GET', host, path: '', repeat: 'read' }
 }
 
 function noCredentials(): LivehouseError<'config.invalid'> {

@@ -1,6 +1,5 @@
 import type { ListRequest, PageRequest } from '../core/page.ts'
-import { invalidRequest } from './invalid-request.ts'
-import type { Call } from './send.ts'
+import { type Call, invalidRequest } from './send.ts'
 
 /** Where 4.8 and 4.9 expect their parameters. */
 export type ListPlace = 'query' | 'body'

@@ -1,8 +1,7 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
 import { LivehouseError } from '../core/errors.ts'
-import { invalidRequest } from './invalid-request.ts'
-import type { Answer, Call } from './send.ts'
+import { type Answer, type Call, invalidRequest } from './send.ts'
 
 export const ticketScopes = ['sub_manager', 'guest', 'emcee', 'outer_visitor', 'act_assistant'] as const
 export const ticketTitles = ['emcee', 'guest', 'assistant'] as const

@@ -1,9 +1,8 @@
 import stringWidth from 'string-width'
 import { z } from 'zod'
 import { LivehouseError } from '../core/errors.ts'
-import { invalidRequest } from './invalid-request.ts'
 import { channelPath } from './list-call.ts'
-import type { Answer, Call } from './send.ts'
+import { type Answer, type Call, invalidRequest } from './send.ts'
 
 /** API 4.3 and 4.4. What is left out takes the service's default. */
 export interface MenuRequest {

@@ -1,6 +1,6 @@
 import pLimit from 'p-limit'
 import { hasCode } from '../core/errors.ts'
-import { orAborted } from './or-aborted.ts'
+import { orAborted } from '../core/when-aborted.ts'
 import type { Permits, Preparation } from './permits.ts'
 import type { Call, Send } from './send.ts'
 

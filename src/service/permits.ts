@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
 import type { PaceCell } from '../core/pace-cell.ts'
 import { learn, parseCallPace, rateAt, type Second } from './call-rate.ts'
-import { orAborted } from './or-aborted.ts'
+import { orAborted } from '../core/when-aborted.ts'
 import type { Call } from './send.ts'
 import type { Tokens } from './tokens.ts'
 

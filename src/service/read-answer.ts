@@ -1,28 +1,79 @@
-import { LivehouseError } from '../core/errors.ts'
 import type { Clock } from '../core/clock.ts'
+import { type ErrorCode, LivehouseError } from '../core/errors.ts'
 import type { CallContext } from '../core/page.ts'
 import { failureOf } from './failure.ts'
 import type { RawAnswer } from './http.ts'
 import { findExcess, parseExact } from './json.ts'
 import type { Secrets } from './secrets.ts'
-import type { Call, Send } from './send.ts'
+import type { Answer, Call, Endpoint, Send } from './send.ts'
+
+/** A call with the bearer token as it went out, and what came back, whatever it was. */
+export interface Exchange {
+  /** Without its token. */
+  readonly call: Omit<Call, 'bearer'>
+  readonly answer: RawAnswer
+  /** From the request to the last byte of the answer. */
+  readonly elapsedMs: number
+}
+
+/** One attempt of a call, without anything of what was asked or answered. */
+export interface MeasuredCall {
+  readonly endpoint: Endpoint
+  /** `ok`, or its error: `api.rateLimited`, `api.timeout` … */
+  readonly outcome: 'ok' | ErrorCode | 'internal'
+  readonly elapsedMs: number
+}
+
+/** Never throws and never waits. */
+export type OnCall = (call: MeasuredCall) => void
+
+interface AnswerOptions {
+  readonly clock: Clock
+  /** Turns dates of the service into durations. */
+  readonly serviceClock: Clock
+  readonly secrets: Secrets
+  /** What fails because the connections have been closed is not repeated. */
+  readonly closed: AbortSignal
+  /** Receives every answered call, repeated ones too, but those of 4.1 and 4.2, which carry secrets. */
+  readonly onExchange?: ((exchange: Exchange) => void) | undefined
+  /** Receives every attempt, repeated ones too; one that a signal ended says nothing of the service and is left out. */
+  readonly onCall?: OnCall | undefined
+}
 
 /** Turns what came over the wire into JSON that reports no failure: the innermost `Send`. */
 export function readAnswers(
   exchange: (call: Call, context: CallContext) => Promise<RawAnswer>,
-  clock: Clock,
-  secrets: Secrets,
+  { clock, serviceClock, secrets, closed, onExchange, onCall }: AnswerOptions,
 ): Send {
   return async (call, context) => {
-    const raw = await exchange(call, context)
-    const excess = findExcess(raw.text)
-    if (excess !== undefined) throw refused(call, raw, excess)
-    const json = parse(raw.text)
-    const failure = failureOf(call, raw, json, secrets, retryAfterMs(raw.retryAfter, clock))
-    if (failure) throw failure
-    if (json === notJson) throw badBody(call, raw)
-    return { json, serviceTimeMs: instantOf(raw.date) }
+    closed.throwIfAborted()
+    const startedAt = clock.now()
+    const report = (outcome: MeasuredCall['outcome']): void =>
+      onCall?.({ endpoint: call.endpoint, outcome, elapsedMs: clock.now() - startedAt })
+    try {
+      const raw = await exchange(call, context)
+      const { bearer: _, ...shown } = call
+      if (call.authorization === 'bearer')
+        onExchange?.({ call: shown, answer: raw, elapsedMs: clock.now() - startedAt })
+      const answer = judge(call, raw, serviceClock, secrets)
+      report('ok')
+      return answer
+    } catch (error) {
+      if (!context.signal.aborted) report(error instanceof LivehouseError ? error.code : 'internal')
+      closed.throwIfAborted()
+      throw error
+    }
   }
+}
+
+function judge(call: Call, raw: RawAnswer, serviceClock: Clock, secrets: Secrets): Answer {
+  const excess = findExcess(raw.text)
+  if (excess !== undefined) throw refused(call, raw, excess)
+  const json = parse(raw.text)
+  const failure = failureOf(call, raw, json, secrets, retryAfterMs(raw.retryAfter, serviceClock))
+  if (failure) throw failure
+  if (json === notJson) throw badBody(call, raw)
+  return { json, serviceTimeMs: instantOf(raw.date) }
 }
 
 const notJson: unique symbol = Symbol('not JSON')

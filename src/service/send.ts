@@ -1,3 +1,4 @@
+import { LivehouseError } from '../core/errors.ts'
 import type { CallContext, ListEndpoint } from '../core/page.ts'
 
 /** The twelve calls of the service by the name that messages and logs use; 4.3 and 4.4 share a path. */
@@ -39,3 +40,17 @@ export interface Answer {
  * @throws LivehouseError with an `api.…` code, or the signal's reason.
  */
 export type Send = (call: Call, context: CallContext) => Promise<Answer>
+
+/** A request that the spec forbids; nothing was sent. `given` is the value that breaks the rule. */
+export function invalidRequest(
+  call: string,
+  rule: string,
+  given: string | number | undefined,
+): LivehouseError<'api.invalidRequest'> {
+  const shown = given === undefined ? 'nothing' : `"${String(given).slice(0, 100)}"`
+  return new LivehouseError('api.invalidRequest', `${call}: ${rule}, but ${shown} was given; no call was made`, {
+    call,
+    rule,
+    given: shown,
+  })
+}

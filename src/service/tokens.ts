@@ -1,8 +1,31 @@
 import type { Clock } from '../core/clock.ts'
 import type { CallContext } from '../core/page.ts'
+import { orAborted } from '../core/when-aborted.ts'
 import type { AccessToken } from './access-token.ts'
-import { orAborted } from './or-aborted.ts'
-import type { TokenStore } from './token-store.ts'
+
+/** The token that is shared; `undefined` before the first. */
+export interface TokenShelf {
+  readonly read: (signal: AbortSignal) => Promise<AccessToken | undefined>
+  readonly write: (token: AccessToken, signal: AbortSignal) => Promise<void>
+}
+
+/** Where a fetched token is kept for all who share it. */
+export interface TokenStore extends TokenShelf {
+  /** Runs `work` for one caller at a time among all who share the store; `work` uses the shelf that it is given. */
+  readonly exclusively: <T>(work: (shelf: TokenShelf) => Promise<T>, signal: AbortSignal) => Promise<T>
+}
+
+/** Keeps the token in this process, which is alone with it. */
+export function createMemoryTokenStore(): TokenStore {
+  let kept: AccessToken | undefined
+  const shelf: TokenShelf = {
+    read: async () => kept,
+    write: async (token) => {
+      kept = token
+    },
+  }
+  return { ...shelf, exclusively: (work) => work(shelf) }
+}
 
 /** Renewed when less than a quarter of its validity is left, or this, whichever is less. */
 const LONGEST_EARLY_MS = 5 * 60_000
@@ -39,12 +62,14 @@ export interface FetchedTokensOptions {
   readonly requestToken: RequestToken
   readonly store: TokenStore
   readonly clock: Clock
+  /** Receives each token that comes to be held, also one that another process fetched: no message may show it. */
+  readonly addSecret: (value: string) => void
   /** Ends a fetch in flight. Not a caller's own signal: several callers wait for one fetch. */
   readonly closed: AbortSignal
 }
 
 /** Tokens of 4.1: fetched when needed, once for all who wait, renewed before they expire. */
-export function fetchedTokens({ requestToken, store, clock, closed }: FetchedTokensOptions): FetchedTokens {
+export function fetchedTokens({ requestToken, store, clock, addSecret, closed }: FetchedTokensOptions): FetchedTokens {
   let held: AccessToken | undefined
   /** However short its validity: it is good for the call that asked. */
   let unused: AccessToken | undefined
@@ -73,6 +98,7 @@ export function fetchedTokens({ requestToken, store, clock, closed }: FetchedTok
   }
 
   const hold = (token: AccessToken): AccessToken => {
+    addSecret(token.value)
     held = token
     unused = token
     rejected = undefined

@@ -1,7 +1,7 @@
-import { createAgent } from './agent.ts'
+import { createAgent, type Proxies } from './http.ts'
 
 export interface WebhookOptions {
-  readonly proxies: { readonly http: string | null; readonly https: string | null; readonly none: string | null }
+  readonly proxies: Proxies
   /** For the whole exchange. */
   readonly timeoutMs: number
 }
@@ -30,14 +30,7 @@ const MAX_BODY_BYTES = 64 * 1024
 
 /** Owns the connections. Redirects are not followed. */
 export function createWebhook({ proxies, timeoutMs }: WebhookOptions): Webhook {
-  const dispatcher = createAgent({
-    // Empty text, not undefined: undici would read the environment.
-    httpProxy: proxies.http ?? '',
-    httpsProxy: proxies.https ?? '',
-    noProxy: proxies.none ?? '',
-    connect: { timeout: timeoutMs },
-    maxResponseSize: MAX_BODY_BYTES,
-  })
+  const dispatcher = createAgent(proxies, { connect: { timeout: timeoutMs }, maxResponseSize: MAX_BODY_BYTES })
   return {
     ask: async ({ url, headers, body }, signal) => {
       const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])

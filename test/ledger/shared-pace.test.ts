@@ -150,12 +150,14 @@ test('ten processes at a ceiling of 25 calls a second never pass it, by the cloc
     const account = { apiToken: null, authUrl, appId, appSecret }
     return connectClient(emulator.baseUrl, { ...account, permits, tokenStore, clock: systemClock })
   })
-  const call = async ({ client }: (typeof connections)[number]): Promise<void> => {
+  const call = async (connection: (typeof connections)[number]): Promise<void> => {
     while (emulator.calls.length < 60) {
       // On a slow machine others may end its token twice.
-      await client.managers({ page: 1, pageSize: 1 }, openContext()).catch((error: unknown) => {
-        if (!hasCode(error, 'api.unauthorized')) throw error
-      })
+      await connection
+        .fetchPage({ list: { endpoint: 'managers' }, page: 1, pageSize: 1 }, openContext())
+        .catch((error: unknown) => {
+          if (!hasCode(error, 'api.unauthorized')) throw error
+        })
     }
   }
   await Promise.all(connections.flatMap((each) => Array.from({ length: 8 }, () => call(each))))

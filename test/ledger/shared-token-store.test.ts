@@ -135,7 +135,11 @@ async function startTwo(options: EmulatorOptions, overrides: Partial<ConnectOpti
   )
   const ask = async () =>
     await Promise.all(
-      processes.flatMap(({ client }) => [1, 2, 3].map(() => client.managers({ page: 1, pageSize: 1 }, openContext()))),
+      processes.flatMap((connection) =>
+        [1, 2, 3].map(() =>
+          connection.fetchPage({ list: { endpoint: 'managers' }, page: 1, pageSize: 1 }, openContext()),
+        ),
+      ),
     )
   return {
     emulator,
@@ -195,7 +199,7 @@ describe('two processes', () => {
       clock: { now: () => given.time.nowMs, sleep: systemClock.sleep },
       tokenStore: createSharedTokenStore(database.db, { ...given.emulator, clock: systemClock }),
     })
-    await third.client.accessToken(openContext())
+    await third.accessToken(openContext())
     await given.ask()
     expect(countCalls(given.emulator)).toEqual({ fetched: 2, refused: 6 })
   })

@@ -30,7 +30,9 @@ async function ask(answers: readonly ScriptedAnswer[], left = 10) {
     return { ...details, spendDay: async () => void journal.push('spend') }
   }
   await using connection = connectClient(service.url, { reserve })
-  const outcome = await connection.client.watchRecordsV1(query, paging, openContext()).catch((error: unknown) => error)
+  const outcome = await connection
+    .fetchPage({ list: { endpoint: 'userRecords', ...query }, ...paging }, openContext())
+    .catch((error: unknown) => error)
   return { outcome, journal, clockTimes }
 }
 
@@ -86,14 +88,16 @@ describe('the ten calls a day of 4.6', () => {
     const refusals: unknown[] = []
     const permits = { take: async () => ({ answered: () => {}, refused: (wait: unknown) => refusals.push(wait) }) }
     await using connection = connectClient(service.url, { permits, reserve: async () => reservation })
-    await errorOf(connection.client.watchRecordsV1(query, paging, openContext()))
+    await errorOf(connection.fetchPage({ list: { endpoint: 'userRecords', ...query }, ...paging }, openContext()))
     expect(refusals).toEqual([])
   })
 
   test('without a budget the call is not made', async () => {
     await using service = await startScriptedService(() => ({ json: [] }))
     await using connection = connectClient(service.url)
-    await expect(connection.client.watchRecordsV1(query, paging, openContext())).rejects.toThrow(/without a budget/)
+    await expect(
+      connection.fetchPage({ list: { endpoint: 'userRecords', ...query }, ...paging }, openContext()),
+    ).rejects.toThrow(/without a budget/)
     expect(service.requests).toHaveLength(0)
   })
 })

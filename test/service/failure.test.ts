@@ -28,7 +28,9 @@ const visitors = { channelId: '9', filter: '0', direction: 'desc' } as const
 async function judge(answer: ScriptedAnswer): Promise<{ error: LivehouseError; attempts: number }> {
   await using service = await startScriptedService(() => answer)
   await using connection = connectClient(service.url)
-  const error = await errorOf(connection.client.visitors(visitors, paging, openContext()))
+  const error = await errorOf(
+    connection.fetchPage({ list: { endpoint: 'visitorList', ...visitors }, ...paging }, openContext()),
+  )
   if (!(error instanceof LivehouseError)) throw error
   return { error, attempts: service.requests.length }
 }
@@ -101,7 +103,9 @@ describe('each family of errors becomes its own code', () => {
       json: { errcode: '1000', errors: null, total_num: '0', results: [] },
     }))
     await using connection = connectClient(service.url)
-    expect(await connection.client.visitors(visitors, paging, openContext())).toMatchObject({ items: [], total: 0 })
+    expect(
+      await connection.fetchPage({ list: { endpoint: 'visitorList', ...visitors }, ...paging }, openContext()),
+    ).toMatchObject({ items: [], total: 0 })
   })
 
   test('an unknown channel is named in the details', async () => {

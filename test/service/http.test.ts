@@ -1,7 +1,8 @@
 import { createServer } from 'node:net'
 import { gzipSync } from 'node:zlib'
+import { Agent, Dispatcher, EnvHttpProxyAgent } from 'undici'
 import { describe, expect, test } from 'vitest'
-import { createHttp, type Http, type HttpOptions } from '../../src/service/http.ts'
+import { createAgent, createHttp, type Http, type HttpOptions } from '../../src/service/http.ts'
 import { createSecrets } from '../../src/service/secrets.ts'
 import type { Call } from '../../src/service/send.ts'
 import { hasCode } from '../../src/core/errors.ts'
@@ -200,4 +201,15 @@ describe('failures of transport', () => {
     server.close()
     expect(error).toMatchObject({ code: 'api.unreachable' })
   })
+})
+
+test("is undici's own, with its methods, although the whole of undici is not loaded", async () => {
+  const agent = createAgent({ http: null, https: null, none: null }, {})
+  try {
+    expect(agent).toBeInstanceOf(EnvHttpProxyAgent)
+    expect(agent).toBeInstanceOf(Dispatcher)
+    expect(Reflect.get(agent, 'request')).toBe(Reflect.get(Agent.prototype, 'request'))
+  } finally {
+    await agent.destroy()
+  }
 })

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { listCall } from '../../src/service/list-call.ts'
-import { createFetchPage } from '../../src/service/paging.ts'
 import type { ListRequest } from '../../src/core/page.ts'
 import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
 import { startScriptedService } from '../helpers/scripted-service.ts'
@@ -52,7 +51,7 @@ describe('each list goes out as its section of the spec says', () => {
     await using service = await startScriptedService(() => ({ json: isBare ? [] : empty }))
     const reservation = { scope: 'account', serviceDay: '', resumesAt: '', spendDay: async () => {} }
     await using connection = connectClient(service.url, { reserve: async () => reservation })
-    const page = await createFetchPage(connection.client)({ list, page: 2, pageSize: 50 }, openContext())
+    const page = await connection.fetchPage({ list, page: 2, pageSize: 50 }, openContext())
     expect(page.items).toEqual([])
     // Before 4.6 the bare address is asked what time it is there.
     const requests = service.requests.filter((request) => request.path !== '/')
@@ -84,7 +83,9 @@ test.each(['', '..', 'a/b', '9?x=1', '频道'])(
     await using connection = connectClient(service.url)
     const paging = { page: 1, pageSize: 20 }
     const error = await errorOf(
-      Promise.resolve().then(() => connection.client.questionnaires({ channelId }, paging, openContext())),
+      Promise.resolve().then(() =>
+        connection.fetchPage({ list: { endpoint: 'getQuestionList', channelId }, ...paging }, openContext()),
+      ),
     )
     expect(error).toMatchObject({ code: 'api.invalidRequest' })
     expect(service.requests).toHaveLength(0)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { outerIdUnits, readTicket, ticketCall } from '../../src/service/login-ticket.ts'
 import { hasCode } from '../../src/core/errors.ts'
-import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
+import { askTicket, connectClient, errorOf } from '../helpers/connect-client.ts'
 import { startScriptedService } from '../helpers/scripted-service.ts'
 
 const request = { scope: 'outer_visitor', outerId: 'user42', hashActId: 'exov5dm9', clientIp: '203.0.113.7' }
@@ -49,7 +49,7 @@ describe('what is checked before it is sent', () => {
   test('a bad value makes no call, and the message shows rule and value', async () => {
     await using service = await startScriptedService(() => ({ json: {} }))
     await using connection = connectClient(service.url, { appId: 'app', appSecret: 'secret' })
-    const error = await errorOf(connection.client.loginTicket({ ...request, clientIp: '1.2.3' }, openContext()))
+    const error = await errorOf(askTicket(connection, { ...request, clientIp: '1.2.3' }))
     expect(String(error)).toContain('client_ip is an IP address, but "1.2.3" was given; no call was made')
     expect(service.requests).toHaveLength(0)
   })
@@ -89,7 +89,7 @@ describe('the ticket of the answer', () => {
         path.endsWith('token') ? { json: { access_token: 'token-1' } } : { text: '', ...answer },
       )
       await using connection = connectClient(service.url, { appId: 'app', appSecret: 'secret' })
-      await errorOf(connection.client.loginTicket(request, openContext()))
+      await errorOf(askTicket(connection, request))
       expect(service.requests.filter(({ path }) => path.endsWith('ticket'))).toHaveLength(1)
     },
   )

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type MenuRequest, menuCall } from '../../src/service/menu.ts'
 import { hasCode } from '../../src/core/errors.ts'
-import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
+import { connectClient, errorOf, saveMenu } from '../helpers/connect-client.ts'
 import { startScriptedService } from '../helpers/scripted-service.ts'
 
 function brokenRule(menu: MenuRequest, menuId?: number): string | undefined {
@@ -49,7 +49,7 @@ describe('saving', () => {
     await using service = await startScriptedService(() => ({ status: 502, text: '' }))
     await using connection = connectClient(service.url)
     const menu = { name: '回放', type: 3, richText: '<p>', vids: [1, 2] }
-    await errorOf(connection.client.createMenu('9', menu, openContext()))
+    await errorOf(saveMenu(connection, '9', undefined, menu))
     expect(service.requests).toMatchObject([
       {
         method: 'POST',
@@ -64,7 +64,7 @@ describe('saving', () => {
       index === 0 ? { status: 502, text: '' } : { json: { menu_id: 1234, result: 'success' } },
     )
     await using connection = connectClient(service.url)
-    const saved = await connection.client.updateMenu('9', 1234, { name: '互动' }, openContext())
+    const saved = await saveMenu(connection, '9', 1234, { name: '互动' })
     expect(saved).toEqual({ menuId: 1234, result: 'success' })
     expect(service.requests).toHaveLength(2)
     expect(service.requests[1]).toMatchObject({
@@ -79,7 +79,7 @@ describe('saving', () => {
       text: index === 0 ? '{"menu_id":9007199254740993,"result":"success"}' : '{"result":"success"}',
     }))
     await using connection = connectClient(service.url)
-    expect((await connection.client.createMenu('9', {}, openContext())).menuId).toBe(9007199254740993n)
-    await expect(connection.client.createMenu('9', {}, openContext())).rejects.toMatchObject({ code: 'api.badShape' })
+    expect((await saveMenu(connection, '9', undefined, {})).menuId).toBe(9007199254740993n)
+    await expect(saveMenu(connection, '9', undefined, {})).rejects.toMatchObject({ code: 'api.badShape' })
   })
 })

@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import type { Connection } from '../../src/service/connect.ts'
 import { createSecrets } from '../../src/service/secrets.ts'
-import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
+import { askTicket, connectClient, errorOf, openContext, saveMenu } from '../helpers/connect-client.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
 import { type ScriptedAnswer, type SeenRequest, startScriptedService } from '../helpers/scripted-service.ts'
 
@@ -19,16 +19,21 @@ const hidden = [
   proxyPassword,
 ]
 
-type Ask = (client: Connection['client']) => Promise<unknown>
+type Ask = (connection: Connection) => Promise<unknown>
 const paging = { page: 1, pageSize: 10 }
 const calls: Readonly<Record<string, Ask>> = {
-  token: (client) => client.accessToken(openContext()),
-  ticket: (client) =>
-    client.loginTicket({ scope: 'guest', outerId: 'u', hashActId: 'h', clientIp: '203.0.113.7' }, openContext()),
-  menu: (client) => client.createMenu('9', {}, openContext()),
-  visitors: (client) => client.visitors({ channelId: '9', filter: '0', direction: 'desc' }, paging, openContext()),
-  gifts: (client) => client.gifts({ channelId: '9', type: 'cash' }, paging, openContext()),
-  managers: (client) => client.managers(paging, openContext()),
+  token: (connection) => connection.accessToken(openContext()),
+  ticket: (connection) =>
+    askTicket(connection, { scope: 'guest', outerId: 'u', hashActId: 'h', clientIp: '203.0.113.7' }),
+  menu: (connection) => saveMenu(connection, '9', undefined, {}),
+  visitors: (connection) =>
+    connection.fetchPage(
+      { list: { endpoint: 'visitorList', channelId: '9', filter: '0', direction: 'desc' }, ...paging },
+      openContext(),
+    ),
+  gifts: (connection) =>
+    connection.fetchPage({ list: { endpoint: 'giftRunning', channelId: '9', type: 'cash' }, ...paging }, openContext()),
+  managers: (connection) => connection.fetchPage({ list: { endpoint: 'managers' }, ...paging }, openContext()),
 }
 
 /** Everything that the service was sent, as it might repeat it. */
@@ -102,9 +107,9 @@ describe('no failure shows a secret, a token, or the address that carried them',
         addSecret: (value) => secrets.push(value),
       })
       // The fetched token is known from here on, as it is to a client that has worked for a while.
-      if (name !== 'token') await connection.client.accessToken(openContext())
+      if (name !== 'token') await connection.accessToken(openContext())
       expect(secrets).toEqual(name === 'token' ? [] : [issued])
-      const error = await errorOf(calls[name]?.(connection.client) ?? Promise.resolve())
+      const error = await errorOf(calls[name]?.(connection) ?? Promise.resolve())
       expect(error).toMatchObject({ name: 'LivehouseError' })
       const shown = `${spread(error)}\n${inspect(lines, { depth: 20 })}`
       const known = name === 'token' ? hidden.filter((value) => value !== issued) : hidden
@@ -122,7 +127,7 @@ describe('no failure shows a secret, a token, or the address that carried them',
       proxies: { http: proxy, https: proxy, none: null },
     })
     for (const ask of Object.values(calls)) {
-      const shown = spread(await errorOf(ask(connection.client)))
+      const shown = spread(await errorOf(ask(connection)))
       for (const value of hidden) expect(shown).not.toContain(value)
       expect(shown).not.toMatch(/[?&](secret|token|appid)=/)
     }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ConnectOptions } from '../../src/service/connect.ts'
-import type { TokenShelf, TokenStore } from '../../src/service/token-store.ts'
-import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
+import type { TokenShelf, TokenStore } from '../../src/service/tokens.ts'
+import { askTicket, connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
 import { createFakeClock, type FakeClock } from '../helpers/fake-clock.ts'
 import { type ScriptedAnswer, type SeenRequest, startScriptedService } from '../helpers/scripted-service.ts'
 
@@ -30,7 +30,7 @@ async function setUp(
     return request.path === '/v2/oauth2/ticket' ? { json: { errcode: 1000, tikect: 'ticket-1' } } : list
   })
   const connection = connectClient(service.url, { ...credentials, clock, ...overrides })
-  const ask = () => connection.client.visitors(visitors, paging, openContext())
+  const ask = () => connection.fetchPage({ list: { endpoint: 'visitorList', ...visitors }, ...paging }, openContext())
   return {
     ask,
     clock,
@@ -67,7 +67,12 @@ describe('a fetched token', () => {
   test('a caller who gives up does not take the token from the others', async () => {
     await using given = await setUp()
     const controller = new AbortController()
-    const left = errorOf(given.connection.client.visitors(visitors, paging, { signal: controller.signal }))
+    const left = errorOf(
+      given.connection.fetchPage(
+        { list: { endpoint: 'visitorList', ...visitors }, ...paging },
+        { signal: controller.signal },
+      ),
+    )
     const stays = given.ask()
     controller.abort(new Error('gave up'))
     expect(String(await left)).toBe('Error: gave up')
@@ -105,7 +110,7 @@ describe('a fetched token', () => {
         json: { errcode: 1000, msg: 'OK', access_token: 'token-x', expire_time: expireTime },
       }),
     })
-    const token = await given.connection.client.accessToken(openContext())
+    const token = await given.connection.accessToken(openContext())
     expect(token.expiresAtMs - token.issuedAtMs).toBe(validSeconds * 1000)
   })
 
@@ -159,7 +164,7 @@ describe('401', () => {
   test('for a ticket renews as well: nothing was issued', async () => {
     await using given = await setUp({ accepts: (bearer) => bearer !== 'token-1' })
     const request = { scope: 'guest', outerId: 'u', hashActId: 'exov5dm9', clientIp: '203.0.113.7' }
-    expect(await given.connection.client.loginTicket(request, openContext())).toBe('ticket-1')
+    expect(await askTicket(given.connection, request)).toBe('ticket-1')
   })
 })
 
@@ -170,7 +175,7 @@ describe('with both kinds configured', () => {
     expect(given.bearers()).toEqual(['Bearer fixed-token'])
     expect(given.fetched()).toBe(0)
     const request = { scope: 'guest', outerId: 'u', hashActId: 'exov5dm9', clientIp: '203.0.113.7' }
-    await given.connection.client.loginTicket(request, openContext())
+    await askTicket(given.connection, request)
     const ticketCall = given.service.requests.at(-1)
     expect(ticketCall?.query).toMatchObject({ appid: 'app-1', token: 'token-1', scope: 'guest' })
     expect(ticketCall?.headers.authorization).toBeUndefined()
@@ -178,9 +183,9 @@ describe('with both kinds configured', () => {
 
   test('without credentials 4.1 and 4.2 name the settings that are missing', async () => {
     await using given = await setUp({}, { apiToken: 'fixed-token', appId: null, appSecret: null })
-    const { client } = given.connection
+    const { connection } = given
     const request = { scope: 'guest', outerId: 'u', hashActId: 'exov5dm9', clientIp: '203.0.113.7' }
-    for (const call of [client.accessToken(openContext()), client.loginTicket(request, openContext())]) {
+    for (const call of [connection.accessToken(openContext()), askTicket(connection, request)]) {
       const error = await errorOf(call)
       expect(error).toMatchObject({ code: 'config.invalid' })
       expect(String(error)).toContain('LIVEHOUSE_APP_ID')

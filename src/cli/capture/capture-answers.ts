@@ -1,4 +1,4 @@
-import type { Exchange } from '../../service/observe.ts'
+import type { Exchange } from '../../service/read-answer.ts'
 import { openConnection } from '../../app/open-connection.ts'
 import { openSharedDatabase } from '../../app/open-database.ts'
 import type { DatabaseSettings, ServiceSettings } from '../../config.ts'

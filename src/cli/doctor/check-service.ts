@@ -55,12 +55,16 @@ async function checkAddress(
   }
 }
 
-async function checkToken({ client }: Connection, address: Check | undefined, { signal }: CliContext): Promise<Check> {
+async function checkToken(
+  { accessToken }: Connection,
+  address: Check | undefined,
+  { signal }: CliContext,
+): Promise<Check> {
   const name = '4.1 token'
   if (address === undefined) return skipped(name, 'not needed: no app id is set, the fixed token is used')
   if (address.result === 'failed') return skipped(name, 'not asked: the auth URL does not answer')
   try {
-    const { issuedAtMs, expiresAtMs } = await client.accessToken({ signal })
+    const { issuedAtMs, expiresAtMs } = await accessToken({ signal })
     return passed(name, `handed out, valid for ${Math.round((expiresAtMs - issuedAtMs) / 1000)} s`)
   } catch (error) {
     return failed(name, error, signal)

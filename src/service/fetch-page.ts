@@ -1,32 +1,43 @@
 import { LivehouseError } from '../core/errors.ts'
-import type { CallContext, Page, PageRequest } from '../core/page.ts'
+import type { CallContext, FetchPage, ListEndpoint, Page, PageRequest } from '../core/page.ts'
 import { type ListPlace, listCall } from './list-call.ts'
 import { readListPage } from './list-page.ts'
 import type { Send } from './send.ts'
 
-type AccountEndpoint = 'managers' | 'managersUsage'
+/** Asks for one page exactly as told. @throws LivehouseError with an `api.…` code */
+export type Ask = (request: PageRequest, context: CallContext, place?: ListPlace) => Promise<Page>
 
 /**
- * Fetches pages of 4.8 and 4.9. Where their parameters belong is not shown in the spec: when the echoed `page` shows that
- * they had no effect, the other place is tried once by itself and remembered.
- * @throws LivehouseError `paging.ignored` when neither place has an effect.
+ * Asks as told, to learn how the service takes it: a refusal is an answer and is not repeated, only one failure of transport
+ * is, and the parameters of 4.8 and 4.9 stand where `place` says.
  */
-export function createListPlaces(
-  send: Send,
-  configured: ListPlace,
-): (request: PageRequest, context: CallContext) => Promise<Page> {
-  const known = new Map<AccountEndpoint, ListPlace>()
+export function createAsk(send: Send): Ask {
+  return async (request, context, place) => {
+    const call = listCall(request, place)
+    return readListPage(request, call.name, await send({ ...call, repeat: 'once' }, context))
+  }
+}
 
-  const ask = async (request: PageRequest, place: ListPlace, context: CallContext): Promise<Page> => {
+/**
+ * Fetches pages of every list. Where the parameters of 4.8 and 4.9 belong is not shown in the spec: when the echoed `page` shows
+ * that they had no effect, the other place is tried once by itself and remembered.
+ * @param configured the place that is tried first
+ * @returns a function that @throws LivehouseError `paging.ignored` when neither place has an effect
+ */
+export function createFetchPage(send: Send, configured: ListPlace): FetchPage {
+  const known = new Map<ListEndpoint, ListPlace>()
+
+  const ask: Ask = async (request, context, place) => {
     const call = listCall(request, place)
     return readListPage(request, call.name, await send(call, context))
   }
 
   return async (request, context) => {
-    const endpoint: AccountEndpoint = request.list.endpoint === 'managers' ? 'managers' : 'managersUsage'
+    const { endpoint } = request.list
+    if (endpoint !== 'managers' && endpoint !== 'managersUsage') return await ask(request, context)
     const settled = known.get(endpoint)
     const place = settled ?? configured
-    const page = await ask(request, place, context)
+    const page = await ask(request, context, place)
     if (isHeeded(request, page)) {
       if (isProof(request, page)) known.set(endpoint, place)
       return page
@@ -34,7 +45,7 @@ export function createListPlaces(
     // A place that has proved itself is not doubted again: the service clamps, or the list has become shorter.
     if (settled !== undefined || isWhole(request, page)) return page
     const other = place === 'query' ? 'body' : 'query'
-    const second = await ask(request, other, context).catch((error: unknown) => onlyRefused(error))
+    const second = await ask(request, context, other).catch((error: unknown) => onlyRefused(error))
     if (second && isHeeded(request, second)) {
       if (isProof(request, second)) known.set(endpoint, other)
       return second
