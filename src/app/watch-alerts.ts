@@ -82,7 +82,7 @@ export async function readExpectedParts(
     .filter(({ channelId }) => !isMet || states.get(channelId) === 'active')
     .map(plannedChannel)
     .filter((channel) => isOpen(channel, day.begin))
-  const questions = await readQuestions(db)
+  const questions = await readQuestions(db, 'listed')
   const changed = await readChangedSince(db, day)
   return jobStreams(job).flatMap((stream): readonly ExpectedStream[] => {
     const { name, partitionedBy, isBudgeted = false } = stream

@@ -46,7 +46,7 @@ export async function dryRun(context: CliContext, request: DryRunRequest): Promi
   if (db !== undefined) await checkSource(db, service)
 
   const gone = db === undefined || request.namesChannels ? new Set<string>() : await readGoneChannels(db)
-  const questions = db && (await readQuestions(db))
+  const questions = db && (await readQuestions(db, 'listed'))
   const questionsOf = (channelId: string) => questions?.get(channelId) ?? []
   // Alone with its token and its pace: to share them is to write.
   await using connection = openConnection(context, service, undefined)

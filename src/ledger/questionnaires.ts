@@ -5,16 +5,31 @@ import { safeName, uniqueName } from '../bi/safe-names.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../store/database.ts'
 
-/** The known questionnaires by channel. */
-export async function readQuestions(db: Kysely<Database>): Promise<ReadonlyMap<string, readonly string[]>> {
-  const rows = await db
-    .selectFrom('livehouse.questionnaires')
-    .select(['channel_id', 'question_id'])
-    .orderBy('channel_id')
-    .orderBy('question_id')
-    .execute()
+/** The known questionnaires by channel; `listed`: without those that the last proven list of their channel no longer had. */
+export async function readQuestions(
+  db: Kysely<Database>,
+  which: 'all' | 'listed' = 'all',
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const known = db.selectFrom('livehouse.questionnaires').select(['channel_id', 'question_id'])
+  const unlisted = sql<boolean>`not exists (select from livehouse_ops.unlisted_questionnaires
+    where partition = 'channel=' || channel_id || '/question=' || question_id)`
+  const chosen = which === 'all' ? known : known.where(unlisted)
+  const rows = await chosen.orderBy('channel_id').orderBy('question_id').execute()
   const byChannel = Map.groupBy(rows, ({ channel_id }) => channel_id)
   return new Map([...byChannel].map(([channelId, group]) => [channelId, group.map(({ question_id }) => question_id)]))
+}
+
+/** Remembers which known questionnaires of some channels, by their partitions, a proven list has, and which it has no longer. */
+export async function recordListing(
+  db: Kysely<Database>,
+  { listed, unlisted }: { readonly listed: readonly string[]; readonly unlisted: readonly string[] },
+  { runId, foundAt }: { readonly runId: string; readonly foundAt: Date },
+): Promise<void> {
+  await sql`
+    with back as (delete from livehouse_ops.unlisted_questionnaires where partition = any(${listed}::text[]))
+    insert into livehouse_ops.unlisted_questionnaires (partition, run_id, found_at)
+    select partition, ${runId}::bigint, ${foundAt} from unnest(${unlisted}::text[]) as partition
+    on conflict (partition) do nothing`.execute(db)
 }
 
 export interface SeenHeaders {

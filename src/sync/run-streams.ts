@@ -1,6 +1,6 @@
 import { partitionKey } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import { readQuestions } from '../ledger/questionnaires.ts'
+import { readQuestions, recordListing } from '../ledger/questionnaires.ts'
 import { readWalkBefore } from '../ledger/slices.ts'
 import type { FoundRows } from './extraction.ts'
 import type { PartitionPlan, QuestionsOf } from './partitions.ts'
@@ -39,6 +39,12 @@ export async function runStreams(
       const wasEmpty = async () => (await readWalkBefore(deps.db, 'questionnaires', partition, deps.runId)) === 0
       if (found.count > 0 || (await wasEmpty())) believed.set(channelId, found)
     }
+    const known = [...believed].flatMap(([channel, found]) =>
+      (questions.get(channel) ?? []).map((id) => [partitionKey({ channel, question: id }), found.has(id)] as const),
+    )
+    const partitionsOf = (isListed: boolean) => known.flatMap(([key, is]) => (is === isListed ? [key] : []))
+    const seen = { runId: deps.runId, foundAt: new Date(deps.clock.now()) }
+    await recordListing(deps.db, { listed: partitionsOf(true), unlisted: partitionsOf(false) }, seen)
     return (channelId) => (questions.get(channelId) ?? []).filter((id) => believed.get(channelId)?.has(id) ?? true)
   }
   const phases = [

@@ -60,7 +60,10 @@ test('a job expects of each stream the parts of its channels that are there and 
     await sql`insert into livehouse.channels (channel_id, state, run_id) values (${id}, ${state}, ${run})`.execute(db)
   }
   await sql`insert into livehouse.questionnaires (channel_id, question_id, run_id)
-    values ('1', 'x', ${old}), ('1', 'y', ${today}), ('6', 'z', ${old})`.execute(db)
+    values ('1', 'x', ${old}), ('1', 'y', ${today}), ('1', 'deleted', ${old}), ('6', 'z', ${old})`.execute(db)
+  await sql`insert into livehouse_ops.unlisted_questionnaires values ('channel=1/question=deleted', ${old}, now())`.execute(
+    db,
+  )
   expect(await expected(read)).toEqual({
     questionnaires: ['channel=1', 'channel=2+', 'channel=4'],
     visitors: ['channel=1', 'channel=2+', 'channel=4'],

@@ -8,8 +8,8 @@ const place = {
 
 const is_active = column(
   'boolean',
-  'Whether the channel is read; true for streams of the account',
-  '该频道是否仍读取；账号级数据流为 true',
+  'Whether it is read: its channel is, and a questionnaire is still listed; true for the account',
+  '是否仍读取：频道仍读取，且问卷仍在列表中；账号级数据流为 true',
 )
 
 const stateColumns = {
@@ -126,6 +126,18 @@ export const partitionTables: Readonly<Record<string, BaseTable>> = {
         'The acceptance by which it counts; NULL for what is not accepted',
         '所依据的接受；未接受为 NULL',
       ),
+    },
+  },
+  'livehouse_ops.unlisted_questionnaires': {
+    words: {
+      en: 'Known questionnaires that the last proven list of their channel no longer had: they are not read',
+      zh: '已知但频道最近一次经核对的列表中不再有的问卷：不再读取',
+    },
+    key: ['partition'],
+    columns: {
+      partition: column('text', 'The questionnaire, as in slices', '问卷，同 slices'),
+      run_id: column('bigint', 'The run that first missed it', '首次发现其缺失的运行'),
+      found_at: column('timestamp with time zone', 'When that run read the list', '该运行读取列表的时间'),
     },
   },
 }

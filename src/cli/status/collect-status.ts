@@ -10,6 +10,7 @@ import { type HeldLease, readLeases } from '../../ledger/leases.ts'
 import { readBegunSlices } from '../../ledger/open-slices.ts'
 import { type Acceptance, readAcceptances } from '../../ledger/acceptances.ts'
 import { readOpenBackfills, type UnfinishedBackfill } from '../../ledger/backfills.ts'
+import { readQuestions } from '../../ledger/questionnaires.ts'
 import { type QuarantineCount, readQuarantineCounts } from '../../ledger/quarantine-reasons.ts'
 import { readRunReports, type RunReport } from '../../ledger/run-reports.ts'
 import { readTableSizes, type TableSize } from '../../ledger/read-table-sizes.ts'
@@ -37,6 +38,8 @@ export interface StreamStatus {
   readonly rows: TableSize | null
   /** Undefined while nothing of it has been read. */
   readonly state: StreamState | undefined
+  /** Whether its lists are known, and there is none: it is read questionnaire by questionnaire. */
+  readonly isEmpty: boolean
 }
 
 /** What is there only where the database is of this livehouse. */
@@ -79,13 +82,14 @@ export async function collectStatus(
   question: OverviewQuestion,
   channels: readonly ChannelSetting[],
 ): Promise<Status> {
-  const describeStreams = (sizes: ReadonlyMap<string, TableSize>, units: readonly LedgerUnit[]) =>
-    streams.map(({ name, table }) => {
+  const describeStreams = (sizes: ReadonlyMap<string, TableSize>, units: readonly LedgerUnit[], hasQuestions = true) =>
+    streams.map(({ name, table, partitionedBy }) => {
       const state = summarize(
         units.filter(({ stream }) => stream === name),
         channels,
       )
-      return { stream: name, rows: sizes.get(table) ?? null, state }
+      const isEmpty = partitionedBy === 'channel/question' && !hasQuestions
+      return { stream: name, rows: sizes.get(table) ?? null, state, isEmpty }
     })
   if (!isMigrated) return { ...nothing, pending, streams: describeStreams(new Map(), []), runs: [], quarantine: [] }
   const quarantine = await readQuarantineCounts(db)
@@ -94,10 +98,12 @@ export async function collectStatus(
     return { ...nothing, pending, streams: describeStreams(await readTableSizes(db), []), runs, quarantine }
   }
   const { units, sizes, budget, hasSource, timeZone, runs, ...overview } = await readOverview(db, question)
+  const listed = await readQuestions(db, 'listed')
+  const hasQuestions = overview.channels.some(({ state, channelId }) => state === 'active' && listed.has(channelId))
   return {
     timeZone: hasSource ? timeZone : null,
     pending,
-    streams: describeStreams(sizes, units),
+    streams: describeStreams(sizes, units, hasQuestions || !hasSource),
     runs: runs.slice(0, LAST_RUNS),
     leases: await readLeases(db),
     quarantine,
@@ -134,7 +140,9 @@ function summarize(units: readonly LedgerUnit[], channels: readonly ChannelSetti
   }
 }
 
-/** The streams whose newest landed slice is older than this, or that have none. */
+/** The streams whose newest landed slice is older than this, or that have none though there is something to read. */
 export function findStale(status: Status, maxAgeMs: number, nowMs: number): readonly StreamStatus[] {
-  return status.streams.filter(({ state }) => nowMs - (state?.lastLanded?.at.getTime() ?? -Infinity) > maxAgeMs)
+  return status.streams.filter(({ state, isEmpty }) => {
+    return !(isEmpty && state === undefined) && nowMs - (state?.lastLanded?.at.getTime() ?? -Infinity) > maxAgeMs
+  })
 }

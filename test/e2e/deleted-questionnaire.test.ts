@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+import { status } from '../../src/cli/status.ts'
+import { sync } from '../../src/cli/sync.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+import { startTestStatusServer } from '../helpers/status-server.ts'
+
+const DAY_MS = 86_400_000
+
+/** What page, metrics and `status` say of the signups, a second account after the other. */
+async function look({ database, clock, run }: TestAccount) {
+  await using page = await startTestStatusServer(database, {
+    clock: { now: () => clock.nowMs, sleep: systemClock.sleep },
+  })
+  const metrics = await page.text('/metrics')
+  const { code, printed } = await run(status, ['--json', '--max-age', '26h'])
+  const { streams, stale } = JSON.parse(printed[0] ?? '')
+  return {
+    title: /<h1[^>]*>([^<]*)/.exec(await page.text('/'))?.[1],
+    isComplete: /^livehouse_is_complete 1$/m.test(metrics),
+    behind: Number(/livehouse_seconds_behind\{stream="signups"\} (\S+)/.exec(metrics)?.[1]),
+    partitions: streams.signups.partitions.verified,
+    stale,
+    code,
+  }
+}
+
+test('of a questionnaire that was deleted at the source nothing is late, and when it is back it is read again', async () => {
+  await using account = await startAccount()
+  const { emulator, clock, run } = account
+  const lists = [...emulator.world.channels.values()].map(({ questionnaires }) => questionnaires)
+  expect((await run(sync)).code).toBe(0)
+  const before = await look(account)
+  expect(before).toMatchObject({ title: 'Last night is complete', isComplete: true, stale: [] })
+
+  const [list] = lists
+  const [deleted] = list?.rows ?? []
+  if (list === undefined || deleted === undefined) throw new Error('the world has questionnaires')
+  list.remove(deleted)
+  clock.nowMs += 3 * DAY_MS
+  expect((await run(sync)).code).toBe(0)
+  const without = await look(account)
+  expect(without).toMatchObject({ title: 'Last night is complete', isComplete: true, stale: [] })
+  expect(without.behind).toBeLessThan(3600)
+  expect(without.partitions).toBe(before.partitions - 1)
+
+  list.add(deleted)
+  clock.nowMs += DAY_MS
+  expect((await run(sync)).code).toBe(0)
+  expect((await look(account)).partitions).toBe(before.partitions)
+
+  // Without any there are no signups to wait for.
+  for (const each of lists) for (const row of [...each.rows]) each.remove(row)
+  for (const _hour of [1, 2]) {
+    clock.nowMs += 2 * DAY_MS
+    await run(sync)
+  }
+  expect(await look(account)).toMatchObject({ title: 'Last night is complete', isComplete: true, stale: [], code: 0 })
+})
