@@ -87,6 +87,18 @@ export function addProofs(units: readonly LedgerUnit[]): LedgerUnit['proofs'] {
   )
 }
 
+/** When something of each stream was last read to its end, in active channels and the account; streams without are left out. */
+export async function readLastLandings(db: Kysely<Database>): Promise<ReadonlyMap<string, Date>> {
+  const rows = await db
+    .selectFrom('livehouse_ops.latest_readings')
+    .select('stream')
+    .select(({ fn }) => fn.max('landed_at').as('at'))
+    .where('is_active', '=', true)
+    .groupBy('stream')
+    .execute()
+  return new Map(rows.flatMap(({ stream, at }) => (at === null ? [] : [[stream, at] as const])))
+}
+
 /** How many whole lists of one stream were read on one day of the service. */
 export interface WalkDay {
   readonly stream: string

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 import type { Cause } from '../core/cause.ts'
 import type { Database } from '../store/database.ts'
+import { readGoneChannels } from './channel-states.ts'
 import { distinctValues } from './distinct-values.ts'
-import { readHealth } from './health.ts'
 import { runCommands, tellingRun } from './runs.ts'
 
 /** A field that was met longer ago is no news. */
@@ -15,13 +15,11 @@ export const STATE_CAUSES = ['run', 'unknownField', 'channelGone'] as const
 
 /** What the state tells that an operator should hear of. */
 export async function readCauses(db: Kysely<Database>, now: Date): Promise<readonly Cause[]> {
-  const { channels } = await readHealth(db)
+  const gone = [...(await readGoneChannels(db))].toSorted()
   return [
     ...(await readRunCauses(db)),
     ...(await readUnknownFields(db, now)),
-    ...channels
-      .filter(({ state }) => state === 'gone')
-      .map(({ channelId: channel }) => ({ kind: 'channelGone', channel }) as const),
+    ...gone.map((channel) => ({ kind: 'channelGone', channel }) as const),
   ]
 }
 

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { run as runJob } from '../../src/cli/run.ts'
 import { sync } from '../../src/cli/sync.ts'
@@ -50,6 +51,19 @@ test('a receiver that is not there changes nothing about the run, and is told la
   const known = [...emulator.channelIds]
   expect((await run([...known, '424242'], 'http://127.0.0.1:9/hook')).code).toBe(3)
   expect((await run([...known, '424242'])).heard).toMatchObject([{ event: 'raised', cause: 'run=sync' }])
+})
+
+test('what is said after a run and each minute asks for nothing that takes long in a large ledger', async () => {
+  await using database = await createTestDatabase()
+  await sql`alter view livehouse_ops.open_readings rename to away`.execute(database.db)
+  const environment = {
+    ...environmentOf(emulator, database),
+    LIVEHOUSE_CHANNELS: '424242',
+    LIVEHOUSE_ALERT_WEBHOOK: `${robot.url}/hook`,
+  }
+  const heard = robot.requests.length
+  expect((await runVerb(sync, ['--streams', 'visitors'], { environment })).code).toBe(3)
+  expect(robot.requests.slice(heard).flatMap(({ body }) => Object(body).events)).toMatchObject([{ cause: 'run=sync' }])
 })
 
 test('the heartbeat is asked after a green job only, and changes nothing about the job', async () => {

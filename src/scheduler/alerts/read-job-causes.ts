@@ -4,8 +4,7 @@ import { parsePartition } from '../../core/slice.ts'
 import type { StreamName } from '../../core/stream.ts'
 import { DAY, MINUTE, type WallTime, wallTimeAt } from '../../core/wall-clock.ts'
 import type { Database } from '../../store/database.ts'
-import { readHealth } from '../../ledger/health.ts'
-import { countUnproven, type ExpectedPart, type ServiceDay } from '../../ledger/latest-readings.ts'
+import { countUnproven, type ExpectedPart, readLastLandings, type ServiceDay } from '../../ledger/latest-readings.ts'
 import { countRunsWaiting } from '../../ledger/job-runs.ts'
 import { readServedSince } from '../../ledger/jobs.ts'
 import type { Job } from '../job.ts'
@@ -62,8 +61,8 @@ async function readLateStreams(
     const { provenBy } = job.definition
     return provenBy === undefined ? [] : [{ job, provenBy }]
   })
-  const units = promising.length === 0 ? [] : (await readHealth(db)).units
-  const unitsOf = Map.groupBy(units, ({ stream }) => stream)
+  if (promising.length === 0) return []
+  const landings = await readLastLandings(db)
   for (const { job, provenBy } of promising.toSorted((a, b) => a.provenBy.localeCompare(b.provenBy))) {
     const begin = beginOfDue(provenBy, wallTimeAt(nowMs, timeZone))
     const since = servedSince.get(job.name)
@@ -75,7 +74,7 @@ async function readLateStreams(
     )
     const unproven = await countUnproven(db, expected, { begin, timeZone })
     for (const { stream, parts } of streams) {
-      const at = latestOf(unitsOf.get(stream)?.flatMap(({ lastLandedAt }) => lastLandedAt ?? []))
+      const at = landings.get(stream)
       const isAnyProven = at !== undefined && wallOf(at) >= begin
       const missing = unproven.get(stream)
       if (parts === 'any' ? isAnyProven : missing === undefined) continue
@@ -85,10 +84,6 @@ async function readLateStreams(
     }
   }
   return [...late.values()]
-}
-
-function latestOf(times: readonly Date[] = []): Date | undefined {
-  return times.toSorted((a, b) => b.getTime() - a.getTime())[0]
 }
 
 function channelsIn(parts: readonly { readonly part: string }[]): number {
