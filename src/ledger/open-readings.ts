@@ -29,10 +29,22 @@ export interface OpenReadings {
   readonly open: readonly OpenReading[]
   /** How many there are of each kind, listed or not. */
   readonly openCounts: Readonly<Record<OpenReading['kind'], number>>
+  /** All problems, listed or not. */
+  readonly problems: readonly ProblemCount[]
 }
 
-/** @param most how many of each kind are listed */
-export async function readOpenReadings(db: Kysely<Database>, most: number): Promise<OpenReadings> {
+/** The problems of one stream in one channel, or in the account. */
+export interface ProblemCount {
+  readonly stream: string
+  /** Null for the account. */
+  readonly channelId: string | null
+  readonly readings: number
+  /** How many partitions have one. */
+  readonly partitions: number
+}
+
+/** @param most how many of each kind are listed @param channelId of one channel; of all when not given */
+export async function readOpenReadings(db: Kysely<Database>, most: number, channelId?: string): Promise<OpenReadings> {
   const open: OpenReading[] = []
   const openCounts = { gap: 0, problem: 0, accepted: 0 }
   for (const kind of kinds) {
@@ -43,6 +55,7 @@ export async function readOpenReadings(db: Kysely<Database>, most: number): Prom
       // A constant, so that the other parts of the view are not read.
       .where('kind', '=', sql.lit(kind))
       .where('is_active', '=', true)
+      .$if(channelId !== undefined, (query) => query.where('channel_id', '=', channelId ?? ''))
       .orderBy('slice_id', 'desc')
       .orderBy(sql`upper(reads)`, 'desc')
       .orderBy('stream')
@@ -56,7 +69,35 @@ export async function readOpenReadings(db: Kysely<Database>, most: number): Prom
       }),
     )
   }
-  return { open, openCounts }
+  // Where all are listed, they need not be counted by the database.
+  const listed = open.filter(({ kind }) => kind === 'problem')
+  const problems = openCounts.problem > listed.length ? await readProblemCounts(db) : countProblems(listed)
+  return { open, openCounts, problems }
+}
+
+/** Adds problems up by stream and channel. */
+export function countProblems(open: readonly OpenReading[]): readonly ProblemCount[] {
+  const groups = Map.groupBy(open, ({ stream, channelId }) => JSON.stringify([stream, channelId]))
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group
+    const partitions = new Set(group.map(({ partition }) => partition)).size
+    return first ? [{ stream: first.stream, channelId: first.channelId, readings: group.length, partitions }] : []
+  })
+}
+
+async function readProblemCounts(db: Kysely<Database>): Promise<readonly ProblemCount[]> {
+  const rows = await db
+    .selectFrom('livehouse_ops.open_readings')
+    .select(['stream', 'channel_id as channelId'])
+    .select(({ fn }) => [
+      fn.countAll<string>().as('readings'),
+      fn.count<string>('partition').distinct().as('partitions'),
+    ])
+    .where('kind', '=', sql.lit('problem'))
+    .where('is_active', '=', true)
+    .groupBy(['stream', 'channel_id'])
+    .execute()
+  return rows.map((row) => ({ ...row, readings: Number(row.readings), partitions: Number(row.partitions) }))
 }
 
 const lower = sql<string | null>`lower(reads)::text`.as('lower')

@@ -3,7 +3,9 @@ import type { Clock } from '../core/clock.ts'
 import { hasCode, LivehouseError } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
 import type { Database } from '../store/database.ts'
+import { MOST_OPEN } from '../ledger/health.ts'
 import { readWalkDays } from '../ledger/latest-readings.ts'
+import { readOpenReadings } from '../ledger/open-readings.ts'
 import { readOnly } from '../ledger/read-only.ts'
 import { readRunErrors, readRunReports } from '../ledger/run-reports.ts'
 import { createExpectations, type RangeOf } from './expectations.ts'
@@ -113,8 +115,11 @@ async function partOf({ db }: PagesDeps, view: View, path: string): Promise<Page
     const channel = facts.channels.find(({ channelId }) => channelId === id)
     if (channel === undefined) return undefined
     const since = new Date(facts.readAtMs - TIMELINE_DAYS * DAY_MS)
-    const walks = await readOnly(db, LONGEST_ANSWER_MS, (snapshot) => readWalkDays(snapshot, since, facts.timeZone, id))
-    return pageOf(200, channel.label ?? channel.name ?? id, channelPage(view, channel, walks), facts)
+    const readings = await readOnly(db, LONGEST_ANSWER_MS, async (snapshot) => ({
+      ...(await readOpenReadings(snapshot, MOST_OPEN, id)),
+      walkDays: await readWalkDays(snapshot, since, facts.timeZone, id),
+    }))
+    return pageOf(200, channel.label ?? channel.name ?? id, channelPage(view, channel, readings), facts)
   }
   if (kind !== 'runs' || !/^\d{1,18}$/.test(id)) return undefined
   return await readOnly(db, LONGEST_ANSWER_MS, async (snapshot) => {

@@ -1,7 +1,6 @@
 import type { StreamName } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import type { LedgerUnit } from '../ledger/latest-readings.ts'
-import { MOST_OPEN } from '../ledger/health.ts'
 import { hasEnded } from '../ledger/runs.ts'
 import { createExpectations, type Expectations } from './expectations.ts'
 import type { Facts } from './facts.ts'
@@ -13,7 +12,7 @@ const FRESH_MS = 26 * 3_600_000
 export type Finding =
   | { readonly kind: 'late'; readonly stream: string; readonly channels: number; readonly since: WallTime | null }
   | { readonly kind: 'unread'; readonly stream: string; readonly channels: number }
-  | { readonly kind: 'problem'; readonly stream: string; readonly partitions: number; readonly isMore: boolean }
+  | { readonly kind: 'problem'; readonly stream: string; readonly partitions: number }
   | { readonly kind: 'gap'; readonly stream: string; readonly gaps: number; readonly channels: number }
   | { readonly kind: 'failedRun'; readonly runId: string; readonly command: string }
 
@@ -119,11 +118,10 @@ export function isToBeRead(stream: string, channelId: string, { isWanted }: Expe
   return inEachChannel.includes(stream) && isWanted(stream, channelId)
 }
 
-function problems({ open, openCounts }: Facts, stream: string): Finding[] {
-  const found = open.filter((reading) => reading.kind === 'problem' && reading.stream === stream)
-  if (found.length === 0) return []
-  const partitions = new Set(found.map(({ partition }) => partition)).size
-  return [{ kind: 'problem', stream, partitions, isMore: openCounts.problem > MOST_OPEN }]
+function problems(facts: Facts, stream: string): Finding[] {
+  const found = facts.problems.filter((each) => each.stream === stream)
+  const partitions = found.reduce((sum, each) => sum + each.partitions, 0)
+  return partitions === 0 ? [] : [{ kind: 'problem', stream, partitions }]
 }
 
 function gaps(stream: string, units: readonly LedgerUnit[]): Finding[] {

@@ -6,7 +6,7 @@ import { messagesOf } from '../../src/web/messages/messages-of.ts'
 import type { View } from '../../src/web/render/view.ts'
 import type { ListedChannel } from '../../src/ledger/channel-states.ts'
 import type { LedgerUnit } from '../../src/ledger/latest-readings.ts'
-import type { OpenReading } from '../../src/ledger/open-readings.ts'
+import { countProblems, type OpenReading } from '../../src/ledger/open-readings.ts'
 import type { RunReport } from '../../src/ledger/run-reports.ts'
 
 export const TIME_ZONE = 'Asia/Shanghai'
@@ -89,6 +89,7 @@ export function makeFacts(overrides: Partial<Facts> = {}): Facts {
     ],
     open: [],
     openCounts: { gap: 0, problem: 0, accepted: 0 },
+    problems: countProblems((overrides.open ?? []).filter(({ kind }) => kind === 'problem')),
     walkDays: [{ stream: 'visitors', day: '2026-11-20', landed: 1, failed: 0 }],
     runs: [makeRun()],
     activity: [{ day: '2026-11-20', inserted: 120, updated: 3, calls: 40, retries: 2 }],

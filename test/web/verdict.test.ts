@@ -159,7 +159,7 @@ test('short readings, gaps and a failed run are found', () => {
   expect(status).toBe('incomplete')
   expect(findings).toEqual([
     { kind: 'failedRun', runId: '8', command: 'run nightly' },
-    { kind: 'problem', stream: 'watch_records', partitions: 1, isMore: false },
+    { kind: 'problem', stream: 'watch_records', partitions: 1 },
     { kind: 'gap', stream: 'gifts', gaps: 2, channels: 1 },
   ])
 })

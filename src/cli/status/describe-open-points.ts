@@ -6,12 +6,12 @@ import { streams } from '../../streams/registry.ts'
 const MOST_NAMED = 10
 
 /** Those of one kind that are named. */
-export function firstOf({ open }: OpenReadings, kind: OpenReading['kind']): readonly OpenReading[] {
+export function firstOf({ open }: Pick<OpenReadings, 'open'>, kind: OpenReading['kind']): readonly OpenReading[] {
   return open.filter((reading) => reading.kind === kind).slice(0, MOST_NAMED)
 }
 
 /** What is not covered or not proven, and how it is repaired; nothing where all is well. */
-export function describeOpenPoints(found: OpenReadings): string[] {
+export function describeOpenPoints(found: Pick<OpenReadings, 'open' | 'openCounts'>): string[] {
   const [gaps, shortfalls] = [firstOf(found, 'gap'), firstOf(found, 'problem')]
   const { gap, problem } = found.openCounts
   return [

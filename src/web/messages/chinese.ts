@@ -95,6 +95,8 @@ export const chinese: Sentences = {
     problem: '问题',
     accepted: '已确认',
     wholeList: '完整列表',
+    unmarked: (marked, all) => `共 ${all} 处待解决，图中只标出最近的 ${marked} 处。`,
+    more: (count) => `……另有 ${count} 处。`,
     askedFor: '下次同步会重新读取以下全部内容；观看记录（v1）除外：只有指明该流的同步或任务 v1-history 才会读取。',
   },
   run: { title: (runId) => `运行 ${runId}`, moreErrors: (count) => `……另有 ${count} 条，见运行记录。` },
@@ -132,7 +134,7 @@ function finding(found: Finding, stream: string, { number, wallTime }: Formats):
     case 'unread':
       return `${stream}：${number(found.channels)} 个频道尚未读取。`
     case 'problem':
-      return `${stream}：${found.isMore ? '至少 ' : ''}${number(found.partitions)} 个部分缺数据或失败。`
+      return `${stream}：${number(found.partitions)} 个部分缺数据或失败。`
     case 'gap':
       return `${stream}：${number(found.gaps)} 处空缺${inChannels(found.channels)}。`
     case 'failedRun':

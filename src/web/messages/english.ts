@@ -104,6 +104,8 @@ export const english = {
     problem: 'problem',
     accepted: 'accepted',
     wholeList: 'whole list',
+    unmarked: (marked: string, all: string) => `Only the newest ${marked} of ${all} open points are marked.`,
+    more: (count: string) => `… and ${count} more.`,
     askedFor:
       'The next sync reads all of this again, but watch records of version 1 only when they are named; the job v1-history does.',
   },
@@ -149,7 +151,7 @@ function finding(found: Finding, stream: string, formats: Formats): string {
     case 'unread':
       return `${stream}: ${count(found.channels, 'channel', formats)} not read yet.`
     case 'problem':
-      return `${stream}: ${found.isMore ? 'at least ' : ''}${count(found.partitions, 'part', formats)} fell short or failed.`
+      return `${stream}: ${count(found.partitions, 'part', formats)} fell short or failed.`
     case 'gap':
       return `${stream}: ${count(found.gaps, 'gap', formats)}${inChannels(found.channels)}.`
     case 'failedRun':

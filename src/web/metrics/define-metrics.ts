@@ -52,9 +52,7 @@ export function defineMetrics(registry: Registry) {
     ),
     partitions: gauge('partitions', 'Parts of active channels by the proof of their latest slice', ['stream', 'proof']),
     gaps: gauge('gaps', 'Ranges inside what is covered that are not', ['stream']),
-    problems: gauge('open_problems', 'Readings that fell short or failed and were not made good; at most 500 in all', [
-      'stream',
-    ]),
+    problems: gauge('open_problems', 'Readings that fell short or failed and were not made good', ['stream']),
     quarantined: gauge('quarantined_rows', 'Rows that cannot be read', ['stream']),
     channels: gauge('channels', 'Channels of the warehouse by state', ['state']),
     isComplete: gauge('is_complete', '1 while all that is read is fresh, without gaps and proven as far as it can be'),

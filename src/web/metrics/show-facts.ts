@@ -78,7 +78,7 @@ interface ShownStream {
 
 function showStream(
   metrics: Metrics,
-  { open, timeZone }: Facts,
+  { problems, timeZone }: Facts,
   { stream, units, kept: keptOfAll, unread }: ShownStream,
   nowMs: number,
 ): void {
@@ -102,6 +102,6 @@ function showStream(
   )
   metrics.problems.set(
     { stream },
-    open.filter((reading) => reading.kind === 'problem' && reading.stream === stream).length,
+    problems.reduce((sum, each) => sum + (each.stream === stream ? each.readings : 0), 0),
   )
 }

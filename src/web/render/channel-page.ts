@@ -1,7 +1,7 @@
 import { formatWallMinute } from '../../core/wall-clock.ts'
 import type { ListedChannel } from '../../ledger/channel-states.ts'
 import type { LedgerUnit, WalkDay } from '../../ledger/latest-readings.ts'
-import type { OpenReading } from '../../ledger/open-readings.ts'
+import type { OpenReading, OpenReadings } from '../../ledger/open-readings.ts'
 import { foreign, type Html, html } from '../html.ts'
 import { maskValues } from '../mask-values.ts'
 import { ASKED_FOR } from '../verdict.ts'
@@ -10,13 +10,19 @@ import { mark, proofMarks } from './mark.ts'
 import { coverageSection, lastRead, signedReach, streamsOf } from './streams-section.ts'
 import { section, streamName, type View } from './view.ts'
 
-/** One channel: each of its streams, and what of them is open. `walkDays`: of this channel alone. */
-export function channelPage(view: View, channel: ListedChannel, walkDays: readonly WalkDay[]): Html {
-  const { messages, facts } = view
+/** What of one channel alone is read for its page. */
+export interface ChannelReadings extends OpenReadings {
+  readonly walkDays: readonly WalkDay[]
+}
+
+/** One channel: each of its streams, and what of them is open. */
+export function channelPage(outer: View, channel: ListedChannel, { walkDays, ...readings }: ChannelReadings): Html {
+  const view = { ...outer, facts: { ...outer.facts, ...readings } }
+  const { messages } = view
   const { channelId } = channel
   const units = streamsOf(view).flatMap(({ units }) => units.filter((unit) => unit.channelId === channelId))
   const rows = units.map((unit) => ({ stream: unit.stream, units: [unit] }))
-  const open = facts.open.filter((reading) => reading.channelId === channelId)
+  const { open } = readings
   const title = channel.label ?? channel.name ?? channelId
   const known = [channelId, channel.name].filter((each) => each !== title)
   const facets = [...known, channel.group, channel.isTest ? messages.channel.test : null]
@@ -25,7 +31,7 @@ export function channelPage(view: View, channel: ListedChannel, walkDays: readon
 <p class="facets">${mark(channel.state === 'active' ? 'good' : 'calm', state)} ${facets.map((each) => each !== null && html`· ${foreign(each, 60)} `)}</p>
 ${streams(view, units)}
 ${units.length > 0 && coverageSection(view, rows, open, walkDays)}
-${openPoints(view, open)}`
+${openPoints(view)}`
 }
 
 function streams(view: View, units: readonly LedgerUnit[]): Html {
@@ -45,8 +51,9 @@ function streams(view: View, units: readonly LedgerUnit[]): Html {
   return section(messages, 'streams', table, '')
 }
 
-function openPoints(view: View, open: readonly OpenReading[]): Html {
-  const { messages } = view
+function openPoints(view: View): Html {
+  const { messages, facts } = view
+  const { open, openCounts } = facts
   const { columns } = messages
   const table = dataTable<OpenReading>({
     caption: messages.sections.open,
@@ -73,7 +80,10 @@ function openPoints(view: View, open: readonly OpenReading[]): Html {
   })
   const isAskedFor = open.some(({ stream, kind }) => stream === ASKED_FOR && kind !== 'accepted')
   const note = isAskedFor ? messages.open.askedFor : messages.notes.open
-  return section(messages, 'open', table, open.length === 0 ? '' : note)
+  const more = openCounts.problem + openCounts.gap + openCounts.accepted - open.length
+  const words = messages.open.more(messages.formats.number(more))
+  const content = html`${table}${more > 0 && html`<p class="note">${words}</p>`}`
+  return section(messages, 'open', content, open.length === 0 ? '' : note)
 }
 
 function kindOf({ messages }: View, { kind, proof }: OpenReading): Html {

@@ -8,7 +8,7 @@ import { timelineOf } from '../timeline.ts'
 import { isLate, isToBeRead } from '../verdict.ts'
 import { dataTable } from './data-table.ts'
 import { mark } from './mark.ts'
-import { lastRead, reachOf } from './streams-section.ts'
+import { lastRead, reachOf, unmarked } from './streams-section.ts'
 import { timelineLegend, timelinePatterns, timelineStrip } from './timeline-strip.ts'
 import { link, section, type View } from './view.ts'
 
@@ -49,6 +49,7 @@ ${section(
   html`<p class="count">${count}</p>
 ${timelinePatterns}${table(view, shown)}
 ${shown.length > 0 && timelineLegend(messages)}
+${unmarked(view)}
 ${pages > 1 && pagination(view, filter, page, pages)}`,
 )}`
 }
@@ -60,6 +61,7 @@ function rowsOf({ facts, expectations }: View): readonly ChannelRow[] {
     facts.open.filter(({ kind }) => kind !== 'accepted'),
     ({ channelId }) => channelId,
   )
+  const problems = Map.groupBy(facts.problems, ({ channelId }) => channelId)
   const rows = facts.channels.map((channel): ChannelRow => {
     const own = units.get(channel.channelId) ?? []
     const readings = open.get(channel.channelId) ?? []
@@ -73,7 +75,7 @@ function rowsOf({ facts, expectations }: View): readonly ChannelRow[] {
       units: own,
       open: readings,
       counts: {
-        problems: readings.filter(({ kind }) => kind === 'problem').length,
+        problems: (problems.get(channel.channelId) ?? []).reduce((sum, each) => sum + each.readings, 0),
         gaps: own.reduce((sum, { gaps }) => sum + gaps, 0),
         late: isActive ? unread + own.filter((unit) => isLate(facts, unit, expectations)).length : 0,
       },

@@ -98,6 +98,15 @@ export function coverageSection(
 ${bars}</tbody>
 </table>
 ${timelineAxis(messages, lanes[0]?.days ?? [])}
-${timelineLegend(messages)}`,
+${timelineLegend(messages)}
+${unmarked(view)}`,
+  )
+}
+
+/** That there are more open points than timelines mark; nothing where all are. */
+export function unmarked({ messages: { open: words, formats }, facts: { open, openCounts } }: View): Html | false {
+  const all = openCounts.problem + openCounts.gap + openCounts.accepted
+  return (
+    all > open.length && html`<p class="note">${words.unmarked(formats.number(open.length), formats.number(all))}</p>`
   )
 }

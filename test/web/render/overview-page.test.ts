@@ -62,7 +62,7 @@ describe('whatever strangers call themselves', () => {
     ['the overview', overview(facts)],
     ['the list of channels', channelsPage(view, { ...noFilter, q: '', group: EVIL }).toString()],
     ['a search for it', channelsPage(view, { ...noFilter, q: EVIL, state: EVIL, show: EVIL }).toString()],
-    ['the channel', channelPage(view, facts.channels[0] ?? makeChannel(), []).toString()],
+    ['the channel', channelPage(view, facts.channels[0] ?? makeChannel(), { ...facts, walkDays: [] }).toString()],
     ['the run', runPage(view, facts.runs[0] ?? makeRun(), [error]).toString()],
   ])('%s shows it as text', (_, markup) => {
     expect(markup).not.toMatch(/<script|<img/)
@@ -140,8 +140,10 @@ test('the streams of a run stand in the order in which they stand elsewhere', ()
 })
 
 test('what is open is said to be read again only where something is, and version 1 only where it is named', () => {
-  const page = (...open: readonly OpenReading[]) =>
-    channelPage(makeView(makeFacts({ open })), makeChannel(), []).toString()
+  const page = (...open: readonly OpenReading[]) => {
+    const facts = makeFacts({ open })
+    return channelPage(makeView(facts), makeChannel(), { ...facts, walkDays: [] }).toString()
+  }
   expect(page()).not.toContain('The next sync reads')
   expect(page(makeReading())).toContain('The next sync reads all of this again.<')
   expect(page(makeReading({ stream: 'watch_records_v1' }))).toContain('version 1 only when they are named')
