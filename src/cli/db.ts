@@ -100,6 +100,7 @@ async function openPsql({ environment, print }: CliContext, url: string, args: r
     PGUSER: username,
     PGPASSWORD: decodeURIComponent(password),
     PGREQUIREAUTH: 'scram-sha-256',
+    PGSSLMODE: 'disable',
     PGDATABASE: decodeURIComponent(pathname.slice(1)),
   }
   return process.execve(psql, ['psql', ...args], { ...environment, ...connection })

@@ -1,5 +1,7 @@
-import { randomInt } from 'node:crypto'
+import { createHash, randomInt } from 'node:crypto'
+import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Clock } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
@@ -43,8 +45,7 @@ export async function startEmbedded(dataDir: string, clock: Clock, signal: Abort
     const found = await findServer(home)
     if (found === undefined) {
       if (starts >= STARTS) await checkFailure(home)
-      await launch(home, starts, signal)
-      starts += 1
+      if (await workAlone(home, async () => await launch(home, starts, signal))) starts += 1
     } else {
       const server = serverAt(found.port, password)
       if (found.isReady && (await takesConnections(server, home))) return server
@@ -80,15 +81,37 @@ async function checkFailure(home: Home): Promise<void> {
   if (!failure.message.includes('is still in use')) throw failure
 }
 
-/** Its failure is not told here: the loser of two starts fails too. What counts is whether a server answers. */
+/**
+ * Works unless another starter is at work on the same data: of two that both remove a lock, one may remove that of the server which
+ * the other has started, and a second server would work beside that. The name is free again when its holder is gone. Only Linux
+ * has such names; elsewhere nobody removes a lock but PostgreSQL.
+ * @returns whether it was done
+ */
+async function workAlone({ pgdata }: Home, work: () => Promise<void>): Promise<boolean> {
+  if (process.platform !== 'linux') return work().then(() => true)
+  const holder = createServer()
+  // An abstract name (unix(7)): a digest, since it may have 107 bytes.
+  holder.listen(`\0livehouse ${createHash('sha256').update(pgdata).digest('hex')}`)
+  try {
+    await once(holder, 'listening')
+  } catch {
+    return false
+  }
+  try {
+    await work()
+    return true
+  } finally {
+    holder.close()
+  }
+}
+
+/** Its failure is not told here: the next look says whether a server answers, or why not. */
 async function launch(home: Home, earlierStarts: number, signal: AbortSignal): Promise<void> {
   const { pgCtl } = await findBinaries(home, signal)
+  // Since the last look another starter may have been quicker.
+  if ((await findServer(home)) !== undefined) return
   // PostgreSQL itself removes the lock of a process that is gone, but not where a zombie or another program has its number.
-  if (earlierStarts > 0) {
-    // Since the last look another starter may have been quicker: a server whose lock is removed ends by itself.
-    if ((await findServer(home)) !== undefined) return
-    await rm(join(home.pgdata, LOCK_FILE), { force: true })
-  }
+  if (process.platform === 'linux') await rm(join(home.pgdata, LOCK_FILE), { force: true })
   // The port of last time, so that the connections of BI tools stay valid; another where it seems to be taken.
   const former = earlierStarts < STARTS - 1 ? Number(await readPrivate(home, 'port')) : 0
   const port = former > 0 ? former : randomInt(...PORTS)
@@ -101,7 +124,9 @@ async function launch(home: Home, earlierStarts: number, signal: AbortSignal): P
 
 function serverAt(port: number, password: string): EmbeddedServer {
   const address = `postgresql://${ROLE}:${encodeURIComponent(password)}@127.0.0.1:${port}`
-  return { port, url: (database) => `${address}/${encodeURIComponent(database)}?require_auth=scram-sha-256` }
+  // TLS, which PGSSLMODE may ask of other servers, this one has not.
+  const options = 'sslmode=disable&require_auth=scram-sha-256'
+  return { port, url: (database) => `${address}/${encodeURIComponent(database)}?${options}` }
 }
 
 async function takesConnections(server: EmbeddedServer, home: Home): Promise<boolean> {

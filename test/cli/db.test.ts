@@ -35,7 +35,8 @@ async function run(...argv: string[]) {
   return { line: printed.join('\n'), secrets }
 }
 
-test('start, url, psql and stop serve a BI tool', async () => {
+test('start, url, psql and stop serve a BI tool, also where other servers are asked for TLS', async () => {
+  vi.stubEnv('PGSSLMODE', 'require')
   const started = await run('start')
   const { line: url, secrets } = await run('url')
   const { host, password } = new URL(url)
@@ -47,6 +48,7 @@ test('start, url, psql and stop serve a BI tool', async () => {
   expect((await run('psql')).line).toContain(url)
   expect((await run('stop')).line).toBe(`stopped: the PostgreSQL in ${folder}`)
   expect((await run('stop')).line).toBe(`no PostgreSQL runs in ${folder}`)
+  vi.unstubAllEnvs()
 })
 
 test('psql takes over the process, with the password out of its arguments', async () => {
