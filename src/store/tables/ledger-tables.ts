@@ -1,199 +1,190 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 import type { Proof } from '../../core/slice.ts'
-import type { BigInteger, Instant, Json, OptionalBigInteger, OptionalInstant, OptionalJson } from '../column-types.ts'
+import type { BigInteger, Instant, Json, OptionalBigInteger, OptionalInstant, OptionalJson } from './column-types.ts'
 
-/** At most one row: whose records this database holds. */
-export interface SourceTable {
-  base_url: string
-  app_id: string | null
-  time_zone: string
-  remembered_at: Generated<Date>
-}
-
-export interface RunsTable {
-  run_id: GeneratedAlways<string>
-  command: string
-  /** `running`, or how it ended. */
-  status: 'running' | 'ok' | 'partial' | 'waiting' | 'failed' | 'interrupted'
-  settings: Json
-  started_at: Instant
-  finished_at: OptionalInstant
-  resumes_at: OptionalInstant
-  outcome: OptionalJson
-}
-
-export interface SlicesTable {
-  slice_id: GeneratedAlways<string>
-  run_id: BigInteger
-  stream: string
-  partition: string
-  /** A `tsrange` as text, `[2026-11-20 14:03:00,2026-11-20 15:00:00)`; null for a snapshot walk. */
-  covers: string | null
-  /** As `covers`: what was read. */
-  reads: string | null
-  /** As `covers`: the part of it that is not read again. */
-  settled: ColumnType<string | null, string | null | undefined, string | null>
-  backfill_id: OptionalBigInteger
-  status: 'landed' | 'moving' | 'failed' | 'forgotten'
-  proof: string
-  first_total: OptionalBigInteger
-  last_total: OptionalBigInteger
-  smallest_total: OptionalBigInteger
-  largest_total: OptionalBigInteger
-  distinct_rows: BigInteger
-  quarantined_rows: BigInteger
-  calls: BigInteger
-  retries: BigInteger
-  is_drop: Generated<boolean>
-  missing_rows: OptionalBigInteger
-  acceptance_id: OptionalBigInteger
-  lookback_days: ColumnType<number | null, number | null | undefined, number | null>
-  page_size: ColumnType<number | null, number | null | undefined, number | null>
-  error: string | null
-  started_at: Instant
-  finished_at: Instant
-}
-
-/** A view: what the ledger says of each partition at present, kept up by the database. */
-export interface LatestReadingsView {
-  stream: string
-  partition: string
-  /** Null for the account. */
-  channel_id: string | null
-  is_active: boolean
-  is_windowed: boolean
-  /** A `tsmultirange` as text. */
-  covers: string
-  settled: string
-  walked_at: Date | null
-  verified_at: Date | null
-  landed_at: Date | null
-  landed_proof: string | null
-  /** Null where none was. */
-  landed_slice_id: string | null
-  /** Over slices that kept theirs. */
-  shortest_lookback_days: number | null
-  latest_slice_id: string
-  latest_run_id: string
-  latest_status: SlicesTable['status']
-  latest_proof: string
-  latest_error: string | null
-  latest_at: Date
-  /** Days as `datemultirange` text; none for ranges of time. */
-  landed_days: string
-  failed_days: string
-}
-
-/** A view: what is missing or not proven at present. */
-export interface OpenReadingsView {
-  kind: 'gap' | 'problem' | 'accepted'
-  stream: string
-  partition: string
-  channel_id: string | null
-  is_active: boolean
-  /** As `covers` of `SlicesTable`; null for a whole list. */
-  reads: string | null
-  /** Null for a gap, as what follows. */
-  slice_id: string | null
-  proof: Proof | null
-  error: string | null
-  read_at: Date | null
-  missing_rows: string | null
-  acceptance_id: string | null
-}
-
-export interface QuarantineTable {
-  stream: string
-  partition: string
-  item_hash: string
-  ordinal: number
-  raw: string
-  reason: string
-  path: string
-  headers: string | null
-  slice_id: OptionalBigInteger
-  run_id: BigInteger
-  first_seen_at: Instant
-  last_seen_at: Instant
-  /** A `tsmultirange` as text; null for whole lists. */
-  lies_in: ColumnType<string | null, string | null | undefined, string | null>
-  resolved_at: OptionalInstant
-}
-
-export interface MissedRowsTable {
-  stream: string
-  partition: string
-  row_key: string
-  missed_at: Instant
-  run_id: BigInteger
-}
-
-export interface UnknownFieldsTable {
-  stream: string
-  field: string
-  first_seen_at: Instant
-  run_id: BigInteger
-}
-
-export interface KnownFieldsTable {
-  stream: string
-  partition: string
-  field: string
-  missing_since: OptionalInstant
-  accepted_at: OptionalInstant
-  reason: ColumnType<string | null, string | null | undefined, string | null>
-}
-
-export interface ReopenedRangesTable {
-  stream: string
-  partition: string
-  /** As in `SlicesTable`. */
-  range: string
-  reopened_at: Instant
-}
-
-/** Channels that the service did not know in the last run that asked for them. */
-export interface ChannelStatesTable {
-  channel_id: string
-  unknown_days: number
-  last_unknown_on: string
-  run_id: BigInteger
-}
-
-export interface BackfillsTable {
-  backfill_id: GeneratedAlways<string>
-  arguments: Json
-  status: 'open' | 'finished' | 'abandoned'
-  started_at: Instant
-  finished_at: OptionalInstant
-}
-
-export interface HeadersTable {
-  partition: string
-  title: Json
-  seen_at: Instant
-  run_id: BigInteger
-}
-
-/** Slices that are read over several days; at most one a partition. */
-export interface OpenSlicesTable {
-  stream: string
-  partition: string
-  /** As in `SlicesTable`. */
-  reads: string
-  covers: string | null
-  backfill_id: OptionalBigInteger
-  pages_read: number
-  page_size: number
-  keys: string[]
-  last_page_keys: string[]
-  found_rows: BigInteger
-  quarantined_rows: BigInteger
-  calls: BigInteger
-  retries: BigInteger
-  run_id: BigInteger
-  started_at: Instant
-  read_at: Instant
-  failed_days: number
-  failed_on: string | null
+/** Of schema `livehouse_ops`: what was read, and what came of it. */
+export interface LedgerTables {
+  /** At most one row: whose records this database holds. */
+  'livehouse_ops.source': {
+    base_url: string
+    app_id: string | null
+    time_zone: string
+    remembered_at: Generated<Date>
+  }
+  'livehouse_ops.runs': {
+    run_id: GeneratedAlways<string>
+    command: string
+    /** `running`, or how it ended. */
+    status: 'running' | 'ok' | 'partial' | 'waiting' | 'failed' | 'interrupted'
+    settings: Json
+    started_at: Instant
+    finished_at: OptionalInstant
+    resumes_at: OptionalInstant
+    outcome: OptionalJson
+  }
+  'livehouse_ops.slices': {
+    slice_id: GeneratedAlways<string>
+    run_id: BigInteger
+    stream: string
+    partition: string
+    /** A `tsrange` as text, `[2026-11-20 14:03:00,2026-11-20 15:00:00)`; null for a snapshot walk. */
+    covers: string | null
+    /** As `covers`: what was read. */
+    reads: string | null
+    /** As `covers`: the part of it that is not read again. */
+    settled: ColumnType<string | null, string | null | undefined, string | null>
+    backfill_id: OptionalBigInteger
+    status: 'landed' | 'moving' | 'failed' | 'forgotten'
+    proof: string
+    first_total: OptionalBigInteger
+    last_total: OptionalBigInteger
+    smallest_total: OptionalBigInteger
+    largest_total: OptionalBigInteger
+    distinct_rows: BigInteger
+    quarantined_rows: BigInteger
+    calls: BigInteger
+    retries: BigInteger
+    is_drop: Generated<boolean>
+    missing_rows: OptionalBigInteger
+    acceptance_id: OptionalBigInteger
+    lookback_days: ColumnType<number | null, number | null | undefined, number | null>
+    page_size: ColumnType<number | null, number | null | undefined, number | null>
+    piece_of: OptionalBigInteger
+    error: string | null
+    started_at: Instant
+    finished_at: Instant
+  }
+  /** A view: what the ledger says of each partition at present, kept up by the database. */
+  'livehouse_ops.latest_readings': {
+    stream: string
+    partition: string
+    /** Null for the account. */
+    channel_id: string | null
+    is_active: boolean
+    is_windowed: boolean
+    /** A `tsmultirange` as text. */
+    covers: string
+    settled: string
+    walked_at: Date | null
+    verified_at: Date | null
+    landed_at: Date | null
+    landed_proof: string | null
+    /** Null where none was. */
+    landed_slice_id: string | null
+    /** Over slices that kept theirs. */
+    shortest_lookback_days: number | null
+    latest_slice_id: string
+    latest_run_id: string
+    latest_status: 'landed' | 'moving' | 'failed' | 'forgotten'
+    latest_proof: string
+    latest_error: string | null
+    latest_at: Date
+    /** Days as `datemultirange` text; none for ranges of time. */
+    landed_days: string
+    failed_days: string
+  }
+  /** A view: what is missing or not proven at present. */
+  'livehouse_ops.open_readings': {
+    kind: 'gap' | 'problem' | 'accepted'
+    stream: string
+    partition: string
+    channel_id: string | null
+    is_active: boolean
+    /** As `covers` of `slices`; null for a whole list. */
+    reads: string | null
+    /** Null for a gap, as what follows. */
+    slice_id: string | null
+    proof: Proof | null
+    error: string | null
+    read_at: Date | null
+    missing_rows: string | null
+    acceptance_id: string | null
+  }
+  'livehouse_ops.quarantine': {
+    stream: string
+    partition: string
+    item_hash: string
+    ordinal: number
+    raw: string
+    reason: string
+    path: string
+    headers: string | null
+    slice_id: OptionalBigInteger
+    run_id: BigInteger
+    first_seen_at: Instant
+    last_seen_at: Instant
+    /** A `tsmultirange` as text; null for whole lists. */
+    lies_in: ColumnType<string | null, string | null | undefined, string | null>
+    resolved_at: OptionalInstant
+  }
+  'livehouse_ops.missed_rows': {
+    stream: string
+    partition: string
+    row_key: string
+    missed_at: Instant
+    run_id: BigInteger
+  }
+  'livehouse_ops.unknown_fields': {
+    stream: string
+    field: string
+    first_seen_at: Instant
+    run_id: BigInteger
+  }
+  'livehouse_ops.known_fields': {
+    stream: string
+    partition: string
+    field: string
+    missing_since: OptionalInstant
+    accepted_at: OptionalInstant
+    reason: ColumnType<string | null, string | null | undefined, string | null>
+  }
+  'livehouse_ops.reopened_ranges': {
+    stream: string
+    partition: string
+    /** As in `slices`. */
+    range: string
+    reopened_at: Instant
+  }
+  /** Channels that the service did not know in the last run that asked for them. */
+  'livehouse_ops.channel_states': {
+    channel_id: string
+    unknown_days: number
+    last_unknown_on: string
+    run_id: BigInteger
+  }
+  'livehouse_ops.backfills': {
+    backfill_id: GeneratedAlways<string>
+    arguments: Json
+    status: 'open' | 'finished' | 'abandoned'
+    started_at: Instant
+    finished_at: OptionalInstant
+  }
+  'livehouse_ops.headers': {
+    partition: string
+    title: Json
+    seen_at: Instant
+    run_id: BigInteger
+  }
+  /** Slices that are read over several days; at most one a partition. */
+  'livehouse_ops.open_slices': {
+    stream: string
+    partition: string
+    /** As in `slices`. */
+    reads: string
+    covers: string | null
+    backfill_id: OptionalBigInteger
+    pages_read: number
+    page_size: number
+    keys: string[]
+    last_page_keys: string[]
+    found_rows: BigInteger
+    quarantined_rows: BigInteger
+    calls: BigInteger
+    retries: BigInteger
+    run_id: BigInteger
+    started_at: Instant
+    read_at: Instant
+    failed_days: number
+    failed_on: string | null
+  }
 }

@@ -1,0 +1,127 @@
+import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
+import type { BigInteger, Instant, Json, OptionalBigInteger, OptionalInstant, OptionalJson } from './column-types.ts'
+
+/** Of schema `livehouse_ops` what else processes share; of `livehouse` the tables that runs are planned by. */
+export interface OperationTables {
+  /** Shortfalls that an operator has acknowledged. */
+  'livehouse_ops.acceptances': {
+    acceptance_id: GeneratedAlways<string>
+    stream: string
+    channel_id: string | null
+    /** A `tsmultirange` as text; null for a walk over a whole list. */
+    ranges: string | null
+    missing_rows: BigInteger
+    reason: string
+    accepted_at: Instant
+    expires_at: Instant
+    withdrawn_at: OptionalInstant
+  }
+  'livehouse_ops.acceptance_uses': {
+    acceptance_id: BigInteger
+    run_id: BigInteger
+    missing_rows: BigInteger
+  }
+  'livehouse_ops.jobs': {
+    job: string
+    cron: string
+    time_zone: string
+    is_enabled: boolean
+    since: Instant
+    seen_at: Instant
+  }
+  'livehouse_ops.job_runs': {
+    job_run_id: GeneratedAlways<string>
+    job: string
+    /** Wall clock of the job's zone, `2026-11-20 02:15:00`; null for a run by hand. */
+    local_time: string | null
+    is_repeat: boolean
+    due_at: OptionalInstant
+    status: 'running' | 'interrupted' | 'ended' | 'skipped'
+    outcome: 'ok' | 'partial' | 'waiting' | 'failed' | null
+    attempts: number
+    worker: string
+    run_id: OptionalBigInteger
+    error: string | null
+    started_at: Instant
+    finished_at: OptionalInstant
+    /** Of `local_time`. */
+    time_zone: string | null
+  }
+  'livehouse_ops.schedulers': {
+    scheduler_id: string
+    worker: string
+    /** Digest by job. */
+    jobs: Json
+    started_at: Instant
+    seen_at: Instant
+  }
+  'livehouse_ops.leases': {
+    name: string
+    holder: string
+    epoch: Generated<string>
+    taken_at: Instant
+    renewed_at: Instant
+    expires_at: Instant
+    wanted_until: OptionalInstant
+  }
+  'livehouse_ops.locks': {
+    name: string
+  }
+  'livehouse_ops.alerts': {
+    alert_id: GeneratedAlways<string>
+    cause: string
+    facts: Json
+    raised_at: Instant
+    raised_sent_at: OptionalInstant
+    cleared_at: OptionalInstant
+    cleared_sent_at: OptionalInstant
+    claimed_until: OptionalInstant
+  }
+  /** A row a scope and day of the service. */
+  'livehouse_ops.call_budget': {
+    scope: string
+    service_day: string
+    calls: number
+    first_call_at: Instant
+    last_call_at: Instant
+    spent_at: OptionalInstant
+  }
+  'livehouse_ops.access_tokens': {
+    auth_url: string
+    app_id: string
+    sealed: Buffer
+    expires_at: Instant
+  }
+  'livehouse_ops.call_paces': {
+    host: string
+    version: BigInteger
+    pace: Json
+  }
+  /** What a probe found out about the service. */
+  'livehouse_ops.source_facts': {
+    topic: string
+    subject: string
+    answer: string | null
+    evidence: string
+    found_at: Instant
+    run_id: BigInteger
+  }
+  'livehouse.channels': {
+    channel_id: string
+    name: string | null
+    admin_id: OptionalBigInteger
+    label: string | null
+    channel_group: string | null
+    is_test: Generated<boolean>
+    state: Generated<'active' | 'retired' | 'gone'>
+    extra: OptionalJson
+    run_id: BigInteger
+    inserted_at: Generated<Date>
+    changed_at: ColumnType<Date, Date | undefined, Date>
+  }
+  /** The columns that other streams are planned by. */
+  'livehouse.questionnaires': {
+    channel_id: string
+    question_id: string
+  }
+}
