@@ -153,9 +153,9 @@ export async function forgetCoverage(
       ),
       further as (
         insert into livehouse_ops.slices (run_id, stream, partition, covers, settled, reads, backfill_id, status, proof, distinct_rows,
-          quarantined_rows, calls, retries, acceptance_id, lookback_days, page_size, started_at, finished_at)
-        select run_id, stream, partition, piece, nullif(settled * piece, 'empty'), reads, backfill_id, status, proof, 0, 0, 0, 0, acceptance_id, lookback_days, page_size,
-          started_at, finished_at
+          quarantined_rows, calls, retries, acceptance_id, lookback_days, page_size, started_at, finished_at, piece_of)
+        select run_id, stream, partition, piece, nullif(settled * piece, 'empty'), reads, backfill_id, status, proof, 0, 0, 0, 0,
+          acceptance_id, lookback_days, page_size, started_at, finished_at, coalesce(piece_of, slice_id)
         from pieces join livehouse_ops.slices using (slice_id) where number > 1
       ),
       kept as (

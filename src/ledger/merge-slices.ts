@@ -39,7 +39,7 @@ export async function mergeSlices(db: Kysely<Database>, now: Date): Promise<numb
         from old
       ),
       merged as materialized (
-        select max(slice_id) as kept, array_agg(slice_id) as slice_ids, max(run_id) as run_id,
+        select coalesce(max(slice_id) filter (where piece_of is null), max(slice_id)) as kept, array_agg(slice_id) as slice_ids, max(run_id) as run_id,
           range_merge(range_agg(covers)) as covers, range_merge(range_agg(reads)) as reads,
           range_merge(range_agg(settled)) as settled,
           sum(first_total) as first_total, sum(last_total) as last_total,

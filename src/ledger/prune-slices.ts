@@ -35,8 +35,8 @@ export async function pruneSlices(db: Kysely<Database>, now: Date): Promise<numb
         select slice_id, backfill_id from livehouse_ops.slices as old
         where status <> 'landed' and not is_drop and reads is not null and (
           select range_agg(covers) @> coalesce(old.covers, old.reads) from livehouse_ops.slices as later
-          where later.stream = old.stream and later.partition = old.partition and later.slice_id > old.slice_id
-            and later.status = 'landed' and later.covers && coalesce(old.covers, old.reads))
+          where later.stream = old.stream and later.partition = old.partition
+            and coalesce(later.piece_of, later.slice_id) > old.slice_id and later.status = 'landed' and later.covers && coalesce(old.covers, old.reads))
       )
       delete from livehouse_ops.slices where slice_id in (
         select slice_id from needless where not exists (

@@ -82,9 +82,9 @@ export async function unsettle(db: Kysely<Database>, { stream, partition, window
   await sql`
     with further as (
       insert into livehouse_ops.slices (run_id, stream, partition, covers, settled, reads, backfill_id, status, proof, distinct_rows,
-        quarantined_rows, calls, retries, acceptance_id, lookback_days, page_size, started_at, finished_at)
+        quarantined_rows, calls, retries, acceptance_id, lookback_days, page_size, started_at, finished_at, piece_of)
       select run_id, stream, partition, ${behind}, ${behind}, reads, backfill_id, status, proof, 0, 0, 0, 0, acceptance_id,
-        lookback_days, page_size, started_at, finished_at
+        lookback_days, page_size, started_at, finished_at, coalesce(piece_of, slice_id)
       from livehouse_ops.slices where ${changed} and not isempty(${behind})
     )
     update livehouse_ops.slices set settled = ${before} where ${changed}`.execute(db)

@@ -34,7 +34,7 @@ export async function judgeDrop(db: Kysely<Database>, question: DropQuestion): P
   const range = window && sql`${formatRange(window)}::tsrange`
   const { rows } = await sql<{ distinct_rows: string; is_believed: boolean; is_within: boolean }>`
     with readings as (
-      select slice_id, is_drop, distinct_rows, finished_at, status = 'landed' as is_believed,
+      select coalesce(piece_of, slice_id) as slice_id, is_drop, distinct_rows, finished_at, status = 'landed' as is_believed,
         ${range ? sql`reads <@ ${range}` : sql`true`} as is_within
       from livehouse_ops.slices
       where stream = ${stream} and partition = ${partitionKey(partition)} and (is_drop or status = 'landed')

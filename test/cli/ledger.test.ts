@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { backfill } from '../../src/cli/backfill.ts'
 import { ledger } from '../../src/cli/ledger.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { html } from '../../src/emulator/fault-effects.ts'
@@ -52,6 +53,27 @@ test('what is forgotten inside one slice leaves two pieces, and the next sync re
   expect(streams.watch_records[`channel=${first}`].covered).toEqual([
     { from: '2015-01-01 00:00:00', to: '2026-11-20 14:25:00' },
   ])
+})
+
+test('what is cut off a reading makes nothing good that failed after it', async () => {
+  await using account = await startAccount()
+  const { emulator, run, clock } = account
+  const [first = ''] = emulator.channelIds
+  const problems = async () =>
+    (await run(ledger, ['show', ...RECORDS])).printed.filter((line) => line.startsWith('  failed'))
+  await run(sync, RECORDS)
+  emulator.faults.push({ effect: html(200), endpoint: 'userRecordList', channelId: first })
+  clock.nowMs += 3_600_000
+  expect(await run(backfill, ['--from', '2026-11-12', '--to', '2026-11-13', ...RECORDS])).toMatchObject({ code: 3 })
+  const failed = await problems()
+  expect(failed).toHaveLength(1)
+  await run(ledger, ['forget', ...RANGE, ...RECORDS])
+  expect(await problems()).toEqual(failed)
+  const { rows } = await sql`
+    select latest_proof from livehouse_ops.latest_readings where partition = ${`channel=${first}`}`.execute(
+    account.database.db,
+  )
+  expect(rows).toEqual([{ latest_proof: 'failed' }])
 })
 
 test('everything can be forgotten, of the streams that have a past', async () => {

@@ -146,6 +146,11 @@ export const ledgerTables: Readonly<Record<string, BaseTable>> = {
         'Rows of a page as they came; NULL where all rows lay on one page, or pages of two sizes brought the same',
         '每页实际返回的行数；全部行在一页内，或两种页大小读到的内容相同时为 NULL',
       ),
+      piece_of: column(
+        'bigint',
+        'The slice from which this was cut off as a range between them was forgotten; NULL for a reading itself',
+        '中间的区间被要求重读时，本切片由该切片拆出；其本身为一次读取时为 NULL',
+      ),
     },
   },
   'livehouse_ops.open_slices': {
