@@ -179,7 +179,7 @@ const PAGES_PER_SLICE = 50
 /** What the slices of a run share, whether they write rows or compare them. */
 export function createSliceDeps(
   context: Pick<AppContext, 'clock' | 'log' | 'signal'>,
-  { fetchPage }: RunConnection,
+  { fetchPage, serviceClock }: RunConnection,
   { db, service, clock, runId, progress }: Run,
 ) {
   const { log, signal } = context
@@ -193,6 +193,10 @@ export function createSliceDeps(
     signal,
     report: progress.report,
     timeZone,
+    claimableMs: () => {
+      const ownAheadMs = serviceClock.ownAheadMs() ?? 0
+      return serviceClock.now() + (ownAheadMs < -LARGEST_DIFFERENCE_SECONDS * 1000 ? ownAheadMs : 0)
+    },
     wallTimeAt: openWallClock(timeZone),
     runId,
     readAhead: createReadAhead(PAGES_AHEAD * concurrency, context.clock),

@@ -13,7 +13,7 @@ export interface SliceReading {
   readonly pages: PageReading
   readonly readItem: ItemReader
   readonly asked: Window | undefined
-  /** What the slice may claim to cover: never what the service's own clock had not shown yet when it began to answer. */
+  /** What the slice may claim to cover: never what a clock, the service's or ours, had not shown yet when it began to answer. */
   readonly covers: () => Window | undefined
   /** Page 1; whoever asks for it next gets this one. */
   readonly firstPage: () => Promise<Page>
@@ -40,6 +40,7 @@ export function openReading(
   const { stream, partition, window } = slice
   const asked = askedOf(slice)
   const startedAtMs = deps.clock.now()
+  const claimableMs = deps.claimableMs()
   let earlier: Promise<EarlierReadings> | undefined
   let first: Page | undefined
   let servedAtMs: number | undefined
@@ -70,8 +71,8 @@ export function openReading(
     }),
     asked,
     covers: () => {
-      if (slice.covers === undefined || servedAtMs === undefined) return slice.covers
-      return coveredPart(slice.covers, horizonAt(deps.wallTimeAt(servedAtMs), slice.settleSeconds))
+      const seenMs = Math.min(claimableMs, servedAtMs ?? claimableMs)
+      return slice.covers && coveredPart(slice.covers, horizonAt(deps.wallTimeAt(seenMs), slice.settleSeconds))
     },
     firstPage: async () => {
       first = await fetchNumbered(pages, 1)

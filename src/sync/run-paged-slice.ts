@@ -1,7 +1,7 @@
 import { hasCode, LivehouseError } from '../core/errors.ts'
 import type { Counts } from '../core/outcome.ts'
 import { isGreen, partitionKey } from '../core/slice.ts'
-import { formatWallDate, wallTimeAt } from '../core/wall-clock.ts'
+import { formatWallDate } from '../core/wall-clock.ts'
 import { executeTogether } from '../ledger/execute-together.ts'
 import { closeOpenSlice, type OpenSlice, readOpenSlice, saveOpenSlice } from '../ledger/open-slices.ts'
 import { recordSlice, type SliceRecord } from '../ledger/slices.ts'
@@ -182,9 +182,9 @@ async function judge(slice: Slice, { foundRows, keys }: OpenSlice, deps: RunDeps
 }
 
 /** Of the whole slice, from its first day on. */
-function recordOf(record: SliceRecord, slice: OpenSlice, { stream }: Slice, { timeZone }: RunDeps): SliceRecord {
+function recordOf(record: SliceRecord, slice: OpenSlice, { stream }: Slice, deps: RunDeps): SliceRecord {
   const { covers, startedAt, calls, retries } = slice
-  const readAt = wallTimeAt(startedAt.getTime(), timeZone)
+  const readAt = deps.wallTimeAt(Math.min(startedAt.getTime(), deps.claimableMs()))
   return {
     ...record,
     settled: covers && settledPart(covers, readAt, record.lookbackDays ?? stream.lookbackDays),

@@ -53,7 +53,7 @@ export async function settleReading(
   trx: Transaction<Database>,
   { stream, partition }: Slice,
   { record, earlier, hasWritten, disputed }: LandingReading,
-  { runId, timeZone, wallTimeAt }: RunDeps,
+  { runId, timeZone, wallTimeAt, claimableMs }: RunDeps,
 ): Promise<readonly SliceRecord[]> {
   const { window, covers, proof, startedAt, isDrop } = record
   if (window === undefined) return [record]
@@ -69,7 +69,7 @@ export async function settleReading(
   const rest: Window = { from: covers.from, to: Math.min(restTo, covers.to, changed?.from ?? covers.to) }
   if (isEmptyWindow(rest)) return [record]
   const lookbackDays = record.lookbackDays ?? stream.lookbackDays
-  const settled = settledPart(rest, wallTimeAt(startedAt.getTime()), lookbackDays)
+  const settled = settledPart(rest, wallTimeAt(Math.min(startedAt.getTime(), claimableMs())), lookbackDays)
   if (!isReadTwice(stream)) return [{ ...record, settled }]
   const agreed: SliceRecord = { ...record, proof: 'agreed', settled, covers: rest, pageSize: undefined }
   if (rest.to === covers.to) return [agreed]

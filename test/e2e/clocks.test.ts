@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { exitCodeOfError } from '../../src/cli/failure.ts'
+import type { Command } from '../../src/cli/command.ts'
+import { backfill } from '../../src/cli/backfill.ts'
 import { sync } from '../../src/cli/sync.ts'
+import type { FaultEffect } from '../../src/emulator/faults.ts'
 import type { Channel, Gift, WatchRecord } from '../../src/emulator/world/world.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
@@ -92,6 +95,42 @@ describe("bounds are the service's time, whatever this machine's clock shows", (
         await syncGreen()
         await expectTruth(account, streams)
       }
+    },
+  )
+
+  const gaps = ['--only-gaps', '--from', '2026-11-20', '--to', '2026-11-28', '--streams', 'gifts,watch_records,signups']
+  test.each<[string, string, Command, readonly string[]]>([
+    ['all of a run', 'sync', sync, []],
+    ['what is left of a run', 'sync', sync, []],
+    ['all of a run', 'backfill of gaps', backfill, gaps],
+  ])(
+    "a service's clock that is four days ahead for %s hides nothing of these days from a %s a week later",
+    async (part, _, verb, argv) => {
+      const { channel, gift, record } = newest()
+      const [form] = channel.questionnaires.rows
+      const [signup] = form?.signups.rows ?? []
+      if (!form || !signup) throw new Error('nobody has signed up')
+      const { conditions, faults } = account.emulator
+      const jump = () => void (conditions.clockAheadMs = 4 * DAY_MS)
+      const ahead: FaultEffect = { name: 'ahead', query: (query) => (jump(), query) }
+      if (part === 'all of a run') jump()
+      // Signups are read after the lists of questionnaires.
+      else faults.push({ effect: ahead, endpoint: 'getQuestionList' })
+      const young = { ...signup, userId: 'young', signedUpAt: shanghaiNow() - 20 * HOUR }
+      form.signups.add(young)
+      await syncGreen()
+      conditions.clockAheadMs = 0
+      faults.splice(0)
+      if (verb === sync) form.signups.replace(young, { ...young, nick: 'changed' })
+      for (let day = 1; day <= 7; day++) {
+        account.clock.nowMs += DAY_MS
+        const at = shanghaiNow() - HOUR
+        channel.gifts.add({ ...gift, giftId: day, givenAt: at })
+        channel.records.add({ ...record, recordId: `${day}`, enteredAt: at, leftAt: at + MINUTE })
+        form.signups.add({ ...signup, userId: `u${day}`, signedUpAt: at })
+      }
+      expect(await account.run(verb, argv)).toMatchObject({ code: 0 })
+      await expectTruth(account, ['gifts', 'watch_records', 'signups'])
     },
   )
 

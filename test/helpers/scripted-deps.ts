@@ -28,6 +28,7 @@ export function scriptedDeps(fetchPage: FetchPage, signal = new AbortController(
     signal,
     report: () => {},
     timeZone: 'Asia/Shanghai',
+    claimableMs: () => Number.POSITIVE_INFINITY,
     wallTimeAt: openWallClock('Asia/Shanghai'),
     runId: '1',
     readAhead: createReadAhead(2, createFakeClock()),

@@ -96,6 +96,7 @@ export async function startPipeline(options: EmulatorOptions = {}): Promise<Test
         {
           ...deps,
           timeZone: TIME_ZONE,
+          claimableMs: clock.now,
           wallTimeAt: openWallClock(TIME_ZONE),
           readAhead: createReadAhead(12, deps.clock),
           requireLease: async (trx, stream, partition) =>

@@ -26,6 +26,7 @@ function openLoader(channel: string, loadLimit: LimitFunction, db = database.db)
     clock: createFakeClock(),
     runId: '1',
     timeZone: 'Asia/Shanghai',
+    claimableMs: () => Number.POSITIVE_INFINITY,
     wallTimeAt: openWallClock('Asia/Shanghai'),
     fetchPage: async () => await Promise.reject(new Error('nothing is asked')),
     openItemReader: itemReader,

@@ -51,6 +51,7 @@ async function load(stream: Stream, items: readonly unknown[], land = async (): 
     clock,
     runId,
     timeZone: 'Asia/Shanghai',
+    claimableMs: clock.now,
     wallTimeAt: openWallClock('Asia/Shanghai'),
     fetchPage: async () => await Promise.reject(new Error('nothing is asked')),
     openItemReader: itemReader,

@@ -22,6 +22,7 @@ const idleDeps: Omit<RunDeps, 'db' | 'clock'> = {
   signal: new AbortController().signal,
   report: () => {},
   timeZone: TIME_ZONE,
+  claimableMs: () => Number.POSITIVE_INFINITY,
   wallTimeAt: openWallClock(TIME_ZONE),
   runId: '1',
   readAhead: createReadAhead(1, createFakeClock()),

@@ -73,7 +73,8 @@ export function createModelWorld(ages: readonly number[]): ModelWorld {
       const isCash = ++number % 3 > 0
       return { ...gift, type: isCash ? 'cash' : 'prop', giftId: number % 2, givenAt: at, phone: null }
     },
-    signups: (at: WallTime): Signup => ({ ...signup, userId: `u${++number % 5}`, signedUpAt: at }),
+    // More people than a page has rows: pages of the same ones in turn would be an ignored page parameter.
+    signups: (at: WallTime): Signup => ({ ...signup, userId: `u${++number % 17}`, signedUpAt: at }),
   }
   const times = ages.map((age) => Math.round(endsAt - (age + 1) * MINUTE))
   const questionnaire: Questionnaire = { ...form, signups: createRowList(times.map(create.signups)) }

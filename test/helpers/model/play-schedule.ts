@@ -218,6 +218,7 @@ async function extract(
     {
       ...deps,
       timeZone: TIME_ZONE,
+      claimableMs: clock.now,
       wallTimeAt: openWallClock(TIME_ZONE),
       readAhead: createReadAhead(9, clock),
       requireLease: async (trx, stream, partition) =>
