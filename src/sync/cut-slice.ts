@@ -1,81 +1,156 @@
 import type { Row } from '../core/column.ts'
+import { isSameJson } from '../core/is-same-json.ts'
 import type { Page } from '../core/page.ts'
 import type { Window } from '../core/slice.ts'
+import type { Stream } from '../core/stream.ts'
+import { textOf } from '../core/text-of.ts'
 import { floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
-import { chooseBounds, type PageTimes, SHORTEST_WINDOW } from './choose-bounds.ts'
-import { lookIntoList } from './look-into-list.ts'
-import { measureBareList, type NumberedPage, servedSize } from './measure-list.ts'
 import type { SliceReading } from './open-reading.ts'
-import { pagesByText } from './pages-by-text.ts'
+import { describeList, fetchIfServed } from './page-reading.ts'
 import { partOf } from './plan-again.ts'
 import { cutWindow, cutWindowAt } from './plan-windows.ts'
-import { minuteOf } from './row-window.ts'
-import { sliceSize } from './slice-size.ts'
+import { minuteOf, requireFiltered, secondOf } from './row-window.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 
-/** A part may be so many times as long as others, but is surely shorter than the whole: else the filter was ignored. */
-const UNEVEN = 2
-const SURELY_LESS = 0.8
+/** A list with a total costs one look a part, one without costs five calls: its parts are half as long. */
+const COUNTED_FACTOR = 2
+/** What is only a little too large is not worth a cut. */
+const TOLERANCE = 1.2
+/** Characters in rows that are held until their slice is proven: one of 200 questions has up to 50,000. */
+const MOST_HELD_TEXT = 4_000_000
+/** More at once would take looks at too many deep pages: such a list is cut into parts that are cut again. */
+const MOST_PARTS = 24
+/** A part whose question must not reach into a minute keeps so far from it: each asks for a minute more on both sides. */
+const APART = 2 * MINUTE
+/** The parts of a shorter window would ask for nearly the same. */
+export const SHORTEST_WINDOW = 2 * APART
+
 /**
- * Looks at page 1 of a window and cuts a large slice into parts of about equally many rows, newest first: pages in between tell
- * where in time they lie, for bare arrays also how many there are. Whatever the list's order, and whatever moves meanwhile, the
- * parts together are the window.
+ * How many pages a slice of a stream has at most before it is cut. It may be less than one where rows are heavy and are held.
+ * @param rows those of its first page, for what a page weighs
+ */
+export function longestSlice(
+  { isCounted, identity }: Stream,
+  pagesPerSlice: number,
+  rows: readonly Row[] = [],
+): number {
+  const most = pagesPerSlice * (isCounted ? COUNTED_FACTOR : 1)
+  const text = identity === undefined ? 0 : rows.reduce((sum, row) => sum + textOf(row), 0)
+  return TOLERANCE * (text === 0 ? most : Math.min(most, MOST_HELD_TEXT / text))
+}
+
+/** What is known of a list when it is to be cut. */
+interface List {
+  readonly first: Page
+  readonly firstTimes: readonly WallTime[]
+  /** When the rows of a page came to be, in order. @throws LivehouseError `paging.ignored` when most lie outside of what was asked */
+  readonly timesOf: (page: Page) => readonly WallTime[]
+  readonly mostPages: number
+}
+
+/**
+ * Looks at page 1 of a window and cuts a large slice into parts, newest first: by its total into parts of about equally many
+ * rows, and without a total where the first page lies that is too many. Whatever the list's order, and whatever moves meanwhile,
+ * the parts together are the window; one that is still too large is cut again.
  *
- * @param isTooLong reading it has shown that it is, whatever was expected
+ * @param isLong reading it has shown that it is too large
  * @returns undefined for one that is small enough, no longer than a few minutes, or whose rows lie too close together
- * @throws LivehouseError `paging.ignored` when a page does not fit the window, or is page 1 again
+ * @throws LivehouseError `paging.ignored` when a page does not fit the window
  */
 export async function cutSlice(
   slice: Slice,
   reading: SliceReading,
-  deps: RunDeps,
-  isTooLong = false,
+  { timeZone, pagesPerSlice }: Pick<RunDeps, 'timeZone' | 'pagesPerSlice'>,
+  isLong = slice.isLong,
 ): Promise<readonly Slice[] | undefined> {
   const { window, stream } = slice
-  if (window === undefined || window.to - window.from <= SHORTEST_WINDOW) return undefined
-  const first = await reading.firstPage()
-  const served = servedSize(reading.pages.pageSize, first)
-  const expectedPages = isTooLong ? undefined : slice.expectedPages
-  const readRows = () =>
-    first.items.flatMap((item) => {
-      const read = reading.readItem(item, first)
+  if (window === undefined || isLong === false || window.to - window.from <= SHORTEST_WINDOW) return undefined
+  const { pages, readItem, asked } = reading
+  const rowsOf = (page: Page) =>
+    page.items.flatMap((item) => {
+      const read = readItem(item, page)
       return read.kind === 'row' ? [read.row] : []
     })
-  const size = sliceSize(stream, served, pagesByText(stream, deps.pagesPerSlice, readRows), expectedPages)
-  if (stream.isCounted && pagesOf(first, served) <= size.enough) return undefined
+  const timesOf = (page: Page) => {
+    const rows = rowsOf(page)
+    if (asked) requireFiltered(describeList(pages.list), stream, rows, asked, timeZone)
+    const times = rows.flatMap((row) => secondOf(row[stream.timeColumns[0] ?? ''], timeZone) ?? [])
+    return times.sort((a, b) => a - b)
+  }
+  const first = await reading.firstPage()
+  const mostPages = longestSlice(stream, pagesPerSlice, stream.identity && rowsOf(first))
+  // Most lists that begin with a short page end there.
+  const isShort = stream.isCounted ? pagesOf(first, pages.pageSize) <= mostPages : first.items.length < pages.pageSize
+  if (isShort && isLong !== true) return undefined
+  const list = { first, firstTimes: timesOf(first), timesOf, mostPages }
+  return stream.isCounted
+    ? await cutByTotal(slice, window, reading, list)
+    : await cutByLook({ ...slice, isLong }, window, reading, list)
+}
 
-  const looks = lookIntoList(slice, reading, first, deps)
-  const known: PageTimes[] = [looks.timesOf({ number: 1, page: first })]
-  const onLook = (page: NumberedPage) => void known.push(looks.timesOf(page))
-  // Most lists that begin with a short page end there, and a part was measured when it was cut: reading shows where that is wrong.
-  const isShort = !isTooLong && (expectedPages !== undefined || first.items.length < reading.pages.pageSize)
-  if (!stream.isCounted && isShort) return undefined
-  const pages = stream.isCounted
-    ? pagesOf(first, served)
-    : await measureBareList(reading.pages, first, size.enough, size.most / 3, onLook)
-  if (pages === undefined) return undefined
-
-  const parts = size.partsOf(pages)
-  const pagesEach = pages / parts
-  const targets = Array.from({ length: parts - 1 }, (_, index) => Math.floor((index + 1) * pagesEach) + 1)
-  // What is larger than expected may be the whole list, of which the first page happens to fit: then the last one does not.
-  const ends = expectedPages === undefined ? [] : [pages]
-  const looked = await looks.at([...ends, ...targets])
-  const seen = looked.filter(({ times }) => times.length > 0)
-  // Where pages far down the list are not served, no more is known than before.
-  if (seen.length === 0) return toSlices(slice, cutWindow(window, parts), () => undefined)
-
-  const bounds = chooseBounds(window, inOrder([...known, ...seen]), targets)
-  // Where some pages are not served, a part that is longer than others may not be read to its end.
-  const areServed = seen.length === ends.length + targets.length
-  const turns = seen.filter(({ number }) => targets.includes(number))
-  return toSlices(slice, cutWindowAt(window, bounds), (part) => {
-    // Without a total, an ignored filter does not show at once where the first page of the whole list would fit; nor does what
-    // is long although it is a part: of the pages where parts should begin, more lie in it than those at its ends.
-    const isSure = stream.isCounted || (!fits(known[0], part) && turns.filter((page) => fits(page, part)).length <= 2)
-    if (!isSure || !areServed || pagesEach > size.longest) return undefined
-    return Math.min(pages * SURELY_LESS, pagesEach * UNEVEN)
+/** Looks at the pages at which parts should begin: in a list in order of time, and as a sample of any other, they show the times. */
+async function cutByTotal(
+  slice: Slice,
+  window: Window,
+  { pages }: SliceReading,
+  { first, firstTimes, timesOf, mostPages }: List,
+): Promise<readonly Slice[] | undefined> {
+  const count = pagesOf(first, pages.pageSize)
+  const parts = Math.min(MOST_PARTS, count, Math.ceil((count * TOLERANCE) / mostPages))
+  const numbers = Array.from({ length: parts - 1 }, (_, index) => Math.floor(((index + 1) * count) / parts) + 1)
+  // All have ended before the first error is thrown: none is still asked for then.
+  const looks = await Promise.allSettled(numbers.map(async (number) => await fetchIfServed(pages, number)))
+  const seen = looks.flatMap((look) => {
+    if (look.status === 'rejected') throw look.reason
+    return look.value ?? []
   })
+  // The page parameter seems to be ignored: reading shows whether it is.
+  if (seen.some((page) => isSameJson(page.items, first.items))) return undefined
+  const times = seen.flatMap(timesOf).sort((a, b) => a - b)
+  if (times.length === 0) return toSlices(slice, cutWindow(window, parts))
+  const bounds = numbers.map((_, index) => quantile(times, (index + 0.5) / numbers.length))
+  const crowded = [...firstTimes, ...times]
+  return toSlices(slice, cutWindowAt(window, keepWhole(window, bounds, crowded, first.items.length)))
+}
+
+/** Looks at the first page that is too many. Of a list in order of time, what lies before it has as many pages as a slice may have. */
+async function cutByLook(
+  slice: Slice,
+  window: Window,
+  { pages }: SliceReading,
+  { first, firstTimes, timesOf, mostPages }: List,
+): Promise<readonly Slice[] | undefined> {
+  const number = Math.max(2, Math.floor(mostPages) + 1)
+  const far = await fetchIfServed(pages, number)
+  if (far === undefined || far.items.length === 0) return undefined
+  // Past the end some services give the last page again: then it says nothing.
+  const farther = await fetchIfServed(pages, number + 1)
+  if (farther !== undefined && isSameJson(farther.items, far.items)) return undefined
+  const times = timesOf(far)
+  if (times.length === 0) return toSlices(slice, cutWindow(window, 2))
+  const at = floorToMinute(quantile(times, 0.5))
+  const isNewestFirst = quantile(firstTimes, 0) >= quantile(times, 1)
+  const isOldestFirst = quantile(firstTimes, 1) <= quantile(times, 0)
+  const parts = cutWindowAt(window, keepWhole(window, [at], [...firstTimes, ...times], first.items.length))
+  const isBefore = ({ from, to }: Window) => (isNewestFirst && from >= at) || (isOldestFirst && to <= at)
+  return toSlices(slice, parts)?.map((part) =>
+    part.window && isBefore(part.window) ? { ...part, isLong: false } : part,
+  )
+}
+
+/** Bounds inside of the window. A minute that fills a page is read as it is, and no other question reaches into it. */
+function keepWhole(
+  { from, to }: Window,
+  bounds: readonly WallTime[],
+  times: readonly WallTime[],
+  pageSize: number,
+): readonly WallTime[] {
+  const isInside = (at: WallTime) => at > from && at < to
+  const isCrowded = (at: WallTime) => times.filter((time) => floorToMinute(time) === at).length >= Math.max(2, pageSize)
+  return bounds
+    .map(floorToMinute)
+    .flatMap((at) => (isInside(at) && !isCrowded(at) ? [at] : [at - APART, at + APART]))
+    .filter(isInside)
 }
 
 /** From when on the rows of a slice are younger than settle, where others are older: a live list moves there alone. */
@@ -101,30 +176,19 @@ export function halveSlice(
     .sort((a, b) => a - b)
   const middle = times[Math.floor(times.length / 2)] ?? floorToMinute((window.from + window.to) / 2)
   const at = unsettledFrom(slice) ?? Math.max(window.from + MINUTE, Math.min(middle, window.to - MINUTE))
-  return toSlices(slice, cutWindowAt(window, [at]), () => undefined)
+  return toSlices(slice, cutWindowAt(window, [at]))
 }
 
-function toSlices(
-  slice: Slice,
-  windows: readonly Window[],
-  expectedPagesOf: (window: Window) => number | undefined,
-): readonly Slice[] | undefined {
-  if (windows.length < 2) return undefined
-  return windows.map((window) => ({ ...partOf(slice, window), expectedPages: expectedPagesOf(window) }))
+function toSlices(slice: Slice, windows: readonly Window[]): readonly Slice[] | undefined {
+  return windows.length < 2 ? undefined : windows.map((window) => partOf(slice, window))
 }
 
-function pagesOf({ total = 0 }: Page, served: number): number {
+/** How many pages a list with a total has: a page that is not full although more is announced shows what size the service serves. */
+function pagesOf({ items, total = 0 }: Page, pageSize: number): number {
+  const served = items.length > 0 && items.length < Math.min(pageSize, total) ? items.length : pageSize
   return Math.ceil(total / served)
 }
 
-/** Whether a page may be one of a window, by most of its rows. */
-function fits(page: PageTimes | undefined, { from, to }: Window): boolean {
-  const times = page?.times ?? []
-  return times.filter((time) => time >= from && time < to).length * 2 >= times.length
-}
-
-/** Each page once. */
-function inOrder(pages: readonly PageTimes[]): readonly PageTimes[] {
-  const byNumber = new Map(pages.map((page) => [page.number, page]))
-  return [...byNumber.values()].sort((one, other) => one.number - other.number)
+function quantile(sorted: readonly WallTime[], share: number): WallTime {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
 }

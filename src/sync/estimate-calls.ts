@@ -6,8 +6,8 @@ import type { Stream, StreamName } from '../core/stream.ts'
 import { MINUTE } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
 import { readKnownRows } from '../ledger/slices.ts'
+import { longestSlice } from './cut-slice.ts'
 import type { PartitionPlan } from './partitions.ts'
-import { sliceSize } from './slice-size.ts'
 import type { Slice } from './slice-work.ts'
 
 /** How many calls a plan will take for one stream, repeats and repetitions of moving lists left out. */
@@ -39,11 +39,10 @@ export interface EstimateDeps {
 
 /** Of so many slices a stream the source is asked; the others are taken to be like them. */
 const MOST_ASKED = 20
-/** What cutting a longer list takes beside its pages (see `cut-slice.ts`): for each part, and where the end is to be found. */
+/** What cutting a longer list takes beside its pages (see `cut-slice.ts`), for each part. */
 const PAGES_A_SLICE = 50
 const CALLS_A_PART = 1.5
-const CALLS_A_BARE_PART = 4.5
-const CALLS_TO_MEASURE = 11
+const CALLS_A_BARE_PART = 5.5
 
 /**
  * Estimates the calls of a plan: from the totals of earlier readings, else by asking the source for page 1 with one row. Lists
@@ -82,15 +81,13 @@ export function callsFor(stream: Stream, rows: number | undefined): number {
   const { pageSize, isCounted, isTimeFiltered, isBudgeted } = stream
   // An empty page ends it.
   if (isBudgeted) return Math.ceil((rows ?? 0) / pageSize) + 1
-  const { enough, partsOf } = sliceSize(stream, pageSize, PAGES_A_SLICE)
-  if (!isCounted) {
-    // An empty page is the end; a full first one takes a look at a far one, and the first and the last again.
-    const pages = Math.ceil((rows ?? 0) / pageSize)
-    if (pages <= enough) return (rows ?? 0) < pageSize ? pages + 1 : pages + 4
-    return pages + Math.ceil(partsOf(pages) * CALLS_A_BARE_PART) + CALLS_TO_MEASURE
-  }
-  const pages = Math.max(1, Math.ceil((rows ?? 0) / pageSize))
-  return isTimeFiltered && pages > enough ? pages + Math.ceil(partsOf(pages) * CALLS_A_PART) : pages
+  const longest = longestSlice(stream, PAGES_A_SLICE)
+  const pages = Math.ceil((rows ?? 0) / pageSize)
+  const parts = pages > longest ? Math.ceil(pages / longest) : 0
+  if (isCounted) return Math.max(1, pages) + (isTimeFiltered ? Math.ceil(parts * CALLS_A_PART) : 0)
+  if (parts > 0) return pages + Math.ceil(parts * CALLS_A_BARE_PART)
+  // An empty page is the end; a full first one takes a look at a far one, and the first and the last again.
+  return pages + ((rows ?? 0) < pageSize ? 1 : 4)
 }
 
 /** Without the pages that have landed, but that the last of them is looked at again. */

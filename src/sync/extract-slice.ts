@@ -1,15 +1,15 @@
 import { LivehouseError } from '../core/errors.ts'
 import type { BatchLoader } from './batch-loader.ts'
-import { SHORTEST_WINDOW } from './choose-bounds.ts'
-import { cutSlice, halveSlice } from './cut-slice.ts'
+import { cutSlice, halveSlice, longestSlice, SHORTEST_WINDOW } from './cut-slice.ts'
 import { extractKeyed } from './extract-keyed.ts'
 import { extractUnkeyed } from './extract-unkeyed.ts'
 import { type Extraction, MOST_READINGS } from './extraction.ts'
 import type { SliceReading } from './open-reading.ts'
 import { describeList } from './page-reading.ts'
-import { sliceSize } from './slice-size.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 
+/** What turns out longer than a slice is meant to be is read on for a while: a part may be larger than it seemed. */
+const MOST_FACTOR = 1.5
 /** So many pages of one minute are no list: the service begins again behind its end, or ignores the page parameter. */
 const MOST_PAGES = 2000
 
@@ -35,7 +35,7 @@ export async function extractSlice(
   const { identity } = stream
   if (identity === undefined) return { kind: 'read', extraction: await extractKeyed(slice, reading, deps, loader) }
 
-  const isTooLong = (pages: number, size: number) => pages > sliceSize(stream, size, deps.pagesPerSlice).most
+  const isTooLong = (pages: number) => pages > longestSlice(stream, deps.pagesPerSlice) * MOST_FACTOR
   const isEndless = (pages: number) => pages > MOST_PAGES
   const mayBeCut = window !== undefined && window.to - window.from > SHORTEST_WINDOW
   const read = await extractUnkeyed(slice, identity, reading, deps, loader, mayBeCut ? isTooLong : isEndless)

@@ -21,8 +21,8 @@ export interface Slice {
   readonly covers: Window | undefined
   /** The backfill that it belongs to. */
   readonly backfillId?: string
-  /** Cut out of a larger one, by its rows: no more pages were expected to be in it. */
-  readonly expectedPages?: number | undefined
+  /** Whether it has more pages than a slice may have; undefined where that is not known. */
+  readonly isLong?: boolean | undefined
   /** So many of its pages have landed: it goes before all others. */
   readonly pagesRead?: number
   /** Days in a row on which the service refused or failed what is read of its partition: others go first. */

@@ -33,10 +33,10 @@ describe('calls ÷ fewest possible', () => {
   test.each(cases)('a history that is %s, in %s', async (history, order) => {
     const times = orders[order](histories[history])
     const counted = await extract('watch_records', { times })
-    expect(counted.asked.length / (ROWS / 100)).toBeLessThan(order === 'no order' ? 1.08 : 1.06)
-    expect(counted.slices.length).toBeGreaterThanOrEqual(4)
+    expect(counted.asked.length / (ROWS / 100)).toBeLessThan(1.04)
+    expect(counted.slices.length).toBeGreaterThanOrEqual(3)
     const bare = await extract('gifts', { times })
-    expect(bare.asked.length / (ROWS / 100)).toBeLessThan(1.17)
+    expect(bare.asked.length / (ROWS / 100)).toBeLessThan(order === 'no order' ? 1.25 : 1.15)
     expect(Math.max(...rowsOf(bare))).toBeLessThanOrEqual(7500)
   })
 
@@ -78,7 +78,7 @@ describe('a service that behaves otherwise', () => {
 
   test('serves pages of one row: a list of few rows is not cut, a longer one into parts that can be resumed', async () => {
     const rows = (count: number) => histories.even.slice(0, count)
-    expect((await extract('watch_records', { times: rows(180), largestPage: 1 })).slices).toHaveLength(1)
+    expect((await extract('watch_records', { times: rows(100), largestPage: 1 })).slices).toHaveLength(1)
     const longer = await extract('watch_records', { times: rows(900), largestPage: 1 })
     expect(longer.slices.length).toBeGreaterThanOrEqual(5)
     expect(longer.asked.length).toBeLessThan(900 * 1.15)
@@ -105,13 +105,13 @@ describe('a service that behaves otherwise', () => {
     ],
   ])('pages far down the list %s: it is cut all the same, and read', async (_how, far) => {
     const serve = serveTimed({ times })
-    const answer = (request: PageRequest) => (request.page > 60 ? far() : serve(request))
+    const answer = (request: PageRequest) => (request.page > 120 ? far() : serve(request))
     const extraction = await extractScripted('watch_records', answer, { window })
     expectWhole(extraction, times.length)
   })
 
   test.each(['descending', 'ascending', 'no order'] as const)(
-    'ignores the time filter, in %s: a few calls are enough to see it',
+    'ignores the time filter, in %s: a part shows it',
     async (order) => {
       const list = orders[order](histories.bursts)
       const all = serveTimed({ times: list })
@@ -127,29 +127,13 @@ describe('a service that behaves otherwise', () => {
             code: 'paging.ignored',
             details: { parameter: 'time filter' },
           })
-          expect(asked.length).toBeLessThan(30)
+          expect(asked.length).toBeLessThan(100)
         }
       }
     },
   )
 
-  test.each(['descending', 'ascending'] as const)(
-    'ignores the time filter of a list of two parts, in %s: the end of one shows it',
-    async (order) => {
-      const all = serveTimed({ times: orders[order](histories.even.slice(0, 8500)) })
-      const asked: number[] = []
-      const answer = (request: PageRequest) => {
-        asked.push(request.page)
-        return all({ ...request, list: unfiltered(request) })
-      }
-      expect(await errorOf(extractScripted('watch_records', answer, { window }))).toMatchObject({
-        code: 'paging.ignored',
-      })
-      expect(asked.length).toBeLessThanOrEqual(4)
-    },
-  )
-
-  test('ignores the page parameter: one look shows it, and the same again', async () => {
+  test('ignores the page parameter: a few calls show it', async () => {
     const serve = serveTimed({ times })
     let calls = 0
     const answer = (request: PageRequest) => {
@@ -160,7 +144,7 @@ describe('a service that behaves otherwise', () => {
       code: 'paging.ignored',
       details: { parameter: 'page' },
     })
-    expect(calls).toBe(3)
+    expect(calls).toBeLessThan(7)
     calls = 0
     expect(await errorOf(extractScripted('gifts', answer, { window }))).toMatchObject({ code: 'paging.ignored' })
     expect(calls).toBeLessThan(7)
