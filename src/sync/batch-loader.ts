@@ -3,12 +3,12 @@ import pLimit, { type LimitFunction } from 'p-limit'
 import type { Row } from '../core/column.ts'
 import { addCounts, type Counts, noCounts } from '../core/outcome.ts'
 import type { Stream } from '../core/stream.ts'
-import type { Database } from '../store/database.ts'
+import { textOf } from '../core/text-of.ts'
 import { replaceChildren } from '../store/children.ts'
 import { copyRows } from '../store/copy-rows.ts'
+import type { Database } from '../store/database.ts'
 import { isDeadlock, type LoadCounts, loadRows, prepareToLoad } from '../store/load.ts'
 import { keepConflicts } from './keep-conflicts.ts'
-import { lightChunksOf } from './light-chunks-of.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 
 /** Rows a statement; measured: half as many take 8 % longer, more gain nothing. */
@@ -146,4 +146,24 @@ function yieldsTo({ versions }: Stream): boolean {
 /** Rows that yielded to another record. */
 function withConflicts(loaded: LoadCounts, conflicts: number): Partial<Counts> {
   return { ...loaded, unchanged: loaded.unchanged - conflicts, quarantined: conflicts }
+}
+
+/** Characters a statement, for rows of hundreds of answers. */
+const MOST_TEXT = 2_000_000
+
+/** All rows in their order, in chunks of up to `most` and of no more text than a statement takes easily, unless one row has more. */
+export function* lightChunksOf(rows: readonly Row[], most: number): Iterable<readonly Row[]> {
+  let chunk: Row[] = []
+  let text = 0
+  for (const row of rows) {
+    const own = textOf(row)
+    if (chunk.length > 0 && (chunk.length >= most || text + own > MOST_TEXT)) {
+      yield chunk
+      chunk = []
+      text = 0
+    }
+    chunk.push(row)
+    text += own
+  }
+  if (chunk.length > 0) yield chunk
 }

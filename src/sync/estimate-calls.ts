@@ -77,7 +77,7 @@ export async function estimateCalls(
 }
 
 /** Calls for so many rows, at the largest page that the spec allows. */
-export function callsFor(stream: Stream, rows: number | undefined): number {
+function callsFor(stream: Stream, rows: number | undefined): number {
   const { pageSize, isCounted, isTimeFiltered, isBudgeted } = stream
   // An empty page ends it.
   if (isBudgeted) return Math.ceil((rows ?? 0) / pageSize) + 1

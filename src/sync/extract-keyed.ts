@@ -4,16 +4,14 @@ import type { Page } from '../core/page.ts'
 import type { ChannelFacts, Stream } from '../core/stream.ts'
 import { readDuplicates } from '../ledger/known-duplicates.ts'
 import type { BatchLoader } from './batch-loader.ts'
-import { type Extraction, isSettled, MOST_READINGS } from './extraction.ts'
+import { type Extraction, isSettled, judgeWalks, keyField, losersOf, MOST_READINGS, winnersOf } from './judge-walk.ts'
 import type { SliceReading } from './open-reading.ts'
 import { describeList, fetchNumbered, fetchPastEnd, type PageReading } from './page-reading.ts'
 import { readPages } from './read-pages.ts'
-import { judgeWalks, keyField, losersOf, winnersOf } from './real-duplicates.ts'
 import { holdBack, openFieldCheck } from './require-fields.ts'
-import { rowKey } from './row-key.ts'
 import { liesWithin, requireFiltered } from './row-window.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
-import { startWalk, type Walk, type WalkSummary } from './walk.ts'
+import { rowKey, startWalk, type Walk, type WalkSummary } from './walk.ts'
 
 /**
  * Reads the pages of a slice whose rows have a key, walk by walk until one proves itself. Rows go to `loader` as they come:

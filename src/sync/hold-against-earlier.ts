@@ -1,7 +1,6 @@
 import { judgeDrop } from '../ledger/surprise-drop.ts'
 import { countHeld } from '../store/table-part.ts'
-import type { Extraction } from './extraction.ts'
-import type { Verdict } from './judge-walk.ts'
+import type { Extraction, Verdict } from './judge-walk.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 
 export interface HeldVerdict {

@@ -1,5 +1,9 @@
+import type { Row } from '../core/column.ts'
+import type { RejectedItem } from '../core/item.ts'
 import type { Proof } from '../core/slice.ts'
-import type { WalkSummary } from './walk.ts'
+import type { ChannelFacts, Stream } from '../core/stream.ts'
+import { duplicateItem } from '../ledger/known-duplicates.ts'
+import type { HeldRow, WalkSummary } from './walk.ts'
 
 /** What a walk proves, and one sentence that says why where it is neither `verified` nor `unverifiable`. */
 export interface Verdict {
@@ -24,4 +28,87 @@ export function judgeWalk({ totals, received, distinct, rejected }: WalkSummary)
   const came = `${distinct} distinct and ${rejected.length} quarantined rows came, ${received - accounted} came twice`
   if (received < first) return { proof: 'short', reason: `the source says ${first}, but ${came}` }
   return { proof: 'moving', reason: `the source says ${first}; ${came}` }
+}
+
+/** Which rows a reading found at the source, by key (without the parts that the partition names). */
+export interface FoundRows {
+  /** Of the whole walk, or those that lie in the window. */
+  readonly count: number
+  readonly has: (key: string) => boolean
+}
+
+/** What reading a slice brought. Its rows have been given to the loader, but for those that came more than once. */
+export interface Extraction {
+  readonly summary: WalkSummary
+  readonly verdict: Verdict
+  /** Rows of the slice's window, or of the walk. */
+  readonly found: FoundRows
+  /** Whether it was read once: all rows that it has written are those that it found. */
+  readonly isOnlyReading: boolean
+  /**
+   * Rows without an id of a reading that came to its end and fell short: they are written only where the shortfall is accepted.
+   * None of any other reading.
+   */
+  readonly unproven?: readonly Row[]
+  /** Of rows without an id: how many the largest page held; undefined where all lay on one. */
+  readonly pageSize?: number | undefined
+  readonly channelFacts: ChannelFacts | undefined
+  /** Column headers as JSON text (API 4.11), also of an answer without rows; undefined where there are none. */
+  readonly title: string | undefined
+}
+
+/** A reading that does not prove itself is repeated up to two times; each is judged alone. */
+export const MOST_READINGS = 3
+
+/** Whether more readings would prove no more. */
+export function isSettled({ proof }: Verdict): boolean {
+  return proof === 'verified' || proof === 'unverifiable'
+}
+
+/**
+ * Judges a walk and the one before it. Equal keys in a still list are real duplicates only when two walks in a row show the same
+ * keys more than once with the same differing contents: a row that a moving list has shifted comes twice as it is, and one that
+ * changes does not come the same way again.
+ */
+export function judgeWalks(summary: WalkSummary, previous: WalkSummary | undefined): Verdict {
+  const verdict = judgeWalk(summary)
+  const { totals, received, repeated } = summary
+  const isStill = totals !== undefined && totals.smallest === totals.largest && received === totals.first
+  if (verdict.proof !== 'moving' || !isStill || repeated.length > 0 || previous === undefined) return verdict
+  const groups = contentsOf(summary)
+  const isDiffering = groups.every((contents) => new Set(contents).size === contents.length)
+  if (!isDiffering || JSON.stringify(groups) !== JSON.stringify(contentsOf(previous))) return verdict
+  return { proof: 'verified', reason: undefined }
+}
+
+/** What came more than once, as sorted texts in an order of their own. */
+function contentsOf({ held }: WalkSummary): readonly (readonly string[])[] {
+  const groups = [...held].filter(([, rows]) => rows.length > 1).sort(([a], [b]) => (a < b ? -1 : 1))
+  return groups.map(([, rows]) => rows.map(({ raw }) => raw).sort())
+}
+
+/** Of the rows held back, those that count: the freshest of each key, whatever the order in which they came. */
+export function winnersOf(stream: Stream, held: WalkSummary['held']): readonly Row[] {
+  return [...held.values()].flatMap((rows) => rank(stream, rows).slice(0, 1)).map(({ row }) => row)
+}
+
+/** The others, for quarantine. */
+export function losersOf(stream: Stream, held: WalkSummary['held']): readonly RejectedItem[] {
+  const path = keyField(stream)
+  return [...held.values()].flatMap((rows) =>
+    rank(stream, rows)
+      .slice(1)
+      .map(({ raw }) => duplicateItem(raw, path, rows.length)),
+  )
+}
+
+/** The source field of the key. */
+export function keyField({ key, columns }: Stream): string {
+  const sources = key.map((name) => columns[name]?.source)
+  return sources.find((source) => source?.kind === 'field')?.field ?? ''
+}
+
+function rank({ freshnessColumn }: Stream, rows: readonly HeldRow[]): readonly HeldRow[] {
+  const freshness = ({ row, raw }: HeldRow) => [String(row[freshnessColumn ?? ''] ?? ''), raw].join('\u0000')
+  return rows.toSorted((a, b) => (freshness(a) < freshness(b) ? 1 : -1))
 }

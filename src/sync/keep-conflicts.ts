@@ -3,12 +3,12 @@ import { type Cell, type Column, type Row, unreadable } from '../core/column.ts'
 import { jsonText } from '../core/json-text.ts'
 import { type Partition, partitionKey } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import type { Database } from '../store/database.ts'
 import { conflictItem, quarantineItems } from '../ledger/quarantine.ts'
+import type { Database } from '../store/database.ts'
 import { lockVersions, readRivals } from '../store/rivals.ts'
-import { keyField } from './real-duplicates.ts'
-import { rowKey } from './row-key.ts'
+import { keyField } from './judge-walk.ts'
 import { minuteOf } from './row-window.ts'
+import { rowKey } from './walk.ts'
 
 /** Who finds a conflict, and when. */
 interface Finder {

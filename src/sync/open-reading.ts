@@ -1,12 +1,11 @@
 import type { ItemReader } from '../core/item.ts'
 import type { Page } from '../core/page.ts'
-import { type Window, widen } from '../core/slice.ts'
+import { widen, type Window } from '../core/slice.ts'
 import { formatWallDate } from '../core/wall-clock.ts'
 import { type EarlierReadings, readEarlier } from '../ledger/earlier-readings.ts'
-import type { CallMeter } from './call-meter.ts'
 import { fetchNumbered, type PageReading } from './page-reading.ts'
 import { coveredPart, horizonAt } from './plan-windows.ts'
-import { type RunDeps, type Slice, sliceName } from './slice-work.ts'
+import { type CallMeter, type RunDeps, type Slice, sliceName } from './slice-work.ts'
 
 /** What every way of reading a slice begins with. */
 export interface SliceReading {

@@ -1,9 +1,14 @@
 import { createHash } from 'node:crypto'
+import type { Row } from '../core/column.ts'
+import type { ItemReader, RejectedItem } from '../core/item.ts'
+import { jsonText } from '../core/json-text.ts'
 import type { Page } from '../core/page.ts'
+import type { Stream } from '../core/stream.ts'
 import type { OpenSlice } from '../ledger/open-slices.ts'
-import type { PageRows } from './page-rows.ts'
+import { losersOf, winnersOf } from './judge-walk.ts'
 import { liesWithin } from './row-window.ts'
 import type { Slice } from './slice-work.ts'
+import { expectedFields, type HeldRow, removePresent, rowKey } from './walk.ts'
 
 /** Refused on so many days in a row, it is not the day's calls that are spent: the slice is `failed`, and waits for all others. */
 export const DAYS_UNTIL_FAILED = 3
@@ -65,4 +70,75 @@ export function isLastPage({ lastPageKeys }: OpenSlice, page: ReadPage): boolean
 /** Keys in their order; what could not be read has none, and stands for itself. */
 function contentOf({ keys, rejected }: PageRows): readonly string[] {
   return [...keys, ...rejected.map(({ raw }) => `?${createHash('sha256').update(raw).digest('hex')}`)]
+}
+
+/**
+ * What it means that the page after the last one is that page again, although rows have an id. The place where the list would
+ * end is asked for at another page size: of pages one row shorter, the one that holds the last row ends with it where the service
+ * gives its last page again past the end. `moved`: rows came that had not come before. `ignored`: the page parameter has no effect.
+ * @param read a page by number and size
+ */
+export async function judgeRepeatedPage(
+  { pagesRead, pageSize, keys }: OpenSlice,
+  repeated: ReadPage,
+  read: (page: number, pageSize: number) => Promise<ReadPage>,
+): Promise<'end' | 'moved' | 'ignored'> {
+  const rows = (pagesRead - 1) * pageSize + repeated.items.length
+  let size = Math.min(pageSize, rows) - 1
+  while (size > 1 && rows % size === 0) size--
+  // Of one row there is no shorter page: it is taken for the whole list.
+  if (size < 1) return 'end'
+  const page = await read(Math.ceil(rows / size), size)
+  if (page.items.length === 0 || page.keys.some((key) => !keys.has(key))) return 'moved'
+  const lastKey = repeated.keys.at(-1)
+  const hasLast = lastKey === undefined || page.keys.includes(lastKey)
+  return hasLast && page.items.length < Math.max(size, 2) ? 'end' : 'ignored'
+}
+
+/** What one page brought, judged alone. */
+export interface PageRows {
+  /** One a key; of several the freshest. */
+  readonly rows: readonly Row[]
+  /** Their keys, in the order of the page. */
+  readonly keys: readonly string[]
+  /** What cannot be read, and rows beside a fresher one of their key. */
+  readonly rejected: readonly RejectedItem[]
+  readonly degraded: number
+  readonly unknownFields: ReadonlySet<string>
+  /** Declared fields that no item of the page has. */
+  readonly absentFields: ReadonlySet<string>
+}
+
+/** Reads the items of a page whose rows have a key. One answer cannot have moved: equal keys in it are real duplicates. */
+export function readPageRows(stream: Stream, page: Page, readItem: ItemReader): PageRows {
+  const keyOf = rowKey(stream)
+  const held = new Map<string, HeldRow[]>()
+  const unreadable: RejectedItem[] = []
+  const unknownFields = new Set<string>()
+  const absentFields = new Set(expectedFields(stream))
+  let degraded = 0
+  for (const item of page.items) {
+    removePresent(absentFields, item)
+    const read = readItem(item, page)
+    if (read.kind === 'rejected') {
+      unreadable.push(read)
+      continue
+    }
+    for (const field of read.unknownFields) unknownFields.add(field)
+    const key = keyOf(read.row)
+    const raw = jsonText(item)
+    const others = held.get(key) ?? []
+    held.set(key, others)
+    if (others.some((other) => other.raw === raw)) continue
+    if (read.unreadFields.length > 0) degraded++
+    others.push({ row: read.row, raw })
+  }
+  return {
+    rows: winnersOf(stream, held),
+    keys: [...held.keys()],
+    rejected: [...unreadable, ...losersOf(stream, held)],
+    degraded,
+    unknownFields,
+    absentFields,
+  }
 }

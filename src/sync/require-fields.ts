@@ -2,13 +2,12 @@ import type { Kysely, OperationNodeSource } from 'kysely'
 import type { Row } from '../core/column.ts'
 import { LivehouseError } from '../core/errors.ts'
 import { partitionKey } from '../core/slice.ts'
-import type { Database } from '../store/database.ts'
+import { isDuplicate } from '../ledger/known-duplicates.ts'
 import { knownFieldsEntry, noteMissingFields } from '../ledger/known-fields.ts'
-import { expectedFields } from './absent-fields.ts'
+import type { Database } from '../store/database.ts'
 import type { SliceReading } from './open-reading.ts'
-import { SMALLEST_SAMPLE } from './require-readable.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
-import type { WalkSummary } from './walk.ts'
+import { expectedFields, type WalkSummary } from './walk.ts'
 
 /** The statement that remembers which fields a reading had, for the transaction of its rows; undefined where it had none. */
 export function presentFieldsEntry(
@@ -88,4 +87,24 @@ export function holdBack(check: FieldCheck, load: (rows: readonly Row[]) => Prom
     },
     flush,
   }
+}
+
+/** Below this many items a few bad ones say nothing about the interface. */
+const SMALLEST_SAMPLE = 20
+const LARGEST_SHARE = 0.1
+
+/**
+ * Refuses a slice of which too much could not be read: that is a changed interface, not bad rows.
+ * @throws LivehouseError `rows.unreadable`, with three sample reasons.
+ */
+export function requireReadable({ received, rejected: quarantined }: Pick<WalkSummary, 'received' | 'rejected'>): void {
+  const rejected = quarantined.filter((item) => !isDuplicate(item))
+  if (received < SMALLEST_SAMPLE || rejected.length <= received * LARGEST_SHARE) return
+  const samples = [...new Set(rejected.map(({ reason }) => reason))].slice(0, 3)
+  throw new LivehouseError(
+    'rows.unreadable',
+    `${rejected.length} of ${received} rows could not be read: ${samples.join('; ')}. They are kept in quarantine; ` +
+      'the interface has probably changed (see `livehouse quarantine list`).',
+    { rejected: rejected.length, received, samples },
+  )
 }

@@ -41,7 +41,7 @@ export interface RetryResult {
   readonly readAgain: readonly { readonly stream: string; readonly partition: string }[]
 }
 
-export const noRetryCounts: RetryCounts = {
+const noRetryCounts: RetryCounts = {
   items: 0,
   inserted: 0,
   updated: 0,

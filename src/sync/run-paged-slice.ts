@@ -7,25 +7,34 @@ import { closeOpenSlice, type OpenSlice, readOpenSlice, saveOpenSlice } from '..
 import { recordSlice, type SliceRecord } from '../ledger/slices.ts'
 import { acceptShortfall } from './accept-shortfall.ts'
 import { createBatchLoader } from './batch-loader.ts'
-import { endFirst } from './begun-first.ts'
-import { createCallMeter } from './call-meter.ts'
 import { type HeldVerdict, holdAgainstEarlier } from './hold-against-earlier.ts'
-import { judgeRepeatedPage } from './judge-repeated-page.ts'
-import { keepRejected } from './keep-rejected.ts'
 import { openReading } from './open-reading.ts'
 import { describeList, fetchNumbered, pageIgnored } from './page-reading.ts'
-import { readPageRows } from './page-rows.ts'
-import { addFailure, addPage, beginSlice, DAYS_UNTIL_FAILED, isLastPage, type ReadPage } from './paged-progress.ts'
-import { partOf } from './plan-again.ts'
+import {
+  addFailure,
+  addPage,
+  beginSlice,
+  DAYS_UNTIL_FAILED,
+  isLastPage,
+  judgeRepeatedPage,
+  type ReadPage,
+  readPageRows,
+} from './paged-progress.ts'
+import { endFirst, partOf } from './plan-again.ts'
 import { cutWindow, settledPart } from './plan-windows.ts'
-import { openFieldCheck, presentFieldsEntry } from './require-fields.ts'
-import { requireReadable } from './require-readable.ts'
+import {
+  keepRejected,
+  mayNotRecord,
+  messageOf,
+  openSliceLog,
+  shortfall,
+  writeAlone,
+  writeFailure,
+} from './record-slice.ts'
+import { openFieldCheck, presentFieldsEntry, requireReadable } from './require-fields.ts'
 import { requireFiltered } from './row-window.ts'
 import type { CutSlice, EndedSlice } from './run-slice.ts'
-import { mayNotRecord, messageOf, shortfall } from './slice-errors.ts'
-import { openSliceLog } from './slice-log.ts'
-import type { RunDeps, Slice } from './slice-work.ts'
-import { writeAlone, writeFailure } from './write-alone.ts'
+import { createCallMeter, type RunDeps, type Slice } from './slice-work.ts'
 
 /** The day's calls are spent, or may not be made now: what has been read is committed, and another day goes on. */
 export interface WaitingSlice {

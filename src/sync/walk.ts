@@ -3,9 +3,7 @@ import type { ItemReader, RejectedItem } from '../core/item.ts'
 import { jsonText } from '../core/json-text.ts'
 import type { Page } from '../core/page.ts'
 import type { Stream } from '../core/stream.ts'
-import { expectedFields, removePresent } from './absent-fields.ts'
 import { createKeySet } from './key-set.ts'
-import { rowKey } from './row-key.ts'
 
 /** The source's own counts, over every answer of a walk. */
 export interface Totals {
@@ -118,4 +116,25 @@ function addTotal(totals: Totals | undefined, total: number | undefined): Totals
     smallest: Math.min(totals.smallest, total),
     largest: Math.max(totals.largest, total),
   }
+}
+
+/** The fields that every item has where the service gives them at all; none where items are read by their place (API 4.11). */
+export function expectedFields({ columns, readItem }: Stream): readonly string[] {
+  if (readItem !== undefined) return []
+  return Object.values(columns).flatMap(({ source }) =>
+    source.kind === 'field' && source.isOptional !== true ? [source.field] : [],
+  )
+}
+
+/** Takes the fields that an item has out of those that none had so far. */
+export function removePresent(absent: Set<string>, item: unknown): void {
+  for (const field of absent) if (Object.hasOwn(Object(item), field)) absent.delete(field)
+}
+
+/** What tells the rows of one partition apart: the key columns that the items themselves give, as text. */
+export function rowKey({ key, columns }: Stream): (row: Row) => string {
+  const names = key.filter((name) => columns[name]?.source.kind === 'field')
+  const [only, ...more] = names
+  if (only !== undefined && more.length === 0) return (row) => String(row[only])
+  return (row) => names.map((name) => row[name]).join('\u0000')
 }

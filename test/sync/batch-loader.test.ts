@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { silentLog } from '../../src/core/log.ts'
 import { openWallClock } from '../../src/core/wall-clock.ts'
 import { openDatabase } from '../../src/store/pool.ts'
-import { createBatchLoader } from '../../src/sync/batch-loader.ts'
+import { createBatchLoader, lightChunksOf } from '../../src/sync/batch-loader.ts'
 import { createReadAhead } from '../../src/sync/read-ahead.ts'
 import type { RunDeps } from '../../src/sync/slice-work.ts'
 import { visitors } from '../../src/streams/visitors.ts'
@@ -175,4 +175,20 @@ describe('a loader of rows with a key', () => {
     expect(loader.counts()).toMatchObject({ inserted: 1, updated: 0, unchanged: 2 })
     expect(await countOf('15')).toBe(3)
   })
+})
+
+const sizesOf = (texts: readonly number[], most = 1000) => {
+  const rows = texts.map((length, id) => ({ id, text: '问'.repeat(length) }))
+  const chunks = [...lightChunksOf(rows, most)]
+  expect(chunks.flat()).toEqual(rows)
+  return chunks.map(({ length }) => length)
+}
+
+test.each<[string, readonly number[], readonly number[]]>([
+  ['no row', [], []],
+  ['light rows, as many as a statement takes', Array.from({ length: 2500 }, () => 10), [1000, 1000, 500]],
+  ['rows of hundreds of answers, fewer', Array.from({ length: 90 }, () => 50_000), [40, 40, 10]],
+  ['a row that is too heavy for any, alone', [1, 3_000_000, 1], [1, 1, 1]],
+])('%s', (_, texts, sizes) => {
+  expect(sizesOf(texts)).toEqual(sizes)
 })

@@ -1,8 +1,12 @@
 import { type AuditOutcome, NOT_BY_TOTAL } from '../../app/run-audit.ts'
-import { describeDifference } from '../../sync/audit/describe-difference.ts'
-import type { AuditVerdict, Difference, PartitionAudit } from '../../sync/audit/partition-audit.ts'
-import { findStream } from '../../streams/registry.ts'
 import { rowKeyColumn } from '../../store/table-part.ts'
+import { findStream } from '../../streams/registry.ts'
+import {
+  type AuditVerdict,
+  describeDifference,
+  type Difference,
+  type PartitionAudit,
+} from '../../sync/audit/partition-audit.ts'
 import { formatTable, rangeText, type TableCell } from '../format.ts'
 
 /** More partitions than this are summed up by stream, but for those that are not equal. */

@@ -1,14 +1,18 @@
 import { isEmptyWindow, type Partition, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
 import { MINUTE, type WallTime } from '../../core/wall-clock.ts'
-import type { CallMeter } from '../call-meter.ts'
-import type { RunDeps } from '../slice-work.ts'
+import type { CallMeter, RunDeps } from '../slice-work.ts'
 import { compareRange } from './compare-range.ts'
 import { type Holdings, openHoldings } from './holdings.ts'
-import { mayStillChange } from './may-still-change.ts'
-import { differenceOf, narrowDifference, type Suspect } from './narrow-difference.ts'
+import { mayStillChange } from './judge-rows.ts'
+import {
+  differenceOf,
+  narrowDifference,
+  openSourceCounts,
+  type SourceCounts,
+  type Suspect,
+} from './narrow-difference.ts'
 import { type Comparison, type Difference, nothingCompared } from './partition-audit.ts'
-import { openSourceCounts, type SourceCounts } from './source-counts.ts'
 
 export interface RangesAudit {
   readonly stream: Stream

@@ -1,9 +1,16 @@
-import type { RunDeps } from '../slice-work.ts'
-import { choosePages } from './choose-pages.ts'
-import { comparePage, type PagedPart } from './compare-page.ts'
+import { jsonText } from '../../core/json-text.ts'
+import { type Partition, partitionKey, type Window } from '../../core/slice.ts'
+import type { Stream } from '../../core/stream.ts'
+import { formatWallDate, MINUTE, wallTimeAt } from '../../core/wall-clock.ts'
+import { hashItem, readQuarantined } from '../../ledger/quarantine.ts'
+import { compareRows } from '../../store/compare-rows.ts'
+import { rowKeyColumn } from '../../store/table-part.ts'
+import type { CallMeter, RunDeps } from '../slice-work.ts'
+import { compareRange } from './compare-range.ts'
 import { openHoldings } from './holdings.ts'
+import { hasTimes, type JudgedRows, judgeRows } from './judge-rows.ts'
 import type { LearnColumn } from './learn-filter-column.ts'
-import { type Difference, describesSame, type OpenAudit } from './partition-audit.ts'
+import { describesSame, type Difference, type OpenAudit } from './partition-audit.ts'
 
 /** What comparing random pages has shown; the differences are with their partitions. */
 export interface PagesComparison {
@@ -86,4 +93,92 @@ async function partsOf(audit: OpenAudit, deps: RunDeps, learnColumn: LearnColumn
     parts.push({ audit, stream, partition, window, column, pages: pagesFor(rows) })
   }
   return parts
+}
+
+/** A list whose pages can be compared: its number of pages, and what is covered of one with times. */
+interface PagedPart {
+  readonly stream: Stream
+  readonly partition: Partition
+  /** Undefined for a whole list. */
+  readonly window: Window | undefined
+  readonly pages: number
+  /** By which rows belong to a window. */
+  readonly column: string | undefined
+}
+
+interface ComparedPage extends JudgedRows {
+  readonly rows: number
+}
+
+/**
+ * Compares one page's worth of rows value by value. Of a list with times that is the range that holds as many rows here: read as a
+ * whole, so that rows without an id can be told, and rows that are missing on either side show.
+ */
+async function comparePage(part: PagedPart, place: number, deps: RunDeps, meter: CallMeter): Promise<ComparedPage> {
+  if (part.window === undefined) return await compareListPage(part, place + 1, deps, meter)
+  const { stream, partition, column } = part
+  const holdings = await openHoldings(deps.db, stream, partition, deps.timeZone)
+  const window = await windowOfPage(part, part.window, place, holdings.minuteAt)
+  return await compareRange({ stream, partition, window, column, quarantined: holdings.quarantined }, deps, meter)
+}
+
+async function windowOfPage(
+  { stream, pages, column = stream.timeColumns[0] ?? '' }: PagedPart,
+  whole: Window,
+  place: number,
+  minuteAt: (column: string, window: Window, place: number) => Promise<number | undefined>,
+): Promise<Window> {
+  const bound = async (page: number) => (await minuteAt(column, whole, page * stream.pageSize)) ?? whole.to
+  const from = place === 0 ? whole.from : await bound(place)
+  const to = place === pages - 1 ? whole.to : await bound(place + 1)
+  return { from, to: Math.max(to, from + MINUTE) }
+}
+
+async function compareListPage(
+  { stream, partition }: PagedPart,
+  page: number,
+  deps: RunDeps,
+  meter: CallMeter,
+): Promise<ComparedPage> {
+  const { db, timeZone } = deps
+  const serviceDay = formatWallDate(wallTimeAt(deps.clock.now(), timeZone))
+  const readItem = deps.openItemReader(stream, { partition, serviceDay })
+  const request = { list: stream.request(partition, undefined), page, pageSize: stream.pageSize }
+  const answer = await deps.fetchPage(request, { signal: deps.signal, onAttempt: meter.onAttempt })
+  const items = await readQuarantined(db, stream.name, partitionKey(partition))
+  const quarantined = new Set(items.map(({ hash }) => hash))
+  // The losers of known duplicates are in quarantine as they came.
+  const fresh = answer.items.filter((item) => !quarantined.has(hashItem(jsonText(item))))
+  const read = fresh.map((item) => readItem(item, answer)).flatMap((each) => (each.kind === 'row' ? [each.row] : []))
+  const rows = [...new Map(read.map((row) => [String(row[rowKeyColumn(stream)]), row])).values()]
+  const range = { stream, partition, window: undefined, column: undefined, quarantined }
+  // What is missing of a list without times has been told by its number.
+  const judged = await judgeRows(await compareRows(db, stream, rows, timeZone), range, deps, !hasTimes(stream))
+  return { ...judged, rows: rows.length }
+}
+
+/**
+ * `count` different numbers from 0 to `total` - 1, in order; all of them where there are no more. The same seed chooses the same.
+ */
+export function choosePages(total: number, count: number, seed: number): readonly number[] {
+  if (count >= total) return Array.from({ length: total }, (_, index) => index)
+  const random = randomOf(seed)
+  const chosen = new Set<number>()
+  // Floyd's way: as many draws as numbers, however many there are to choose from.
+  for (let bound = total - count; bound < total; bound++) {
+    const number = Math.floor(random() * (bound + 1))
+    chosen.add(chosen.has(number) ? bound : number)
+  }
+  return [...chosen].sort((a, b) => a - b)
+}
+
+/** Numbers in [0, 1) by mulberry32: no matter of secrets, only of choosing again what was chosen. */
+function randomOf(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
 }

@@ -1,20 +1,21 @@
 import type { Row } from '../../core/column.ts'
+import { noCounts } from '../../core/outcome.ts'
 import type { Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
 import { MINUTE, wallTimeAt } from '../../core/wall-clock.ts'
 import { hashItem } from '../../ledger/quarantine.ts'
 import { compareRows, type DifferingRow } from '../../store/compare-rows.ts'
 import { findAbsent, rowKeyColumn } from '../../store/table-part.ts'
-import type { CallMeter } from '../call-meter.ts'
-import { isSettled } from '../extraction.ts'
+import type { BatchLoader } from '../batch-loader.ts'
+import { extractSlice } from '../extract-slice.ts'
+import { type Extraction, isSettled } from '../judge-walk.ts'
+import { openReading } from '../open-reading.ts'
 import { settledPart } from '../plan-windows.ts'
 import { minuteOf } from '../row-window.ts'
-import type { RunDeps } from '../slice-work.ts'
+import type { CallMeter, RunDeps, Slice } from '../slice-work.ts'
 import { minuteOfItem } from './holdings.ts'
-import { type ComparedRange, judgeRows, MOST_KEYS } from './judge-rows.ts'
-import { mayStillChange } from './may-still-change.ts'
+import { type ComparedRange, judgeRows, mayStillChange, MOST_KEYS } from './judge-rows.ts'
 import type { Difference } from './partition-audit.ts'
-import { type RangeReading, readRange } from './read-range.ts'
 
 export interface RangeComparison {
   readonly differences: readonly Difference[]
@@ -174,4 +175,43 @@ function mayMoveOut(range: ComparedRange, deps: RunDeps): boolean {
 function withheldBy({ extraction: { verdict, summary } }: RangeReading): number {
   if (verdict.proof !== 'short') return 0
   return (summary.totals?.largest ?? 0) - summary.distinct - summary.rejected.length
+}
+
+/** A part of what was read, as a sync would have read it. */
+interface RangeReading {
+  readonly slice: Slice
+  readonly extraction: Extraction
+}
+
+/**
+ * Reads a slice as a sync does, cut into parts where it is large, and lands nothing: its rows go to `take`, where a walk is
+ * repeated more than once. @returns the readings of its parts
+ */
+async function readRange(
+  whole: Slice,
+  deps: RunDeps,
+  meter: CallMeter,
+  take: (rows: readonly Row[]) => Promise<void>,
+): Promise<readonly RangeReading[]> {
+  const loader: BatchLoader = {
+    add: take,
+    flush: async () => {},
+    finish: async () => {},
+    settle: async () => {},
+    counts: () => noCounts,
+  }
+  const left = [whole]
+  const readings: RangeReading[] = []
+  for (let slice = left.pop(); slice !== undefined; slice = left.pop()) {
+    const reading = openReading(slice, deps, meter)
+    const extracted = await extractSlice(slice, reading, deps, loader)
+    if (extracted.kind === 'cut') {
+      left.push(...extracted.parts)
+      continue
+    }
+    const { extraction } = extracted
+    await take(extraction.unproven ?? [])
+    readings.push({ slice, extraction })
+  }
+  return readings
 }

@@ -2,10 +2,9 @@ import type { Window } from '../../core/slice.ts'
 import type { Stream, StreamName } from '../../core/stream.ts'
 import { MINUTE } from '../../core/wall-clock.ts'
 import { findLongRows, type LongRow } from '../../store/row-times.ts'
-import type { CallMeter } from '../call-meter.ts'
 import { fetchPastEnd } from '../page-reading.ts'
-import { rowKey } from '../row-key.ts'
-import type { RunDeps } from '../slice-work.ts'
+import type { CallMeter, RunDeps } from '../slice-work.ts'
+import { rowKey } from '../walk.ts'
 
 /** Then its two times can be asked for apart. */
 const LONG_MINUTES = 5
@@ -38,7 +37,7 @@ export function learnerOf(channelIds: readonly string[], deps: RunDeps): LearnCo
  * rows of the warehouse around the one time and around the other. Two rows have to agree.
  * @returns the column; undefined where nothing shows it
  */
-export async function learnFilterColumn(
+async function learnFilterColumn(
   stream: Stream,
   channelIds: readonly string[],
   deps: RunDeps,

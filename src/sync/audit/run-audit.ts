@@ -1,23 +1,30 @@
+import type { Kysely } from 'kysely'
 import pLimit from 'p-limit'
 import { LivehouseError, recoveryFrom } from '../../core/errors.ts'
 import { noCounts } from '../../core/outcome.ts'
-import { partitionKey } from '../../core/slice.ts'
+import { partitionKey, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
+import { parseWallTime } from '../../core/wall-clock.ts'
 import type { Acceptance } from '../../ledger/acceptances.ts'
+import { readLedger } from '../../ledger/read-ledger.ts'
+import type { Database } from '../../store/database.ts'
 import { rowKeyColumn } from '../../store/table-part.ts'
-import { createCallMeter } from '../call-meter.ts'
-import type { QuestionsOf } from '../partitions.ts'
+import { partitionsOf, type PlannedChannel, type QuestionsOf, wantedPartitions } from '../partitions.ts'
 import { watchReachability } from '../reachability.ts'
-import type { RunDeps } from '../slice-work.ts'
+import { createCallMeter, type RunDeps } from '../slice-work.ts'
 import { createTally, type JobResult, type Tally } from '../tally.ts'
-import { createAllowance } from './allowance.ts'
 import { auditPartition } from './audit-partition.ts'
 import { comparePages, type PagesComparison } from './compare-pages.ts'
-import { describeDifference } from './describe-difference.ts'
 import { type LearnColumn, learnerOf } from './learn-filter-column.ts'
-import { type OpenAudit, type PartitionAudit, proofOf, rowsOf } from './partition-audit.ts'
-import { type AuditScope, planAudit } from './plan-audit.ts'
-import { settleAudit } from './settle-audit.ts'
+import {
+  type AuditTask,
+  describeDifference,
+  type OpenAudit,
+  type PartitionAudit,
+  proofOf,
+  rowsOf,
+} from './partition-audit.ts'
+import { createAllowance, settleAudit } from './settle-audit.ts'
 
 export interface AuditRequest extends AuditScope {
   readonly streams: readonly Stream[]
@@ -139,4 +146,36 @@ function differenceError(
   const rest = others.length === 0 ? '' : `; and ${others.length} more differences`
   const message = `${stream.name} ${partition}: ${first ?? ''}${rest}`
   return new LivehouseError('audit.difference', message, { stream: stream.name, partition, rows })
+}
+
+/** What is to be compared. */
+interface AuditScope {
+  readonly channels: readonly PlannedChannel[]
+  /** Undefined for all that is covered. */
+  readonly window: Window | undefined
+}
+
+const ALL_TIMES: Window = { from: parseWallTime('1000-01-01') ?? 0, to: parseWallTime('9999-12-31') ?? 0 }
+
+/** Of lists with times what the ledger covers is compared: nothing else is claimed to be there. */
+async function planAudit(
+  db: Kysely<Database>,
+  streams: readonly Stream[],
+  { channels, window }: AuditScope,
+  questionsOf: QuestionsOf,
+): Promise<readonly AuditTask[]> {
+  const tasks: AuditTask[] = []
+  const hasRange = window !== undefined
+  for (const stream of streams) {
+    if (!stream.isTimeFiltered) {
+      const partitions = partitionsOf(stream, channels, questionsOf)
+      tasks.push(...partitions.map(({ partition }) => ({ stream, partition, covered: undefined, hasRange })))
+      continue
+    }
+    const wanted = wantedPartitions(stream, channels, questionsOf, window ?? ALL_TIMES)
+    const ledger = await readLedger(db, stream.name, wanted)
+    for (const { of } of wanted)
+      tasks.push({ stream, partition: of, covered: ledger.get(partitionKey(of))?.covered ?? [], hasRange })
+  }
+  return tasks
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Row } from '../../../src/core/column.ts'
 import type { StreamName } from '../../../src/core/stream.ts'
-import { hasChangedSince } from '../../../src/sync/audit/changed-since.ts'
 import { findStream } from '../../../src/streams/registry.ts'
+import { hasChangedSince } from '../../../src/sync/audit/judge-rows.ts'
 
 /** 14:30 in Shanghai. */
 const READ_AT = new Date('2026-11-20T06:30:00Z')

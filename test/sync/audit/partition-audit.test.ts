@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { isMendedByReading } from '../../../src/sync/audit/describe-difference.ts'
-import type { Difference } from '../../../src/sync/audit/partition-audit.ts'
+import { type Difference, isMendedByReading } from '../../../src/sync/audit/partition-audit.ts'
 
 const window = undefined
 

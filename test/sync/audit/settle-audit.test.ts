@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import type { StreamName } from '../../../src/core/stream.ts'
 import { parseWallTime } from '../../../src/core/wall-clock.ts'
-import { createAllowance } from '../../../src/sync/audit/allowance.ts'
-import type { Difference } from '../../../src/sync/audit/partition-audit.ts'
 import type { Acceptance } from '../../../src/ledger/acceptances.ts'
 import { findStream } from '../../../src/streams/registry.ts'
+import type { Difference } from '../../../src/sync/audit/partition-audit.ts'
+import { createAllowance } from '../../../src/sync/audit/settle-audit.ts'
 
 const NOW = Date.parse('2026-11-20T06:30:00Z')
 

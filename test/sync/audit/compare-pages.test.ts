@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { choosePages } from '../../../src/sync/audit/choose-pages.ts'
+import { choosePages } from '../../../src/sync/audit/compare-pages.ts'
 import { checkProperty } from '../../helpers/check-property.ts'
 
 test('so many different pages are chosen, in order, and by the same seed the same', () => {

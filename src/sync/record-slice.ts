@@ -1,0 +1,149 @@
+import type { Transaction } from 'kysely'
+import { hasCode, LivehouseError } from '../core/errors.ts'
+import type { LogFields } from '../core/log.ts'
+import type { Counts } from '../core/outcome.ts'
+import { withoutPhones } from '../core/printable.ts'
+import { isGreen, partitionKey, type Proof, type Window } from '../core/slice.ts'
+import { rememberUnknownFields } from '../ledger/known-fields.ts'
+import { quarantineItems } from '../ledger/quarantine.ts'
+import type { SliceRecord } from '../ledger/slices.ts'
+import type { Database } from '../store/database.ts'
+import type { HeldVerdict } from './hold-against-earlier.ts'
+import type { Extraction } from './judge-walk.ts'
+import { askedOf } from './open-reading.ts'
+import { type CallMeter, type RunDeps, type Slice, sliceName } from './slice-work.ts'
+import type { WalkSummary } from './walk.ts'
+
+/** What a slice tells while it goes on, and what the ledger keeps of it. */
+export interface SliceLog {
+  /** `covers`: what it claims to cover. */
+  readonly record: (verdict: HeldVerdict, extraction: Extraction | undefined, covers: Window | undefined) => SliceRecord
+  readonly end: (proof: Proof, counts: Counts, error: unknown) => void
+  /** Another day goes on with it, whether the service refused it or livehouse asks for no more. */
+  readonly wait: (counts: Counts, facts: LogFields, isRefused: boolean) => void
+}
+
+/** Says that a slice has begun. */
+export function openSliceLog(slice: Slice, { clock, log, report, runId }: RunDeps, meter: CallMeter): SliceLog {
+  const { stream, partition, window, backfillId } = slice
+  const startedAt = new Date(clock.now())
+  const name = { stream: stream.name, slice: sliceName(slice) }
+  report({ kind: 'slice.started', ...name })
+  log.info('slice.started', name)
+  return {
+    record: ({ proof, reason, isDrop, missingRows, acceptanceId }, extraction, covers) => {
+      const { totals, distinct = 0, rejected = [] } = extraction?.summary ?? {}
+      return {
+        runId,
+        stream: stream.name,
+        partition,
+        window,
+        covers,
+        settled: undefined,
+        lookbackDays: slice.lookbackDays ?? stream.lookbackDays,
+        backfillId,
+        proof,
+        isDrop,
+        missingRows,
+        acceptanceId,
+        totals,
+        distinctRows: distinct,
+        quarantinedRows: rejected.length,
+        ...meter.counts(),
+        error: reason,
+        startedAt,
+        finishedAt: new Date(clock.now()),
+      }
+    },
+    wait: (counts, facts, isRefused) => {
+      const fields = { ...name, ...counts, ...facts }
+      if (isRefused) log.warn('slice.refused', fields)
+      else log.info('slice.waiting', fields)
+    },
+    end: (proof, counts, error) => {
+      report({ kind: 'slice.ended', ...name, proof })
+      if (isGreen(proof)) log.info('slice.ended', { ...name, proof, ...counts })
+      else
+        log.warn(proof === 'short' ? 'slice.short' : 'slice.failed', { ...name, proof, ...counts, ...causeOf(error) })
+    },
+  }
+}
+
+/** An error of ours says all in its message; any other is a bug, and its stack is wanted. */
+function causeOf(error: unknown): LogFields {
+  return error instanceof LivehouseError ? { code: error.code, reason: error.message } : { err: error }
+}
+
+/** Why a slice is `short`. */
+export function shortfall(slice: Slice, reason = ''): LivehouseError {
+  const { stream, partition } = slice
+  const message = `${stream.name} ${sliceName(slice)} is short: ${reason}. The next sync reads it again.`
+  return new LivehouseError('slice.short', message, { stream: stream.name, partition: partitionKey(partition), reason })
+}
+
+/** Nothing can be written down any more, or may be. */
+export function mayNotRecord(error: unknown): boolean {
+  return error instanceof LivehouseError && (error.code === 'lease.lost' || error.code.startsWith('db.'))
+}
+
+/** For the ledger. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+type Deps = Pick<RunDeps, 'db' | 'requireLease'>
+
+/** Writes something of a slice that has no rows to be committed with. @throws lease.lost */
+export async function writeAlone(
+  { stream, partition }: Slice,
+  write: (trx: Transaction<Database>) => Promise<void>,
+  { db, requireLease }: Deps,
+): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await write(trx)
+    await requireLease(trx, stream.name, partition)
+  })
+}
+
+/** The same of one that failed, as far as it may be written. @returns the error that it ends with */
+export async function writeFailure(
+  slice: Slice,
+  error: unknown,
+  write: (trx: Transaction<Database>) => Promise<void>,
+  deps: Deps,
+): Promise<unknown> {
+  if (mayNotRecord(error)) return error
+  try {
+    await writeAlone(slice, write, deps)
+    return error
+  } catch (failure) {
+    if (hasCode(failure, 'lease.lost')) return failure
+    throw failure
+  }
+}
+
+/** Keeps what could not become a row, whatever becomes of the slice, and tells of fields that nobody has seen before. */
+export async function keepRejected(
+  slice: Slice,
+  { rejected, unknownFields }: Pick<WalkSummary, 'rejected' | 'unknownFields'>,
+  { db, clock, log, runId, timeZone, requireLease }: RunDeps,
+): Promise<void> {
+  if (rejected.length + unknownFields.size === 0) return
+  const { stream, partition } = slice
+  const seenAt = new Date(clock.now())
+  const origin = {
+    stream: stream.name,
+    partition: partitionKey(partition),
+    runId,
+    seenAt,
+    timeZone,
+    asked: askedOf(slice),
+  }
+  const fields = await db.transaction().execute(async (trx) => {
+    await quarantineItems(trx, origin, rejected)
+    const unknown = await rememberUnknownFields(trx, stream.name, unknownFields, runId, seenAt)
+    await requireLease(trx, stream.name, partition)
+    return unknown
+  })
+  if (fields.length > 0) log.warn('fields.unknown', { stream: stream.name, fields: fields.map(withoutPhones) })
+}
