@@ -1,6 +1,7 @@
 import type { WallTime } from '../core/wall-clock.ts'
-import type { Answer, ErrorFamily, ListBody } from './answer.ts'
+import type { ErrorFamily } from './answer.ts'
 import type { ParamReader } from './params.ts'
+import type { Selection } from './select-rows.ts'
 import type { Switches } from './switches.ts'
 import type { Channel, World } from './world/world.ts'
 
@@ -42,6 +43,23 @@ export interface Source {
   readonly switches: Readonly<Switches>
 }
 
+/** The page and size that an envelope names. */
+export interface Echo {
+  readonly page: number
+  readonly pageSize: number
+}
+
+/** Puts the items of a page into the answer's shape. */
+export type Envelope = (items: readonly unknown[], total: number, echo: Echo, switches: Readonly<Switches>) => unknown
+
+/** All rows that an endpoint has for a query, as they go out. */
+export interface Served {
+  readonly rows: Selection<unknown>
+  readonly envelope: Envelope
+  /** What the rows depend on besides the query and the switches. */
+  readonly cacheKey: string
+}
+
 interface ListEndpointBase {
   readonly family: ErrorFamily
   readonly defaultPageSize: number
@@ -52,14 +70,14 @@ interface ListEndpointBase {
   readonly readFilters: (reader: ParamReader) => Partial<ListQuery>
 }
 
-/** An endpoint that lists rows of one channel. */
+/** An endpoint that lists rows of one channel; undefined for a questionnaire that the channel does not have. */
 export interface ChannelList extends ListEndpointBase {
   readonly scope: 'channel'
-  readonly serve: (query: ListQuery, source: Source, channel: Channel) => ListBody | Answer
+  readonly serve: (query: ListQuery, source: Source, channel: Channel) => Served | undefined
 }
 
 /** An endpoint that lists rows of the account. */
 export interface AccountList extends ListEndpointBase {
   readonly scope: 'account'
-  readonly serve: (query: ListQuery, source: Source) => ListBody | Answer
+  readonly serve: (query: ListQuery, source: Source) => Served
 }

@@ -51,6 +51,11 @@ export function descending<Item>(rows: readonly Item[], start: number, end: numb
   return { count: end - start, slice: (from, to) => rows.slice(Math.max(start, end - to), end - from).reverse() }
 }
 
+/** The rows as they go out; only those of the page are built. */
+export function wired<Item>(rows: Selection<Item>, toWire: (row: Item) => unknown): Selection<unknown> {
+  return { count: rows.count, slice: (from, to) => rows.slice(from, to).map((row) => toWire(row)) }
+}
+
 function comparison<Item>(order: RowOrder, { time, identityOf }: Wanted<Item>): (a: Item, b: Item) => number {
   switch (order) {
     case 'time-asc':

@@ -4,7 +4,7 @@ import type { Conditions } from './conditions.ts'
 import type { Credentials } from './credentials.ts'
 import type { EndpointName, Source } from './endpoint.ts'
 import type { Fault } from './faults.ts'
-import type { PageCache } from './page-cache.ts'
+import type { PageCache } from './http.ts'
 import type { Params } from './params.ts'
 
 /** One call as it was answered. */
@@ -32,17 +32,6 @@ export interface Service extends Source {
   readonly faults: Fault[]
   readonly calls: RecordedCall[]
   readonly cache: PageCache
-}
-
-/** A request, as far as an endpoint looks at it. */
-export interface Incoming {
-  readonly method: string
-  readonly path: string
-  readonly query: Params
-  readonly contentType: string
-  readonly authorization: string
-  /** The body as it came. */
-  readonly text: string
 }
 
 /** An answer and what is to be remembered of its call. */

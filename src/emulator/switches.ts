@@ -32,8 +32,6 @@ export interface Switches {
   newTokenEndsOld: boolean
   /** HTTP status of a refusal with an errcode (4.1, 4.2, 4.10, 4.11); 401 and 429 always have their own. */
   errcodeStatus: 'ok' | 'matching'
-  /** What 4.6 holds: only what 4.5 does not, or everything. */
-  v1Serves: 'old' | 'all'
   /** Whom the ten calls of a day belong to. */
   v1BudgetScope: 'account' | 'channel'
 }
@@ -57,6 +55,5 @@ export const defaultSwitches: Readonly<Switches> = {
   bearers: 'any',
   newTokenEndsOld: false,
   errcodeStatus: 'ok',
-  v1Serves: 'old',
   v1BudgetScope: 'account',
 }

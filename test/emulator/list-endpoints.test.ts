@@ -19,8 +19,9 @@ describe('page sizes', () => {
     '%s %s has the default and the maximum of the spec',
     async (method, path, extra, field, size, max) => {
       await using service = await startEmulatedService({ viewers: 1500, channels: 1 })
-      service.emulator.switches.v1Serves = 'all'
-      const form = service.emulator.world.channels.get(service.channelId)?.questionnaires.rows[0]?.questionId
+      const channel = service.emulator.world.channels.get(service.channelId)
+      channel?.oldRecords.add(...channel.records.rows)
+      const form = channel?.questionnaires.rows[0]?.questionId
       const filters = JSON.parse(JSON.stringify(extra).replace(':form', form ?? ''))
       const sizeName = path.includes('signup') ? 'page_size' : 'perPage'
       const rowsOf = async (params: object) => {

@@ -194,25 +194,6 @@ test('the status of a questionnaire comes as boolean when switched', async () =>
   expect(await statuses()).toEqual(new Set(['boolean']))
 })
 
-test('4.6 holds only the old records, or all of them', async () => {
-  await using service = await startEmulatedService()
-  const { oldRecords, records } = channelOf(service)
-  const ids = async () => {
-    const pages = await Promise.all(
-      [1, 2, 3].map((p) =>
-        listOf(service, '/v1/activities/:channel/userRecords', '', { p, perPage: 100, filter_watch_time: 0 }),
-      ),
-    )
-    return pages
-      .flat()
-      .map((row) => String(row['record_id']))
-      .sort()
-  }
-  expect(await ids()).toEqual(oldRecords.rows.map((row) => row.recordId).sort())
-  service.emulator.switches.v1Serves = 'all'
-  expect(await ids()).toEqual([...oldRecords.rows, ...records.rows].map((row) => row.recordId).sort())
-})
-
 test('a change of the world shows in the next answer', async () => {
   await using service = await startEmulatedService()
   const channel = channelOf(service)

@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict'
-import { DAY, parseWallTime, type WallTime } from '../../core/wall-clock.ts'
-import { createAudience } from './audience.ts'
-import { createGifts } from './gifts.ts'
-import { createManagers } from './managers.ts'
-import { chooseChannelName } from './names.ts'
+import { DAY, formatWallDate, parseWallTime, type WallTime } from '../../core/wall-clock.ts'
+import { chooseSessions, createAudience, type Session } from './audience.ts'
+import { chooseChannelName, choosePhone } from './names.ts'
 import { createQuestionnaires } from './questionnaires.ts'
-import { createRandom } from './random.ts'
+import { createRandom, type Random } from './random.ts'
 import { createRowList } from './row-list.ts'
-import { chooseSessions } from './sessions.ts'
-import type { Channel, Menu, World } from './world.ts'
+import type { Channel, Gift, Manager, Menu, Visitor, World } from './world.ts'
 
 export interface WorldOptions {
   readonly seed: number
@@ -80,4 +77,87 @@ function createOldRecords(seed: number, index: number) {
 /** Every new channel has one (API 4.3: it is why a second chat menu is refused). */
 function createChatMenu(menuId: number): Menu {
   return { menuId, name: '聊天互动', type: 1, richText: '', videoIds: [] }
+}
+
+/** The gift id of a cash reward; props are numbered from 101. */
+const CASH_GIFT_ID = 27
+
+const PROP_PRICES = ['0.00', '0.10', '1.00', '5.20', '6.66', '66.00', '520.00'] as const
+
+/** Rewards given while a channel was live, with some equal ones within one second. */
+export function createGifts(
+  random: Random,
+  visitors: readonly Visitor[],
+  sessions: readonly [Session, ...Session[]],
+): Gift[] {
+  const gifts: Gift[] = []
+  for (const visitor of visitors) {
+    if (!random.chance(0.15)) continue
+    const session = random.pick(sessions)
+    const gift = createGift(random, visitor, random.between(session.startsAt, session.endsAt - 1))
+    gifts.push(gift)
+    if (random.chance(0.04)) gifts.push({ ...gift })
+    const neighbour = visitors[random.between(0, visitors.length - 1)]
+    if (neighbour && random.chance(0.03)) gifts.push({ ...gift, ...giverOf(random, neighbour) })
+  }
+  return gifts.sort((a, b) => a.givenAt - b.givenAt)
+}
+
+function createGift(random: Random, visitor: Visitor, givenAt: WallTime): Gift {
+  const giver = giverOf(random, visitor)
+  if (random.chance(0.35)) {
+    const cents = random.between(1, 20_000)
+    return { type: 'cash', giftId: CASH_GIFT_ID, money: (cents / 100).toFixed(2), givenAt, ...giver }
+  }
+  const prop = random.between(0, PROP_PRICES.length - 1)
+  return { type: 'prop', giftId: 101 + prop, money: PROP_PRICES[prop] ?? '0.00', givenAt, ...giver }
+}
+
+function giverOf(random: Random, visitor: Visitor): Pick<Gift, 'visitorId' | 'visitorName' | 'phone' | 'showsVisitor'> {
+  const phone = visitor.phone === '' && random.chance(0.1) ? choosePhone(random) : visitor.phone
+  return { visitorId: visitor.userId, visitorName: visitor.nick, phone, showsVisitor: random.chance(0.4) }
+}
+
+const USERNAMES = ['009', 'admin', '0x1F', '华东分部', 'live_ops', '1e3', '运营-小王'] as const
+
+/** Sub-accounts of one main account: empty times, digits as names, limits that contradict their kind. */
+export function createManagers(
+  random: Random,
+  count: number,
+  mainAccountId: string,
+  channels: number,
+  to: WallTime,
+): Manager[] {
+  return Array.from({ length: count }, (_, index) => createManager(random, index, mainAccountId, channels, to))
+}
+
+function createManager(random: Random, index: number, mainAccountId: string, channels: number, to: WallTime): Manager {
+  const limitType = random.chance(0.7) ? 1 : 2
+  const isNew = index === 0 || random.chance(0.3)
+  const lastLoginAt = isNew ? null : to - random.between(60, 90 * DAY)
+  const live = isNew ? 0 : random.between(0, 500_000)
+  const vod = isNew ? 0 : random.between(0, 90_000)
+  return {
+    id: String(41_382 + index * 13),
+    username: USERNAMES[index] ?? `user${String(index).padStart(3, '0')}`,
+    belongTo: mainAccountId,
+    limitType,
+    trafficLimit: random.chance(0.3) ? 1243 : 0,
+    timeLimit: random.chance(0.3) ? 60 : 0,
+    payType: random.between(1, 2),
+    createdOn: formatWallDate(to - random.between(100, 1500) * DAY),
+    channelCount: index === 1 ? channels : 0,
+    lastLoginAt,
+    lastPushAt: lastLoginAt === null || random.chance(0.4) ? null : lastLoginAt - random.between(0, 20 * DAY),
+    notifiesCostLimit: random.chance(0.3),
+    outerId: random.chance(0.2) ? `guest-${random.hash(6)}` : random.chance(0.5) ? null : '',
+    hasRedpack: random.chance(0.5),
+    hasLiveNotify: random.chance(0.5),
+    costType: limitType === 1 ? random.pick(['时长(分钟)', '时长（分钟）']) : '流量(GB)',
+    costLimit: random.chance(0.6) ? 0 : 100_000,
+    costTotalWatch: live + vod,
+    costVodWatch: vod,
+    costLiveWatch: live,
+    costTransfer: limitType === 2 && !isNew ? random.between(1, 90_000) / 100 : 0,
+  }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createPageCache } from '../../src/emulator/page-cache.ts'
+import { createPageCache } from '../../src/emulator/http.ts'
 
 test('the pages used least recently give way when the bytes are used up', () => {
   const cache = createPageCache(30)

@@ -1,7 +1,45 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../core/clock.ts'
 import type { Answer, ListBody } from './answer.ts'
-import type { PageCache } from './page-cache.ts'
+import type { Params } from './params.ts'
+
+/** A request, as far as an endpoint looks at it. */
+export interface Incoming {
+  readonly method: string
+  readonly path: string
+  readonly query: Params
+  readonly contentType: string
+  readonly authorization: string
+  /** The body as it came. */
+  readonly text: string
+}
+
+/** Reads a request whole. */
+export async function readRequest(request: IncomingMessage): Promise<Incoming> {
+  const text = await readText(request)
+  const [path = '', query = ''] = (request.url ?? '').split('?', 2)
+  return {
+    method: request.method ?? '',
+    path,
+    query: query === '' ? {} : Object.fromEntries(new URLSearchParams(query)),
+    contentType: request.headers['content-type'] ?? '',
+    authorization: request.headers.authorization ?? '',
+    text,
+  }
+}
+
+/** By events: an async iterator costs more than all else that a page needs. */
+function readText(request: IncomingMessage): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  let text = ''
+  request.setEncoding('utf8')
+  request.on('data', (chunk: string) => {
+    text += chunk
+  })
+  request.on('end', () => resolve(text))
+  request.on('error', reject)
+  return promise
+}
 
 interface Means {
   readonly clock: Clock
@@ -68,4 +106,33 @@ function renderList(list: ListBody, cache: PageCache): Buffer {
 
 function contentTypeOf({ body }: Answer): string {
   return body.kind === 'text' ? `${body.contentType}; charset=utf-8` : 'application/json; charset=utf-8'
+}
+
+/** Bodies of pages by what they depend on; the least recently used ones give way. */
+export interface PageCache {
+  readonly get: (key: string) => Buffer | undefined
+  readonly set: (key: string, body: Buffer) => void
+}
+
+export function createPageCache(maxBytes: number): PageCache {
+  const bodies = new Map<string, Buffer>()
+  let bytes = 0
+  return {
+    get: (key) => {
+      const body = bodies.get(key)
+      if (!body) return undefined
+      bodies.delete(key)
+      bodies.set(key, body)
+      return body
+    },
+    set: (key, body) => {
+      bodies.set(key, body)
+      bytes += body.length
+      for (const [oldest, dropped] of bodies) {
+        if (bytes <= maxBytes) return
+        bodies.delete(oldest)
+        bytes -= dropped.length
+      }
+    },
+  }
 }
