@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
-import type { BiSettings } from './bi/bi-settings.ts'
+import type { DatabaseSettings, ServiceSettings } from './app/settings.ts'
 import { readBi } from './config/read-bi.ts'
 import { readCredentials } from './config/read-credentials.ts'
-import { type DatabaseTarget, readTarget } from './config/read-target.ts'
+import { readTarget } from './config/read-target.ts'
 import { readProxyUrl, readServiceUrl } from './config/read-url.ts'
 import { createSettingSource, describeOpenFile, reasonOf, type SettingSource } from './config/setting-source.ts'
 import { readChoice, readDate, readFlag, readNumber, readTimeZone } from './config/values.ts'
@@ -13,36 +13,8 @@ import { LivehouseError } from './core/errors.ts'
 /** The process environment with `.env` filled in. The readers below also follow `NAME_FILE`. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The service and how to speak to it. */
-export interface ServiceSettings {
-  /** As written, without a trailing slash. */
-  readonly baseUrl: string
-  readonly authUrl: string | null
-  readonly appId: string | null
-  readonly appSecret: string | null
-  readonly apiToken: string | null
-  readonly timeZone: string
-  readonly maxCallsPerSecond: number
-  readonly concurrency: number
-  readonly listParams: 'query' | 'body'
-  /** Whether an operator has said so: then nothing else is tried first. */
-  readonly isListParamsGiven: boolean
-  readonly v1Budget: number
-  readonly v1BudgetScope: 'account' | 'channel'
-  readonly requestTimeoutMs: number
-  readonly proxies: { readonly http: string | null; readonly https: string | null; readonly none: string | null }
-}
-
 /** Pino's levels, and what `LOG_LEVEL` may be. */
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
-
-export interface DatabaseSettings {
-  readonly target: DatabaseTarget
-  readonly dataDir: string
-  readonly isAutoMigrated: boolean
-  /** What the analysts' views show; what is not given stays as the database has it. */
-  readonly bi?: BiSettings | undefined
-}
 
 /** Reads a group of settings from a source, which collects what is wrong with them. */
 export type SettingsReader<T> = (source: SettingSource) => T

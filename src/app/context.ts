@@ -1,11 +1,9 @@
-import type { Environment } from '../config.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
 import type { ReportProgress } from '../core/progress.ts'
 
 /** What a verb, a job and a worker alike get to work with. */
 export interface AppContext {
-  readonly environment: Environment
   readonly clock: Clock
   readonly log: Log
   /** From now on the log and error messages never show this value: fetched tokens, tickets, made passwords. */

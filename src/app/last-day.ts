@@ -1,29 +1,31 @@
 import assert from 'node:assert/strict'
 import type { Kysely } from 'kysely'
+import type { Job } from '../core/define-job.ts'
 import { DAY, formatWallDate, parseWallTime, wallTimeAt } from '../core/wall-clock.ts'
 import { findOpenBackfill } from '../ledger/backfills.ts'
 import { type CallBudget, readCallBudget } from '../ledger/call-budget.ts'
-import type { Job } from '../scheduler/job.ts'
 import type { Database } from '../store/database.ts'
 import { estimateCalls, type StreamEstimate } from '../sync/estimate-calls.ts'
 import { begunFirst } from '../sync/plan-again.ts'
 import type { AppContext } from './context.ts'
 import { backfillPlan } from './run-backfill.ts'
-import { readBackfillJob } from './run-job.ts'
+import type { ExtractionSettings } from './settings.ts'
+import { wantedOfBackfill } from './run-job.ts'
 
 /**
  * The service's day, `YYYY-MM-DD`, on which a job's calls of version 1 will at the earliest be done; undefined where none
- * is left to make, null where no call is allowed. Asks the service nothing. @throws config.invalid, db.… codes
+ * is left to make, null where no call is allowed. Asks the service nothing. @throws db.… codes
  */
 export async function readLastDay(
-  context: AppContext,
+  { clock, signal }: Pick<AppContext, 'clock' | 'signal'>,
   db: Kysely<Database>,
   job: Job,
+  settings: ExtractionSettings,
 ): Promise<string | undefined | null> {
   const { definition } = job
   if (definition.kind !== 'backfill') return undefined
-  const nowMs = context.clock.now()
-  const { settings, window, streams, wanted } = readBackfillJob(context, job, definition, nowMs)
+  const nowMs = clock.now()
+  const { window, streams, wanted } = wantedOfBackfill(job, definition, settings, nowMs)
   const { service } = settings
   const budgeted = streams.filter(({ isBudgeted }) => isBudgeted)
   const backfillId = await findOpenBackfill(db, wanted)
@@ -33,7 +35,7 @@ export async function readLastDay(
   const estimates = await estimateCalls(budgeted, plans, {
     db,
     fetchPage: () => assert.fail('calls of version 1 are estimated without asking'),
-    context: { signal: context.signal },
+    context: { signal },
     questionsOf: () => [],
   })
   const callsOf = new Map(estimates.flatMap((estimate) => [...(estimate.callsOf ?? [])]))

@@ -1,6 +1,6 @@
+import type { DatabaseSettings, ServiceSettings } from './settings.ts'
 import type { AppContext } from './context.ts'
 import type { Kysely } from 'kysely'
-import { type DatabaseSettings, readDatabaseSettings, readSettings, type ServiceSettings } from '../config.ts'
 import { LivehouseError } from '../core/errors.ts'
 import { createDatabaseIfMissing } from '../store/create-database.ts'
 import { describeTarget } from '../store/database-url.ts'
@@ -61,12 +61,9 @@ export interface DatabaseAsItIs extends AsyncDisposable {
 
 /**
  * Opens the database of the settings without changing anything in it, and says what is pending.
- * @throws db.… codes, `db.newer` among them; config.invalid
+ * @throws db.… codes, `db.newer` among them
  */
-export async function openAsItIs(
-  context: AppContext,
-  settings: DatabaseSettings = readSettings(context.environment, readDatabaseSettings),
-): Promise<DatabaseAsItIs> {
+export async function openAsItIs(context: AppContext, settings: DatabaseSettings): Promise<DatabaseAsItIs> {
   const { signal, remark } = context
   const db = await openConfiguredDatabase(context, settings)
   try {

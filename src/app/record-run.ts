@@ -1,10 +1,10 @@
+import type { ExtractionSettings } from './settings.ts'
 import type { Kysely } from 'kysely'
 import type { RunOutcome } from '../core/outcome.ts'
 import type { Database } from '../store/database.ts'
 import { Leases } from '../ledger/leases.ts'
 import { finishRun, openRun } from '../ledger/runs.ts'
 import type { AppContext } from './context.ts'
-import type { ExtractionSettings } from './extraction-settings.ts'
 import { causeBehind, failureOutcome, outcomeObject } from './outcome.ts'
 
 /** A run under way. */

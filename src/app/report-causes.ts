@@ -1,12 +1,16 @@
+import type { ServiceSettings, AlertSettings } from './settings.ts'
 import type { AppContext } from './context.ts'
 import type { Kysely } from 'kysely'
 import { createWebhook } from '../service/webhook.ts'
-import { readProxies, readSettings, type ServiceSettings } from '../config.ts'
-import { type AlertSettings, readAlertSettings } from '../config/read-alerts.ts'
 import type { Database } from '../store/database.ts'
-import { deliverNotices } from '../scheduler/alerts/deliver-notices.ts'
+import { deliverNotices } from './alerts/deliver-notices.ts'
 import { recordCauses } from '../ledger/alerts.ts'
 import { readCauses, STATE_CAUSES } from '../ledger/read-causes.ts'
+
+interface AlertingSettings {
+  readonly alerts: AlertSettings
+  readonly service: Pick<ServiceSettings, 'proxies'>
+}
 
 /** For one exchange with the receiver. */
 export const ALERT_TIMEOUT_MS = 5000
@@ -20,10 +24,7 @@ const PATIENCE_MS = 10_000
 export async function reportCauses(
   { clock, log, signal }: Pick<AppContext, 'clock' | 'log' | 'signal'>,
   db: Kysely<Database>,
-  {
-    alerts,
-    service: { proxies },
-  }: { readonly alerts: AlertSettings; readonly service: Pick<ServiceSettings, 'proxies'> },
+  { alerts, service: { proxies } }: AlertingSettings,
 ): Promise<void> {
   const { webhook: url } = alerts
   if (url === null || signal.aborted) return
@@ -40,11 +41,10 @@ export async function reportCauses(
 }
 
 /** After a green job: asks `LIVEHOUSE_HEARTBEAT_URL`, so that somebody else notices when it is no longer asked. Fails nothing. */
-export async function requestHeartbeat({ environment, log, signal }: AppContext): Promise<void> {
-  const { url, proxies } = readSettings(environment, (source) => ({
-    url: readAlertSettings(source).heartbeatUrl,
-    proxies: readProxies(source),
-  }))
+export async function requestHeartbeat(
+  { log, signal }: Pick<AppContext, 'log' | 'signal'>,
+  { alerts: { heartbeatUrl: url }, service: { proxies } }: AlertingSettings,
+): Promise<void> {
   if (url === null || signal.aborted) return
   await using webhook = createWebhook({ proxies, timeoutMs: ALERT_TIMEOUT_MS })
   const answer = await webhook.ask({ url, headers: {} }, signal)

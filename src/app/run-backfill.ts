@@ -1,3 +1,4 @@
+import type { ExtractionSettings } from './settings.ts'
 import type { Kysely } from 'kysely'
 import type { Clock } from '../core/clock.ts'
 import type { RunOutcome } from '../core/outcome.ts'
@@ -10,7 +11,6 @@ import type { PlanStreams } from '../sync/run-streams.ts'
 import type { SyncTuning } from '../sync/sync-tuning.ts'
 import { finishBackfill } from '../ledger/backfills.ts'
 import type { AppContext } from './context.ts'
-import type { ExtractionSettings } from './extraction-settings.ts'
 import { type ExtractionRequest, runExtraction } from './run-extraction.ts'
 
 /** A database that is only read; undefined for one without a schema. */

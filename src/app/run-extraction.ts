@@ -1,7 +1,7 @@
+import type { DatabaseSettings, ServiceSettings, ExtractionSettings } from './settings.ts'
 import type { Kysely } from 'kysely'
 import assert from 'node:assert/strict'
 import type { Connection } from '../service/connect.ts'
-import { readAutoMigrate, readSettings, type ServiceSettings } from '../config.ts'
 import type { Clock } from '../core/clock.ts'
 import { recoveryFrom } from '../core/errors.ts'
 import type { RunOutcome } from '../core/outcome.ts'
@@ -26,7 +26,6 @@ import { pruneSlices } from '../ledger/prune-slices.ts'
 import { itemReader } from '../transform/field.ts'
 import { registerChannels } from '../store/channels.ts'
 import type { AppContext, Progress } from './context.ts'
-import type { ExtractionSettings } from './extraction-settings.ts'
 import { askGoneChannels, settleChannels } from './gone-channels.ts'
 import { LARGEST_DIFFERENCE_SECONDS, openRunConnection, readServiceTime } from './open-connection.ts'
 import { describePendingBi } from './open-warehouse.ts'
@@ -37,7 +36,8 @@ export interface ExtractionRequest {
   readonly command: string
   /** What was asked for, for the record; without secrets. */
   readonly asked: Readonly<Record<string, unknown>>
-  readonly settings: Pick<ExtractionSettings, 'service' | 'configured'> & Partial<Pick<ExtractionSettings, 'alerts'>>
+  readonly settings: Pick<ExtractionSettings, 'service' | 'configured'> &
+    Partial<Pick<ExtractionSettings, 'alerts'>> & { readonly database: Pick<DatabaseSettings, 'isAutoMigrated'> }
   readonly db: Kysely<Database>
   /** Whether the channels were asked for by name: then those that are gone are tried again. */
   readonly namesChannels: boolean
@@ -92,18 +92,18 @@ export async function runExtraction(context: AppContext, request: ExtractionRequ
     await mergeSlices(db, now)
     await pruneSlices(db, now)
     await pruneRecords(db, now, signal)
-    await followHeaders(context, db, recorded.outcome.runId)
+    await followHeaders(context, request, recorded.outcome.runId)
   }
   return recorded.outcome
 }
 
 /** The views of questionnaires follow headers that have changed, unless commands may not change the schema. */
 async function followHeaders(
-  { environment, log, signal }: AppContext,
-  db: Kysely<Database>,
+  { log, signal }: AppContext,
+  { db, settings }: ExtractionRequest,
   runId: string | null,
 ): Promise<void> {
-  if (readSettings(environment, readAutoMigrate)) {
+  if (settings.database.isAutoMigrated) {
     const { made, notices } = await publishForms(db, signal)
     if (made.length > 0) log.info('forms.published', { runId, views: made })
     for (const notice of notices) log.warn('forms.blocked', { runId, notice })

@@ -1,6 +1,6 @@
+import type { ChannelSetting, ExtractionSettings } from './settings.ts'
 import type { Kysely } from 'kysely'
-import type { ChannelSetting } from '../config/channel-setting.ts'
-import type { AuditJob, BackfillJob, JobRange, SyncJob } from '../core/define-job.ts'
+import type { AuditJob, BackfillJob, JobRange, SyncJob, Job } from '../core/define-job.ts'
 import { LivehouseError } from '../core/errors.ts'
 import type { RunOutcome } from '../core/outcome.ts'
 import type { ReportProgress } from '../core/progress.ts'
@@ -8,40 +8,55 @@ import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { DAY, formatWallTime, parseWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
-import type { Job } from '../scheduler/job.ts'
-import type { RunJob } from '../scheduler/perform-run.ts'
 import { abandonBackfill, openBackfill } from '../ledger/backfills.ts'
 import { findStream, streams } from '../streams/registry.ts'
 import type { AppContext } from './context.ts'
-import { type ExtractionSettings, readExtractionSettings } from './extraction-settings.ts'
 import { requestHeartbeat } from './report-causes.ts'
 import { type AuditOutcome, executeAudit } from './run-audit.ts'
 import { runBackfill, syncPlan } from './run-backfill.ts'
 import { type RunConnection, runExtraction } from './run-extraction.ts'
 
+/** What a run of a job has to tell. */
+export type JobOutcome = Pick<RunOutcome, 'runId' | 'status' | 'errors'>
+
+/** Does what a job is for. @throws what stops it before it can say what it did */
+export type RunJob = (
+  job: Job,
+  run: { readonly signal: AbortSignal; readonly report: ReportProgress },
+) => Promise<JobOutcome>
+
 /** What the runs of jobs share. */
 interface JobDeps {
   readonly db: Kysely<Database>
   readonly connection: RunConnection
+  /** The settings for a run, with the channels that the job is for; read anew for each run. @throws config.invalid */
+  readonly readSettings: (job: Job) => ExtractionSettings
   /** Gets what came of each run. */
   readonly onResult?: (outcome: RunOutcome | AuditOutcome) => void
+}
+
+interface JobRequest extends JobDeps {
+  readonly job: Job
+  readonly settings: ExtractionSettings
 }
 
 /** What the scheduler calls to run a job. */
 export function createRunJob(context: AppContext, deps: JobDeps): RunJob {
   return async (job, { signal, report }) => {
-    const outcome = await runKind({ ...context, signal, openProgress: () => bothOf(context, report) }, job, deps)
+    const settings = deps.readSettings(job)
+    const own = { ...context, signal, openProgress: () => bothOf(context, report) }
+    const outcome = await runKind(own, { ...deps, job, settings })
     deps.onResult?.(outcome)
-    if (outcome.status === 'ok') await requestHeartbeat({ ...context, signal })
+    if (outcome.status === 'ok') await requestHeartbeat(own, settings)
     return outcome
   }
 }
 
-async function runKind(context: AppContext, job: Job, deps: JobDeps): Promise<RunOutcome> {
-  const { definition } = job
-  if (definition.kind === 'audit') return await runAuditJob(context, job, definition, deps)
-  if (definition.kind === 'backfill') return await runBackfillJob(context, job, definition, deps)
-  return await runSyncJob(context, job, definition, deps)
+async function runKind(context: AppContext, request: JobRequest): Promise<RunOutcome> {
+  const { definition } = request.job
+  if (definition.kind === 'audit') return await runAuditJob(context, definition, request)
+  if (definition.kind === 'backfill') return await runBackfillJob(context, definition, request)
+  return await runSyncJob(context, definition, request)
 }
 
 /** Progress for whoever looks at this process, and for the scheduler. */
@@ -55,8 +70,7 @@ async function bothOf({ openProgress }: AppContext, report: ReportProgress) {
 }
 
 /** Holds the service's totals against the warehouse. */
-async function runAuditJob(context: AppContext, job: Job, { range }: AuditJob, { db, connection }: JobDeps) {
-  const settings = readJobSettings(context, job)
+async function runAuditJob(context: AppContext, { range }: AuditJob, { db, connection, job, settings }: JobRequest) {
   await connection.serviceClock.refresh(context.signal)
   const now = wallTimeAt(connection.serviceClock.now(), settings.service.timeZone)
   const streams = jobStreams(job)
@@ -77,11 +91,15 @@ async function runAuditJob(context: AppContext, job: Job, { range }: AuditJob, {
 }
 
 /** Reads the range of a job again. What is left of one with fixed dates is gone on with when it is due again. */
-async function runBackfillJob(context: AppContext, job: Job, definition: BackfillJob, { db, connection }: JobDeps) {
+async function runBackfillJob(
+  context: AppContext,
+  definition: BackfillJob,
+  { db, connection, job, settings }: JobRequest,
+) {
   const { signal } = context
   const { serviceClock: clock } = connection
   await clock.refresh(signal)
-  const { settings, window, streams, wanted } = readBackfillJob(context, job, definition, clock.now())
+  const { window, streams, wanted } = wantedOfBackfill(job, definition, settings, clock.now())
   const { backfillId } = await openBackfill(db, wanted, new Date(clock.now()), false)
   const { outcome, isFinished } = await runBackfill(context, {
     command: `run ${job.name}`,
@@ -101,8 +119,7 @@ async function runBackfillJob(context: AppContext, job: Job, definition: Backfil
 }
 
 /** Brings the streams of a job up to now, as its definition says. */
-async function runSyncJob(context: AppContext, job: Job, definition: SyncJob, { db, connection }: JobDeps) {
-  const settings = readJobSettings(context, job)
+async function runSyncJob(context: AppContext, definition: SyncJob, { db, connection, job, settings }: JobRequest) {
   const { lookbackDays, settleMinutes, rereadDays, until } = definition
   const tuning = { lookbackDays, settleMinutes, rereadDays }
   return await runExtraction(context, {
@@ -118,15 +135,13 @@ async function runSyncJob(context: AppContext, job: Job, definition: SyncJob, { 
   })
 }
 
-/** What a backfill job asks for now. `nowMs`: what the service's clock shows, milliseconds since 1970. @throws config.invalid */
-export function readBackfillJob(
-  context: AppContext,
+/** What a backfill job asks for now. `nowMs`: what the service's clock shows, milliseconds since 1970. */
+export function wantedOfBackfill(
   job: Job,
   { range, onlyGaps = false }: Pick<BackfillJob, 'range' | 'onlyGaps'>,
+  { service, channels, historyFrom }: ExtractionSettings,
   nowMs: number,
 ) {
-  const settings = readJobSettings(context, job)
-  const { service, channels, historyFrom } = settings
   const window = rangeWindow(range, historyFrom, wallTimeAt(nowMs, service.timeZone))
   const streams = jobStreams(job)
   // By which it is known from other backfills, and resumed.
@@ -137,7 +152,7 @@ export function readBackfillJob(
     channels: channels.map(({ channelId }) => channelId),
     onlyGaps,
   }
-  return { settings, window, streams, wanted }
+  return { window, streams, wanted }
 }
 
 /** The range of a job on the service's wall clock: from the beginning of history and to the end of today where it names no day. */
@@ -151,15 +166,11 @@ function rangeWindow(range: JobRange, historyFrom: WallTime, now: WallTime): Win
   }
 }
 
-/**
- * The settings for a run of a job, with the channels that it is for. They are read anew for each run: an edited list of channels
- * holds from the next one on. @throws config.invalid, also for channels and streams of the job that there are not
- */
-export function readJobSettings(context: AppContext, job: Job): ExtractionSettings {
-  return readExtractionSettings(context, jobStreams(job), (configured) => chooseChannels(job, configured))
-}
-
-function chooseChannels({ name, definition }: Job, configured: readonly ChannelSetting[]): readonly ChannelSetting[] {
+/** Those of the configured channels that a job is for. @throws config.invalid for channels that there are not */
+export function jobChannels(
+  { name, definition }: Job,
+  configured: readonly ChannelSetting[],
+): readonly ChannelSetting[] {
   const { channels = 'all' } = definition
   if (channels === 'all') return configured
   if ('group' in channels) {

@@ -1,7 +1,7 @@
+import type { ServiceSettings } from './settings.ts'
 import type { AppContext } from './context.ts'
 import type { Kysely } from 'kysely'
 import assert from 'node:assert/strict'
-import type { ServiceSettings } from '../config.ts'
 import { noCounts, noSlices, type RunOutcome, type RunProblem } from '../core/outcome.ts'
 import type { ListEndpoint } from '../core/page.ts'
 import type { StreamName } from '../core/stream.ts'

@@ -1,4 +1,4 @@
-import { readExtractionSettings } from '../app/extraction-settings.ts'
+import { readExtractionSettings } from './extraction-settings.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { auditObject, executeAudit } from '../app/run-audit.ts'
 import type { Window } from '../core/slice.ts'

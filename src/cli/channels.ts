@@ -1,6 +1,6 @@
+import type { ChannelSetting } from '../app/settings.ts'
 import { openAsItIs } from '../app/open-database.ts'
 import { readDatabaseSettings, readSettings } from '../config.ts'
-import type { ChannelSetting } from '../config/channel-setting.ts'
 import { readChannelsIfAny } from '../config/read-channels.ts'
 import { type ChannelState, readChannelStates, readManagedChannels } from '../ledger/channel-states.ts'
 import { formatAge, formatTable } from './format.ts'

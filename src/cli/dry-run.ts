@@ -1,5 +1,5 @@
+import type { ExtractionSettings } from '../app/settings.ts'
 import type { Kysely } from 'kysely'
-import type { ExtractionSettings } from '../app/extraction-settings.ts'
 import { dateAfter, daysUntilDone, lastDayOf } from '../app/last-day.ts'
 import { openConnection, readServiceTime } from '../app/open-connection.ts'
 import { openAsItIs } from '../app/open-database.ts'

@@ -1,4 +1,4 @@
-import type { ChannelSetting } from '../config/channel-setting.ts'
+import type { ChannelSetting } from '../app/settings.ts'
 import { type Stream, type StreamName, streamNames } from '../core/stream.ts'
 import { MINUTE, parseWallTime, type WallTime } from '../core/wall-clock.ts'
 import { checkUsage, didYouMean, type Refuse } from './wrong-use.ts'

@@ -1,10 +1,13 @@
+import type { Job } from '../core/define-job.ts'
 import { openAsItIs } from '../app/open-database.ts'
-import { readJobsDir, readServiceTimeZone, readSettings } from '../config.ts'
-import type { Job } from '../scheduler/job.ts'
+import { jobChannels, jobStreams } from '../app/run-job.ts'
+import type { ExtractionSettings } from '../app/settings.ts'
+import { readDatabaseSettings, readJobsDir, readServiceTimeZone, readSettings } from '../config.ts'
 import { listJobs, loadJobs } from '../scheduler/load-jobs.ts'
 import { type JobState, readJobStates } from '../scheduler/read-job-states.ts'
 import type { JobRun } from '../ledger/job-runs.ts'
 import type { CliContext } from './command.ts'
+import { readExtractionSettings } from './extraction-settings.ts'
 import { formatAge, formatTable, minuteIn } from './format.ts'
 import { defineCommand } from './usage.ts'
 import { didYouMean, wrongUse } from './wrong-use.ts'
@@ -22,7 +25,7 @@ livehouse jobs --json | jq '.jobs[] | select(.last_outcome != "ok") | .job'`,
   ({ values }) => values,
   async (context, values) => {
     const loaded = await loadConfiguredJobs(context)
-    await using database = await openAsItIs(context)
+    await using database = await openAsItIs(context, readSettings(context.environment, readDatabaseSettings))
     const now = context.clock.now()
     // A database of an older livehouse has no table of them yet.
     const db = database.isMigrated && database.pending.length === 0 ? database.db : undefined
@@ -99,6 +102,14 @@ export async function loadConfiguredJob(
   const [job] = await loadJobs(options, [name])
   if (job === undefined) throw new Error(`the job ${name} is gone`)
   return job
+}
+
+/**
+ * The settings for a run of a job, with the channels that it is for. They are read anew for each run: an edited list of channels
+ * holds from the next one on. @throws config.invalid, also for channels and streams of the job that there are not
+ */
+export function readJobSettings(context: Pick<CliContext, 'environment'>, job: Job): ExtractionSettings {
+  return readExtractionSettings(context, jobStreams(job), (configured) => jobChannels(job, configured))
 }
 
 const readLoadOptions = (source: Parameters<typeof readJobsDir>[0]) => ({

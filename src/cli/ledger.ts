@@ -1,4 +1,4 @@
-import { plannedChannel } from '../app/extraction-settings.ts'
+import { plannedChannel } from '../app/settings.ts'
 import { openAsItIs } from '../app/open-database.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { readDatabaseSettings, readHistoryFrom, readServiceTimeZone, readSettings } from '../config.ts'

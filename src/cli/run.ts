@@ -3,7 +3,7 @@ import { openWarehouse } from '../app/open-warehouse.ts'
 import { outcomeObject } from '../app/outcome.ts'
 import { reportCauses } from '../app/report-causes.ts'
 import { auditObject, type AuditOutcome } from '../app/run-audit.ts'
-import { createRunJob, readJobSettings } from '../app/run-job.ts'
+import { createRunJob } from '../app/run-job.ts'
 import type { RunOutcome } from '../core/outcome.ts'
 import { createProgressFeed } from '../scheduler/progress-feed.ts'
 import { runByHand } from '../scheduler/perform-run.ts'
@@ -12,7 +12,7 @@ import { describeAudit } from './audit/report.ts'
 import type { CliContext } from './command.ts'
 import { exitCodeOfStatus } from './failure.ts'
 import { JSON_OF_RUN } from './flags.ts'
-import { loadConfiguredJob } from './jobs.ts'
+import { loadConfiguredJob, readJobSettings } from './jobs.ts'
 import { summarize } from './summary.ts'
 import { defineCommand } from './usage.ts'
 
@@ -55,7 +55,12 @@ async function runNamed(context: CliContext, name: string): Promise<RunOutcome |
   await using db = await openWarehouse(context, { settings: database, source: service })
   let result: RunOutcome | AuditOutcome | undefined
   await using connection = await openRunConnection(context, service, db)
-  const runJob = createRunJob(context, { db, connection, onResult: (brought) => (result = brought) })
+  const runJob = createRunJob(context, {
+    db,
+    connection,
+    readSettings: readJobSettings.bind(undefined, context),
+    onResult: (brought) => (result = brought),
+  })
   try {
     await runByHand(job, thisProcess(), { db, clock, log, signal, feed: createProgressFeed(), runJob })
   } finally {

@@ -1,14 +1,15 @@
+import type { Job } from '../core/define-job.ts'
+import { plannedChannel, type ServiceSettings } from '../app/settings.ts'
 import type { Kysely } from 'kysely'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { OnCall } from '../service/read-answer.ts'
-import { plannedChannel } from '../app/extraction-settings.ts'
 import { openRunConnection } from '../app/open-connection.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
-import { createRunJob, jobStreams, readJobSettings } from '../app/run-job.ts'
-import { watchAlerts } from '../app/watch-alerts.ts'
-import { readDatabaseSettings, readServiceSettings, readSettings, type ServiceSettings } from '../config.ts'
+import { createRunJob, jobStreams } from '../app/run-job.ts'
+import { watchAlerts } from '../scheduler/alerts/watch-alerts.ts'
+import { readDatabaseSettings, readServiceSettings, readSettings } from '../config.ts'
 import { readAlertSettings } from '../config/read-alerts.ts'
 import { readChannelsIfAny } from '../config/read-channels.ts'
 import { readHttpSettings } from '../config/read-http.ts'
@@ -20,14 +21,13 @@ import { readMigrationStatus } from '../store/migrate.ts'
 import { createHealth } from '../scheduler/health.ts'
 import type { JobView } from '../web/facts.ts'
 import { startStatusServer } from '../web/start-status-server.ts'
-import type { Job } from '../scheduler/job.ts'
 import { createProgressFeed, type ProgressFeed } from '../scheduler/progress-feed.ts'
 import { type JobState, readJobStates } from '../scheduler/read-job-states.ts'
 import { serveJobs } from '../scheduler/serve-jobs.ts'
 import { openTimetable } from '../scheduler/timetable.ts'
 import { thisProcess } from '../ledger/leases.ts'
 import type { CliContext } from './command.ts'
-import { loadConfiguredJobs } from './jobs.ts'
+import { loadConfiguredJobs, readJobSettings } from './jobs.ts'
 import { createPlainProgress } from './plain-progress.ts'
 import { defineCommand } from './usage.ts'
 
@@ -61,7 +61,8 @@ LIVEHOUSE_HTTP=0.0.0.0:8787 LIVEHOUSE_HTTP_TOKEN_FILE=/run/secrets/http-token li
     const jobs = await loadConfiguredJobs(context)
     const enabled = jobs.filter(({ isEnabled }) => isEnabled)
     // What is wrong with one is told now, not when it is due.
-    for (const job of enabled) readJobSettings(context, job)
+    const readSettingsOf = (job: Job) => readJobSettings(context, job)
+    for (const job of enabled) readSettingsOf(job)
     const { service, database, page, alerts } = readSettings(environment, (source) => ({
       service: readServiceSettings(source),
       database: readDatabaseSettings(source),
@@ -83,7 +84,15 @@ LIVEHOUSE_HTTP=0.0.0.0:8787 LIVEHOUSE_HTTP_TOKEN_FILE=/run/secrets/http-token li
     const over = new AbortController()
     const watching = watchAlerts(
       { ...context, signal: AbortSignal.any([signal, over.signal]) },
-      { db, settings: alerts, database, service, jobs: enabled },
+      {
+        db,
+        settings: alerts,
+        database,
+        service,
+        jobs: enabled,
+        readChannels: () => readSettings(environment, readChannelsIfAny),
+        readSettings: readSettingsOf,
+      },
     )
     try {
       await serveJobs({
@@ -94,7 +103,7 @@ LIVEHOUSE_HTTP=0.0.0.0:8787 LIVEHOUSE_HTTP_TOKEN_FILE=/run/secrets/http-token li
         feed,
         health,
         jobs,
-        runJob: createRunJob(runContext, { db, connection }),
+        runJob: createRunJob(runContext, { db, connection, readSettings: readSettingsOf }),
         scheduler: {
           schedulerId: randomUUID(),
           worker,

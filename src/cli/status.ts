@@ -1,5 +1,5 @@
 import { openAsItIs } from '../app/open-database.ts'
-import { readSettings, readV1Budget } from '../config.ts'
+import { readDatabaseSettings, readSettings, readV1Budget } from '../config.ts'
 import { readChannelsIfAny } from '../config/read-channels.ts'
 import { exitCodeOfStatus } from './failure.ts'
 import { readAge } from './flags.ts'
@@ -39,11 +39,12 @@ livehouse status --json | jq '.streams.visitors.last_landed_at'`,
   },
   ({ values }, refuse) => ({ ...values, maxAgeMs: readAge('--max-age', values['max-age'], refuse) }),
   async (context, { json: isJson, 'max-age': maxAge = '', maxAgeMs }) => {
-    const { budget, channels } = readSettings(context.environment, (source) => ({
+    const { budget, channels, settings } = readSettings(context.environment, (source) => ({
       budget: readV1Budget(source),
       channels: readChannelsIfAny(source),
+      settings: readDatabaseSettings(source),
     }))
-    await using database = await openAsItIs(context)
+    await using database = await openAsItIs(context, settings)
     const nowMs = context.clock.now()
     const found = await collectStatus(database, { budget, nowMs }, channels)
     const stale = maxAgeMs === undefined ? undefined : findStale(found, maxAgeMs, nowMs)

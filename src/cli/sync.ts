@@ -1,4 +1,4 @@
-import { readExtractionSettings } from '../app/extraction-settings.ts'
+import { readExtractionSettings } from './extraction-settings.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { outcomeJson } from '../app/outcome.ts'
 import { syncPlan } from '../app/run-backfill.ts'

@@ -1,4 +1,4 @@
-import type { Language } from '../core/language.ts'
+import type { AlertSettings } from '../app/settings.ts'
 import { readLanguage } from './read-language.ts'
 import { isLoopback } from '../core/loopback.ts'
 import type { SettingSource } from './setting-source.ts'
@@ -6,18 +6,6 @@ import { readChoice, readFlag, show } from './values.ts'
 
 const WEBHOOK = 'LIVEHOUSE_ALERT_WEBHOOK'
 const SECRET = 'LIVEHOUSE_ALERT_SECRET'
-
-/** Where to tell of what goes wrong, and in which shape. */
-export interface AlertSettings {
-  /** The whole address, which may carry a key: never shown. Null: nobody is told. */
-  readonly webhook: string | null
-  readonly format: 'json' | 'dingtalk' | 'wecom' | 'feishu' | 'slack'
-  readonly secret: string | null
-  readonly keyword: string | null
-  readonly language: Language
-  /** Asked after each green job; never shown. */
-  readonly heartbeatUrl: string | null
-}
 
 /** `LIVEHOUSE_ALERT_…` and `LIVEHOUSE_HEARTBEAT_URL`. */
 export function readAlertSettings(source: SettingSource): AlertSettings {

@@ -1,6 +1,7 @@
+import type { ChannelSetting } from '../app/settings.ts'
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
-import type { ChannelSetting, PlacedChannel } from './channel-setting.ts'
+import type { PlacedChannel } from './channel-setting.ts'
 import { readChannelsCsv } from './read-channels-csv.ts'
 import { reasonOf, type SettingSource } from './setting-source.ts'
 import { show } from './values.ts'

@@ -1,7 +1,5 @@
+import type { DatabaseTarget } from '../app/settings.ts'
 import type { SettingSource } from './setting-source.ts'
-
-/** A Postgres URL, or the embedded PostgreSQL of the data directory. */
-export type DatabaseTarget = { readonly kind: 'url'; readonly url: string } | { readonly kind: 'embedded' }
 
 const EXPECTED =
   'it should be a Postgres URL such as postgres://USER@HOST:5432/NAME, or the word embedded for the PostgreSQL that livehouse keeps itself'

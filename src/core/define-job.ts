@@ -59,6 +59,21 @@ export interface AuditJob extends AnyJob {
 /** What a file of `jobs/` holds. */
 export type JobDefinition = SyncJob | BackfillJob | AuditJob
 
+/** A job as the scheduler has it: what its file says, checked, with what the file leaves open filled in. */
+export interface Job {
+  /** That of its file. */
+  readonly name: string
+  readonly kind: 'sync' | 'backfill' | 'audit'
+  readonly cron: string
+  /** IANA. */
+  readonly timeZone: string
+  readonly isEnabled: boolean
+  readonly catchUp: 'once' | 'never'
+  readonly definition: JobDefinition
+  /** Of the whole definition: processes with other files are told of each other. */
+  readonly digest: string
+}
+
 /** Makes a job file's value: typed, and frozen. What it says is checked when it is loaded. */
 export function defineJob<const Definition extends JobDefinition>(definition: Definition): Definition {
   return Object.freeze(definition)

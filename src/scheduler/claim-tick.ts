@@ -1,3 +1,4 @@
+import type { Job } from '../core/define-job.ts'
 import type { Kysely } from 'kysely'
 import type { Clock } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
@@ -6,7 +7,6 @@ import type { Database } from '../store/database.ts'
 import { type JobLease, takeJob } from '../ledger/jobs.ts'
 import { beginJobRun, endJobRun, type HeldJobRun, type JobRun, resumeJobRun } from '../ledger/job-runs.ts'
 import { decide, type Decision, type JobHistory } from './decide.ts'
-import type { Job } from './job.ts'
 import type { Timetable } from './timetable.ts'
 
 /** A run that is ours to perform; whoever has performed it disposes of the lease. */

@@ -1,5 +1,5 @@
+import type { Job } from '../core/define-job.ts'
 import type { JobRun } from '../ledger/job-runs.ts'
-import type { Job } from './job.ts'
 import type { Tick, Timetable } from './timetable.ts'
 
 /** What is known of a job's ticks. */

@@ -1,3 +1,4 @@
+import type { Job } from '../core/define-job.ts'
 import { createHash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { registerHooks } from 'node:module'
@@ -5,7 +6,6 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { systemClock } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
-import type { Job } from './job.ts'
 import { checkDefinition } from './job-schema.ts'
 
 const JOB_FILE = /^(.+)\.ts$/

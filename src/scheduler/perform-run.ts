@@ -1,25 +1,15 @@
+import type { Job } from '../core/define-job.ts'
+import type { JobOutcome, RunJob } from '../app/run-job.ts'
 import assert from 'node:assert/strict'
 import type { Kysely } from 'kysely'
 import type { Clock } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
-import type { RunOutcome } from '../core/outcome.ts'
-import type { ReportProgress } from '../core/progress.ts'
 import { sqlStateOf } from '../core/sql-state-of.ts'
 import type { Database } from '../store/database.ts'
 import { beginJobRun, endJobRun, type HeldJobRun } from '../ledger/job-runs.ts'
 import { type JobLease, takeJob } from '../ledger/jobs.ts'
-import type { Job } from './job.ts'
 import type { ProgressFeed } from './progress-feed.ts'
-
-/** What a run of a job has to tell. */
-export type JobOutcome = Pick<RunOutcome, 'runId' | 'status' | 'errors'>
-
-/** Does what a job is for. @throws what stops it before it can say what it did */
-export type RunJob = (
-  job: Job,
-  run: { readonly signal: AbortSignal; readonly report: ReportProgress },
-) => Promise<JobOutcome>
 
 export interface PerformDeps {
   readonly db: Kysely<Database>

@@ -1,8 +1,8 @@
+import type { Job } from '../core/define-job.ts'
 import type { Kysely } from 'kysely'
 import type { Database } from '../store/database.ts'
 import { readHeldJobs } from '../ledger/jobs.ts'
 import { type JobRun, readLastJobRuns } from '../ledger/job-runs.ts'
-import type { Job } from './job.ts'
 import { openTimetable } from './timetable.ts'
 
 /** A job, when it is due next and how it ended last. */

@@ -1,3 +1,4 @@
+import type { Job } from '../core/define-job.ts'
 import type { Kysely } from 'kysely'
 import type { Clock } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
@@ -9,7 +10,6 @@ import { readSchedulers, sayGone, sayHere, type Scheduler } from '../ledger/sche
 import { type ClaimedRun, claimTick } from './claim-tick.ts'
 import { decide, type JobHistory } from './decide.ts'
 import { type Health, isOfDatabase } from './health.ts'
-import type { Job } from './job.ts'
 import { type PerformDeps, performRun } from './perform-run.ts'
 import { openTimetable, type Timetable } from './timetable.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { readLastDay } from '../../src/app/last-day.ts'
-import { loadConfiguredJob } from '../../src/cli/jobs.ts'
+import { loadConfiguredJob, readJobSettings } from '../../src/cli/jobs.ts'
 import { run } from '../../src/cli/run.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
 import { startV1Account } from '../helpers/v1-account.ts'
@@ -13,14 +13,14 @@ test('the last day of the ten calls is told from what is left, without asking th
   const job = await loadConfiguredJob(context, 'run', 'v1-history')
   const lastDay = async () => {
     const calls = account.callsOn46().length
-    const day = await readLastDay(context, account.database.db, job)
+    const day = await readLastDay(context, account.database.db, job, readJobSettings(context, job))
     expect(account.callsOn46()).toHaveLength(calls)
     return day
   }
   // A call for each of two channels, as far as is known.
   expect(await lastDay()).toBe('2026-11-20')
   const closed = createTestContext({ environment: { ...account.environment(), LIVEHOUSE_V1_BUDGET: '0' }, clock })
-  expect(await readLastDay(closed.context, account.database.db, job)).toBeNull()
+  expect(await readLastDay(closed.context, account.database.db, job, readJobSettings(closed.context, job))).toBeNull()
   expect((await account.run(run, ['v1-history'])).code).toBe(4)
   expect(await lastDay()).toBe('2026-11-21')
   account.nextDay()

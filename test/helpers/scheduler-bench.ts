@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { JobDefinition } from '../../src/core/define-job.ts'
-import type { JobOutcome } from '../../src/scheduler/perform-run.ts'
+import type { JobOutcome } from '../../src/app/run-job.ts'
 import { createFakeClock, type FakeClock } from './fake-clock.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'
 import { doneWell, jobOf, startScheduler, type TestScheduler } from './start-scheduler.ts'

@@ -1,7 +1,7 @@
+import type { DatabaseSettings, ServiceSettings } from '../../app/settings.ts'
 import type { Exchange } from '../../service/read-answer.ts'
 import { openConnection } from '../../app/open-connection.ts'
 import { openSharedDatabase } from '../../app/open-database.ts'
-import type { DatabaseSettings, ServiceSettings } from '../../config.ts'
 import { LivehouseError, recoveryFrom } from '../../core/errors.ts'
 import type { Page } from '../../core/page.ts'
 import type { Partition } from '../../core/slice.ts'

@@ -1,8 +1,7 @@
+import { plannedChannel, type ServiceSettings } from '../../app/settings.ts'
 import type { Kysely } from 'kysely'
-import { plannedChannel } from '../../app/extraction-settings.ts'
 import { syncPlan } from '../../app/run-backfill.ts'
 import { runExtraction } from '../../app/run-extraction.ts'
-import type { ServiceSettings } from '../../config.ts'
 import type { Log } from '../../core/log.ts'
 import type { RunOutcome } from '../../core/outcome.ts'
 import { streamNames } from '../../core/stream.ts'
@@ -48,7 +47,8 @@ export async function fillDemo(context: CliContext, db: Kysely<Database>, size: 
   const nothing = { label: null, group: null, from: null, until: null, isTest: false }
   const configured = emulator.channelIds.map((channelId) => ({ channelId, ...nothing }))
   const historyFrom = world.endsAt - (size.days + 1) * DAY
-  const settings = { service, configured, channels: configured.map(plannedChannel), historyFrom }
+  const database = { isAutoMigrated: true }
+  const settings = { service, database, configured, channels: configured.map(plannedChannel), historyFrom }
   const outcome = await runExtraction(
     { ...context, log: withoutSlices(context.log) },
     {

@@ -2,7 +2,7 @@ import { createWebhook } from '../../service/webhook.ts'
 import { ALERT_TIMEOUT_MS } from '../../app/report-causes.ts'
 import { readProxies, readSettings } from '../../config.ts'
 import { readAlertSettings } from '../../config/read-alerts.ts'
-import { sendNotices } from '../../scheduler/alerts/deliver-notices.ts'
+import { sendNotices } from '../../app/alerts/deliver-notices.ts'
 import type { CliContext } from '../command.ts'
 import { passed, type ReportCheck, skipped } from './check.ts'
 

@@ -1,6 +1,6 @@
+import type { DatabaseSettings, ServiceSettings } from '../../app/settings.ts'
 import type { Kysely } from 'kysely'
 import { openConfiguredDatabase } from '../../app/open-database.ts'
-import type { DatabaseSettings, ServiceSettings } from '../../config.ts'
 import { DAY, offsetAt } from '../../core/wall-clock.ts'
 import type { Database } from '../../store/database.ts'
 import { readMigrationStatus } from '../../store/migrate.ts'

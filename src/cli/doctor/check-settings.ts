@@ -1,16 +1,14 @@
-import type { ChannelSetting } from '../../config/channel-setting.ts'
-import { type AlertSettings, readAlertSettings } from '../../config/read-alerts.ts'
+import type { ChannelSetting, AlertSettings, DatabaseSettings, ServiceSettings } from '../../app/settings.ts'
+import { readAlertSettings } from '../../config/read-alerts.ts'
 import { readChannelsIfAny } from '../../config/read-channels.ts'
 import { readHttpSettings } from '../../config/read-http.ts'
 import {
-  type DatabaseSettings,
   type Environment,
   readDatabaseSettings,
   readHistoryFrom,
   readJobsDir,
   readServiceSettings,
   readSettings,
-  type ServiceSettings,
   type SettingsReader,
 } from '../../config.ts'
 import { writersOf } from '../../config/setting-source.ts'

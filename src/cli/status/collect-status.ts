@@ -1,6 +1,5 @@
-import { plannedChannel } from '../../app/extraction-settings.ts'
+import { plannedChannel, type ChannelSetting } from '../../app/settings.ts'
 import type { DatabaseAsItIs } from '../../app/open-database.ts'
-import type { ChannelSetting } from '../../config/channel-setting.ts'
 import type { Proof } from '../../core/slice.ts'
 import type { StreamName } from '../../core/stream.ts'
 import type { WallTime } from '../../core/wall-clock.ts'

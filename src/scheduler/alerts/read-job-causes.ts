@@ -1,3 +1,4 @@
+import type { Job } from '../../core/define-job.ts'
 import type { Kysely } from 'kysely'
 import type { Cause } from '../../core/cause.ts'
 import { parsePartition } from '../../core/slice.ts'
@@ -7,7 +8,6 @@ import type { Database } from '../../store/database.ts'
 import { countUnproven, type ExpectedPart, readLastLandings, type ServiceDay } from '../../ledger/latest-readings.ts'
 import { countRunsWaiting } from '../../ledger/job-runs.ts'
 import { readServedSince } from '../../ledger/jobs.ts'
-import type { Job } from '../job.ts'
 
 /** The kinds that only who knows the jobs can tell of. */
 export const JOB_CAUSES = ['stale', 'unfinished', 'budget'] as const

@@ -6,7 +6,7 @@ import { recordCauses } from '../../ledger/alerts.ts'
 import { readCauses, STATE_CAUSES } from '../../ledger/read-causes.ts'
 import { readSchedulers } from '../../ledger/schedulers.ts'
 import { isOfDatabase } from '../health.ts'
-import { type AlertChannel, deliverNotices, sendNotices } from './deliver-notices.ts'
+import { type AlertChannel, deliverNotices, sendNotices } from '../../app/alerts/deliver-notices.ts'
 import type { OutageMark } from './outage-mark.ts'
 import { JOB_CAUSES, type JobCauseOptions, readJobCauses } from './read-job-causes.ts'
 

@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { JobDefinition } from '../../../src/core/define-job.ts'
+import type { JobDefinition, Job } from '../../../src/core/define-job.ts'
 import { type ExpectedStream, readJobCauses } from '../../../src/scheduler/alerts/read-job-causes.ts'
-import type { Job } from '../../../src/scheduler/job.ts'
 import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
 
 /** 08:00 of the service's 20th of November. */

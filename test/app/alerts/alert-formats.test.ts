@@ -9,8 +9,8 @@ import {
   formatAlert,
   refusalIn,
   secretsOf,
-} from '../../../src/scheduler/alerts/alert-formats.ts'
-import { describeNotice } from '../../../src/scheduler/alerts/describe-cause.ts'
+} from '../../../src/app/alerts/alert-formats.ts'
+import { describeNotice } from '../../../src/app/alerts/describe-cause.ts'
 
 const at = new Date('2026-11-20T06:30:00Z')
 const NOW_MS = 1_700_000_000_123

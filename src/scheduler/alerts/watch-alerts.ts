@@ -1,28 +1,32 @@
+import type { Job } from '../../core/define-job.ts'
+import {
+  type DatabaseSettings,
+  type ExtractionSettings,
+  type ServiceSettings,
+  type ChannelSetting,
+  type AlertSettings,
+  plannedChannel,
+} from '../../app/settings.ts'
 import type { Kysely } from 'kysely'
 import { createHash } from 'node:crypto'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { createWebhook } from '../service/webhook.ts'
-import { type DatabaseSettings, readSettings, type ServiceSettings } from '../config.ts'
-import type { ChannelSetting } from '../config/channel-setting.ts'
-import type { AlertSettings } from '../config/read-alerts.ts'
-import { readChannelsIfAny } from '../config/read-channels.ts'
-import { partitionKey } from '../core/slice.ts'
-import type { WallTime } from '../core/wall-clock.ts'
-import { describeTarget } from '../store/database-url.ts'
-import type { Database } from '../store/database.ts'
-import { partitionsOf, type PlannedChannel } from '../sync/partitions.ts'
-import { createOutageMark } from '../scheduler/alerts/outage-mark.ts'
-import type { ExpectedStream } from '../scheduler/alerts/read-job-causes.ts'
-import { watchCauses } from '../scheduler/alerts/watch-causes.ts'
-import type { Job } from '../scheduler/job.ts'
-import { readChangedSince, readChannelList } from '../ledger/channel-states.ts'
-import { readQuestions } from '../ledger/questionnaires.ts'
-import type { AppContext } from './context.ts'
-import { plannedChannel } from './extraction-settings.ts'
-import { readLastDay } from './last-day.ts'
-import { ALERT_TIMEOUT_MS } from './report-causes.ts'
-import { jobStreams } from './run-job.ts'
+import { createWebhook } from '../../service/webhook.ts'
+import { partitionKey } from '../../core/slice.ts'
+import type { WallTime } from '../../core/wall-clock.ts'
+import { describeTarget } from '../../store/database-url.ts'
+import type { Database } from '../../store/database.ts'
+import { partitionsOf, type PlannedChannel } from '../../sync/partitions.ts'
+import { createOutageMark } from './outage-mark.ts'
+import type { ExpectedStream } from './read-job-causes.ts'
+import { watchCauses } from './watch-causes.ts'
+import { readChangedSince, readChannelList } from '../../ledger/channel-states.ts'
+import type { ServiceDay } from '../../ledger/latest-readings.ts'
+import { readQuestions } from '../../ledger/questionnaires.ts'
+import type { AppContext } from '../../app/context.ts'
+import { readLastDay } from '../../app/last-day.ts'
+import { ALERT_TIMEOUT_MS } from '../../app/report-causes.ts'
+import { jobStreams } from '../../app/run-job.ts'
 
 interface AlertWatch {
   readonly db: Kysely<Database>
@@ -31,12 +35,16 @@ interface AlertWatch {
   readonly service: ServiceSettings
   /** Those that are served. */
   readonly jobs: readonly Job[]
+  /** The configured channels, read anew each time. @throws config.invalid */
+  readonly readChannels: () => readonly ChannelSetting[]
+  /** Of a job, read anew each time. @throws config.invalid */
+  readonly readSettings: (job: Job) => ExtractionSettings
 }
 
 /** Tells of what goes wrong while jobs are served, until the signal aborts; ends at once where nobody is to be told. */
 export async function watchAlerts(
   context: AppContext,
-  { db, settings, database, service, jobs }: AlertWatch,
+  { db, settings, database, service, jobs, readChannels, readSettings }: AlertWatch,
 ): Promise<void> {
   const { clock, log, signal } = context
   const { webhook: url } = settings
@@ -46,8 +54,8 @@ export async function watchAlerts(
     db,
     jobs,
     timeZone: service.timeZone,
-    partsOf: (job, day) => readExpectedParts(context, db, job, day),
-    lastDayOf: (job) => readLastDay(context, db, job),
+    partsOf: (job, day) => readExpectedParts(db, job, day, readChannels()),
+    lastDayOf: (job) => readLastDay(context, db, job, readSettings(job)),
     v1Budget: service.v1Budget,
     mark: createOutageMark(outageFile(database)),
     host: hostname(),
@@ -66,15 +74,13 @@ function outageFile({ target, dataDir }: DatabaseSettings): string {
 /**
  * What a job is to read each day, stream by stream; without channels, or without questionnaires, there is nothing of some.
  * Channels that are gone or over are not expected, nor those that no run has met yet, unless none has been met at all.
- * @throws config.invalid
  */
 export async function readExpectedParts(
-  { environment }: Pick<AppContext, 'environment'>,
   db: Kysely<Database>,
   job: Job,
-  day: { readonly begin: WallTime; readonly timeZone: string },
+  day: ServiceDay,
+  configured: readonly ChannelSetting[],
 ): Promise<readonly ExpectedStream[]> {
-  const configured = readSettings(environment, readChannelsIfAny)
   const chosen = configured.filter((channel) => isChosen(job, channel))
   const states = new Map((await readChannelList(db)).map(({ channelId, state }) => [channelId, state]))
   const isMet = chosen.some(({ channelId }) => states.has(channelId))

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Cause } from '../../../src/core/cause.ts'
-import { type AlertChannel, deliverNotices, type Post } from '../../../src/scheduler/alerts/deliver-notices.ts'
+import { type AlertChannel, deliverNotices, type Post } from '../../../src/app/alerts/deliver-notices.ts'
 import { recordCauses } from '../../../src/ledger/alerts.ts'
 import { createFakeClock } from '../../helpers/fake-clock.ts'
 import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'

@@ -2,13 +2,14 @@ import { sql } from 'kysely'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readExpectedParts } from '../../src/app/watch-alerts.ts'
-import type { JobDefinition } from '../../src/core/define-job.ts'
-import { parseWallTime } from '../../src/core/wall-clock.ts'
-import type { Job } from '../../src/scheduler/job.ts'
-import { startRun } from '../../src/ledger/runs.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
-import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
+import { readSettings } from '../../../src/config.ts'
+import { readChannelsIfAny } from '../../../src/config/read-channels.ts'
+import { readExpectedParts } from '../../../src/scheduler/alerts/watch-alerts.ts'
+import type { JobDefinition, Job } from '../../../src/core/define-job.ts'
+import { parseWallTime } from '../../../src/core/wall-clock.ts'
+import { startRun } from '../../../src/ledger/runs.ts'
+import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
+import { createTemporaryFolder } from '../../helpers/temporary-folder.ts'
 
 const cron = '15 2 * * *'
 const timeZone = 'Asia/Shanghai'
@@ -29,7 +30,8 @@ function job(definition: JobDefinition): Job {
 /** `stream`, and its parts with a `+` for new ones. */
 async function expected(of: Job, channels = `@${file}`) {
   const environment = channels === '' ? {} : { LIVEHOUSE_CHANNELS: channels }
-  const streams = await readExpectedParts({ environment }, database.db, of, { begin, timeZone })
+  const configured = readSettings(environment, readChannelsIfAny)
+  const streams = await readExpectedParts(database.db, of, { begin, timeZone }, configured)
   return Object.fromEntries(
     streams.map(({ stream, parts }) => [
       stream,

@@ -1,0 +1,80 @@
+import type { BiSettings } from '../bi/bi-settings.ts'
+import type { Language } from '../core/language.ts'
+import { DAY, parseWallTime, type WallTime } from '../core/wall-clock.ts'
+import type { PlannedChannel } from '../sync/partitions.ts'
+
+/** The service and how to speak to it. */
+export interface ServiceSettings {
+  /** As written, without a trailing slash. */
+  readonly baseUrl: string
+  readonly authUrl: string | null
+  readonly appId: string | null
+  readonly appSecret: string | null
+  readonly apiToken: string | null
+  readonly timeZone: string
+  readonly maxCallsPerSecond: number
+  readonly concurrency: number
+  readonly listParams: 'query' | 'body'
+  /** Whether an operator has said so: then nothing else is tried first. */
+  readonly isListParamsGiven: boolean
+  readonly v1Budget: number
+  readonly v1BudgetScope: 'account' | 'channel'
+  readonly requestTimeoutMs: number
+  readonly proxies: { readonly http: string | null; readonly https: string | null; readonly none: string | null }
+}
+
+/** A Postgres URL, or the embedded PostgreSQL of the data directory. */
+export type DatabaseTarget = { readonly kind: 'url'; readonly url: string } | { readonly kind: 'embedded' }
+
+/** The warehouse: which database, and whether commands migrate it by themselves. */
+export interface DatabaseSettings {
+  readonly target: DatabaseTarget
+  readonly dataDir: string
+  readonly isAutoMigrated: boolean
+  /** What the analysts' views show; what is not given stays as the database has it. */
+  readonly bi?: BiSettings | undefined
+}
+
+/** One configured channel (`LIVEHOUSE_CHANNELS`); all but the id only from CSV. */
+export interface ChannelSetting {
+  readonly channelId: string
+  readonly label: string | null
+  readonly group: string | null
+  /** Dates of the service's calendar, `YYYY-MM-DD`. */
+  readonly from: string | null
+  readonly until: string | null
+  readonly isTest: boolean
+}
+
+/** Where to tell of what goes wrong, and in which shape. */
+export interface AlertSettings {
+  /** The whole address, which may carry a key: never shown. Null: nobody is told. */
+  readonly webhook: string | null
+  readonly format: 'json' | 'dingtalk' | 'wecom' | 'feishu' | 'slack'
+  readonly secret: string | null
+  readonly keyword: string | null
+  readonly language: Language
+  /** Asked after each green job; never shown. */
+  readonly heartbeatUrl: string | null
+}
+
+/** What a verb that reads from the service needs to know. */
+export interface ExtractionSettings {
+  readonly service: ServiceSettings
+  readonly database: DatabaseSettings
+  /** Every configured channel. */
+  readonly configured: readonly ChannelSetting[]
+  /** Those that are meant. */
+  readonly channels: readonly PlannedChannel[]
+  readonly historyFrom: WallTime
+  readonly alerts: AlertSettings
+}
+
+/** A configured channel as the planner takes it: from the start of the day `from` to the end of the day `until`. */
+export function plannedChannel({ channelId, from, until }: ChannelSetting): PlannedChannel {
+  return {
+    channelId,
+    from: from === null ? undefined : parseWallTime(from),
+    until: until === null ? undefined : (parseWallTime(until) ?? 0) + DAY,
+  }
+}
