@@ -7,9 +7,8 @@ import type { Database } from '../store/database.ts'
 import { startEmbedded } from '../store/embedded.ts'
 import { migrateUp } from '../store/migrate.ts'
 import { openDatabase } from '../store/pool.ts'
-import { recreateDatabase } from '../store/recreate-database.ts'
+import { withFreshDatabase } from '../store/create-database.ts'
 import { runQuery } from '../store/run-query.ts'
-import { withSessionLock } from '../store/with-session-lock.ts'
 import type { CliContext } from './command.ts'
 import { fillDemo, type FilledDemo, type TableComparison } from './demo/fill-demo.ts'
 import { exitCodeOfStatus } from './failure.ts'
@@ -19,11 +18,6 @@ import { summarize } from './summary.ts'
 import { defineCommand } from './usage.ts'
 
 const DATABASE = 'livehouse_demo'
-/**
- * Of the advisory lock that lets one demo at a time have the database. Any login of the embedded server could hold it too; then a
- * demo says that it waits, and nothing else does.
- */
-const LOCK_KEY = 7_305_515_802
 
 /** `livehouse demo`: emulator, PostgreSQL, sync, and what came of it. */
 export const demo = defineCommand(
@@ -66,8 +60,8 @@ livehouse db psql --database ${DATABASE}`,
     remark(`PostgreSQL  ${describeTarget(url)} (the embedded one in ${dataDir})`)
     const onWait = () => remark('another demo is running; this one begins when it has ended')
     try {
-      return await withSessionLock(server.url('postgres'), { key: LOCK_KEY, clock, signal, onWait }, async () => {
-        await recreateDatabase(server.url('postgres'), DATABASE, signal)
+      const fresh = { adminUrl: server.url('postgres'), name: DATABASE, clock, signal, onWait }
+      return await withFreshDatabase(fresh, async () => {
         await using db = await openDatabase(url, { signal })
         await migrateUp(db, { signal })
         await publishBi(db, { signal })

@@ -1,7 +1,8 @@
+import { pipeline } from 'node:stream/promises'
+import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { LivehouseError } from '../core/errors.ts'
-import { copyTable } from './copy/copy-table.ts'
-import { COPIED_SCHEMAS, type CopyTable, readTables } from './copy/read-tables.ts'
-import { openSession, type Session } from './copy/session.ts'
+import { openSession, type Session } from './copy-session.ts'
+import { MIGRATION_LOCK_TABLE, MIGRATION_TABLE } from './migration-lock.ts'
 
 /** Two databases that have had the same migrations. */
 export interface CopyRequest {
@@ -18,6 +19,17 @@ export interface CopiedTable {
   readonly name: string
   readonly rows: number
 }
+
+/** A table with what a copy of it needs; names are quoted as SQL wants them. */
+interface CopyTable {
+  /** `livehouse.visitors` */
+  readonly name: string
+  /** Those that hold values of their own, in their order. */
+  readonly columns: readonly string[]
+}
+
+/** The schemas are livehouse's own; what others have made there is not known to the migrations and not copied. */
+const COPIED_SCHEMAS = ['livehouse', 'livehouse_ops', 'livehouse_bi'] as const
 
 /**
  * Copies everything that livehouse keeps, the ledger included: read from one snapshot, written in one transaction, and
@@ -61,7 +73,10 @@ async function requireUnused(target: Session, tables: readonly CopyTable[]): Pro
   const telling = tables.filter(({ name }) => name.startsWith('livehouse.') || name === 'livehouse_ops.runs')
   for (const { name } of telling) {
     const [row] = await target.query<{ isUsed: boolean }>(`select exists (select from ${name}) as "isUsed"`)
-    if (row?.isUsed === true) throw inUse(`${name} has rows already`)
+    if (row?.isUsed !== true) continue
+    const reason = `${name} has rows already`
+    const message = `The database to copy to is in use: ${reason}. Name an empty one; nothing was changed in this one.`
+    throw new LivehouseError('db.copyRefused', message, { reason })
   }
 }
 
@@ -87,7 +102,56 @@ async function refreshMaterializedViews(target: Session): Promise<void> {
   for (const { name } of views) await target.query(`refresh materialized view ${name}`)
 }
 
-function inUse(reason: string): LivehouseError<'db.copyRefused'> {
-  const message = `The database to copy to is in use: ${reason}. Name an empty one; nothing was changed in this one.`
-  return new LivehouseError('db.copyRefused', message, { reason })
+/**
+ * Copies the rows of a table into its empty twin, and holds the twin against it by count and content.
+ * @returns how many rows
+ * @throws db.copyRefused where the twin differs; db.refused, db.unreachable
+ */
+async function copyTable(
+  source: Session,
+  target: Session,
+  { name, columns }: CopyTable,
+  signal: AbortSignal,
+): Promise<number> {
+  const list = columns.join(', ')
+  const reading = source.client.query(copyTo(`copy (select ${list} from ${name}) to stdout`))
+  const writing = target.client.query(copyFrom(`copy ${name} (${list}) from stdin`))
+  const failures: unknown[] = []
+  reading.once('error', (error) => failures.push(source.translate(error)))
+  writing.once('error', (error) => failures.push(target.translate(error)))
+  try {
+    await pipeline(reading, writing, { signal })
+  } catch (error) {
+    // The side that failed first is the cause; the other only hears that its neighbour has gone.
+    throw failures[0] ?? error
+  }
+  const [read, written] = await Promise.all([source, target].map((side) => fingerprintOf(side, name, list)))
+  if (read?.rows === written?.rows && read?.sum === written?.sum) return Number(written?.rows)
+  const reason = `${name} has ${read?.rows} rows, its copy ${written?.rows}${read?.rows === written?.rows ? ' with other contents' : ''}`
+  throw new LivehouseError('db.copyRefused', `The copy was taken back: ${reason}. Run it again.`, { reason })
+}
+
+/** What tells tables of other rows apart: how many there are, and a sum over a hash of each. */
+async function fingerprintOf(session: Session, name: string, list: string) {
+  // md5 because its value is the same on every machine and version.
+  const [found] = await session.query<{ rows: string; sum: string }>(
+    `select count(*) as rows, coalesce(sum(('x' || left(md5(row(${list})::text), 15))::bit(60)::bigint), 0) as sum from ${name}`,
+  )
+  return found
+}
+
+/**
+ * The tables that the migrations have made, in the order in which they were made: each after those that it refers to. First come
+ * those that the database reads or writes when slices arrive: the service's zone, and how partitions stand.
+ */
+async function readTables(session: Session): Promise<readonly CopyTable[]> {
+  return await session.query<CopyTable & Record<string, unknown>>(
+    `select format('%I.%I', n.nspname, c.relname) as name,
+       (select array_agg(format('%I', a.attname) order by a.attnum) from pg_attribute a
+         where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '') as columns
+     from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname = any($1) and c.relkind = 'r' and c.relname <> all($2)
+     order by c.relname not in ('source', 'partition_states'), c.oid`,
+    [COPIED_SCHEMAS, [MIGRATION_TABLE, MIGRATION_LOCK_TABLE]],
+  )
 }

@@ -10,10 +10,10 @@ import { failureIn, prepareCluster, ROLE } from './embedded/cluster.ts'
 import { embeddedError } from './embedded/embedded-error.ts'
 import { checkListener, findServer, LOCK_FILE } from './embedded/find-server.ts'
 import { type Home, locateHome, prepareHome } from './embedded/home.ts'
-import { readPrivate, writePrivate } from './embedded/private-file.ts'
+import { readPrivate, readServerFile, writePrivate } from './embedded/files.ts'
 import { runProgram } from './embedded/run-program.ts'
-import { readServerFile } from './embedded/server-file.ts'
-import { clientFor } from './require-scram.ts'
+import { createClient } from './require-scram.ts'
+import { codeOf } from './translate-error.ts'
 
 const PATIENCE_MS = 60_000
 const POLL_MS = 50
@@ -131,18 +131,12 @@ function serverAt(port: number, password: string): EmbeddedServer {
 
 async function takesConnections(server: EmbeddedServer, home: Home): Promise<boolean> {
   if (!(await checkListener(server.port, home))) return false
-  const url = server.url('postgres')
-  const client = new (clientFor(url))({
-    connectionString: url,
-    application_name: 'livehouse',
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-  })
-  client.on('error', () => {})
+  const client = createClient(server.url('postgres'), { connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
   try {
     await client.connect()
     return true
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    const code = codeOf(error)
     if (code === '53300') return true
     if (error instanceof LivehouseError) {
       throw embeddedError(home.dataDir, error.message, `Find out what listens on its port ${server.port}`, error)

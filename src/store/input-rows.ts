@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { ColumnType, Row } from '../core/column.ts'
+import type { Cell, ColumnType, Row } from '../core/column.ts'
 import type { LoadTable } from '../core/stream.ts'
-import { cellsText } from './cells-text.ts'
 
 /** A column of rows that go to Postgres. */
 export interface InputColumn {
@@ -51,4 +50,23 @@ export function refs(names: readonly string[]): RawBuilder<unknown> {
 /** The same columns of `alias`, as one row value. */
 export function qualified(alias: string, names: readonly string[]): RawBuilder<unknown> {
   return sql`(${sql.join(names.map((name) => sql`${sql.raw(alias)}.${sql.ref(name)}`))})`
+}
+
+/** What JSON escapes otherwise than Postgres reads it: control characters. */
+const OTHER_ESCAPE = /\\[^"\\]/
+const ESCAPED = /["\\]/g
+
+/**
+ * Values separated by commas, `null` for NULL, with `"` around every text and `\` before `"` and `\`. An array literal has them so within
+ * its brackets (PostgreSQL manual, 8.15.6), and a line of CSV with the backslash as escape character (COPY). It is what JSON has within
+ * its brackets, and the runtime writes that many times faster than anything put together value by value.
+ */
+export function cellsText(values: readonly Cell[]): string {
+  const json = JSON.stringify(values)
+  // An escaped backslash before a letter looks like another escape: then the slow way is taken in vain, and does no harm.
+  return json.includes('\\') && OTHER_ESCAPE.test(json) ? values.map(cellText).join(',') : json.slice(1, -1)
+}
+
+function cellText(value: Cell): string {
+  return typeof value === 'string' ? `"${value.replace(ESCAPED, '\\$&')}"` : String(value)
 }

@@ -1,8 +1,9 @@
-import { type RawBuilder, sql, type Transaction } from 'kysely'
+import { CompiledQuery, type RawBuilder, sql, type Transaction } from 'kysely'
 import type { Row } from '../core/column.ts'
 import type { LoadTable } from '../core/stream.ts'
 import type { Database } from './database.ts'
-import { inputColumns, inputRows, keysMatch, qualified, refs } from './input-rows.ts'
+import { cellsText, inputColumns, inputRows, keysMatch, qualified, refs } from './input-rows.ts'
+import { codeOf } from './translate-error.ts'
 
 export interface LoadCounts {
   readonly inserted: number
@@ -51,7 +52,7 @@ export async function prepareToLoad(trx: Transaction<Database>, timeZone: string
 
 /** Whether the server ended a statement because two transactions waited for each other (SQLSTATE 40P01, appendix A). */
 export function isDeadlock(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '40P01'
+  return codeOf(error) === '40P01'
 }
 
 interface Written {
@@ -105,4 +106,36 @@ function isNewer({ freshnessColumn }: LoadTable, { onlyNewer, isLate }: LoadOpti
   const name = sql.ref(freshnessColumn)
   const fresher = isLate ? sql`excluded.${name} > target.${name}` : sql`excluded.${name} >= target.${name}`
   return sql` and (target.${name} is null or ${fresher})${earlier}`
+}
+
+/**
+ * Writes rows that are believed to be new by COPY, which takes the server half the time of an upsert; where one of their keys is
+ * there after all, upserts all of them. In the caller's transaction, after `prepareToLoad`. The rows' keys must be distinct.
+ */
+export async function copyRows(
+  trx: Transaction<Database>,
+  into: LoadTable,
+  rows: readonly Row[],
+  runId: string,
+): Promise<LoadCounts> {
+  const names = inputColumns(into).map(({ name }) => name)
+  const columns = sql`${sql.table(`livehouse.${into.table}`)} (run_id, ${refs(names)})`
+  const { sql: text } =
+    sql`copy ${columns} from stdin with (format csv, null 'null', quote '"', escape e'\\\\')`.compile(trx)
+  const lines = rows.map((row) => `${runId},${cellsText(names.map((name) => row[name] ?? null))}\n`)
+  await sql`savepoint before_copy`.execute(trx)
+  try {
+    await trx.executeQuery(CompiledQuery.raw(text, [Buffer.from(lines.join(''))]))
+  } catch (error) {
+    if (!isTaken(error)) throw error
+    await sql`rollback to savepoint before_copy`.execute(trx)
+    return await loadRows(trx, into, rows, runId)
+  }
+  await sql`release savepoint before_copy`.execute(trx)
+  return { inserted: rows.length, updated: 0, unchanged: 0 }
+}
+
+/** A row of one of the keys is there (SQLSTATE 23505), or another session adds it and waits for this one. */
+function isTaken(error: unknown): boolean {
+  return isDeadlock(error) || codeOf(error) === '23505'
 }

@@ -1,11 +1,11 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { LivehouseError } from '../core/errors.ts'
 import type { Database } from './database.ts'
-import { createMigrationTables, takeMigrationLock } from './migration-tables.ts'
+import { codeOf } from './translate-error.ts'
 
 const LOCK_NOT_AVAILABLE = '55P03'
 /** Another makes the schema or a table of it at the same moment. */
-const MADE_MEANWHILE: ReadonlySet<unknown> = new Set(['23505', '42P06', '42P07'])
+const MADE_MEANWHILE: ReadonlySet<string> = new Set(['23505', '42P06', '42P07'])
 /** How often a lock is waited for, 2 seconds each: that of another livehouse that migrates, and those that the work itself needs. */
 const MOST_WAITS = 30
 const MOST_TRIES = 3
@@ -43,7 +43,7 @@ export async function withMigrationLock<T>(
         return await work(transaction)
       })
     } catch (error) {
-      const code = error instanceof Error && 'code' in error ? error.code : undefined
+      const code = codeOf(error)
       if (!hasLock && MADE_MEANWHILE.has(code)) continue
       if (code !== LOCK_NOT_AVAILABLE) throw error
       if (hasLock ? ++tries < MOST_TRIES : ++waits < MOST_WAITS) continue
@@ -67,3 +67,28 @@ async function describeHolders(db: Kysely<Database>): Promise<string> {
   if (rows.length === 0) return 'an open transaction was in the way'
   return `an open transaction is in the way: ${rows.map(({ who }) => who).join('; ')}`
 }
+
+/** Where Kysely's Migrator keeps its list. */
+export const MIGRATION_SCHEMA = 'livehouse_ops'
+export const MIGRATION_TABLE = 'migrations'
+export const MIGRATION_LOCK_TABLE = 'migration_lock'
+
+const list = `${MIGRATION_SCHEMA}.${MIGRATION_TABLE}`
+const lock = `${MIGRATION_SCHEMA}.${MIGRATION_LOCK_TABLE}`
+
+/** Nobody without rights on the table can lock its row. The lock ends with its transaction, so no session has to last. */
+export const takeMigrationLock = `select from ${lock} for update`
+
+/**
+ * The Migrator's own tables as it would make them. Made before it looks: it asks again after a failure, which a
+ * transaction does not allow, and the right that is missing would stay unsaid. The schema is only made where there is none, because
+ * `if not exists` asks for the right to make it all the same.
+ */
+export const createMigrationTables: readonly string[] = [
+  `do $$ begin
+  if to_regnamespace('${MIGRATION_SCHEMA}') is null then create schema ${MIGRATION_SCHEMA}; end if;
+end $$`,
+  `create table if not exists ${list} (name varchar(255) not null primary key, timestamp varchar(255) not null)`,
+  `create table if not exists ${lock} (id varchar(255) not null primary key, is_locked integer default 0 not null)`,
+  `insert into ${lock} (id, is_locked) values ('migration_lock', 0) on conflict do nothing`,
+]

@@ -9,7 +9,7 @@ import {
   PostgresQueryCompiler,
 } from 'kysely'
 import type { Migration } from 'kysely/migration'
-import { createMigrationTables, MIGRATION_SCHEMA, MIGRATION_TABLE, takeMigrationLock } from './migration-tables.ts'
+import { createMigrationTables, MIGRATION_SCHEMA, MIGRATION_TABLE, takeMigrationLock } from './migration-lock.ts'
 
 /** What the user of DATABASE_URL needs when another one owns the tables. */
 const grants = `

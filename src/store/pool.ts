@@ -1,11 +1,10 @@
 import { Socket } from 'node:net'
 import { Kysely, sql } from 'kysely'
-import { Pool } from 'pg'
+import { Pool, types } from 'pg'
 import { LivehouseError } from '../core/errors.ts'
 import { copyPool } from './copy-pool.ts'
-import type { Database } from './database.ts'
 import { describeTarget } from './database-url.ts'
-import { pgTypes } from './pg-types.ts'
+import type { Database } from './database.ts'
 import { clientFor } from './require-scram.ts'
 import { warehouseDialect } from './warehouse-dialect.ts'
 import { watchSilence } from './watch-silence.ts'
@@ -109,4 +108,21 @@ function requireUtf8(encoding: string, target: string): void {
       "CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'.",
     { encoding },
   )
+}
+
+const TIMESTAMP = 1114
+const DATE = 1082
+const TIMESTAMP_ARRAY = 1115
+const DATE_ARRAY = 1182
+
+const wallClockTypes: ReadonlySet<number> = new Set([TIMESTAMP, DATE, TIMESTAMP_ARRAY, DATE_ARRAY])
+
+/**
+ * How values of Postgres arrive: `int8` and `numeric` as exact decimal text and `timestamptz` as `Date`, as the driver
+ * does by itself; `date` and `timestamp` as text, because they are readings of the service's calendar and clock that a
+ * `Date` would move into this machine's zone. `jsonb` is parsed.
+ */
+export const pgTypes = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+    wallClockTypes.has(oid) ? (value: string) => value : types.getTypeParser(oid, format),
 }

@@ -6,6 +6,13 @@ export function clientFor(url: string): typeof Client {
   return new URL(url).searchParams.get('require_auth') === 'scram-sha-256' ? ScramClient : Client
 }
 
+/** Such a client, not connected yet, whose loss ends only its statements. */
+export function createClient(url: string, config: ClientConfig = {}): Client {
+  const client = new (clientFor(url))({ connectionString: url, application_name: 'livehouse', ...config })
+  client.on('error', () => {})
+  return client
+}
+
 /** The URL as every client takes it: libpq knows `require_auth` from version 16 on, others do not. */
 export function withoutRequireAuth(url: string): string {
   const plain = new URL(url)

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from './database.ts'
 
-/** A value as `pg-types.ts` reads it. */
+/** A value as `pool.ts` reads it. */
 export type QueryRow = Readonly<Record<string, unknown>>
 
 /** Runs a fixed query as it is written and gives its rows, each with the columns in their order. */

@@ -1,4 +1,4 @@
-import { LivehouseError } from '../core/errors.ts'
+import { hasCode, LivehouseError } from '../core/errors.ts'
 
 /** What to do about a refusal, by SQLSTATE (PostgreSQL, appendix A); a class of two characters stands for all of it. */
 const mendings: Readonly<Record<string, string>> = {
@@ -75,7 +75,12 @@ function reasonOf(error: Error): string {
   return error.message
 }
 
-/** The SQLSTATE, or the code of Node; empty without one. */
-function codeOf(error: Error): string {
-  return 'code' in error && typeof error.code === 'string' ? error.code : ''
+/** The SQLSTATE of an error of a statement, or the code of Node; empty without one. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+}
+
+/** Whether the server has gone, or ends the connection after this error: class 57P is its shutdown. */
+export function isConnectionLoss(error: unknown): boolean {
+  return hasCode(error, 'db.unreachable') || (hasCode(error, 'db.refused') && error.details.sqlState.startsWith('57P'))
 }

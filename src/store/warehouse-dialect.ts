@@ -9,8 +9,12 @@ import {
   type PostgresPool,
   PostgresQueryCompiler,
 } from 'kysely'
-import { isConnectionLoss } from './is-connection-loss.ts'
-import { type NamedTarget, translateConnectError, translateStatementError } from './translate-error.ts'
+import {
+  isConnectionLoss,
+  type NamedTarget,
+  translateConnectError,
+  translateStatementError,
+} from './translate-error.ts'
 import type { SilenceWatch } from './watch-silence.ts'
 
 /** Where Node's diagnostics show each connection that is being opened, each statement, and each pool that is being closed. */

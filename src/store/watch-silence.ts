@@ -1,6 +1,6 @@
 import { Socket } from 'node:net'
 import { callIfStillRunning } from '../core/clock.ts'
-import { clientFor } from './require-scram.ts'
+import { createClient } from './require-scram.ts'
 
 /** Hears of each statement of a pool. */
 export interface SilenceWatch {
@@ -15,11 +15,6 @@ const SILENT_AFTER_MS = 10_000
 const LONGEST_PARTING_MS = 3000
 /** So many questions in a row must get no answer: one that is lost, or that this process was too slow to hear, says nothing. */
 const MOST_UNHEARD = 3
-/** A pooler greets by itself and may let the question wait for a connection, for as long as our own statements hold them. */
-const MOST_QUEUED = 30
-
-/** What came of a question on a connection of its own. */
-type Hearing = 'answer' | 'greeting' | 'nothing' | 'error'
 
 /**
  * Notices a server that keeps its connections open and answers nothing: a disk that hangs, a proxy that forwards no more, a
@@ -35,23 +30,17 @@ export function watchSilence(
   let answered = 0
   let isWatching = false
   let unheard = 0
-  let queued = 0
   const watch = (): void => {
     isWatching = waiting > 0
     const before = answered
     if (isWatching) callIfStillRunning(silentAfterMs, () => void look(before))
   }
-  const hear = (hearing: Hearing): void => {
-    unheard = hearing === 'nothing' ? unheard + 1 : hearing === 'error' ? unheard : 0
-    queued = hearing === 'greeting' ? queued + 1 : hearing === 'answer' ? 0 : queued
-  }
   const look = async (before: number): Promise<void> => {
     const isSilent = () => waiting > 0 && answered === before
-    if (isSilent()) hear(await askAnother(url, silentAfterMs))
-    if (!isSilent()) hear('answer')
-    if (unheard >= MOST_UNHEARD || queued >= MOST_QUEUED) {
-      hangUp(noAnswer(Math.max(unheard, queued) * 2 * silentAfterMs))
-      hear('answer')
+    unheard = isSilent() && (await isUnheard(url, silentAfterMs)) && isSilent() ? unheard + 1 : 0
+    if (unheard >= MOST_UNHEARD) {
+      hangUp(noAnswer(unheard * 2 * silentAfterMs))
+      unheard = 0
     }
     watch()
   }
@@ -68,26 +57,23 @@ export function watchSilence(
   }
 }
 
-/** A refusal is an answer; an error of the network, or of files for TLS that are being replaced, is none, nor silence. */
-async function askAnother(url: string, withinMs: number): Promise<Hearing> {
+/**
+ * Whether a connection of its own hears nothing in time. A refusal is an answer, and so is the greeting of a pooler, which may let a
+ * statement wait for as long as our own hold its connections. An error of the network, or of files for TLS that are being replaced, is
+ * no silence.
+ */
+async function isUnheard(url: string, withinMs: number): Promise<boolean> {
   const socket = new Socket()
   let isLate = false
-  let isGreeted = false
   const callOff = callIfStillRunning(withinMs, () => {
     isLate = true
     socket.destroy()
   })
   try {
-    const client = new (clientFor(url))({ connectionString: url, application_name: 'livehouse', stream: () => socket })
-    client.on('error', () => {})
-    await client.connect()
-    isGreeted = true
-    await client.query('select 1')
-    return 'answer'
-  } catch (error) {
-    if (error instanceof Error && 'severity' in error) return 'answer'
-    if (!isLate) return 'error'
-    return isGreeted ? 'greeting' : 'nothing'
+    await createClient(url, { stream: () => socket }).connect()
+    return false
+  } catch {
+    return isLate
   } finally {
     callOff()
     socket.destroy()

@@ -1,9 +1,10 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Row } from '../../src/core/column.ts'
 import type { Database } from '../../src/store/database.ts'
 import { visitors } from '../../src/streams/visitors.ts'
-import { type LoadOptions, loadRows, prepareToLoad } from '../../src/store/load.ts'
+import { copyRows, isDeadlock, type LoadOptions, loadRows, prepareToLoad } from '../../src/store/load.ts'
+import { createVisitorGate, untilWaiting } from '../helpers/visitor-gate.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 
 let database: TestDatabase
@@ -90,3 +91,125 @@ test('two sessions that load the same keys at once both end well', async () => {
   expect(counts.reduce((sum, { inserted }) => sum + inserted, 0)).toBe(500)
   expect(await readAll()).toHaveLength(500)
 })
+
+const within = <T>(work: (trx: Transaction<Database>) => Promise<T>) =>
+  db.transaction().execute(async (trx) => {
+    await prepareToLoad(trx, 'Asia/Shanghai')
+    return await work(trx)
+  })
+
+const copyIn = (trx: Transaction<Database>, rows: readonly Row[], runId: string) => copyRows(trx, visitors, rows, runId)
+const copy = async (rows: readonly Row[], runId = '1') => await within((trx) => copyIn(trx, rows, runId))
+
+const full = visitor('full', {
+  nickname: '名 "quoted" \\ , null',
+  phone: '',
+  last_ip: '2001:db8::1',
+  visit_count: 3,
+  first_login_at: '2026-01-02 03:04:05',
+  last_online_at: '2026-01-02 03:04:05+00:00',
+  extra: '{"raw": ["a\\"b", null]}',
+})
+const odd = visitor('odd', { nickname: 'a\nb\tc', phone: null })
+
+test('new rows that are copied are the same as those that are upserted', async () => {
+  expect(await copy([full, odd, visitor('bare')])).toEqual({ inserted: 3, updated: 0, unchanged: 0 })
+  const copied = await readAll()
+  await sql`truncate livehouse.visitors`.execute(db)
+  await within((trx) => loadRows(trx, visitors, [full, odd, visitor('bare')], '1'))
+  const contents = (rows: readonly Record<string, unknown>[]) =>
+    rows.map((row) => ({
+      ...row,
+      inserted_at: row.inserted_at instanceof Date,
+      changed_at: row.changed_at instanceof Date,
+    }))
+  expect(copied).toHaveLength(3)
+  expect(contents(copied)).toEqual(contents(await readAll()))
+})
+
+test.each([
+  ['a row', ['b', 'c']],
+  ['a row with control characters', ['odd', 'c']],
+])('where %s is there, all that are copied are upserted and counted exactly', async (_, there) => {
+  await copy(there.map((id) => (id === 'odd' ? odd : visitor(id))))
+  const rows = [visitor('a'), visitor('b'), visitor('c', { nickname: 'C' }), odd]
+  const counts = await copy(rows, '2')
+  expect(counts).toEqual({ inserted: 2, updated: 1, unchanged: 1 })
+  expect((await readAll()).map(({ user_id, run_id, nickname }) => [user_id, run_id, nickname])).toEqual([
+    ['a', '2', null],
+    ['b', there.includes('b') ? '1' : '2', null],
+    ['c', '2', 'C'],
+    ['odd', there.includes('odd') ? '1' : '2', 'a\nb\tc'],
+  ])
+})
+
+test('a key that is taken takes back nothing that was written before in the transaction', async () => {
+  await copy([visitor('taken')])
+  await within(async (trx) => {
+    await copyIn(trx, [visitor('before')], '2')
+    await copyIn(trx, [visitor('new'), visitor('taken')], '2')
+  })
+  expect((await readAll()).map(({ user_id }) => user_id)).toEqual(['before', 'new', 'taken'])
+})
+
+test('what a backslash means to the server makes no difference', async () => {
+  const row = visitor('a', { nickname: 'one "two"' })
+  await within(async (trx) => {
+    await sql`set local standard_conforming_strings = off`.execute(trx)
+    await copyIn(trx, [row], '1')
+  })
+  expect((await readAll())[0]).toMatchObject({ nickname: row.nickname })
+})
+
+test('a value that the table refuses fails the copy', async () => {
+  await expect(copy([visitor('a', { last_ip: 'no address' })])).rejects.toThrow('no address')
+  expect(await readAll()).toEqual([])
+})
+
+test('sessions that copy the same keys at once in another order all end well', async () => {
+  const rows = Array.from({ length: 2000 }, (_, index) => visitor(`u${index}`, { visit_count: index }))
+  const counts = await Promise.all([copy(rows), copy(rows.toReversed(), '2'), copy(rows, '3')])
+  expect(counts.reduce((sum, { inserted }) => sum + inserted, 0)).toBe(2000)
+  expect(counts.reduce((sum, { unchanged }) => sum + unchanged, 0)).toBe(4000)
+  expect(await readAll()).toHaveLength(2000)
+})
+
+test('a copy that waits for a session which waits for it gives way, and ends well', async () => {
+  const gate = await createVisitorGate(db, 'b')
+  const { promise: hasInserted, resolve: inserted } = Promise.withResolvers<void>()
+  const { promise: isHeldUp, resolve: heldUp } = Promise.withResolvers<void>()
+  const other = within(async (trx) => {
+    await looksForDeadlocksAfter(trx, '10min')
+    await loadRows(trx, visitors, [visitor('b')], '1')
+    inserted()
+    await isHeldUp
+    return await loadRows(trx, visitors, [visitor('a')], '1')
+  })
+  await hasInserted
+  const letOn = await gate.close()
+  const copyUntilItEnds = async (): Promise<unknown> => {
+    try {
+      return await within(async (trx) => {
+        await looksForDeadlocksAfter(trx, '10ms')
+        return await copyIn(trx, [visitor('a'), visitor('b')], '2')
+      })
+    } catch (error) {
+      // What it tries in place of the copy may come before the other one goes on: then a loader begins its batch anew.
+      if (!isDeadlock(error)) throw error
+      return await copyUntilItEnds()
+    }
+  }
+  const copying = copyUntilItEnds()
+  await gate.reached()
+  heldUp()
+  // Only then does the copy wait for the other one: it is the last in the ring, and finds it.
+  await untilWaiting(db, 'transactionid')
+  await letOn()
+  expect(await other).toEqual({ inserted: 1, updated: 0, unchanged: 0 })
+  expect(await copying).toEqual({ inserted: 0, updated: 0, unchanged: 2 })
+})
+
+/** A session looks once, so long after it began to wait; who finds one gives way. */
+async function looksForDeadlocksAfter(trx: Transaction<Database>, time: string): Promise<void> {
+  await sql`select set_config('deadlock_timeout', ${time}, true)`.execute(trx)
+}

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { createRoles } from '../view-statements.ts'
 import type { Database } from '../../store/database.ts'
 import { type BiRights, readBiRights } from './read-bi-rights.ts'
-import { readRights } from '../../store/read-rights.ts'
+import { readRights } from '../../store/inspect-server.ts'
 
 /** What decides which rights a DBA has to grant. */
 export interface Grants {

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { type Binaries, findBinaries } from './binaries.ts'
 import { embeddedError, translateFileError } from './embedded-error.ts'
 import type { Home } from './home.ts'
-import { keepPassword, readPrivate, writePrivate } from './private-file.ts'
+import { keepPassword, readPrivate, readServerFile, writePrivate } from './files.ts'
 import { runProgram } from './run-program.ts'
-import { readServerFile } from './server-file.ts'
+import { codeOf } from '../translate-error.ts'
 
 /** The role that livehouse works as: it may make databases and roles, and is no superuser (`postgres` is). */
 export const ROLE = 'livehouse'
@@ -43,7 +43,7 @@ async function movePassword(home: Home): Promise<string> {
 
 async function hasCluster({ dataDir, pgdata }: Home): Promise<boolean> {
   const names = await readdir(pgdata).catch((error: unknown): string[] => {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    if (codeOf(error) === 'ENOENT') return []
     throw error
   })
   if (names.length > 0 && !names.includes('PG_VERSION')) {

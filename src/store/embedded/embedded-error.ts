@@ -1,4 +1,5 @@
 import { LivehouseError } from '../../core/errors.ts'
+import { codeOf } from '../translate-error.ts'
 
 /** Of `db.embedded`. `mending` is a whole sentence without its full stop. */
 export function embeddedError(
@@ -19,8 +20,8 @@ const ELSEWHERE = 'set LIVEHOUSE_DATA_DIR to another directory'
 
 /** Turns a failed file operation in the data directory into its one sentence; anything else is returned as it is. */
 export function translateFileError(error: unknown, dataDir: string): unknown {
-  if (!(error instanceof Error) || !('code' in error)) return error
-  switch (error.code) {
+  if (!(error instanceof Error)) return error
+  switch (codeOf(error)) {
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':

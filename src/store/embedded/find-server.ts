@@ -1,7 +1,7 @@
 import { readFile, readlink, realpath, stat } from 'node:fs/promises'
 import { embeddedError } from './embedded-error.ts'
 import type { Home } from './home.ts'
-import { readServerFile } from './server-file.ts'
+import { readServerFile } from './files.ts'
 
 /** The file in which a server says where it is; it writes and removes it. */
 export const LOCK_FILE = 'postmaster.pid'

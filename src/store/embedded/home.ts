@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { chmod, lstat, mkdir, readlink, realpath, stat, symlink } from 'node:fs/promises'
+import { chmod, lstat, mkdir, readFile, readlink, realpath, stat, symlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { embeddedError, translateFileError } from './embedded-error.ts'
-import { type Owner, serverOwner } from './owner.ts'
+import { codeOf } from '../translate-error.ts'
 
 /** Where root keeps a cluster whose data directory the server's user cannot reach. */
 const REACHABLE_PLACE = '/var/lib/livehouse'
@@ -76,7 +76,7 @@ async function makePlace(home: Home, owner: Owner): Promise<void> {
   await makeRoots(reachable, dataDir)
   await symlink(join(reachable, 'postgres'), pgdata).catch((error: unknown) => {
     // Another start was quicker, with the same link.
-    if (!(error instanceof Error) || !('code' in error) || error.code !== 'EEXIST') throw error
+    if (codeOf(error) !== 'EEXIST') throw error
   })
 }
 
@@ -95,7 +95,7 @@ async function requireRoots(folder: string, dataDir: string): Promise<void> {
 
 async function makePrivate({ dataDir, private: folder }: Home): Promise<void> {
   await mkdir(folder, { mode: 0o700 }).catch((error: unknown) => {
-    if (!(error instanceof Error) || !('code' in error) || error.code !== 'EEXIST') throw error
+    if (codeOf(error) !== 'EEXIST') throw error
   })
   const found = await lstat(folder)
   if (!found.isDirectory() || found.uid !== (process.geteuid?.() ?? found.uid)) {
@@ -115,4 +115,25 @@ async function isReachable(directory: string, { uid, gid }: Owner): Promise<bool
     if ((mode & bit) === 0) return false
     if (path === dirname(path)) return true
   }
+}
+
+/** A user and group of the operating system. */
+export interface Owner {
+  readonly uid: number
+  readonly gid: number
+}
+
+/** By convention nobody and nogroup; needs no entry in /etc/passwd. Other services may run as it too. */
+const NOBODY: Owner = { uid: 65_534, gid: 65_534 }
+
+/**
+ * As whom the server runs: PostgreSQL refuses root, so root runs it as the owner of the data, and new ones as the account
+ * `livehouse`, where the system has one, or as nobody. Undefined for any other user, who runs it as itself.
+ */
+export async function serverOwner(pgdata: string, accounts = '/etc/passwd'): Promise<Owner | undefined> {
+  if (process.geteuid?.() !== 0) return undefined
+  const found = await lstat(pgdata).catch(() => undefined)
+  if (found?.isDirectory() && found.uid !== 0) return { uid: found.uid, gid: found.gid }
+  const [, uid, gid] = /^livehouse:[^:]*:(\d+):(\d+):/m.exec(await readFile(accounts, 'utf8').catch(() => '')) ?? []
+  return uid === undefined || Number(uid) === 0 ? NOBODY : { uid: Number(uid), gid: Number(gid) }
 }

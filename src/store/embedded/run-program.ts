@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import type { Owner } from './owner.ts'
+import type { Owner } from './home.ts'
 
 export interface ProgramResult {
   /** Null when it could not be started or a signal ended it. */

@@ -4,8 +4,7 @@ import type { Stream } from '../../core/stream.ts'
 import type { WallTime } from '../../core/wall-clock.ts'
 import type { Database } from '../../store/database.ts'
 import { readQuarantined } from '../../ledger/quarantine.ts'
-import { countUntimed, findMinute } from '../../store/row-times.ts'
-import { countHeld, type TablePart } from '../../store/table-part.ts'
+import { countHeld, countUntimed, findMinute, type TablePart } from '../../store/table-part.ts'
 import { minuteOf } from '../row-window.ts'
 
 /** What the warehouse holds of one partition of a time-filtered stream: rows, and what came and could not be read. */

@@ -1,7 +1,7 @@
 import type { Window } from '../../core/slice.ts'
 import type { Stream, StreamName } from '../../core/stream.ts'
 import { MINUTE } from '../../core/wall-clock.ts'
-import { findLongRows, type LongRow } from '../../store/row-times.ts'
+import { findLongRows, type LongRow } from '../../store/table-part.ts'
 import { fetchPastEnd } from '../page-reading.ts'
 import type { CallMeter, RunDeps } from '../slice-work.ts'
 import { rowKey } from '../walk.ts'

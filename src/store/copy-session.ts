@@ -1,8 +1,8 @@
 import { Socket } from 'node:net'
 import type { Client, QueryResultRow } from 'pg'
-import { describeTarget } from '../database-url.ts'
-import { clientFor } from '../require-scram.ts'
-import { translateConnectError, translateStatementError } from '../translate-error.ts'
+import { describeTarget } from './database-url.ts'
+import { createClient } from './require-scram.ts'
+import { translateConnectError, translateStatementError } from './translate-error.ts'
 
 const CONNECT_TIMEOUT_MS = 10_000
 
@@ -23,14 +23,8 @@ export async function openSession(url: string, setting: string, signal: AbortSig
   signal.throwIfAborted()
   const named = { target: describeTarget(url), setting }
   const socket = new Socket()
-  const client = new (clientFor(url))({
-    connectionString: url,
-    application_name: 'livehouse',
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    keepAlive: true,
-    stream: () => socket,
-  })
-  client.on('error', () => {})
+  const settings = { connectionTimeoutMillis: CONNECT_TIMEOUT_MS, keepAlive: true, stream: () => socket }
+  const client = createClient(url, settings)
   const hangUp = () => socket.destroy()
   signal.addEventListener('abort', hangUp, { once: true })
   const translate = (error: unknown): unknown =>

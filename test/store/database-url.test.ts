@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { mendCredentials } from '../../src/store/mend-credentials.ts'
+import { mendCredentials } from '../../src/store/database-url.ts'
 
 test.each([
   ['postgres://u:a%zz@h/d', 'a%zz'],

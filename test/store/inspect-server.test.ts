@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readZone } from '../../src/store/read-zone.ts'
+import { readZone } from '../../src/store/inspect-server.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 
 test('zones that both know show the same times, whatever the offset and the fraction of a second', async () => {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { CompiledQuery, sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { cellsText } from '../../src/store/cells-text.ts'
+import { cellsText } from '../../src/store/input-rows.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 
 const odd = [

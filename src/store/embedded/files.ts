@@ -1,0 +1,56 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { constants } from 'node:fs'
+import { link, open, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { embeddedError } from './embedded-error.ts'
+import type { Home } from './home.ts'
+import { codeOf } from '../translate-error.ts'
+
+/** A file of the private folder: the password of the role livehouse, that of the superuser, and the port of last time. */
+export type PrivateFile = 'password' | 'superuser-password' | 'port'
+
+/** Undefined where there is none. */
+export async function readPrivate(home: Home, name: PrivateFile): Promise<string | undefined> {
+  try {
+    return (await readFile(join(home.private, name), 'utf8')).trim()
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+export async function writePrivate(home: Home, name: PrivateFile, text: string): Promise<void> {
+  await writeFile(join(home.private, name), text, { mode: 0o600 })
+}
+
+/** The password in this file; where there is none a new one, the same for all who make it at once. */
+export async function keepPassword(home: Home, name: PrivateFile): Promise<string> {
+  const draft = join(home.private, randomUUID())
+  const password = randomBytes(24).toString('base64url')
+  await writeFile(draft, password, { mode: 0o600 })
+  // Unlike a renamed file, a link never takes the place of another's.
+  await link(draft, join(home.private, name)).catch(() => undefined)
+  await rm(draft)
+  return (await readPrivate(home, name)) ?? password
+}
+
+/**
+ * Reads a file among the server's data; undefined where there is none. The server's user puts there what it likes, and
+ * root reads it: so it is followed through no link, and no pipe is waited for.
+ * @throws db.embedded when it is anything else than a file of the server's user
+ */
+export async function readServerFile({ dataDir, pgdata, owner }: Home, name: string): Promise<string | undefined> {
+  const path = join(pgdata, name)
+  const refuse = (what: string, cause?: unknown) =>
+    embeddedError(dataDir, `${path} ${what}`, 'Find out who put it there, and take it away', cause)
+  try {
+    await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    const found = await file.stat()
+    if (!found.isFile()) throw refuse('is no file')
+    if (found.uid !== (owner?.uid ?? process.geteuid?.() ?? found.uid)) throw refuse("is not the server's own")
+    return await file.readFile('utf8')
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw codeOf(error) === 'ELOOP' ? refuse('is a link', error) : error
+  }
+}
