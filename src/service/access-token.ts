@@ -54,11 +54,20 @@ export function createTokenRequest(
       throw asTokenError(error, options)
     })
     const read = tokenEnvelope.safeParse(answer.json)
-    if (!read.success) throw wrongAddress(`${NAME}: the answer holds no access_token`, options, read.error)
+    if (!read.success) throw withoutToken(answer, options, read.error)
     options.secrets.add(read.data.access_token)
     const validSeconds = Math.min(readValidity(read.data.expire_time, answer, options), LONGEST_VALIDITY_SECONDS)
     return { value: read.data.access_token, issuedAtMs, expiresAtMs: issuedAtMs + validSeconds * 1000 }
   }
+}
+
+/** Who answers success without a token issues them all the same; any other answer is none of a token service. */
+function withoutToken({ json }: Answer, options: AccessTokenOptions, cause: unknown): LivehouseError {
+  const isSuccess = z.object({ errcode: z.literal([1000, '1000']) }).safeParse(json).success
+  if (!isSuccess) return wrongAddress(`${NAME}: the answer holds no access_token`, options, cause)
+  const reason = 'errcode 1000 without an access_token'
+  const message = `${NAME}: the answer is ${reason}: trouble of the service; the next run asks again`
+  return new LivehouseError('api.noToken', message, { call: NAME, code: 1000, reason }, { cause })
 }
 
 function tokenCall({ appId, appSecret }: Credentials): Call {

@@ -219,7 +219,7 @@ describe('4.1 that fails', () => {
 
   test('errcode 1000 without a token is no success', async () => {
     await using given = await setUp({ token: () => ({ json: { errcode: 1000, msg: 'invalid secret' } }) })
-    await expect(given.ask()).rejects.toMatchObject({ code: 'api.wrongAuthUrl' })
+    await expect(given.ask()).rejects.toMatchObject({ code: 'api.noToken' })
   })
 
   test('a passing failure is repeated by the call that waits, and the next fetch succeeds', async () => {
