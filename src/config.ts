@@ -40,11 +40,18 @@ export function readEnvironment(processEnv: Environment = process.env, cwd: stri
 export function readSettings<T>(environment: Environment, read: SettingsReader<T>): T {
   const source = createSettingSource(environment)
   const settings = read(source)
+  // Every command has a log.
+  readLogLevel(source)
   const problems = source.problems()
   if (problems.length === 0) return settings
   const title =
     problems.length === 1 ? 'a setting is missing or wrong' : `${problems.length} settings are missing or wrong`
   throw new LivehouseError('config.invalid', title, { problems })
+}
+
+/** The same for the log, which is there first: what is wrong is left to the commands, which report every problem at once. */
+export function readWhatIsRight<T>(environment: Environment, read: SettingsReader<T>): T {
+  return read(createSettingSource(environment))
 }
 
 /** Where the service is, as whom to speak to it, and how fast. */
@@ -152,7 +159,7 @@ export function readLogLevel(source: SettingSource): LogLevel {
   return readChoice(source, 'LOG_LEVEL', ['info', 'trace', 'debug', 'warn', 'error', 'fatal', 'silent'])
 }
 
-/** Every secret among the settings, for the logger; problems with them are for the readers above to report. */
+/** Every secret among the settings, for the logger. */
 export function readSecrets(source: SettingSource): readonly string[] {
   const plain = ['LIVEHOUSE_APP_SECRET', 'LIVEHOUSE_API_TOKEN', 'LIVEHOUSE_ALERT_SECRET', 'LIVEHOUSE_HTTP_TOKEN'].map(
     (name) => source.value(name),

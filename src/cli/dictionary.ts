@@ -35,7 +35,8 @@ livehouse dictionary --json | jq -r '.schemas[].relations[].columns[] | select(.
     return { given: lang === 'zh-CN' ? 'zh' : lang, isJson: values.json } as const
   },
   async ({ environment, print }, { given, isJson }) => {
-    const language = given ?? readSettings(environment, readCommentLanguage) ?? 'en'
+    const configured = readSettings(environment, readCommentLanguage)
+    const language = given ?? configured ?? 'en'
     const schemas = collectDictionary(language)
     print(isJson ? dictionaryJson(schemas) : dictionaryMarkdown(schemas, language).trimEnd())
     return 0

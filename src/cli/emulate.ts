@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { readSettings } from '../config.ts'
 import { reasonOf } from '../config/setting-source.ts'
 import { isTimeZone } from '../core/wall-clock.ts'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../emulator/server.ts'
@@ -42,7 +43,8 @@ livehouse emulate --channels 3 --viewers 20000 --latency 50
 livehouse emulate --rate-limit 5 --retry-after 1`,
   },
   ({ values }, refuse) => readOptions(values, refuse),
-  async ({ clock, signal, print, remark }, settings) => {
+  async ({ environment, clock, signal, print, remark }, settings) => {
+    readSettings(environment, () => {})
     await using emulator = await startEmulator({ ...settings, clock })
     for (const line of describe(emulator, settings.timeZone)) print(line)
     remark('Ctrl-C ends it.')
@@ -59,9 +61,6 @@ function readOptions(values: Values, refuse: Refuse): EmulatorOptions {
   const timeZone = values['time-zone']
   if (timeZone !== undefined && !isTimeZone(timeZone)) {
     refuse(`--time-zone is ${JSON.stringify(timeZone)}; it should be a time zone such as Asia/Shanghai or UTC`)
-  }
-  for (const flag of ['app-id', 'app-secret', 'api-token'] as const) {
-    if (values[flag] === '') refuse(`--${flag} is empty; it should be some text, or @ and a file that holds it`)
   }
   return {
     port: whole('port', 0, 65_535),

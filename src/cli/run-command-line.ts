@@ -88,18 +88,23 @@ Settings come from the environment and from .env; .env.example lists them all.
 Exit codes: 0 ok, 1 failed, 2 wrong use, 3 partial, 4 waiting, 130 or 143 interrupted.`
 }
 
-/** Whether a flag is among the arguments; what follows `--` is none. */
+/** Whether a flag is among the arguments, also with a value that it does not take; what follows `--` is none. */
 function isGiven(argv: readonly string[], flag: string): boolean {
   const end = argv.indexOf('--')
-  return argv.slice(0, end === -1 ? argv.length : end).includes(flag)
+  const flags = argv.slice(0, end === -1 ? argv.length : end)
+  return flags.some((each) => each === flag || each.startsWith(`${flag}=`))
 }
 
 async function openLog(line: CommandLine, terminal: Terminal) {
-  const [config, { createLog }] = await Promise.all([import('../config.ts'), import('../log.ts')])
+  const [config, { unknownSettings, settingNames }, { createLog }] = await Promise.all([
+    import('../config.ts'),
+    import('../config/setting-names.ts'),
+    import('../log.ts'),
+  ])
   const environment = line.environment ?? config.readEnvironment()
   const isInteractive = line.isTerminal && !environment.NO_COLOR && !environment.CI && environment.TERM !== 'dumb'
-  const { level, secrets } = config.readSettings(environment, (source) => ({
-    // Bars say what the info lines say; whoever wants both sets LOG_LEVEL.
+  const { level, secrets } = config.readWhatIsRight(environment, (source) => ({
+    // Bars say what the info lines say; LOG_LEVEL shows both.
     level: isInteractive && !source.isSet('LOG_LEVEL') ? 'warn' : config.readLogLevel(source),
     secrets: config.readSecrets(source),
   }))
@@ -109,6 +114,8 @@ async function openLog(line: CommandLine, terminal: Terminal) {
     isForPeople: line.isTerminal,
     write: (text) => terminal.write(printable(text)),
   })
+  for (const name of unknownSettings(environment))
+    log.warn('setting.unknown', { problem: `${name} is no setting${didYouMean(name, settingNames)}` })
   return { environment, isInteractive, log }
 }
 

@@ -26,8 +26,11 @@ goes on.`,
       json:
         'prints one JSON object instead: {"time_zone", "pending_migrations": [], "streams": {NAME: {"rows", "rows_are_estimated", ' +
         '"last_run_id", "last_landed_at", "last_proof", "covered_until" (wall clock of time_zone), "least_covered_partition", ' +
-        '"partitions": {PROOF: count}}}, "runs": [{"run_id", "command", "status", "started_at", "finished_at"}], "quarantine": ' +
-        '{NAME: {"rows", "most_common_reason"}}, "backfills": [{"started_at", "resume_with"}] (unfinished ones), "gone_channels": ' +
+        '"partitions": {PROOF: count}}}, "runs": [{"run_id", "command", "status", "started_at", "finished_at"}], "leases": ' +
+        '[{"name", "holder", "since"}], "quarantine": ' +
+        '{NAME: {"rows", "most_common_reason"}}, "backfills": [{"started_at", "resume_with"}] (unfinished ones), "gaps": ' +
+        '[{"stream", "partition", "from", "to"}] and "shortfalls": the same with "proof" and "reason" (the newest of each; all ' +
+        'are counted in "gap_count" and "shortfall_count"), "gone_channels": ' +
         '[ID], "acceptances": [ACCEPTANCE] (see accept --help), "v1_calls": {"service_day", "budget", "scope", "scopes": ' +
         '[{"scope", "used", "left", "spent_at"}]}, "half_read": [{"stream", "partition", "from", "to", "pages", "rows", ' +
         '"started_at", "read_at"}], "stale": [NAME] or null without --max-age}',

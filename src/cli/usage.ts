@@ -115,7 +115,7 @@ function parse<A extends string, F extends Flags>(
   for (const name of Object.keys(flags)) {
     parser.on(`option:${name}`, (value: string | null | undefined) => {
       const earlier = values.get(name)
-      if (value === null) refuse(`--${name} needs a value`)
+      if (value === null || value === '') refuse(`--${name} needs a value`)
       else if (isRepeatable(flags[name])) values.set(name, [...(Array.isArray(earlier) ? earlier : []), value ?? ''])
       else if (seen.has(name)) refuse(`--${name} is given twice`)
       else values.set(name, value ?? true)

@@ -40,16 +40,20 @@ export function didYouMean(given: string, candidates: readonly string[]): string
   return suggestion === undefined ? '' : `; did you mean ${suggestion}?`
 }
 
-/** Insertions, deletions and replacements from one word to the other (Levenshtein). */
+/** Insertions, deletions, replacements and swaps of neighbours from one word to the other (optimal string alignment). */
 function distance(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (const [row, letter] of a.split('').entries()) {
-    const current = [row + 1]
-    for (const [column, other] of b.split('').entries()) {
-      const replaced = (previous[column] ?? 0) + (letter === other ? 0 : 1)
-      current.push(Math.min(replaced, (previous[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1))
+  let beforeLast: readonly number[] = []
+  let last: readonly number[] = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let row = 1; row <= a.length; row += 1) {
+    const current = [row]
+    for (let column = 1; column <= b.length; column += 1) {
+      const replaced = (last[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1)
+      const isSwap = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]
+      const swapped = isSwap ? (beforeLast[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY
+      current.push(Math.min(replaced, swapped, (last[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1))
     }
-    previous = current
+    beforeLast = last
+    last = current
   }
-  return previous.at(-1) ?? 0
+  return last.at(-1) ?? 0
 }

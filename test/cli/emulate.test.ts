@@ -58,8 +58,8 @@ describe('livehouse emulate', () => {
       code: 'usage.invalid',
       details: {
         problems: [
+          '--app-id needs a value',
           expect.stringContaining('--time-zone is "Mars/Olympus"'),
-          expect.stringContaining('--app-id is empty'),
           expect.stringContaining('--port is "70000"'),
           expect.stringContaining('--viewers is "many"'),
           expect.stringContaining('--deep-page-cost is "a lot"'),

@@ -102,12 +102,6 @@ describe('wrong use', () => {
       ],
     })
   })
-
-  test('a malformed LOG_LEVEL stops any command', async () => {
-    const { code, err } = await run(['sync'], nothing, { environment: { LOG_LEVEL: 'loud' } })
-    expect(code).toBe(2)
-    expect(err).toContain('  LOG_LEVEL is "loud"; it should be info or trace or')
-  })
 })
 
 describe('a failure', () => {

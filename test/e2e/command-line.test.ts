@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest'
+import { commands } from '../../src/cli/commands.ts'
+import { runCommandLine } from '../../src/cli/run-command-line.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import { startScriptedService } from '../helpers/scripted-service.ts'
+
+/** The whole command line in this process; nothing of the real environment. */
+async function livehouse(argv: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+  const out: string[] = []
+  const err: string[] = []
+  const code = await runCommandLine({
+    argv,
+    version: '1.2.3',
+    commands,
+    environment,
+    clock: systemClock,
+    signal: new AbortController().signal,
+    emergency: new Promise<never>(() => {}),
+    writeOut: (text) => void out.push(text),
+    writeError: (text) => void err.push(text),
+    isTerminal: false,
+  })
+  return { code, out: out.join(''), err: err.join('') }
+}
+
+describe('an operator who mistypes', () => {
+  test('the name of a setting is told of it, with the nearest name', async () => {
+    const environment = { LIVEHOUSE_CHANELS: '9', LIVEHOUSE_CHANNELS_FILE: 'x', LIVEHOUSE_FRUIT: 'pear' }
+    const { code, err } = await livehouse(['dictionary', '--json'], environment)
+    expect(code).toBe(0)
+    expect(err).toContain('LIVEHOUSE_CHANELS is no setting; did you mean LIVEHOUSE_CHANNELS?')
+    expect(err).toContain('LIVEHOUSE_FRUIT is no setting')
+    expect(err).not.toMatch(/CHANNELS_FILE|pear/)
+  })
+
+  test('a flag of JSON gets the refusal as JSON', async () => {
+    const { code, out } = await livehouse(['status', '--json=yes'])
+    expect(code).toBe(2)
+    expect(JSON.parse(out).errors).toMatchObject([{ code: 'usage.invalid', message: '--json takes no value' }])
+  })
+
+  test('LOG_LEVEL learns of every other wrong setting too', async () => {
+    const { code, err } = await livehouse(['sync'], { LOG_LEVEL: 'loud', LIVEHOUSE_TIMEZONE: 'Moon' })
+    expect(code).toBe(2)
+    for (const name of ['LOG_LEVEL is "loud"', 'LIVEHOUSE_TIMEZONE is "Moon"', 'DATABASE_URL is not set'])
+      expect(err).toContain(name)
+  })
+
+  test('the folder of a capture is refused, not given the current one', async () => {
+    const { code, err } = await livehouse(['capture', '--out='])
+    expect(code).toBe(2)
+    expect(err).toContain('--out needs a value')
+  })
+
+  test.each([
+    ['snyc', 'sync'],
+    ['rnu', 'run'],
+    ['bd', 'db'],
+  ])('%s for %s is shown the nearest command', async (given, meant) => {
+    const { err } = await livehouse([given])
+    expect(err).toContain(`there is no command "${given}"; did you mean ${meant}?`)
+  })
+})
+
+test('every field of status --json is in its help', async () => {
+  const { out } = await livehouse(['status', '--help'])
+  for (const field of ['leases', 'gaps', 'gap_count', 'shortfalls', 'shortfall_count'])
+    expect(out).toContain(`"${field}"`)
+})
+
+test('a token service that answers success without a token is trouble of the service, not a wrong address', async () => {
+  await using service = await startScriptedService(() => ({ json: { errcode: 1000, msg: 'OK' } }))
+  const { code, err } = await livehouse(['api', 'token'], {
+    LIVEHOUSE_BASE_URL: service.url,
+    LIVEHOUSE_AUTH_URL: service.url,
+    LIVEHOUSE_APP_ID: 'app-1',
+    LIVEHOUSE_APP_SECRET: 'secret-of-the-app',
+  })
+  expect(code).toBe(1)
+  expect(err).toContain('errcode 1000 without an access_token')
+  expect(err).not.toContain('LIVEHOUSE_AUTH_URL')
+})
