@@ -23,7 +23,7 @@ const rules: Rules = {
     ledger: { imports: ['core', 'bi', 'store'] },
     sync: { imports: ['core', 'ledger', 'store'] },
     scheduler: { imports: [...belowApp, 'app'] },
-    web: { imports: ['core', 'ledger', 'sync', 'app'], typesOnly: ['store'] },
+    web: { imports: ['core', 'streams', 'ledger', 'sync', 'app'], typesOnly: ['store'] },
     emulator: { imports: ['core'] },
     // What app needs to know, it says itself.
     config: { imports: ['core', 'bi'], typesOnly: ['app'] },

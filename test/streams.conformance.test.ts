@@ -44,7 +44,7 @@ async function readServed(stream: Stream) {
   const [channel = ''] = channelIds
   const question = world.channels.get(channel)?.questionnaires.rows[0]?.questionId ?? ''
   const partition = { channel, type: 'prop', question }
-  const list = stream.request(partition, undefined)
+  const list = { stream, partition }
   const page = await connection.fetchPage({ list, page: 1, pageSize: stream.pageSize }, openContext())
   return { page, read: itemReader(stream, { partition, serviceDay: '2026-11-20' }) }
 }
@@ -130,7 +130,7 @@ describe.each(allStreams.map((stream) => [stream.name, stream] as const))('%s', 
     expect(result).toMatchObject({ status: 'ok', errors: [] })
     const counts = result.streams[stream.name]?.counts
     expect(counts).toMatchObject({ inserted: 0, updated: 0, removed: 0, degraded: 0, quarantined: 0 })
-    expect(counts?.unchanged).toBe(pipeline.emulator.truth()[stream.name].length)
+    expect(counts?.unchanged).toBe(pipeline.emulator.truth()[stream.name]?.length)
     expect(await readRowVersions(database.db)).toEqual(before)
   })
 

@@ -31,7 +31,7 @@ export async function askGoneChannels(
   if (stream === undefined || gone.size === 0) return gone
   const unknown = new Set<string>()
   const ask = async (channelId: string): Promise<void> => {
-    const list = stream.request({ channel: channelId }, undefined)
+    const list = { stream, partition: { channel: channelId } }
     await fetchPage({ list, page: 1, pageSize: 1 }, { signal }).then(
       () => gone.delete(channelId),
       (error: unknown) => hasCode(error, 'api.channelUnknown') && unknown.add(channelId),

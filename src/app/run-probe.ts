@@ -1,10 +1,7 @@
 import type { ServiceSettings } from './settings.ts'
 import type { AppContext } from './context.ts'
 import type { Kysely } from 'kysely'
-import assert from 'node:assert/strict'
 import { noCounts, noSlices, type RunOutcome, type RunProblem } from '../core/outcome.ts'
-import type { ListEndpoint } from '../core/page.ts'
-import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../store/database.ts'
 import { probe, type ProbeResult } from '../sync/probe.ts'
 import { keepSourceFacts } from '../ledger/source-facts.ts'
@@ -24,8 +21,8 @@ export async function runProbe(context: AppContext, request: ProbeRequest): Prom
   const recorded = await recordRun(context, { db, command: 'probe', asked: { channels } }, async ({ runId }) => {
     const { facts, calls, failures } = await ask(context, request)
     await keepSourceFacts(db, facts, { runId, foundAt: new Date(context.clock.now()) })
-    const errors = [...failures].map(([endpoint, { code, message }]): RunProblem => {
-      return { stream: streamOf(endpoint), partition: null, code, message }
+    const errors = [...failures].map(([stream, { code, message }]): RunProblem => {
+      return { stream: stream.name, partition: null, code, message }
     })
     const status = errors.length === 0 ? 'ok' : 'partial'
     return { status, resumesAt: null, streams: countsOf(calls), errors } as const
@@ -37,18 +34,12 @@ export async function runProbe(context: AppContext, request: ProbeRequest): Prom
 async function ask(context: AppContext, { service, db, channels }: ProbeRequest): Promise<ProbeResult> {
   const { clock, signal } = context
   await using connection = openConnection(context, service, db)
-  return await probe({ ask: connection.ask, channels, timeZone: service.timeZone, clock, signal })
+  return await probe({ ask: connection.ask, streams: allStreams, channels, timeZone: service.timeZone, clock, signal })
 }
 
-/** The stream whose endpoint this is. */
-function streamOf(endpoint: ListEndpoint): StreamName {
-  const stream = allStreams.find((each) => each.request({ channel: '' }, undefined).endpoint === endpoint)
-  return stream?.name ?? assert.fail(`no stream reads ${endpoint}`)
-}
-
-/** The calls of each stream's endpoint; a probe reads no rows. */
+/** The calls of each stream; a probe reads no rows. */
 function countsOf(calls: ProbeResult['calls']): RunOutcome['streams'] {
   return Object.fromEntries(
-    [...calls].map(([endpoint, made]) => [streamOf(endpoint), { counts: { ...noCounts, ...made }, slices: noSlices }]),
+    [...calls].map(([stream, made]) => [stream.name, { counts: { ...noCounts, ...made }, slices: noSlices }]),
   )
 }

@@ -1,5 +1,6 @@
 import type { ChannelSetting } from '../app/settings.ts'
-import { type Stream, type StreamName, streamNames } from '../core/stream.ts'
+import type { Stream, StreamName } from '../core/stream.ts'
+import { streamNames } from '../streams/registry.ts'
 import { MINUTE, parseWallTime, type WallTime } from '../core/wall-clock.ts'
 import { checkUsage, didYouMean, type Refuse } from './wrong-use.ts'
 

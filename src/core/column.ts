@@ -1,3 +1,9 @@
+/** The same text in the two languages of comments, the dictionary and the pages. */
+export interface Words {
+  readonly en: string
+  readonly zh: string
+}
+
 /** Postgres types of the warehouse, and what a parser returns for each: text in a form that Postgres reads exactly. */
 export interface ColumnTypes {
   readonly text: string

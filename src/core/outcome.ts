@@ -78,6 +78,6 @@ export interface RunOutcome {
   readonly startedAt: string
   readonly finishedAt: string
   readonly resumesAt: string | null
-  readonly streams: Readonly<Partial<Record<StreamName, StreamOutcome>>>
+  readonly streams: Readonly<Record<StreamName, StreamOutcome>>
   readonly errors: readonly RunProblem[]
 }

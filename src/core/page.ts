@@ -1,58 +1,19 @@
-/** What a list endpoint is asked for, apart from the page. One member an endpoint; times are wall-clock text (API 2). */
-export type ListRequest =
-  | ({ readonly endpoint: 'visitorList' } & VisitorListQuery)
-  | ({ readonly endpoint: 'userRecordList' } & WatchRecordQuery)
-  | ({ readonly endpoint: 'userRecords' } & WatchRecordQuery)
-  | ({ readonly endpoint: 'giftRunning' } & GiftQuery)
-  | ({ readonly endpoint: 'getQuestionList' } & QuestionnaireQuery)
-  | ({ readonly endpoint: 'signupRecord' } & SignupQuery)
-  | { readonly endpoint: 'managers' }
-  | ({ readonly endpoint: 'managersUsage' } & ManagerUsageQuery)
+import type { Partition, Window } from './slice.ts'
+import { endpointOf, type Stream } from './stream.ts'
 
-export type ListEndpoint = ListRequest['endpoint']
-
-/** API 4.7. */
-export interface VisitorListQuery {
-  readonly channelId: string
-  /** `0` all visitors, `1` without those that watched less than a minute. */
-  readonly filter: '0' | '1'
-  readonly direction: 'desc' | 'asc'
+/** What a list is asked for, apart from the page. */
+export interface ListRequest {
+  readonly stream: Stream
+  readonly partition: Partition
+  /** As it goes on the wire, already widened; all times where there is none. */
+  readonly window?: Window | undefined
 }
 
-/** API 4.5 and 4.6. `YYYY-MM-DD HH:MM:SS`. */
-export interface WatchRecordQuery {
-  readonly channelId: string
-  readonly startTime?: string
-  readonly endTime?: string
-  /** `0` all records, `1` without viewers that did not watch. */
-  readonly filterWatchTime: 0 | 1
-}
-
-/** API 4.12. */
-export interface GiftQuery {
-  readonly channelId: string
-  readonly type: 'cash' | 'prop'
-  readonly startTime?: string
-  readonly endTime?: string
-}
-
-/** API 4.10. */
-export interface QuestionnaireQuery {
-  readonly channelId: string
-}
-
-/** API 4.11. */
-export interface SignupQuery {
-  readonly channelId: string
-  readonly questionId: string
-  readonly startTime?: string
-  readonly endTime?: string
-}
-
-/** API 4.8. */
-export interface ManagerUsageQuery {
-  /** Exact match when not empty. */
-  readonly username?: string
+/** `LIST channel 9 type cash`, for messages. */
+export function describeList({ stream, partition }: ListRequest): string {
+  const parts = ['channel', ...Object.values(stream.wire.parts ?? {})] as const
+  const names = parts.flatMap((part) => (partition[part] === undefined ? [] : [`${part} ${partition[part]}`]))
+  return [endpointOf(stream), ...names].join(' ')
 }
 
 export interface PageRequest {

@@ -6,15 +6,11 @@ export const factTopics = {
 
 export type FactTopic = keyof typeof factTopics
 
-/** What is asked: all of the account, or an endpoint. */
-export const factSubjects = ['account', 'managersUsage', 'managers'] as const
-
-export type FactSubject = (typeof factSubjects)[number]
-
 /** One answer of a probe. Never holds personal data: numbers of rows, times and names of fields only. */
 export interface SourceFact {
   readonly topic: FactTopic
-  readonly subject: FactSubject
+  /** `account`, or an endpoint. */
+  readonly subject: string
   /** Null: it could not be known; the evidence says why. */
   readonly answer: string | null
   /** What was asked, and what came. */

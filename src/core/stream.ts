@@ -1,19 +1,8 @@
-import type { Columns, Row } from './column.ts'
-import type { ListRequest, Page } from './page.ts'
-import type { Partition, Window } from './slice.ts'
+import type { Columns, PartitionPart, Row, Words } from './column.ts'
+import type { Partition } from './slice.ts'
 
-export const streamNames = [
-  'visitors',
-  'watch_records',
-  'watch_records_v1',
-  'gifts',
-  'questionnaires',
-  'signups',
-  'managers',
-  'manager_usage',
-] as const
-
-export type StreamName = (typeof streamNames)[number]
+/** As the registry has it (`streams/registry.ts`), such as `--streams` takes it. */
+export type StreamName = string
 
 /** An item that cannot become a row; it goes to quarantine and counts in the proof. */
 export interface Rejection {
@@ -85,18 +74,60 @@ export interface ChannelFacts {
   readonly adminId: string | null
 }
 
+/** Where an answer has its parts: names of fields, with dots where one stands inside another. */
+export interface Envelope {
+  readonly items: string
+  /** The source's own count of all items. */
+  readonly total: string
+  /** The page number and page size that the service says it served. */
+  readonly page: string
+  readonly size: string
+  /** Column headers, where items are rows of cells. */
+  readonly title?: string
+  /** Whether the answer has an errcode: where errcodes are the way to refuse, one may say that there is no such page. */
+  readonly hasErrcode?: boolean
+}
+
+/** How the service is asked for a list, and how it answers. */
+export interface Wire {
+  readonly method: 'GET' | 'POST'
+  /** `{channel}` stands for the channel id; the last part names the endpoint in messages, logs and metrics. */
+  readonly path: string
+  /** `unknown`: the spec does not show it (LIVEHOUSE_LIST_PARAMS). */
+  readonly place: 'body' | 'unknown'
+  /** Parameters that are always the same: each is given, as the service's defaults differ. */
+  readonly constants?: Readonly<Record<string, string | number>>
+  /** Parameters that a part of the partition fills, beside the channel. */
+  readonly parts?: Readonly<Record<string, PartitionPart>>
+  /** The parameters of a window's two ends; none where the service does not filter by time. */
+  readonly window?: { readonly from: string; readonly to: string }
+  /** The parameters of the page number, from 1, and of the page size. */
+  readonly paging: { readonly page: string; readonly size: string }
+  /** The page size where none is asked for (API 8). */
+  readonly defaultSize: number
+  /** None where the answer is a bare array. */
+  readonly envelope?: Envelope | undefined
+}
+
 /**
  * A stream is a value: what to ask, and how to read a row. One file each in `src/streams`. From its columns come the row's
- * type, the load statement, the conformance test and the data dictionary.
+ * type, the load statement, the conformance test and the data dictionary; from its wire the requests and how answers are read.
  */
 export interface Stream extends LoadTable {
   readonly name: StreamName
+  /** What the status page calls it. */
+  readonly label: Words
   /** Of the spec, such as `4.7`. */
   readonly section: string
   /** What a row of the table is, for analysts. */
   readonly comment: string
   /** What one partition is: the account, a channel, each gift type of a channel, or each questionnaire of a channel. */
   readonly partitionedBy: 'account' | 'channel' | 'channel/type' | 'channel/question'
+  /** The types of `channel/type`. */
+  readonly types?: readonly string[]
+  /** The stream whose rows are the questions of `channel/question`: it is read first. */
+  readonly listedBy?: StreamName
+  readonly wire: Wire
   /** The largest page that the spec allows. */
   readonly pageSize: number
   /** Whether the answers tell the source's own total; bare arrays do not. */
@@ -109,10 +140,8 @@ export interface Stream extends LoadTable {
   readonly isBudgeted?: boolean
   /** How long before the covered end rows still change, and are read again; 0 for snapshots. */
   readonly lookbackDays: number
-  /** Every parameter explicit: the service's defaults differ. `window` as it goes on the wire, already widened. */
-  readonly request: (partition: Partition, window: Window | undefined) => ListRequest
-  /** Turns an item into fields by name; the default takes an object as it is. */
-  readonly readItem?: (item: unknown, page: Page) => ItemFields | Rejection
+  /** Turns an item into fields by name; the default takes an object as it is. `title`: the column headers over it, if any. */
+  readonly readItem?: (item: unknown, title: readonly unknown[] | undefined) => ItemFields | Rejection
   /** What else makes an item unacceptable in this partition. */
   readonly checkItem?: (fields: Readonly<Record<string, unknown>>, partition: Partition) => Rejection | undefined
   /** Fields that the spec knows and that have no column here; they do not go to `extra`. */
@@ -123,14 +152,25 @@ export interface Stream extends LoadTable {
   readonly children?: ChildTable
 }
 
+/** What follows from the wire. */
+type Derived = 'isCounted' | 'isTimeFiltered'
+
 /** A declaration whose key and freshness column are columns of its own. */
-export type StreamDeclaration<C extends Columns> = Omit<Stream, 'columns' | 'key' | 'freshnessColumn'> & {
+export type StreamDeclaration<C extends Columns> = Omit<Stream, 'columns' | 'key' | 'freshnessColumn' | Derived> & {
   readonly columns: C
   readonly key: readonly (keyof C & string)[]
   readonly freshnessColumn?: keyof C & string
 }
 
 /** Checks a declaration against its own columns and keeps their precise types, for `RowOf`. */
-export function defineStream<const C extends Columns>(stream: StreamDeclaration<C>): Stream & { readonly columns: C } {
-  return Object.freeze(stream)
+export function defineStream<const C extends Columns>(
+  declaration: StreamDeclaration<C>,
+): Stream & { readonly columns: C } {
+  const { envelope, window } = declaration.wire
+  return Object.freeze({ ...declaration, isCounted: envelope !== undefined, isTimeFiltered: window !== undefined })
+}
+
+/** The endpoint's name in messages, logs and metrics: the last part of its path. */
+export function endpointOf({ wire }: Stream): string {
+  return wire.path.slice(wire.path.lastIndexOf('/') + 1)
 }

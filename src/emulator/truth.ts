@@ -37,7 +37,7 @@ export type TruthTable = (typeof truthTables)[number]
  * money and bigint as text, times as `YYYY-MM-DDTHH:MM:SSZ`, dates as `YYYY-MM-DD`, null for empty. `watch_records_v1` is what
  * only version 1 delivers. Signup answers name their parent by `user_id`, `signed_up_at` and `occurrence`.
  */
-export type Truth = Readonly<Record<TruthTable, readonly TruthRow[]>>
+export type Truth = Readonly<Record<TruthTable, readonly TruthRow[]> & Record<string, readonly TruthRow[]>>
 
 /** @param now the service's wall clock, for `snapshot_date`. */
 export function readTruth(world: World, switches: Readonly<Switches>, now: WallTime): Truth {

@@ -1,20 +1,19 @@
 import type { Kysely } from 'kysely'
-import { factSubjects, type FactTopic, factTopics, type KnownFact, type SourceFact } from '../core/source-fact.ts'
+import { type FactTopic, factTopics, type KnownFact, type SourceFact } from '../core/source-fact.ts'
 import type { Database } from '../store/database.ts'
 
-/** Every fact that is kept, in the order of the topics and subjects; those of a newer version are left out. */
+/** Every fact that is kept, in the order of the topics; those of a newer version are left out. */
 export async function readSourceFacts(db: Kysely<Database>): Promise<readonly KnownFact[]> {
   const rows = await db
     .selectFrom('livehouse_ops.source_facts')
     .select(['topic', 'subject', 'answer', 'evidence', 'found_at'])
+    .orderBy('subject', 'desc')
     .execute()
   const topics = Object.keys(factTopics)
-  const facts = rows.flatMap(({ topic, answer, evidence, found_at, ...row }) => {
-    const subject = factSubjects.find((known) => known === row.subject)
-    return isTopic(topic) && subject !== undefined ? [{ topic, subject, answer, evidence, foundAt: found_at }] : []
-  })
-  const placeOf = ({ topic, subject }: KnownFact): number => topics.indexOf(topic) * 100 + factSubjects.indexOf(subject)
-  return facts.toSorted((a, b) => placeOf(a) - placeOf(b))
+  const facts = rows.flatMap(({ topic, found_at, ...row }) =>
+    isTopic(topic) ? [{ topic, ...row, foundAt: found_at }] : [],
+  )
+  return facts.toSorted((a, b) => topics.indexOf(a.topic) - topics.indexOf(b.topic))
 }
 
 /** Keeps what a probe found. What could not be known this time leaves an earlier answer as it is. */

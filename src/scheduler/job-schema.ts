@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { z } from 'zod'
 import type { JobDefinition } from '../core/define-job.ts'
-import { streamNames } from '../core/stream.ts'
+import { streamNames } from '../streams/registry.ts'
 import { isTimeZone, parseWallTime } from '../core/wall-clock.ts'
 import { findCronProblem } from './cron.ts'
 

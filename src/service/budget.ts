@@ -27,7 +27,7 @@ export type Reserve = (channelId: string, atMs: number, signal: AbortSignal) => 
  */
 export function budget(next: Send, reserve: Reserve | undefined, serviceClock: ServiceClock): Send {
   return async (call, context) => {
-    if (call.endpoint !== 'userRecords') return next(call, context)
+    if (call.isBudgeted !== true) return next(call, context)
     assert(
       reserve && call.channelId !== undefined,
       `${call.name} must not be made without a budget that counts its calls`,

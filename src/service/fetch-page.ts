@@ -1,5 +1,6 @@
 import { LivehouseError } from '../core/errors.ts'
-import type { CallContext, FetchPage, ListEndpoint, Page, PageRequest } from '../core/page.ts'
+import type { CallContext, FetchPage, Page, PageRequest } from '../core/page.ts'
+import type { StreamName } from '../core/stream.ts'
 import { type ListPlace, listCall } from './list-call.ts'
 import { readListPage } from './list-page.ts'
 import type { Send } from './send.ts'
@@ -25,7 +26,7 @@ export function createAsk(send: Send): Ask {
  * @returns a function that @throws LivehouseError `paging.ignored` when neither place has an effect
  */
 export function createFetchPage(send: Send, configured: ListPlace): FetchPage {
-  const known = new Map<ListEndpoint, ListPlace>()
+  const known = new Map<StreamName, ListPlace>()
 
   const ask: Ask = async (request, context, place) => {
     const call = listCall(request, place)
@@ -33,13 +34,13 @@ export function createFetchPage(send: Send, configured: ListPlace): FetchPage {
   }
 
   return async (request, context) => {
-    const { endpoint } = request.list
-    if (endpoint !== 'managers' && endpoint !== 'managersUsage') return await ask(request, context)
-    const settled = known.get(endpoint)
+    const { name, wire } = request.list.stream
+    if (wire.place !== 'unknown') return await ask(request, context)
+    const settled = known.get(name)
     const place = settled ?? configured
     const page = await ask(request, context, place)
     if (isHeeded(request, page)) {
-      if (isProof(request, page)) known.set(endpoint, place)
+      if (isProof(request, page)) known.set(name, place)
       return page
     }
     // A place that has proved itself is not doubted again: the service clamps, or the list has become shorter.
@@ -47,7 +48,7 @@ export function createFetchPage(send: Send, configured: ListPlace): FetchPage {
     const other = place === 'query' ? 'body' : 'query'
     const second = await ask(request, context, other).catch((error: unknown) => onlyRefused(error))
     if (second && isHeeded(request, second)) {
-      if (isProof(request, second)) known.set(endpoint, other)
+      if (isProof(request, second)) known.set(name, other)
       return second
     }
     // The size may be clamped to the default: page 2 tells.
@@ -62,7 +63,7 @@ export function createFetchPage(send: Send, configured: ListPlace): FetchPage {
  */
 function isHeeded(request: PageRequest, { echoedPage, echoedPageSize = request.pageSize }: Page): boolean {
   const { page, pageSize } = request
-  const isClamped = echoedPageSize < pageSize && (page > 1 || echoedPageSize !== defaultSizeOf(request))
+  const isClamped = echoedPageSize < pageSize && (page > 1 || echoedPageSize !== request.list.stream.wire.defaultSize)
   return (echoedPage ?? page) === page && (echoedPageSize === pageSize || isClamped)
 }
 
@@ -70,13 +71,8 @@ function isHeeded(request: PageRequest, { echoedPage, echoedPageSize = request.p
 function isProof(request: PageRequest, { echoedPage, echoedPageSize }: Page): boolean {
   return (
     (echoedPage !== undefined && request.page > 1) ||
-    (echoedPageSize === request.pageSize && request.pageSize !== defaultSizeOf(request))
+    (echoedPageSize === request.pageSize && request.pageSize !== request.list.stream.wire.defaultSize)
   )
-}
-
-/** API 8. */
-function defaultSizeOf({ list }: PageRequest): number {
-  return list.endpoint === 'managersUsage' ? 1 : 20
 }
 
 /** Nothing is missing, whatever the echo says: all there is fits this page, or the page lies past the end. */
@@ -95,6 +91,7 @@ function onlyRefused(error: unknown): undefined {
 function ignored(request: PageRequest, page: Page): LivehouseError<'paging.ignored'> {
   const call = listCall(request).name
   const evidence = `asked for page ${request.page} of ${request.pageSize}, the answer says page ${page.echoedPage} of ${page.echoedPageSize}, with the parameters in the query as well as in the body`
-  const details = { call, parameter: 'p, perPage', evidence }
+  const { page: number, size } = request.list.stream.wire.paging
+  const details = { call, parameter: `${number}, ${size}`, evidence }
   return new LivehouseError('paging.ignored', `${call}: the page parameters have no effect: ${evidence}`, details)
 }

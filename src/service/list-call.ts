@@ -1,116 +1,60 @@
-import type { ListRequest, PageRequest } from '../core/page.ts'
+import { describeList, type ListRequest, type PageRequest } from '../core/page.ts'
+import { endpointOf } from '../core/stream.ts'
+import { formatWallTime } from '../core/wall-clock.ts'
 import { type Call, invalidRequest } from './send.ts'
 
 /** Where 4.8 and 4.9 expect their parameters. */
 export type ListPlace = 'query' | 'body'
 
-type Parameters = Readonly<Record<string, string | number>>
-
 /**
- * The call of a list endpoint for one page, every given parameter named as its section of the spec does.
+ * The call for one page of a list, as its stream's wire says, every parameter given.
+ * @param place only where the wire does not say it
  * @throws LivehouseError `api.invalidRequest` for a channel id that could not stand in a path.
  */
 export function listCall(request: PageRequest, place: ListPlace = 'query'): Call {
   const { list, page, pageSize } = request
-  const paged = { perPage: pageSize, p: page }
-  const indexed = { page_size: pageSize, page_index: page }
-  switch (list.endpoint) {
-    case 'visitorList':
-      return channelCall(request, list.channelId, 'POST', 'v2', {
-        filter: list.filter,
-        direction: list.direction,
-        ...paged,
-      })
-    case 'userRecordList':
-      return channelCall(request, list.channelId, 'POST', 'v2', {
-        ...between(list, 'start_time', 'end_time'),
-        filter_watch_time: list.filterWatchTime,
-        ...paged,
-      })
-    case 'userRecords':
-      return {
-        ...channelCall(request, list.channelId, 'POST', 'v1', {
-          ...between(list, 'start_time', 'end_time'),
-          filter_watch_time: list.filterWatchTime,
-          ...paged,
-        }),
-        repeat: 'once',
-      }
-    case 'giftRunning':
-      return channelCall(request, list.channelId, 'POST', 'v1', {
-        type: list.type,
-        ...between(list, 'startTime', 'endTime'),
-        ...paged,
-      })
-    case 'getQuestionList':
-      return channelCall(request, list.channelId, 'GET', 'v1', indexed)
-    case 'signupRecord':
-      return channelCall(request, list.channelId, 'POST', 'v1', {
-        question_id: list.questionId,
-        ...between(list, 'start_time', 'end_time'),
-        ...indexed,
-      })
-    case 'managers':
-      return accountCall(request, place, paged)
-    case 'managersUsage':
-      return accountCall(request, place, {
-        ...(list.username === undefined ? {} : { username: list.username }),
-        ...paged,
-      })
+  const { wire, isBudgeted = false } = list.stream
+  const { channel } = list.partition
+  const name = `${wire.method} ${describeList(list)} page ${page}`
+  const parameters = {
+    ...wire.constants,
+    ...partsOf(list),
+    ...windowOf(list),
+    [wire.paging.size]: pageSize,
+    [wire.paging.page]: page,
+  }
+  const texts = () => Object.fromEntries(Object.entries(parameters).map(([key, value]) => [key, String(value)]))
+  return {
+    endpoint: endpointOf(list.stream),
+    name,
+    method: wire.method,
+    host: 'base',
+    path: wire.path.replace('{channel}', () => channelIn(channel, name)),
+    ...(wire.place === 'unknown' && place === 'query' ? { query: texts() } : { body: parameters }),
+    ...(wire.path.includes('{channel}') && channel !== undefined ? { channelId: channel } : {}),
+    authorization: 'bearer',
+    repeat: isBudgeted ? 'once' : 'read',
+    isBudgeted,
   }
 }
 
 /**
- * The path of a call about one channel.
+ * The channel id as a part of a path.
+ * @param name of the call, for the message
  * @throws LivehouseError `api.invalidRequest`
  */
-export function channelPath(version: 'v1' | 'v2', channelId: string, rest: string, name: string): string {
-  if (!/^[\w-]+$/.test(channelId)) {
-    throw invalidRequest(name, 'a channel id consists of letters, digits, - and _', channelId)
-  }
-  return `/${version}/activities/${channelId}/${rest}`
+export function channelIn(channelId = '', name: string): string {
+  if (/^[\w-]+$/.test(channelId)) return channelId
+  throw invalidRequest(name, 'a channel id consists of letters, digits, - and _', channelId)
 }
 
-function channelCall(
-  { list, page }: PageRequest,
-  channelId: string,
-  method: 'GET' | 'POST',
-  version: 'v1' | 'v2',
-  body: Parameters,
-): Call {
-  const name = `${method} ${list.endpoint} channel ${channelId}${partOf(list)} page ${page}`
-  const path = channelPath(version, channelId, list.endpoint, name)
-  const { endpoint } = list
-  return { endpoint, name, method, host: 'base', path, body, channelId, authorization: 'bearer', repeat: 'read' }
+function partsOf({ stream, partition }: ListRequest): Readonly<Record<string, string>> {
+  const parts = Object.entries(stream.wire.parts ?? {})
+  return Object.fromEntries(parts.map(([parameter, part]) => [parameter, partition[part] ?? '']))
 }
 
-function accountCall({ list, page }: PageRequest, place: ListPlace, parameters: Parameters): Call {
-  const { endpoint } = list
-  const texts = Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, String(value)]))
-  return {
-    endpoint,
-    name: `GET ${endpoint} page ${page}`,
-    method: 'GET',
-    host: 'base',
-    path: `/v1/account/${endpoint}`,
-    ...(place === 'query' ? { query: texts } : { body: parameters }),
-    authorization: 'bearer',
-    repeat: 'read',
-  }
-}
-
-function partOf(list: ListRequest): string {
-  if (list.endpoint === 'giftRunning') return ` type ${list.type}`
-  return list.endpoint === 'signupRecord' ? ` question ${list.questionId}` : ''
-}
-
-function between(
-  { startTime, endTime }: { readonly startTime?: string; readonly endTime?: string },
-  from: string,
-  to: string,
-): Parameters {
-  return {
-    ...(startTime === undefined ? {} : { [from]: startTime }),
-    ...(endTime === undefined ? {} : { [to]: endTime }),
-  }
+function windowOf({ stream, window }: ListRequest): Readonly<Record<string, string>> {
+  const names = stream.wire.window
+  if (names === undefined || window === undefined) return {}
+  return { [names.from]: formatWallTime(window.from), [names.to]: formatWallTime(window.to) }
 }

@@ -1,7 +1,7 @@
 import stringWidth from 'string-width'
 import { z } from 'zod'
 import { LivehouseError } from '../core/errors.ts'
-import { channelPath } from './list-call.ts'
+import { channelIn } from './list-call.ts'
 import { type Answer, type Call, invalidRequest } from './send.ts'
 
 /** API 4.3 and 4.4. What is left out takes the service's default. */
@@ -38,7 +38,7 @@ export function menuCall(channelId: string, menuId: number | undefined, menu: Me
     name,
     method: isNew ? 'POST' : 'PUT',
     host: 'base',
-    path: channelPath('v1', channelId, isNew ? 'saveMenu' : `saveMenu/${menuId}`, name),
+    path: `/v1/activities/${channelIn(channelId, name)}/saveMenu${isNew ? '' : `/${menuId}`}`,
     body: {
       ...(menu.name === undefined ? {} : { name: menu.name }),
       ...(menu.type === undefined ? {} : { type: menu.type }),

@@ -5,7 +5,7 @@ import { failureOf } from './failure.ts'
 import type { RawAnswer } from './http.ts'
 import { findExcess, parseExact } from './json.ts'
 import type { Secrets } from './secrets.ts'
-import type { Answer, Call, Endpoint, Send } from './send.ts'
+import type { Answer, Call, Send } from './send.ts'
 
 /** A call with the bearer token as it went out, and what came back, whatever it was. */
 export interface Exchange {
@@ -18,7 +18,7 @@ export interface Exchange {
 
 /** One attempt of a call, without anything of what was asked or answered. */
 export interface MeasuredCall {
-  readonly endpoint: Endpoint
+  readonly endpoint: string
   /** `ok`, or its error: `api.rateLimited`, `api.timeout` … */
   readonly outcome: 'ok' | ErrorCode | 'internal'
   readonly elapsedMs: number

@@ -1,13 +1,11 @@
 import { LivehouseError } from '../core/errors.ts'
-import type { CallContext, ListEndpoint } from '../core/page.ts'
-
-/** The twelve calls of the service by the name that messages and logs use; 4.3 and 4.4 share a path. */
-export type Endpoint = ListEndpoint | 'token' | 'ticket' | 'createMenu' | 'updateMenu'
+import type { CallContext } from '../core/page.ts'
 
 /** One call to the service as data: what to ask, how to authorise it, and whether it may be made again. */
 export interface Call {
-  readonly endpoint: Endpoint
-  /** `POST visitorList channel 9 page 3`: how messages and logs name it. Never holds a query, which may carry secrets. */
+  /** The name that messages, logs and metrics use; 4.3 and 4.4 share a path. */
+  readonly endpoint: string
+  /** `POST LIST channel 9 page 3`: how messages and logs name it. Never holds a query, which may carry secrets. */
   readonly name: string
   readonly method: 'GET' | 'POST' | 'PUT'
   /** Which of the two configured addresses the path belongs to. */
@@ -24,6 +22,8 @@ export interface Call {
    * repetition (4.6, ten calls a day); `never`: not even then (4.2 and 4.3 do something each time).
    */
   readonly repeat: 'read' | 'idempotent' | 'once' | 'never'
+  /** Whether it counts as one of the few that the service allows a day. */
+  readonly isBudgeted?: boolean
   /** Set by the token layer. */
   readonly bearer?: string
 }

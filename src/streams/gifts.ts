@@ -1,5 +1,4 @@
 import { defineStream } from '../core/stream.ts'
-import { formatWallTime } from '../core/wall-clock.ts'
 import {
   bigintField,
   computedColumn,
@@ -10,10 +9,12 @@ import {
   textField,
   timeField,
 } from './columns.ts'
+import { byPerPage } from './wire.ts'
 
 /** One row a gift. The service gives gifts no id. API 4.12, fields 2.10. */
 export const gifts = defineStream({
   name: 'gifts',
+  label: { en: 'Gifts', zh: '打赏' },
   table: 'gifts',
   section: '4.12',
   comment: 'Gifts to a channel, one row each, cash and prop (API 4.12)',
@@ -34,9 +35,16 @@ export const gifts = defineStream({
   },
   key: ['channel_id', 'gift_type', 'gift_key'],
   partitionedBy: 'channel/type',
+  types: ['cash', 'prop'],
+  wire: {
+    method: 'POST',
+    path: '/v1/activities/{channel}/giftRunning',
+    place: 'body',
+    parts: { type: 'type' },
+    window: { from: 'startTime', to: 'endTime' },
+    ...byPerPage,
+  },
   pageSize: 100,
-  isTimeFiltered: true,
-  isCounted: false,
   timeColumns: ['given_at'],
   lookbackDays: 1,
   marksRemoved: true,
@@ -47,10 +55,4 @@ export const gifts = defineStream({
     timeColumn: 'given_at',
   },
   otherFields: [],
-  request: ({ channel = '', type }, window) => ({
-    endpoint: 'giftRunning',
-    channelId: channel,
-    type: type === 'prop' ? 'prop' : 'cash',
-    ...(window && { startTime: formatWallTime(window.from), endTime: formatWallTime(window.to) }),
-  }),
 })

@@ -12,10 +12,12 @@ import {
   textField,
   timeField,
 } from './columns.ts'
+import { accountEnvelope, byPerPage } from './wire.ts'
 
 /** One row a manager account and day of the service. API 4.8, fields 2.6. */
 export const managerUsage = defineStream({
   name: 'manager_usage',
+  label: { en: 'Usage of managers', zh: '管理员用量' },
   table: 'manager_usage',
   section: '4.8',
   comment: 'Usage of manager accounts, one row an account and day of the service on which it was read (API 4.8)',
@@ -45,12 +47,17 @@ export const managerUsage = defineStream({
   },
   key: ['manager_id', 'snapshot_date'],
   partitionedBy: 'account',
+  wire: {
+    method: 'GET',
+    path: '/v1/account/managersUsage',
+    place: 'unknown',
+    ...byPerPage,
+    defaultSize: 1,
+    envelope: accountEnvelope,
+  },
   pageSize: 10,
-  isTimeFiltered: false,
-  isCounted: true,
   timeColumns: [],
   lookbackDays: 0,
   marksRemoved: false,
   otherFields: [],
-  request: () => ({ endpoint: 'managersUsage' }),
 })

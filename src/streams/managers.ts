@@ -1,9 +1,11 @@
 import { defineStream } from '../core/stream.ts'
 import { bigintField, required, smallintField, textField } from './columns.ts'
+import { accountEnvelope, byPerPage } from './wire.ts'
 
 /** One row a manager account. API 4.9, fields 2.7. */
 export const managers = defineStream({
   name: 'managers',
+  label: { en: 'Managers', zh: '管理员' },
   table: 'managers',
   section: '4.9',
   comment: 'Manager accounts, one row each (API 4.9)',
@@ -18,12 +20,16 @@ export const managers = defineStream({
   },
   key: ['manager_id'],
   partitionedBy: 'account',
+  wire: {
+    method: 'GET',
+    path: '/v1/account/managers',
+    place: 'unknown',
+    ...byPerPage,
+    envelope: accountEnvelope,
+  },
   pageSize: 100,
-  isTimeFiltered: false,
-  isCounted: true,
   timeColumns: [],
   lookbackDays: 0,
   marksRemoved: false,
   otherFields: [],
-  request: () => ({ endpoint: 'managers' }),
 })

@@ -1,9 +1,11 @@
 import { defineStream } from '../core/stream.ts'
 import { booleanField, idField, partitionColumn, required, smallintField, textField, timeField } from './columns.ts'
+import { byPageIndex, errcodeEnvelope } from './wire.ts'
 
 /** One row a questionnaire of a channel. API 4.10, fields 2.8. */
 export const questionnaires = defineStream({
   name: 'questionnaires',
+  label: { en: 'Questionnaires', zh: '问卷' },
   table: 'questionnaires',
   section: '4.10',
   comment: 'Questionnaires of a channel, one row each (API 4.10)',
@@ -17,12 +19,16 @@ export const questionnaires = defineStream({
   },
   key: ['channel_id', 'question_id'],
   partitionedBy: 'channel',
+  wire: {
+    method: 'GET',
+    path: '/v1/activities/{channel}/getQuestionList',
+    place: 'body',
+    ...byPageIndex,
+    envelope: { ...errcodeEnvelope, items: 'question_list' },
+  },
   pageSize: 100,
-  isTimeFiltered: false,
-  isCounted: true,
   timeColumns: [],
   lookbackDays: 0,
   marksRemoved: false,
   otherFields: [],
-  request: ({ channel = '' }) => ({ endpoint: 'getQuestionList', channelId: channel }),
 })

@@ -24,6 +24,18 @@ export const allStreams: readonly Stream[] = streams.flatMap((stream) =>
   stream === watchRecords ? [stream, watchRecordsV1] : [stream],
 )
 
+export const streamNames: readonly StreamName[] = allStreams.map(({ name }) => name)
+
 export function findStream(name: StreamName): Stream | undefined {
   return allStreams.find((stream) => stream.name === name)
+}
+
+/** The stream whose rows are a stream's questions; undefined where it has none. */
+export function listOf({ listedBy }: Stream): Stream | undefined {
+  return allStreams.find(({ name }) => name === listedBy)
+}
+
+/** The same streams, each after the one that lists its questions, which is added where it is missing. */
+export function withLists(chosen: readonly Stream[]): readonly Stream[] {
+  return [...new Set(chosen.flatMap((stream) => [...[listOf(stream) ?? []].flat(), stream]))]
 }

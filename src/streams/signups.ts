@@ -1,11 +1,10 @@
 import type { ColumnTypes, FieldParser, Row } from '../core/column.ts'
-import type { Page } from '../core/page.ts'
 import { type ChildTable, defineStream, type ItemFields, type Rejection } from '../core/stream.ts'
-import { formatWallTime } from '../core/wall-clock.ts'
 import { exactJson } from '../transform/exact-json.ts'
 import { rejection, shown } from '../transform/field.ts'
 import { text } from '../transform/text.ts'
 import { computedColumn, partitionColumn, required, textField, timeField } from './columns.ts'
+import { byPageIndex, errcodeEnvelope } from './wire.ts'
 
 /** One answered question, in the order of the questionnaire's columns. */
 interface Answer {
@@ -46,6 +45,7 @@ const signupAnswers: ChildTable = {
 /** One row a signup. The service gives signups no id. API 4.11, fields 2.9. */
 export const signups = defineStream({
   name: 'signups',
+  label: { en: 'Signups', zh: '报名' },
   table: 'signups',
   section: '4.11',
   comment: 'Signups, one row an answered questionnaire (API 4.11)',
@@ -66,9 +66,18 @@ export const signups = defineStream({
   },
   key: ['channel_id', 'question_id', 'signup_key'],
   partitionedBy: 'channel/question',
+  listedBy: 'questionnaires',
+  wire: {
+    method: 'POST',
+    path: '/v1/activities/{channel}/signupRecord',
+    place: 'body',
+    parts: { question_id: 'question' },
+    window: { from: 'start_time', to: 'end_time' },
+    ...byPageIndex,
+    defaultSize: 10,
+    envelope: { ...errcodeEnvelope, items: 'data', title: 'title' },
+  },
   pageSize: 50,
-  isTimeFiltered: true,
-  isCounted: true,
   timeColumns: ['signed_up_at'],
   lookbackDays: 1,
   marksRemoved: true,
@@ -80,25 +89,18 @@ export const signups = defineStream({
   },
   children: signupAnswers,
   otherFields: [],
-  request: ({ channel = '', question = '' }, window) => ({
-    endpoint: 'signupRecord',
-    channelId: channel,
-    questionId: question,
-    ...(window && { startTime: formatWallTime(window.from), endTime: formatWallTime(window.to) }),
-  }),
   readItem: readSignup,
 })
 
 /** A row of cells in the order of the headers; the first three and the last are fixed, the others are questions. */
-function readSignup(item: unknown, { title }: Page): ItemFields | Rejection {
+function readSignup(item: unknown, title: readonly unknown[] = []): ItemFields | Rejection {
   if (!Array.isArray(item)) return rejection('', `the row is ${shown(item)}, not an array of cells`)
   const cells: readonly unknown[] = item
-  const headers = title ?? []
-  if (cells.length !== headers.length || cells.length < LEADING_CELLS + TRAILING_CELLS) {
-    return rejection('', `the row has ${cells.length} cells under ${headers.length} headers`)
+  if (cells.length !== title.length || cells.length < LEADING_CELLS + TRAILING_CELLS) {
+    return rejection('', `the row has ${cells.length} cells under ${title.length} headers`)
   }
   const [user_id, nickname, phone] = cells
-  const questions = headers.slice(LEADING_CELLS, -TRAILING_CELLS)
+  const questions = title.slice(LEADING_CELLS, -TRAILING_CELLS)
   const answers = questions.map((question, index) => ({ question, answer: cells[LEADING_CELLS + index] }))
   return { kind: 'fields', fields: { user_id, nickname, phone, answers, signed_up_at: cells.at(-1) } }
 }

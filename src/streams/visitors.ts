@@ -14,10 +14,12 @@ import {
   textField,
   timeField,
 } from './columns.ts'
+import { byPerPage, resultsEnvelope } from './wire.ts'
 
 /** One row a channel and viewer, an aggregate that keeps changing. API 4.7, fields 2.5. */
 export const visitors = defineStream({
   name: 'visitors',
+  label: { en: 'Visitors', zh: '访客' },
   table: 'visitors',
   section: '4.7',
   comment: 'Viewers of a channel, one row each, with totals over all their visits (API 4.7)',
@@ -54,16 +56,21 @@ export const visitors = defineStream({
   },
   key: ['channel_id', 'user_id'],
   partitionedBy: 'channel',
+  wire: {
+    method: 'POST',
+    path: '/v2/activities/{channel}/visitorList',
+    place: 'body',
+    constants: { filter: '0', direction: 'desc' },
+    ...byPerPage,
+    envelope: resultsEnvelope,
+  },
   pageSize: 100,
-  isTimeFiltered: false,
-  isCounted: true,
   timeColumns: [],
   lookbackDays: 0,
   marksRemoved: true,
   freshnessColumn: 'last_online_at',
   // id, uin and name describe the channel, on every row; ad_watch_time is reserved.
   otherFields: ['id', 'uin', 'name', 'ad_watch_time'],
-  request: ({ channel = '' }) => ({ endpoint: 'visitorList', channelId: channel, filter: '0', direction: 'desc' }),
   checkItem: ({ id }, { channel = '' }) => {
     const named = text(id)
     const isOther = named !== channel && named !== null && /^\d+$/.test(channel)

@@ -1,5 +1,4 @@
 import { defineStream } from '../core/stream.ts'
-import { formatWallTime } from '../core/wall-clock.ts'
 import { constantColumn } from './columns.ts'
 import { watchRecords } from './watch-records.ts'
 
@@ -10,6 +9,7 @@ import { watchRecords } from './watch-records.ts'
 export const watchRecordsV1 = defineStream({
   ...watchRecords,
   name: 'watch_records_v1',
+  label: { en: 'Watch records, version 1', zh: '观看记录（v1）' },
   section: '4.6',
   columns: {
     ...watchRecords.columns,
@@ -17,7 +17,7 @@ export const watchRecordsV1 = defineStream({
   },
   key: ['channel_id', 'record_id'],
   freshnessColumn: 'left_at',
-  isCounted: false,
+  wire: { ...watchRecords.wire, path: '/v1/activities/{channel}/userRecords', envelope: undefined },
   isBudgeted: true,
   versions: {
     column: 'api_version',
@@ -25,10 +25,4 @@ export const watchRecordsV1 = defineStream({
     rival: { stream: 'watch_records', version: 2 },
     sameIn: ['user_id', 'entered_at'],
   },
-  request: ({ channel = '' }, window) => ({
-    endpoint: 'userRecords',
-    channelId: channel,
-    ...(window && { startTime: formatWallTime(window.from), endTime: formatWallTime(window.to) }),
-    filterWatchTime: 0,
-  }),
 })

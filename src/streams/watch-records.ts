@@ -1,5 +1,4 @@
 import { defineStream } from '../core/stream.ts'
-import { formatWallTime } from '../core/wall-clock.ts'
 import {
   bigintField,
   constantColumn,
@@ -9,10 +8,12 @@ import {
   textField,
   timeField,
 } from './columns.ts'
+import { byPerPage, resultsEnvelope } from './wire.ts'
 
 /** One row a visit. It keeps changing while the viewer is online. API 4.5, fields 2.4. */
 export const watchRecords = defineStream({
   name: 'watch_records',
+  label: { en: 'Watch records', zh: '观看记录' },
   table: 'watch_records',
   section: '4.5',
   comment: 'Watch records, one row a visit of a viewer to a channel (API 4.5, and 4.6 where only that has the record)',
@@ -38,9 +39,16 @@ export const watchRecords = defineStream({
   },
   key: ['channel_id', 'record_id'],
   partitionedBy: 'channel',
+  wire: {
+    method: 'POST',
+    path: '/v2/activities/{channel}/userRecordList',
+    place: 'body',
+    constants: { filter_watch_time: 0 },
+    window: { from: 'start_time', to: 'end_time' },
+    ...byPerPage,
+    envelope: resultsEnvelope,
+  },
   pageSize: 100,
-  isTimeFiltered: true,
-  isCounted: true,
   timeColumns: ['entered_at', 'left_at'],
   lookbackDays: 3,
   marksRemoved: false,
@@ -52,10 +60,4 @@ export const watchRecords = defineStream({
     sameIn: ['user_id', 'entered_at'],
   },
   otherFields: [],
-  request: ({ channel = '' }, window) => ({
-    endpoint: 'userRecordList',
-    channelId: channel,
-    ...(window && { startTime: formatWallTime(window.from), endTime: formatWallTime(window.to) }),
-    filterWatchTime: 0,
-  }),
 })

@@ -144,7 +144,7 @@ async function askTotal(slice: Slice | undefined, { fetchPage, context }: Estima
   if (slice === undefined) return undefined
   const { stream, partition, window } = slice
   try {
-    const list = stream.request(partition, window && widen(window, MINUTE))
+    const list = { stream, partition, window: window && widen(window, MINUTE) }
     return (await fetchPage({ list, page: 1, pageSize: 1 }, context)).total
   } catch (error) {
     if (recoveryFrom(error) === 'skip') return undefined

@@ -1,3 +1,4 @@
+import { describeList } from '../core/page.ts'
 import { LivehouseError } from '../core/errors.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import { cutSlice, halveSlice, longestSlice, SHORTEST_WINDOW } from './cut-slice.ts'
@@ -5,7 +6,6 @@ import { extractKeyed } from './extract-keyed.ts'
 import { extractUnkeyed } from './extract-unkeyed.ts'
 import { type Extraction, MOST_READINGS } from './judge-walk.ts'
 import type { SliceReading } from './open-reading.ts'
-import { describeList } from './page-reading.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 
 /** What turns out longer than a slice is meant to be is read on for a while: a part may be larger than it seemed. */

@@ -54,7 +54,7 @@ export function openReading(
       servedAtMs ??= page.serviceTimeMs
       return page
     },
-    list: stream.request(partition, asked),
+    list: { stream, partition, window: asked },
     pageSize,
     readAhead: deps.readAhead,
     context: { signal: deps.signal, onAttempt: meter.onAttempt },

@@ -1,5 +1,5 @@
 import { hasCode, LivehouseError } from '../core/errors.ts'
-import type { CallContext, FetchPage, ListRequest, Page } from '../core/page.ts'
+import { type CallContext, describeList, type FetchPage, type ListRequest, type Page } from '../core/page.ts'
 import type { ReadAhead } from './read-ahead.ts'
 
 /** What reading the pages of one list takes. */
@@ -72,11 +72,6 @@ const ofOnePage = [
   'api.badShape',
 ] as const
 
-/** `visitorList channel 9`, for messages. */
-export function describeList(list: ListRequest): string {
-  return `${list.endpoint}${'channelId' in list ? ` channel ${list.channelId}` : ''}`
-}
-
 /** How many items the largest of these pages holds: the service serves no fewer where more are asked for. */
 export function largestPage(pages: readonly Page[]): number {
   return Math.max(...pages.map(({ items }) => items.length))
@@ -100,8 +95,7 @@ export function pageIgnored(
 }
 
 /** An errcode need not tell what it means (API 7.2): only where errcodes are the way to refuse may it be this. */
-function isNoSuchPage(error: unknown, { endpoint }: ListRequest): boolean {
+function isNoSuchPage(error: unknown, { stream }: ListRequest): boolean {
   if (hasCode(error, 'api.status')) return error.details.status === 400 || error.details.status === 404
-  const hasErrcodes = endpoint === 'getQuestionList' || endpoint === 'signupRecord'
-  return hasErrcodes && hasCode(error, 'api.refused')
+  return stream.wire.envelope?.hasErrcode === true && hasCode(error, 'api.refused')
 }

@@ -29,7 +29,7 @@ export interface PlannedPartition {
 export type QuestionsOf = (channelId: string) => readonly string[]
 
 export function partitionsOf(
-  { partitionedBy }: Stream,
+  { partitionedBy, types = [] }: Stream,
   channels: readonly PlannedChannel[],
   questionsOf: QuestionsOf,
 ): readonly PlannedPartition[] {
@@ -41,7 +41,7 @@ export function partitionsOf(
     case 'channel':
       return perChannel((channel) => [{ channel }])
     case 'channel/type':
-      return perChannel((channel) => ['cash', 'prop'].map((type) => ({ channel, type })))
+      return perChannel((channel) => types.map((type) => ({ channel, type })))
     case 'channel/question':
       return perChannel((channel) => questionsOf(channel).map((question) => ({ channel, question })))
   }

@@ -22,7 +22,7 @@ export interface ProbeResult {
  */
 export async function probe(deps: ProbeDeps): Promise<ProbeResult> {
   const questioner = createQuestioner(deps)
-  const params = await findListParams(questioner)
+  const params = await findListParams(questioner, deps.streams)
   const zone = deps.channels.length === 0 ? [] : [await findZone(questioner, deps)]
   return { facts: [...zone, ...params], calls: questioner.calls(), failures: questioner.failures() }
 }

@@ -1,3 +1,4 @@
+import { describeList } from '../core/page.ts'
 import { hasCode, LivehouseError } from '../core/errors.ts'
 import type { Counts } from '../core/outcome.ts'
 import { isGreen, partitionKey } from '../core/slice.ts'
@@ -9,7 +10,7 @@ import { acceptShortfall } from './accept-shortfall.ts'
 import { createBatchLoader } from './batch-loader.ts'
 import { type HeldVerdict, holdAgainstEarlier } from './hold-against-earlier.ts'
 import { openReading } from './open-reading.ts'
-import { describeList, fetchNumbered, pageIgnored } from './page-reading.ts'
+import { fetchNumbered, pageIgnored } from './page-reading.ts'
 import {
   addFailure,
   addPage,

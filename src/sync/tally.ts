@@ -18,7 +18,7 @@ import type { Slice } from './slice-work.ts'
 /** What a run brought, before it is written down. */
 export interface JobResult {
   readonly status: RunStatus
-  readonly streams: Readonly<Partial<Record<StreamName, StreamOutcome>>>
+  readonly streams: Readonly<Record<StreamName, StreamOutcome>>
   readonly errors: readonly RunProblem[]
   /** ISO instant from which on what waits can go on; null where nothing waits for a time. */
   readonly resumesAt: string | null
@@ -41,7 +41,7 @@ export interface Tally {
 
 /** Every stream of the run has its place, also one without slices. */
 export function createTally(names: readonly Stream[]): Tally {
-  const streams: Partial<Record<StreamName, StreamOutcome>> = Object.fromEntries(
+  const streams: Record<StreamName, StreamOutcome> = Object.fromEntries(
     names.map(({ name }) => [name, { counts: noCounts, slices: noSlices }]),
   )
   const problems = new Map<unknown, RunProblem>()

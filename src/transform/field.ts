@@ -26,7 +26,7 @@ export function itemReader(stream: Stream, context: ItemContext): ItemReader {
   const toFields = stream.readItem ?? asObject
 
   return (item, page) => {
-    const read = toFields(item, page)
+    const read = toFields(item, page.title)
     if (read.kind === 'rejected') return withRaw(read, item, page)
     const { fields } = read
     const objection = stream.checkItem?.(fields, context.partition)

@@ -94,7 +94,7 @@ test('the transformers read a captured answer as they read the real one', async 
       type: 'cash',
       question: request.body?.question_id ?? 'q',
     }
-    const list = stream.request(partition, undefined)
+    const list = { stream, partition }
     const read = itemReader(stream, { partition, serviceDay: '2026-11-20' })
     const page = readListPage({ list, page: 1, pageSize: 20 }, file, {
       json: answer.body,

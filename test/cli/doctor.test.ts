@@ -125,7 +125,7 @@ test('each endpoint fails for itself, with what to do', async () => {
     { effect: html(200), endpoint: 'getQuestionList' },
   )
   const found = await examine({ ...settingsFor(service.emulator), DATABASE_URL: database.url })
-  expect(found.failed).toEqual(['4.7 visitorList', '4.10 getQuestionList', '4.12 giftRunning'])
+  expect(found.failed).toEqual(['4.7 visitorList', '4.12 giftRunning', '4.10 getQuestionList'])
   expect(found.byName.get('4.12 giftRunning')?.mend).toContain('to open this interface')
   expect(found.byName.get('4.7 visitorList')?.mend).toContain('LIVEHOUSE_CHANNELS')
   expect(found.byName.get('4.10 getQuestionList')?.mend).toContain('not of a web page')

@@ -73,6 +73,6 @@ test('without channels only the manager lists are asked', async () => {
   const { LIVEHOUSE_CHANNELS: _, ...environment } = environmentOf(service.emulator, database.url)
   const { context, remarked } = createTestContext({ environment })
   expect(await probe.run(context, [])).toBe(0)
-  expect(service.emulator.calls.map(({ endpoint }) => endpoint)).toEqual(['managersUsage', 'managers'])
+  expect(service.emulator.calls.map(({ endpoint }) => endpoint)).toEqual(['managers', 'managersUsage'])
   expect(remarked.join()).toContain('LIVEHOUSE_CHANNELS')
 })

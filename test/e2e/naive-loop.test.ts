@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { DAY, formatWallTime } from '../../src/core/wall-clock.ts'
+import { DAY } from '../../src/core/wall-clock.ts'
 import { errorsObject, ignoredPage, ignoredTimeFilter, jsonBody } from '../../src/emulator/fault-effects.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
@@ -51,13 +51,7 @@ test('an ignored time filter: what lies outside is not of the window', async () 
   const days = await Promise.all(
     [1, 2, 3].map((ago) => {
       const [from, to] = [lists.gift.givenAt - ago * DAY, lists.gift.givenAt - (ago - 1) * DAY]
-      return lists.readNaively({
-        endpoint: 'giftRunning',
-        channelId: lists.channel.id,
-        type: 'cash',
-        startTime: formatWallTime(from),
-        endTime: formatWallTime(to),
-      })
+      return lists.readNaively({ ...lists.giftsOf(), window: { from, to } })
     }),
   )
   expect(days.flat()).toHaveLength(3 * 40)

@@ -22,7 +22,7 @@ test('a second sync inserts, updates and rewrites nothing', async () => {
   expect(await readRowVersions(pipeline.database.db)).toEqual(before)
   for (const { name, isTimeFiltered } of streams) {
     expect(result.streams[name]?.counts, name).toMatchObject({ inserted: 0, updated: 0, removed: 0 })
-    const held = pipeline.emulator.truth()[name].length
+    const held = pipeline.emulator.truth()[name]?.length ?? 0
     const { unchanged = 0 } = result.streams[name]?.counts ?? {}
     // Of what is filtered by time only the lookback is read again.
     expect(isTimeFiltered ? unchanged < held : unchanged === held, name).toBe(true)

@@ -1,5 +1,9 @@
+import assert from 'node:assert/strict'
 import type { Connection, ConnectOptions } from '../../src/service/connect.ts'
-import type { ListEndpoint, ListRequest } from '../../src/core/page.ts'
+import type { ListRequest } from '../../src/core/page.ts'
+import type { Partition, Window } from '../../src/core/slice.ts'
+import type { StreamName } from '../../src/core/stream.ts'
+import { findStream } from '../../src/streams/registry.ts'
 import type { Emulator } from '../../src/emulator/server.ts'
 import { connectClient } from './connect-client.ts'
 
@@ -12,19 +16,14 @@ export function connectTo(emulator: Emulator, overrides: Partial<ConnectOptions>
   return connectClient(emulator.baseUrl, { authUrl, appId, appSecret, apiToken, reserve, ...overrides })
 }
 
-/** What each list endpoint is asked for: all of the first channel, or of its first questionnaire. */
-export function listOf(emulator: Emulator, endpoint: ListEndpoint): ListRequest {
-  const channelId = emulator.channelIds[0] ?? ''
-  const questionId = emulator.world.channels.get(channelId)?.questionnaires.rows[0]?.questionId ?? ''
-  const lists: Readonly<Record<ListEndpoint, ListRequest>> = {
-    visitorList: { endpoint: 'visitorList', channelId, filter: '0', direction: 'desc' },
-    userRecordList: { endpoint: 'userRecordList', channelId, filterWatchTime: 0 },
-    userRecords: { endpoint: 'userRecords', channelId, filterWatchTime: 0 },
-    giftRunning: { endpoint: 'giftRunning', channelId, type: 'cash' },
-    getQuestionList: { endpoint: 'getQuestionList', channelId },
-    signupRecord: { endpoint: 'signupRecord', channelId, questionId },
-    managers: { endpoint: 'managers' },
-    managersUsage: { endpoint: 'managersUsage' },
-  }
-  return lists[endpoint]
+/** What a stream's list is asked for: all of the first channel, or of its first questionnaire. */
+export function listIn(emulator: Emulator, name: StreamName): ListRequest {
+  const channel = emulator.channelIds[0] ?? ''
+  const question = emulator.world.channels.get(channel)?.questionnaires.rows[0]?.questionId ?? ''
+  return listOf(name, { channel, question, type: 'cash' })
+}
+
+/** A list of the stream, such as that of a channel. */
+export function listOf(name: StreamName, partition: Partition = {}, window?: Window): ListRequest {
+  return { stream: findStream(name) ?? assert.fail(`there is no stream ${name}`), partition, window }
 }

@@ -12,8 +12,8 @@ export async function expectTruth(
 ): Promise<void> {
   const truth = emulator.truth()
   for (const name of names) {
-    expect(truth[name].length, `${name} in the world`).toBeGreaterThan(0)
-    expect(sorted(await readStreamTable(database.db, name)), name).toEqual(sorted(truth[name]))
+    expect(truth[name]?.length, `${name} in the world`).toBeGreaterThan(0)
+    expect(sorted(await readStreamTable(database.db, name)), name).toEqual(sorted(truth[name] ?? []))
   }
   if (names.includes('signups')) {
     expect(sorted(await readAnswersTable(database.db)), 'signup_answers').toEqual(sorted(truth.signup_answers))

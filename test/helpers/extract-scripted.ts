@@ -2,7 +2,7 @@ import type { Row } from '../../src/core/column.ts'
 import { noCounts } from '../../src/core/outcome.ts'
 import type { Page, PageRequest } from '../../src/core/page.ts'
 import type { Window } from '../../src/core/slice.ts'
-import { formatWallTime, parseWallTime, type WallTime } from '../../src/core/wall-clock.ts'
+import { formatWallTime, type WallTime } from '../../src/core/wall-clock.ts'
 import { findStream } from '../../src/streams/registry.ts'
 import { extractSlice } from '../../src/sync/extract-slice.ts'
 import type { Extraction } from '../../src/sync/judge-walk.ts'
@@ -26,13 +26,12 @@ export interface TimedList {
 export function serveTimed({ times, largestPage = Infinity, beyondLastPage = 'empty' }: TimedList) {
   const items = times.map((time, index) => itemOf(time, index))
   return ({ list, page, pageSize }: PageRequest): Page => {
-    const [from, to] =
-      'startTime' in list ? [parseWallTime(list.startTime ?? '') ?? 0, parseWallTime(list.endTime ?? '') ?? 0] : [0, 0]
+    const { from, to } = list.window ?? { from: 0, to: 0 }
     const asked = items.filter((_, index) => (times[index] ?? 0) >= from && (times[index] ?? 0) <= to)
     const size = Math.min(pageSize, largestPage)
     const last = Math.max(1, Math.ceil(asked.length / size))
     const number = beyondLastPage === 'repeat-last' ? Math.min(page, last) : page
-    const total = list.endpoint === 'giftRunning' ? undefined : asked.length
+    const total = list.stream.isCounted ? asked.length : undefined
     return pageOf(asked.slice((number - 1) * size, number * size), { total, echoedPage: page })
   }
 }

@@ -3,7 +3,7 @@ import type { Fault, FaultEffect } from '../../src/emulator/faults.ts'
 import type { Emulator } from '../../src/emulator/server.ts'
 import { defaultSwitches } from '../../src/emulator/switches.ts'
 import type { Channel, Gift, Visitor } from '../../src/emulator/world/world.ts'
-import { connectTo } from './emulated-client.ts'
+import { connectTo, listOf } from './emulated-client.ts'
 import { emptyTables } from './empty-tables.ts'
 import { startPipeline, type TestPipeline } from './start-pipeline.ts'
 
@@ -79,8 +79,8 @@ export async function startNumberedLists(): Promise<NumberedLists> {
     },
     readQuarantine: async () =>
       await database.db.selectFrom('livehouse_ops.quarantine').select(['raw', 'reason', 'resolved_at']).execute(),
-    visitorsOf: () => ({ endpoint: 'visitorList', channelId: channel.id, filter: '0', direction: 'desc' }),
-    giftsOf: () => ({ endpoint: 'giftRunning', channelId: channel.id, type: 'cash' }),
+    visitorsOf: () => listOf('visitors', { channel: channel.id }),
+    giftsOf: () => listOf('gifts', { channel: channel.id, type: 'cash' }),
     readNaively: async (list) => {
       const rows: unknown[] = []
       for (let page = 1; page <= 100; page++) {

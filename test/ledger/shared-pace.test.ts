@@ -9,6 +9,7 @@ import { startEmulator } from '../../src/emulator/server.ts'
 import { createSharedPace } from '../../src/ledger/shared-pace.ts'
 import { createSharedTokenStore } from '../../src/ledger/shared-token-store.ts'
 import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
+import { listOf } from '../helpers/emulated-client.ts'
 import { emptyTables } from '../helpers/empty-tables.ts'
 import { createTestDatabase, onServer, type TestDatabase } from '../helpers/postgres.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
@@ -154,7 +155,7 @@ test('ten processes at a ceiling of 25 calls a second never pass it, by the cloc
     while (emulator.calls.length < 60) {
       // On a slow machine others may end its token twice.
       await connection
-        .fetchPage({ list: { endpoint: 'managers' }, page: 1, pageSize: 1 }, openContext())
+        .fetchPage({ list: listOf('managers'), page: 1, pageSize: 1 }, openContext())
         .catch((error: unknown) => {
           if (!hasCode(error, 'api.unauthorized')) throw error
         })

@@ -7,6 +7,7 @@ import { openDatabase } from '../../src/store/pool.ts'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/server.ts'
 import { createSharedTokenStore } from '../../src/ledger/shared-token-store.ts'
 import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
+import { listOf } from '../helpers/emulated-client.ts'
 import { FIXED_NOW } from '../helpers/emulated-service.ts'
 import { emptyTables } from '../helpers/empty-tables.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
@@ -136,9 +137,7 @@ async function startTwo(options: EmulatorOptions, overrides: Partial<ConnectOpti
   const ask = async () =>
     await Promise.all(
       processes.flatMap((connection) =>
-        [1, 2, 3].map(() =>
-          connection.fetchPage({ list: { endpoint: 'managers' }, page: 1, pageSize: 1 }, openContext()),
-        ),
+        [1, 2, 3].map(() => connection.fetchPage({ list: listOf('managers'), page: 1, pageSize: 1 }, openContext())),
       ),
     )
   return {

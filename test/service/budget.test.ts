@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import type { Reservation } from '../../src/service/budget.ts'
 import { LivehouseError } from '../../src/core/errors.ts'
 import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
+import { listOf } from '../helpers/emulated-client.ts'
 import { type ScriptedAnswer, startScriptedService } from '../helpers/scripted-service.ts'
 
-const query = { channelId: '9', filterWatchTime: 0 } as const
 const paging = { page: 1, pageSize: 100 }
 /** What the service's clock shows, far from this machine's. */
 const DATE = 'Sat, 02 Jan 2027 03:04:05 GMT'
@@ -31,7 +31,7 @@ async function ask(answers: readonly ScriptedAnswer[], left = 10) {
   }
   await using connection = connectClient(service.url, { reserve })
   const outcome = await connection
-    .fetchPage({ list: { endpoint: 'userRecords', ...query }, ...paging }, openContext())
+    .fetchPage({ list: listOf('watch_records_v1', { channel: '9' }), ...paging }, openContext())
     .catch((error: unknown) => error)
   return { outcome, journal, clockTimes }
 }
@@ -88,7 +88,9 @@ describe('the ten calls a day of 4.6', () => {
     const refusals: unknown[] = []
     const permits = { take: async () => ({ answered: () => {}, refused: (wait: unknown) => refusals.push(wait) }) }
     await using connection = connectClient(service.url, { permits, reserve: async () => reservation })
-    await errorOf(connection.fetchPage({ list: { endpoint: 'userRecords', ...query }, ...paging }, openContext()))
+    await errorOf(
+      connection.fetchPage({ list: listOf('watch_records_v1', { channel: '9' }), ...paging }, openContext()),
+    )
     expect(refusals).toEqual([])
   })
 
@@ -96,7 +98,7 @@ describe('the ten calls a day of 4.6', () => {
     await using service = await startScriptedService(() => ({ json: [] }))
     await using connection = connectClient(service.url)
     await expect(
-      connection.fetchPage({ list: { endpoint: 'userRecords', ...query }, ...paging }, openContext()),
+      connection.fetchPage({ list: listOf('watch_records_v1', { channel: '9' }), ...paging }, openContext()),
     ).rejects.toThrow(/without a budget/)
     expect(service.requests).toHaveLength(0)
   })

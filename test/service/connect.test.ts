@@ -1,12 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ListRequest } from '../../src/core/page.ts'
+import { parseWallTime } from '../../src/core/wall-clock.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
 import type { Connection } from '../../src/service/connect.ts'
 import type { Permits } from '../../src/service/permits.ts'
 import { askTicket, connectClient, errorOf, openContext, saveMenu } from '../helpers/connect-client.ts'
-import { connectTo, listOf } from '../helpers/emulated-client.ts'
+import { connectTo, listIn, listOf } from '../helpers/emulated-client.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
 import { startScriptedService } from '../helpers/scripted-service.ts'
+
+/** A day long ago. */
+const past = { from: parseWallTime('2000-01-01 00:00:00') ?? 0, to: parseWallTime('2000-01-02 00:00:00') ?? 0 }
 
 let emulator: Emulator
 let connection: Connection
@@ -52,22 +56,21 @@ const channelRows = () => emulator.world.channels.get(channelId)
 describe('the lists hold what the service has', () => {
   test('4.7 visitors', async () => {
     const rows = channelRows()?.visitors.rows ?? []
-    const { items, totals } = await walk(listOf(emulator, 'visitorList'), 40)
+    const { items, totals } = await walk(listIn(emulator, 'visitors'), 40)
     expect(valuesOf(items, 'user_id')).toEqual(rows.map(({ userId }) => userId).sort())
     expect(new Set(totals)).toEqual(new Set([rows.length]))
   })
 
   test('4.5 watch records, ids beyond 2^53 included', async () => {
     const rows = channelRows()?.records.rows ?? []
-    const { items } = await walk(listOf(emulator, 'userRecordList'), 100)
+    const { items } = await walk(listIn(emulator, 'watch_records'), 100)
     expect(items.length).toBeGreaterThan(100)
     expect(valuesOf(items, 'record_id')).toEqual(rows.map(({ recordId }) => recordId).sort())
   })
 
   test('4.5 filters by time', async () => {
-    const range = { startTime: '2000-01-01 00:00:00', endTime: '2000-01-02 00:00:00' }
     const page = await connection.fetchPage(
-      { list: { endpoint: 'userRecordList', channelId, filterWatchTime: 0, ...range }, page: 1, pageSize: 20 },
+      { list: { ...listIn(emulator, 'watch_records'), window: past }, page: 1, pageSize: 20 },
       openContext(),
     )
     expect(page).toMatchObject({ items: [], total: 0 })
@@ -75,30 +78,27 @@ describe('the lists hold what the service has', () => {
 
   test('4.6 watch records of version 1, a bare array', async () => {
     const rows = channelRows()?.oldRecords.rows ?? []
-    const { items, totals } = await walk(listOf(emulator, 'userRecords'), 100)
+    const { items, totals } = await walk(listIn(emulator, 'watch_records_v1'), 100)
     expect(valuesOf(items, 'record_id')).toEqual(rows.map(({ recordId }) => recordId).sort())
     expect(new Set(totals)).toEqual(new Set([undefined]))
   })
 
   test('4.12 gifts of one type, a bare array', async () => {
     const rows = channelRows()?.gifts.rows.filter(({ type }) => type === 'cash') ?? []
-    const { items } = await walk(listOf(emulator, 'giftRunning'), 20)
+    const { items } = await walk(listIn(emulator, 'gifts'), 20)
     expect(valuesOf(items, 'money')).toEqual(rows.map(({ money }) => money).sort())
   })
 
   test('4.10 questionnaires, a GET with a body', async () => {
     const rows = channelRows()?.questionnaires.rows ?? []
-    const { items } = await walk(listOf(emulator, 'getQuestionList'), 2)
+    const { items } = await walk(listIn(emulator, 'questionnaires'), 2)
     expect(valuesOf(items, 'question_id')).toEqual(rows.map(({ questionId }) => questionId).sort())
   })
 
   test('4.11 signups, rows of cells with their headers', async () => {
     const form = channelRows()?.questionnaires.rows[0]
     const paging = { page: 1, pageSize: 50 }
-    const page = await connection.fetchPage(
-      { list: { endpoint: 'signupRecord', channelId, questionId: form?.questionId ?? '' }, ...paging },
-      openContext(),
-    )
+    const page = await connection.fetchPage({ list: listIn(emulator, 'signups'), ...paging }, openContext())
     expect(page.total).toBe(form?.signups.rows.length)
     expect(page.title).toHaveLength(4 + (form?.questions.length ?? 0))
     expect(page.title?.slice(3, -1)).toEqual(form?.questions)
@@ -110,8 +110,8 @@ describe('the lists hold what the service has', () => {
       emulator.switches.listParams = place
       await using fresh = connectTo(emulator)
       const ids = emulator.world.managers.rows.map(({ id }) => id).sort()
-      const usage = await fresh.fetchPage({ list: { endpoint: 'managersUsage' }, page: 1, pageSize: 10 }, openContext())
-      const managers = await fresh.fetchPage({ list: { endpoint: 'managers' }, page: 1, pageSize: 100 }, openContext())
+      const usage = await fresh.fetchPage({ list: listOf('manager_usage'), page: 1, pageSize: 10 }, openContext())
+      const managers = await fresh.fetchPage({ list: listOf('managers'), page: 1, pageSize: 100 }, openContext())
       expect(usage.total).toBe(ids.length)
       expect(usage.items).toHaveLength(Math.min(10, ids.length))
       expect(valuesOf(managers.items, 'id')).toEqual(ids)
@@ -121,16 +121,11 @@ describe('the lists hold what the service has', () => {
   test.each(['array', 'null', 'missing'] as const)('no rows, as %s, with totals as text', async (emptyLists) => {
     Object.assign(emulator.switches, { emptyLists, totals: 'text' })
     const channel = emulator.world.channels.get(emulator.channelIds[1] ?? '')
-    const past = { startTime: '2000-01-01 00:00:00', endTime: '2000-01-02 00:00:00' }
-    const questionId = channel?.questionnaires.rows[0]?.questionId ?? ''
-    const query = { channelId: channel?.id ?? '', ...past }
+    const partition = { channel: channel?.id ?? '', question: channel?.questionnaires.rows[0]?.questionId ?? '' }
     const paging = { page: 1, pageSize: 50 }
-    const signups = await connection.fetchPage(
-      { list: { endpoint: 'signupRecord', ...query, questionId }, ...paging },
-      openContext(),
-    )
+    const signups = await connection.fetchPage({ list: listOf('signups', partition, past), ...paging }, openContext())
     const records = await connection.fetchPage(
-      { list: { endpoint: 'userRecordList', ...query, filterWatchTime: 0 }, ...paging },
+      { list: listOf('watch_records', partition, past), ...paging },
       openContext(),
     )
     expect([signups.items, signups.total, records.items, records.total]).toEqual([[], 0, [], 0])
@@ -164,14 +159,14 @@ describe('the other calls', () => {
       emulator.switches.errcodeStatus = errcodeStatus
       await using wrong = connectTo(emulator, { apiToken: null, appSecret: 'not-the-secret' })
       await expect(wrong.accessToken(openContext())).rejects.toMatchObject({ code: 'api.credentialsRefused' })
-      const reading = wrong.fetchPage({ list: { endpoint: 'managers' }, page: 1, pageSize: 20 }, openContext())
+      const reading = wrong.fetchPage({ list: listOf('managers'), page: 1, pageSize: 20 }, openContext())
       await expect(reading).rejects.toMatchObject({ code: 'api.credentialsRefused' })
     }
   })
 
   test('a token that ends suddenly is renewed unseen', async () => {
     await using fetching = connectTo(emulator, { apiToken: null })
-    const ask = () => fetching.fetchPage({ list: { endpoint: 'managers' }, page: 1, pageSize: 20 }, openContext())
+    const ask = () => fetching.fetchPage({ list: listOf('managers'), page: 1, pageSize: 20 }, openContext())
     const before = await ask()
     emulator.revokeTokens()
     expect((await ask()).items).toEqual(before.items)
@@ -179,14 +174,11 @@ describe('the other calls', () => {
 
   test('a channel that the service does not know', async () => {
     const paging = { page: 1, pageSize: 20 }
-    const unknown = { channelId: '99999999' }
+    const unknown = { channel: '99999999', type: 'cash' }
     const asks = [
-      connection.fetchPage({ list: { endpoint: 'getQuestionList', ...unknown }, ...paging }, openContext()),
-      connection.fetchPage({ list: { endpoint: 'giftRunning', ...unknown, type: 'cash' }, ...paging }, openContext()),
-      connection.fetchPage(
-        { list: { endpoint: 'visitorList', ...unknown, filter: '0', direction: 'asc' }, ...paging },
-        openContext(),
-      ),
+      connection.fetchPage({ list: listOf('questionnaires', unknown), ...paging }, openContext()),
+      connection.fetchPage({ list: listOf('gifts', unknown), ...paging }, openContext()),
+      connection.fetchPage({ list: listOf('visitors', unknown), ...paging }, openContext()),
     ]
     for (const ask of asks) expect(await errorOf(ask)).toMatchObject({ code: 'api.channelUnknown' })
   })
@@ -205,12 +197,7 @@ test('a connection that is closed calls no more: neither what waits to be repeat
     },
   })
   const ask = async () =>
-    await errorOf(
-      own.fetchPage(
-        { list: { endpoint: 'visitorList', channelId: '9', filter: '0', direction: 'desc' }, page: 1, pageSize: 100 },
-        openContext(),
-      ),
-    )
+    await errorOf(own.fetchPage({ list: listOf('visitors', { channel: '9' }), page: 1, pageSize: 100 }, openContext()))
   expect(String(await ask())).toContain('the connection to the service was closed')
   expect(String(await ask())).toContain('the connection to the service was closed')
   expect(service.requests).toHaveLength(1)
@@ -235,7 +222,7 @@ test('a token is waited for before a call asks for leave to go: else all that wa
   const credentials = { apiToken: null, appId: 'app-1', appSecret: 'secret-of-the-app' }
   await using own = connectClient(service.url, { ...credentials, permits })
   const calls = Array.from({ length: 10 }, () =>
-    own.fetchPage({ list: { endpoint: 'managers' }, page: 1, pageSize: 1 }, openContext()),
+    own.fetchPage({ list: listOf('managers'), page: 1, pageSize: 1 }, openContext()),
   )
   await asked.promise
   expect(taken).toBe(1)

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Connection } from '../../src/service/connect.ts'
 import { LivehouseError } from '../../src/core/errors.ts'
-import type { ListEndpoint } from '../../src/core/page.ts'
 import {
   connectionReset,
   cutBody,
@@ -18,18 +17,17 @@ import {
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
 import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
-import { connectTo, listOf } from '../helpers/emulated-client.ts'
+import { connectTo, listIn, listOf } from '../helpers/emulated-client.ts'
 import { type ScriptedAnswer, startScriptedService } from '../helpers/scripted-service.ts'
 
 const paging = { page: 3, pageSize: 100 }
-const visitors = { channelId: '9', filter: '0', direction: 'desc' } as const
 
 /** What the client makes of an answer to `POST visitorList channel 9 page 3`, and how often it asked. */
 async function judge(answer: ScriptedAnswer): Promise<{ error: LivehouseError; attempts: number }> {
   await using service = await startScriptedService(() => answer)
   await using connection = connectClient(service.url)
   const error = await errorOf(
-    connection.fetchPage({ list: { endpoint: 'visitorList', ...visitors }, ...paging }, openContext()),
+    connection.fetchPage({ list: listOf('visitors', { channel: '9' }), ...paging }, openContext()),
   )
   if (!(error instanceof LivehouseError)) throw error
   return { error, attempts: service.requests.length }
@@ -104,7 +102,7 @@ describe('each family of errors becomes its own code', () => {
     }))
     await using connection = connectClient(service.url)
     expect(
-      await connection.fetchPage({ list: { endpoint: 'visitorList', ...visitors }, ...paging }, openContext()),
+      await connection.fetchPage({ list: listOf('visitors', { channel: '9' }), ...paging }, openContext()),
     ).toMatchObject({ items: [], total: 0 })
   })
 
@@ -147,15 +145,15 @@ beforeEach(() => {
   emulator.faults.length = 0
 })
 
-const endpoints: readonly ListEndpoint[] = [
-  'visitorList',
-  'userRecordList',
-  'giftRunning',
-  'getQuestionList',
-  'signupRecord',
-  'managers',
-  'managersUsage',
-]
+const endpoints = [
+  ['visitors', 'visitorList'],
+  ['watch_records', 'userRecordList'],
+  ['gifts', 'giftRunning'],
+  ['questionnaires', 'getQuestionList'],
+  ['signups', 'signupRecord'],
+  ['managers', 'managers'],
+  ['manager_usage', 'managersUsage'],
+] as const
 
 const passing: readonly FaultEffect[] = [
   status(500),
@@ -192,8 +190,8 @@ const final: readonly (readonly [FaultEffect, string])[] = [
   [redirect('http://elsewhere.example/login'), 'api.status'],
 ]
 
-describe.each(endpoints)('%s', (endpoint) => {
-  const ask = () => connection.fetchPage({ list: listOf(emulator, endpoint), page: 1, pageSize: 10 }, openContext())
+describe.each(endpoints)('%s', (stream, endpoint) => {
+  const ask = () => connection.fetchPage({ list: listIn(emulator, stream), page: 1, pageSize: 10 }, openContext())
 
   test('gets over every failure that passes', async () => {
     const undisturbed = await ask()
@@ -202,7 +200,7 @@ describe.each(endpoints)('%s', (endpoint) => {
       const attempts: number[] = []
       const fetchPage = connection.fetchPage
       const context = openContext({ onAttempt: (attempt) => attempts.push(attempt) })
-      const page = await fetchPage({ list: listOf(emulator, endpoint), page: 1, pageSize: 10 }, context)
+      const page = await fetchPage({ list: listIn(emulator, stream), page: 1, pageSize: 10 }, context)
       expect(page.items, effect.name).toEqual(undisturbed.items)
       expect(attempts, effect.name).toEqual([1, 2, 3])
     }
@@ -217,6 +215,6 @@ describe.each(endpoints)('%s', (endpoint) => {
 test('an answer that drips is given up after the time for a call', async () => {
   emulator.faults.push({ effect: slowDrip(1, 5), endpoint: 'visitorList' })
   await using impatient = connectTo(emulator, { requestTimeoutMs: 60 })
-  const ask = impatient.fetchPage({ list: listOf(emulator, 'visitorList'), page: 1, pageSize: 100 }, openContext())
+  const ask = impatient.fetchPage({ list: listIn(emulator, 'visitors'), page: 1, pageSize: 100 }, openContext())
   expect(await errorOf(ask)).toMatchObject({ code: 'api.timeout' })
 })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type ScriptedAnswer, type SeenRequest, startScriptedService } from '../helpers/scripted-service.ts'
 import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
+import { listOf } from '../helpers/emulated-client.ts'
 
 const rows = Array.from({ length: 45 }, (_row, id) => ({ id }))
 
@@ -22,7 +23,7 @@ describe('where 4.8 and 4.9 expect their parameters', () => {
   test('the configured place is used when it works, also with an echo as text', async () => {
     await using service = await startScriptedService(managers('query', { isText: true }))
     await using connection = connectClient(service.url)
-    const page = await connection.fetchPage({ list: { endpoint: 'managers' }, ...first }, openContext())
+    const page = await connection.fetchPage({ list: listOf('managers'), ...first }, openContext())
     expect(page.items).toHaveLength(10)
     expect(service.requests).toHaveLength(1)
   })
@@ -33,11 +34,11 @@ describe('where 4.8 and 4.9 expect their parameters', () => {
   ] as const)('configured as %s, it is found to be %s, and remembered', async (listParams, actual) => {
     await using service = await startScriptedService(managers(actual))
     await using connection = connectClient(service.url, { listParams })
-    expect(
-      (await connection.fetchPage({ list: { endpoint: 'managersUsage' }, ...first }, openContext())).items,
-    ).toEqual(rows.slice(0, 10))
+    expect((await connection.fetchPage({ list: listOf('manager_usage'), ...first }, openContext())).items).toEqual(
+      rows.slice(0, 10),
+    )
     expect(service.requests).toHaveLength(2)
-    const second = await connection.fetchPage({ list: { endpoint: 'managersUsage' }, ...first, page: 2 }, openContext())
+    const second = await connection.fetchPage({ list: listOf('manager_usage'), ...first, page: 2 }, openContext())
     expect(second.items).toEqual(rows.slice(10, 20))
     expect(service.requests).toHaveLength(3)
   })
@@ -45,7 +46,7 @@ describe('where 4.8 and 4.9 expect their parameters', () => {
   test('when neither works, the error says what was asked and what came', async () => {
     await using service = await startScriptedService(managers('none'))
     await using connection = connectClient(service.url)
-    const call = connection.fetchPage({ list: { endpoint: 'managers' }, page: 2, pageSize: 10 }, openContext())
+    const call = connection.fetchPage({ list: listOf('managers'), page: 2, pageSize: 10 }, openContext())
     await expect(call).rejects.toMatchObject({ code: 'paging.ignored' })
     await expect(call).rejects.toThrow(/asked for page 2 of 10, the answer says page 1 of 20/)
     expect(service.requests).toHaveLength(2)
@@ -57,7 +58,7 @@ describe('where 4.8 and 4.9 expect their parameters', () => {
       request.body === undefined ? answer(request) : { status: 400, text: 'no body, please' },
     )
     await using connection = connectClient(service.url)
-    const call = connection.fetchPage({ list: { endpoint: 'managers' }, ...first, page: 2 }, openContext())
+    const call = connection.fetchPage({ list: listOf('managers'), ...first, page: 2 }, openContext())
     await expect(call).rejects.toMatchObject({ code: 'paging.ignored' })
   })
 
@@ -65,9 +66,9 @@ describe('where 4.8 and 4.9 expect their parameters', () => {
     await using service = await startScriptedService(managers('body'))
     await using connection = connectClient(service.url)
     expect(
-      (await connection.fetchPage({ list: { endpoint: 'managers' }, page: 1, pageSize: 20 }, openContext())).items,
+      (await connection.fetchPage({ list: listOf('managers'), page: 1, pageSize: 20 }, openContext())).items,
     ).toHaveLength(20)
-    const second = await connection.fetchPage({ list: { endpoint: 'managers' }, page: 2, pageSize: 20 }, openContext())
+    const second = await connection.fetchPage({ list: listOf('managers'), page: 2, pageSize: 20 }, openContext())
     expect(second.items).toEqual(rows.slice(20, 40))
   })
 
@@ -76,26 +77,24 @@ describe('where 4.8 and 4.9 expect their parameters', () => {
       json: { page: { p: 1, perPage: 1, count: 1 }, data: [{}] },
     }))
     await using connection = connectClient(service.url)
-    expect(
-      (await connection.fetchPage({ list: { endpoint: 'managersUsage' }, ...first }, openContext())).items,
-    ).toHaveLength(1)
+    expect((await connection.fetchPage({ list: listOf('manager_usage'), ...first }, openContext())).items).toHaveLength(
+      1,
+    )
     expect(service.requests).toHaveLength(1)
   })
 
   test('a service that clamps the size is believed once the place has proved itself', async () => {
     await using service = await startScriptedService(managers('query', { most: 15 }))
     await using connection = connectClient(service.url)
-    await connection.fetchPage({ list: { endpoint: 'managers' }, ...first }, openContext())
-    const page = await connection.fetchPage({ list: { endpoint: 'managers' }, page: 2, pageSize: 30 }, openContext())
+    await connection.fetchPage({ list: listOf('managers'), ...first }, openContext())
+    const page = await connection.fetchPage({ list: listOf('managers'), page: 2, pageSize: 30 }, openContext())
     expect(page).toMatchObject({ echoedPageSize: 15, items: rows.slice(15, 30) })
   })
 
   test('without an echo there is nothing to doubt', async () => {
     await using service = await startScriptedService(() => ({ json: { page: { count: 2 }, data: [{}, {}] } }))
     await using connection = connectClient(service.url)
-    expect(
-      (await connection.fetchPage({ list: { endpoint: 'managers' }, ...first }, openContext())).items,
-    ).toHaveLength(2)
+    expect((await connection.fetchPage({ list: listOf('managers'), ...first }, openContext())).items).toHaveLength(2)
     expect(service.requests).toHaveLength(1)
   })
 })
@@ -105,7 +104,7 @@ describe('where 4.8 and 4.9 expect their parameters', () => {
 test('a refusal is an answer: it is not asked again', async () => {
   await using service = await startScriptedService(() => ({ json: { errcode: 2001, msg: 'page' } }))
   await using connection = connectClient(service.url)
-  const list = { endpoint: 'signupRecord', channelId: '9', questionId: 'ab' } as const
+  const list = listOf('signups', { channel: '9', question: 'ab' })
   expect(await errorOf(connection.ask({ list, page: 9, pageSize: 50 }, openContext()))).toMatchObject({
     code: 'api.refused',
   })
@@ -115,7 +114,7 @@ test('a refusal is an answer: it is not asked again', async () => {
 test('a failure of transport is repeated once, and no more', async () => {
   await using service = await startScriptedService(() => ({ status: 502, text: '' }))
   await using connection = connectClient(service.url)
-  await errorOf(connection.ask({ list: { endpoint: 'managers' }, page: 1, pageSize: 50 }, openContext()))
+  await errorOf(connection.ask({ list: listOf('managers'), page: 1, pageSize: 50 }, openContext()))
   expect(service.requests).toHaveLength(2)
 })
 
@@ -123,7 +122,7 @@ test('the list parameters stand where they are told to, and no other place is tr
   const json = { page: { p: 1, perPage: 20, count: 25 }, data: [] }
   await using service = await startScriptedService(() => ({ json }))
   await using connection = connectClient(service.url)
-  const request = { list: { endpoint: 'managers' }, page: 1, pageSize: 7 } as const
+  const request = { list: listOf('managers'), page: 1, pageSize: 7 }
   await connection.ask(request, openContext(), 'query')
   await connection.ask(request, openContext(), 'body')
   expect(service.requests.map(({ query, body }) => ({ query, body }))).toEqual([

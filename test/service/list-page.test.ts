@@ -2,13 +2,14 @@ import { describe, expect, test } from 'vitest'
 import { readListPage } from '../../src/service/list-page.ts'
 import { hasCode } from '../../src/core/errors.ts'
 import type { ListRequest, Page } from '../../src/core/page.ts'
+import { listOf } from '../helpers/emulated-client.ts'
 
-const visitorList: ListRequest = { endpoint: 'visitorList', channelId: '9', filter: '0', direction: 'desc' }
-const gifts: ListRequest = { endpoint: 'giftRunning', channelId: '9', type: 'cash' }
-const recordsV1: ListRequest = { endpoint: 'userRecords', channelId: '9', filterWatchTime: 0 }
-const questions: ListRequest = { endpoint: 'getQuestionList', channelId: '9' }
-const signups: ListRequest = { endpoint: 'signupRecord', channelId: '9', questionId: 'ab' }
-const managers: ListRequest = { endpoint: 'managers' }
+const visitorList = listOf('visitors', { channel: '9' })
+const gifts = listOf('gifts', { channel: '9', type: 'cash' })
+const recordsV1 = listOf('watch_records_v1', { channel: '9' })
+const questions = listOf('questionnaires', { channel: '9' })
+const signups = listOf('signups', { channel: '9', question: 'ab' })
+const managers = listOf('managers')
 
 function read(list: ListRequest, json: unknown, page = 1, pageSize = 20): Page {
   return readListPage({ list, page, pageSize }, 'CALL', { json, serviceTimeMs: 7 })
@@ -54,7 +55,7 @@ describe('the five envelopes', () => {
     expect(read(signups, json)).toMatchObject({ total: 1, title: ['id', 'id'], items: [['1', '2']] })
   })
 
-  test.each([gifts, recordsV1])('bare arrays of $endpoint have no total and no echo', (list) => {
+  test.each([gifts, recordsV1])('bare arrays of $stream.name have no total and no echo', (list) => {
     const page = read(list, [{ gift_id: 27 }])
     expect(page).toMatchObject({ items: [{ gift_id: 27 }], total: undefined, echoedPage: undefined })
   })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Exchange, MeasuredCall } from '../../src/service/read-answer.ts'
 import { connectClient, openContext } from '../helpers/connect-client.ts'
-import { connectTo } from '../helpers/emulated-client.ts'
+import { connectTo, listOf } from '../helpers/emulated-client.ts'
 import { startEmulatedService } from '../helpers/emulated-service.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
 import { startScriptedService } from '../helpers/scripted-service.ts'
@@ -19,7 +19,7 @@ test.each<[string, string, number]>([
   )
   await using connection = connectClient(service.url, { clock, random: () => 0 })
   await connection.fetchPage(
-    { list: { endpoint: 'giftRunning', channelId: '9', type: 'cash' }, page: 1, pageSize: 100 },
+    { list: listOf('gifts', { channel: '9', type: 'cash' }), page: 1, pageSize: 100 },
     openContext(),
   )
   expect(clock.waits).toEqual([waitMs])
@@ -32,7 +32,7 @@ test('the service time of an answer is its Date header', async () => {
   }))
   await using connection = connectClient(service.url)
   const page = await connection.fetchPage(
-    { list: { endpoint: 'giftRunning', channelId: '9', type: 'cash' }, page: 1, pageSize: 100 },
+    { list: listOf('gifts', { channel: '9', type: 'cash' }), page: 1, pageSize: 100 },
     openContext(),
   )
   expect(page.serviceTimeMs).toBe(Date.UTC(2026, 10, 20, 6, 0, 9))
@@ -48,7 +48,7 @@ test('every attempt is seen as it came, with what the service asks of the caller
     clock: createFakeClock({ isAutomatic: true }),
     onExchange: (exchange) => void seen.push(exchange),
   })
-  await connection.fetchPage({ list: { endpoint: 'managers' }, page: 1, pageSize: 20 }, openContext())
+  await connection.fetchPage({ list: listOf('managers'), page: 1, pageSize: 20 }, openContext())
   expect(seen.map(({ answer }) => [answer.status, answer.retryAfter])).toEqual([
     [429, '2'],
     [200, undefined],
@@ -66,7 +66,7 @@ test('no token and no secret is shown', async () => {
   const seen: Exchange[] = []
   const { emulator } = service
   await using connection = connectTo(emulator, { apiToken: null, onExchange: (exchange) => void seen.push(exchange) })
-  await connection.fetchPage({ list: { endpoint: 'managers' }, page: 1, pageSize: 20 }, openContext())
+  await connection.fetchPage({ list: listOf('managers'), page: 1, pageSize: 20 }, openContext())
   expect(seen.map(({ call }) => call.endpoint)).toEqual(['managers'])
   expect(Object.keys(seen[0]?.call ?? {})).not.toContain('bearer')
   expect(JSON.stringify(seen)).not.toContain(emulator.appSecret)
@@ -79,7 +79,7 @@ test('a connection tells of every attempt, refused ones too', async () => {
   )
   const calls: MeasuredCall[] = []
   await using connection = connectClient(service.url, { onCall: (each) => void calls.push(each) })
-  await connection.fetchPage({ list: { endpoint: 'managers' }, page: 1, pageSize: 20 }, openContext())
+  await connection.fetchPage({ list: listOf('managers'), page: 1, pageSize: 20 }, openContext())
   expect(calls.map(({ endpoint, outcome }) => [endpoint, outcome])).toEqual([
     ['managers', 'api.rateLimited'],
     ['managers', 'ok'],
@@ -90,7 +90,7 @@ test('a failure is reported by its code, and what a signal ended says nothing of
   await using service = await startScriptedService(() => ({ status: 403, json: {} }))
   const calls: MeasuredCall[] = []
   await using connection = connectClient(service.url, { onCall: (each) => void calls.push(each) })
-  const request = { list: { endpoint: 'managers' }, page: 1, pageSize: 20 } as const
+  const request = { list: listOf('managers'), page: 1, pageSize: 20 }
   await connection.fetchPage(request, openContext()).catch(() => {})
   expect(calls).toMatchObject([{ outcome: 'api.forbidden' }])
   const ending = new AbortController()

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Connection } from '../../src/service/connect.ts'
 import { createSecrets } from '../../src/service/secrets.ts'
 import { askTicket, connectClient, errorOf, openContext, saveMenu } from '../helpers/connect-client.ts'
+import { listOf } from '../helpers/emulated-client.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
 import { type ScriptedAnswer, type SeenRequest, startScriptedService } from '../helpers/scripted-service.ts'
 
@@ -27,13 +28,10 @@ const calls: Readonly<Record<string, Ask>> = {
     askTicket(connection, { scope: 'guest', outerId: 'u', hashActId: 'h', clientIp: '203.0.113.7' }),
   menu: (connection) => saveMenu(connection, '9', undefined, {}),
   visitors: (connection) =>
-    connection.fetchPage(
-      { list: { endpoint: 'visitorList', channelId: '9', filter: '0', direction: 'desc' }, ...paging },
-      openContext(),
-    ),
+    connection.fetchPage({ list: listOf('visitors', { channel: '9' }), ...paging }, openContext()),
   gifts: (connection) =>
-    connection.fetchPage({ list: { endpoint: 'giftRunning', channelId: '9', type: 'cash' }, ...paging }, openContext()),
-  managers: (connection) => connection.fetchPage({ list: { endpoint: 'managers' }, ...paging }, openContext()),
+    connection.fetchPage({ list: listOf('gifts', { channel: '9', type: 'cash' }), ...paging }, openContext()),
+  managers: (connection) => connection.fetchPage({ list: listOf('managers'), ...paging }, openContext()),
 }
 
 /** Everything that the service was sent, as it might repeat it. */

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest'
 import type { ConnectOptions } from '../../src/service/connect.ts'
 import type { TokenShelf, TokenStore } from '../../src/service/tokens.ts'
 import { askTicket, connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
+import { listOf } from '../helpers/emulated-client.ts'
 import { createFakeClock, type FakeClock } from '../helpers/fake-clock.ts'
 import { type ScriptedAnswer, type SeenRequest, startScriptedService } from '../helpers/scripted-service.ts'
 
 const list = { json: { total_num: 0, results: [] } }
-const visitors = { channelId: '9', filter: '0', direction: 'desc' } as const
 const paging = { page: 1, pageSize: 100 }
 const credentials = { apiToken: null, appId: 'app-1', appSecret: 'secret-of-the-app' } as const
 const isTokenCall = ({ path }: SeenRequest) => path === '/v2/oauth2/token'
@@ -30,7 +30,7 @@ async function setUp(
     return request.path === '/v2/oauth2/ticket' ? { json: { errcode: 1000, tikect: 'ticket-1' } } : list
   })
   const connection = connectClient(service.url, { ...credentials, clock, ...overrides })
-  const ask = () => connection.fetchPage({ list: { endpoint: 'visitorList', ...visitors }, ...paging }, openContext())
+  const ask = () => connection.fetchPage({ list: listOf('visitors', { channel: '9' }), ...paging }, openContext())
   return {
     ask,
     clock,
@@ -69,7 +69,7 @@ describe('a fetched token', () => {
     const controller = new AbortController()
     const left = errorOf(
       given.connection.fetchPage(
-        { list: { endpoint: 'visitorList', ...visitors }, ...paging },
+        { list: listOf('visitors', { channel: '9' }), ...paging },
         { signal: controller.signal },
       ),
     )

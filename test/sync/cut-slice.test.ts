@@ -5,6 +5,7 @@ import { DAY, formatWallTime, MINUTE, parseWallTime } from '../../src/core/wall-
 import { halveSlice } from '../../src/sync/cut-slice.ts'
 import { gifts } from '../../src/streams/gifts.ts'
 import { errorOf } from '../helpers/connect-client.ts'
+import { listOf } from '../helpers/emulated-client.ts'
 import {
   extractScripted,
   type ScriptedOptions,
@@ -158,7 +159,7 @@ describe('a service that behaves otherwise', () => {
       else looks++
       const times = Array.from({ length: 100 }, (_, index) => to - page * 20 - Math.floor(index / 10))
       return {
-        ...serveTimed({ times })({ list: { endpoint: 'managers' }, page: 1, pageSize: 100 }),
+        ...serveTimed({ times })({ list: listOf('managers'), page: 1, pageSize: 100 }),
         total: 300_000_000,
       }
     }
@@ -185,6 +186,6 @@ function failure(status: number): LivehouseError {
 }
 
 function unfiltered({ list }: PageRequest): PageRequest['list'] {
-  const range = { startTime: '2000-01-01 00:00:00', endTime: '2030-01-01 00:00:00' }
-  return 'startTime' in list ? { ...list, ...range } : list
+  const all = { from: parseWallTime('2000-01-01 00:00:00') ?? 0, to: parseWallTime('2030-01-01 00:00:00') ?? 0 }
+  return list.window ? { ...list, window: all } : list
 }

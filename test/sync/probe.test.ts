@@ -3,6 +3,7 @@ import { refusal } from '../../src/emulator/fault-effects.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
 import { defaultSwitches, type Switches } from '../../src/emulator/switches.ts'
 import { probe } from '../../src/sync/probe.ts'
+import { allStreams } from '../../src/streams/registry.ts'
 import { connectTo } from '../helpers/emulated-client.ts'
 import { FIXED_NOW } from '../helpers/emulated-service.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
@@ -17,6 +18,7 @@ async function probeOf(emulator: Emulator) {
   const before = emulator.calls.length
   const { facts, failures } = await probe({
     ask: connection.ask,
+    streams: allStreams,
     channels: emulator.channelIds,
     timeZone: 'Asia/Shanghai',
     clock,
@@ -81,7 +83,7 @@ test('an endpoint that is closed to the account leaves its own question open, an
     const { answers, facts, failures, made } = await probeOf(emulator)
     expect(answers).toEqual({ ...usual, 'zone account': null })
     expect(facts[0]?.evidence).toBe('no answer came (api.forbidden)')
-    expect([...failures.keys()]).toEqual(['userRecordList'])
+    expect([...failures.keys()].map(({ name }) => name)).toEqual(['watch_records'])
     expect(made.filter(({ endpoint }) => endpoint === 'userRecordList')).toHaveLength(1)
   } finally {
     emulator.faults.length = 0

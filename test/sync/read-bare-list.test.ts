@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { LivehouseError } from '../../src/core/errors.ts'
-import type { FetchPage, ListRequest, Page, PageRequest } from '../../src/core/page.ts'
+import type { FetchPage, Page, PageRequest } from '../../src/core/page.ts'
 import { createReadAhead } from '../../src/sync/read-ahead.ts'
 import { pagesOfTwins, readBareList } from '../../src/sync/read-bare-list.ts'
+import { listOf } from '../helpers/emulated-client.ts'
 import { errorOf, openContext } from '../helpers/connect-client.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
 import { pageOf, scriptPages } from '../helpers/scripted-pages.ts'
 
 const SIZE = 10
-const list: ListRequest = { endpoint: 'giftRunning', channelId: '9', type: 'cash' }
+const list = listOf('gifts', { channel: '9', type: 'cash' })
 
 async function readList(fetchPage: FetchPage) {
   const reported: Page[] = []

@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest'
 import { giveWay } from '../../src/core/clock.ts'
-import type { FetchPage, ListRequest } from '../../src/core/page.ts'
+import type { FetchPage } from '../../src/core/page.ts'
 import { createReadAhead } from '../../src/sync/read-ahead.ts'
 import { readPages } from '../../src/sync/read-pages.ts'
+import { listOf } from '../helpers/emulated-client.ts'
 import { errorOf, openContext } from '../helpers/connect-client.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
 import { pageOf, scriptPages, servesNumbers } from '../helpers/scripted-pages.ts'
 
-const list: ListRequest = { endpoint: 'visitorList', channelId: '9', filter: '0', direction: 'desc' }
+const list = listOf('visitors', { channel: '9' })
 
 async function readAll(fetchPage: FetchPage, { pageSize = 10, prefetch = 3 } = {}): Promise<readonly unknown[]> {
   const items: unknown[] = []

@@ -6,7 +6,7 @@ import { LivehouseError, recoveryFrom } from '../../core/errors.ts'
 import type { Page } from '../../core/page.ts'
 import type { Partition } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
-import { questionnaires } from '../../streams/questionnaires.ts'
+import { listOf } from '../../streams/registry.ts'
 import { isObject } from '../../transform/field.ts'
 import type { CliContext } from '../command.ts'
 import { type Disguise, disguiseBody, parseAsWritten } from './disguise.ts'
@@ -43,7 +43,7 @@ export async function captureAnswers(context: CliContext, request: CaptureReques
     last = undefined
     try {
       const paging = { page: 1, pageSize: Math.min(ROWS, stream.pageSize) }
-      const list = stream.request(partition, undefined)
+      const list = { stream, partition }
       return { page: await connection.fetchPage({ list, ...paging }, context), exchange: last }
     } catch (error) {
       const isFinal = !(error instanceof LivehouseError) || recoveryFrom(error) === 'abort'
@@ -63,7 +63,7 @@ export async function captureAnswers(context: CliContext, request: CaptureReques
     for (const stream of streams) {
       if (stream.partitionedBy === 'channel') keep(nameOf(stream) + suffix, await ask(stream, { channel }))
       if (stream.partitionedBy === 'channel/type') {
-        for (const type of ['cash', 'prop'])
+        for (const type of stream.types ?? [])
           keep(`${nameOf(stream)}-${type}${suffix}`, await ask(stream, { channel, type }))
       }
       if (stream.partitionedBy === 'channel/question') {
@@ -84,7 +84,8 @@ type Ask = (stream: Stream, partition: Partition) => Promise<Asked>
 
 /** Signups of the first questionnaire that has some, or of the first one; undefined without any questionnaire. */
 async function askForRows(ask: Ask, stream: Stream, channel: string): Promise<Asked | undefined> {
-  const { page } = await ask(questionnaires, { channel })
+  const list = listOf(stream)
+  const page = list && (await ask(list, { channel })).page
   const ids = (page?.items ?? []).map((item) => (isObject(item) ? item.question_id : undefined))
   let first: Asked | undefined
   for (const question of ids.filter((id) => typeof id === 'string').slice(0, MOST_QUESTIONS)) {

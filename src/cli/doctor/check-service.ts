@@ -3,7 +3,10 @@ import type { Connection } from '../../service/connect.ts'
 import { LARGEST_DIFFERENCE_SECONDS, openConnection, WATCHED_REFUSED_MS } from '../../app/open-connection.ts'
 import { openSharedDatabase } from '../../app/open-database.ts'
 import { hasCode } from '../../core/errors.ts'
-import type { ListRequest, Page } from '../../core/page.ts'
+import type { Page } from '../../core/page.ts'
+import type { Partition } from '../../core/slice.ts'
+import { endpointOf, type Stream } from '../../core/stream.ts'
+import { allStreams, listOf } from '../../streams/registry.ts'
 import { isObject } from '../../transform/field.ts'
 import type { CliContext } from '../command.ts'
 import { type Check, failed, passed, type ReportCheck, skipped } from './check.ts'
@@ -101,66 +104,62 @@ interface Asked {
 /** The smallest call on each endpoint that reads, the first of which also shows whether the bearer token is accepted. */
 async function checkEndpoints(connection: Connection, checks: EndpointChecks): Promise<void> {
   const { channels, isReachable, signal, report } = checks
-  const ask = async (name: string, list: ListRequest): Promise<Asked> => {
+  const ask = async (stream: Stream, partition: Partition): Promise<Asked> => {
+    const name = nameOf(stream)
     try {
-      const page = await connection.fetchPage({ list, page: 1, pageSize: 1 }, { signal })
+      const page = await connection.fetchPage({ list: { stream, partition }, page: 1, pageSize: 1 }, { signal })
       return { check: passed(name, describe(page)), page }
     } catch (error) {
       const isTokenRefused = hasCode(error, 'api.unauthorized') || hasCode(error, 'api.credentialsRefused')
       return { check: failed(name, error, signal), isTokenRefused }
     }
   }
+  const skip = (streams: readonly Stream[], reason: string): void => {
+    for (const stream of streams) report(skipped(nameOf(stream), reason))
+  }
   if (!isReachable) {
     report(skipped('bearer token', 'not tried: the base URL does not answer'))
-    for (const name of Object.values(names)) report(skipped(name, 'not asked: the base URL does not answer'))
-    return
+    return skip(allStreams, 'not asked: the base URL does not answer')
   }
-  const managers = await ask(names.managers, { endpoint: 'managers' })
-  if (managers.isTokenRefused === true) {
-    report({ ...managers.check, name: 'bearer token' })
-    for (const name of Object.values(names)) report(skipped(name, 'not asked: the token is refused'))
-    return
-  }
-  report(passed('bearer token', 'accepted'))
-  report(managers.check)
-  report((await ask(names.managersUsage, { endpoint: 'managersUsage' })).check)
-  const channelId = channels[0]?.channelId
-  if (channelId === undefined) {
-    for (const name of channelNames) report(skipped(name, 'not asked: no channel is configured'))
-  } else {
-    report((await ask(names.visitorList, { endpoint: 'visitorList', channelId, filter: '0', direction: 'desc' })).check)
-    report((await ask(names.userRecordList, { endpoint: 'userRecordList', channelId, filterWatchTime: 0 })).check)
-    const questionnaires = await ask(names.getQuestionList, { endpoint: 'getQuestionList', channelId })
-    report(questionnaires.check)
-    const questionId = questionIdOf(questionnaires.page?.items[0])
-    if (questionId === undefined) {
-      report(skipped(names.signupRecord, `not asked: no questionnaire of channel ${channelId} is known`))
-    } else {
-      report((await ask(names.signupRecord, { endpoint: 'signupRecord', channelId, questionId })).check)
+  const asked = allStreams.filter(({ isBudgeted }) => isBudgeted !== true)
+  const ofAccount = asked.filter(({ partitionedBy }) => partitionedBy === 'account')
+  const ofChannels = asked.filter((stream) => !ofAccount.includes(stream))
+  for (const [index, stream] of ofAccount.entries()) {
+    const answer = await ask(stream, {})
+    if (index === 0 && answer.isTokenRefused === true) {
+      report({ ...answer.check, name: 'bearer token' })
+      return skip(allStreams, 'not asked: the token is refused')
     }
-    report((await ask(names.giftRunning, { endpoint: 'giftRunning', channelId, type: 'cash' })).check)
+    if (index === 0) report(passed('bearer token', 'accepted'))
+    report(answer.check)
   }
-  report(skipped(names.userRecords, 'not asked: it allows ten calls a day'))
+  const channel = channels[0]?.channelId
+  if (channel === undefined) skip(ofChannels, 'not asked: no channel is configured')
+  else {
+    const pages = new Map<Stream, Page | undefined>()
+    for (const stream of ofChannels) {
+      const list = listOf(stream)
+      const question = list && questionIdOf(pages.get(list)?.items[0])
+      if (list !== undefined && question === undefined) {
+        report(skipped(nameOf(stream), `not asked: no questionnaire of channel ${channel} is known`))
+        continue
+      }
+      const type = stream.types?.[0]
+      const { check, page } = await ask(stream, { channel, ...(type && { type }), ...(question && { question }) })
+      pages.set(stream, page)
+      report(check)
+    }
+  }
+  skip(
+    allStreams.filter(({ isBudgeted }) => isBudgeted),
+    'not asked: it allows ten calls a day',
+  )
 }
 
-const names = {
-  managers: '4.9 managers',
-  managersUsage: '4.8 managersUsage',
-  visitorList: '4.7 visitorList',
-  userRecordList: '4.5 userRecordList',
-  getQuestionList: '4.10 getQuestionList',
-  signupRecord: '4.11 signupRecord',
-  giftRunning: '4.12 giftRunning',
-  userRecords: '4.6 userRecords',
-} as const
-
-const channelNames = [
-  names.visitorList,
-  names.userRecordList,
-  names.getQuestionList,
-  names.signupRecord,
-  names.giftRunning,
-]
+/** Its section of the spec and its endpoint. */
+function nameOf(stream: Stream): string {
+  return `${stream.section} ${endpointOf(stream)}`
+}
 
 function describe({ total, items }: Page): string {
   if (total !== undefined) return `answers, ${total.toLocaleString('en-US')} in all`

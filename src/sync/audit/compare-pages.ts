@@ -143,7 +143,7 @@ async function compareListPage(
   const { db, timeZone } = deps
   const serviceDay = formatWallDate(wallTimeAt(deps.clock.now(), timeZone))
   const readItem = deps.openItemReader(stream, { partition, serviceDay })
-  const request = { list: stream.request(partition, undefined), page, pageSize: stream.pageSize }
+  const request = { list: { stream, partition }, page, pageSize: stream.pageSize }
   const answer = await deps.fetchPage(request, { signal: deps.signal, onAttempt: meter.onAttempt })
   const items = await readQuarantined(db, stream.name, partitionKey(partition))
   const quarantined = new Set(items.map(({ hash }) => hash))

@@ -82,7 +82,7 @@ async function comesWithin(
   const keyOf = rowKey(stream)
   const reading = {
     fetchPage: deps.fetchPage,
-    list: stream.request(partition, window),
+    list: { stream, partition, window },
     pageSize: stream.pageSize,
     readAhead: deps.readAhead,
     context: { signal: deps.signal, onAttempt: meter.onAttempt },

@@ -110,7 +110,7 @@ export function openSourceCounts(
   meter: CallMeter,
 ): SourceCounts {
   const total = async (window: Window | undefined) => {
-    const list = stream.request(partition, window)
+    const list = { stream, partition, window }
     const context = { signal: deps.signal, onAttempt: meter.onAttempt }
     return (await deps.fetchPage({ list, page: 1, pageSize: 1 }, context)).total
   }

@@ -1,5 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
+import type { Window } from '../../core/slice.ts'
 import type { SourceFact } from '../../core/source-fact.ts'
+import type { Stream } from '../../core/stream.ts'
 import {
   DAY,
   formatWallTime,
@@ -12,7 +14,9 @@ import {
 import type { Questioner } from './questioner.ts'
 
 export interface ZoneQuestion {
-  /** The first of them that has watch records is asked. */
+  /** Of these, the first that is filtered by time, and counted, tells what is newest. */
+  readonly streams: readonly Stream[]
+  /** The first of them that has rows is asked. */
   readonly channels: readonly string[]
   readonly timeZone: string
   /** Counts where the service does not tell its time. */
@@ -26,19 +30,22 @@ const YOUNG = 15 * MINUTE
 /** Clocks differ, and shown minutes are cut. */
 const TOLERANCE = 2 * MINUTE
 
-/** Finds whether the newest watch records fit the configured zone: none may lie ahead of now. At most four calls. */
+/** Finds whether the newest rows fit the configured zone: none may lie ahead of now. At most four calls. */
 export async function findZone(
   { ask }: Pick<Questioner, 'ask'>,
-  { channels, timeZone, clock }: ZoneQuestion,
+  { streams, channels, timeZone, clock }: ZoneQuestion,
 ): Promise<SourceFact> {
   let nowMs = clock.now()
   let noAnswer: string | undefined
-  const newestOf = async (channelId: string, range: { startTime?: string; endTime?: string } = {}) => {
-    const list = { endpoint: 'userRecordList', channelId, filterWatchTime: 0, ...range } as const
-    const reply = await ask({ list, pageSize: 100 })
+  const stream = streams.find(({ isTimeFiltered, isCounted, partitionedBy }) => {
+    return isTimeFiltered && isCounted && partitionedBy === 'channel'
+  })
+  const newestOf = async (channel: string, window?: Window): Promise<number> => {
+    if (stream === undefined) return -Infinity
+    const reply = await ask({ list: { stream, partition: { channel }, window }, pageSize: stream.pageSize })
     if (reply.kind !== 'page') noAnswer ??= reply.reason
     nowMs = (reply.kind === 'page' ? reply.page.serviceTimeMs : undefined) ?? nowMs
-    return Math.max(...(reply.kind === 'page' ? reply.page.items : []).flatMap(timesOf))
+    return Math.max(...(reply.kind === 'page' ? reply.page.items : []).flatMap((item) => timesOf(item, stream)))
   }
   let newest = -Infinity
   let channel = ''
@@ -49,8 +56,8 @@ export async function findZone(
   }
   const now = wallTimeAt(nowMs, timeZone)
   if (newest > -Infinity && newest < now - YOUNG) {
-    const range = { startTime: formatWallTime(now - YOUNG), endTime: formatWallTime(now + DAY + 120 * MINUTE) }
-    newest = Math.max(newest, await newestOf(channel, range))
+    const ahead = { from: now - YOUNG, to: now + DAY + 120 * MINUTE }
+    newest = Math.max(newest, await newestOf(channel, ahead))
   }
   const fact = (answer: string | null, evidence: string): SourceFact => ({
     topic: 'zone',
@@ -68,9 +75,13 @@ export async function findZone(
   return fact(null, `${evidence}: nobody has watched since, or the zone is another`)
 }
 
-function timesOf(item: unknown): readonly WallTime[] {
-  const { first_login_time: first, last_online_time: last } = Object(item)
-  return [first, last].flatMap((text) => (typeof text === 'string' ? (parseWallTime(text) ?? []) : []))
+function timesOf(item: unknown, { columns, timeColumns }: Stream): readonly WallTime[] {
+  const fields: Readonly<Record<string, unknown>> = Object(item)
+  return timeColumns.flatMap((name) => {
+    const source = columns[name]?.source
+    const value = source?.kind === 'field' ? fields[source.field] : undefined
+    return typeof value === 'string' ? (parseWallTime(value) ?? []) : []
+  })
 }
 
 function spanOf(seconds: number): string {

@@ -1,5 +1,6 @@
 import { hasCode, LivehouseError, recoveryFrom } from '../../core/errors.ts'
-import type { CallContext, ListEndpoint, ListRequest, Page, PageRequest } from '../../core/page.ts'
+import type { CallContext, ListRequest, Page, PageRequest } from '../../core/page.ts'
+import type { Stream } from '../../core/stream.ts'
 
 /** Asks the service exactly as told, without judging what it says. */
 export type AskPage = (request: PageRequest, context: CallContext, place?: 'query' | 'body') => Promise<Page>
@@ -18,7 +19,7 @@ export interface Question {
   readonly place?: 'query' | 'body'
 }
 
-export interface EndpointCalls {
+export interface StreamCalls {
   readonly calls: number
   readonly retries: number
 }
@@ -26,9 +27,9 @@ export interface EndpointCalls {
 /** Asks question after question. */
 export interface Questioner {
   readonly ask: (question: Question) => Promise<Reply>
-  readonly calls: () => ReadonlyMap<ListEndpoint, EndpointCalls>
-  /** The first failure of each endpoint that gave no answer. */
-  readonly failures: () => ReadonlyMap<ListEndpoint, LivehouseError>
+  readonly calls: () => ReadonlyMap<Stream, StreamCalls>
+  /** The first failure of each stream that gave no answer. */
+  readonly failures: () => ReadonlyMap<Stream, LivehouseError>
 }
 
 export interface QuestionerOptions {
@@ -38,20 +39,20 @@ export interface QuestionerOptions {
 
 /** @throws from `ask`: what ends a run, such as `api.unauthorized`, and what shows that the service is out of reach. */
 export function createQuestioner({ ask, signal }: QuestionerOptions): Questioner {
-  const calls = new Map<ListEndpoint, EndpointCalls>()
-  const failures = new Map<ListEndpoint, LivehouseError>()
+  const calls = new Map<Stream, StreamCalls>()
+  const failures = new Map<Stream, LivehouseError>()
   let isReached = false
 
-  const count = (endpoint: ListEndpoint, attempt: number): void => {
-    const { calls: before, retries } = calls.get(endpoint) ?? { calls: 0, retries: 0 }
-    calls.set(endpoint, { calls: before + 1, retries: retries + Number(attempt > 1) })
+  const count = (stream: Stream, attempt: number): void => {
+    const { calls: before, retries } = calls.get(stream) ?? { calls: 0, retries: 0 }
+    calls.set(stream, { calls: before + 1, retries: retries + Number(attempt > 1) })
   }
   return {
     ask: async ({ list, pageSize, place }) => {
-      const { endpoint } = list
-      const earlier = failures.get(endpoint)
+      const { stream } = list
+      const earlier = failures.get(stream)
       if (hasCode(earlier, 'api.forbidden')) return { kind: 'none', reason: unanswered(earlier) }
-      const onAttempt = (attempt: number): void => count(endpoint, attempt)
+      const onAttempt = (attempt: number): void => count(stream, attempt)
       try {
         const answer = await ask({ list, page: 1, pageSize }, { signal, onAttempt }, place)
         isReached = true
@@ -64,7 +65,7 @@ export function createQuestioner({ ask, signal }: QuestionerOptions): Questioner
         const recovery = recoveryFrom(error)
         const isFinal = !(error instanceof LivehouseError) || (recovery === 'retry' && !isReached)
         if (isFinal || recovery === undefined || recovery === 'abort') throw error
-        if (!failures.has(endpoint)) failures.set(endpoint, error)
+        if (!failures.has(stream)) failures.set(stream, error)
         return { kind: 'none', reason: unanswered(error) }
       }
     },

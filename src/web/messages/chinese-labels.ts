@@ -2,16 +2,6 @@ import type { Labels } from './english-labels.ts'
 
 /** The single words of the page in simplified Chinese. */
 export const chineseLabels: Labels = {
-  streams: {
-    visitors: '访客',
-    watch_records: '观看记录',
-    watch_records_v1: '观看记录（v1）',
-    gifts: '打赏',
-    questionnaires: '问卷',
-    signups: '报名',
-    managers: '管理员',
-    manager_usage: '管理员用量',
-  },
   proofs: {
     verified: '已核对',
     agreed: '两次读取一致',

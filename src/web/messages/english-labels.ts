@@ -3,16 +3,6 @@ export type Labels = typeof englishLabels
 
 /** In English; every other language has the same. */
 export const englishLabels = {
-  streams: {
-    visitors: 'Visitors',
-    watch_records: 'Watch records',
-    watch_records_v1: 'Watch records, version 1',
-    gifts: 'Gifts',
-    questionnaires: 'Questionnaires',
-    signups: 'Signups',
-    managers: 'Managers',
-    manager_usage: 'Usage of managers',
-  },
   proofs: {
     verified: 'verified',
     agreed: 'agreed',

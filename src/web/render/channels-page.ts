@@ -1,4 +1,4 @@
-import { streamNames } from '../../core/stream.ts'
+import { streamNames } from '../../streams/registry.ts'
 import type { ListedChannel } from '../../ledger/channel-states.ts'
 import type { LedgerUnit } from '../../ledger/latest-readings.ts'
 import type { OpenReading } from '../../ledger/open-readings.ts'

@@ -25,7 +25,7 @@ ${jobs.map((job) => runningJob(messages, job))}${elsewhere.map((run) => runElsew
 function runningJob(messages: Messages, { job, streams }: JobProgress): Html {
   const { progress, formats } = messages
   const lines = streams.map(({ stream, rows, slices, endedSlices, share }) => {
-    const name = messages.streams[stream]
+    const name = messages.streams[stream] ?? stream
     const percent = Math.floor(share * 100)
     return html`<li><span class="name">${name}</span><progress max="100" value="${percent}" aria-label="${name}">${percent} %</progress><span class="facts">${progress.slices(formats.number(endedSlices), formats.number(slices))} · ${progress.rows(formats.number(rows))}</span></li>
 `
@@ -34,10 +34,9 @@ function runningJob(messages: Messages, { job, streams }: JobProgress): Html {
 }
 
 function runElsewhere({ progress, formats, streams: names }: Messages, { command, runId, streams }: RunReport): Html {
-  const named = new Map<string, string>(Object.entries(names))
   const lines = streams.map(({ stream, counts, slices }) => {
     const ended = Object.values(slices).reduce((sum, count) => sum + count, 0)
-    return html`<li><span class="name">${named.get(stream) ?? stream}</span><span class="facts">${progress.ended(formats.number(ended))} · ${progress.rows(formats.number(counts.extracted))}</span></li>
+    return html`<li><span class="name">${names[stream] ?? stream}</span><span class="facts">${progress.ended(formats.number(ended))} · ${progress.rows(formats.number(counts.extracted))}</span></li>
 `
   })
   return html`<h3><a href="/runs/${runId}">${progress.elsewhere(command, runId)}</a></h3><ul class="progress">${lines}</ul>`

@@ -1,4 +1,4 @@
-import { streamNames } from '../../core/stream.ts'
+import { streamNames } from '../../streams/registry.ts'
 import type { RunError, RunReport, StreamReport } from '../../ledger/run-reports.ts'
 import { foreign, type Html, html } from '../html.ts'
 import { maskValues } from '../mask-values.ts'

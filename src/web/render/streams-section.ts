@@ -1,4 +1,4 @@
-import { streamNames } from '../../core/stream.ts'
+import { streamNames } from '../../streams/registry.ts'
 import { addProofs, type LedgerUnit, type WalkDay } from '../../ledger/latest-readings.ts'
 import type { OpenReading } from '../../ledger/open-readings.ts'
 import { type Content, type Html, html } from '../html.ts'

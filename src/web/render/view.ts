@@ -1,4 +1,3 @@
-import { streamNames } from '../../core/stream.ts'
 import { type WallTime, wallTimeAt } from '../../core/wall-clock.ts'
 import type { Expectations } from '../expectations.ts'
 import type { Facts } from '../facts.ts'
@@ -21,8 +20,7 @@ export function link(path: string, parameters: Readonly<Record<string, string | 
 
 /** A stream as the page calls it. */
 export function streamName({ messages }: View, stream: string): string {
-  const known = streamNames.find((name) => name === stream)
-  return known === undefined ? stream : messages.streams[known]
+  return messages.streams[stream] ?? stream
 }
 
 /** A time for people: how long ago or ahead, and below it what the clock of `timeZone` shows. */

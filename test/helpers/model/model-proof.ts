@@ -34,7 +34,7 @@ export function createModelProof(db: Kysely<Database>, emulator: Emulator, names
   /** Rows that were there once, by what they are the same by. */
   const gone = new Map<StreamName, Set<string>>(names.map((name) => [name, new Set()]))
   let before: ReadonlyMap<StreamName, readonly TruthRow[]> = new Map()
-  const readTruth = () => new Map(names.map((name) => [name, emulator.truth()[name]]))
+  const readTruth = () => new Map(names.map((name) => [name, emulator.truth()[name] ?? []]))
   const keysOf = (rows: readonly TruthRow[]) => new Set(rows.map(textOf))
   const readMarked = async (name: StreamName) =>
     findStream(name)?.marksRemoved ? await readStreamTable(db, name, { isRemoved: true }) : []

@@ -61,7 +61,7 @@ export function createLaw(account: WorldAccount, lookbackDays: number, precision
   let latest: WallTime = Number.NEGATIVE_INFINITY
 
   const readTruth = (): Rows =>
-    new Map(streams.map((name) => [name, emulator.truth()[name].filter((row) => !isHidden(row))]))
+    new Map(streams.map((name) => [name, (emulator.truth()[name] ?? []).filter((row) => !isHidden(row))]))
   const readPresent = async (name: StreamName, isRemoved = false) =>
     findStream(name)?.marksRemoved
       ? await readStreamTable(database.db, name, { isRemoved })
