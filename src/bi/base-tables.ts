@@ -1,23 +1,22 @@
-import type { BaseTable } from './base-table.ts'
-import type { Words } from './view.ts'
+import type { Words } from '../core/column.ts'
+import type { LoadTable } from '../core/stream.ts'
+import { writtenTables } from '../streams/registry.ts'
+import { type BaseColumn, type BaseTable, changes, removedAt } from './base-table.ts'
 import { analystTables } from './tables/analyst-tables.ts'
+import { channelTables } from './tables/channel-tables.ts'
 import { findingTables } from './tables/finding-tables.ts'
-import { formTables } from './tables/form-tables.ts'
 import { ledgerTables } from './tables/ledger-tables.ts'
-import { leaseTables } from './tables/lease-tables.ts'
 import { partitionTables } from './tables/partition-tables.ts'
 import { serviceTables } from './tables/service-tables.ts'
-import { viewerTables } from './tables/viewer-tables.ts'
 
 /** Every table that the migrations make, by its qualified name: what `livehouse dictionary` and the comments in Chinese say. */
 export const baseTables: Readonly<Record<string, BaseTable>> = {
-  ...viewerTables,
-  ...formTables,
+  ...channelTables,
+  ...Object.fromEntries(writtenTables.map((each) => [`livehouse.${each.table}`, tableOf(each)])),
   ...ledgerTables,
   ...findingTables,
   ...partitionTables,
   ...serviceTables,
-  ...leaseTables,
   ...analystTables,
 }
 
@@ -31,4 +30,14 @@ export const baseSchemas: Readonly<Record<string, Words>> = {
     en: 'The operational state of livehouse: runs, coverage, quarantine; not for analysts',
     zh: 'livehouse 的运行状态：运行、覆盖、隔离区；不面向分析师',
   },
+}
+
+function tableOf({ words, key, columns, marksRemoved }: LoadTable): BaseTable {
+  const declared = Object.entries(columns).map(([name, column]): [string, BaseColumn] => {
+    return [
+      name,
+      { type: column.type === 'timestamptz' ? 'timestamp with time zone' : column.type, words: column.words },
+    ]
+  })
+  return { words, key, columns: { ...Object.fromEntries(declared), ...(marksRemoved ? removedAt : {}), ...changes } }
 }

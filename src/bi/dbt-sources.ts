@@ -1,3 +1,5 @@
+import { allStreams } from '../streams/registry.ts'
+import { quoteText } from './quote.ts'
 import { viewRelations } from './relations.ts'
 import type { BiView } from './view.ts'
 import { SCHEMA, schemaWords } from './view-statements.ts'
@@ -42,10 +44,12 @@ function describeView(view: BiView, views: readonly BiView[]): readonly string[]
   ]
 }
 
+const onlyWhenNamed = allStreams.flatMap(({ name, isBudgeted }) => (isBudgeted ? [quoteText(name)] : [])).join(', ')
+
 /** Of the stream that has not landed for the longest, of channels that are still read: dbt takes the largest of this expression. */
 export const OLDEST_LANDING =
   '(select min(f.last_landed_at) from livehouse_bi.freshness f left join livehouse_bi.dim_channel c using (channel_id) ' +
-  "where c.is_active is not false and f.stream <> 'watch_records_v1')"
+  `where c.is_active is not false and f.stream not in (${onlyWhenNamed}))`
 
 /** A nightly sync, and some hours; then a night without one. */
 const freshness: readonly string[] = [

@@ -1,7 +1,8 @@
 import { masked, HIDDEN } from './fragments/masks.ts'
 import { quoteName, quoteText } from './quote.ts'
 import { safeName, uniqueName } from './safe-names.ts'
-import type { BiColumn, Words } from './view.ts'
+import type { Words } from '../core/column.ts'
+import type { BiColumn } from './view.ts'
 import type { Language } from './view-statements.ts'
 import { fctSignup } from './views/fct-signup.ts'
 

@@ -1,3 +1,4 @@
+import { writtenTables } from '../streams/registry.ts'
 import type { BiView } from './view.ts'
 
 /** Rows of one relation that point to a row of another by equal columns. */
@@ -9,16 +10,10 @@ export interface Relation {
   readonly isOptional: boolean
 }
 
-/** Among the tables: the schema has no foreign keys, as a part may land before the whole. */
-export const tableRelations: readonly Relation[] = [
-  ...['visitors', 'watch_records', 'gifts', 'questionnaires'].map((from) => relation(from, ['channel_id'], 'channels')),
-  relation('watch_records', ['channel_id', 'user_id'], 'visitors', true),
-  relation('gifts', ['channel_id', 'visitor_id'], 'visitors', true),
-  relation('signups', ['channel_id', 'user_id'], 'visitors', true),
-  relation('signups', ['channel_id', 'question_id'], 'questionnaires'),
-  relation('signup_answers', ['channel_id', 'question_id', 'signup_key'], 'signups'),
-  relation('manager_usage', ['manager_id'], 'managers', true),
-]
+/** Among the tables, as the streams declare them. */
+export const tableRelations: readonly Relation[] = writtenTables.flatMap(({ table, joins = [] }) =>
+  joins.map(({ columns, to, isOptional }) => relation(table, columns, to, isOptional)),
+)
 
 /** A column named like the single key of a dimension joins it. @param views those of `livehouse_bi` */
 export function viewRelations(views: readonly BiView[]): readonly Relation[] {

@@ -1,5 +1,6 @@
 import { quoteText as quote } from './quote.ts'
-import type { BiView, Words } from './view.ts'
+import type { Words } from '../core/column.ts'
+import type { BiView } from './view.ts'
 
 /** In which language the database describes its views. */
 export type Language = 'en' | 'zh'

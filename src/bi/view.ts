@@ -1,8 +1,4 @@
-/** The same text in the two languages of comments. */
-export interface Words {
-  readonly en: string
-  readonly zh: string
-}
+import type { Words } from '../core/column.ts'
 
 /** What counts as personal, or may be declared so: a reader without the role `livehouse_pii` sees it masked. */
 export type PersonalData = 'phone' | 'ip' | 'open_id' | 'nickname' | 'address' | 'answers' | 'assign_id' | 'outer_id'

@@ -57,8 +57,8 @@ export type ColumnSource<T> =
 export interface Column<Type extends ColumnType = ColumnType> {
   readonly type: Type
   readonly source: ColumnSource<ColumnTypes[Type]>
-  /** One sentence for analysts: what it is, unit, source field and section of the spec. */
-  readonly comment: string
+  /** What it is and its unit, for analysts: the comment of the column, and the dictionary. */
+  readonly words: Words
 }
 
 /** In the order of the table. */

@@ -43,14 +43,27 @@ export interface TableVersions {
   readonly sameIn: readonly string[]
 }
 
+/** Rows of a table that point to a row of another by equal columns. There are no foreign keys: a part may land before the whole. */
+export interface Join {
+  readonly columns: readonly string[]
+  /** A table of schema `livehouse`. */
+  readonly to: string
+  /** Whether the other row may be missing for good. */
+  readonly isOptional?: boolean
+}
+
 /** A table that is written: a stream's own, or that of its children. */
 export interface LoadTable {
   /** Of schema `livehouse`. */
   readonly table: string
+  /** What a row of the table is, for analysts. */
+  readonly words: Words
   /** In the order of the table; `removed_at`, `extra`, `run_id`, `inserted_at` and `changed_at` are not listed. */
   readonly columns: Columns
   /** The table's primary key. */
   readonly key: readonly string[]
+  /** How the dictionary draws it. */
+  readonly joins?: readonly Join[]
   /** Whether rows get `removed_at` when proven reads no longer find them. */
   readonly marksRemoved: boolean
   /** The column by which the latest of several rows with one key is told (a real duplicate in the source's list). */
@@ -61,8 +74,6 @@ export interface LoadTable {
 
 /** Rows of a second table that belong to a row and are replaced with it. */
 export interface ChildTable extends LoadTable {
-  /** What a row of the table is, for analysts. */
-  readonly comment: string
   /** The column that numbers the children of one row from 1; the rest of the key is the parent's. */
   readonly numberColumn: string
   readonly rowsOf: (parent: Row) => readonly Row[]
@@ -119,8 +130,6 @@ export interface Stream extends LoadTable {
   readonly label: Words
   /** Of the spec, such as `4.7`. */
   readonly section: string
-  /** What a row of the table is, for analysts. */
-  readonly comment: string
   /** What one partition is: the account, a channel, each gift type of a channel, or each questionnaire of a channel. */
   readonly partitionedBy: 'account' | 'channel' | 'channel/type' | 'channel/question'
   /** The types of `channel/type`. */

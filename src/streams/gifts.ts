@@ -1,10 +1,12 @@
 import { defineStream } from '../core/stream.ts'
 import {
   bigintField,
+  channelColumn,
   computedColumn,
   moneyField,
   optional,
   partitionColumn,
+  phoneColumn,
   required,
   textField,
   timeField,
@@ -17,23 +19,39 @@ export const gifts = defineStream({
   label: { en: 'Gifts', zh: '打赏' },
   table: 'gifts',
   section: '4.12',
-  comment: 'Gifts to a channel, one row each, cash and prop (API 4.12)',
+  words: {
+    en: 'Gifts to a channel, one row each, cash and prop (API 4.12)',
+    zh: '频道收到的礼物，每行一份，含现金与道具（API 4.12）',
+  },
   columns: {
-    channel_id: partitionColumn('channel', 'Channel id'),
-    gift_type: partitionColumn('type', 'cash or prop'),
-    gift_key: computedColumn('text', 'Identity of the gift: time, gift and amount, and its number among equal ones'),
-    given_at: required(timeField('uptime', 'When the gift was given')),
-    gift_id: bigintField('gift_id', 'Prop id'),
-    visitor_id: optional(textField('visitor_id', 'Viewer id; the service does not always say it')),
-    visitor_name: optional(textField('name', 'Viewer name; the service does not always say it')),
-    phone: textField('phone', 'Mobile phone number as the service has it'),
-    amount: moneyField('money', 'Reward amount; the service does not say its currency'),
+    channel_id: channelColumn,
+    gift_type: partitionColumn('type', 'cash or prop', 'cash（现金）或 prop（道具）'),
+    gift_key: computedColumn(
+      'text',
+      'Identity of the gift: time, gift and amount, and its number among equal ones',
+      '礼物标识：时间、礼物、金额，以及在相同者中的序号',
+    ),
+    given_at: required(timeField('uptime', 'When the gift was given', '赠送时间')),
+    gift_id: bigintField('gift_id', 'Prop id', '道具 ID'),
+    visitor_id: optional(
+      textField('visitor_id', 'Viewer id; the service does not always say it', '观众 ID；服务端不一定提供'),
+    ),
+    visitor_name: optional(
+      textField('name', 'Viewer name; the service does not always say it', '观众名称；服务端不一定提供'),
+    ),
+    phone: phoneColumn,
+    amount: moneyField('money', 'Reward amount; the service does not say its currency', '打赏金额；服务端不说明币种'),
     occurrence: computedColumn(
       'integer',
       '1, 2 … among the gifts of one channel and type with equal given_at, gift_id and amount',
+      '同一频道、同一类型中 given_at、gift_id、amount 相同的礼物的序号（1、2 …）',
     ),
   },
   key: ['channel_id', 'gift_type', 'gift_key'],
+  joins: [
+    { columns: ['channel_id'], to: 'channels' },
+    { columns: ['channel_id', 'visitor_id'], to: 'visitors', isOptional: true },
+  ],
   partitionedBy: 'channel/type',
   types: ['cash', 'prop'],
   wire: {

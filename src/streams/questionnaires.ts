@@ -1,5 +1,5 @@
 import { defineStream } from '../core/stream.ts'
-import { booleanField, idField, partitionColumn, required, smallintField, textField, timeField } from './columns.ts'
+import { booleanField, channelColumn, idField, required, smallintField, textField, timeField } from './columns.ts'
 import { byPageIndex, errcodeEnvelope } from './wire.ts'
 
 /** One row a questionnaire of a channel. API 4.10, fields 2.8. */
@@ -8,16 +8,17 @@ export const questionnaires = defineStream({
   label: { en: 'Questionnaires', zh: '问卷' },
   table: 'questionnaires',
   section: '4.10',
-  comment: 'Questionnaires of a channel, one row each (API 4.10)',
+  words: { en: 'Questionnaires of a channel, one row each (API 4.10)', zh: '频道的问卷，每行一份（API 4.10）' },
   columns: {
-    channel_id: partitionColumn('channel', 'Channel id'),
-    question_id: required(idField('question_id', 'Questionnaire hash id')),
-    name: textField('name', 'Questionnaire name'),
-    position: smallintField('position', '0 inside the watch page, 1 before it'),
-    is_open: booleanField('status', 'Whether the questionnaire is on'),
-    created_at: timeField('created_at', 'Creation'),
+    channel_id: channelColumn,
+    question_id: required(idField('question_id', 'Questionnaire hash id', '问卷 ID')),
+    name: textField('name', 'Questionnaire name', '问卷名称'),
+    position: smallintField('position', '0 inside the watch page, 1 before it', '0：观看页内；1：观看页前'),
+    is_open: booleanField('status', 'Whether the questionnaire is on', '问卷是否开启'),
+    created_at: timeField('created_at', 'Creation', '创建时间'),
   },
   key: ['channel_id', 'question_id'],
+  joins: [{ columns: ['channel_id'], to: 'channels' }],
   partitionedBy: 'channel',
   wire: {
     method: 'GET',

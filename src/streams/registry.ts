@@ -1,4 +1,4 @@
-import type { Stream, StreamName } from '../core/stream.ts'
+import type { LoadTable, Stream, StreamName } from '../core/stream.ts'
 import { gifts } from './gifts.ts'
 import { managerUsage } from './manager-usage.ts'
 import { managers } from './managers.ts'
@@ -23,6 +23,11 @@ export const streams: readonly Stream[] = [
 export const allStreams: readonly Stream[] = streams.flatMap((stream) =>
   stream === watchRecords ? [stream, watchRecordsV1] : [stream],
 )
+
+/** The tables of schema `livehouse` that streams write. Of two streams that write one, the first describes it. */
+export const writtenTables: readonly LoadTable[] = allStreams
+  .filter(({ table }, index) => allStreams.findIndex((each) => each.table === table) === index)
+  .flatMap((stream) => (stream.children ? [stream, stream.children] : [stream]))
 
 export const streamNames: readonly StreamName[] = allStreams.map(({ name }) => name)
 

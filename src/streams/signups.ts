@@ -3,7 +3,7 @@ import { type ChildTable, defineStream, type ItemFields, type Rejection } from '
 import { exactJson } from '../transform/exact-json.ts'
 import { rejection, shown } from '../transform/field.ts'
 import { text } from '../transform/text.ts'
-import { computedColumn, partitionColumn, required, textField, timeField } from './columns.ts'
+import { channelColumn, computedColumn, questionColumn, required, textField, timeField } from './columns.ts'
 import { byPageIndex, errcodeEnvelope } from './wire.ts'
 
 /** One answered question, in the order of the questionnaire's columns. */
@@ -18,16 +18,25 @@ const TRAILING_CELLS = 1
 
 const signupAnswers: ChildTable = {
   table: 'signup_answers',
-  comment: 'Answers of a signup, one row a question (API 4.11)',
+  words: { en: 'Answers of a signup, one row a question (API 4.11)', zh: '报名的答案，每题一行（API 4.11）' },
   columns: {
-    channel_id: partitionColumn('channel', 'Channel id'),
-    question_id: partitionColumn('question', 'Questionnaire hash id'),
-    signup_key: computedColumn('text', 'The signup that the answer belongs to'),
-    question_no: computedColumn('smallint', 'Number of the question, from 1, in the order of the questionnaire'),
-    question: computedColumn('text', 'Header of the question, free text of the operator'),
-    answer: computedColumn('text', 'Answer as it came; several choices are joined by ||'),
+    channel_id: channelColumn,
+    question_id: questionColumn,
+    signup_key: computedColumn('text', 'The signup that the answer belongs to', '答案所属的报名'),
+    question_no: computedColumn(
+      'smallint',
+      'Number of the question, from 1, in the order of the questionnaire',
+      '题号，从 1 起，按问卷顺序',
+    ),
+    question: computedColumn('text', 'Header of the question, free text of the operator', '题目，运营者自由填写'),
+    answer: computedColumn(
+      'text',
+      'Answer as it came; several choices are joined by ||',
+      '答案原文；多个选项以 || 连接',
+    ),
   },
   key: ['channel_id', 'question_id', 'signup_key', 'question_no'],
+  joins: [{ columns: ['channel_id', 'question_id', 'signup_key'], to: 'signups' }],
   marksRemoved: false,
   numberColumn: 'question_no',
   rowsOf: ({ channel_id = null, question_id = null, signup_key = null, answers }: Row) =>
@@ -48,23 +57,40 @@ export const signups = defineStream({
   label: { en: 'Signups', zh: '报名' },
   table: 'signups',
   section: '4.11',
-  comment: 'Signups, one row an answered questionnaire (API 4.11)',
+  words: { en: 'Signups, one row an answered questionnaire (API 4.11)', zh: '报名，每份已填写的问卷一行（API 4.11）' },
   columns: {
-    channel_id: partitionColumn('channel', 'Channel id'),
-    question_id: partitionColumn('question', 'Questionnaire hash id'),
-    signup_key: computedColumn('text', 'Identity of the signup: viewer and time, and its number among equal ones'),
-    user_id: textField('user_id', 'Viewer id (first column)'),
-    nickname: textField('nickname', 'Nickname (second column)'),
-    phone: textField('phone', 'Phone (third column)'),
-    signed_up_at: required(timeField('signed_up_at', 'When the viewer signed up (last column)')),
+    channel_id: channelColumn,
+    question_id: questionColumn,
+    signup_key: computedColumn(
+      'text',
+      'Identity of the signup: viewer and time, and its number among equal ones',
+      '报名标识：观众与时间，以及在相同者中的序号',
+    ),
+    user_id: textField('user_id', 'Viewer id (first column)', '观众 ID（第一列）'),
+    nickname: textField('nickname', 'Nickname (second column)', '昵称（第二列）'),
+    phone: textField('phone', 'Phone (third column)', '手机号（第三列）'),
+    signed_up_at: required(
+      timeField('signed_up_at', 'When the viewer signed up (last column)', '报名时间（最后一列）'),
+    ),
     answers: {
       type: 'jsonb',
-      comment: 'Array of {"question", "answer"} in the order of the columns between phone and signup time',
+      words: {
+        en: 'Array of {"question", "answer"} in the order of the columns between phone and signup time',
+        zh: '{"question", "answer"} 数组，按手机号与报名时间之间各列的顺序',
+      },
       source: { kind: 'field', field: 'answers', parse: answersJson, isRequired: false },
     },
-    occurrence: computedColumn('integer', '1, 2 … among the signups with equal user_id and signed_up_at'),
+    occurrence: computedColumn(
+      'integer',
+      '1, 2 … among the signups with equal user_id and signed_up_at',
+      'user_id 与 signed_up_at 相同的报名的序号（1、2 …）',
+    ),
   },
   key: ['channel_id', 'question_id', 'signup_key'],
+  joins: [
+    { columns: ['channel_id', 'user_id'], to: 'visitors', isOptional: true },
+    { columns: ['channel_id', 'question_id'], to: 'questionnaires' },
+  ],
   partitionedBy: 'channel/question',
   listedBy: 'questionnaires',
   wire: {

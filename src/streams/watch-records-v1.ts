@@ -1,6 +1,7 @@
 import { defineStream } from '../core/stream.ts'
-import { constantColumn } from './columns.ts'
 import { watchRecords } from './watch-records.ts'
+
+const { api_version: apiVersion } = watchRecords.columns
 
 /**
  * Watch records as version 1 delivers them: without assign_id, outer_id, live_time and vod_time, or with them. It allows ten
@@ -13,7 +14,7 @@ export const watchRecordsV1 = defineStream({
   section: '4.6',
   columns: {
     ...watchRecords.columns,
-    api_version: constantColumn('smallint', 1, watchRecords.columns.api_version.comment),
+    api_version: { ...apiVersion, source: { kind: 'constant', value: 1 } },
   },
   key: ['channel_id', 'record_id'],
   freshnessColumn: 'left_at',

@@ -1,4 +1,4 @@
-import { type BaseTable, column } from '../base-table.ts'
+import { type BaseTable, bigint, date, instant, integer, place, range, ranges, text } from '../base-table.ts'
 
 /** What readings have found: missing and unreadable rows, shortfalls, facts about the service. */
 export const findingTables: Readonly<Record<string, BaseTable>> = {
@@ -9,11 +9,11 @@ export const findingTables: Readonly<Record<string, BaseTable>> = {
     },
     key: ['stream', 'partition', 'row_key'],
     columns: {
-      stream: column('text', 'Stream of the row', '行所属的数据流'),
-      partition: column('text', 'Partition of the row, such as channel=9', '行所属的分区，如 channel=9'),
-      row_key: column('text', "The part of the row's key that the partition does not name", '行主键中分区未给出的部分'),
-      missed_at: column('timestamp with time zone', 'When it was missed', '未找到的时间'),
-      run_id: column('bigint', 'The run that missed it', '未找到它的运行'),
+      stream: text('Stream of the row', '行所属的数据流'),
+      partition: text('Partition of the row, such as channel=9', '行所属的分区，如 channel=9'),
+      row_key: text("The part of the row's key that the partition does not name", '行主键中分区未给出的部分'),
+      missed_at: instant('When it was missed', '未找到的时间'),
+      run_id: bigint('The run that missed it', '未找到它的运行'),
     },
   },
   'livehouse_ops.quarantine': {
@@ -23,37 +23,31 @@ export const findingTables: Readonly<Record<string, BaseTable>> = {
     },
     key: ['stream', 'partition', 'item_hash', 'ordinal'],
     columns: {
-      stream: column('text', 'Name of the stream', '数据流名称'),
-      partition: column('text', 'Part of the stream, as in slices', '数据流的部分，同 slices'),
-      item_hash: column('text', 'Hash of the item as it was received', '所收到条目的散列'),
-      ordinal: column('integer', 'From 1, among equal items of one slice', '同一切片中相同条目的序号，从 1 起'),
-      raw: column('text', 'The item as JSON text', '条目的 JSON 文本'),
-      reason: column('text', 'Why it could not be read, with the value that shows it', '无法读取的原因，附相关的值'),
-      path: column(
-        'text',
+      ...place,
+      item_hash: text('Hash of the item as it was received', '所收到条目的散列'),
+      ordinal: integer('From 1, among equal items of one slice', '同一切片中相同条目的序号，从 1 起'),
+      raw: text('The item as JSON text', '条目的 JSON 文本'),
+      reason: text('Why it could not be read, with the value that shows it', '无法读取的原因，附相关的值'),
+      path: text(
         'Where in the item, such as user_id; empty for the item itself',
         '在条目中的位置，如 user_id；条目本身则为空',
       ),
-      slice_id: column('bigint', 'The last slice that received it', '最近收到它的切片'),
-      run_id: column('bigint', 'The last run that received it', '最近收到它的运行'),
-      first_seen_at: column('timestamp with time zone', 'When it was first received', '首次收到的时间'),
-      last_seen_at: column(
-        'timestamp with time zone',
+      slice_id: bigint('The last slice that received it', '最近收到它的切片'),
+      run_id: bigint('The last run that received it', '最近收到它的运行'),
+      first_seen_at: instant('When it was first received', '首次收到的时间'),
+      last_seen_at: instant(
         'When it was last received, to the day: it moves at most once a day of the service',
         '最近收到的时间，精确到日：每个服务日最多变动一次',
       ),
-      resolved_at: column(
-        'timestamp with time zone',
+      resolved_at: instant(
         'When it became a row, or proven readings of all where it may lie no longer brought it; NULL while it is unreadable, and again when it comes back',
         '成为行的时间，或其可能所在的全部范围经证明的读取不再包含它的时间；仍无法读取时为 NULL，再次出现时恢复为 NULL',
       ),
-      headers: column(
-        'text',
+      headers: text(
         'The column headers over the item as JSON text (API 4.11); NULL where there are none',
         '条目的列标题 JSON 文本（API 4.11）；没有则为 NULL',
       ),
-      lies_in: column(
-        'tsmultirange',
+      lies_in: ranges(
         "Where the item may lie, in the service's time: what was asked for when it came, without what was read later and did not bring it; NULL for whole lists",
         '条目可能所在的范围（服务时间）：收到它时所请求的范围，减去之后读取而未再包含它的范围；完整列表为 NULL',
       ),
@@ -66,10 +60,10 @@ export const findingTables: Readonly<Record<string, BaseTable>> = {
     },
     key: ['stream', 'field'],
     columns: {
-      stream: column('text', 'Stream of the field', '字段所属的数据流'),
-      field: column('text', 'Name of the field at the source; its values stand in extra', '源字段名；其值在 extra 中'),
-      first_seen_at: column('timestamp with time zone', 'When it was first seen', '首次看到的时间'),
-      run_id: column('bigint', 'The run that first saw it', '首次看到它的运行'),
+      stream: text('Stream of the field', '字段所属的数据流'),
+      field: text('Name of the field at the source; its values stand in extra', '源字段名；其值在 extra 中'),
+      first_seen_at: instant('When it was first seen', '首次看到的时间'),
+      run_id: bigint('The run that first saw it', '首次看到它的运行'),
     },
   },
   'livehouse_ops.known_fields': {
@@ -79,20 +73,17 @@ export const findingTables: Readonly<Record<string, BaseTable>> = {
     },
     key: ['stream', 'partition', 'field'],
     columns: {
-      stream: column('text', 'Name of the stream', '数据流名称'),
-      partition: column('text', 'Part of the stream, as in slices', '数据流的部分，同 slices'),
-      field: column('text', 'Name of the field at the source', '源字段名'),
-      missing_since: column(
-        'timestamp with time zone',
+      ...place,
+      field: text('Name of the field at the source', '源字段名'),
+      missing_since: instant(
         'When a slice first had it in none of its items; NULL while it is there',
         '首次在某切片的所有条目中缺失的时间；仍存在时为 NULL',
       ),
-      accepted_at: column(
-        'timestamp with time zone',
+      accepted_at: instant(
         'When an operator accepted that it is missing; NULL where nobody has',
         '运营者认可其缺失的时间；无人认可时为 NULL',
       ),
-      reason: column('text', 'Why, in the words of the operator', '运营者给出的理由'),
+      reason: text('Why, in the words of the operator', '运营者给出的理由'),
     },
   },
   'livehouse_ops.reopened_ranges': {
@@ -102,14 +93,9 @@ export const findingTables: Readonly<Record<string, BaseTable>> = {
     },
     key: ['stream', 'partition', 'range'],
     columns: {
-      stream: column('text', 'Name of the stream', '数据流名称'),
-      partition: column('text', 'Part of the stream, as in slices', '数据流的部分，同 slices'),
-      range: column('tsrange', "Half-open, in the service's time", '半开区间（服务时间）'),
-      reopened_at: column(
-        'timestamp with time zone',
-        'When the audit took it out of what is covered',
-        '核对将其移出已覆盖范围的时间',
-      ),
+      ...place,
+      range: range("Half-open, in the service's time", '半开区间（服务时间）'),
+      reopened_at: instant('When the audit took it out of what is covered', '核对将其移出已覆盖范围的时间'),
     },
   },
   'livehouse_ops.channel_states': {
@@ -119,15 +105,13 @@ export const findingTables: Readonly<Record<string, BaseTable>> = {
     },
     key: ['channel_id'],
     columns: {
-      channel_id: column('text', 'Channel id', '频道 ID'),
-      unknown_days: column(
-        'integer',
+      channel_id: text('Channel id', '频道 ID'),
+      unknown_days: integer(
         'Days of the service on which it did not know the channel, without an answer in between; from the third on it is gone',
         '服务端不认识该频道的天数（其间无应答）；自第三天起视为 gone',
       ),
-      run_id: column('bigint', 'The last run that was told so', '最近一次得知此事的运行'),
-      last_unknown_on: column(
-        'date',
+      run_id: bigint('The last run that was told so', '最近一次得知此事的运行'),
+      last_unknown_on: date(
         'The last of these days; a channel that is gone is asked for once a day',
         '其中最近一天；gone 的频道每天询问一次',
       ),
@@ -140,28 +124,24 @@ export const findingTables: Readonly<Record<string, BaseTable>> = {
     },
     key: ['acceptance_id'],
     columns: {
-      acceptance_id: column('bigint', 'Number of the acceptance', '认可编号'),
-      stream: column('text', 'Stream that falls short', '有缺口的数据流'),
-      channel_id: column(
-        'text',
+      acceptance_id: bigint('Number of the acceptance', '认可编号'),
+      stream: text('Stream that falls short', '有缺口的数据流'),
+      channel_id: text(
         'Channel that falls short, in all its partitions; NULL for a stream of the account',
         '有缺口的频道（含其全部分区）；账号级数据流为 NULL',
       ),
-      ranges: column(
-        'tsmultirange',
+      ranges: ranges(
         'Ranges of the wall clock in which it fell short; NULL for a walk over a whole list',
         '有缺口的时间区间（服务钟面时间）；整表读取时为 NULL',
       ),
-      missing_rows: column(
-        'bigint',
+      missing_rows: bigint(
         'Size: so many rows may be missing; more are short again',
         '数量：最多可缺少的行数；超出则重新视为缺口',
       ),
-      reason: column('text', 'Why it is accepted, in the words of the operator', '认可理由，运营者原话'),
-      accepted_at: column('timestamp with time zone', 'When it was accepted', '认可时间'),
-      expires_at: column('timestamp with time zone', 'From then on it no longer counts', '自此不再有效'),
-      withdrawn_at: column(
-        'timestamp with time zone',
+      reason: text('Why it is accepted, in the words of the operator', '认可理由，运营者原话'),
+      accepted_at: instant('When it was accepted', '认可时间'),
+      expires_at: instant('From then on it no longer counts', '自此不再有效'),
+      withdrawn_at: instant(
         'When it was taken back, or a larger one took its place; NULL while it stands',
         '被撤回或被更大的认可取代的时间；有效期间为 NULL',
       ),
@@ -174,9 +154,9 @@ export const findingTables: Readonly<Record<string, BaseTable>> = {
     },
     key: ['acceptance_id', 'run_id'],
     columns: {
-      acceptance_id: column('bigint', 'The acceptance', '认可编号'),
-      run_id: column('bigint', 'The run', '运行编号'),
-      missing_rows: column('bigint', 'Rows that its accepted slices lack together', '其被认可的切片共缺少的行数'),
+      acceptance_id: bigint('The acceptance', '认可编号'),
+      run_id: bigint('The run', '运行编号'),
+      missing_rows: bigint('Rows that its accepted slices lack together', '其被认可的切片共缺少的行数'),
     },
   },
   'livehouse_ops.source_facts': {
@@ -186,20 +166,15 @@ export const findingTables: Readonly<Record<string, BaseTable>> = {
     },
     key: ['topic', 'subject'],
     columns: {
-      topic: column('text', 'What was to be found out', '要探明的事项'),
-      subject: column('text', 'The endpoint that was asked, or account', '所询问的接口，或 account'),
-      answer: column(
-        'text',
+      topic: text('What was to be found out', '要探明的事项'),
+      subject: text('The endpoint that was asked, or account', '所询问的接口，或 account'),
+      answer: text(
         'What was found; NULL where it cannot be known, as the evidence says',
         '结论；无法得知时为 NULL，原因见 evidence',
       ),
-      evidence: column(
-        'text',
-        'What was asked and what came, without personal data',
-        '询问了什么、得到什么，不含个人信息',
-      ),
-      found_at: column('timestamp with time zone', 'When it was found', '探明时间'),
-      run_id: column('bigint', 'The run that found it', '探明它的运行'),
+      evidence: text('What was asked and what came, without personal data', '询问了什么、得到什么，不含个人信息'),
+      found_at: instant('When it was found', '探明时间'),
+      run_id: bigint('The run that found it', '探明它的运行'),
     },
   },
 }

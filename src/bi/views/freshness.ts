@@ -1,16 +1,28 @@
+import { listOf, streams } from '../../streams/registry.ts'
 import { bigint, type BiView, bool, date, instant, localTime, text } from '../view.ts'
+
+const byChannel = streams.flatMap(({ name, partitionedBy, types, isTimeFiltered }) => {
+  if (partitionedBy === 'channel') return [`('${name}', '', ${isTimeFiltered})`]
+  return (types ?? []).map((type) => `('${name}', '/type=${type}', ${isTimeFiltered})`)
+})
+const byQuestion = streams.flatMap((stream) => {
+  const list = listOf(stream)
+  return list === undefined
+    ? []
+    : `
+          union all
+          select '${stream.name}', 'channel=' || q.channel_id || '/question=' || q.question_id, ${stream.isTimeFiltered}
+          from livehouse.${list.table} q join livehouse.channels c on c.channel_id = q.channel_id and c.state = 'active'`
+})
+const byAccount = streams.flatMap(({ name, partitionedBy }) => (partitionedBy === 'account' ? [`('${name}')`] : []))
 
 /** What a sync of all streams reads, read or not: without it a stream that nobody has ever read would be missed by nobody. */
 const expected = `(
           select x.stream, 'channel=' || c.channel_id || x.part as partition, x.is_filtered
-          from livehouse.channels c cross join (values ('visitors', '', false), ('watch_records', '', true), ('gifts', '/type=cash', true),
-            ('gifts', '/type=prop', true), ('questionnaires', '', false)) x (stream, part, is_filtered)
-          where c.state = 'active'
+          from livehouse.channels c cross join (values ${byChannel.join(', ')}) x (stream, part, is_filtered)
+          where c.state = 'active'${byQuestion.join('')}
           union all
-          select 'signups', 'channel=' || q.channel_id || '/question=' || q.question_id, true
-          from livehouse.questionnaires q join livehouse.channels c on c.channel_id = q.channel_id and c.state = 'active'
-          union all
-          select x.stream, 'account', false from (values ('managers'), ('manager_usage')) x (stream)
+          select x.stream, 'account', false from (values ${byAccount.join(', ')}) x (stream)
         )`
 
 export const freshness: BiView = {
