@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
 import { run } from '../../src/cli/run.ts'
 import { sync } from '../../src/cli/sync.ts'
+import { wallTimeAt } from '../../src/core/wall-clock.ts'
 import { missingRow, noRows, withheldRows } from '../../src/emulator/fault-effects.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
@@ -17,7 +18,7 @@ const folder = createTemporaryFolder('jobs')
 let account: TestAccount
 
 beforeEach(async ({ task }) => {
-  account = await startAccount({ viewers: /pages/.test(task.name) ? 900 : 150 })
+  account = await startAccount({ viewers: /border of two pages/.test(task.name) ? 900 : 150 })
 })
 afterEach(async () => await account[Symbol.asyncDispose]())
 
@@ -75,6 +76,26 @@ test('the history of gifts is read a second time when an hour has passed, and th
   await read('gifts')
   expect(askedSince(after)).toEqual(['2026-11-19'])
   expect(account.emulator.calls.length - after).toBe(7)
+})
+
+test('readings have pages of the size that the service serves and of one row less in turn', async () => {
+  const [channel] = account.emulator.world.channels.values()
+  const [gift] = channel?.gifts.rows ?? []
+  if (channel === undefined || gift === undefined) throw new Error('nobody gave anything')
+  const hourAgo = wallTimeAt(account.clock.nowMs - HOUR_MS, 'Asia/Shanghai')
+  for (let minute = 0; minute < 130; minute++) channel.gifts.add({ ...gift, givenAt: hourAgo - minute * 60 })
+  const sizes: unknown[] = []
+  for (let hour = 0; hour < 4; hour++) {
+    account.clock.nowMs += HOUR_MS
+    const before = account.emulator.calls.length
+    await read('gifts')
+    const calls = account.emulator.calls
+      .slice(before)
+      .filter(({ page, channelId }) => page === 2 && channelId === channel.id)
+    sizes.push(calls.flatMap(({ params }) => (params.type === gift.type ? [params.perPage] : [])))
+  }
+  // The last one is looked at twice.
+  expect(sizes).toEqual([100, 99, 100, 99].map((size) => [size, size]))
 })
 
 test('a row that is lost at the border of two pages comes with the second reading, which has other pages', async () => {
