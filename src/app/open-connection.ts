@@ -45,7 +45,7 @@ export async function openRunConnection(
   db: Kysely<Database>,
   additions: Partial<Pick<ConnectOptions, 'onExchange' | 'onCall'>> = {},
 ): Promise<Connection> {
-  const reserve = callBudget(db, service)
+  const reserve = callBudget(db, service, context.clock)
   return openConnection(context, await withKnownListParams(service, db), db, { ...additions, reserve })
 }
 

@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { Clock } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
 import { formatWallDate, wallTimeAt } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
@@ -40,18 +41,22 @@ export function budgetScope(scope: BudgetSettings['v1BudgetScope'], channelId: s
 /**
  * Takes calls of 4.6 before they are made, each in a transaction of its own and one at a time: no failure, crash or other
  * process can overspend a day, and nothing is ever given back. `atMs` is what the service's clock shows. A clock that has gone back gets no fresh day:
- * what is taken belongs to the latest day on record.
+ * what is taken belongs to the latest day on record. Calls of a day that neither it nor this machine's clock has reached were made
+ * under a wrong clock, and count as calls of the later of the two days.
  * @throws LivehouseError `api.budgetSpent`
  */
 export function callBudget(
   db: Kysely<Database>,
   settings: BudgetSettings,
+  clock: Pick<Clock, 'now'>,
 ): (channelId: string, atMs: number, signal: AbortSignal) => Promise<TakenCall> {
   return async (channelId, atMs, signal) => {
     signal.throwIfAborted()
     const scope = budgetScope(settings.v1BudgetScope, channelId)
     const day = serviceDayAt(atMs, settings.timeZone)
-    const { isTaken, serviceDay, resumesAt } = await takeCall(db, { ...settings, scope, at: new Date(atMs), ...day })
+    const latestDay = formatWallDate(wallTimeAt(Math.max(atMs, clock.now()), settings.timeZone))
+    const taking = { ...settings, scope, at: new Date(atMs), latestDay, ...day }
+    const { isTaken, serviceDay, resumesAt } = await takeCall(db, taking)
     if (isTaken) return { scope, serviceDay, resumesAt, spendDay: async () => await spendDay(db, scope, serviceDay) }
     const reason =
       day.atMidnight !== undefined
@@ -80,6 +85,8 @@ function serviceDayAt(atMs: number, timeZone: string): ServiceDay {
 interface Taking extends BudgetSettings, ServiceDay {
   readonly scope: string
   readonly at: Date
+  /** By the service's clock or this machine's, whichever is later. */
+  readonly latestDay: string
 }
 
 interface Taken {
@@ -90,12 +97,18 @@ interface Taken {
 
 /** Counted and committed durably before it returns, also where the database is told to be quick about commits. */
 async function takeCall(db: Kysely<Database>, taking: Taking): Promise<Taken> {
-  const { scope, serviceDay, at, v1Budget, timeZone, atMidnight } = taking
+  const { scope, serviceDay, latestDay, at, v1Budget, timeZone, atMidnight } = taking
   const counts = countsFor(scope)
   const transaction = db.transaction().setIsolationLevel('read committed')
   const rows = await transaction.execute(async (trx) => {
     // Before the statement that counts, which sees what is committed when it begins: the scopes have no row in common.
     await lockName(trx, 'call budget')
+    await sql`
+    with ahead as (delete from livehouse_ops.call_budget where service_day > ${latestDay}::date returning *)
+    insert into livehouse_ops.call_budget as budget (scope, service_day, calls, first_call_at, last_call_at, spent_at)
+    select scope, ${latestDay}::date, sum(calls), min(first_call_at), max(last_call_at), max(spent_at) from ahead group by scope
+    on conflict (scope, service_day) do update
+    set calls = budget.calls + excluded.calls, spent_at = coalesce(budget.spent_at, excluded.spent_at)`.execute(trx)
     const result = await sql<{ is_taken: boolean; service_day: string; resumes_at: Date }>`
     with charged as materialized (
       select greatest(max(service_day), ${serviceDay}::date) as day,

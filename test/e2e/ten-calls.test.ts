@@ -66,6 +66,20 @@ test('25 pages take three days of the service, ten calls each at most, each with
   expect(backfills).toEqual([{ status: 'finished' }])
 })
 
+test("calls made while the service's clock is weeks ahead count as calls of the day when both clocks are right again", async () => {
+  account.setRecords(2420)
+  account.emulator.conditions.clockAheadMs = 40 * 24 * 3_600_000
+  expect(await run(backfill, V1_BACKFILL)).toMatchObject({ code: 4 })
+  account.emulator.conditions.clockAheadMs = 0
+  const streams = (calls: number) => ({ json: { streams: { watch_records_v1: { calls } } } })
+  expect(await run(backfill, V1_BACKFILL)).toMatchObject({ code: 4, ...streams(0) })
+  account.nextDay()
+  expect(await run(backfill, V1_BACKFILL)).toMatchObject({ code: 4, ...streams(10) })
+  account.nextDay()
+  expect(await run(backfill, V1_BACKFILL)).toMatchObject({ code: 0 })
+  await expectTruth(account, ['watch_records_v1'])
+})
+
 test('by channel the ten calls are ten for each', async () => {
   account.emulator.switches.v1BudgetScope = 'channel'
   account.setRecords(1210, 320)

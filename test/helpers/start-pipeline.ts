@@ -53,7 +53,7 @@ export async function startPipeline(options: EmulatorOptions = {}): Promise<Test
   const connection = connectClient(emulator.baseUrl, {
     apiToken: emulator.apiToken,
     clock,
-    reserve: async (...call) => await callBudget(db, budget)(...call),
+    reserve: async (...call) => await callBudget(db, budget, clock)(...call),
   })
 
   return {

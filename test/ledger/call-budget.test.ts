@@ -12,6 +12,7 @@ import { type BudgetSettings, callBudget, readCallBudget } from '../../src/ledge
 
 const settings: BudgetSettings = { v1Budget: 3, v1BudgetScope: 'account', timeZone: 'Asia/Shanghai' }
 const { signal } = new AbortController()
+const ownClock = { now: () => Date.parse('2027-01-01T00:00:00Z') }
 
 let database: TestDatabase
 let other: Kysely<Database>
@@ -35,10 +36,9 @@ const readRows = async () =>
 
 /** Takes a call at a time of the service's clock. @returns the day that it was charged to, or when livehouse goes on */
 async function take(at: string, given: Partial<BudgetSettings> = {}, channelId = '9', db = database.db) {
-  const zone = given.timeZone === undefined ? '+08:00' : 'Z'
   try {
-    const taken = await callBudget(db, { ...settings, ...given })(channelId, Date.parse(`${at}${zone}`), signal)
-    return taken.serviceDay
+    const reserve = callBudget(db, { ...settings, ...given }, ownClock)
+    return (await reserve(channelId, Date.parse(`${at}${given.timeZone ? 'Z' : '+08:00'}`), signal)).serviceDay
   } catch (error) {
     if (hasCode(error, 'api.budgetSpent')) return `until ${error.details.resumesAt}`
     throw error
@@ -82,7 +82,8 @@ test('a clock that has gone back gets no fresh day, and the message says which r
   for (const hour of ['09', '10']) await take(`2026-11-21T${hour}:00:00`)
   expect(await take('2026-11-20T23:58:00')).toBe('until 2026-11-21T16:05:00.000Z')
   expect(await take('2026-11-20T12:00:00')).toBe('2026-11-21')
-  const error = await errorOf(callBudget(database.db, settings)('9', Date.parse('2026-11-20T12:00:00Z'), signal))
+  const at = Date.parse('2026-11-20T12:00:00Z')
+  const error = await errorOf(callBudget(database.db, settings, ownClock)('9', at, signal))
   expect(error).toMatchObject({ details: { serviceDay: '2026-11-21', resumesAt: '2026-11-21T16:05:00.000Z' } })
   expect(String(error)).toMatch(/3 calls of 2026-11-21 are spent.*the clock shows 2026-11-20/)
   expect(await readRows()).toMatchObject([{ service_day: '2026-11-21', calls: 3 }])
@@ -119,7 +120,7 @@ describe('another scope on the same day gives no fresh calls:', () => {
 
   test('a day that was spent stays spent', async () => {
     const at = Date.parse('2026-11-20T09:00:00+08:00')
-    const taken = await callBudget(database.db, { ...settings, ...byChannel })('9', at, signal)
+    const taken = await callBudget(database.db, { ...settings, ...byChannel }, ownClock)('9', at, signal)
     await taken.spendDay()
     expect(await take('2026-11-20T12:00:00')).toBe(FIVE_PAST_TOMORROW)
     expect(await take('2026-11-20T12:00:00', byChannel, '10')).toBe('2026-11-20')
@@ -135,7 +136,7 @@ describe('another scope on the same day gives no fresh calls:', () => {
 })
 
 test('a day that the service calls spent is spent, whatever the count says', async () => {
-  const reserve = callBudget(database.db, settings)
+  const reserve = callBudget(database.db, settings, ownClock)
   const taken = await reserve('9', Date.parse('2026-11-20T09:00:00+08:00'), signal)
   expect(taken).toMatchObject({ scope: 'account', resumesAt: '2026-11-20T16:05:00.000Z' })
   await taken.spendDay()
@@ -144,9 +145,8 @@ test('a day that the service calls spent is spent, whatever the count says', asy
 })
 
 test('a run that has been stopped takes none', async () => {
-  await expect(callBudget(database.db, settings)('9', 0, AbortSignal.abort(new Error('stopped')))).rejects.toThrow(
-    'stopped',
-  )
+  const reserve = callBudget(database.db, settings, ownClock)
+  await expect(reserve('9', 0, AbortSignal.abort(new Error('stopped')))).rejects.toThrow('stopped')
   expect(await readRows()).toEqual([])
 })
 
@@ -189,7 +189,7 @@ describe('what is left', () => {
     await take('2026-11-19T09:00:00')
     await take('2026-11-20T09:00:00')
     expect(await readCallBudget(database.db, settings, at)).toMatchObject({ scopes: [{ used: 1, left: 2 }] })
-    const taken = await callBudget(database.db, settings)('9', at, signal)
+    const taken = await callBudget(database.db, settings, ownClock)('9', at, signal)
     await taken.spendDay()
     const { scopes } = await readCallBudget(database.db, settings, at)
     expect(scopes).toEqual([{ scope: 'account', used: 2, left: 0, spentAt: new Date(at) }])
