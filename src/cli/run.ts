@@ -5,7 +5,7 @@ import { reportCauses } from '../app/report-causes.ts'
 import { auditObject, type AuditOutcome } from '../app/run-audit.ts'
 import { createRunJob } from '../app/run-job.ts'
 import type { RunOutcome } from '../core/outcome.ts'
-import { createProgressFeed } from '../scheduler/progress-feed.ts'
+import { createProgressBoard } from '../app/progress-board.ts'
 import { runByHand } from '../scheduler/perform-run.ts'
 import { thisProcess } from '../ledger/leases.ts'
 import { describeAudit } from './audit/report.ts'
@@ -62,7 +62,7 @@ async function runNamed(context: CliContext, name: string): Promise<RunOutcome |
     onResult: (brought) => (result = brought),
   })
   try {
-    await runByHand(job, thisProcess(), { db, clock, log, signal, feed: createProgressFeed(), runJob })
+    await runByHand(job, thisProcess(), { db, clock, log, signal, board: createProgressBoard(), runJob })
   } finally {
     // A run tells of itself; what fails before there is one is told here.
     await reportCauses(context, db, { alerts, service })

@@ -19,9 +19,8 @@ import { formatWallTime } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
 import { readMigrationStatus } from '../store/migrate.ts'
 import { createHealth } from '../scheduler/health.ts'
-import type { JobView } from '../web/facts.ts'
 import { startStatusServer } from '../web/start-status-server.ts'
-import { createProgressFeed, type ProgressFeed } from '../scheduler/progress-feed.ts'
+import { createProgressBoard, type ProgressBoard } from '../app/progress-board.ts'
 import { type JobState, readJobStates } from '../scheduler/read-job-states.ts'
 import { serveJobs } from '../scheduler/serve-jobs.ts'
 import { openTimetable } from '../scheduler/timetable.ts'
@@ -30,6 +29,7 @@ import type { CliContext } from './command.ts'
 import { loadConfiguredJobs, readJobSettings } from './jobs.ts'
 import { createPlainProgress } from './plain-progress.ts'
 import { defineCommand } from './usage.ts'
+import type { JobView } from '../web/facts.ts'
 
 /** Of the pool, besides those that each running job holds for its locks. */
 const SHARED_CONNECTIONS = 10
@@ -71,8 +71,8 @@ LIVEHOUSE_HTTP=0.0.0.0:8787 LIVEHOUSE_HTTP_TOKEN_FILE=/run/secrets/http-token li
     }))
     const maxConnections = SHARED_CONNECTIONS + CONNECTIONS_PER_JOB * enabled.length
     await using db = await openWarehouse(context, { settings: database, source: service, maxConnections })
-    const feed = createProgressFeed()
-    await using statusPage = await openStatusPage(context, page, { db, service, jobs, feed })
+    const board = createProgressBoard()
+    await using statusPage = await openStatusPage(context, page, { db, service, jobs, board })
     // One for all jobs: the ceiling of calls holds for all of them together.
     await using connection = await openRunConnection(context, service, db, { onCall: statusPage.onCall })
     const runContext = { ...context, openProgress: async () => createPlainProgress(log, clock) }
@@ -100,7 +100,7 @@ LIVEHOUSE_HTTP=0.0.0.0:8787 LIVEHOUSE_HTTP_TOKEN_FILE=/run/secrets/http-token li
         clock,
         log,
         signal,
-        feed,
+        board,
         health,
         jobs,
         runJob: createRunJob(runContext, { db, connection, readSettings: readSettingsOf }),
@@ -132,7 +132,7 @@ interface StatusPageDeps {
   readonly db: Kysely<Database>
   readonly service: ServiceSettings
   readonly jobs: readonly Job[]
-  readonly feed: ProgressFeed
+  readonly board: ProgressBoard
 }
 
 /** The page of `serve`; nothing at all where it is off. */
@@ -158,7 +158,7 @@ const COMMANDS = ['sync', 'backfill', 'audit', 'demo']
 async function openStatusPage(
   context: CliContext,
   { listen, token, language, ranges }: StatusPageSettings,
-  { db, service, jobs, feed }: StatusPageDeps,
+  { db, service, jobs, board }: StatusPageDeps,
 ): Promise<StatusPage> {
   if (listen === undefined) return { onCall: undefined, [Symbol.asyncDispose]: async () => {} }
   const { clock, log, remark, version } = context
@@ -174,7 +174,7 @@ async function openStatusPage(
     budget: service,
     commands: [...COMMANDS, ...jobs.map(({ name }) => `run ${name}`)],
     readJobs: async () => (await readJobStates(db, jobs, clock.now())).map(viewOf),
-    progress: feed,
+    board,
     readPending: async () => {
       const migrations = await readMigrationStatus(db)
       return migrations.flatMap(({ name, appliedAt }) => (appliedAt === null ? [name] : []))

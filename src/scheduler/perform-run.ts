@@ -9,14 +9,14 @@ import { sqlStateOf } from '../core/sql-state-of.ts'
 import type { Database } from '../store/database.ts'
 import { beginJobRun, endJobRun, type HeldJobRun } from '../ledger/job-runs.ts'
 import { type JobLease, takeJob } from '../ledger/jobs.ts'
-import type { ProgressFeed } from './progress-feed.ts'
+import type { ProgressBoard } from '../app/progress-board.ts'
 
 export interface PerformDeps {
   readonly db: Kysely<Database>
   readonly clock: Clock
   readonly log: Log
   readonly signal: AbortSignal
-  readonly feed: ProgressFeed
+  readonly board: ProgressBoard
   readonly runJob: RunJob
 }
 
@@ -29,9 +29,9 @@ export async function performRun(
   run: HeldJobRun,
   job: Job,
   { lost }: JobLease,
-  { db, clock, log, signal, feed, runJob }: PerformDeps,
+  { db, clock, log, signal, board, runJob }: PerformDeps,
 ): Promise<JobOutcome> {
-  const report = feed.start(job.name, clock.now())
+  const report = board.start(job.name, clock.now())
   log.info('job.started', { job: job.name })
 
   let status: JobOutcome['status'] = 'failed'
@@ -57,7 +57,7 @@ export async function performRun(
     await end({ runId: null, status: 'failed', errors: [problemOf(error)] }).catch(() => {})
     throw error
   } finally {
-    feed.end(job.name, clock.now(), status)
+    board.end(job.name)
     log.info('job.ended', { job: job.name, status })
   }
 }

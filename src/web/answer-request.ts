@@ -1,18 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Language } from '../core/language.ts'
 import type { Log } from '../core/log.ts'
-import { type Access, readCookies } from './access.ts'
+import { type Access, readCookies, answerLogin } from './access.ts'
 import type { Asset, Assets } from './assets.ts'
 import type { Readiness } from './health.ts'
 import type { Html } from './html.ts'
 import type { LiveEvents } from './live-events.ts'
-import { answerLogin } from './login.ts'
-import { chooseLanguage, languageOf } from './messages/choose-language.ts'
-import { type Messages, messagesOf } from './messages/messages-of.ts'
 import type { PageContent } from './pages.ts'
-import { layout } from './render/layout.ts'
-import { loginPage, problemPage } from './render/small-pages.ts'
+import { layout, loginPage, problemPage } from './render/layout.ts'
 import { jsonReply, type Reply, send, textReply } from './reply.ts'
+import { type Messages, messagesOf, chooseLanguage, languageOf } from './messages.ts'
 
 /** What requests are answered with. */
 export interface Answering {

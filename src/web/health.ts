@@ -1,6 +1,5 @@
 import type { Clock } from '../core/clock.ts'
 import { hasCode } from '../core/errors.ts'
-import { within } from './within.ts'
 
 /** What `/readyz` tells: facts of the process and the database, nothing of anybody. */
 export interface Readiness {
@@ -42,5 +41,19 @@ async function ask({ readPending }: ReadinessDeps): Promise<Readiness> {
     return { status: 'ready', database: 'ok', pending_migrations: [] }
   } catch (error) {
     return hasCode(error, 'db.newer') ? { ...away, database: 'newer' } : away
+  }
+}
+
+/** What comes of `work`, or `otherwise` where that takes longer than `ms`; the work goes on by itself. */
+export async function within<T>(clock: Clock, ms: number, work: Promise<T>, otherwise: T): Promise<T> {
+  const enough = new AbortController()
+  const tooLate = clock.sleep(ms, enough.signal).then(
+    () => otherwise,
+    () => otherwise,
+  )
+  try {
+    return await Promise.race([work, tooLate])
+  } finally {
+    enough.abort()
   }
 }

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../core/clock.ts'
-import type { Messages } from './messages/messages-of.ts'
-import type { ProgressBoard } from './progress-board.ts'
-import { progressSection } from './render/progress-section.ts'
 import { safeHeaders, send, textReply } from './reply.ts'
+import { progressSection } from './render/verdict-section.ts'
+import type { Messages } from './messages.ts'
+import type { ProgressBoard } from '../app/progress-board.ts'
 
 /** Keeps browsers informed of running jobs (server-sent events). */
 export interface LiveEvents extends Disposable {
@@ -21,7 +21,7 @@ const ALIVE_MS = 25_000
  * Sends the section of running jobs whenever it has changed, as JSON text of its markup, and `turn` when a job began or ended:
  * then all of the page is worth asking for again.
  */
-export function createLiveEvents(board: ProgressBoard, clock: Clock): LiveEvents {
+export function createLiveEvents(board: Pick<ProgressBoard, 'jobs' | 'listen'>, clock: Clock): LiveEvents {
   const watchers = new Set<ServerResponse>()
   const closed = new AbortController()
   return {
@@ -51,7 +51,7 @@ export function createLiveEvents(board: ProgressBoard, clock: Clock): LiveEvents
 }
 
 interface Watch {
-  readonly board: ProgressBoard
+  readonly board: Pick<ProgressBoard, 'jobs' | 'listen'>
   readonly clock: Clock
   readonly signal: AbortSignal
 }

@@ -10,18 +10,14 @@ import type { BudgetSettings } from '../ledger/call-budget.ts'
 import { createAccess } from './access.ts'
 import { answerRequest } from './answer-request.ts'
 import { readAssets } from './assets.ts'
-import { createExpectations, type RangeOf } from './expectations.ts'
-import type { JobView } from './facts.ts'
-import { createFactsSource } from './facts-source.ts'
-import { createReadiness, LONGEST_ANSWER_MS } from './health.ts'
+import { createReadiness, LONGEST_ANSWER_MS, within } from './health.ts'
 import { createLiveEvents } from './live-events.ts'
 import type { Language } from '../core/language.ts'
-import { createCallHistory } from './metrics/call-history.ts'
-import { type CountedCall, createStatusMetrics } from './metrics/status-metrics.ts'
+import { type CountedCall, createStatusMetrics, createCallHistory } from './metrics/status-metrics.ts'
 import { makePage } from './pages.ts'
-import { createProgressBoard, type ProgressSource } from './progress-board.ts'
-import { judge } from './verdict.ts'
-import { within } from './within.ts'
+import { judge, createExpectations, type RangeOf } from './verdict.ts'
+import { createFactsSource, type JobView } from './facts.ts'
+import type { ProgressBoard } from '../app/progress-board.ts'
 
 /** What the status server shows, and to whom. */
 export interface StatusServerOptions {
@@ -39,7 +35,7 @@ export interface StatusServerOptions {
   /** What runs are recorded as, beside which others are counted as `other`. */
   readonly commands: readonly string[]
   readonly readJobs: () => Promise<readonly JobView[]>
-  readonly progress: ProgressSource
+  readonly board: ProgressBoard
   /** Names of migrations that the database has not had. */
   readonly readPending: () => Promise<readonly string[]>
   /** In which time a channel is read; without it, all are without end. */
@@ -63,14 +59,13 @@ const LONGEST_REQUEST_MS = 3000
  * @throws LivehouseError `config.invalid` where it cannot listen
  */
 export async function startStatusServer(options: StatusServerOptions): Promise<StatusServer> {
-  const { db, clock, log, rangeOf = () => ({}) } = options
+  const { db, clock, log, board, rangeOf = () => ({}) } = options
   const assets = await readAssets()
   const history = createCallHistory(clock)
   const metrics = createStatusMetrics(options)
   const source = createFactsSource(options)
-  const board = createProgressBoard(options.progress)
   const events = createLiveEvents(board, clock)
-  board.listen((isTurn) => isTurn && source.expire())
+  const endExpiry = board.listen((isTurn) => isTurn && source.expire())
   const pages = { db, clock, log, source, board, history, rangeOf }
   // Of its own: who asks for readiness gets what is so now.
   const findDatabase = createReadiness(options)
@@ -114,7 +109,7 @@ export async function startStatusServer(options: StatusServerOptions): Promise<S
     },
     [Symbol.asyncDispose]: async () => {
       events[Symbol.dispose]()
-      board[Symbol.dispose]()
+      endExpiry()
       if (!server.listening) return
       const closed = once(server, 'close')
       server.close()

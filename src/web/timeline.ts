@@ -1,8 +1,7 @@
 import { DAY, formatWallDate, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
-import type { LedgerUnit } from '../ledger/latest-readings.ts'
+import type { LedgerUnit, WalkDay } from '../ledger/latest-readings.ts'
 import type { OpenReading } from '../ledger/open-readings.ts'
-import type { WalkDay } from '../ledger/latest-readings.ts'
-import type { RangeOf } from './expectations.ts'
+import type { RangeOf } from './verdict.ts'
 import { TIMELINE_DAYS } from './facts.ts'
 
 /**

@@ -5,13 +5,13 @@ import type { JobDefinition, Job } from '../../src/core/define-job.ts'
 import type { Database } from '../../src/store/database.ts'
 import { createHealth, type Health } from '../../src/scheduler/health.ts'
 import type { JobOutcome, RunJob } from '../../src/app/run-job.ts'
-import { createProgressFeed, type ProgressFeed } from '../../src/scheduler/progress-feed.ts'
+import { createProgressBoard, type ProgressBoard } from '../../src/app/progress-board.ts'
 import { serveJobs } from '../../src/scheduler/serve-jobs.ts'
 import { createRecordingLog } from './recording-log.ts'
 
 /** A scheduler in this process, and what it tells. */
 export interface TestScheduler {
-  readonly feed: ProgressFeed
+  readonly board: ProgressBoard
   readonly health: Health
   /** Names of events that were logged. */
   readonly events: () => readonly string[]
@@ -36,15 +36,15 @@ export function startScheduler(
 ): TestScheduler {
   const { log, lines } = createRecordingLog()
   const controller = new AbortController()
-  const feed = createProgressFeed()
+  const board = createProgressBoard()
   const health = createHealth(clock, log)
   const digests = Object.fromEntries(jobs.map(({ name, digest }) => [name, digest]))
   const startedAt = new Date(clock.now())
   const scheduler = { schedulerId: randomUUID(), worker, jobs: digests, startedAt }
-  const ended = serveJobs({ db, clock, log, signal: controller.signal, feed, runJob, jobs, scheduler, health })
+  const ended = serveJobs({ db, clock, log, signal: controller.signal, board, runJob, jobs, scheduler, health })
   ended.catch(() => {})
   return {
-    feed,
+    board,
     health,
     events: () => lines.map(({ event }) => event),
     stop: async () => {

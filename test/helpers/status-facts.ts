@@ -1,13 +1,13 @@
 import type { Language } from '../../src/core/language.ts'
 import { DAY, wallTimeAt } from '../../src/core/wall-clock.ts'
-import { createExpectations } from '../../src/web/expectations.ts'
-import type { Facts } from '../../src/web/facts.ts'
-import { messagesOf } from '../../src/web/messages/messages-of.ts'
 import type { View } from '../../src/web/render/view.ts'
 import type { ListedChannel } from '../../src/ledger/channel-states.ts'
 import type { LedgerUnit } from '../../src/ledger/latest-readings.ts'
 import { countProblems, type OpenReading } from '../../src/ledger/open-readings.ts'
 import type { RunReport } from '../../src/ledger/run-reports.ts'
+import { createExpectations } from '../../src/web/verdict.ts'
+import type { Facts } from '../../src/web/facts.ts'
+import { messagesOf } from '../../src/web/messages.ts'
 
 export const TIME_ZONE = 'Asia/Shanghai'
 /** 2026-11-20 14:30 in Shanghai. */

@@ -1,9 +1,16 @@
 import { type Clock, systemClock } from '../../src/core/clock.ts'
 import { silentLog } from '../../src/core/log.ts'
 import { readMigrationStatus } from '../../src/store/migrate.ts'
-import type { ProgressNews } from '../../src/web/progress-board.ts'
 import { startStatusServer, type StatusServer, type StatusServerOptions } from '../../src/web/start-status-server.ts'
 import type { TestDatabase } from './postgres.ts'
+import { createProgressBoard } from '../../src/app/progress-board.ts'
+import type { ProgressEvent, ReportProgress } from '../../src/core/progress.ts'
+
+/** What a made-up job tells. */
+export type ProgressNews =
+  | { readonly kind: 'job.started'; readonly job: string; readonly atMs: number }
+  | { readonly kind: 'job.progress'; readonly job: string; readonly event: ProgressEvent }
+  | { readonly kind: 'job.ended'; readonly job: string }
 
 /** A status server on a free port, and jobs that a test makes up. */
 export interface TestStatusServer extends AsyncDisposable {
@@ -19,7 +26,8 @@ export async function startTestStatusServer(
   { db }: Pick<TestDatabase, 'db'>,
   overrides: Partial<StatusServerOptions> = {},
 ): Promise<TestStatusServer> {
-  const listeners = new Set<(news: ProgressNews) => void>()
+  const board = createProgressBoard()
+  const reports = new Map<string, ReportProgress>()
   const server = await startStatusServer({
     db,
     clock: systemClock,
@@ -31,13 +39,7 @@ export async function startTestStatusServer(
     budget: { v1Budget: 10, v1BudgetScope: 'account' },
     commands: ['sync'],
     readJobs: async () => [],
-    progress: {
-      running: () => [],
-      listen: (listener) => {
-        listeners.add(listener)
-        return () => void listeners.delete(listener)
-      },
-    },
+    board,
     readPending: async () =>
       (await readMigrationStatus(db)).flatMap(({ name, appliedAt }) => (appliedAt === null ? [name] : [])),
     ...overrides,
@@ -49,7 +51,9 @@ export async function startTestStatusServer(
     get,
     text: async (path, headers) => await (await get(path, headers)).text(),
     tell: (news) => {
-      for (const listener of listeners) listener(news)
+      if (news.kind === 'job.started') reports.set(news.job, board.start(news.job, news.atMs))
+      else if (news.kind === 'job.ended') board.end(news.job)
+      else reports.get(news.job)?.(news.event)
     },
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   }

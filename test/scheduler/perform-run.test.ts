@@ -5,7 +5,7 @@ import type { Clock } from '../../src/core/clock.ts'
 import { LivehouseError } from '../../src/core/errors.ts'
 import type { RunJob } from '../../src/app/run-job.ts'
 import { performRun } from '../../src/scheduler/perform-run.ts'
-import { createProgressFeed } from '../../src/scheduler/progress-feed.ts'
+import { createProgressBoard } from '../../src/app/progress-board.ts'
 import { takeJob } from '../../src/ledger/jobs.ts'
 import { beginJobRun, endJobRun, type HeldJobRun, readLastJobRuns, resumeJobRun } from '../../src/ledger/job-runs.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
@@ -40,9 +40,14 @@ async function perform(run: HeldJobRun, runJob: RunJob): Promise<readonly string
   await using lease = await takeJob(database.db, 'nightly', { renewMs: 5, expiresMs: 20_000 })
   if (lease === undefined) throw new Error('nobody has it')
   const { signal } = new AbortController()
-  await performRun(run, job, lease, { db: database.db, clock, log, signal, feed: createProgressFeed(), runJob }).catch(
-    () => {},
-  )
+  await performRun(run, job, lease, {
+    db: database.db,
+    clock,
+    log,
+    signal,
+    board: createProgressBoard(),
+    runJob,
+  }).catch(() => {})
   return lines.map(({ event }) => event)
 }
 

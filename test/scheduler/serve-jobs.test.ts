@@ -195,9 +195,9 @@ test('a disk that is full is told of, and what it stopped is gone on with once t
 test('what a running job tells reaches who listens', async () => {
   const scheduler = bench.start()
   const heard: unknown[] = []
-  scheduler.feed.listen(({ kind }) => heard.push(kind, scheduler.feed.running().length))
+  scheduler.board.listen((isTurn) => heard.push(isTurn, scheduler.board.jobs().length))
   await bench.clock.runTo(START + DAY)
-  expect(heard).toEqual(['job.started', 1, 'job.ended', 0])
+  expect(heard).toEqual([true, 1, true, 0])
 })
 
 test('a database that hangs is noticed by looks and runs alike, and what it stopped is gone on with when it answers', async () => {

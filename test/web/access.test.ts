@@ -1,7 +1,10 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, afterAll, beforeAll } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { silentLog } from '../../src/core/log.ts'
 import { createAccess, readCookies, SESSION_COOKIE } from '../../src/web/access.ts'
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { createRecordingLog } from '../helpers/recording-log.ts'
+import { movableClock, startTestStatusServer, type TestStatusServer } from '../helpers/status-server.ts'
 
 const deps = { clock: systemClock, log: silentLog }
 const none: ReadonlyMap<string, string> = new Map()
@@ -66,4 +69,91 @@ test('cookies are read by name; what is none is left out', () => {
     ['b', 'x=y'],
   ])
   expect(readCookies(undefined).size).toBe(0)
+})
+
+let database: TestDatabase
+let guarded: TestStatusServer
+beforeAll(async () => {
+  database = await createTestDatabase()
+  guarded = await startTestStatusServer(database, { token: 'open-sesame' })
+})
+afterAll(async () => {
+  await guarded[Symbol.asyncDispose]()
+  await database[Symbol.asyncDispose]()
+})
+
+const signIn = async (token: string, next = '/runs/1', headers: Readonly<Record<string, string>> = {}) =>
+  await fetch(`${guarded.server.url}/login`, {
+    method: 'POST',
+    headers,
+    body: new URLSearchParams({ token, next }),
+    redirect: 'manual',
+  })
+
+test('pages, metrics and events are closed; health and readiness are open', async () => {
+  for (const path of ['/', '/channels', '/runs/1', '/metrics', '/events', '/nothing']) {
+    const answer = await guarded.get(path)
+    expect([path, answer.status]).toEqual([path, 401])
+    expect(await answer.text()).not.toContain('livehouse_')
+  }
+  for (const path of ['/healthz', '/readyz']) expect([path, (await guarded.get(path)).status]).toEqual([path, 200])
+})
+
+test('the bearer token opens', async () => {
+  const authorization = 'Bearer open-sesame'
+  expect((await guarded.get('/metrics', { authorization: 'Bearer wrong' })).status).toBe(401)
+  for (const path of ['/', '/metrics']) expect((await guarded.get(path, { authorization })).status).toBe(200)
+})
+
+test('signing in sets a cookie that opens, and leads to the page that was asked for', async () => {
+  const form = await guarded.text('/channels?q=a')
+  expect(form).toContain('<form method="post" action="/login">')
+  expect(form).toContain('name="next" value="/channels?q=a"')
+  const answer = await signIn('open-sesame')
+  const cookie = answer.headers.get('set-cookie') ?? ''
+  expect([answer.status, answer.headers.get('location')]).toEqual([303, '/runs/1'])
+  expect(cookie).toMatch(/HttpOnly; SameSite=Strict$/)
+  expect(cookie).not.toContain('sesame')
+  expect((await guarded.get('/', { cookie: cookie.split(';')[0] ?? '' })).status).toBe(200)
+  const behindTls = await signIn('open-sesame', '/', { 'x-forwarded-proto': 'https' })
+  expect(behindTls.headers.get('set-cookie')).toMatch(/; Secure$/)
+})
+
+test('after ten wrong tokens within a minute the form takes none, and each of the ten is logged', async () => {
+  const clock = movableClock()
+  const { log, lines } = createRecordingLog()
+  await using own = await startTestStatusServer(database, { token: 'open-sesame-open-sesame', clock, log })
+  const tryToken = async (token: string) =>
+    await fetch(`${own.server.url}/login`, { method: 'POST', body: new URLSearchParams({ token }), redirect: 'manual' })
+  const wrong = await Promise.all(Array.from({ length: 10 }, async () => await tryToken('nope')))
+  expect(wrong.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 401))
+  expect((await tryToken('open-sesame-open-sesame')).status).toBe(429)
+  expect((await own.get('/metrics', { authorization: 'Bearer nope' })).status).toBe(401)
+  const refused = lines.filter(({ event }) => event === 'http.tokenRefused')
+  expect(refused).toHaveLength(10)
+  expect(refused[0]?.fields).toMatchObject({ from: '127.0.0.1' })
+  clock.nowMs += 60_000
+  expect((await tryToken('open-sesame-open-sesame')).status).toBe(303)
+})
+
+test('a wrong token opens nothing, and says so', async () => {
+  const answer = await signIn('nope')
+  expect([answer.status, answer.headers.get('set-cookie')]).toEqual([401, null])
+  expect(await answer.text()).toContain('That is not the token.')
+})
+
+test.each([
+  '//evil.example/',
+  '/\\evil.example',
+  '/.//evil.example',
+  '/a/..//evil.example',
+  'https://evil.example',
+  'javascript:alert(1)',
+  '/login',
+])('signing in never leads to %s', async (next) =>
+  expect((await signIn('open-sesame', next)).headers.get('location')).toBe('/'),
+)
+
+test('a form that is too large is not read', async () => {
+  expect((await signIn('x'.repeat(5000))).status).toBe(413)
 })

@@ -3,12 +3,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { silentLog } from '../../src/core/log.ts'
 import { DAY } from '../../src/core/wall-clock.ts'
 import { html, missingRow } from '../../src/emulator/fault-effects.ts'
-import { collectFacts, type Facts } from '../../src/web/facts.ts'
 import { judge } from '../../src/web/verdict.ts'
 import { forgetCoverage } from '../../src/ledger/coverage.ts'
 import { finishRun, startRun } from '../../src/ledger/runs.ts'
 import { claimSource } from '../../src/ledger/source.ts'
 import { startPipeline, type TestPipeline, TIME_ZONE } from '../helpers/start-pipeline.ts'
+import { collectFacts, type Facts, createFactsSource } from '../../src/web/facts.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
+import { movableClock } from '../helpers/status-server.ts'
 
 let pipeline: TestPipeline
 beforeAll(async () => {
@@ -123,4 +125,42 @@ test('runs are told with their rows, and days with what was written on them', as
   expect(facts.activity).toEqual([{ day: '2026-11-21', inserted: 5, updated: 1, calls: 12, retries: 2 }])
   // The runs of the pipeline have no end on record; what landed of them is told.
   expect(facts.runs.at(-1)?.streams.find(({ stream }) => stream === 'visitors')?.counts.extracted).toBe(120)
+})
+
+test('many who ask are answered by one reading, and the next comes when the database has rested', async () => {
+  await using database = await createTestDatabase()
+  const { db } = database
+  const clock = movableClock()
+  let readings = 0
+  const source = createFactsSource({
+    db,
+    clock,
+    log: silentLog,
+    budget: { v1Budget: 10, v1BudgetScope: 'account' },
+    // Each reading takes two seconds.
+    readJobs: async () => {
+      readings++
+      clock.nowMs += 2000
+      return []
+    },
+  })
+  const answers = await Promise.all([source.read(), source.read(), source.read()])
+  expect(readings).toBe(1)
+  expect(new Set(answers.map(({ facts }) => facts)).size).toBe(1)
+
+  await startRun(db, { command: 'sync', settings: {}, startedAt: new Date(clock.nowMs) })
+  clock.nowMs += 39_000
+  expect((await source.read()).facts?.runs).toHaveLength(0)
+  expect(readings).toBe(1)
+  clock.nowMs += 1000
+  expect((await source.read()).facts?.runs).toHaveLength(1)
+  expect(readings).toBe(2)
+
+  // What has just changed is worth another reading sooner, but not at once.
+  source.expire()
+  await source.read()
+  expect(readings).toBe(2)
+  clock.nowMs += 2000
+  await source.read()
+  expect(readings).toBe(3)
 })

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { foreign, html, plainForeign } from '../../src/web/html.ts'
+import { foreign, html, plainForeign, maskValues } from '../../src/web/html.ts'
 
 const folder = join(import.meta.dirname, '../../src/web')
 
@@ -59,4 +59,16 @@ test('no template has a value in an attribute without quotes', () => {
     for (const template of templates) expect(template, file).not.toMatch(/<[^>]*\s[\w-]+=\$\{/)
     expect(text, file).not.toMatch(/innerHTML|style="/)
   }
+})
+
+test.each([
+  ['user_id is "张三", and a row needs it', 'user_id is …, and a row needs it'],
+  ['record_id is "a\\"b", not a number', 'record_id is …, not a number'],
+  // Cut in the middle of a value.
+  ['the item is {"nick":"张三","phone":"1381…, not an object', 'the item is {…:…,…:…'],
+  ['id is 13812345678', 'id is …'],
+  ['POST visitorList channel 10001589 page 3: 502', 'POST visitorList channel 10001589 page 3: 502'],
+  ['channel=10001589/type=cash: 90 of 100 rows came', 'channel=10001589/type=cash: 90 of 100 rows came'],
+])('%s', (message, masked) => {
+  expect(maskValues(message)).toBe(masked)
 })

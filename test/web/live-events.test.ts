@@ -3,9 +3,9 @@ import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { createLiveEvents } from '../../src/web/live-events.ts'
-import { messagesOf } from '../../src/web/messages/messages-of.ts'
-import type { ProgressBoard } from '../../src/web/progress-board.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
+import { messagesOf } from '../../src/web/messages.ts'
+import type { ProgressBoard } from '../../src/app/progress-board.ts'
 
 /** Their pictures are long enough to fill what the systems hold back for a connection. */
 const JOBS = 2000
@@ -14,13 +14,12 @@ const PICTURE = 200_000
 test('a browser that reads nothing holds one picture here, gets the latest when it reads, and is let go when it does not', async () => {
   const listeners = new Set<(isTurn: boolean) => void>()
   let shown = 0
-  const board: ProgressBoard = {
+  const board: Pick<ProgressBoard, 'jobs' | 'listen'> = {
     jobs: () => Array.from({ length: JOBS }, () => ({ job: `job-${shown}`, startedAtMs: 0, streams: [] })),
     listen: (listener) => {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
-    [Symbol.dispose]: () => {},
   }
   const clock = createFakeClock()
   using events = createLiveEvents(board, clock)

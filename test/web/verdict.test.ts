@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { DAY } from '../../src/core/wall-clock.ts'
-import { createExpectations } from '../../src/web/expectations.ts'
-import type { JobView } from '../../src/web/facts.ts'
-import { judge } from '../../src/web/verdict.ts'
+import { judge, createExpectations } from '../../src/web/verdict.ts'
 import {
   makeChannel,
   makeFacts,
@@ -13,6 +11,7 @@ import {
   NOW_MS,
   THIS_NIGHT,
 } from '../helpers/status-facts.ts'
+import type { JobView } from '../../src/web/facts.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -172,4 +171,22 @@ test('version 1, which has ten calls a day, does not decide', () => {
 test('a run that was killed is not under way', () => {
   const killed = makeRun({ status: 'interrupted', finishedAt: null })
   expect(judge(makeFacts({ runs: [makeRun(), killed] })).isRunning).toBe(false)
+})
+
+const job = { name: 'j', cron: '15 2 * * *', timeZone: 'UTC', next: undefined, isRunning: false, last: undefined }
+
+test('jobs say of which channels a stream is wanted; what no job reads is wanted of all', () => {
+  const { isWanted } = createExpectations(
+    makeFacts({
+      channels: [makeChannel(), makeChannel({ channelId: '10', group: 'shop' })],
+      jobs: [
+        { ...job, streams: ['gifts', 'visitors'], channels: { group: 'shop' } },
+        { ...job, streams: ['gifts'], channels: ['12'] },
+      ],
+    }),
+  )
+  const wanted = (stream: string) => ['9', '10', '12', 'unknown'].map((channelId) => isWanted(stream, channelId))
+  expect(wanted('gifts')).toEqual([false, true, true, false])
+  expect(wanted('visitors')).toEqual([false, true, false, false])
+  expect(wanted('watch_records')).toEqual([true, true, true, true])
 })

@@ -3,10 +3,11 @@ import { collectDefaultMetrics, Registry } from 'prom-client'
 import type { Database } from '../../store/database.ts'
 import { readRunReports, type RunReport } from '../../ledger/run-reports.ts'
 import { hasEnded } from '../../ledger/runs.ts'
-import type { Known } from '../facts-source.ts'
 import type { Verdict } from '../verdict.ts'
-import { defineMetrics, type Metrics } from './define-metrics.ts'
-import { showFacts } from './show-facts.ts'
+import type { Known } from '../facts.ts'
+import { formatWallTime, wallTimeAt } from '../../core/wall-clock.ts'
+import type { Clock } from '../../core/clock.ts'
+import { showFacts, defineMetrics, type Metrics } from './define-metrics.ts'
 
 /** A call as the client tells of it. */
 export interface CountedCall {
@@ -103,5 +104,51 @@ function add(metrics: Metrics, { command, status, streams }: RunReport, commands
     metrics.runRetries.inc({ stream }, retries)
     for (const [outcome, count] of Object.entries(rows)) metrics.rows.inc({ stream, outcome }, count)
     for (const [proof, count] of Object.entries(slices)) metrics.slices.inc({ stream, proof }, count)
+  }
+}
+
+/** The calls that this process made within one hour. */
+export interface CallHour {
+  /** `HH:00` of the service's wall clock. */
+  readonly hour: string
+  readonly answered: number
+  /** 429, and what stands for it. */
+  readonly refused: number
+  readonly failed: number
+}
+
+/** Remembers the calls of the last day by the hour. */
+export interface CallHistory {
+  readonly add: (outcome: string) => void
+  /** Oldest first; none before the first call. */
+  readonly hours: (timeZone: string) => readonly CallHour[]
+}
+
+const HOURS = 24
+const HOUR_MS = 3_600_000
+
+export function createCallHistory(clock: Clock): CallHistory {
+  const counts = new Map<number, { answered: number; refused: number; failed: number }>()
+  const currentHour = (): number => Math.floor(clock.now() / HOUR_MS)
+  return {
+    add: (outcome) => {
+      const hour = currentHour()
+      const count = counts.get(hour) ?? { answered: 0, refused: 0, failed: 0 }
+      counts.set(hour, count)
+      if (outcome === 'ok') count.answered++
+      else if (outcome === 'api.rateLimited') count.refused++
+      else count.failed++
+      for (const old of counts.keys()) if (old <= hour - HOURS) counts.delete(old)
+    },
+    hours: (timeZone) => {
+      if (counts.size === 0) return []
+      const last = currentHour()
+      return Array.from({ length: HOURS }, (_, index) => {
+        const hour = last - (HOURS - 1 - index)
+        const { answered = 0, refused = 0, failed = 0 } = counts.get(hour) ?? {}
+        const time = formatWallTime(wallTimeAt(hour * HOUR_MS, timeZone)).slice(11, 16)
+        return { hour: time, answered, refused, failed }
+      })
+    },
   }
 }

@@ -2,13 +2,10 @@ import { formatWallMinute } from '../../core/wall-clock.ts'
 import type { ListedChannel } from '../../ledger/channel-states.ts'
 import type { LedgerUnit, WalkDay } from '../../ledger/latest-readings.ts'
 import type { OpenReading, OpenReadings } from '../../ledger/open-readings.ts'
-import { foreign, type Html, html } from '../html.ts'
-import { maskValues } from '../mask-values.ts'
+import { foreign, type Html, html, maskValues } from '../html.ts'
 import { ASKED_FOR } from '../verdict.ts'
-import { dataTable } from './data-table.ts'
-import { mark, proofMarks } from './mark.ts'
 import { coverageSection, lastRead, signedReach, streamsOf } from './streams-section.ts'
-import { section, streamName, type View } from './view.ts'
+import { section, streamName, type View, mark, proofMarks, dataTable } from './view.ts'
 
 /** What of one channel alone is read for its page. */
 export interface ChannelReadings extends OpenReadings {

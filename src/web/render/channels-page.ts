@@ -3,14 +3,12 @@ import type { ListedChannel } from '../../ledger/channel-states.ts'
 import type { LedgerUnit } from '../../ledger/latest-readings.ts'
 import type { OpenReading } from '../../ledger/open-readings.ts'
 import { foreign, type Html, html } from '../html.ts'
-import type { OpenCounts } from '../messages/english.ts'
 import { timelineOf } from '../timeline.ts'
 import { isLate, isToBeRead } from '../verdict.ts'
-import { dataTable } from './data-table.ts'
-import { mark } from './mark.ts'
 import { lastRead, reachOf, unmarked } from './streams-section.ts'
 import { timelineLegend, timelinePatterns, timelineStrip } from './timeline-strip.ts'
-import { link, section, type View } from './view.ts'
+import { link, section, type View, mark, dataTable } from './view.ts'
+import type { OpenCounts } from '../words/sentences-en.ts'
 
 /** What of the list is asked for; empty text for no wish. */
 export interface ChannelFilter {

@@ -1,8 +1,8 @@
 import { DAY, formatWallDate, parseWallTime } from '../../core/wall-clock.ts'
-import { TIMELINE_DAYS } from '../facts.ts'
 import { type Content, type Html, html } from '../html.ts'
-import type { CallHour } from '../metrics/call-history.ts'
 import { section, type View } from './view.ts'
+import { TIMELINE_DAYS } from '../facts.ts'
+import type { CallHour } from '../metrics/status-metrics.ts'
 
 /** One row of numbers under a name, such as a day. */
 interface Point {

@@ -4,10 +4,8 @@ import type { OpenReading } from '../../ledger/open-readings.ts'
 import { type Content, type Html, html } from '../html.ts'
 import { timelineOf } from '../timeline.ts'
 import { isLate, isOver } from '../verdict.ts'
-import { dataTable } from './data-table.ts'
-import { icon, proofMarks } from './mark.ts'
 import { describeDays, timelineAxis, timelineLegend, timelinePatterns, timelineStrip } from './timeline-strip.ts'
-import { moment, rowCount, section, streamName, type View, wallMoment } from './view.ts'
+import { moment, rowCount, section, streamName, type View, wallMoment, icon, proofMarks, dataTable } from './view.ts'
 
 interface StreamRow {
   readonly stream: string

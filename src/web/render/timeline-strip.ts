@@ -1,6 +1,6 @@
 import { type Html, html } from '../html.ts'
-import type { Messages } from '../messages/messages-of.ts'
 import type { DayState, TimelineDay } from '../timeline.ts'
+import type { Messages } from '../messages.ts'
 
 const WIDTH = 10
 const HEIGHT = 24

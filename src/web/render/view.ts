@@ -1,8 +1,10 @@
 import { type WallTime, wallTimeAt } from '../../core/wall-clock.ts'
-import type { Expectations } from '../expectations.ts'
-import type { Facts } from '../facts.ts'
 import { type Content, type Html, html } from '../html.ts'
-import type { Messages } from '../messages/messages-of.ts'
+import type { Expectations } from '../verdict.ts'
+import type { Facts } from '../facts.ts'
+import type { Proof } from '../../core/slice.ts'
+import type { RunReport } from '../../ledger/run-reports.ts'
+import type { Messages } from '../messages.ts'
 
 /** What a part of a page is made from. */
 export interface View {
@@ -65,4 +67,108 @@ export function section(
 ${content}
 </section>
 `
+}
+
+/** The shapes that say the same as the colours. */
+export type Tone = 'good' | 'busy' | 'warn' | 'bad' | 'calm'
+
+const icons: Readonly<Record<Tone, Html>> = {
+  good: html`<path d="M3 8.5 6.5 12 13 4.5"/>`,
+  busy: html`<circle cx="8" cy="8" r="5.5"/><path d="M8 5v3l2 1.5"/>`,
+  warn: html`<path d="M8 2.5 14.5 13.5h-13zM8 6.5v3.2M8 11.6v.4"/>`,
+  bad: html`<path d="M4 4l8 8M12 4l-8 8"/>`,
+  calm: html`<path d="M3.5 8h9"/>`,
+}
+
+/** The sign of a tone, for the eye alone: words stand beside it. */
+export function icon(tone: Tone): Html {
+  return html`<svg class="icon ${tone}" viewBox="0 0 16 16" aria-hidden="true" focusable="false">${icons[tone]}</svg>`
+}
+
+/** A word with its sign. */
+export function mark(tone: Tone, words: string): Html {
+  return html`<span class="mark ${tone}">${icon(tone)}${words}</span>`
+}
+
+const toneOfState: Readonly<Record<RunReport['status'], Tone>> = {
+  ok: 'good',
+  partial: 'warn',
+  waiting: 'busy',
+  failed: 'bad',
+  running: 'busy',
+  interrupted: 'warn',
+}
+
+/** How a run ended. */
+export function stateMark(messages: Messages, state: RunReport['status']): Html {
+  return mark(toneOfState[state], messages.states[state])
+}
+
+const toneOfProof: Readonly<Record<Proof, Tone>> = {
+  verified: 'good',
+  agreed: 'good',
+  unverifiable: 'calm',
+  moving: 'busy',
+  accepted: 'warn',
+  short: 'bad',
+  failed: 'bad',
+}
+
+/** How many slices or partitions ended with each proof, those that are not green first. */
+export function proofMarks(messages: Messages, counts: Readonly<Partial<Record<Proof, number>>>): Html {
+  const order = ['failed', 'short', 'accepted', 'moving', 'verified', 'agreed', 'unverifiable'] as const
+  const found = new Map<string, number>(Object.entries(counts))
+  const marks = order.flatMap((proof) => {
+    const count = found.get(proof) ?? 0
+    if (count === 0) return []
+    const words = `${messages.formats.number(count)} ${messages.proofs[proof]}`
+    return [
+      html`<span class="mark ${toneOfProof[proof]}" title="${messages.proofMeanings[proof]}">${icon(toneOfProof[proof])}${words}</span> `,
+    ]
+  })
+  return marks.length === 0 ? html`${messages.notKnown}` : html`<span class="marks">${marks}</span>`
+}
+
+/** A column of a table: what it is called and what stands in it. */
+export interface TableColumn<Row> {
+  readonly head: string
+  readonly cell: (row: Row) => Content
+  readonly isNumber?: boolean
+}
+
+interface TableSpec<Row> {
+  /** Says what the table is; read out, and seen only where `isCaptionShown`. */
+  readonly caption: string
+  readonly isCaptionShown?: boolean
+  /** The first one names the row. */
+  readonly columns: readonly TableColumn<Row>[]
+  readonly rows: readonly Row[]
+  /** What to say in place of a table without rows. */
+  readonly empty: string
+  readonly className?: string
+}
+
+/**
+ * A table with a caption and headings for both directions. On a phone its rows become blocks, in which each cell carries the
+ * name of its column; the roles keep it a table for screen readers.
+ */
+export function dataTable<Row>({ caption, isCaptionShown, columns, rows, empty, className }: TableSpec<Row>): Html {
+  if (rows.length === 0) return html`<p class="empty">${empty}</p>`
+  const head = columns.map(({ head, isNumber }) => {
+    return html`<th scope="col" role="columnheader" class="${isNumber ? 'number' : ''}">${head}</th>`
+  })
+  const cellOf = ({ head, cell, isNumber }: TableColumn<Row>, row: Row, index: number): Html => {
+    if (index === 0) return html`<th scope="row" role="rowheader">${cell(row)}</th>`
+    return html`<td role="cell" data-label="${head}" class="${isNumber ? 'number' : ''}"><div>${cell(row)}</div></td>`
+  }
+  const body = rows.map((row) => {
+    return html`<tr role="row">${columns.map((column, index) => cellOf(column, row, index))}</tr>
+`
+  })
+  return html`<table role="table" class="data ${className}">
+<caption class="${isCaptionShown ? '' : 'unseen'}">${caption}</caption>
+<thead role="rowgroup"><tr role="row">${head}</tr></thead>
+<tbody role="rowgroup">
+${body}</tbody>
+</table>`
 }

@@ -3,9 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { DAY } from '../../../src/core/wall-clock.ts'
 import { createStatusMetrics, type StatusMetrics } from '../../../src/web/metrics/status-metrics.ts'
-import { createExpectations } from '../../../src/web/expectations.ts'
-import type { Facts } from '../../../src/web/facts.ts'
-import { judge } from '../../../src/web/verdict.ts'
+import { judge, createExpectations } from '../../../src/web/verdict.ts'
 import { finishRun, startRun } from '../../../src/ledger/runs.ts'
 import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
 import {
@@ -18,6 +16,7 @@ import {
   NOW_MS,
   TIME_ZONE,
 } from '../../helpers/status-facts.ts'
+import type { Facts } from '../../../src/web/facts.ts'
 
 let database: TestDatabase
 beforeAll(async () => {

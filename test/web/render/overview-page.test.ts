@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import type { Facts } from '../../../src/web/facts.ts'
 import { channelPage } from '../../../src/web/render/channel-page.ts'
 import { channelsPage } from '../../../src/web/render/channels-page.ts'
 import { overviewPage } from '../../../src/web/render/overview-page.ts'
-import { runPage } from '../../../src/web/render/run-page.ts'
 import { judge } from '../../../src/web/verdict.ts'
 import type { OpenReading } from '../../../src/ledger/open-readings.ts'
 import { makeChannel, makeFacts, makeReading, makeRun, makeUnit, makeView, NOW_MS } from '../../helpers/status-facts.ts'
+import type { Facts } from '../../../src/web/facts.ts'
+import { runPage } from '../../../src/web/render/runs.ts'
 
 const EVIL = `"><script>alert(1)</script><img src=x onerror='alert(2)'>\u202e`
 const noFilter = { q: '', group: '', state: '', show: '', page: 1 }

@@ -1,6 +1,6 @@
 import type { Finding } from '../verdict.ts'
-import type { Sentences } from './english.ts'
-import type { Formats } from './formats.ts'
+import type { Sentences } from './sentences-en.ts'
+import type { Formats } from '../formats.ts'
 
 /** The sentences of the page in simplified Chinese. */
 export const chinese: Sentences = {
@@ -119,7 +119,6 @@ export const chinese: Sentences = {
     notFound: '没有这个页面。',
     back: '回到总览',
     broken: '页面生成失败，原因见日志。',
-    notInTime: '数据库响应超时。',
   },
   footer: { metrics: '监控指标', readOnly: '此页面只读。' },
 }

@@ -1,4 +1,4 @@
-import type { Language } from '../../core/language.ts'
+import type { Language } from '../core/language.ts'
 
 /** Numbers and times as text, as a language writes them. */
 export type Formats = ReturnType<typeof formatsOf>

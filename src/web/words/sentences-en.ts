@@ -1,5 +1,5 @@
 import type { Finding } from '../verdict.ts'
-import type { Formats } from './formats.ts'
+import type { Formats } from '../formats.ts'
 
 /** What is open of a channel: readings that fell short or failed, gaps, streams that are late or unread. */
 export interface OpenCounts {
@@ -132,7 +132,6 @@ export const english = {
     notFound: 'There is no such page.',
     back: 'To the overview',
     broken: 'This page could not be made. The log says why.',
-    notInTime: 'The database took too long to answer.',
   },
   footer: { metrics: 'Metrics', readOnly: 'This page only reads.' },
 }

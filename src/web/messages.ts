@@ -1,4 +1,26 @@
-import { type Language, languages } from '../../core/language.ts'
+import { type Language, languages } from '../core/language.ts'
+import type { StreamName } from '../core/stream.ts'
+import { allStreams } from '../streams/registry.ts'
+import { englishLabels, type Labels } from './words/labels-en.ts'
+import { chineseLabels } from './words/labels-zh.ts'
+import { english, type Sentences } from './words/sentences-en.ts'
+import { chinese } from './words/sentences-zh.ts'
+import { type Formats, formatsOf } from './formats.ts'
+
+/** Every word of the page, with how its language writes numbers and times. */
+export interface Messages extends Labels, Sentences {
+  readonly language: Language
+  /** What each stream is called. */
+  readonly streams: Readonly<Record<StreamName, string>>
+  readonly formats: Formats
+}
+
+/** The words of a language. */
+export function messagesOf(language: Language): Messages {
+  const words = language === 'en' ? { ...englishLabels, ...english } : { ...chineseLabels, ...chinese }
+  const streams = allStreams.map(({ name, label }) => [name, language === 'en' ? label.en : label.zh])
+  return { ...words, language, streams: Object.fromEntries(streams), formats: formatsOf(language) }
+}
 
 /** What may say in which language to answer, the strongest first. */
 export interface LanguageWishes {

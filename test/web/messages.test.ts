@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { formatsOf } from '../../../src/web/messages/formats.ts'
-import { messagesOf } from '../../../src/web/messages/messages-of.ts'
-import { NOW } from '../../helpers/status-facts.ts'
+import { NOW } from '../helpers/status-facts.ts'
+import { messagesOf, chooseLanguage, type LanguageWishes } from '../../src/web/messages.ts'
+import { formatsOf } from '../../src/web/formats.ts'
 
 /** Stands for any value of a sentence, and for the formats. */
 const anything = Object.assign(Object('¤'), formatsOf('en'))
@@ -69,4 +69,23 @@ test.each([
   const { wallTime, wallDay, span, number } = formatsOf(language)
   const spans = [40_000, 60_000, 26 * 3_600_000, 5 * 86_400_000].map(span)
   expect([wallTime(NOW), wallDay(NOW), ...spans, number(1_234_567)]).toEqual(expected)
+})
+
+const nobody: LanguageWishes = { asked: null, remembered: undefined, configured: undefined, accepted: undefined }
+
+test.each<[Partial<LanguageWishes>, string]>([
+  [{}, 'en'],
+  [{ accepted: 'zh-CN,zh;q=0.9,en;q=0.8' }, 'zh-CN'],
+  [{ accepted: 'zh-TW' }, 'zh-CN'],
+  [{ accepted: 'fr-FR, en;q=0.5, zh;q=0.7' }, 'zh-CN'],
+  [{ accepted: 'en-GB,zh;q=0.9' }, 'en'],
+  [{ accepted: 'zh;q=0, fr' }, 'en'],
+  [{ accepted: ';;;q=,' }, 'en'],
+  [{ configured: 'zh-CN', accepted: 'en' }, 'zh-CN'],
+  [{ remembered: 'en', configured: 'zh-CN' }, 'en'],
+  [{ asked: 'zh-CN', remembered: 'en' }, 'zh-CN'],
+  [{ asked: 'zh' }, 'zh-CN'],
+  [{ asked: 'klingon', remembered: 'zh-CN' }, 'zh-CN'],
+])('%j is answered in %s', (wishes, language) => {
+  expect(chooseLanguage({ ...nobody, ...wishes })).toBe(language)
 })

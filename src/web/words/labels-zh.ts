@@ -1,4 +1,4 @@
-import type { Labels } from './english-labels.ts'
+import type { Labels } from './labels-en.ts'
 
 /** The single words of the page in simplified Chinese. */
 export const chineseLabels: Labels = {

@@ -1,19 +1,6 @@
-import type { ProgressEvent } from '../core/progress.ts'
+import type { ReportProgress } from '../core/progress.ts'
 import type { StreamName } from '../core/stream.ts'
 import { createProgressTally, type ProgressTally } from '../sync/progress-tally.ts'
-
-/** What tells of the jobs that this process runs; the scheduler's feed. */
-export interface ProgressSource {
-  readonly running: () => readonly { readonly job: string; readonly startedAtMs: number }[]
-  /** @returns what ends it */
-  readonly listen: (listener: (event: ProgressNews) => void) => () => void
-}
-
-/** As the scheduler's feed tells it. */
-export type ProgressNews =
-  | { readonly kind: 'job.started'; readonly job: string; readonly atMs: number }
-  | { readonly kind: 'job.progress'; readonly job: string; readonly event: ProgressEvent }
-  | { readonly kind: 'job.ended'; readonly job: string }
 
 /** How far a stream of a running job has come. */
 export interface StreamProgress {
@@ -32,10 +19,13 @@ export interface JobProgress {
   readonly streams: readonly StreamProgress[]
 }
 
-/** Adds up what running jobs tell. */
-export interface ProgressBoard extends Disposable {
+/** Adds up how far the jobs have come that this process runs. */
+export interface ProgressBoard {
+  /** @returns what the job reports to */
+  readonly start: (job: string, startedAtMs: number) => ReportProgress
+  readonly end: (job: string) => void
   readonly jobs: () => readonly JobProgress[]
-  /** Told after each piece of news: whether a job began or ended. @returns what ends it */
+  /** The listener hears of each change, and whether a job began or ended; it must not throw. @returns what ends it */
   readonly listen: (listener: (isTurn: boolean) => void) => () => void
 }
 
@@ -45,30 +35,33 @@ interface Entry {
   readonly streams: Set<StreamName>
 }
 
-export function createProgressBoard(source: ProgressSource): ProgressBoard {
+/** Without jobs and listeners. */
+export function createProgressBoard(): ProgressBoard {
   const entries = new Map<string, Entry>()
   const listeners = new Set<(isTurn: boolean) => void>()
-  const begin = (job: string, startedAtMs: number): void =>
-    void entries.set(job, { startedAtMs, tally: createProgressTally(), streams: new Set() })
-  for (const { job, startedAtMs } of source.running()) begin(job, startedAtMs)
-
-  const end = source.listen((news) => {
-    if (news.kind === 'job.started') begin(news.job, news.atMs)
-    else if (news.kind === 'job.ended') entries.delete(news.job)
-    else {
-      const entry = entries.get(news.job)
-      entry?.streams.add(news.event.stream)
-      entry?.tally.add(news.event)
-    }
-    for (const listener of listeners) listener(news.kind !== 'job.progress')
-  })
+  const tell = (isTurn: boolean): void => {
+    for (const listener of listeners) listener(isTurn)
+  }
   return {
+    start: (job, startedAtMs) => {
+      const entry: Entry = { startedAtMs, tally: createProgressTally(), streams: new Set() }
+      entries.set(job, entry)
+      tell(true)
+      return (event) => {
+        entry.streams.add(event.stream)
+        entry.tally.add(event)
+        tell(false)
+      }
+    },
+    end: (job) => {
+      entries.delete(job)
+      tell(true)
+    },
     jobs: () => [...entries].map(([job, entry]) => ({ job, ...progressOf(entry) })),
     listen: (listener) => {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
-    [Symbol.dispose]: end,
   }
 }
 
