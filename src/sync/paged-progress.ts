@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { Row } from '../core/column.ts'
 import type { ItemReader, RejectedItem } from '../core/item.ts'
-import { jsonText } from '../core/json-text.ts'
 import type { Page } from '../core/page.ts'
 import type { Stream } from '../core/stream.ts'
 import type { OpenSlice } from '../ledger/open-slices.ts'
 import { losersOf, winnersOf } from './judge-walk.ts'
 import { liesWithin } from './row-window.ts'
 import type { Slice } from './slice-work.ts'
-import { expectedFields, type HeldRow, removePresent, rowKey } from './walk.ts'
+import { startWalk } from './walk.ts'
 
 /** Refused on so many days in a row, it is not the day's calls that are spent: the slice is `failed`, and waits for all others. */
 export const DAYS_UNTIL_FAILED = 3
@@ -96,7 +95,7 @@ export async function judgeRepeatedPage(
 }
 
 /** What one page brought, judged alone. */
-export interface PageRows {
+interface PageRows {
   /** One a key; of several the freshest. */
   readonly rows: readonly Row[]
   /** Their keys, in the order of the page. */
@@ -109,34 +108,22 @@ export interface PageRows {
   readonly absentFields: ReadonlySet<string>
 }
 
+const everyKey = { size: Infinity, has: () => true }
+
 /** Reads the items of a page whose rows have a key. One answer cannot have moved: equal keys in it are real duplicates. */
 export function readPageRows(stream: Stream, page: Page, readItem: ItemReader): PageRows {
-  const keyOf = rowKey(stream)
-  const held = new Map<string, HeldRow[]>()
-  const unreadable: RejectedItem[] = []
-  const unknownFields = new Set<string>()
-  const absentFields = new Set(expectedFields(stream))
-  let degraded = 0
-  for (const item of page.items) {
-    removePresent(absentFields, item)
-    const read = readItem(item, page)
-    if (read.kind === 'rejected') {
-      unreadable.push(read)
-      continue
-    }
-    for (const field of read.unknownFields) unknownFields.add(field)
-    const key = keyOf(read.row)
-    const raw = jsonText(item)
-    const others = held.get(key) ?? []
-    held.set(key, others)
-    if (others.some((other) => other.raw === raw)) continue
-    if (read.unreadFields.length > 0) degraded++
-    others.push({ row: read.row, raw })
-  }
+  const walk = startWalk(stream, readItem, everyKey)
+  walk.add(page)
+  const { held, rejected, degraded, unknownFields, absentFields } = walk.summary()
+  // An item that comes twice as it is says nothing.
+  const differing = [...held].map(
+    ([key, rows]) => [key, [...new Map(rows.map((row) => [row.raw, row])).values()]] as const,
+  )
+  const byKey = new Map(differing)
   return {
-    rows: winnersOf(stream, held),
-    keys: [...held.keys()],
-    rejected: [...unreadable, ...losersOf(stream, held)],
+    rows: winnersOf(stream, byKey),
+    keys: [...byKey.keys()],
+    rejected: [...rejected, ...losersOf(stream, byKey)],
     degraded,
     unknownFields,
     absentFields,

@@ -54,7 +54,11 @@ export interface Walk {
  * Starts counting a walk. Holds the keys that came, not the rows, but for those of `suspects`: keys that came more than once
  * before, of whose rows only the last knows which one counts.
  */
-export function startWalk(stream: Stream, readItem: ItemReader, suspects: ReadonlySet<string> = noKeys): Walk {
+export function startWalk(
+  stream: Stream,
+  readItem: ItemReader,
+  suspects: Pick<ReadonlySet<string>, 'size' | 'has'> = noKeys,
+): Walk {
   const keyOf = rowKey(stream)
   const isKeyed = stream.identity === undefined
   const held = new Map<string, HeldRow[]>()
@@ -90,6 +94,7 @@ export function startWalk(stream: Stream, readItem: ItemReader, suspects: Readon
           if (rows.length > 1) continue
           keys.add(key)
           distinct++
+          if (read.unreadFields.length > 0) degraded++
           continue
         }
         if (isKeyed && !keys.add(key)) {
@@ -127,7 +132,7 @@ export function expectedFields({ columns, readItem }: Stream): readonly string[]
 }
 
 /** Takes the fields that an item has out of those that none had so far. */
-export function removePresent(absent: Set<string>, item: unknown): void {
+function removePresent(absent: Set<string>, item: unknown): void {
   for (const field of absent) if (Object.hasOwn(Object(item), field)) absent.delete(field)
 }
 
