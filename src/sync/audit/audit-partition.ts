@@ -6,7 +6,7 @@ import { readQuarantined, type UnresolvedItem } from '../../ledger/quarantine.ts
 import { readLastReading } from '../../ledger/slices.ts'
 import { countHeld } from '../../store/table-part.ts'
 import type { CallMeter, RunDeps } from '../slice-work.ts'
-import { auditRanges } from './audit-ranges.ts'
+import { auditRanges, mergeComparisons } from './audit-ranges.ts'
 import { compareRange, type RangeComparison } from './compare-range.ts'
 import { openHoldings } from './holdings.ts'
 import { hasTimes } from './judge-rows.ts'
@@ -36,28 +36,27 @@ async function auditByReading(
 ): Promise<Comparison> {
   const [first, last] = [covered[0], covered.at(-1)]
   if (first === undefined || last === undefined) return nothingCompared
-  const { quarantined, within, quarantinedWithin } = await openHoldings(deps.db, stream, partition, deps.timeZone)
+  const { quarantined, count } = await openHoldings(deps.db, stream, partition, deps.timeZone)
   const column = stream.timeColumns[0] ?? ''
-  const found = []
-  let warehouseRows = 0
-  let quarantinedRows = 0
+  const parts: Comparison[] = []
   for (const window of covered) {
-    found.push(await compareRange({ stream, partition, window, column, quarantined }, deps, meter))
-    warehouseRows += await within(column, window)
-    quarantinedRows += quarantinedWithin(column, window)
+    const { differences, notes, hasMoved, found } = await compareRange(
+      { stream, partition, window, column, quarantined },
+      deps,
+      meter,
+    )
+    const held = await count(column, window)
+    parts.push({
+      verdict: differences.length > 0 ? 'different' : hasMoved ? 'moving' : 'equal',
+      window,
+      sourceRows: found + held.quarantined,
+      warehouseRows: held.rows,
+      quarantinedRows: held.quarantined,
+      differences,
+      notes,
+    })
   }
-  const differences = found.flatMap((each) => each.differences)
-  const moved = found.some(({ hasMoved }) => hasMoved) ? 'moving' : 'equal'
-  return {
-    ...nothingCompared,
-    verdict: differences.length > 0 ? 'different' : moved,
-    window: { from: first.from, to: last.to },
-    sourceRows: found.reduce((sum, each) => sum + each.found, 0) + quarantinedRows,
-    warehouseRows,
-    quarantinedRows,
-    differences,
-    notes: [...new Set(found.flatMap(({ notes }) => notes))],
-  }
+  return mergeComparisons(parts, { from: first.from, to: last.to })
 }
 
 /** A difference of more rows is named by its count alone. */

@@ -1,14 +1,15 @@
 import { isEmptyWindow, type Partition, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
-import { MINUTE, type WallTime } from '../../core/wall-clock.ts'
+import { MINUTE } from '../../core/wall-clock.ts'
 import type { CallMeter, RunDeps } from '../slice-work.ts'
 import { compareRange } from './compare-range.ts'
-import { type Holdings, openHoldings } from './holdings.ts'
+import { type Held, type Holdings, openHoldings } from './holdings.ts'
 import { mayStillChange } from './judge-rows.ts'
 import {
   differenceOf,
   narrowDifference,
   openSourceCounts,
+  SMALL_ROWS,
   type SourceCounts,
   type Suspect,
 } from './narrow-difference.ts'
@@ -27,10 +28,6 @@ export interface RangesAudit {
 
 /** Ranges with a gap between them that are compared; the newest ones. */
 const MOST_RANGES = 10
-/** Boundaries that are asked for while a difference is narrowed. */
-const MOST_BOUNDARIES = 40
-/** So many rows are read to name those that differ. */
-const SMALL_ROWS = 300
 /**
  * Of the last days as many: there rows come and change by themselves, in a live channel hundreds at once, and only by reading them
  * is that told from a loss.
@@ -65,7 +62,7 @@ export async function auditRanges(audit: RangesAudit, deps: RunDeps, meter: Call
   const column = (await audit.learnColumn()) ?? stream.timeColumns[0] ?? ''
   const parts: Comparison[] = []
   for (const range of ranges) parts.push(await comparePrecisely(range, column, sides))
-  return merge(parts, window, notes)
+  return mergeComparisons(parts, window, notes)
 }
 
 interface Sides {
@@ -83,36 +80,29 @@ async function compareOnce({ from, to }: Window, { audit, holdings, counts }: Si
   const total = await counts.total(wide)
   if (total === undefined) return undefined
   const columns = audit.stream.timeColumns
-  const held: number[] = []
-  for (const column of columns) held.push(await heldOf(column, wide, audit.isWhole, holdings))
-  if (!held.includes(total)) return undefined
-  const column = held.every((rows) => rows === total) ? columns[0] : await audit.learnColumn()
-  if (column !== undefined && held[columns.indexOf(column)] !== total) return undefined
-  const counted = column ?? columns[held.indexOf(total)] ?? ''
-  const untimed = audit.isWhole ? holdings.quarantinedUntimed(counted) : 0
-  const quarantinedRows = holdings.quarantinedWithin(counted, wide) + untimed
+  const held: Held[] = []
+  for (const column of columns) {
+    const { rows, quarantined } = await holdings.count(column, wide)
+    // What has no time that could be read lies somewhere in the whole; in a part of it, it would stand in for rows that are missing.
+    const untimed = audit.isWhole ? await holdings.count(column) : { rows: 0, quarantined: 0 }
+    held.push({ rows: rows + untimed.rows, quarantined: quarantined + untimed.quarantined })
+  }
+  const areEqual = held.map(({ rows }) => rows === total)
+  if (!areEqual.includes(true)) return undefined
+  const column = areEqual.includes(false) ? await audit.learnColumn() : columns[0]
+  const counted = held[column === undefined ? areEqual.indexOf(true) : columns.indexOf(column)]
+  if (counted?.rows !== total) return undefined
+  const quarantinedRows = counted.quarantined
   return { ...nothingCompared, verdict: 'equal', sourceRows: total, warehouseRows: total, quarantinedRows }
-}
-
-/** What has no time that could be read lies somewhere in the whole; in a part of it, it would stand in for rows that are missing. */
-async function heldOf(column: string, window: Window, isWhole: boolean, holdings: Holdings): Promise<number> {
-  return (await holdings.within(column, window)) + (isWhole ? await holdings.untimed(column) : 0)
 }
 
 async function comparePrecisely(range: Window, column: string, sides: Sides): Promise<Comparison> {
   const { holdings, counts } = sides
   // Where a count is not exact at an edge, it is taken some minutes within, and those minutes are read: none is added that is not covered.
   const [from, to] = [await counts.before(range.from, 'later'), await counts.before(range.to, 'earlier')]
-  const window = { from: from.at, to: to.at }
-  const timed = await holdings.within(column, window)
-  const bothSides = {
-    before: async (at: WallTime) => await counts.before(at, 'earlier'),
-    held: async (part: Window) => await holdings.within(column, part),
-    middle: async (part: Window, rows: number) => await holdings.minuteAt(column, part, Math.floor(rows / 2)),
-  }
-  const limits = { smallRows: SMALL_ROWS, mostBoundaries: MOST_BOUNDARIES }
-  const suspects = await narrowDifference(from, to, bothSides, limits)
-  const sourceRows = timed + differenceOf(from, to, timed)
+  const timed = await holdings.count(column, { from: from.at, to: to.at })
+  const suspects = await narrowDifference(from, to, column, sides)
+  const sourceRows = timed.rows + differenceOf(from, to, timed.rows)
   const edges = [
     { from: range.from, to: from.at },
     { from: to.at, to: range.to },
@@ -122,9 +112,8 @@ async function comparePrecisely(range: Window, column: string, sides: Sides): Pr
   const blur = `counted to within ${slack} rows: it is not known whether the service's filter includes its end`
   // Of what the source has more, rows without a readable time are here as well, but for those that are named as missing.
   const missing = found.differences.reduce((sum, each) => sum + (each.kind === 'missing' ? each.rows : 0), 0)
-  const untimed = Math.min(await holdings.untimed(column), Math.max(0, sourceRows - timed - missing))
-  const quarantinedRows = holdings.quarantinedWithin(column, window)
-  const counted = { ...nothingCompared, sourceRows, warehouseRows: timed + untimed, quarantinedRows }
+  const untimed = Math.min((await holdings.count(column)).rows, Math.max(0, sourceRows - timed.rows - missing))
+  const counted = { sourceRows, warehouseRows: timed.rows + untimed, quarantinedRows: timed.quarantined }
   return { ...counted, window: range, ...found, notes: [...found.notes, ...(slack > 0 ? [blur] : [])] }
 }
 
@@ -160,7 +149,12 @@ async function examine(
   return { verdict, differences: differences.toReversed(), notes: [...notes] }
 }
 
-function merge(parts: readonly Comparison[], window: Window, notes: readonly string[]): Comparison {
+/** What parts of a partition have come to, together. */
+export function mergeComparisons(
+  parts: readonly Comparison[],
+  window: Window,
+  notes: readonly string[] = [],
+): Comparison {
   const sum = (rows: readonly (number | undefined)[]) => rows.reduce<number>((total, each) => total + (each ?? 0), 0)
   const verdict = (['different', 'moving'] as const).find((each) => parts.some((part) => part.verdict === each))
   return {

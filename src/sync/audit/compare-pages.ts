@@ -1,16 +1,15 @@
 import { jsonText } from '../../core/json-text.ts'
-import { type Partition, partitionKey, type Window } from '../../core/slice.ts'
-import type { Stream } from '../../core/stream.ts'
+import { partitionKey, type Window } from '../../core/slice.ts'
 import { formatWallDate, MINUTE, wallTimeAt } from '../../core/wall-clock.ts'
 import { hashItem, readQuarantined } from '../../ledger/quarantine.ts'
 import { compareRows } from '../../store/compare-rows.ts'
 import { rowKeyColumn } from '../../store/table-part.ts'
-import type { CallMeter, RunDeps } from '../slice-work.ts'
+import type { RunDeps } from '../slice-work.ts'
 import { compareRange } from './compare-range.ts'
 import { openHoldings } from './holdings.ts'
 import { hasTimes, type JudgedRows, judgeRows } from './judge-rows.ts'
 import type { LearnColumn } from './learn-filter-column.ts'
-import { describesSame, type Difference, type OpenAudit } from './partition-audit.ts'
+import type { Difference, OpenAudit } from './partition-audit.ts'
 
 /** What comparing random pages has shown; the differences are with their partitions. */
 export interface PagesComparison {
@@ -21,8 +20,17 @@ export interface PagesComparison {
   readonly rows: number
 }
 
-interface OpenPart extends PagedPart {
+/** A list whose pages can be compared. */
+interface Part {
   readonly audit: OpenAudit
+  readonly pages: number
+  /** What is covered of a list with times, and by which of them its rows belong to it; undefined for a whole list. */
+  readonly window: Window | undefined
+  readonly column: string | undefined
+}
+
+interface ComparedPage extends JudgedRows {
+  readonly rows: number
 }
 
 /** Compares random pages of what has been compared by count, field by field, and adds what differs to it. */
@@ -32,7 +40,7 @@ export async function comparePages(
   deps: RunDeps,
   learnColumn: LearnColumn,
 ): Promise<PagesComparison> {
-  const parts: OpenPart[] = []
+  const parts: Part[] = []
   for (const audit of audits) parts.push(...(await partsOf(audit, deps, learnColumn)))
   const total = parts.reduce((sum, part) => sum + part.pages, 0)
   const chosen = choosePages(total, pages, seed)
@@ -41,105 +49,69 @@ export async function comparePages(
   for (const part of parts) {
     const end = begin + part.pages
     for (const number of chosen.filter((each) => each >= begin && each < end)) {
-      if (deps.signal.aborted || part.audit.error !== undefined) break
-      rows += await compareOne(part, number - begin, deps)
+      const { audit } = part
+      if (deps.signal.aborted || audit.error !== undefined) break
+      try {
+        const page =
+          part.window === undefined
+            ? await compareListPage(audit, number - begin + 1, deps)
+            : await compareRangeOfPage(part, part.window, number - begin, deps)
+        addDifferences(audit, page)
+        rows += page.rows
+      } catch (error) {
+        audit.error = error
+      }
     }
     begin = end
   }
   return { seed, pages: chosen.length, of: total, rows }
 }
 
-async function compareOne(part: OpenPart, place: number, deps: RunDeps): Promise<number> {
-  const { audit } = part
-  try {
-    const page = await comparePage(part, place, deps, audit.meter)
-    addTo(audit, page.differences, page.notes)
-    return page.rows
-  } catch (error) {
-    audit.error = error
-    return 0
-  }
-}
-
-/** A row may have been found by its count already, or lie on two pages. */
-function addTo(audit: OpenAudit, differences: readonly Difference[], notes: readonly string[]): void {
-  const { comparison } = audit
-  if (comparison === undefined) return
-  const fresh = differences.filter((each) => !comparison.differences.some((known) => describesSame(known, each)))
-  audit.comparison = {
-    ...comparison,
-    verdict: fresh.length > 0 ? 'different' : comparison.verdict,
-    differences: [...comparison.differences, ...fresh],
-    notes: [...new Set([...comparison.notes, ...notes])],
-  }
-}
-
 /** Of lists with times the pages that are held here; of others as many as the source counts. */
-async function partsOf(audit: OpenAudit, deps: RunDeps, learnColumn: LearnColumn): Promise<readonly OpenPart[]> {
+async function partsOf(audit: OpenAudit, deps: RunDeps, learnColumn: LearnColumn): Promise<readonly Part[]> {
   const { task, comparison, meter } = audit
   const { stream, partition, covered } = task
   const pagesFor = (rows: number) => Math.max(1, Math.ceil(rows / stream.pageSize))
   if (comparison === undefined || comparison.verdict === 'unread') return []
   if (covered === undefined) {
     const { sourceRows } = comparison
-    if (sourceRows === undefined) return []
-    return [{ audit, stream, partition, window: undefined, column: undefined, pages: pagesFor(sourceRows) }]
+    return sourceRows === undefined
+      ? []
+      : [{ audit, window: undefined, column: undefined, pages: pagesFor(sourceRows) }]
   }
   const column = await learnColumn(stream, meter)
-  const { within } = await openHoldings(deps.db, stream, partition, deps.timeZone)
-  const parts: OpenPart[] = []
+  const { count } = await openHoldings(deps.db, stream, partition, deps.timeZone)
+  const parts: Part[] = []
   for (const window of covered) {
-    const rows = await within(column ?? stream.timeColumns[0] ?? '', window)
-    parts.push({ audit, stream, partition, window, column, pages: pagesFor(rows) })
+    const { rows } = await count(column ?? stream.timeColumns[0] ?? '', window)
+    parts.push({ audit, window, column, pages: pagesFor(rows) })
   }
   return parts
 }
 
-/** A list whose pages can be compared: its number of pages, and what is covered of one with times. */
-interface PagedPart {
-  readonly stream: Stream
-  readonly partition: Partition
-  /** Undefined for a whole list. */
-  readonly window: Window | undefined
-  readonly pages: number
-  /** By which rows belong to a window. */
-  readonly column: string | undefined
-}
-
-interface ComparedPage extends JudgedRows {
-  readonly rows: number
-}
-
 /**
- * Compares one page's worth of rows value by value. Of a list with times that is the range that holds as many rows here: read as a
- * whole, so that rows without an id can be told, and rows that are missing on either side show.
+ * Compares the range that holds a page's worth of rows here: read as a whole, so that rows without an id can be told, and rows that
+ * are missing on either side show.
  */
-async function comparePage(part: PagedPart, place: number, deps: RunDeps, meter: CallMeter): Promise<ComparedPage> {
-  if (part.window === undefined) return await compareListPage(part, place + 1, deps, meter)
-  const { stream, partition, column } = part
-  const holdings = await openHoldings(deps.db, stream, partition, deps.timeZone)
-  const window = await windowOfPage(part, part.window, place, holdings.minuteAt)
-  return await compareRange({ stream, partition, window, column, quarantined: holdings.quarantined }, deps, meter)
-}
-
-async function windowOfPage(
-  { stream, pages, column = stream.timeColumns[0] ?? '' }: PagedPart,
+async function compareRangeOfPage(
+  { audit, pages, column }: Part,
   whole: Window,
   place: number,
-  minuteAt: (column: string, window: Window, place: number) => Promise<number | undefined>,
-): Promise<Window> {
-  const bound = async (page: number) => (await minuteAt(column, whole, page * stream.pageSize)) ?? whole.to
-  const from = place === 0 ? whole.from : await bound(place)
-  const to = place === pages - 1 ? whole.to : await bound(place + 1)
-  return { from, to: Math.max(to, from + MINUTE) }
+  deps: RunDeps,
+): Promise<ComparedPage> {
+  const { stream, partition } = audit.task
+  const { minuteAt, quarantined } = await openHoldings(deps.db, stream, partition, deps.timeZone)
+  const beginOf = async (page: number) => {
+    if (page === 0 || page === pages) return page === 0 ? whole.from : whole.to
+    return (await minuteAt(column ?? stream.timeColumns[0] ?? '', whole, page * stream.pageSize)) ?? whole.to
+  }
+  const [from, to] = [await beginOf(place), await beginOf(place + 1)]
+  const window = { from, to: Math.max(to, from + MINUTE) }
+  return await compareRange({ stream, partition, window, column, quarantined }, deps, audit.meter)
 }
 
-async function compareListPage(
-  { stream, partition }: PagedPart,
-  page: number,
-  deps: RunDeps,
-  meter: CallMeter,
-): Promise<ComparedPage> {
+async function compareListPage({ task, meter }: OpenAudit, page: number, deps: RunDeps): Promise<ComparedPage> {
+  const { stream, partition } = task
   const { db, timeZone } = deps
   const serviceDay = formatWallDate(wallTimeAt(deps.clock.now(), timeZone))
   const readItem = deps.openItemReader(stream, { partition, serviceDay })
@@ -155,6 +127,27 @@ async function compareListPage(
   // What is missing of a list without times has been told by its number.
   const judged = await judgeRows(await compareRows(db, stream, rows, timeZone), range, deps, !hasTimes(stream))
   return { ...judged, rows: rows.length }
+}
+
+/** A row may have been found by its count already, or lie on two pages. */
+function addDifferences(audit: OpenAudit, { differences, notes }: ComparedPage): void {
+  const { comparison } = audit
+  if (comparison === undefined) return
+  const fresh = differences.filter((each) => !comparison.differences.some((known) => describesSame(known, each)))
+  audit.comparison = {
+    ...comparison,
+    verdict: fresh.length > 0 ? 'different' : comparison.verdict,
+    differences: [...comparison.differences, ...fresh],
+    notes: [...new Set([...comparison.notes, ...notes])],
+  }
+}
+
+/** Whether one difference says what another has said: rows may be found by their count and by their values. */
+function describesSame(known: Difference, other: Difference): boolean {
+  if (known.kind === 'changed' || other.kind === 'changed')
+    return known.kind === 'changed' && other.kind === 'changed' && known.key === other.key
+  if (known.kind !== other.kind) return false
+  return !('keys' in known && 'keys' in other) || other.keys.every((key) => known.keys.includes(key))
 }
 
 /**

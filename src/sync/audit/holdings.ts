@@ -7,17 +7,17 @@ import { readQuarantined } from '../../ledger/quarantine.ts'
 import { countHeld, countUntimed, findMinute, type TablePart } from '../../store/table-part.ts'
 import { minuteOf } from '../row-window.ts'
 
+/** Rows, what is in quarantine among them. */
+export interface Held {
+  readonly rows: number
+  readonly quarantined: number
+}
+
 /** What the warehouse holds of one partition of a time-filtered stream: rows, and what came and could not be read. */
 export interface Holdings {
-  /** Whose time of this column lies in a range. */
-  readonly within: (column: string, window: Window) => Promise<number>
-  /** That have no time in this column which could be read: they may lie anywhere. */
-  readonly untimed: (column: string) => Promise<number>
-  /** Of `within` what is in quarantine. */
-  readonly quarantinedWithin: (column: string, window: Window) => number
-  /** Of `untimed` what is in quarantine. */
-  readonly quarantinedUntimed: (column: string) => number
-  /** The minute of the row at this place in the order of a column. */
+  /** Whose time of this column lies in a range; without one, those whose time could not be read: they may lie anywhere. */
+  readonly count: (column: string, window?: Window) => Promise<Held>
+  /** The minute of the row at this place in the order of a column; undefined where there is none. */
   readonly minuteAt: (column: string, window: Window, place: number) => Promise<WallTime | undefined>
   /** Hashes of what is in quarantine. */
   readonly quarantined: ReadonlySet<string>
@@ -30,21 +30,20 @@ export async function openHoldings(
   timeZone: string,
 ): Promise<Holdings> {
   const items = await readQuarantined(db, stream.name, partitionKey(partition))
-  const partOf = (column: string, window: Window | undefined): TablePart => ({
-    stream: { ...stream, timeColumns: [column] },
-    partition,
-    window,
-    timeZone,
-  })
-  const minutesOf = (column: string) => items.map(({ raw }) => minuteOfItem(raw, stream, column, timeZone))
-  const quarantinedWithin = (column: string, window: Window) =>
-    minutesOf(column).filter((minute) => minute !== undefined && minute >= window.from && minute < window.to).length
-  const quarantinedUntimed = (column: string) => minutesOf(column).filter((minute) => minute === undefined).length
+  const partOf = (column: string, window: Window | undefined): TablePart => {
+    return { stream: { ...stream, timeColumns: [column] }, partition, window, timeZone }
+  }
   return {
-    within: async (column, window) => (await countHeld(db, partOf(column, window))) + quarantinedWithin(column, window),
-    untimed: async (column) => (await countUntimed(db, partOf(column, undefined), column)) + quarantinedUntimed(column),
-    quarantinedWithin,
-    quarantinedUntimed,
+    count: async (column, window) => {
+      const part = partOf(column, window)
+      const rows = window === undefined ? await countUntimed(db, part, column) : await countHeld(db, part)
+      const quarantined = items.filter(({ raw }) => {
+        const minute = minuteOfItem(raw, stream, column, timeZone)
+        if (window === undefined || minute === undefined) return window === minute
+        return minute >= window.from && minute < window.to
+      }).length
+      return { rows: rows + quarantined, quarantined }
+    },
     minuteAt: async (column, window, place) => await findMinute(db, partOf(column, window), column, place),
     quarantined: new Set(items.map(({ hash }) => hash)),
   }

@@ -3,6 +3,7 @@ import type { Partition, Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
 import { MINUTE, type WallTime } from '../../core/wall-clock.ts'
 import type { CallMeter } from '../slice-work.ts'
+import type { Holdings } from './holdings.ts'
 
 /**
  * How many rows the source has before a minute. Whether its filter includes its end is not known, nor always to be told from its
@@ -23,21 +24,10 @@ export interface Suspect {
   readonly rows: number
 }
 
-export interface BothSides {
-  /** Asks the source. The boundary may lie some minutes before `at`, where its count is exact. */
-  readonly before: (at: WallTime) => Promise<Boundary>
-  /** Rows of the warehouse in a range. */
-  readonly held: (window: Window) => Promise<number>
-  /** The minute of the row in the middle; undefined where there is none. */
-  readonly middle: (window: Window, held: number) => Promise<WallTime | undefined>
-}
-
-export interface NarrowLimits {
-  /** A range in which the source has no more rows is small enough to be read. */
-  readonly smallRows: number
-  /** Boundaries that are asked for at most; what is left then is named as it is. */
-  readonly mostBoundaries: number
-}
+/** A range in which neither side has more rows is small enough to be read, and its rows to be named. */
+export const SMALL_ROWS = 300
+/** Boundaries that are asked for at most; what is left then is named as it is. */
+const MOST_BOUNDARIES = 40
 
 /**
  * Names a difference to small ranges: halves what differs, by the rows where the warehouse has any, else by time. A range of which
@@ -46,13 +36,14 @@ export interface NarrowLimits {
 export async function narrowDifference(
   from: Boundary,
   to: Boundary,
-  sides: BothSides,
-  limits: NarrowLimits,
+  column: string,
+  { holdings, counts }: { readonly holdings: Holdings; readonly counts: Pick<SourceCounts, 'before'> },
+  limits = { smallRows: SMALL_ROWS, mostBoundaries: MOST_BOUNDARIES },
 ): Promise<readonly Suspect[]> {
   let asked = 0
   const narrow = async (start: Boundary, end: Boundary): Promise<readonly Suspect[]> => {
     const window = { from: start.at, to: end.at }
-    const held = await sides.held(window)
+    const held = (await holdings.count(column, window)).rows
     const rows = differenceOf(start, end, held)
     if (rows === 0) return []
     const sourceRows = end.most - start.fewest
@@ -68,10 +59,10 @@ export async function narrowDifference(
   const boundaryBetween = async (start: Boundary, end: Boundary, held: number): Promise<Boundary | undefined> => {
     const window = { from: start.at, to: end.at }
     const halfTime = start.at + Math.floor((end.at - start.at) / 2 / MINUTE) * MINUTE
-    for (const at of [await sides.middle(window, held), halfTime]) {
+    for (const at of [await holdings.minuteAt(column, window, Math.floor(held / 2)), halfTime]) {
       if (at === undefined || at <= start.at || at >= end.at) continue
       asked++
-      const boundary = await sides.before(at)
+      const boundary = await counts.before(at, 'earlier')
       if (boundary.at > start.at && boundary.at < end.at) return boundary
     }
     return undefined

@@ -107,14 +107,6 @@ export function rowsOf(difference: Difference): number {
   return difference.kind === 'changed' ? 1 : Math.abs(difference.rows)
 }
 
-/** Whether one difference says what another has said: rows may be found by their count and by their values. */
-export function describesSame(known: Difference, other: Difference): boolean {
-  if (known.kind === 'changed' || other.kind === 'changed')
-    return known.kind === 'changed' && other.kind === 'changed' && known.key === other.key
-  if (known.kind !== other.kind) return false
-  return !('keys' in known && 'keys' in other) || other.keys.every((key) => known.keys.includes(key))
-}
-
 const KEYS_SHOWN = 5
 
 /** One sentence without values: they may be personal data, and this goes to logs and into the record of the run. */
@@ -158,10 +150,10 @@ function are(rows: number): string {
 }
 
 /**
- * Whether reading again mends it: rows of some streams are never marked as removed, whether they were named or only counted, and
+ * Whether reading again repairs it: rows of some streams are never marked as removed, whether they were named or only counted, and
  * what the source withholds stays away.
  */
-export function isMendedByReading(difference: Difference, { marksRemoved }: Pick<Stream, 'marksRemoved'>): boolean {
+export function isRepairedByReading(difference: Difference, { marksRemoved }: Pick<Stream, 'marksRemoved'>): boolean {
   const isTooMany = difference.kind === 'surplus' || (difference.kind === 'count' && difference.rows < 0)
   return difference.kind !== 'withheld' && (!isTooMany || marksRemoved)
 }

@@ -83,10 +83,10 @@ export async function runAudit(request: AuditRequest, deps: RunDeps): Promise<Au
   const wantsPages = request.pages > 0 && !signal.aborted
   const pages = wantsPages ? await comparePages(audits, request, inner, learnColumn) : undefined
   const tally = createTally(request.streams)
-  const allowance = createAllowance(request.acceptances, deps.clock.now())
+  const takeAllowance = createAllowance(request.acceptances, deps.clock.now())
   const partitions: PartitionAudit[] = []
   for (const audit of audits) {
-    const settled = await settleAudit(audit, { allowance, reopens: request.reopens }, deps)
+    const settled = await settleAudit(audit, { takeAllowance, reopens: request.reopens }, deps)
     partitions.push(settled)
     addTo(tally, audit, settled, signal.aborted)
   }

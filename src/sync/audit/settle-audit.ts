@@ -8,7 +8,7 @@ import type { RunDeps } from '../slice-work.ts'
 import {
   type Comparison,
   type Difference,
-  isMendedByReading,
+  isRepairedByReading,
   nothingCompared,
   type OpenAudit,
   type PartitionAudit,
@@ -16,7 +16,7 @@ import {
 } from './partition-audit.ts'
 
 export interface SettleOptions {
-  readonly allowance: Allowance
+  readonly takeAllowance: TakeAllowance
   /** Whether the next sync is to read again what differs. */
   readonly reopens: boolean
 }
@@ -24,14 +24,14 @@ export interface SettleOptions {
 /** Ends the audit of a partition: what an operator has acknowledged is accepted, what differs is to be read again. */
 export async function settleAudit(
   { task: { stream, partition }, meter, comparison, error }: OpenAudit,
-  { allowance, reopens }: SettleOptions,
+  { takeAllowance, reopens }: SettleOptions,
   { db, clock }: Pick<RunDeps, 'db' | 'clock'>,
 ): Promise<PartitionAudit> {
   const place = { stream: stream.name, partition: partitionKey(partition), ...meter.counts() }
   if (comparison === undefined || error !== undefined)
     return { ...nothingCompared, ...comparison, ...place, verdict: 'failed', reopened: [], error }
   const open = stream.isTimeFiltered ? await readReopened(db, stream.name, place.partition) : []
-  const isAccepted = allowance.take(stream, partition, comparison.differences)
+  const isAccepted = takeAllowance(stream, partition, comparison.differences)
   const found = isAccepted ? 'accepted' : comparison.verdict
   const verdict = open.length > 0 ? 'different' : found
   const wanted = reopens && verdict === 'different' ? windowsToReopen(comparison, stream) : []
@@ -55,41 +55,36 @@ export async function settleAudit(
 /** Lists without times are read whole by every sync anyway. */
 function windowsToReopen({ differences }: Comparison, stream: Stream): readonly Window[] {
   if (!stream.isTimeFiltered) return []
-  const mended = differences.filter((difference) => isMendedByReading(difference, stream))
-  return mergeWindows(mended.flatMap(({ window }) => window ?? []))
+  const repaired = differences.filter((difference) => isRepairedByReading(difference, stream))
+  return mergeWindows(repaired.flatMap(({ window }) => window ?? []))
 }
 
-/** What operators have acknowledged, and how much of it one audit has already met with. */
-export interface Allowance {
-  /** Whether all these differences of a partition have been accepted: then that much less is left of it. */
-  readonly take: (stream: Stream, partition: Partition, differences: readonly Difference[]) => boolean
-}
+/** Whether all these differences of a partition have been accepted: then that much less is left of what was acknowledged. */
+type TakeAllowance = (stream: Stream, partition: Partition, differences: readonly Difference[]) => boolean
 
 /**
  * Only what the source withholds can have been accepted: where it was acknowledged, and up to its size over all partitions of
  * the channel together, as a sync takes it.
  */
-export function createAllowance(acceptances: readonly Acceptance[], nowMs: number): Allowance {
+export function createAllowance(acceptances: readonly Acceptance[], nowMs: number): TakeAllowance {
   const standing = acceptances
     .filter((each) => isStanding(each, nowMs))
     .toSorted((a, b) => a.missingRows - b.missingRows)
   let taken: ReadonlyMap<string, number> = new Map()
-  return {
-    take: ({ name }, { channel = null }, differences) => {
-      const ofChannel = standing.filter(({ stream, channelId }) => stream === name && channelId === channel)
-      const next = new Map(taken)
-      for (const difference of differences) {
-        if (difference.kind !== 'withheld') return false
-        const rows = rowsOf(difference)
-        const room = ofChannel.find(
-          (each) => meets(each, difference.window) && (next.get(each.acceptanceId) ?? 0) + rows <= each.missingRows,
-        )
-        if (room === undefined) return false
-        next.set(room.acceptanceId, (next.get(room.acceptanceId) ?? 0) + rows)
-      }
-      taken = next
-      return differences.length > 0
-    },
+  return ({ name }, { channel = null }, differences) => {
+    const ofChannel = standing.filter(({ stream, channelId }) => stream === name && channelId === channel)
+    const next = new Map(taken)
+    for (const difference of differences) {
+      if (difference.kind !== 'withheld') return false
+      const rows = rowsOf(difference)
+      const room = ofChannel.find(
+        (each) => meets(each, difference.window) && (next.get(each.acceptanceId) ?? 0) + rows <= each.missingRows,
+      )
+      if (room === undefined) return false
+      next.set(room.acceptanceId, (next.get(room.acceptanceId) ?? 0) + rows)
+    }
+    taken = next
+    return differences.length > 0
   }
 }
 

@@ -2,27 +2,29 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Window } from '../../../src/core/slice.ts'
 import { MINUTE } from '../../../src/core/wall-clock.ts'
-import { type BothSides, narrowDifference } from '../../../src/sync/audit/narrow-difference.ts'
+import { narrowDifference } from '../../../src/sync/audit/narrow-difference.ts'
 
+const everything = { from: 0, to: 10_000 * MINUTE }
 const limits = { smallRows: 3, mostBoundaries: 1000 }
 const within = (minutes: readonly number[], { from, to }: Window) => minutes.filter((at) => at >= from && at < to)
 
 /** Two lists of minutes; the source tells how many lie before one, off by those of its first second where ends are not known. */
 function sidesOf(source: readonly number[], held: readonly number[], blurred: readonly number[] = []) {
   let asked = 0
-  const sides: BothSides = {
-    before: async (at) => {
-      asked++
-      const fewest = source.filter((minute) => minute < at).length
-      return { at, fewest, most: fewest + (blurred.includes(at) ? source.filter((minute) => minute === at).length : 0) }
-    },
-    held: async (window) => within(held, window).length,
-    middle: async (window, rows) => within(held, window).toSorted((a, b) => a - b)[Math.floor(rows / 2)],
+  const before = async (at: number) => {
+    asked++
+    const fewest = source.filter((minute) => minute < at).length
+    return { at, fewest, most: fewest + (blurred.includes(at) ? source.filter((minute) => minute === at).length : 0) }
   }
+  const holdings = {
+    count: async (_column: string, window = everything) => ({ rows: within(held, window).length, quarantined: 0 }),
+    minuteAt: async (_column: string, window: Window, place: number) =>
+      within(held, window).toSorted((a, b) => a - b)[place],
+    quarantined: new Set<string>(),
+  }
+  const sides = { holdings, counts: { before } }
   return { sides, asked: () => asked }
 }
-
-const everything = { from: 0, to: 10_000 * MINUTE }
 
 async function narrow(
   source: readonly number[],
@@ -31,8 +33,8 @@ async function narrow(
   over = limits,
 ) {
   const { sides, asked } = sidesOf(source, held, blurred)
-  const bounds = [await sides.before(everything.from), await sides.before(everything.to)] as const
-  return { suspects: await narrowDifference(...bounds, sides, over), asked: asked() }
+  const bounds = [await sides.counts.before(everything.from), await sides.counts.before(everything.to)] as const
+  return { suspects: await narrowDifference(...bounds, 'at', sides, over), asked: asked() }
 }
 
 /** With other cases each time; fast-check prints the seed of one that fails. */

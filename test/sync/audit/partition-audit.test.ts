@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Difference, isMendedByReading } from '../../../src/sync/audit/partition-audit.ts'
+import { type Difference, isRepairedByReading } from '../../../src/sync/audit/partition-audit.ts'
 
 const window = undefined
 
@@ -28,7 +28,7 @@ test.each<[Difference, { readonly kept: boolean; readonly marked: boolean }]>([
     { kind: 'withheld', rows: 1, window },
     { kept: false, marked: false },
   ],
-])('%j is mended by reading where rows are kept or marked as removed: %j', (difference, { kept, marked }) => {
-  expect(isMendedByReading(difference, { marksRemoved: false })).toBe(kept)
-  expect(isMendedByReading(difference, { marksRemoved: true })).toBe(marked)
+])('%j is repaired by reading where rows are kept or marked as removed: %j', (difference, { kept, marked }) => {
+  expect(isRepairedByReading(difference, { marksRemoved: false })).toBe(kept)
+  expect(isRepairedByReading(difference, { marksRemoved: true })).toBe(marked)
 })

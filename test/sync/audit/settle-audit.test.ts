@@ -33,9 +33,9 @@ function allowanceOf(streamName: StreamName, ...acceptances: readonly Partial<Ac
     isInUse: true,
     ...each,
   }))
-  const allowance = createAllowance(all, NOW)
+  const take = createAllowance(all, NOW)
   return (differences: readonly Difference[], partition: Readonly<Record<string, string>> = { channel: '9' }) =>
-    allowance.take(stream, partition, differences)
+    take(stream, partition, differences)
 }
 
 test('a shortfall counts as accepted only where it was acknowledged', () => {
