@@ -6,7 +6,7 @@ import { findOpenBackfill } from '../ledger/backfills.ts'
 import { type CallBudget, readCallBudget } from '../ledger/call-budget.ts'
 import type { Database } from '../store/database.ts'
 import { estimateCalls, type StreamEstimate } from '../sync/estimate-calls.ts'
-import { begunFirst } from '../sync/plan-again.ts'
+import { resumeOpenFirst } from '../sync/plan-again.ts'
 import type { AppContext } from './context.ts'
 import { backfillPlan } from './run-backfill.ts'
 import type { ExtractionSettings } from './settings.ts'
@@ -31,7 +31,7 @@ export async function readLastDay(
   const backfillId = await findOpenBackfill(db, wanted)
   const range = { window, backfillId, onlyGaps: wanted.onlyGaps }
   const planStreams = backfillPlan(db, settings, range, wallTimeAt(nowMs, service.timeZone))
-  const plans = await begunFirst(db, await planStreams(budgeted, () => []))
+  const plans = await resumeOpenFirst(db, await planStreams(budgeted, () => []))
   const estimates = await estimateCalls(budgeted, plans, {
     db,
     fetchPage: () => assert.fail('calls of version 1 are estimated without asking'),

@@ -13,7 +13,7 @@ import { readQuestions } from '../ledger/questionnaires.ts'
 import { checkSource } from '../ledger/source.ts'
 import type { Database } from '../store/database.ts'
 import { estimateCalls, type StreamEstimate } from '../sync/estimate-calls.ts'
-import { begunFirst } from '../sync/plan-again.ts'
+import { resumeOpenFirst } from '../sync/plan-again.ts'
 import type { PlanStreams } from '../sync/run-streams.ts'
 import type { CliContext } from './command.ts'
 import { formatTable } from './format.ts'
@@ -55,7 +55,7 @@ export async function dryRun(context: CliContext, request: DryRunRequest): Promi
   const planned = (await planStreams(streams, questionsOf)).filter(
     ({ partition: { channel } }) => channel === undefined || !gone.has(channel),
   )
-  const plans = db === undefined ? planned : await begunFirst(db, planned, await request.findAbandoned?.(db))
+  const plans = db === undefined ? planned : await resumeOpenFirst(db, planned, await request.findAbandoned?.(db))
   let asked = 0
   const estimates = await estimateCalls(streams, plans, {
     db,

@@ -38,7 +38,7 @@ export interface TableVersions {
   /** Says whose a row is. */
   readonly column: string
   readonly own: number
-  readonly rival: { readonly stream: StreamName; readonly version: number }
+  readonly other: { readonly stream: StreamName; readonly version: number }
   /** Columns that are equal (times to the minute) where one key means one record; what is NULL contradicts nothing. */
   readonly sameIn: readonly string[]
 }

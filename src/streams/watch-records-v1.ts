@@ -23,7 +23,7 @@ export const watchRecordsV1 = defineStream({
   versions: {
     column: 'api_version',
     own: 1,
-    rival: { stream: 'watch_records', version: 2 },
+    other: { stream: 'watch_records', version: 2 },
     sameIn: ['user_id', 'entered_at'],
   },
 })

@@ -69,7 +69,7 @@ export const watchRecords = defineStream({
   versions: {
     column: 'api_version',
     own: 2,
-    rival: { stream: 'watch_records_v1', version: 1 },
+    other: { stream: 'watch_records_v1', version: 1 },
     sameIn: ['user_id', 'entered_at'],
   },
   otherFields: [],

@@ -139,7 +139,7 @@ export function createBatchLoader(
 
 /** Whether the rows of another stream stay where both have the same key. */
 function yieldsTo({ versions }: Stream): boolean {
-  return versions !== undefined && versions.own < versions.rival.version
+  return versions !== undefined && versions.own < versions.other.version
 }
 
 /** Rows that yielded to another record. */

@@ -5,7 +5,7 @@ import { type Partition, partitionKey } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { conflictItem, quarantineItems } from '../ledger/quarantine.ts'
 import type { Database } from '../store/database.ts'
-import { lockVersions, readRivals } from '../store/rivals.ts'
+import { lockVersions, readOtherVersionRows } from '../store/other-version.ts'
 import { keyField } from './judge-walk.ts'
 import { minuteOf } from './row-window.ts'
 import { rowKey } from './walk.ts'
@@ -32,22 +32,22 @@ export async function keepConflicts(
   const { versions } = stream
   if (versions === undefined) return 0
   await lockVersions(trx, stream, versions, partitionKey(partition))
-  const rivals = await readRivals(trx, stream, versions, rows)
-  if (rivals.length === 0) return 0
+  const otherRows = await readOtherVersionRows(trx, stream, versions, rows)
+  if (otherRows.length === 0) return 0
 
   const keyOf = rowKey(stream)
   const own = new Map(rows.map((row) => [keyOf(row), row]))
-  const isHigher = versions.own > versions.rival.version
-  const items = rivals.flatMap((rival) => {
-    const row = own.get(keyOf(rival))
+  const isHigher = versions.own > versions.other.version
+  const items = otherRows.flatMap((other) => {
+    const row = own.get(keyOf(other))
     const differing =
-      row === undefined ? [] : versions.sameIn.filter((name) => differs(row, rival, name, stream, finder))
+      row === undefined ? [] : versions.sameIn.filter((name) => differs(row, other, name, stream, finder))
     if (row === undefined || differing.length === 0) return []
-    return [conflictItem(itemOf(isHigher ? rival : row, stream), keyField(stream), differing)]
+    return [conflictItem(itemOf(isHigher ? other : row, stream), keyField(stream), differing)]
   })
   const origin = {
     ...finder,
-    stream: isHigher ? versions.rival.stream : stream.name,
+    stream: isHigher ? versions.other.stream : stream.name,
     partition: partitionKey(partition),
   }
   await quarantineItems(trx, origin, items)
@@ -55,9 +55,9 @@ export async function keepConflicts(
 }
 
 /** What is not known contradicts nothing. Times are compared to the minute: either version may give no more. */
-function differs(row: Row, rival: Row, name: string, { columns }: Stream, { timeZone }: Finder): boolean {
+function differs(row: Row, otherRow: Row, name: string, { columns }: Stream, { timeZone }: Finder): boolean {
   const isTime = columns[name]?.type === 'timestamptz'
-  const [one, other] = [row, rival].map((each) => (isTime ? minuteOf(each[name], timeZone) : each[name]) ?? null)
+  const [one, other] = [row, otherRow].map((each) => (isTime ? minuteOf(each[name], timeZone) : each[name]) ?? null)
   return one !== null && other !== null && one !== other
 }
 

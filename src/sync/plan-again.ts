@@ -55,7 +55,7 @@ export function partOf(slice: Slice, window: Window): Slice {
  * others: nothing new is begun before it has ended. What the service refuses day after day goes last, so that it keeps no other
  * channel from its calls. `abandoned`: a backfill that is to be begun anew; what it has begun counts for nothing.
  */
-export async function begunFirst(
+export async function resumeOpenFirst(
   db: Kysely<Database>,
   plans: readonly PartitionPlan[],
   abandoned?: string,
@@ -70,14 +70,14 @@ export async function begunFirst(
       const open = await readOpenSlice(db, plan.stream.name, partition)
       const isOver = abandoned !== undefined && open?.backfillId === abandoned
       if (open === undefined || isOver) return plan
-      const slices = open.pagesRead > 0 ? endFirst(open, plan) : plan.slices
+      const slices = open.pagesRead > 0 ? openFirst(open, plan) : plan.slices
       return { ...plan, slices: slices.map((slice) => ({ ...slice, failedDays: open.failedDays })) }
     }),
   )
 }
 
 /** A backfill reads its range whatever others have read of it. */
-export function endFirst(open: OpenSlice, { stream, partition, slices }: PartitionPlan): readonly Slice[] {
+export function openFirst(open: OpenSlice, { stream, partition, slices }: PartitionPlan): readonly Slice[] {
   const { window, covers, backfillId, pagesRead } = open
   const begun = { stream, partition, window, covers, pagesRead }
   const rest = slices.flatMap((slice) =>

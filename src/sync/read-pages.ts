@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { giveWay } from '../core/clock.ts'
+import { yieldToEventLoop } from '../core/clock.ts'
 import { isSameJson } from '../core/is-same-json.ts'
 import type { CallContext, Page } from '../core/page.ts'
 import { fetchNumbered, fetchPastEnd, type PageReading, pageIgnored } from './page-reading.ts'
@@ -122,7 +122,7 @@ function prefetcher(reading: PageReading, pages: number): Prefetcher {
         return await opened.next(page)
       } finally {
         // Pages that have come are read one after the other: in between the places of others are to be filled again.
-        await giveWay()
+        await yieldToEventLoop()
       }
     },
     stop: async () => {

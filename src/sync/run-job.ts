@@ -5,7 +5,7 @@ import { partitionKey } from '../core/slice.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
 import { type Leases, partitionLease } from '../ledger/leases.ts'
 import type { PartitionPlan } from './partitions.ts'
-import { begunFirst } from './plan-again.ts'
+import { resumeOpenFirst } from './plan-again.ts'
 import { type Reachability, watchReachability } from './reachability.ts'
 import { runPagedSlice } from './run-paged-slice.ts'
 import { type EndedSlice, runSlice } from './run-slice.ts'
@@ -60,7 +60,7 @@ export async function runJob(
   }
   for (const phase of phases) {
     if (signal.aborted) break
-    await runPhase(await begunFirst(deps.db, await phase()), job)
+    await runPhase(await resumeOpenFirst(deps.db, await phase()), job)
   }
   return job.tally.result(signal.reason)
 }
@@ -113,7 +113,7 @@ async function take(partition: OpenPartition, { options: { leases, isPatient = f
 }
 
 async function planRest(plan: PartitionPlan, { options, deps }: Job): Promise<PartitionPlan> {
-  const [rest] = await begunFirst(deps.db, [{ ...plan, slices: await options.planAgain(plan) }])
+  const [rest] = await resumeOpenFirst(deps.db, [{ ...plan, slices: await options.planAgain(plan) }])
   return rest ?? plan
 }
 

@@ -6,9 +6,8 @@ import { formatWallDate } from '../core/wall-clock.ts'
 import { executeTogether } from '../ledger/execute-together.ts'
 import { closeOpenSlice, type OpenSlice, readOpenSlice, saveOpenSlice } from '../ledger/open-slices.ts'
 import { recordSlice, type SliceRecord } from '../ledger/slices.ts'
-import { acceptShortfall } from './accept-shortfall.ts'
 import { createBatchLoader } from './batch-loader.ts'
-import { type HeldVerdict, holdAgainstEarlier } from './hold-against-earlier.ts'
+import { acceptShortfall, compareWithEarlier, type HeldVerdict } from './compare-with-earlier.ts'
 import { openReading } from './open-reading.ts'
 import { fetchNumbered, pageIgnored } from './page-reading.ts'
 import {
@@ -21,7 +20,7 @@ import {
   type ReadPage,
   readPageRows,
 } from './paged-progress.ts'
-import { endFirst, partOf } from './plan-again.ts'
+import { openFirst, partOf } from './plan-again.ts'
 import { cutWindow, settledPart } from './plan-windows.ts'
 import {
   keepRejected,
@@ -62,7 +61,7 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
   const isBegun = open !== undefined && open.pagesRead > 0
   // Another run has begun it since this one was planned.
   if (isBegun && !isThis(open, slice)) {
-    return { kind: 'cut', parts: endFirst(open, { ...slice, slices: [slice] }), counts: { calls: 0, retries: 0 } }
+    return { kind: 'cut', parts: openFirst(open, { ...slice, slices: [slice] }), counts: { calls: 0, retries: 0 } }
   }
 
   const meter = createCallMeter()
@@ -188,7 +187,7 @@ function isThis({ window, backfillId }: OpenSlice, slice: Slice): boolean {
 async function judge(slice: Slice, { foundRows, keys }: OpenSlice, deps: RunDeps): Promise<HeldVerdict> {
   const verdict = { proof: 'unverifiable', reason: undefined } as const
   const summary = { totals: undefined, distinct: keys.size, rejected: [] }
-  return await holdAgainstEarlier(slice, { verdict, found: { count: foundRows }, summary }, deps, undefined)
+  return await compareWithEarlier(slice, { verdict, found: { count: foundRows }, summary }, deps, undefined)
 }
 
 /** Of the whole slice, from its first day on. */

@@ -2,10 +2,9 @@ import type { Counts } from '../core/outcome.ts'
 import { isGreen, type Proof } from '../core/slice.ts'
 import { nothingEarlier } from '../ledger/earlier-readings.ts'
 import { recordSlice } from '../ledger/slices.ts'
-import { acceptShortfall } from './accept-shortfall.ts'
 import { createBatchLoader } from './batch-loader.ts'
+import { acceptShortfall, compareWithEarlier } from './compare-with-earlier.ts'
 import { extractSlice } from './extract-slice.ts'
-import { holdAgainstEarlier } from './hold-against-earlier.ts'
 import type { Extraction, FoundRows } from './judge-walk.ts'
 import { type Landing, landSlice } from './land-slice.ts'
 import { openReading } from './open-reading.ts'
@@ -67,7 +66,7 @@ export async function runSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice 
     requireReadable(extraction.summary)
     await openFieldCheck(slice, reading, deps).require(extraction.summary)
     const earlier = slice.window === undefined ? await reading.earlier() : nothingEarlier
-    const held = await holdAgainstEarlier(slice, extraction, deps, earlier.lastWalk)
+    const held = await compareWithEarlier(slice, extraction, deps, earlier.lastWalk)
     const verdict = await acceptShortfall(slice, held, deps)
     if (verdict.proof === 'accepted') await loader.add(extraction.unproven ?? [])
     const record = { ...log.record(verdict, extraction, reading.covers()), pageSize: extraction.pageSize }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { giveWay } from '../../src/core/clock.ts'
+import { yieldToEventLoop } from '../../src/core/clock.ts'
 import type { FetchPage } from '../../src/core/page.ts'
 import { createReadAhead } from '../../src/sync/read-ahead.ts'
 import { readPages } from '../../src/sync/read-pages.ts'
@@ -104,7 +104,7 @@ test('the next pages are asked for before anybody has looked at page 1', async (
     context: openContext(),
   })) {
     if (number > 1) break
-    await giveWay()
+    await yieldToEventLoop()
     expect(asked).toEqual([1, 2, 3, 4, 5])
   }
 })

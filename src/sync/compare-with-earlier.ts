@@ -1,3 +1,4 @@
+import { takeAcceptance } from '../ledger/acceptances.ts'
 import { judgeDrop } from '../ledger/surprise-drop.ts'
 import { countHeld } from '../store/table-part.ts'
 import type { Extraction, Verdict } from './judge-walk.ts'
@@ -26,7 +27,7 @@ interface Finding {
  * surprise drop is never green at once, whatever the source's total says.
  * @param lastWalk rows of the last walk; undefined where windows are read, and before the first
  */
-export async function holdAgainstEarlier(
+export async function compareWithEarlier(
   { stream, partition, window }: Slice,
   { verdict, found, summary }: Finding,
   { db, clock, timeZone }: RunDeps,
@@ -44,4 +45,18 @@ export async function holdAgainstEarlier(
   if (answer !== 'surprise') return { ...verdict, isDrop: answer === 'agreed' }
   const reason = `only ${count} rows came where there were ${held}; it is believed when a reading at least an hour later agrees`
   return { proof: 'short', reason, isDrop: true, missingRows: held - count }
+}
+
+/** Lets a shortfall pass that an operator has acknowledged, up to its size and until it expires. It is never proven by that. */
+export async function acceptShortfall(
+  { stream, partition, window }: Slice,
+  verdict: HeldVerdict,
+  { db, clock, runId }: RunDeps,
+): Promise<HeldVerdict> {
+  const { proof, missingRows = 0 } = verdict
+  if (proof !== 'short' || missingRows <= 0) return verdict
+  const channelId = partition.channel ?? null
+  const now = new Date(clock.now())
+  const acceptanceId = await takeAcceptance(db, { stream: stream.name, channelId, window, missingRows, runId, now })
+  return acceptanceId === undefined ? verdict : { ...verdict, proof: 'accepted', acceptanceId }
 }

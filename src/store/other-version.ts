@@ -11,20 +11,20 @@ import { lockName, shareName } from './lock-name.ts'
 export async function lockVersions(
   trx: Transaction<Database>,
   { table }: Stream,
-  { own, rival }: TableVersions,
+  { own, other }: TableVersions,
   partition: string,
 ): Promise<void> {
-  await (own > rival.version ? shareName : lockName)(trx, `versions ${table} ${partition}`)
+  await (own > other.version ? shareName : lockName)(trx, `versions ${table} ${partition}`)
 }
 
 /**
  * The rows of the other version that have the keys of these, each with the values of `stream`'s columns and `extra` as they
  * would be loaded: times are text of the service's wall clock. After `prepareToLoad`, which sets the zone.
  */
-export async function readRivals(
+export async function readOtherVersionRows(
   trx: Transaction<Database>,
   stream: Stream,
-  { column, own, rival }: TableVersions,
+  { column, own, other }: TableVersions,
   rows: readonly Row[],
 ): Promise<readonly Row[]> {
   const [first] = rows
@@ -33,8 +33,8 @@ export async function readRivals(
     ...Object.entries(stream.columns).map(([name, { type }]) => [name, type] as const),
     ['extra', 'jsonb'],
   ]
-  const isHigher = own > rival.version
-  if (isHigher && !(await hasRivals(trx, stream, column, rival.version, first))) return []
+  const isHigher = own > other.version
+  if (isHigher && !(await hasOtherVersion(trx, stream, column, other.version, first))) return []
   const ofKeys = stream.key.map((name) => {
     const { type = 'text', source } = stream.columns[name] ?? {}
     const isShared = source?.kind === 'partition'
@@ -47,12 +47,12 @@ export async function readRivals(
   const result = await sql<Row>`
     select ${sql.join(types.map(([name, type]) => sql`${asLoaded(name, type)} as ${sql.ref(name)}`))}
     from ${sql.table(`livehouse.${stream.table}`)}
-    where ${sql.join(ofKeys, sql` and `)} and ${sql.ref(column)} = ${sql.lit(rival.version)}`.execute(trx)
+    where ${sql.join(ofKeys, sql` and `)} and ${sql.ref(column)} = ${sql.lit(other.version)}`.execute(trx)
   return result.rows
 }
 
 /** Whether the lower version has any row here: mostly it has none, as its index tells at once, and the keys need not travel. */
-async function hasRivals(
+async function hasOtherVersion(
   trx: Transaction<Database>,
   { table, key, columns }: Stream,
   column: string,
