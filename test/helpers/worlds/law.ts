@@ -11,7 +11,7 @@ import { isHidden } from './furnish.ts'
 import { describe, instantOf, requireAgreed, requireThere } from './require-rows.ts'
 
 /** How young rows without an id may be to move without a word, and what the ends of windows take. */
-const SETTLE = 7 * MINUTE
+export const SETTLE = 7 * MINUTE
 
 export interface Before {
   readonly truth: Rows

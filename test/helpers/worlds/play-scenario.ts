@@ -6,7 +6,7 @@ import type { Mutation } from '../model/schedule.ts'
 import type { Fault } from '../../../src/emulator/faults.ts'
 import type { TestDatabase } from '../postgres.ts'
 import { type Asked, type Ended, openWorldAccount, type WorldAccount } from './account.ts'
-import { type Before, createLaw, type Happened } from './law.ts'
+import { type Before, createLaw, type Happened, SETTLE } from './law.ts'
 import type { Scenario, Step } from './scenario.ts'
 import { kindOf, renamedColumn, type Scene, type Trouble } from './troubles.ts'
 
@@ -211,12 +211,13 @@ function editHeaders({ emulator }: WorldAccount, pick: number): void {
 }
 
 /** The warehouse loses a row of those that are covered. @returns how many */
-async function loseRows({ database, streams }: WorldAccount): Promise<number> {
+async function loseRows({ database, streams, time: { serviceMs } }: WorldAccount): Promise<number> {
   const name = streams.at(-1) ?? 'gifts'
   const stream = findStream(name)
   const time = stream?.timeColumns[0]
   const table = sql.table(`livehouse.${stream?.table ?? name}`)
-  const old = time === undefined ? sql`` : sql`where ${sql.ref(time)} < now() - interval '0'`
+  const covered = new Date(serviceMs - SETTLE * 1000)
+  const old = time === undefined ? sql`` : sql`where ${sql.ref(time)} < ${covered}`
   const { numAffectedRows } = await sql`
     delete from ${table} where ctid = (select ctid from ${table} ${old} order by ctid limit 1)`.execute(database.db)
   return Number(numAffectedRows ?? 0)
