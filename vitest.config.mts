@@ -8,8 +8,8 @@ export default defineConfig({
     isolate: false,
     maxWorkers: 2,
     // Only there to end a hang, also on a slow machine that has other work.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    testTimeout: 1_200_000,
+    hookTimeout: 1_200_000,
     globalSetup: ['test/helpers/postgres-server.ts'],
   },
 })

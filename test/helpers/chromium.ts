@@ -12,12 +12,16 @@ const places = [
   'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
 ]
 
+/** Only there to end a hang. */
+const LONGEST_START_MS = 600_000
+
 /** Where a Chromium is, by `CHROMIUM_PATH` or in one of the usual places; undefined where there is none. */
 export const chromiumPath = process.env.CHROMIUM_PATH ?? places.find((path) => existsSync(path))
 
 /** Starts it, without windows. It refuses its sandbox to root. */
 export async function launchChromium(): Promise<Browser> {
   return await chromium.launch({
+    timeout: LONGEST_START_MS,
     ...(chromiumPath && { executablePath: chromiumPath }),
     args: isRoot ? ['--no-sandbox'] : [],
   })
