@@ -1,16 +1,12 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-
 import { formatWallDate, formatWallTime, parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { environmentOf } from '../helpers/run-verb.ts'
+import { startChild } from '../helpers/start-child.ts'
 
-const launcher = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
 const DAYS = 31
 let database: TestDatabase
 let emulator: Emulator
@@ -29,18 +25,14 @@ afterAll(async () => {
 async function backfill(stopAfter: number): Promise<number | null> {
   const today = wallTimeAt(Date.now(), 'Asia/Shanghai')
   const range = ['--from', formatWallDate(today - DAYS * 86_400), '--to', formatWallDate(today + 86_400)]
-  const env = { ...process.env, ...environmentOf(emulator, database), LIVEHOUSE_CONCURRENCY: '1', LOG_LEVEL: 'info' }
-  const child = spawn(process.execPath, [launcher, 'backfill', ...range, '--streams', 'watch_records'], {
-    env,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
+  const settings = { ...environmentOf(emulator, database), LIVEHOUSE_CONCURRENCY: '1', LOG_LEVEL: 'info' }
+  const child = startChild(['backfill', ...range, '--streams', 'watch_records'], settings)
   let heard = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+  child.process.stderr?.on('data', (text: string) => {
     heard += text
-    if (heard.split('"slice.ended"').length > stopAfter) child.kill('SIGTERM')
+    if (heard.split('"slice.ended"').length > stopAfter) child.process.kill('SIGTERM')
   })
-  const [code] = await once(child, 'close')
-  return typeof code === 'number' ? code : null
+  return (await child.ended).code
 }
 
 test('a month that SIGTERM interrupts again and again is resumed, and no call of a landed slice is repeated', async () => {

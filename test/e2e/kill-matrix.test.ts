@@ -3,6 +3,7 @@ import type { Answer } from '../../src/emulator/answer.ts'
 import { readLeases } from '../../src/ledger/leases.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { type KillBench, type StopPoint, startKillBench } from '../helpers/kill-bench.ts'
+import { untilExpired, untilSilent } from '../helpers/own-locks.ts'
 
 let bench: KillBench
 /** Of an undisturbed run. */
@@ -30,9 +31,9 @@ function atRequest(number: number, act: (answer: Answer) => Answer): void {
 const hang = (answer: Answer): Answer => ({ ...answer, delivery: { kind: 'hang' } })
 
 /** What a run that follows leaves is what an undisturbed one would have left. */
-async function expectMended(): Promise<void> {
+async function expectRepaired(wait = untilExpired): Promise<void> {
   bench.emulator.faults.length = 0
-  await bench.waitForSilence()
+  await wait(bench.database.db)
   expect(await bench.syncHere()).toBe(0)
   await expectTruth(bench)
   expect(await bench.readCoverage()).toEqual(coverage)
@@ -60,7 +61,7 @@ test.each(['before', 'after'] as const)(
         return moment === 'before' ? hang(answer) : answer
       })
       expect(await child.ended, `request ${number} of ${points.request}`).toMatchObject({ signal: 'SIGKILL' })
-      await expectMended()
+      await expectRepaired()
     }
   },
 )
@@ -71,7 +72,7 @@ test.each(['write', 'commit'] as const)(
     for (const number of sample(points[at], at === 'write' ? 8 : 5)) {
       await bench.reset()
       await killAt({ at, number })
-      await expectMended()
+      await expectRepaired()
     }
   },
 )
@@ -101,7 +102,7 @@ test.each([
     await child.whileRunning(asked.promise)
     child.process.kill(signal)
     expect(await child.ended).toMatchObject({ code, signal: null })
-    await expectMended()
+    await expectRepaired()
   },
 )
 
@@ -118,9 +119,11 @@ test('what a killed process held is waited for until it has expired, and its run
   await child.ended
   const held = (await readLeases(db)).map(({ name }) => name)
   expect(held).toEqual(expect.arrayContaining([expect.stringMatching(/^run /), expect.stringMatching(/^partition /)]))
-  await expectMended()
+  await expectRepaired(untilSilent)
+  // By now the lease of the killed run has expired too, which was still held when this one began.
+  expect(await bench.syncHere()).toBe(0)
   const runs = await db.selectFrom('livehouse_ops.runs').select('status').orderBy('run_id').execute()
-  expect(runs.map(({ status }) => status)).toEqual(['interrupted', 'ok'])
+  expect(runs.map(({ status }) => status)).toEqual(['interrupted', 'ok', 'ok'])
   expect(await readLeases(db)).toEqual([])
 })
 

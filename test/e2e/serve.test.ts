@@ -1,16 +1,14 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
+import { untilExpired } from '../helpers/own-locks.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { environmentOf } from '../helpers/run-verb.ts'
+import { startChild } from '../helpers/start-child.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
-const launcher = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
 const jobs = createTemporaryFolder('jobs')
 let database: TestDatabase
 let emulator: Emulator
@@ -31,21 +29,13 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]()
 })
 
-function startServe() {
-  const settings = { LIVEHOUSE_JOBS_DIR: jobs, LIVEHOUSE_HTTP: '127.0.0.1:0', LOG_LEVEL: 'info' }
-  const child = spawn(process.execPath, [launcher, 'serve'], {
-    env: { ...process.env, ...environmentOf(emulator, database), ...settings },
-    stdio: ['ignore', 'pipe', 'pipe'],
+const startServe = () =>
+  startChild(['serve'], {
+    ...environmentOf(emulator, database),
+    LIVEHOUSE_JOBS_DIR: jobs,
+    LIVEHOUSE_HTTP: '127.0.0.1:0',
+    LOG_LEVEL: 'info',
   })
-  const heard = { text: '' }
-  const ended = once(child, 'close')
-  const hears = async (event: string) => {
-    while (!heard.text.includes(event))
-      await Promise.race([once(child.stderr, 'data'), ended.then(() => Promise.reject(new Error(heard.text)))])
-  }
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (heard.text += text))
-  return { child, ended, hears, heard }
-}
 
 const readRun = async () =>
   await database.db
@@ -61,21 +51,23 @@ test('serve ends at SIGTERM with 143, although an answer never comes; what it in
 
   const first = startServe()
   await first.hears('"job.started"')
-  first.child.kill('SIGTERM')
-  expect(await first.ended).toEqual([143, null])
+  first.process.kill('SIGTERM')
+  expect(await first.ended).toMatchObject({ code: 143 })
   expect(await readRun()).toEqual({ status: 'interrupted', outcome: null, attempts: 2 })
 
   const second = startServe()
   await second.hears('"job.started"')
-  second.child.kill('SIGKILL')
+  second.process.kill('SIGKILL')
   await second.ended
+  await untilExpired(database.db)
   expect(await readRun()).toEqual({ status: 'running', outcome: null, attempts: 3 })
 
   emulator.faults.length = 0
   const third = startServe()
   await third.hears('"job.ended"')
   expect(await readRun()).toEqual({ status: 'ended', outcome: 'ok', attempts: 4 })
-  third.child.kill('SIGINT')
-  expect(await third.ended).toEqual([130, null])
-  expect(third.heard.text).toContain('lists: next at 2027-01-01 00:00 Asia/Shanghai')
+  third.process.kill('SIGINT')
+  const { code, error } = await third.ended
+  expect(code).toBe(130)
+  expect(error).toContain('lists: next at 2027-01-01 00:00 Asia/Shanghai')
 })

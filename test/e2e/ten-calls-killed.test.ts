@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Answer } from '../../src/emulator/answer.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { untilBlocked, untilSilent } from '../helpers/own-locks.ts'
+import { untilBlocked, untilExpired } from '../helpers/own-locks.ts'
 import { type Child, startChild } from '../helpers/start-child.ts'
 import { startV1Account, V1_BACKFILL, type V1Account } from '../helpers/v1-account.ts'
 
@@ -35,7 +35,7 @@ async function killBeforeCall(): Promise<void> {
     child.process.kill('SIGKILL')
     expect(await child.ended).toMatchObject({ signal: 'SIGKILL' })
   })
-  await untilSilent(db)
+  await untilExpired(db)
   expect(await readTaken()).toEqual([{ calls: 1 }])
   await sql`drop trigger hold on livehouse_ops.call_budget`.execute(db)
 }
@@ -49,6 +49,7 @@ async function killInCall(): Promise<void> {
   }
   account.emulator.faults.push({ effect: { name: 'kill', answer: kill }, endpoint: 'userRecords', times: 1 })
   expect(await child.ended).toMatchObject({ signal: 'SIGKILL' })
+  await untilExpired(account.database.db)
 }
 
 /** Kills a process that has a page and is about to write this of it: its rows, or how far the reading has come. */
@@ -61,6 +62,7 @@ async function killBeforeWriting(table: string): Promise<void> {
     child.process.kill('SIGKILL')
     expect(await child.ended).toMatchObject({ signal: 'SIGKILL' })
   })
+  await untilExpired(db)
 }
 
 test('killed between taking a call and making it, in the call, and before the commit, two at once: ten a day, and all rows', async () => {

@@ -9,7 +9,7 @@ import type { Database } from '../../src/store/database.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
 import { createWorld } from '../../src/emulator/world/create-world.ts'
 import { emptyTables } from './empty-tables.ts'
-import { untilBlocked, untilSilent } from './own-locks.ts'
+import { untilBlocked } from './own-locks.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'
 import { environmentOf, runVerb } from './run-verb.ts'
 import { type Child, startChild } from './start-child.ts'
@@ -41,8 +41,6 @@ export interface KillBench extends AsyncDisposable {
   readonly syncHere: () => Promise<number | undefined>
   /** Whoever comes to the point waits there until the gate is opened. */
   readonly closeGate: (point: StopPoint) => Promise<Gate>
-  /** Once every process but this one has left the database, and what those that were killed held has expired. */
-  readonly waitForSilence: () => Promise<void>
   /** What is covered, by stream and partition. */
   readonly readCoverage: () => Promise<readonly unknown[]>
   /** How many writes and commits there have been since the last reset. */
@@ -103,10 +101,6 @@ export async function startKillBench(): Promise<KillBench> {
           await untilBlocked(db, sql`locktype = 'advisory' and objid = ${sql.lit(GATE)}`, children),
         open: openGate,
       }
-    },
-    waitForSilence: async () => {
-      await untilSilent(db)
-      await sql`update livehouse_ops.leases set expires_at = now()`.execute(db)
     },
     readCoverage: async () => {
       const { rows } = await sql`

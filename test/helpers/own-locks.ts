@@ -10,9 +10,9 @@ export const ownLocks = sql`(select lock.*, state from pg_locks as lock join pg_
   where datname = current_database() and pid <> pg_backend_pid()) as own_lock`
 
 /** Only there to end a hang. */
-const LONGEST_WAIT_MS = 120_000
+const LONGEST_WAIT_MS = 600_000
 
-/** Asks until there is an answer; fails as soon as one of those that are to bring it about has ended, and after two minutes. */
+/** Asks until there is an answer; fails as soon as one of those that are to bring it about has ended, and after ten minutes. */
 export async function untilRow(
   db: Kysely<Database>,
   question: ReturnType<typeof sql>,
@@ -21,7 +21,7 @@ export async function untilRow(
   const since = performance.now()
   while ((await question.execute(db)).rows.length === 0) {
     if (performance.now() - since > LONGEST_WAIT_MS) {
-      throw new Error(`for two minutes there was no row: ${question.compile(db).sql}`)
+      throw new Error(`for ten minutes there was no row: ${question.compile(db).sql}`)
     }
     for (const child of children) await child.requireRunning()
     await sql`select pg_sleep(0.005)`.execute(db)
@@ -41,4 +41,10 @@ export async function untilBlocked(
 export async function untilSilent(db: Kysely<Database>): Promise<void> {
   const busy = sql`select from ${ownLocks} where locktype in ('advisory', 'transactionid')`
   await untilRow(db, sql`select 1 where not exists (${busy})`)
+}
+
+/** Once those who were killed have left the database: what they held has expired, as it does by itself after 20 s. */
+export async function untilExpired(db: Kysely<Database>): Promise<void> {
+  await untilSilent(db)
+  await sql`update livehouse_ops.leases set expires_at = now()`.execute(db)
 }
