@@ -1,7 +1,6 @@
 import { LivehouseError } from '../core/errors.ts'
-import type { RunOutcome, RunProblem, StreamOutcome } from '../core/outcome.ts'
+import { type RunOutcome, type RunProblem, sqlStateOf, type StreamOutcome } from '../core/outcome.ts'
 import { proofs } from '../core/slice.ts'
-import { sqlStateOf } from '../core/sql-state-of.ts'
 
 /** What stopped a command, and when. */
 export interface Failure {

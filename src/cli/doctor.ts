@@ -1,12 +1,15 @@
+import { sendNotices } from '../app/alerts/deliver-notices.ts'
 import { openConfiguredDatabase } from '../app/open-database.ts'
-import { readDatabaseSettings, readSettings } from '../config.ts'
+import { ALERT_TIMEOUT_MS } from '../app/report-causes.ts'
 import { grantSql, readGrants } from '../bi/publish/read-grants.ts'
+import { readDatabaseSettings, readProxies, readSettings } from '../config.ts'
+import { readAlertSettings } from '../config/read-alerts.ts'
+import { createWebhook } from '../service/webhook.ts'
 import type { CliContext } from './command.ts'
-import { checkAlert } from './doctor/check-alert.ts'
 import { checkDatabase } from './doctor/check-database.ts'
 import { checkService } from './doctor/check-service.ts'
 import { checkSettings } from './doctor/check-settings.ts'
-import type { Check, ReportCheck } from './doctor/check.ts'
+import { type Check, passed, type ReportCheck, skipped } from './doctor/check.ts'
 import { exitCodeOfStatus } from './failure.ts'
 import { defineCommand } from './usage.ts'
 
@@ -76,3 +79,40 @@ function describe({ name, result, seen, mend }: Check): string[] {
   const line = `${signs[result]} ${name.padEnd(NAME_WIDTH)} ${seen}`
   return mend === null ? [line] : [line, `${' '.repeat(NAME_WIDTH + 3)}→ ${mend}`]
 }
+
+/** Sends a test to whoever is told of trouble, and asks for the heartbeat once. */
+export async function checkAlert(context: CliContext, report: ReportCheck): Promise<void> {
+  const { clock, log, signal, environment } = context
+  const { alerts, proxies } = readSettings(environment, (source) => ({
+    alerts: readAlertSettings(source),
+    proxies: readProxies(source),
+  }))
+  await using webhook = createWebhook({ proxies, timeoutMs: ALERT_TIMEOUT_MS })
+  const { webhook: url, format, heartbeatUrl } = alerts
+  if (url === null) report(skipped('alerts', 'LIVEHOUSE_ALERT_WEBHOOK is not set: nobody is told of trouble'))
+  else {
+    const channel = { ...alerts, url, post: webhook.ask, clock, log }
+    const notice = { event: 'raised', cause: { kind: 'test' }, at: new Date(clock.now()) } as const
+    const failure = await sendNotices([notice], channel, signal)
+    report(
+      failure === undefined
+        ? passed('alerts', `the receiver of LIVEHOUSE_ALERT_WEBHOOK has taken a test (${format})`)
+        : { name: 'alerts', result: 'failed', seen: `not taken: ${failure.reason}`, mend: MEND },
+    )
+  }
+  if (heartbeatUrl === null) {
+    report(skipped('heartbeat', 'LIVEHOUSE_HEARTBEAT_URL is not set: nobody notices a process that is gone'))
+    return
+  }
+  const answer = await webhook.ask({ url: heartbeatUrl, headers: {} }, signal)
+  const seen = answer.status === undefined ? answer.failure : `status ${answer.status}`
+  const isTaken = answer.status !== undefined && answer.status < 300
+  report(
+    isTaken
+      ? passed('heartbeat', seen)
+      : { name: 'heartbeat', result: 'failed', seen, mend: 'check LIVEHOUSE_HEARTBEAT_URL' },
+  )
+}
+
+const MEND =
+  'check LIVEHOUSE_ALERT_WEBHOOK, LIVEHOUSE_ALERT_FORMAT, and LIVEHOUSE_ALERT_SECRET or LIVEHOUSE_ALERT_KEYWORD where the robot asks for one'

@@ -1,7 +1,7 @@
 import { parseExact } from '../service/json.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { readDatabaseSettings, readSettings } from '../config.ts'
-import { withoutPhones } from '../core/printable.ts'
+import { withoutPhones } from '../core/clean-text.ts'
 import { type RetryCounts, retryQuarantine, type RetryResult } from '../sync/retry-quarantine.ts'
 import { type QuarantineGroup, readQuarantine } from '../ledger/quarantine-reasons.ts'
 import { allStreams } from '../streams/registry.ts'

@@ -1,7 +1,7 @@
 import { causeBehind } from '../app/outcome.ts'
 import type { Environment } from '../config.ts'
 import type { Clock } from '../core/clock.ts'
-import { printable } from '../core/printable.ts'
+import { printable } from '../core/clean-text.ts'
 import type { RedactingLog } from '../log.ts'
 import type { CliContext, CommandEntry } from './command.ts'
 import { exitCodeOfError, failureJson, failureText } from './failure.ts'

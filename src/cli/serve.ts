@@ -13,7 +13,7 @@ import { readDatabaseSettings, readServiceSettings, readSettings } from '../conf
 import { readAlertSettings } from '../config/read-alerts.ts'
 import { readChannelsIfAny } from '../config/read-channels.ts'
 import { readHttpSettings } from '../config/read-http.ts'
-import { readLanguage } from '../config/read-language.ts'
+import { readLanguage } from '../config/values.ts'
 import type { SettingSource } from '../config/setting-source.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'

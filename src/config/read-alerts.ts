@@ -1,8 +1,7 @@
 import type { AlertSettings } from '../app/settings.ts'
-import { readLanguage } from './read-language.ts'
+import { readChoice, readFlag, readLanguage, show } from './values.ts'
 import { isLoopback } from '../core/loopback.ts'
 import type { SettingSource } from './setting-source.ts'
-import { readChoice, readFlag, show } from './values.ts'
 
 const WEBHOOK = 'LIVEHOUSE_ALERT_WEBHOOK'
 const SECRET = 'LIVEHOUSE_ALERT_SECRET'

@@ -2,9 +2,8 @@ import type { BiSettings } from '../bi/bi-settings.ts'
 import { maskable } from '../bi/fragments/masks.ts'
 import type { PersonalData } from '../bi/view.ts'
 import type { Language } from '../bi/view-statements.ts'
-import { readLanguage } from './read-language.ts'
+import { readLanguage, show } from './values.ts'
 import type { SettingSource } from './setting-source.ts'
-import { show } from './values.ts'
 
 /** The currency of gifts, the list of what is masked and the language of the comments; undefined where none is set. */
 export function readBi(source: SettingSource): BiSettings | undefined {

@@ -1,10 +1,11 @@
-import type { ChannelSetting } from '../app/settings.ts'
+import { CsvError, parse } from 'csv-parse/sync'
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
+import { z } from 'zod'
+import type { ChannelSetting } from '../app/settings.ts'
 import type { PlacedChannel } from './channel-setting.ts'
-import { readChannelsCsv } from './read-channels-csv.ts'
 import { reasonOf, type SettingSource } from './setting-source.ts'
-import { show } from './values.ts'
+import { isDate, show } from './values.ts'
 
 const NAME = 'LIVEHOUSE_CHANNELS'
 
@@ -67,4 +68,85 @@ function readText(path: string, refuse: (problem: string) => void): string | und
 
 function plainChannel(channelId: string): ChannelSetting {
   return { channelId, label: null, group: null, from: null, until: null, isTest: false }
+}
+
+const COLUMNS = ['channel_id', 'label', 'group', 'from', 'until', 'is_test']
+const truths: Readonly<Record<string, boolean>> = {
+  '': false,
+  '0': false,
+  false: false,
+  no: false,
+  '1': true,
+  true: true,
+  yes: true,
+}
+
+/**
+ * Channels from CSV with a header that names some of `channel_id,label,group,from,until,is_test`, in any order; undefined
+ * where it cannot be read as that.
+ */
+export function readChannelsCsv(
+  text: string,
+  file: string,
+  refuse: (problem: string) => void,
+): readonly PlacedChannel[] | undefined {
+  const [header, ...records] = parseCsv(text, file, refuse)
+  if (!header) return undefined
+  const names = header.record
+  const unknown = names.filter((name, index) => !COLUMNS.includes(name) || names.indexOf(name) !== index)
+  if (unknown.length > 0) {
+    refuse(
+      `${file} has the column ${unknown.map(show).join(', ')}; it should have each of ${COLUMNS.join(',')} at most once`,
+    )
+    return undefined
+  }
+  return records.map(({ info, record }) => {
+    const place = `${file} line ${info.lines}: `
+    const problem = (sentence: string): void => refuse(place + sentence)
+    if (record.length !== names.length) {
+      problem(`there are ${record.length} cells; it should have ${names.length}, as the header has`)
+    }
+    const cell = (name: string): string => record[names.indexOf(name)] ?? ''
+    const isTest = truths[cell('is_test').toLowerCase()]
+    if (isTest === undefined) problem(`is_test is ${show(cell('is_test'))}; it should be true or false`)
+    const [from, until] = ['from', 'until'].map((name) => {
+      const given = cell(name)
+      if (given === '' || isDate(given)) return given || null
+      problem(`${name} is ${show(given)}; it should be a date that exists, written 2026-01-31`)
+      return null
+    })
+    if (from && until && from >= until) problem(`until is ${until}; it should be after from, ${from}`)
+    const label = cell('label') || null
+    const group = cell('group') || null
+    const channelId = cell('channel_id')
+    return {
+      place,
+      channel: { channelId, label, group, from: from ?? null, until: until ?? null, isTest: isTest ?? false },
+    }
+  })
+}
+
+const recordsSchema = z.array(z.object({ info: z.object({ lines: z.number() }), record: z.array(z.string()) }))
+
+/** A line of CSV as cells, with the number of the line that it ends on. */
+export type CsvRecord = z.infer<typeof recordsSchema>[number]
+
+/** The lines of CSV, header included, blank ones and `#` comments left out; none where it is not CSV, which is refused. */
+export function parseCsv(text: string, file: string, refuse: (problem: string) => void): readonly CsvRecord[] {
+  try {
+    return recordsSchema.parse(
+      parse(text, {
+        comment: '#',
+        comment_no_infix: true,
+        info: true,
+        relax_column_count: true,
+        skip_empty_lines: true,
+        trim: true,
+      }),
+    )
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error
+    refuse(`${file} is not CSV: ${error.message}; quotes should be closed, and doubled inside a cell`)
+    return []
+  }
 }

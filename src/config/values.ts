@@ -1,3 +1,4 @@
+import { type Language, languages } from '../core/language.ts'
 import { isTimeZone, parseWallTime } from '../core/wall-clock.ts'
 import type { SettingSource } from './setting-source.ts'
 
@@ -62,4 +63,9 @@ export function isDate(text: string): boolean {
 /** A value in a message: quoted, control characters visible, cut to a readable length. */
 export function show(given: string): string {
   return JSON.stringify(given.length > 80 ? `${given.slice(0, 80)}…` : given)
+}
+
+/** `LIVEHOUSE_LANG`: in which language people are spoken to; undefined leaves it to whoever asks. */
+export function readLanguage(source: SettingSource): Language | undefined {
+  return source.isSet('LIVEHOUSE_LANG') ? readChoice(source, 'LIVEHOUSE_LANG', languages) : undefined
 }

@@ -15,3 +15,23 @@ function isPlain(text: string): boolean {
   }
   return true
 }
+
+/** Control characters but for line feed and tab (ECMA-48), and what turns the direction of text (Unicode Bidirectional Algorithm). */
+// oxlint-disable-next-line no-control-regex
+const UNPRINTABLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+
+/**
+ * Text as a terminal may show it: a service's names and messages must not move the cursor, recolour or reorder what stands
+ * around them. Such characters stand as `\u001b`, which within JSON text means the same.
+ */
+export function printable(text: string): string {
+  return text.replace(UNPRINTABLE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+/** A mainland mobile number by itself. */
+const PHONE = /(?<![\w.])1[3-9]\d{9}(?!\w)/g
+
+/** A service's words or values as a message may quote them: of phone numbers only the first three digits stay. */
+export function withoutPhones(text: string): string {
+  return text.replace(PHONE, (phone) => `${phone.slice(0, 3)}********`)
+}

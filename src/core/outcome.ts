@@ -1,4 +1,4 @@
-import type { ErrorCode } from './errors.ts'
+import { type ErrorCode, hasCode } from './errors.ts'
 import type { Proof } from './slice.ts'
 import type { StreamName } from './stream.ts'
 
@@ -80,4 +80,9 @@ export interface RunOutcome {
   readonly resumesAt: string | null
   readonly streams: Readonly<Record<StreamName, StreamOutcome>>
   readonly errors: readonly RunProblem[]
+}
+
+/** Why the database refused, for the record of a problem; nothing of other errors. */
+export function sqlStateOf(error: unknown): Pick<RunProblem, 'sqlState'> {
+  return hasCode(error, 'db.refused') ? { sqlState: error.details.sqlState } : {}
 }

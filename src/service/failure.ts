@@ -1,5 +1,5 @@
 import { LivehouseError } from '../core/errors.ts'
-import { withoutPhones } from '../core/printable.ts'
+import { withoutPhones } from '../core/clean-text.ts'
 import type { RawAnswer } from './http.ts'
 import type { Secrets } from './secrets.ts'
 import type { Call } from './send.ts'

@@ -1,7 +1,6 @@
 import { cleanText } from '../core/clean-text.ts'
 import type { Row } from '../core/column.ts'
-import { isSameJson } from '../core/is-same-json.ts'
-import { jsonText } from '../core/json-text.ts'
+import { isSameJson, jsonText } from '../core/json-text.ts'
 import { describeList, type Page } from '../core/page.ts'
 import type { RowIdentity } from '../core/stream.ts'
 import type { BatchLoader } from './batch-loader.ts'

@@ -1,4 +1,4 @@
-import { isSameJson } from '../core/is-same-json.ts'
+import { isSameJson } from '../core/json-text.ts'
 import type { Page } from '../core/page.ts'
 import { fetchUnlessRefused, largestPage, type PageReading, pageIgnored, type RefusedPage } from './page-reading.ts'
 

@@ -1,5 +1,4 @@
-import { isSameJson } from '../core/is-same-json.ts'
-import { jsonText } from '../core/json-text.ts'
+import { isSameJson, jsonText } from '../core/json-text.ts'
 import type { Page } from '../core/page.ts'
 import { lookBehind } from './list-end.ts'
 import {

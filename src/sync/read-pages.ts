@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { yieldToEventLoop } from '../core/clock.ts'
-import { isSameJson } from '../core/is-same-json.ts'
+import { isSameJson } from '../core/json-text.ts'
 import type { CallContext, Page } from '../core/page.ts'
 import { fetchNumbered, fetchPastEnd, type PageReading, pageIgnored } from './page-reading.ts'
 import type { Reader } from './read-ahead.ts'

@@ -6,10 +6,10 @@ import {
   noSlices,
   type RunProblem,
   type RunStatus,
+  sqlStateOf,
   type StreamOutcome,
 } from '../core/outcome.ts'
 import { isGreen, type Proof, partitionKey } from '../core/slice.ts'
-import { sqlStateOf } from '../core/sql-state-of.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
 import type { WaitingSlice } from './run-paged-slice.ts'
 import type { EndedSlice } from './run-slice.ts'

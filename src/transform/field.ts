@@ -1,8 +1,7 @@
-import { cleanText } from '../core/clean-text.ts'
+import { cleanText, withoutPhones } from '../core/clean-text.ts'
 import { type Cell, type Column, type Columns, type FieldParser, unreadable } from '../core/column.ts'
 import type { ItemContext, ItemReader, RejectedItem } from '../core/item.ts'
 import type { Page } from '../core/page.ts'
-import { withoutPhones } from '../core/printable.ts'
 import type { ItemFields, Rejection, Stream } from '../core/stream.ts'
 import { exactJson } from './exact-json.ts'
 

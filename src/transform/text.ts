@@ -1,6 +1,5 @@
-import { cleanText } from '../core/clean-text.ts'
+import { cleanText, printable } from '../core/clean-text.ts'
 import { unreadable } from '../core/column.ts'
-import { printable } from '../core/printable.ts'
 
 /** Text as it came; numbers become their digits (the service is loose about ids), empty text becomes null. */
 export function text(raw: unknown): string | null | typeof unreadable {

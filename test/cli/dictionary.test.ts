@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { dictionary, erDiagram } from '../../src/cli/dictionary.ts'
-import { collectDictionary } from '../../src/cli/dictionary/collect-dictionary.ts'
+import { collectDictionary, dictionary, erDiagram } from '../../src/cli/dictionary.ts'
 import { runVerb } from '../helpers/run-verb.ts'
 
 test('docs/data-dictionary.md is what livehouse dictionary prints (mend it: npx vitest run test/cli/dictionary.test.ts -u)', async () => {

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isSameJson } from '../../src/core/is-same-json.ts'
-import { jsonText } from '../../src/core/json-text.ts'
+import { isSameJson, jsonText } from '../../src/core/json-text.ts'
 
 const copyOf = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 const deep = (levels: number): unknown => JSON.parse(`${'{"a":['.repeat(levels)}1${']}'.repeat(levels)}`)

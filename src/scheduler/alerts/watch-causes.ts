@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Notice } from '../../core/cause.ts'
-import { sqlStateOf } from '../../core/sql-state-of.ts'
+import { sqlStateOf } from '../../core/outcome.ts'
 import type { Database } from '../../store/database.ts'
 import { recordCauses } from '../../ledger/alerts.ts'
 import { readCauses, STATE_CAUSES } from '../../ledger/read-causes.ts'

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { doctor } from '../../../src/cli/doctor.ts'
-import { createFakeClock } from '../../helpers/fake-clock.ts'
-import { runVerb } from '../../helpers/run-verb.ts'
-import { startScriptedService } from '../../helpers/scripted-service.ts'
+import { doctor } from '../../src/cli/doctor.ts'
+import { createFakeClock } from '../helpers/fake-clock.ts'
+import { runVerb } from '../helpers/run-verb.ts'
+import { startScriptedService } from '../helpers/scripted-service.ts'
 
 const clock = createFakeClock({ isAutomatic: true })
 
