@@ -8,7 +8,7 @@ import type { Database } from '../store/database.ts'
 import { callBudget } from '../ledger/call-budget.ts'
 import { createSharedPace } from '../ledger/shared-pace.ts'
 import { createSharedTokenStore } from '../ledger/shared-token-store.ts'
-import { readSourceFacts } from '../ledger/source-facts.ts'
+import { readSourceFacts } from '../ledger/source.ts'
 
 /** What a verb adds to the settings of the service. */
 type Additions = Partial<Pick<ConnectOptions, 'random' | 'longestRefusedMs' | 'reserve' | 'onExchange' | 'onCall'>>

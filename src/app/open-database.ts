@@ -8,7 +8,7 @@ import type { Database } from '../store/database.ts'
 import { isEmbeddedRunning, startEmbedded } from '../store/embedded.ts'
 import { readMigrationStatus } from '../store/migrate.ts'
 import { openDatabase } from '../store/pool.ts'
-import { mayShareCalls } from '../ledger/may-share-calls.ts'
+import { mayShareCalls } from '../ledger/shared-pace.ts'
 import { checkSource } from '../ledger/source.ts'
 
 /** What opening a database takes of a verb's context. */

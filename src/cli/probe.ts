@@ -5,7 +5,7 @@ import { readDatabaseSettings, readServiceSettings, readSettings } from '../conf
 import { readChannelsIfAny } from '../config/read-channels.ts'
 import { factTopics, type KnownFact } from '../core/source-fact.ts'
 import { readGoneChannels } from '../ledger/channel-states.ts'
-import { readSourceFacts } from '../ledger/source-facts.ts'
+import { readSourceFacts } from '../ledger/source.ts'
 import { exitCodeOfStatus } from './failure.ts'
 import { OF_CHANNELS, readChosenChannels } from './flags.ts'
 import { defineCommand } from './usage.ts'

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
 import { type BudgetSettings, type CallBudget, readCallBudget } from './call-budget.ts'
@@ -6,7 +6,6 @@ import { type ListedChannel, readChannelList } from './channel-states.ts'
 import { type LedgerUnit, readLedgerUnits } from './latest-readings.ts'
 import { type OpenReadings, readOpenReadings } from './open-readings.ts'
 import { readRunReports, type RunReport } from './run-reports.ts'
-import { readTableSizes, type TableSize } from './read-table-sizes.ts'
 import { readSource } from './source.ts'
 
 /** How the ledger stands: what `status`, the status page, metrics and alerts go by. */
@@ -68,4 +67,77 @@ export async function readOverview(db: Kysely<Database>, { nowMs, budget }: Over
     sizes: await readTableSizes(db),
     budget: await readCallBudget(db, { ...budget, timeZone }, nowMs),
   }
+}
+
+/**
+ * Reads within one snapshot of the database, so that what is read fits together, and never for longer than `timeoutMs` a
+ * statement: a question that has become too large ends, and the database has rest.
+ * @throws db.… codes; db.refused with state 57014 for a statement that took too long
+ */
+export async function readOnly<T>(
+  db: Kysely<Database>,
+  timeoutMs: number,
+  read: (snapshot: Kysely<Database>) => Promise<T>,
+): Promise<T> {
+  return await db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .setAccessMode('read only')
+    .execute(async (snapshot) => {
+      await sql`select set_config('statement_timeout', ${String(timeoutMs)}, true)`.execute(snapshot)
+      return await read(snapshot)
+    })
+}
+
+/** How many rows a table has. */
+export interface TableSize {
+  readonly rows: number
+  /** Counted; else the estimate of the database's statistics. */
+  readonly isExact: boolean
+}
+
+/** Up to here counting costs nothing that anybody notices. */
+const MOST_COUNTED = 50_000
+
+/** The tables of schema `livehouse`, by name. Large ones are never counted: of them it is the estimate, and `MOST_COUNTED` at least. */
+export async function readTableSizes(db: Kysely<Database>): Promise<ReadonlyMap<string, TableSize>> {
+  const { rows: tables } = await sql<{ name: string; estimate: number }>`
+    select relname::text as name, reltuples::float8 as estimate from pg_class
+    where relnamespace = to_regnamespace('livehouse') and relkind in ('r', 'p')`.execute(db)
+  const sizes = new Map<string, TableSize>()
+  for (const { name, estimate } of tables) {
+    sizes.set(name, estimate > MOST_COUNTED ? { rows: estimate, isExact: false } : await countUpTo(db, name))
+  }
+  return sizes
+}
+
+/** A table that has grown since its statistics were made is counted no further. */
+async function countUpTo(db: Kysely<Database>, name: string): Promise<TableSize> {
+  const { rows } = await sql<{ count: string }>`
+    select count(*) from (select from ${sql.table(`livehouse.${name}`)} limit ${MOST_COUNTED + 1}) as counted`.execute(
+    db,
+  )
+  const counted = Number(rows[0]?.count)
+  return { rows: Math.min(counted, MOST_COUNTED), isExact: counted <= MOST_COUNTED }
+}
+
+/** What viewers watched on one day of the service, by when they came. */
+export interface DayWatched {
+  /** `YYYY-MM-DD`. */
+  readonly day: string
+  readonly hours: number
+  readonly visits: number
+}
+
+/** The days since `since` that have watch records, in order. Reads the records of these days. */
+export async function readWatchHours(
+  db: Kysely<Database>,
+  since: Date,
+  timeZone: string,
+): Promise<readonly DayWatched[]> {
+  const { rows } = await sql<{ day: string; seconds: string; visits: string }>`
+    select (entered_at at time zone ${timeZone})::date::text as day, coalesce(sum(watch_seconds), 0) as seconds,
+      count(*) as visits
+    from livehouse.watch_records where entered_at >= ${since} group by day order by day`.execute(db)
+  return rows.map(({ day, seconds, visits }) => ({ day, hours: Number(seconds) / 3600, visits: Number(visits) }))
 }

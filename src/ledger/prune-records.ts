@@ -2,9 +2,8 @@ import { type Kysely, sql } from 'kysely'
 import { DAY } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
 import { isDueNotice } from './alerts.ts'
-import { distinctValues } from './distinct-values.ts'
+import { distinctValues, runCommands, tellingRun } from './runs.ts'
 import { MOST_RUNS_COUNTED } from './job-runs.ts'
-import { runCommands, tellingRun } from './runs.ts'
 
 /** What names the run of a row and is small. Of the warehouse, `run_id` is a label that may outlive its run. */
 const SMALL_TABLES = [

@@ -2,8 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { Cause } from '../core/cause.ts'
 import type { Database } from '../store/database.ts'
 import { readGoneChannels } from './channel-states.ts'
-import { distinctValues } from './distinct-values.ts'
-import { runCommands, tellingRun } from './runs.ts'
+import { distinctValues, runCommands, tellingRun } from './runs.ts'
 
 /** A field that was met longer ago is no news. */
 const NEWS_MS = 86_400_000

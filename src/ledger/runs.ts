@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { RunStatus } from '../core/outcome.ts'
 import type { Database } from '../store/database.ts'
-import { distinctValues } from './distinct-values.ts'
 import type { Leases } from './leases.ts'
 
 export interface NewRun {
@@ -90,3 +89,23 @@ export const tellingRun = sql`(
     -- One that was only interrupted is gone on with: the one before it counts.
     and not coalesce(outcome -> 'errors' <> '[]' and not jsonb_path_exists(outcome, '$.errors[*] ? (@.code != "run.interrupted")'), false)
   order by finished_at desc nulls last, run_id desc limit 1)`
+
+/**
+ * The different values of a column that leads an index, as the column `value` of a subquery: one look into the index for each, however
+ * many rows there are. `where`: the condition of a partial index.
+ */
+export function distinctValues(
+  table: string,
+  column: string,
+  where: RawBuilder<unknown> = sql`true`,
+): RawBuilder<unknown> {
+  const name = sql.ref(column)
+  const from = sql.table(table)
+  return sql`(
+    with recursive found (value) as (
+      select min(${name}) from ${from} where ${where}
+      union all
+      select (select min(${name}) from ${from} where ${where} and ${name} > found.value) from found where found.value is not null
+    )
+    select value from found where value is not null)`
+}

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type OperationNodeSource, sql } from 'kysely'
 import { isGreen, type Partition, partitionKey, type Proof, type Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import { formatWallTime, type WallTime } from '../core/wall-clock.ts'
@@ -198,4 +198,13 @@ export async function readKnownRows(
     select number, rows from walks union all select number, rows from windows`.execute(db)
   const known = new Map(rows.map((row) => [Number(row.number), row.rows]))
   return questions.map((_, index) => known.get(index + 1))
+}
+
+/**
+ * Executes statements that write to different tables, none of which gives anything back, in one exchange with the server. Each
+ * sees the tables as they were before all of them.
+ */
+export async function executeTogether(db: Kysely<Database>, statements: readonly OperationNodeSource[]): Promise<void> {
+  const parts = statements.map((statement, index) => sql`${sql.id(`part_${index}`)} as (${statement})`)
+  await sql`with ${sql.join(parts)} select`.execute(db)
 }

@@ -1,13 +1,18 @@
 import { hasCode } from '../core/errors.ts'
-import { readOnly } from '../ledger/read-only.ts'
-import { type DayWatched, readWatchHours } from '../ledger/read-watch-hours.ts'
+import {
+  type DayWatched,
+  type Overview,
+  type OverviewQuestion,
+  readOnly,
+  readOverview,
+  readWatchHours,
+} from '../ledger/health.ts'
 import { within } from './health.ts'
 import type { Kysely } from 'kysely'
 import type { Clock } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../store/database.ts'
-import { type Overview, type OverviewQuestion, readOverview } from '../ledger/health.ts'
 import { readWalkDays, type WalkDay } from '../ledger/latest-readings.ts'
 import { type QuarantineReasons, readQuarantineReasons } from '../ledger/quarantine-reasons.ts'
 import { type DayActivity, readDailyActivity, type RunReport } from '../ledger/run-reports.ts'

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { withKnownListParams } from '../../src/app/open-connection.ts'
 import { readServiceSettings, readSettings } from '../../src/config.ts'
 import { startRun } from '../../src/ledger/runs.ts'
-import { keepSourceFacts } from '../../src/ledger/source-facts.ts'
+import { keepSourceFacts } from '../../src/ledger/source.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 
 test('the place that a probe found is tried first, unless an operator has named one', async () => {

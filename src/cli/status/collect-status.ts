@@ -3,7 +3,13 @@ import type { DatabaseAsItIs } from '../../app/open-database.ts'
 import type { Proof } from '../../core/slice.ts'
 import type { StreamName } from '../../core/stream.ts'
 import type { WallTime } from '../../core/wall-clock.ts'
-import { type OverviewQuestion, type Overview, readOverview } from '../../ledger/health.ts'
+import {
+  type Overview,
+  type OverviewQuestion,
+  readOverview,
+  readTableSizes,
+  type TableSize,
+} from '../../ledger/health.ts'
 import { addProofs, type LedgerUnit } from '../../ledger/latest-readings.ts'
 import { type HeldLease, readLeases } from '../../ledger/leases.ts'
 import { readBegunSlices } from '../../ledger/open-slices.ts'
@@ -12,7 +18,6 @@ import { readOpenBackfills, type UnfinishedBackfill } from '../../ledger/backfil
 import { readQuestions } from '../../ledger/questionnaires.ts'
 import { type QuarantineCount, readQuarantineCounts } from '../../ledger/quarantine-reasons.ts'
 import { readRunReports, type RunReport } from '../../ledger/run-reports.ts'
-import { readTableSizes, type TableSize } from '../../ledger/read-table-sizes.ts'
 import { streams } from '../../streams/registry.ts'
 import type { V1Calls } from './v1-calls.ts'
 

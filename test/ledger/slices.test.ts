@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { executeTogether } from '../../src/ledger/execute-together.ts'
+import { executeTogether } from '../../src/ledger/slices.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 
 let database: TestDatabase

@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { hasCode } from '../../src/core/errors.ts'
-import { readOnly } from '../../src/ledger/read-only.ts'
-import { readWatchHours } from '../../src/ledger/read-watch-hours.ts'
+import { readOnly, readTableSizes, readWatchHours } from '../../src/ledger/health.ts'
 import { errorOf } from '../helpers/connect-client.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 
@@ -21,4 +20,19 @@ test('hours are added up by the day of the service, and no statement runs for lo
   expect(hasCode(slow, 'db.refused') && slow.details.sqlState).toBe('57014')
   const writing = readOnly(db, 5000, (snapshot) => sql`delete from livehouse.watch_records`.execute(snapshot))
   expect(hasCode(await errorOf(writing), 'db.refused')).toBe(true)
+})
+
+test('small tables are counted, large ones never: they are estimated once the database knows', async () => {
+  await using database = await createTestDatabase()
+  const { db } = database
+  expect((await readTableSizes(db)).get('managers')).toEqual({ rows: 0, isExact: true })
+  await sql`insert into livehouse.managers (manager_id, run_id) select n, 1 from generate_series(1, 60000) as n`.execute(
+    db,
+  )
+  // Statistics may have been made by the server in the meantime, or not.
+  const grown = (await readTableSizes(db)).get('managers')
+  expect(grown?.isExact).toBe(false)
+  expect(grown?.rows).toBeGreaterThanOrEqual(50_000)
+  await sql`analyze livehouse.managers`.execute(db)
+  expect((await readTableSizes(db)).get('managers')).toEqual({ rows: 60_000, isExact: false })
 })
