@@ -13,6 +13,7 @@ const SMALL_TABLES = [
   'source_facts',
   'headers',
   'open_slices',
+  'unlisted_questionnaires',
 ] as const
 
 /** What has an index on `run_id`. */

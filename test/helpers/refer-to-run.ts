@@ -32,6 +32,8 @@ const insertions: Readonly<Record<string, (runId: string) => RawBuilder<unknown>
   source_facts: (runId) => sql`
     insert into livehouse_ops.source_facts (topic, subject, evidence, found_at, run_id) values ('t', 's', '', ${READ_AT}, ${runId})`,
   headers: (runId) => sql`insert into livehouse_ops.headers values ('a', '[]', ${READ_AT}, ${runId})`,
+  unlisted_questionnaires: (runId) => sql`
+    insert into livehouse_ops.unlisted_questionnaires values ('a', ${runId}, ${READ_AT})`,
   open_slices: (runId) => sql`
     insert into livehouse_ops.open_slices (stream, partition, reads, pages_read, page_size, keys, last_page_keys,
       found_rows, quarantined_rows, calls, retries, run_id, started_at, read_at)
