@@ -158,9 +158,7 @@ function expectedNotices(): readonly string[] {
   ]
 }
 
-test('over a month, with processes that come and go, each night runs once, leaves no gap and tells what is to be told', {
-  timeout: 300_000,
-}, async () => {
+test('over a month, with processes that come and go, each night runs once, leaves no gap and tells what is to be told', async () => {
   const seed = randomInt(2 ** 31)
   process.stdout.write(`a simulated month: seed ${seed}\n`)
   const random = createRandom(seed)
