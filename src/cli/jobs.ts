@@ -4,13 +4,16 @@ import { jobChannels, jobStreams } from '../app/run-job.ts'
 import type { ExtractionSettings } from '../app/settings.ts'
 import { readDatabaseSettings, readJobsDir, readServiceTimeZone, readSettings } from '../config.ts'
 import { listJobs, loadJobs } from '../scheduler/load-jobs.ts'
-import { type JobState, readJobStates } from '../scheduler/read-job-states.ts'
-import type { JobRun } from '../ledger/job-runs.ts'
+import { type JobRun, readLastJobRuns } from '../ledger/job-runs.ts'
 import type { CliContext } from './command.ts'
 import { readExtractionSettings } from './extraction-settings.ts'
 import { formatAge, formatTable, minuteIn } from './format.ts'
 import { defineCommand } from './usage.ts'
 import { didYouMean, wrongUse } from './wrong-use.ts'
+import type { Kysely } from 'kysely'
+import type { Database } from '../store/database.ts'
+import { readHeldJobs } from '../ledger/jobs.ts'
+import { openTimetable } from '../scheduler/timetable.ts'
 
 /** `livehouse jobs`: the jobs, when they are due and how they ended. */
 export const jobs = defineCommand(
@@ -55,8 +58,8 @@ function describeJobs(states: readonly JobState[], nowMs: number): string[] {
   return [...formatTable(['job', 'kind', 'cron', 'zone', 'next', 'last', 'outcome'], rows), ...problems]
 }
 
-/** How the last run ended, or what it is doing. */
-function outcomeOf({ last, isRunning }: JobState): JobRun['outcome'] | 'running' | 'interrupted' | undefined {
+/** How the last run ended, or what it is doing; undefined before the first. */
+export function outcomeOf({ last, isRunning }: JobState): JobRun['outcome'] | 'running' | 'interrupted' | undefined {
   if (isRunning) return 'running'
   if (last === undefined) return undefined
   // Its process has died: livehouse serve takes it up again.
@@ -116,3 +119,30 @@ const readLoadOptions = (source: Parameters<typeof readJobsDir>[0]) => ({
   folder: readJobsDir(source),
   timeZone: readServiceTimeZone(source),
 })
+
+/** A job, when it is due next and how it ended last. */
+export interface JobState {
+  readonly job: Job
+  /** Undefined for a job that is not enabled. */
+  readonly next: Date | undefined
+  /** Undefined before the first run. */
+  readonly last: JobRun | undefined
+  /** Whether a living process is at work on it. */
+  readonly isRunning: boolean
+}
+
+/** `db`: undefined for a database without a schema. */
+export async function readJobStates(
+  db: Kysely<Database> | undefined,
+  jobs: readonly Job[],
+  nowMs: number,
+): Promise<readonly JobState[]> {
+  const names = jobs.map(({ name }) => name)
+  const runs = db === undefined ? new Map<string, JobRun>() : await readLastJobRuns(db, names)
+  const held = db === undefined ? new Set<string>() : await readHeldJobs(db, names)
+  return jobs.map((job) => {
+    const tick = job.isEnabled ? openTimetable(job.cron, job.timeZone).next(nowMs) : undefined
+    const next = tick && new Date(tick.dueAtMs)
+    return { job, next, last: runs.get(job.name), isRunning: held.has(job.name) }
+  })
+}

@@ -18,15 +18,13 @@ import type { SettingSource } from '../config/setting-source.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
 import { readMigrationStatus } from '../store/migrate.ts'
-import { createHealth } from '../scheduler/health.ts'
 import { startStatusServer } from '../web/start-status-server.ts'
 import { createProgressBoard, type ProgressBoard } from '../app/progress-board.ts'
-import { type JobState, readJobStates } from '../scheduler/read-job-states.ts'
 import { serveJobs } from '../scheduler/serve-jobs.ts'
 import { openTimetable } from '../scheduler/timetable.ts'
 import { thisProcess } from '../ledger/leases.ts'
 import type { CliContext } from './command.ts'
-import { loadConfiguredJobs, readJobSettings } from './jobs.ts'
+import { outcomeOf, loadConfiguredJobs, readJobSettings, type JobState, readJobStates } from './jobs.ts'
 import { createPlainProgress } from './plain-progress.ts'
 import { defineCommand } from './usage.ts'
 import type { JobView } from '../web/facts.ts'
@@ -76,7 +74,6 @@ LIVEHOUSE_HTTP=0.0.0.0:8787 LIVEHOUSE_HTTP_TOKEN_FILE=/run/secrets/http-token li
     // One for all jobs: the ceiling of calls holds for all of them together.
     await using connection = await openRunConnection(context, service, db, { onCall: statusPage.onCall })
     const runContext = { ...context, openProgress: async () => createPlainProgress(log, clock) }
-    const health = createHealth(clock, log)
     const worker = thisProcess()
 
     for (const line of describeNext(enabled, clock.now())) context.remark(line)
@@ -101,7 +98,6 @@ LIVEHOUSE_HTTP=0.0.0.0:8787 LIVEHOUSE_HTTP_TOKEN_FILE=/run/secrets/http-token li
         log,
         signal,
         board,
-        health,
         jobs,
         runJob: createRunJob(runContext, { db, connection, readSettings: readSettingsOf }),
         scheduler: {
@@ -185,14 +181,12 @@ async function openStatusPage(
   return server
 }
 
-/** A run without an end whose process is gone was interrupted, whatever its record says. */
-function viewOf({ job, next, last, isRunning }: JobState): JobView {
+function viewOf(state: JobState): JobView {
+  const { job, next, last, isRunning } = state
   const { name, cron, timeZone } = job
   const { kind, definition, isEnabled } = job
   const streams = isEnabled && kind === 'sync' ? jobStreams(job).map((stream) => stream.name) : []
   const { channels = 'all' } = definition
-  const open = isRunning ? 'running' : 'interrupted'
-  const status = last?.status === 'ended' ? (last.outcome ?? 'failed') : open
   return {
     name,
     cron,
@@ -201,7 +195,7 @@ function viewOf({ job, next, last, isRunning }: JobState): JobView {
     channels,
     next,
     isRunning,
-    last: last && { startedAt: last.startedAt, status },
+    last: last && { startedAt: last.startedAt, status: outcomeOf(state) ?? 'interrupted' },
   }
 }
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { JobDefinition } from '../core/define-job.ts'
 import { streamNames } from '../streams/registry.ts'
 import { isTimeZone, parseWallTime } from '../core/wall-clock.ts'
-import { findCronProblem } from './cron.ts'
+import { findCronProblem } from './timetable.ts'
 
 /** What a field should be: the end of its problem's sentence. */
 const should = {

@@ -6,16 +6,13 @@ import type { Log } from '../core/log.ts'
 import type { Database } from '../store/database.ts'
 import { readLastTicks } from '../ledger/job-runs.ts'
 import { readSchedulers, registerJobs, sayGone, sayHere, type Scheduler } from '../ledger/jobs.ts'
-import { type ClaimedRun, claimTick } from './claim-tick.ts'
-import { decide, type JobHistory } from './decide.ts'
-import { type Health, isOfDatabase } from './health.ts'
+import { type ClaimedRun, claimTick, decide, type JobHistory } from './claim-tick.ts'
 import { type PerformDeps, performRun } from './perform-run.ts'
 import { openTimetable, type Timetable } from './timetable.ts'
 
 export interface ServeOptions extends PerformDeps {
   readonly jobs: readonly Job[]
   readonly scheduler: Scheduler
-  readonly health: Health
 }
 
 /** What other processes do, a run that was interrupted, and a clock that jumps are seen as soon as this. */
@@ -26,10 +23,10 @@ const DATABASE_POLL_MS = 5000
 /**
  * Runs jobs when they are due, until the signal aborts and what was running has ended. Several at once on one database share the
  * work: each tick is run by one of them. A database that has gone is waited for.
- * @throws what is not the database's to mend: a bug
+ * @throws what is not the database's to repair: a bug
  */
 export async function serveJobs(options: ServeOptions): Promise<void> {
-  const { db, clock, log, health, scheduler, jobs } = options
+  const { db, clock, log, scheduler, jobs } = options
   const ending = new AbortController()
   const signal = AbortSignal.any([options.signal, ending.signal])
   const served = jobs
@@ -38,13 +35,14 @@ export async function serveJobs(options: ServeOptions): Promise<void> {
   const meetOthers = createMeetOthers(db, log, scheduler)
   const readHistories = createReadHistories(db, clock, jobs)
   const running = new Map<string, Promise<void>>()
+  const outage = createOutageLog(clock, log)
 
   const perform = async (job: Job, { run, lease }: ClaimedRun): Promise<void> => {
     await using _ = lease
     try {
       await performRun(run, job, lease, { ...options, signal })
     } catch (error) {
-      if (isOfDatabase(error)) return health.databaseFails(error)
+      if (isOfDatabase(error)) return outage.begin(error)
       const facts = error instanceof LivehouseError ? { reason: error.message } : { err: error }
       log.error('job.failed', { job: job.name, ...facts })
     }
@@ -70,14 +68,14 @@ export async function serveJobs(options: ServeOptions): Promise<void> {
     let waitMs: number
     try {
       await lookAround()
-      health.databaseAnswers()
+      outage.end()
       waitMs = untilNext(served, clock.now())
     } catch (error) {
       if (!isOfDatabase(error)) {
         ending.abort(error)
         break
       }
-      health.databaseFails(error)
+      outage.begin(error)
       waitMs = DATABASE_POLL_MS
     }
     await clock.sleep(waitMs, signal).catch(() => {})
@@ -85,6 +83,26 @@ export async function serveJobs(options: ServeOptions): Promise<void> {
   await Promise.all(running.values())
   await sayGone(db, scheduler.schedulerId).catch(() => {})
   ending.signal.throwIfAborted()
+}
+
+/** Says so once when the database goes, and once when it is back. */
+function createOutageLog(clock: Clock, log: Log) {
+  let sinceMs: number | undefined
+  return {
+    begin: ({ message }: LivehouseError): void => {
+      if (sinceMs === undefined) log.error('database.lost', { reason: message })
+      sinceMs ??= clock.now()
+    },
+    end: (): void => {
+      if (sinceMs !== undefined) log.info('database.back', { afterMs: clock.now() - sinceMs })
+      sinceMs = undefined
+    },
+  }
+}
+
+/** Whether an error is the database's to repair: then it is waited for. */
+export function isOfDatabase(error: unknown): error is LivehouseError {
+  return error instanceof LivehouseError && error.code.startsWith('db.')
 }
 
 interface ServedJob {

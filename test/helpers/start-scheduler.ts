@@ -3,7 +3,6 @@ import type { Kysely } from 'kysely'
 import type { Clock } from '../../src/core/clock.ts'
 import type { JobDefinition, Job } from '../../src/core/define-job.ts'
 import type { Database } from '../../src/store/database.ts'
-import { createHealth, type Health } from '../../src/scheduler/health.ts'
 import type { JobOutcome, RunJob } from '../../src/app/run-job.ts'
 import { createProgressBoard, type ProgressBoard } from '../../src/app/progress-board.ts'
 import { serveJobs } from '../../src/scheduler/serve-jobs.ts'
@@ -12,7 +11,8 @@ import { createRecordingLog } from './recording-log.ts'
 /** A scheduler in this process, and what it tells. */
 export interface TestScheduler {
   readonly board: ProgressBoard
-  readonly health: Health
+  /** What was said last of the database: why it is lost; undefined while it answers. */
+  readonly databaseProblem: () => unknown
   /** Names of events that were logged. */
   readonly events: () => readonly string[]
   /** Ends it as a signal would. */
@@ -37,15 +37,14 @@ export function startScheduler(
   const { log, lines } = createRecordingLog()
   const controller = new AbortController()
   const board = createProgressBoard()
-  const health = createHealth(clock, log)
   const digests = Object.fromEntries(jobs.map(({ name, digest }) => [name, digest]))
   const startedAt = new Date(clock.now())
   const scheduler = { schedulerId: randomUUID(), worker, jobs: digests, startedAt }
-  const ended = serveJobs({ db, clock, log, signal: controller.signal, board, runJob, jobs, scheduler, health })
+  const ended = serveJobs({ db, clock, log, signal: controller.signal, board, runJob, jobs, scheduler })
   ended.catch(() => {})
   return {
     board,
-    health,
+    databaseProblem: () => lines.findLast(({ event }) => event.startsWith('database.'))?.fields['reason'],
     events: () => lines.map(({ event }) => event),
     stop: async () => {
       controller.abort()

@@ -4,7 +4,9 @@ import { takeJob } from '../../src/ledger/jobs.ts'
 import { type JobRun, readLastJobRuns } from '../../src/ledger/job-runs.ts'
 import { onServer } from '../helpers/postgres.ts'
 import { HOUR, nightly, type SchedulerBench, START, startSchedulerBench } from '../helpers/scheduler-bench.ts'
-import { doneWell } from '../helpers/start-scheduler.ts'
+import { doneWell, jobOf } from '../helpers/start-scheduler.ts'
+import { openTimetable } from '../../src/scheduler/timetable.ts'
+import { decide } from '../../src/scheduler/claim-tick.ts'
 
 let bench: SchedulerBench
 
@@ -174,12 +176,12 @@ test('a database that goes is waited for, and the run that it interrupted is tak
   }
   const scheduler = bench.start()
   await bench.clock.runTo(START + 17 * HOUR)
-  expect(scheduler.health.database()).toMatchObject({ isUp: false, problem: expect.stringContaining('Database') })
+  expect(scheduler.databaseProblem()).toEqual(expect.stringContaining('Database'))
   bench.work = async () => doneWell
   await allow(true)
   await sql`update livehouse_ops.leases set expires_at = now()`.execute(bench.database.db)
   await bench.clock.runTo(START + 18 * HOUR)
-  expect(scheduler.health.database()).toMatchObject({ isUp: true, problem: undefined })
+  expect(scheduler.databaseProblem()).toBeUndefined()
   expect(await bench.readRuns()).toMatchObject([{ status: 'ended', outcome: 'ok', attempts: 2 }])
   expect(scheduler.events().filter((event) => event.startsWith('database.'))).toEqual([
     'database.lost',
@@ -199,4 +201,45 @@ test('two with different job files are told of each other once', async () => {
   const third = bench.start(nightly, 'c')
   await bench.clock.runTo(START + 2 * HOUR)
   expect(third.events()).not.toContain('jobs.differ')
+})
+
+const MINUTE = 60_000
+const due = new Date('2026-11-19T18:00:00Z')
+const timetable = openTimetable(nightly.cron, 'Asia/Shanghai')
+const run: JobRun = {
+  jobRunId: '1',
+  job: 'nightly',
+  localTime: '2026-11-20 02:00:00',
+  isRepeat: false,
+  dueAt: due,
+  status: 'interrupted',
+  outcome: null,
+  attempts: 1,
+  worker: 'a',
+  runId: null,
+  error: 'the database refuses',
+  startedAt: due,
+  finishedAt: new Date(due.getTime() + 90 * MINUTE),
+}
+
+const kindAt = (last: JobRun, atMs: number) =>
+  decide(jobOf('nightly', nightly), timetable, { sinceMs: 0, last }, atMs).kind
+
+test.each([
+  [1, 1],
+  [2, 5],
+  [3, 15],
+  [4, 60],
+])('after %i attempts a run is left alone for %i minutes from its end on', (attempts, minutes) => {
+  const endMs = due.getTime() + 90 * MINUTE
+  const wait = minutes * MINUTE
+  expect(kindAt({ ...run, attempts }, endMs + wait - 1)).toBe('none')
+  expect(kindAt({ ...run, attempts }, endMs + wait)).toBe('resume')
+})
+
+test('a run that a signal ended, or whose process died, is gone on with at once', () => {
+  const stopped: JobRun = { ...run, error: null, attempts: 2 }
+  expect(kindAt(stopped, due.getTime() + 90 * MINUTE)).toBe('resume')
+  const died: JobRun = { ...stopped, status: 'running', finishedAt: null }
+  expect(kindAt(died, due.getTime() + 1)).toBe('resume')
 })

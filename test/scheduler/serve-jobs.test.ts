@@ -181,15 +181,12 @@ test('a disk that is full is told of, and what it stopped is gone on with once t
   expect(await bench.readRuns()).toMatchObject([
     { status: 'interrupted', error: expect.stringContaining('Its disk is full') },
   ])
-  expect(scheduler.health.database()).toMatchObject({
-    isUp: false,
-    problem: expect.stringContaining('Its disk is full'),
-  })
+  expect(scheduler.databaseProblem()).toEqual(expect.stringContaining('Its disk is full'))
   await makeRoom()
   bench.work = async () => doneWell
   await bench.clock.runTo(START + 20 * HOUR)
   expect(await bench.readRuns()).toMatchObject([{ status: 'ended', outcome: 'ok', attempts: 2, error: null }])
-  expect(scheduler.health.database()).toMatchObject({ isUp: true })
+  expect(scheduler.databaseProblem()).toBeUndefined()
 })
 
 test('what a running job tells reaches who listens', async () => {
@@ -218,13 +215,13 @@ test('a database that hangs is noticed by looks and runs alike, and what it stop
       await clock.advance(5000)
       await check()
     }, 120_000)
-  await whileTimePasses(() => expect(scheduler.health.database()).toMatchObject({ isUp: false }))
-  expect(scheduler.health.database().problem).toContain('it has not answered for 1 s')
+  await whileTimePasses(() => expect(scheduler.databaseProblem()).toBeDefined())
+  expect(scheduler.databaseProblem()).toContain('it has not answered for 1 s')
   proxy.goOn()
   await whileTimePasses(async () =>
     expect(await bench.readRuns()).toMatchObject([{ status: 'ended', outcome: 'ok', attempts: 2 }]),
   )
-  expect(scheduler.health.database()).toMatchObject({ isUp: true })
+  expect(scheduler.databaseProblem()).toBeUndefined()
   expect(scheduler.events().filter((event) => event.startsWith('database.'))).toEqual([
     'database.lost',
     'database.back',

@@ -1,32 +1,35 @@
 import type { Job } from '../../core/define-job.ts'
-import {
-  type DatabaseSettings,
-  type ExtractionSettings,
-  type ServiceSettings,
-  type ChannelSetting,
-  type AlertSettings,
-  plannedChannel,
+import type {
+  DatabaseSettings,
+  ExtractionSettings,
+  ServiceSettings,
+  ChannelSetting,
+  AlertSettings,
 } from '../../app/settings.ts'
 import type { Kysely } from 'kysely'
 import { createHash } from 'node:crypto'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
+import { join, dirname } from 'node:path'
 import { createWebhook } from '../../service/webhook.ts'
-import { partitionKey } from '../../core/slice.ts'
-import type { WallTime } from '../../core/wall-clock.ts'
 import { describeTarget } from '../../store/database-url.ts'
 import type { Database } from '../../store/database.ts'
-import { partitionsOf, type PlannedChannel } from '../../sync/partitions.ts'
-import { createOutageMark } from './outage-mark.ts'
-import type { ExpectedStream } from './read-job-causes.ts'
-import { watchCauses } from './watch-causes.ts'
-import { readChangedSince, readChannelList } from '../../ledger/channel-states.ts'
-import type { ServiceDay } from '../../ledger/latest-readings.ts'
-import { readQuestions } from '../../ledger/questionnaires.ts'
+import { JOB_CAUSES, type JobCauseOptions, readJobCauses } from './read-job-causes.ts'
 import type { AppContext } from '../../app/context.ts'
 import { readLastDay } from '../../app/last-day.ts'
 import { ALERT_TIMEOUT_MS } from '../../app/report-causes.ts'
-import { jobStreams } from '../../app/run-job.ts'
+import { readExpectedParts } from './expected-parts.ts'
+import type { Notice } from '../../core/cause.ts'
+import { sqlStateOf } from '../../core/outcome.ts'
+import { recordCauses } from '../../ledger/alerts.ts'
+import { readCauses, STATE_CAUSES } from '../../ledger/read-causes.ts'
+import { readSchedulers } from '../../ledger/jobs.ts'
+import { type AlertChannel, deliverNotices, sendNotices } from '../../app/alerts/deliver-notices.ts'
+import { mkdir, unlink, writeFile } from 'node:fs/promises'
+import { isOfDatabase } from '../serve-jobs.ts'
+
+const POLL_MS = 60_000
+/** A database that is started anew is back sooner. */
+const SETTLED_MS = 120_000
 
 interface AlertWatch {
   readonly db: Kysely<Database>
@@ -41,7 +44,10 @@ interface AlertWatch {
   readonly readSettings: (job: Job) => ExtractionSettings
 }
 
-/** Tells of what goes wrong while jobs are served, until the signal aborts; ends at once where nobody is to be told. */
+/**
+ * Looks every minute for what goes wrong while jobs are served, and tells, until the signal aborts; ends at once where nobody is to
+ * be told. Fails nothing.
+ */
 export async function watchAlerts(
   context: AppContext,
   { db, settings, database, service, jobs, readChannels, readSettings }: AlertWatch,
@@ -50,7 +56,7 @@ export async function watchAlerts(
   const { webhook: url } = settings
   if (url === null) return
   await using webhook = createWebhook({ proxies: service.proxies, timeoutMs: ALERT_TIMEOUT_MS })
-  await watchCauses({
+  const look = createLook({
     db,
     jobs,
     timeZone: service.timeZone,
@@ -62,6 +68,12 @@ export async function watchAlerts(
     channel: { ...settings, url, post: webhook.ask, clock, log },
     signal,
   })
+  while (!signal.aborted) {
+    await look().catch((err: unknown) => {
+      if (!signal.aborted) log.warn('alert.failed', { err })
+    })
+    await clock.sleep(POLL_MS, signal).catch(() => {})
+  }
 }
 
 /** One a database, in the folder that outlives a process. */
@@ -71,47 +83,106 @@ function outageFile({ target, dataDir }: DatabaseSettings): string {
   return join(dataDir, `told-of-outage-${digest}`)
 }
 
+export interface WatchOptions extends JobCauseOptions {
+  readonly db: Kysely<Database>
+  readonly channel: AlertChannel
+  readonly signal: AbortSignal
+  readonly mark: OutageMark
+  /** Of this process, for people. */
+  readonly host: string
+}
+
 /**
- * What a job is to read each day, stream by stream; without channels, or without questionnaires, there is nothing of some.
- * Channels that are gone or over are not expected, nor those that no run has met yet, unless none has been met at all.
+ * One look. That the database does not answer cannot be written down there: once it has lasted, one process of each machine tells,
+ * and whoever of that machine first finds it back tells that.
  */
-export async function readExpectedParts(
-  db: Kysely<Database>,
-  job: Job,
-  day: ServiceDay,
-  configured: readonly ChannelSetting[],
-): Promise<readonly ExpectedStream[]> {
-  const chosen = configured.filter((channel) => isChosen(job, channel))
-  const states = new Map((await readChannelList(db)).map(({ channelId, state }) => [channelId, state]))
-  const isMet = chosen.some(({ channelId }) => states.has(channelId))
-  const channels = chosen
-    .filter(({ channelId }) => !isMet || states.get(channelId) === 'active')
-    .map(plannedChannel)
-    .filter((channel) => isOpen(channel, day.begin))
-  const questions = await readQuestions(db, 'listed')
-  const changed = await readChangedSince(db, day)
-  return jobStreams(job).flatMap((stream): readonly ExpectedStream[] => {
-    const { name, partitionedBy, isBudgeted = false } = stream
-    const isAnyEnough = job.kind !== 'sync' || isBudgeted || (chosen.length === 0 && configured.length > 0)
-    const parts = partitionsOf(stream, channels, (channelId) => questions.get(channelId) ?? []).map(({ partition }) => {
-      const part = partitionKey(partition)
-      const channel = `channel=${partition.channel}`
-      return { part, isNew: changed.has(channel) || changed.has(part) }
-    })
-    // What is read a part at a time, or by a job that names channels which are not there, has no list of what a day brings.
-    if (isAnyEnough && (partitionedBy !== 'channel/question' || questions.size > 0)) {
-      return configured.length > 0 || partitionedBy === 'account' ? [{ stream: name, parts: 'any' }] : []
+export function createLook(options: WatchOptions): () => Promise<void> {
+  const { db, channel, signal, mark, host } = options
+  const { clock } = channel
+  let awaySinceMs: number | undefined
+  let isTold = false
+  const tell = async (event: Notice['event'], sqlState: string | null): Promise<boolean> => {
+    const cause = { kind: 'database', host, sqlState } as const
+    return (await sendNotices([{ event, cause, at: new Date(clock.now()) }], channel, signal)) === undefined
+  }
+  const tellAway = async (sqlState: string | null): Promise<boolean> => {
+    if (!(await mark.leave()) || (await tell('raised', sqlState))) return true
+    await mark.take()
+    return false
+  }
+  return async () => {
+    try {
+      const now = new Date(clock.now())
+      await recordCauses(db, { kinds: STATE_CAUSES }, () => readCauses(db, now), now)
+      await recordJobCauses(options, now)
+    } catch (error) {
+      if (!isOfDatabase(error)) throw error
+      awaySinceMs ??= clock.now()
+      const isSettled = clock.now() - awaySinceMs >= SETTLED_MS
+      if (isSettled && !isTold) isTold = await tellAway(sqlStateOf(error).sqlState ?? null)
+      return
     }
-    return parts.length > 0 ? [{ stream: name, parts }] : []
-  })
+    awaySinceMs = undefined
+    isTold = false
+    if ((await mark.take()) && !(await tell('cleared', null))) await mark.leave()
+    await deliverNotices(db, channel, signal)
+  }
 }
 
-function isChosen({ definition }: Job, { channelId, group }: ChannelSetting): boolean {
-  const { channels = 'all' } = definition
-  if (channels === 'all') return true
-  return 'group' in channels ? group === channels.group : channels.includes(channelId)
+/** What cannot be said of a job, such as for want of a setting, keeps nothing else from being told. */
+async function recordJobCauses(options: WatchOptions, now: Date): Promise<void> {
+  const { db, jobs, channel } = options
+  const mine = jobs.map(({ name }) => name)
+  const served = (await readSchedulers(db)).flatMap((scheduler) => Object.keys(scheduler.jobs))
+  try {
+    const lookedAt = { kinds: JOB_CAUSES, jobs: { mine, served: [...mine, ...served] } }
+    await recordCauses(db, lookedAt, () => readJobCauses(db, now.getTime(), options), now)
+  } catch (error) {
+    if (isOfDatabase(error)) throw error
+    channel.log.warn('alert.failed', { err: error })
+  }
 }
 
-function isOpen({ from, until }: PlannedChannel, begin: WallTime): boolean {
-  return (from === undefined || from < begin) && (until === undefined || until > begin)
+/**
+ * That an operator was told of a database which does not answer: it cannot be written down there. The processes of a machine share
+ * it, and it outlives them.
+ */
+export interface OutageMark {
+  /** @returns false where it is there already: then somebody of this machine has told */
+  readonly leave: () => Promise<boolean>
+  /** @returns whether it was there: then who took it away tells that it is over */
+  readonly take: () => Promise<boolean>
+}
+
+/** A file; where none can be written, this process remembers by itself. */
+export function createOutageMark(file: string): OutageMark {
+  let isRemembered = false
+  return {
+    leave: async () => {
+      if (isRemembered) return false
+      // Where there can be no folder there can be no file.
+      await mkdir(dirname(file), { recursive: true }).catch(() => {})
+      try {
+        await writeFile(file, '', { flag: 'wx' })
+        return true
+      } catch (error) {
+        if (isCode(error, 'EEXIST')) return false
+        isRemembered = true
+        return true
+      }
+    },
+    take: async () => {
+      const wasRemembered = isRemembered
+      isRemembered = false
+      const wasThere = await unlink(file).then(
+        () => true,
+        () => false,
+      )
+      return wasThere || wasRemembered
+    },
+  }
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
 }
