@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { exitCodeOfError } from '../../src/cli/failure.ts'
 import type { Command } from '../../src/cli/command.ts'
 import { backfill } from '../../src/cli/backfill.ts'
+import { status } from '../../src/cli/status.ts'
 import { sync } from '../../src/cli/sync.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import type { Channel, Gift, WatchRecord } from '../../src/emulator/world/world.ts'
@@ -133,6 +134,17 @@ describe("bounds are the service's time, whatever this machine's clock shows", (
       await expectTruth(account, ['gifts', 'watch_records', 'signups'])
     },
   )
+
+  test('what is dated days ahead is not fresh, until a sync has read it at the right time', async () => {
+    account.emulator.conditions.clockAheadMs = 4 * DAY_MS
+    await syncGreen()
+    account.emulator.conditions.clockAheadMs = 0
+    const { code, printed } = await account.run(status, ['--max-age', '26h'])
+    expect(code).toBe(3)
+    expect(printed.join('\n')).toContain('✗ visitors: last landed 4 days ahead of now')
+    await syncGreen()
+    expect(await account.run(status, ['--max-age', '26h'])).toMatchObject({ code: 0 })
+  })
 
   test.each([-25, 25])("the day of a manager's usage is the service's, with a clock %i hours ahead", async (hours) => {
     await withOwnAhead(hours, async () => {

@@ -144,9 +144,13 @@ function summarize(units: readonly LedgerUnit[], channels: readonly ChannelSetti
   }
 }
 
-/** The streams whose newest landed slice is older than this, or that have none though there is something to read. */
+/**
+ * The streams whose newest landed slice is older than this, or that have none though there is something to read. One that lies as
+ * far ahead says nothing: the service, whose time it bears, or this machine shows a wrong one.
+ */
 export function findStale(status: Status, maxAgeMs: number, nowMs: number): readonly StreamStatus[] {
   return status.streams.filter(({ state, isEmpty }) => {
-    return !(isEmpty && state === undefined) && nowMs - (state?.lastLanded?.at.getTime() ?? -Infinity) > maxAgeMs
+    const ageMs = nowMs - (state?.lastLanded?.at.getTime() ?? -Infinity)
+    return !(isEmpty && state === undefined) && Math.abs(ageMs) > maxAgeMs
   })
 }

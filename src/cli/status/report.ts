@@ -114,7 +114,10 @@ export function describeStale(stale: readonly StreamStatus[], maxAge: string, no
   return stale.map(({ stream, state }) => {
     const landed = state?.lastLanded
     if (landed === undefined) return `✗ ${stream}: nothing of it has landed yet (--max-age ${maxAge})`
-    return `✗ ${stream}: last landed ${formatAge(nowMs - landed.at.getTime())} ago, longer than ${maxAge}`
+    const ageMs = nowMs - landed.at.getTime()
+    if (ageMs >= 0) return `✗ ${stream}: last landed ${formatAge(ageMs)} ago, longer than ${maxAge}`
+    const reason = "the service's clock was ahead, or this machine's is behind; see `livehouse doctor`, and sync again"
+    return `✗ ${stream}: last landed ${formatAge(-ageMs)} ahead of now: ${reason}`
   })
 }
 
