@@ -9,7 +9,7 @@ import type { Database } from '../../src/store/database.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
 import { createWorld } from '../../src/emulator/world/create-world.ts'
 import { emptyTables } from './empty-tables.ts'
-import { untilBlocked } from './own-locks.ts'
+import { holdLock, untilBlocked } from './own-locks.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'
 import { environmentOf, runVerb } from './run-verb.ts'
 import { type Child, startChild } from './start-child.ts'
@@ -82,20 +82,8 @@ export async function startKillBench(): Promise<KillBench> {
     startChild: (...flags) => startChild(['sync', ...flags], environment),
     syncHere: async () => (await runVerb(sync, [], { environment, clock: systemClock })).code,
     closeGate: async ({ at, number }) => {
-      const opened = Promise.withResolvers<void>()
-      const closed = Promise.withResolvers<void>()
-      const held = db.connection().execute(async (session) => {
-        await sql`select pg_advisory_lock(${sql.lit(GATE)})`.execute(session)
-        closed.resolve()
-        await opened.promise
-        await sql`select pg_advisory_unlock(${sql.lit(GATE)})`.execute(session)
-      })
-      await closed.promise
+      openGate = await holdLock(db, GATE)
       await sql`update public.stop_at set point = ${at}, number = ${number}`.execute(db)
-      openGate = async () => {
-        opened.resolve()
-        await held
-      }
       return {
         reached: async (...children) =>
           await untilBlocked(db, sql`locktype = 'advisory' and objid = ${sql.lit(GATE)}`, children),

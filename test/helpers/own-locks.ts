@@ -48,3 +48,20 @@ export async function untilExpired(db: Kysely<Database>): Promise<void> {
   await untilSilent(db)
   await sql`update livehouse_ops.leases set expires_at = now()`.execute(db)
 }
+
+/** Holds an advisory lock on a connection of its own, for somebody to wait at. @returns gives it back */
+export async function holdLock(db: Kysely<Database>, lock: number): Promise<() => Promise<void>> {
+  const taken = Promise.withResolvers<void>()
+  const over = Promise.withResolvers<void>()
+  const held = db.connection().execute(async (session) => {
+    await sql`select pg_advisory_lock(${sql.lit(lock)})`.execute(session)
+    taken.resolve()
+    await over.promise
+    await sql`select pg_advisory_unlock(${sql.lit(lock)})`.execute(session)
+  })
+  await Promise.race([taken.promise, held])
+  return async () => {
+    over.resolve()
+    await held
+  }
+}

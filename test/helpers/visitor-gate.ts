@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../src/store/database.ts'
-import { ownLocks, untilRow } from './own-locks.ts'
+import { holdLock, untilBlocked } from './own-locks.ts'
 
 /** An advisory lock that the test holds while somebody is to wait. */
 const GATE = 4243
@@ -22,26 +22,7 @@ export async function createVisitorGate(db: Kysely<Database>, userId: string): P
   await sql`create trigger wait_at_gate before insert on livehouse.visitors for each row
     when (new.user_id = ${sql.lit(userId)}) execute function public.wait_at_gate()`.execute(db)
   return {
-    close: async () => {
-      const closed = Promise.withResolvers<void>()
-      const opened = Promise.withResolvers<void>()
-      const held = db.connection().execute(async (session) => {
-        await sql`select pg_advisory_lock(${sql.lit(GATE)})`.execute(session)
-        closed.resolve()
-        await opened.promise
-        await sql`select pg_advisory_unlock(${sql.lit(GATE)})`.execute(session)
-      })
-      await closed.promise
-      return async () => {
-        opened.resolve()
-        await held
-      }
-    },
-    reached: async () => await untilWaiting(db, 'advisory'),
+    close: async () => await holdLock(db, GATE),
+    reached: async () => await untilBlocked(db, sql`locktype = 'advisory'`),
   }
-}
-
-/** Until a session of this database waits for such a lock of another. */
-export async function untilWaiting(db: Kysely<Database>, lockType: 'advisory' | 'transactionid'): Promise<void> {
-  await untilRow(db, sql`select from ${ownLocks} where not granted and locktype = ${lockType}`)
 }

@@ -4,7 +4,8 @@ import type { Row } from '../../src/core/column.ts'
 import type { Database } from '../../src/store/database.ts'
 import { visitors } from '../../src/streams/visitors.ts'
 import { copyRows, isDeadlock, type LoadOptions, loadRows, prepareToLoad } from '../../src/store/load.ts'
-import { createVisitorGate, untilWaiting } from '../helpers/visitor-gate.ts'
+import { createVisitorGate } from '../helpers/visitor-gate.ts'
+import { untilBlocked } from '../helpers/own-locks.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 
 let database: TestDatabase
@@ -203,7 +204,7 @@ test('a copy that waits for a session which waits for it gives way, and ends wel
   await gate.reached()
   heldUp()
   // Only then does the copy wait for the other one: it is the last in the ring, and finds it.
-  await untilWaiting(db, 'transactionid')
+  await untilBlocked(db, sql`locktype = 'transactionid'`)
   await letOn()
   expect(await other).toEqual({ inserted: 1, updated: 0, unchanged: 0 })
   expect(await copying).toEqual({ inserted: 0, updated: 0, unchanged: 2 })

@@ -10,9 +10,10 @@ import type { RunDeps } from '../../src/sync/slice-work.ts'
 import { visitors } from '../../src/streams/visitors.ts'
 import { itemReader } from '../../src/transform/field.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
+import { untilBlocked } from '../helpers/own-locks.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { readItems } from '../helpers/read-items.ts'
-import { createVisitorGate, untilWaiting } from '../helpers/visitor-gate.ts'
+import { createVisitorGate } from '../helpers/visitor-gate.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -167,7 +168,7 @@ describe('a loader of rows with a key', () => {
     await gate.reached()
     heldUp()
     // Only then does the loader wait for the other one: it is the last in the ring, and finds it.
-    await untilWaiting(database.db, 'transactionid')
+    await untilBlocked(database.db, sql`locktype = 'transactionid'`)
     await letOn()
     await other
     await landing
