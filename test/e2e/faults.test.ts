@@ -8,7 +8,6 @@ import {
   fieldValue,
   foreignRow,
   html,
-  ignoredPage,
   missingRow,
   noRows,
   refusal,
@@ -162,13 +161,6 @@ test('a list whose total moves in every answer is moving: green, and not called 
   const result = await pipeline.sync({ streams: ['visitors'] })
   expect(result).toMatchObject({ status: 'ok', streams: { visitors: { slices: { verified: 1, moving: 1 } } } })
   await expectTruth(pipeline, ['visitors'])
-})
-
-test('a page parameter that the service ignores is an error, not a hundred visitors', async () => {
-  await using pipeline = await startPipeline({ viewers: 250 })
-  breakVisitors(pipeline, ignoredPage())
-  const result = await pipeline.sync({ streams: ['visitors'] })
-  expect(result).toMatchObject({ status: 'partial', errors: [{ code: 'paging.ignored' }] })
 })
 
 test('an empty answer never blanks what is known of a channel', async () => {
