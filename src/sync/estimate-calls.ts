@@ -58,19 +58,23 @@ export async function estimateCalls(
   let unlisted = 0
   for (const stream of streams) {
     const slices = plans.filter((plan) => plan.stream.name === stream.name).flatMap((plan) => plan.slices)
-    const { rows, basis } = await expectRows(stream, slices, deps)
-    if (stream.name === 'questionnaires') unlisted = countUnlisted(slices, rows, deps)
+    const expected = await expectRows(stream, slices, deps)
+    if (stream.name === 'questionnaires') unlisted = countUnlisted(expected, deps)
     const more = stream.partitionedBy === 'channel/question' ? unlisted : 0
-    const calls = slices.reduce((sum, slice, index) => sum + callsLeft(slice, rows[index]), more)
-    const unknown = basis.unknown + more
-    const isAtLeast = unknown > 0
+    const basis = { ledger: 0, asked: 0, likeAsked: 0, unknown: more }
+    const callsOf = new Map<string, number>()
+    for (const { slice, rows, from } of expected) {
+      const partition = partitionKey(slice.partition)
+      basis[from]++
+      callsOf.set(partition, (callsOf.get(partition) ?? 0) + callsLeft(slice, rows))
+    }
     estimates.push({
       stream: stream.name,
       slices: slices.length + more,
-      calls,
-      isAtLeast,
-      basis: { ...basis, unknown },
-      ...(stream.isBudgeted ? { callsOf: callsByPartition(slices, rows) } : {}),
+      calls: [...callsOf.values()].reduce((sum, calls) => sum + calls, more),
+      isAtLeast: basis.unknown > 0,
+      basis,
+      ...(stream.isBudgeted ? { callsOf } : {}),
     })
   }
   return estimates
@@ -95,42 +99,36 @@ function callsLeft({ stream, pagesRead = 0 }: Slice, rows: number | undefined): 
   return Math.max(1, callsFor(stream, rows) - pagesRead) + Number(pagesRead > 0)
 }
 
-function callsByPartition(slices: readonly Slice[], rows: Expectation['rows']): ReadonlyMap<string, number> {
-  const sums = new Map<string, number>()
-  for (const [index, slice] of slices.entries()) {
-    const name = partitionKey(slice.partition)
-    sums.set(name, (sums.get(name) ?? 0) + callsLeft(slice, rows[index]))
-  }
-  return sums
-}
-
+/** How many rows a slice will have, undefined where nothing is known, and from where that is known. */
 interface Expectation {
-  readonly rows: readonly (number | undefined)[]
-  readonly basis: StreamEstimate['basis']
+  readonly slice: Slice
+  readonly rows: number | undefined
+  readonly from: keyof StreamEstimate['basis']
 }
 
-async function expectRows(stream: Stream, slices: readonly Slice[], deps: EstimateDeps): Promise<Expectation> {
+async function expectRows(
+  stream: Stream,
+  slices: readonly Slice[],
+  deps: EstimateDeps,
+): Promise<readonly Expectation[]> {
   const questions = slices.map(({ partition, window }) => ({ partition: partitionKey(partition), window }))
   const known = deps.db && (await readKnownRows(deps.db, stream.name, stream.isCounted, questions))
-  const rows = slices.map((_, index) => known?.[index])
-  const open = rows.flatMap((each, index) => (each === undefined ? [index] : []))
-  const ledger = rows.length - open.length
-  if (!stream.isCounted || open.length === 0)
-    return { rows, basis: { ledger, asked: 0, likeAsked: 0, unknown: open.length } }
-
-  const sample = spread(open, MOST_ASKED)
-  const totals = new Map<number, number>()
+  const open = stream.isCounted ? slices.filter((_, index) => known?.[index] === undefined) : []
+  const totals = new Map<Slice, number>()
   await Promise.all(
-    sample.map(async (index) => {
-      const total = await askTotal(slices[index], deps)
-      if (total !== undefined) totals.set(index, total)
+    spread(open, MOST_ASKED).map(async (slice) => {
+      const total = await askTotal(slice, deps)
+      if (total !== undefined) totals.set(slice, total)
     }),
   )
   const mean = [...totals.values()].reduce((sum, total) => sum + total, 0) / totals.size
-  const filled = rows.map((each, index) => each ?? totals.get(index) ?? (totals.size === 0 ? undefined : mean))
-  const left = open.length - totals.size
-  const [likeAsked, unknown] = totals.size === 0 ? [0, left] : [left, 0]
-  return { rows: filled, basis: { ledger, asked: totals.size, likeAsked, unknown } }
+  return slices.map((slice, index): Expectation => {
+    const rows = known?.[index]
+    if (rows !== undefined) return { slice, rows, from: 'ledger' }
+    const total = totals.get(slice)
+    if (total !== undefined) return { slice, rows: total, from: 'asked' }
+    return totals.size > 0 ? { slice, rows: mean, from: 'likeAsked' } : { slice, rows: undefined, from: 'unknown' }
+  })
 }
 
 /** At most `most` of them, evenly spread. */
@@ -140,9 +138,10 @@ function spread<T>(items: readonly T[], most: number): readonly T[] {
 }
 
 /** Undefined where this partition cannot be asked, such as a channel that the service does not know. */
-async function askTotal(slice: Slice | undefined, { fetchPage, context }: EstimateDeps): Promise<number | undefined> {
-  if (slice === undefined) return undefined
-  const { stream, partition, window } = slice
+async function askTotal(
+  { stream, partition, window }: Slice,
+  { fetchPage, context }: EstimateDeps,
+): Promise<number | undefined> {
   try {
     const list = { stream, partition, window: window && widen(window, MINUTE) }
     return (await fetchPage({ list, page: 1, pageSize: 1 }, context)).total
@@ -153,10 +152,7 @@ async function askTotal(slice: Slice | undefined, { fetchPage, context }: Estima
 }
 
 /** Questionnaires that the service has and nobody has read yet: each takes a call at least. */
-function countUnlisted(slices: readonly Slice[], rows: Expectation['rows'], { questionsOf }: EstimateDeps): number {
-  const unlisted = slices.reduce((sum, { partition }, index) => {
-    const known = questionsOf(partition.channel ?? '').length
-    return sum + Math.max(0, (rows[index] ?? 0) - known)
-  }, 0)
-  return Math.round(unlisted)
+function countUnlisted(lists: readonly Expectation[], { questionsOf }: EstimateDeps): number {
+  const unlisted = lists.map(({ slice, rows = 0 }) => rows - questionsOf(slice.partition.channel ?? '').length)
+  return Math.round(unlisted.reduce((sum, count) => sum + Math.max(0, count), 0))
 }

@@ -12,24 +12,15 @@ export interface StreamTally {
   readonly endedSlices: number
 }
 
-interface SliceTally {
-  pages: number
-  totalPages: number | undefined
-  isEnded: boolean
-}
-
-/** Sums over all slices: each page is reported, so they are kept, not added up again for thousands of slices. */
 interface Counters {
   planned: number
   rows: number
   pages: number
-  begun: number
   ended: number
-  /** Slices of which it is known how many pages they have, and how many that is. */
-  measured: number
-  measuredPages: number
-  /** By name; one that is read again replaces its earlier self. */
-  readonly current: Map<string, SliceTally>
+  /** Of those that have ended. */
+  endedPages: number
+  /** What is being read, by name. */
+  readonly open: Map<string, { pages: number; totalPages: number | undefined }>
 }
 
 /** Whether every slice that is known has ended. */
@@ -61,7 +52,7 @@ export function createProgressTally(): ProgressTally {
 }
 
 function noCounters(): Counters {
-  return { planned: 0, rows: 0, pages: 0, begun: 0, ended: 0, measured: 0, measuredPages: 0, current: new Map() }
+  return { planned: 0, rows: 0, pages: 0, ended: 0, endedPages: 0, open: new Map() }
 }
 
 function count(counters: Counters, event: ProgressEvent): void {
@@ -69,39 +60,29 @@ function count(counters: Counters, event: ProgressEvent): void {
     counters.planned += event.slices
     return
   }
-  if (event.kind === 'slice.started' || !counters.current.has(event.slice)) {
-    const begun = { pages: 0, totalPages: undefined, isEnded: false }
-    weigh(counters, begun, 1)
-    counters.current.set(event.slice, begun)
-  }
-  const slice = counters.current.get(event.slice)
-  if (!slice) return
-  weigh(counters, slice, -1)
-  if (event.kind === 'slice.cut') {
-    counters.planned += event.parts - 1
-    return
-  }
+  const slice = counters.open.get(event.slice) ?? { pages: 0, totalPages: undefined }
+  counters.open.set(event.slice, slice)
   if (event.kind === 'page') {
     counters.rows += event.rows
-    slice.pages += 1
+    counters.pages++
+    slice.pages++
     slice.totalPages = event.totalPages
+  } else if (event.kind === 'slice.ended') {
+    counters.ended++
+    counters.endedPages += slice.pages
+    counters.open.delete(event.slice)
+  } else if (event.kind === 'slice.cut') {
+    counters.planned += event.parts - 1
+    counters.pages -= slice.pages
+    counters.open.delete(event.slice)
   }
-  if (event.kind === 'slice.ended') slice.isEnded = true
-  weigh(counters, slice, 1)
 }
 
-/** Adds a slice to the sums, or takes it out of them. */
-function weigh(counters: Counters, { pages, totalPages, isEnded }: SliceTally, sign: 1 | -1): void {
-  counters.begun += sign
-  counters.pages += sign * pages
-  if (isEnded) counters.ended += sign
-  if (!isEnded && totalPages === undefined) return
-  counters.measured += sign
-  counters.measuredPages += sign * (isEnded ? pages : Math.max(pages, totalPages ?? 0))
-}
-
-function summary({ planned, rows, pages, begun, ended, measured, measuredPages }: Counters): StreamTally {
-  const slices = Math.max(planned, begun)
-  const totalPages = measured === 0 ? undefined : Math.round((measuredPages / measured) * slices)
+function summary({ planned, rows, pages, ended, endedPages, open }: Counters): StreamTally {
+  const slices = Math.max(planned, ended + open.size)
+  const measured = [...open.values()].filter(({ totalPages }) => totalPages !== undefined)
+  const measuredPages = measured.reduce((sum, slice) => sum + Math.max(slice.pages, slice.totalPages ?? 0), endedPages)
+  const isAnyMeasured = ended + measured.length > 0
+  const totalPages = isAnyMeasured ? Math.round((measuredPages / (ended + measured.length)) * slices) : undefined
   return { rows, pages, totalPages, slices, endedSlices: ended }
 }
