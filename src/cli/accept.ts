@@ -12,6 +12,7 @@ import { allStreams, findStream } from '../streams/registry.ts'
 import { acceptanceObject, describeAcceptance, describeAcceptances } from './accept/report.ts'
 import type { CliContext } from './command.ts'
 import { namesOf, readInteger, readStreams } from './flags.ts'
+import { printResult } from './format.ts'
 import { defineCommand } from './usage.ts'
 import { type Refuse, wrongUse } from './wrong-use.ts'
 
@@ -135,11 +136,10 @@ async function acceptShortfalls(
   const acceptance = (await readAcceptances(db)).find((each) => each.acceptanceId === acceptanceId)
   if (acceptance === undefined) return 0
   const time = { nowMs, timeZone: await readZone(db) }
-  if (isJson) context.print(JSON.stringify({ accepted: acceptanceObject(acceptance, nowMs), fields }))
-  else {
-    context.print(`accepted (${acceptanceId}): ${describeAcceptance(acceptance, time)}`)
-    if (!isKeyed) context.print('The rows that did come land with the next livehouse sync.')
-  }
+  printResult(context, isJson, { accepted: acceptanceObject(acceptance, nowMs), fields }, [
+    `accepted (${acceptanceId}): ${describeAcceptance(acceptance, time)}`,
+    ...(isKeyed ? [] : ['The rows that did come land with the next livehouse sync.']),
+  ])
   return 0
 }
 
@@ -147,9 +147,8 @@ async function list(context: CliContext, isJson: boolean): Promise<number> {
   await using db = await open(context)
   const acceptances = await readAcceptances(db)
   const time = { nowMs: context.clock.now(), timeZone: await readZone(db) }
-  if (isJson)
-    context.print(JSON.stringify({ acceptances: acceptances.map((each) => acceptanceObject(each, time.nowMs)) }))
-  else for (const line of describeAcceptances(acceptances, time)) context.print(line)
+  const result = { acceptances: acceptances.map((each) => acceptanceObject(each, time.nowMs)) }
+  printResult(context, isJson, result, describeAcceptances(acceptances, time))
   return 0
 }
 
@@ -157,9 +156,8 @@ async function withdraw(context: CliContext, number: string, isJson: boolean): P
   await using db = await open(context)
   const isWithdrawn = await withdrawAcceptance(db, number, new Date(context.clock.now()))
   if (!isWithdrawn) throw wrongUse('accept', `no acceptance ${number} stands, see livehouse accept list`)
-  context.print(
-    isJson ? JSON.stringify({ withdrawn: number }) : `withdrawn (${number}): the next livehouse sync reads it again`,
-  )
+  const line = `withdrawn (${number}): the next livehouse sync reads it again`
+  printResult(context, isJson, { withdrawn: number }, [line])
   return 0
 }
 

@@ -7,6 +7,7 @@ import { openSharedDatabase } from '../app/open-database.ts'
 import { readDatabaseSettings, readServiceSettings, readSettings } from '../config.ts'
 import type { CliContext } from './command.ts'
 import { readInteger } from './flags.ts'
+import { printResult } from './format.ts'
 import { defineCommand } from './usage.ts'
 
 const ticketActions = ['ticket'] as const
@@ -119,16 +120,6 @@ function printMenu(context: CliContext, isJson: boolean, channelId: string, save
   printResult(context, isJson, { channel_id: channelId, menu_id: JSON.rawJSON(menuId), result: saved.result }, [
     `menu ${menuId} of channel ${channelId}: ${saved.result}`,
   ])
-}
-
-function printResult(
-  { print }: CliContext,
-  isJson: boolean,
-  result: Readonly<Record<string, unknown>>,
-  lines: readonly string[],
-): void {
-  if (isJson) print(JSON.stringify(result))
-  else for (const line of lines) print(line)
 }
 
 /** The ends of a long token are enough to tell two apart. */

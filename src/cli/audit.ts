@@ -8,6 +8,7 @@ import { streams } from '../streams/registry.ts'
 import { describeAudit } from './audit/report.ts'
 import { exitCodeOfStatus } from './failure.ts'
 import { channelsOf, namesOf, OF_CHANNELS, readInteger, readStreams, readWallTimeFlag } from './flags.ts'
+import { printResult } from './format.ts'
 import { defineCommand } from './usage.ts'
 import type { Refuse } from './wrong-use.ts'
 
@@ -78,8 +79,7 @@ livehouse audit --json | jq '.audit.partitions[] | select(.verdict == "different
       seed,
       reopens: !values['no-reopen'],
     })
-    if (values.json) context.print(JSON.stringify(auditObject(outcome, { withValues: true })))
-    else for (const line of describeAudit(outcome)) context.print(line)
+    printResult(context, values.json, auditObject(outcome, { withValues: true }), describeAudit(outcome))
     return exitCodeOfStatus(outcome.status)
   },
 )

@@ -3,7 +3,7 @@ import { openAsItIs } from '../app/open-database.ts'
 import { readDatabaseSettings, readSettings } from '../config.ts'
 import { readChannelsIfAny } from '../config/read-channels.ts'
 import { type ChannelState, readChannelStates, readManagedChannels } from '../ledger/channel-states.ts'
-import { formatAge, formatTable } from './format.ts'
+import { counted as countedOf, formatAge, formatTable, printResult, snakeCased } from './format.ts'
 import { defineCommand } from './usage.ts'
 
 /** A configured channel, or one that was. */
@@ -41,8 +41,8 @@ livehouse channels --json | jq -r '.channels[] | select(.state == "new") | .chan
     const counted = database.pending.length === 0 ? await readManagedChannels(database.db) : undefined
     const totals = { configured: settings.channels.length, counted }
     const shown = mergeChannels(settings.channels, known)
-    const lines = isJson ? [channelsJson(shown, totals)] : [...describe(shown, context.clock.now()), ...compare(totals)]
-    for (const line of lines) context.print(line)
+    const result = { channels: shown.map(snakeCased), configured: totals.configured, counted_by_usage: counted ?? null }
+    printResult(context, isJson, result, [...describe(shown, context.clock.now()), ...compare(totals)])
     return 0
   },
 )
@@ -90,24 +90,8 @@ interface Totals {
 
 function compare({ configured, counted }: Totals): string[] {
   if (counted === undefined) return []
-  const channelsOf = (count: number) => `${count} ${count === 1 ? 'channel' : 'channels'}`
   return [
     '',
-    `managers' usage counts ${channelsOf(counted)}, ${configured} ${configured === 1 ? 'is' : 'are'} configured`,
+    `managers' usage counts ${countedOf(counted, 'channel')}, ${configured} ${configured === 1 ? 'is' : 'are'} configured`,
   ]
-}
-
-function channelsJson(shown: readonly ShownChannel[], { configured, counted }: Totals): string {
-  const list = shown.map((channel) => ({
-    channel_id: channel.channelId,
-    name: channel.name,
-    label: channel.label,
-    group: channel.group,
-    is_test: channel.isTest,
-    state: channel.state,
-    visitors: channel.visitors,
-    watch_records: channel.watchRecords,
-    last_landed_at: channel.lastLandedAt?.toISOString() ?? null,
-  }))
-  return JSON.stringify({ channels: list, configured, counted_by_usage: counted ?? null })
 }

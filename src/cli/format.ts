@@ -1,5 +1,6 @@
 import stringWidth from 'string-width'
 import type { Window } from '../core/slice.ts'
+import type { CliContext } from './command.ts'
 import { formatWallMinute, formatWallTime, wallTimeAt } from '../core/wall-clock.ts'
 
 /** A cell: what is undefined or null is shown empty. */
@@ -43,6 +44,25 @@ export function formatAge(ms: number): string {
   if (ms < MINUTE) return `${Math.max(0, Math.round(ms / SECOND))} s`
   if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min`
   return ms < 3 * DAY ? `${Math.floor(ms / HOUR)} h` : `${Math.floor(ms / DAY)} days`
+}
+
+/** Prints a result: one JSON object where `--json` is given, else lines for a person. */
+export function printResult(
+  { print }: Pick<CliContext, 'print'>,
+  isJson: boolean,
+  result: object,
+  lines: readonly string[],
+): void {
+  if (isJson) print(JSON.stringify(result))
+  else for (const line of lines) print(line)
+}
+
+/** An object of the program as JSON shows it: its names in snake_case; those of objects inside it stay. */
+export function snakeCased(object: object): Readonly<Record<string, unknown>> {
+  const entries = Object.entries(object)
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name.replace(/[A-Z]/g, (at) => `_${at.toLowerCase()}`), value]),
+  )
 }
 
 /** What a command took: `1.3 s`, `4 min 10 s`, `2 h 5 min`. */

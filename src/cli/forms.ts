@@ -8,7 +8,7 @@ import { type KnownForm, readForms } from '../bi/publish/read-forms.ts'
 import type { Database } from '../store/database.ts'
 import { addPublishedForm, removePublishedForm, setCleared } from '../ledger/questionnaires.ts'
 import type { CliContext } from './command.ts'
-import { formatTable } from './format.ts'
+import { formatTable, printResult } from './format.ts'
 import { defineCommand } from './usage.ts'
 import { wrongUse } from './wrong-use.ts'
 
@@ -82,10 +82,8 @@ livehouse forms clear a1b2c3 5 --undo`,
       (form) =>
         touched === undefined || (form.channelId === touched.channelId && form.questionId === touched.questionId),
     )
-    if (asked.isJson) context.print(JSON.stringify({ forms: shown.map(formObject) }))
-    else
-      for (const line of touched === undefined ? describeForms(shown) : shown.flatMap(describeQuestions))
-        context.print(line)
+    const lines = touched === undefined ? describeForms(shown) : shown.flatMap(describeQuestions)
+    printResult(context, asked.isJson, { forms: shown.map(formObject) }, lines)
     return 0
   },
 )

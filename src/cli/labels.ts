@@ -10,7 +10,7 @@ import { cleanText } from '../core/clean-text.ts'
 import type { Database } from '../store/database.ts'
 import { type GiftLabel, readGiftLabels, writeGiftLabels } from '../ledger/gift-labels.ts'
 import type { CliContext } from './command.ts'
-import { formatTable } from './format.ts'
+import { formatTable, printResult } from './format.ts'
 import { defineCommand } from './usage.ts'
 import type { Refuse } from './wrong-use.ts'
 
@@ -71,18 +71,18 @@ function readFile(path: string, refuse: Refuse): ReturnType<typeof readLabelsCsv
 }
 
 async function importLabels(
-  { print }: CliContext,
+  context: CliContext,
   db: Kysely<Database>,
   given: ReturnType<typeof readLabelsCsv>,
   isJson: boolean,
 ): Promise<void> {
   const counts = await writeGiftLabels(db, given)
   const { inserted, updated, unchanged, removed } = counts
-  if (isJson) print(JSON.stringify({ imported: counts }))
-  else print(`labels: ${inserted} new, ${updated} changed, ${unchanged} unchanged, ${removed} removed`)
+  const line = `labels: ${inserted} new, ${updated} changed, ${unchanged} unchanged, ${removed} removed`
+  printResult(context, isJson, { imported: counts }, [line])
 }
 
-async function printLabels({ print }: CliContext, db: Kysely<Database>, form: 'csv' | 'json' | 'table'): Promise<void> {
+async function printLabels(context: CliContext, db: Kysely<Database>, form: 'csv' | 'json' | 'table'): Promise<void> {
   const rows = (await readGiftLabels(db)).map(({ giftType, giftId, label, group, count }) => ({
     gift_type: giftType,
     gift_id: giftId,
@@ -90,20 +90,12 @@ async function printLabels({ print }: CliContext, db: Kysely<Database>, form: 'c
     gift_group: group,
     gift_count: count,
   }))
-  if (form === 'json') return print(JSON.stringify({ labels: rows }))
-  if (form === 'csv') {
-    for (const cells of [LABEL_COLUMNS, ...rows.map((row) => LABEL_COLUMNS.map((name) => row[name] ?? ''))])
-      print(cells.map(csvCell).join(','))
-    return undefined
-  }
-  if (rows.length === 0) return print('no gift was given, and none has a label')
-  const header = ['type', 'gift', 'label', 'group', 'given']
-  for (const line of formatTable(
-    header,
-    rows.map((row) => Object.values(row)),
-  ))
-    print(line)
-  return undefined
+  const csv = [LABEL_COLUMNS, ...rows.map((row) => LABEL_COLUMNS.map((name) => row[name] ?? ''))]
+  const cells = rows.map((row) => Object.values(row))
+  const table = formatTable(['type', 'gift', 'label', 'group', 'given'], cells)
+  const forPeople = rows.length === 0 ? ['no gift was given, and none has a label'] : table
+  const lines = form === 'csv' ? csv.map((record) => record.map(csvCell).join(',')) : forPeople
+  printResult(context, form === 'json', { labels: rows }, lines)
 }
 
 function csvCell(text: string): string {

@@ -10,8 +10,8 @@ import { forgetCoverage, type ForgottenPartition } from '../ledger/coverage.ts'
 import { allStreams, streams } from '../streams/registry.ts'
 import type { CliContext } from './command.ts'
 import { OF_CHANNELS, readChosenChannels, readStreams, readWallTimeFlag } from './flags.ts'
-import { counted, formatTable } from './format.ts'
-import { collectLedger, describeLedger, ledgerJson } from './ledger/report.ts'
+import { counted, formatTable, printResult } from './format.ts'
+import { collectLedger, describeLedger, ledgerObject } from './ledger/report.ts'
 import { defineCommand } from './usage.ts'
 import { checkUsage, type Refuse } from './wrong-use.ts'
 
@@ -91,7 +91,7 @@ async function show(context: CliContext, asked: Asked): Promise<number> {
     window,
   })
   const shown = { ledgers, window, timeZone, isDetailed: namesChannels }
-  for (const line of asked.isJson ? [ledgerJson(shown)] : describeLedger(shown)) context.print(line)
+  printResult(context, asked.isJson, ledgerObject(shown), describeLedger(shown))
   return 0
 }
 
@@ -108,17 +108,13 @@ async function forget(context: CliContext, asked: Asked): Promise<number> {
     window,
   })
   const walks = asked.streams.filter(({ isTimeFiltered }) => !isTimeFiltered)
-  if (asked.isJson) {
-    context.print(JSON.stringify({ forgotten, read_anyway: walks.map(({ name }) => name) }))
-    return 0
-  }
-  for (const line of describeForgotten(forgotten)) context.print(line)
+  const names = walks.map(({ name }) => name)
+  const lines = describeForgotten(forgotten)
   if (forgotten.length > 0 && window.from < historyFrom && asked.from !== undefined)
-    context.print(`What lies before LIVEHOUSE_HISTORY_FROM (${formatWallMinute(historyFrom)}) is not read again.`)
-  if (asked.namesStreams && walks.length > 0) {
-    const names = walks.map(({ name }) => name).join(', ')
-    context.print(`${names}: nothing to forget, every sync reads the whole list anyway.`)
-  }
+    lines.push(`What lies before LIVEHOUSE_HISTORY_FROM (${formatWallMinute(historyFrom)}) is not read again.`)
+  if (asked.namesStreams && walks.length > 0)
+    lines.push(`${names.join(', ')}: nothing to forget, every sync reads the whole list anyway.`)
+  printResult(context, asked.isJson, { forgotten, read_anyway: names }, lines)
   return 0
 }
 

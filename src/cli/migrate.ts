@@ -8,6 +8,7 @@ import { migrateDown, migrateUp, readMigrationStatus } from '../store/migrate.ts
 import { migrationSql } from '../store/migration-sql.ts'
 import { loadMigrations } from '../store/migrations-folder.ts'
 import type { CliContext } from './command.ts'
+import { printResult, snakeCased } from './format.ts'
 import { defineCommand } from './usage.ts'
 
 /** `livehouse migrate`: the schema. */
@@ -85,13 +86,9 @@ function report({ print }: CliContext, done: string, names: readonly string[]): 
 
 type Status = Awaited<ReturnType<typeof readMigrationStatus>>
 
-function showStatus({ print }: CliContext, status: Status, isJson: boolean): number {
-  if (isJson) {
-    const migrations = status.map(({ name, appliedAt }) => ({ name, applied_at: appliedAt }))
-    print(JSON.stringify({ migrations, pending: namesOfPending(status) }))
-    return 0
-  }
-  for (const { name, appliedAt } of status) print(`${name}  ${appliedAt ?? 'pending'}`)
+function showStatus(context: CliContext, status: Status, isJson: boolean): number {
+  const lines = status.map(({ name, appliedAt }) => `${name}  ${appliedAt ?? 'pending'}`)
+  printResult(context, isJson, { migrations: status.map(snakeCased), pending: namesOfPending(status) }, lines)
   return 0
 }
 

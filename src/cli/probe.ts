@@ -8,6 +8,7 @@ import { readGoneChannels } from '../ledger/channel-states.ts'
 import { readSourceFacts } from '../ledger/source.ts'
 import { exitCodeOfStatus } from './failure.ts'
 import { OF_CHANNELS, readChosenChannels } from './flags.ts'
+import { printResult, snakeCased } from './format.ts'
 import { defineCommand } from './usage.ts'
 import { checkUsage } from './wrong-use.ts'
 
@@ -52,14 +53,12 @@ livehouse probe --json | jq -r '.facts[] | select(.answer == null) | .topic'`,
       context.remark('no channel is configured (LIVEHOUSE_CHANNELS): only the manager lists are asked')
     const outcome = await runProbe(context, { service, db, channels })
     const facts = await readSourceFacts(db)
-    if (values.json) {
-      context.print(JSON.stringify({ ...outcomeObject(outcome), facts: facts.map(factObject) }))
-    } else {
-      for (const line of describeFacts(facts, new Date(outcome.startedAt))) context.print(line)
-      for (const { message } of outcome.errors) context.print(`✗ ${message}`)
-      const calls = Object.values(outcome.streams).reduce((sum, { counts }) => sum + counts.calls, 0)
-      context.print(`${outcome.status}: ${calls} calls; kept in livehouse_ops.source_facts`)
-    }
+    const calls = Object.values(outcome.streams).reduce((sum, { counts }) => sum + counts.calls, 0)
+    printResult(context, values.json, { ...outcomeObject(outcome), facts: facts.map(snakeCased) }, [
+      ...describeFacts(facts, new Date(outcome.startedAt)),
+      ...outcome.errors.map(({ message }) => `✗ ${message}`),
+      `${outcome.status}: ${calls} calls; kept in livehouse_ops.source_facts`,
+    ])
     return exitCodeOfStatus(outcome.status)
   },
 )
@@ -79,9 +78,4 @@ function describeFacts(facts: readonly KnownFact[], since: Date): string[] {
   const known = facts.filter(({ answer }) => answer !== null)
   const unknown = facts.filter(({ answer }) => answer === null)
   return [...known, ...unknown].flatMap(describe)
-}
-
-/** The same for programs. */
-function factObject({ topic, subject, answer, evidence, foundAt }: KnownFact): object {
-  return { topic, subject, answer, evidence, found_at: foundAt.toISOString() }
 }

@@ -2,12 +2,12 @@ import { parseExact } from '../service/json.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { readDatabaseSettings, readSettings } from '../config.ts'
 import { withoutPhones } from '../core/clean-text.ts'
-import { type RetryCounts, retryQuarantine, type RetryResult } from '../sync/retry-quarantine.ts'
+import { retryQuarantine, type RetryResult } from '../sync/retry-quarantine.ts'
 import { type QuarantineGroup, readQuarantine } from '../ledger/quarantine-reasons.ts'
 import { allStreams } from '../streams/registry.ts'
 import { itemReader } from '../transform/field.ts'
 import { readStreams } from './flags.ts'
-import { counted, formatTable } from './format.ts'
+import { counted, formatTable, printResult, snakeCased } from './format.ts'
 import { defineCommand } from './usage.ts'
 
 /** Characters of a sample: enough to see what is wrong, little of a person. */
@@ -56,7 +56,7 @@ livehouse quarantine --json | jq '[.groups[].items] | add'`,
     if (action === 'list') {
       const sampleLength = values.raw ? undefined : SAMPLE_LENGTH
       const groups = await readQuarantine(db, { streams: names, includesResolved: values.all, sampleLength })
-      for (const line of isJson ? [groupsJson(groups)] : describeGroups(groups)) context.print(line)
+      printResult(context, isJson, { groups: groups.map(groupObject) }, describeGroups(groups))
       return 0
     }
     // Before the first sync there is nothing in quarantine, and no zone.
@@ -71,7 +71,7 @@ livehouse quarantine --json | jq '[.groups[].items] | add'`,
       signal,
     }
     const result = await retryQuarantine({ ...deps, timeZone: source?.time_zone ?? 'UTC' }, names)
-    for (const line of isJson ? [retryJson(result)] : describeRetry(result)) context.print(line)
+    printResult(context, isJson, retryObject(result), describeRetry(result))
     return 0
   },
 )
@@ -98,25 +98,17 @@ function describeGroups(groups: readonly QuarantineGroup[]): string[] {
   )
 }
 
-function groupsJson(groups: readonly QuarantineGroup[]): string {
-  const list = groups.map((group) => ({
-    stream: group.stream,
-    reason: group.reason,
-    items: group.items,
-    unresolved: group.unresolved,
-    partitions: group.partitions,
-    first_seen_at: group.firstSeenAt.toISOString(),
-    last_seen_at: group.lastSeenAt.toISOString(),
-    sample: group.isSampleWhole ? group.sample : `${group.sample}…`,
-  }))
-  return JSON.stringify({ groups: list })
+function groupObject({ isSampleWhole, sample, ...group }: QuarantineGroup): object {
+  return { ...snakeCased(group), sample: isSampleWhole ? sample : `${sample}…` }
 }
 
 /** What a retry did, for a person: a line a stream, and what the next sync reads again. */
 function describeRetry({ streams, readAgain }: RetryResult): string[] {
   if (streams.size === 0) return ['nothing to retry: no item is unreadable']
   const header = ['stream', 'items', 'inserted', 'updated', 'superseded', 'read again', 'unreadable']
-  const rows = [...streams].map(([stream, counts]) => [stream, ...Object.values(ofJson(counts))])
+  const rows = [...streams].map(([stream, { items, inserted, updated, superseded, readAgain: again, unreadable }]) => {
+    return [stream, items, inserted, updated, superseded, again, unreadable]
+  })
   const unreadable = [...streams.values()].reduce((sum, counts) => sum + counts.unreadable, 0)
   return [
     ...formatTable(header, rows),
@@ -125,13 +117,9 @@ function describeRetry({ streams, readAgain }: RetryResult): string[] {
   ]
 }
 
-function retryJson({ streams, readAgain }: RetryResult): string {
-  const byStream = Object.fromEntries([...streams].map(([stream, counts]) => [stream, ofJson(counts)]))
-  return JSON.stringify({ streams: byStream, read_again: readAgain })
-}
-
-function ofJson({ items, inserted, updated, superseded, readAgain, unreadable }: RetryCounts) {
-  return { items, inserted, updated, superseded, read_again: readAgain, unreadable }
+function retryObject({ streams, readAgain }: RetryResult): object {
+  const byStream = Object.fromEntries([...streams].map(([stream, counts]) => [stream, snakeCased(counts)]))
+  return { streams: byStream, read_again: readAgain }
 }
 
 function oneLine(text: string): string {

@@ -93,9 +93,12 @@ function atMost<T>(items: readonly T[], line: (item: T) => string): string[] {
   return [...items.slice(0, MOST_LINES).map(line), ...(rest > 0 ? [`  … and ${rest} more; --json has all`] : [])]
 }
 
-/** The same for programs, on one line; every partition, every range. */
-export function ledgerJson({ ledgers, window, timeZone }: ShownLedger): string {
-  const range = ({ from, to }: Window) => ({ from: formatWallTime(from), to: formatWallTime(to) })
+/** The same for programs; every partition, every range. */
+export function ledgerObject({ ledgers, window, timeZone }: ShownLedger): object {
+  const range = (of: Window | undefined) => ({
+    from: of ? formatWallTime(of.from) : null,
+    to: of ? formatWallTime(of.to) : null,
+  })
   const streams = ledgers.map(({ stream, partitions }) => [
     stream.name,
     Object.fromEntries(
@@ -107,15 +110,13 @@ export function ledgerJson({ ledgers, window, timeZone }: ShownLedger): string {
           last_landed_at: lastLanded?.at.toISOString() ?? null,
           last_proof: lastLanded?.proof ?? null,
           problems: problems.map((problem) => ({
-            from: problem.window ? formatWallTime(problem.window.from) : null,
-            to: problem.window ? formatWallTime(problem.window.to) : null,
+            ...range(problem.window),
             proof: problem.proof,
             reason: problem.reason,
             at: problem.at.toISOString(),
           })),
           accepted: accepted.map((part) => ({
-            from: part.window ? formatWallTime(part.window.from) : null,
-            to: part.window ? formatWallTime(part.window.to) : null,
+            ...range(part.window),
             number: part.acceptanceId,
             missing_rows: part.missingRows,
             reason: part.reason,
@@ -125,7 +126,7 @@ export function ledgerJson({ ledgers, window, timeZone }: ShownLedger): string {
       ]),
     ),
   ])
-  return JSON.stringify({ time_zone: timeZone, ...range(window), streams: Object.fromEntries(streams) })
+  return { time_zone: timeZone, ...range(window), streams: Object.fromEntries(streams) }
 }
 
 interface PartitionLedger extends LedgerEntry {
