@@ -102,7 +102,7 @@ export async function releaseNotices(
  * Over before anybody heard of it: then there is nothing to tell. Who died while it was sent, or was not answered, left the claim:
  * somebody may have heard.
  */
-export const isDueNotice = sql`(
+export const isDueNotice = sql<boolean>`(
   (cleared_at is null and raised_sent_at is null)
   or (cleared_at is not null and (raised_sent_at is not null or claimed_until is not null) and cleared_sent_at is null))`
 

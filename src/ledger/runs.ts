@@ -82,12 +82,16 @@ export async function finishRun(db: Kysely<Database>, runId: string, run: EndedR
 /** Every command that a run is on record of, as the column `value` of a subquery. */
 export const runCommands = distinctValues('livehouse_ops.runs', 'command')
 
-/** For a lateral join with `commands`: the run that says how its command stands. Of those that are under way nothing is known yet. */
+/**
+ * Whether a run says how its command stands. Of those that are under way nothing is known yet; one that was only interrupted is gone
+ * on with, and the one before it counts.
+ */
+export const saysHowItStands = sql<boolean>`(status not in ('running', 'interrupted') and not coalesce(
+  outcome -> 'errors' <> '[]' and not jsonb_path_exists(outcome, '$.errors[*] ? (@.code != "run.interrupted")'), false))`
+
+/** For a lateral join with `commands`: the last such run of each. */
 export const tellingRun = sql`(
-  select * from livehouse_ops.runs
-  where runs.command = commands.value and status not in ('running', 'interrupted')
-    -- One that was only interrupted is gone on with: the one before it counts.
-    and not coalesce(outcome -> 'errors' <> '[]' and not jsonb_path_exists(outcome, '$.errors[*] ? (@.code != "run.interrupted")'), false)
+  select * from livehouse_ops.runs where runs.command = commands.value and ${saysHowItStands}
   order by finished_at desc nulls last, run_id desc limit 1)`
 
 /**
