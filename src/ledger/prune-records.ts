@@ -54,9 +54,10 @@ function oldJobRuns(db: Kysely<Database>, before: Date) {
       .selectFrom('livehouse_ops.job_runs as old')
       .select('job_run_id')
       .where('started_at', '<', before)
-      .where(({ exists, selectFrom }) =>
-        exists(
-          selectFrom('livehouse_ops.job_runs as later')
+      .where((of) =>
+        of.exists(
+          of
+            .selectFrom('livehouse_ops.job_runs as later')
             .select('later.job_run_id')
             .whereRef('later.job', '=', 'old.job')
             .whereRef('later.started_at', '>', 'old.started_at')
@@ -93,9 +94,10 @@ function oldBudgetDays(db: Kysely<Database>, before: Date) {
   return db
     .deleteFrom('livehouse_ops.call_budget as old')
     .where('service_day', '<', day)
-    .where(({ exists, selectFrom }) =>
-      exists(
-        selectFrom('livehouse_ops.call_budget as later')
+    .where((of) =>
+      of.exists(
+        of
+          .selectFrom('livehouse_ops.call_budget as later')
           .select('later.scope')
           .whereRef('later.scope', '=', 'old.scope')
           .whereRef('later.service_day', '>', 'old.service_day'),
@@ -109,7 +111,7 @@ function oldAlerts(db: Kysely<Database>, before: Date) {
       .selectFrom('livehouse_ops.alerts')
       .select('alert_id')
       .where('cleared_at', '<', before)
-      .where(({ not }) => not(isDueNotice))
+      .where((of) => of.not(isDueNotice))
       .orderBy('alert_id')
       .limit(PRUNED_AT_ONCE)
       .forUpdate()
@@ -125,9 +127,10 @@ function oldRuns(db: Kysely<Database>, before: Date) {
       .select('run_id')
       .where('started_at', '<', before)
       .where((or) => or.or([or('finished_at', 'is', null), or('finished_at', '<', before)]))
-      .where(({ exists, selectFrom }) =>
-        exists(
-          selectFrom('livehouse_ops.runs as later')
+      .where((of) =>
+        of.exists(
+          of
+            .selectFrom('livehouse_ops.runs as later')
             .select('later.run_id')
             .whereRef('later.command', '=', 'old.command')
             .whereRef('later.run_id', '>', 'old.run_id')
