@@ -1,9 +1,11 @@
 import { sendNotices } from '../app/alerts/deliver-notices.ts'
 import { openConfiguredDatabase } from '../app/open-database.ts'
+import { openWarehouse } from '../app/open-warehouse.ts'
 import { ALERT_TIMEOUT_MS } from '../app/report-causes.ts'
 import { grantSql, readGrants } from '../bi/publish/read-grants.ts'
-import { readDatabaseSettings, readProxies, readSettings } from '../config.ts'
+import { readDatabaseSettings, readProxies, readServiceSettings, readSettings } from '../config.ts'
 import { readAlertSettings } from '../config/read-alerts.ts'
+import { moveSource } from '../ledger/source.ts'
 import { createWebhook } from '../service/webhook.ts'
 import type { CliContext } from './command.ts'
 import { checkDatabase } from './doctor/check-database.ts'
@@ -12,6 +14,7 @@ import { checkSettings } from './doctor/check-settings.ts'
 import { type Check, passed, type ReportCheck, skipped } from './doctor/check.ts'
 import { exitCodeOfStatus } from './failure.ts'
 import { defineCommand } from './usage.ts'
+import { wrongUse } from './wrong-use.ts'
 
 const signs: Readonly<Record<Check['result'], string>> = { ok: '✓', failed: '✗', warning: '!', skipped: '–' }
 const NAME_WIDTH = 20
@@ -35,20 +38,27 @@ DATABASE_URL=embedded it starts that PostgreSQL. No secret is shown.
         'database alone',
       alert:
         'sends a test to LIVEHOUSE_ALERT_WEBHOOK, asks LIVEHOUSE_HEARTBEAT_URL once where it is set, and does nothing else',
+      'confirm-source':
+        'says that the service whose records the database holds has moved to LIVEHOUSE_BASE_URL, and does nothing else',
     },
     notes: 'Exit codes: 0 no ✗, 1 at least one.',
     examples: `livehouse doctor
 livehouse doctor --json | jq '.checks[] | select(.result == "failed")'
 livehouse doctor --grants > grants.sql
-livehouse doctor --alert`,
+livehouse doctor --alert
+livehouse doctor --confirm-source`,
   },
   ({ values }, refuse) => {
     if (values.json && values.grants) refuse('--grants prints SQL; it is given without --json')
-    if (values.alert && values.grants) refuse('--alert and --grants each do one thing alone; give one of them')
+    const alone = ['alert', 'grants', 'confirm-source'] as const
+    const given = alone.filter((flag) => values[flag]).map((flag) => `--${flag}`)
+    if (given.length > 1) refuse(`${given.join(' and ')} each do one thing alone; give one of them`)
+    if (values.json && values['confirm-source']) refuse('--confirm-source is given without --json')
     return values
   },
   async (context, values) => {
     if (values.grants) return await printGrants(context)
+    if (values['confirm-source']) return await confirmSource(context)
     const checks: Check[] = []
     const report = (check: Check): void => {
       checks.push(check)
@@ -72,6 +82,18 @@ async function checkAll(context: CliContext, report: ReportCheck): Promise<void>
 async function printGrants(context: CliContext): Promise<number> {
   await using db = await openConfiguredDatabase(context, readSettings(context.environment, readDatabaseSettings))
   for (const line of grantSql(await readGrants(db))) context.print(line)
+  return 0
+}
+
+async function confirmSource(context: CliContext): Promise<number> {
+  const { service, database } = readSettings(context.environment, (source) => ({
+    service: readServiceSettings(source),
+    database: readDatabaseSettings(source),
+  }))
+  await using db = await openWarehouse(context, { settings: database, source: undefined })
+  const before = await moveSource(db, service)
+  if (before === undefined) throw wrongUse('doctor', '--confirm-source: no run has claimed this database yet')
+  context.print(`The database holds the records of ${service.baseUrl}, which was ${before} before.`)
   return 0
 }
 

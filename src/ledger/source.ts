@@ -63,6 +63,19 @@ export async function checkSource(db: Kysely<Database>, source: Source): Promise
   if (differences.length > 0) throw otherSource(differences)
 }
 
+/**
+ * Remembers the new address of a service that has moved, as a person has said.
+ * @returns the address before; undefined where no run has claimed the database yet
+ * @throws db.otherSource where anything else differs
+ */
+export async function moveSource(db: Kysely<Database>, source: Source): Promise<string | undefined> {
+  const remembered = await readSource(db)
+  if (remembered === undefined) return undefined
+  await checkSource(db, { ...source, baseUrl: remembered.baseUrl })
+  await db.updateTable('livehouse_ops.source').set({ base_url: source.baseUrl }).execute()
+  return remembered.baseUrl
+}
+
 /** Half a sentence for each setting that another source stands in; none where the database can be used. */
 export function differencesBetween(remembered: Source, given: Source): readonly string[] {
   return [
@@ -82,7 +95,8 @@ function otherSource(differences: readonly string[]): LivehouseError<'db.otherSo
   return new LivehouseError(
     'db.otherSource',
     `This database holds the records of another source: ${differences.join('; ')}. One database belongs to one source: set ` +
-      'the old value again, or point DATABASE_URL at another database for the new one.',
+      'the old value again, or point DATABASE_URL at another database for the new one. A service whose address alone has changed is ' +
+      'confirmed once by livehouse doctor --confirm-source.',
     { differences },
   )
 }

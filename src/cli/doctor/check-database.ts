@@ -93,7 +93,8 @@ async function checkSource(db: Kysely<Database>, source: Source | undefined): Pr
   // An app id that comes later is remembered then.
   const differences = differencesBetween({ ...remembered, appId: remembered.appId ?? source.appId }, source)
   if (differences.length === 0) return passed(name, `holds the records of ${remembered.baseUrl}`)
-  const mend = 'set the old value again, or point DATABASE_URL at another database'
+  const mend =
+    'set the old value again, or point DATABASE_URL at another database; a service that has only moved is confirmed by `livehouse doctor --confirm-source`'
   return { name, result: 'failed', seen: `holds the records of another source: ${differences.join('; ')}`, mend }
 }
 
