@@ -6,7 +6,7 @@ import { withoutPhones } from '../core/clean-text.ts'
 import { isGreen, partitionKey, type Proof, type Window } from '../core/slice.ts'
 import { rememberUnknownFields } from '../ledger/known-fields.ts'
 import { quarantineItems } from '../ledger/quarantine.ts'
-import type { SliceRecord } from '../ledger/slices.ts'
+import { recordSlice, type SliceRecord } from '../ledger/slices.ts'
 import type { Database } from '../store/database.ts'
 import type { HeldVerdict } from './compare-with-earlier.ts'
 import type { Extraction } from './judge-walk.ts'
@@ -86,11 +86,6 @@ export function mayNotRecord(error: unknown): boolean {
   return error instanceof LivehouseError && (error.code === 'lease.lost' || error.code.startsWith('db.'))
 }
 
-/** For the ledger. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}
-
 type Deps = Pick<RunDeps, 'db' | 'requireLease'>
 
 /** Writes something of a slice that has no rows to be committed with. @throws lease.lost */
@@ -122,28 +117,38 @@ export async function writeFailure(
   }
 }
 
+/** Keeps in the ledger why a slice failed, as far as it may be written. @returns the error that it ends with */
+export async function recordFailure(
+  slice: Slice,
+  error: unknown,
+  sliceLog: SliceLog,
+  deps: Deps,
+  extraction?: Extraction,
+): Promise<unknown> {
+  const reason = error instanceof Error ? error.message : String(error)
+  const record = sliceLog.record({ proof: 'failed', reason, isDrop: false }, extraction, slice.covers)
+  return await writeFailure(slice, error, async (trx) => await recordSlice(trx, record), deps)
+}
+
 /** Keeps what could not become a row, whatever becomes of the slice, and tells of fields that nobody has seen before. */
 export async function keepRejected(
   slice: Slice,
   { rejected, unknownFields }: Pick<WalkSummary, 'rejected' | 'unknownFields'>,
-  { db, clock, log, runId, timeZone, requireLease }: RunDeps,
+  deps: RunDeps,
 ): Promise<void> {
   if (rejected.length + unknownFields.size === 0) return
+  const { clock, log, runId, timeZone } = deps
   const { stream, partition } = slice
   const seenAt = new Date(clock.now())
-  const origin = {
-    stream: stream.name,
-    partition: partitionKey(partition),
-    runId,
-    seenAt,
-    timeZone,
-    asked: askedOf(slice),
-  }
-  const fields = await db.transaction().execute(async (trx) => {
-    await quarantineItems(trx, origin, rejected)
-    const unknown = await rememberUnknownFields(trx, stream.name, unknownFields, runId, seenAt)
-    await requireLease(trx, stream.name, partition)
-    return unknown
-  })
+  const name = { stream: stream.name, partition: partitionKey(partition) }
+  let fields: readonly string[] = []
+  await writeAlone(
+    slice,
+    async (trx) => {
+      await quarantineItems(trx, { ...name, runId, seenAt, timeZone, asked: askedOf(slice) }, rejected)
+      fields = await rememberUnknownFields(trx, stream.name, unknownFields, runId, seenAt)
+    },
+    deps,
+  )
   if (fields.length > 0) log.warn('fields.unknown', { stream: stream.name, fields: fields.map(withoutPhones) })
 }

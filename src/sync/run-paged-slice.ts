@@ -24,8 +24,8 @@ import { cutWindow, settledPart } from './plan-windows.ts'
 import {
   keepRejected,
   mayNotRecord,
-  messageOf,
   openSliceLog,
+  recordFailure,
   shortfall,
   writeAlone,
   writeFailure,
@@ -162,9 +162,7 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
       return { kind: 'waiting', counts: counts(), scope, resumesAt }
     }
     const told = isSpent && failure instanceof LivehouseError ? refusedForDays(failure, state.failedDays) : error
-    const verdict = { proof: 'failed', reason: messageOf(told), isDrop: false } as const
-    const record = log.record(verdict, undefined, slice.covers)
-    return end('failed', await writeFailure(slice, told, async (trx) => await recordSlice(trx, record), deps))
+    return end('failed', await recordFailure(slice, told, log, deps))
   }
 }
 

@@ -1,14 +1,13 @@
 import type { Counts } from '../core/outcome.ts'
 import { isGreen, type Proof } from '../core/slice.ts'
 import { nothingEarlier } from '../ledger/earlier-readings.ts'
-import { recordSlice } from '../ledger/slices.ts'
 import { createBatchLoader } from './batch-loader.ts'
 import { acceptShortfall, compareWithEarlier } from './compare-with-earlier.ts'
 import { extractSlice } from './extract-slice.ts'
 import type { Extraction, FoundRows } from './judge-walk.ts'
 import { type Landing, landSlice } from './land-slice.ts'
 import { openReading } from './open-reading.ts'
-import { keepRejected, messageOf, openSliceLog, shortfall, writeFailure } from './record-slice.ts'
+import { keepRejected, openSliceLog, recordFailure, shortfall } from './record-slice.ts'
 import { openFieldCheck, requireReadable } from './require-fields.ts'
 import { choosePageSize } from './settle-reading.ts'
 import { createCallMeter, type RunDeps, type Slice } from './slice-work.ts'
@@ -76,9 +75,7 @@ export async function runSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice 
     return end(proof, isGreen(proof) ? undefined : shortfall(slice, verdict.reason), landing)
   } catch (error) {
     await loader.settle()
-    const verdict = { proof: 'failed', reason: messageOf(error), isDrop: false } as const
-    const record = log.record(verdict, extraction, slice.covers)
-    return end('failed', await writeFailure(slice, error, async (trx) => await recordSlice(trx, record), deps))
+    return end('failed', await recordFailure(slice, error, log, deps, extraction))
   }
 }
 
