@@ -1,15 +1,13 @@
 import { readExtractionSettings } from './extraction-settings.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
-import { outcomeJson } from '../app/outcome.ts'
 import { backfillPlan, runBackfill } from '../app/run-backfill.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { DAY, formatWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 import { findOpenBackfill, openBackfill } from '../ledger/backfills.ts'
 import { allStreams, findStream, streams } from '../streams/registry.ts'
-import { exitCodeOfStatus } from './failure.ts'
 import { channelsOf, DRY_RUN, JSON_OF_RUN, namesOf, OF_CHANNELS, readStreams, readWallTimeFlag } from './flags.ts'
-import { summarize } from './summary.ts'
+import { printOutcome } from './summary.ts'
 import { defineCommand } from './usage.ts'
 import { checkUsage, type Refuse } from './wrong-use.ts'
 
@@ -94,9 +92,7 @@ livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams watch_records_v1`
       clock: context.clock,
       order: values['newest-first'] ? 'newest-first' : 'oldest-first',
     })
-    if (isJson) context.print(outcomeJson(outcome))
-    else for (const line of summarize(outcome)) context.print(line)
-    return exitCodeOfStatus(outcome.status)
+    return printOutcome(context, outcome, isJson)
   },
 )
 

@@ -1,5 +1,5 @@
 import stringWidth from 'string-width'
-import type { Window } from '../core/slice.ts'
+import { type Proof, proofs, type Window } from '../core/slice.ts'
 import type { CliContext } from './command.ts'
 import { formatWallMinute, formatWallTime, wallTimeAt } from '../core/wall-clock.ts'
 
@@ -85,4 +85,9 @@ export function rangeText({ from, to }: Window): string {
 /** `1 row`, `2 rows`. */
 export function counted(count: number, thing: string): string {
   return `${count} ${thing}${count === 1 ? '' : 's'}`
+}
+
+/** `2 verified, 1 short`: how many slices or partitions ended with each proof; zeros are left out. */
+export function formatProofs(counts: Readonly<Partial<Record<Proof, number>>>): string {
+  return proofs.flatMap((proof) => (counts[proof] ? [`${counts[proof]} ${proof}`] : [])).join(', ')
 }

@@ -1,6 +1,8 @@
 import type { RunOutcome, RunStatus } from '../core/outcome.ts'
-import { proofs } from '../core/slice.ts'
-import { formatTable } from './format.ts'
+import { formatProofs, formatTable, printResult } from './format.ts'
+import { outcomeObject } from '../app/outcome.ts'
+import type { CliContext } from './command.ts'
+import { exitCodeOfStatus } from './failure.ts'
 
 const meanings: Readonly<Record<RunStatus, string>> = {
   ok: 'everything asked for has landed',
@@ -22,7 +24,7 @@ export function summarize({ status, streams, errors, startedAt, finishedAt, resu
     counts.quarantined,
     counts.degraded,
     counts.calls,
-    proofs.flatMap((proof) => (slices[proof] === 0 ? [] : [`${slices[proof]} ${proof}`])).join(', '),
+    formatProofs(slices),
   ])
   const removed = hasRemoved ? ['removed'] : []
   const header = [
@@ -46,4 +48,10 @@ export function summarize({ status, streams, errors, startedAt, finishedAt, resu
     ...errors.map(({ message }) => `✗ ${message}`),
     `${status}: ${meanings[status]} (${seconds.toFixed(1)} s${resumesAt === null ? '' : `, goes on at ${resumesAt}`})`,
   ]
+}
+
+/** Prints what a run did, for a person or as the object of `--json`. @returns the exit code */
+export function printOutcome(context: Pick<CliContext, 'print'>, outcome: RunOutcome, isJson: boolean): number {
+  printResult(context, isJson, outcomeObject(outcome), summarize(outcome))
+  return exitCodeOfStatus(outcome.status)
 }

@@ -1,15 +1,13 @@
 import { readExtractionSettings } from './extraction-settings.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
-import { outcomeJson } from '../app/outcome.ts'
 import { syncPlan } from '../app/run-backfill.ts'
 import { runExtraction } from '../app/run-extraction.ts'
-import type { RunOutcome } from '../core/outcome.ts'
 import type { Stream } from '../core/stream.ts'
 import { allStreams, streams } from '../streams/registry.ts'
-import { exitCodeOfStatus } from './failure.ts'
 import { channelsOf, DRY_RUN, JSON_OF_RUN, namesOf, OF_CHANNELS, readStreams, readTimeOfDay } from './flags.ts'
 import { defineCommand } from './usage.ts'
 import type { Refuse } from './wrong-use.ts'
+import { printOutcome } from './summary.ts'
 
 /** `livehouse sync`: every stream up to now. */
 export const sync = defineCommand(
@@ -64,8 +62,6 @@ livehouse sync --json | jq .status`,
         isJson,
       })
     }
-    // Loaded now: hours later, an update may have put another in its place.
-    const describe = isJson ? (outcome: RunOutcome) => [outcomeJson(outcome)] : (await import('./summary.ts')).summarize
     await using db = await openWarehouse(context, { settings: settings.database, source: settings.service })
     const outcome = await runExtraction(context, {
       command: 'sync',
@@ -81,8 +77,7 @@ livehouse sync --json | jq .status`,
       planStreams: (now) => syncPlan(db, settings, now),
       until,
     })
-    for (const line of describe(outcome)) context.print(line)
-    return exitCodeOfStatus(outcome.status)
+    return printOutcome(context, outcome, isJson)
   },
 )
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { describeOpenPoints } from '../../../src/cli/status/describe-open-points.ts'
 import type { StreamName } from '../../../src/core/stream.ts'
 import { makeReading } from '../../helpers/status-facts.ts'
+import { describeOpenPoints } from '../../../src/cli/status/report.ts'
 
 const gapsOf = (...streams: readonly StreamName[]) => ({
   open: streams.map((stream) => makeReading({ kind: 'gap', stream })),
