@@ -12,7 +12,7 @@ import { LivehouseError } from './core/errors.ts'
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** Pino's levels, and what `LOG_LEVEL` may be. */
-export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
+type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
 
 /** Reads a group of settings from a source, which collects what is wrong with them. */
 export type SettingsReader<T> = (source: SettingSource) => T
@@ -130,7 +130,7 @@ export function readDatabaseSettings(source: SettingSource): DatabaseSettings {
 }
 
 /** Whether commands may change the schema by themselves. */
-export function readAutoMigrate(source: SettingSource): boolean {
+function readAutoMigrate(source: SettingSource): boolean {
   return readFlag(source, 'LIVEHOUSE_AUTO_MIGRATE', '1')
 }
 

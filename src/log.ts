@@ -51,7 +51,7 @@ export function createLog({ level, secrets, isForPeople, write }: LogOptions): R
 }
 
 /** A JSON log line as a short line for people: time of day, level, event, facts. */
-export function formatLogLine(json: string): string {
+function formatLogLine(json: string): string {
   const line: unknown = JSON.parse(json)
   const { time, level, event, err, ...facts } = Object.fromEntries(Object.entries(Object(line)))
   const pairs = Object.entries(facts).map(([name, value]) => `${name}=${show(value)}`)

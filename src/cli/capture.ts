@@ -116,7 +116,7 @@ const ROWS = 20
 const MOST_QUESTIONS = 3
 
 /** Asks each list for a small first page and keeps what came on the wire, errors of the service too. */
-export async function captureAnswers(context: CliContext, request: CaptureRequest): Promise<Captured> {
+async function captureAnswers(context: CliContext, request: CaptureRequest): Promise<Captured> {
   const { service, database, streams, channels } = request
   let last: Exchange | undefined
   const answers: Captured['answers'][number][] = []
@@ -188,7 +188,7 @@ function nameOf({ section, name }: Stream): string {
 }
 
 /** A real answer as it may be shown to others: its file's text. */
-export function capturedAnswer({ call, answer, elapsedMs }: Exchange, disguise: Disguise, capturedAt: Date): string {
+function capturedAnswer({ call, answer, elapsedMs }: Exchange, disguise: Disguise, capturedAt: Date): string {
   const { method, query, body } = call
   const request = { method, path: disguisePath(call, disguise), query, body: body && disguiseRequest(body, disguise) }
   const captured = {

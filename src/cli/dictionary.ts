@@ -145,7 +145,7 @@ export function erDiagram({ relations, joins }: DescribedSchema): string {
   return ['erDiagram', ...entities, ...lines].join('\n')
 }
 
-export interface DescribedColumn {
+interface DescribedColumn {
   readonly name: string
   readonly type: string
   readonly meaning: string
@@ -156,14 +156,14 @@ export interface DescribedColumn {
   readonly personal: PersonalData | null
 }
 
-export interface DescribedRelation {
+interface DescribedRelation {
   readonly name: string
   readonly kind: 'table' | 'view'
   readonly meaning: string
   readonly columns: readonly DescribedColumn[]
 }
 
-export interface DescribedSchema {
+interface DescribedSchema {
   readonly name: string
   readonly meaning: string
   readonly relations: readonly DescribedRelation[]

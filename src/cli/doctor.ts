@@ -103,7 +103,7 @@ function describe({ name, result, seen, mend }: Check): string[] {
 }
 
 /** Sends a test to whoever is told of trouble, and asks for the heartbeat once. */
-export async function checkAlert(context: CliContext, report: ReportCheck): Promise<void> {
+async function checkAlert(context: CliContext, report: ReportCheck): Promise<void> {
   const { clock, log, signal, environment } = context
   const { alerts, proxies } = readSettings(environment, (source) => ({
     alerts: readAlertSettings(source),

@@ -85,7 +85,7 @@ const truths: Readonly<Record<string, boolean>> = {
  * Channels from CSV with a header that names some of `channel_id,label,group,from,until,is_test`, in any order; undefined
  * where it cannot be read as that.
  */
-export function readChannelsCsv(
+function readChannelsCsv(
   text: string,
   file: string,
   refuse: (problem: string) => void,
@@ -129,7 +129,7 @@ export function readChannelsCsv(
 const recordsSchema = z.array(z.object({ info: z.object({ lines: z.number() }), record: z.array(z.string()) }))
 
 /** A line of CSV as cells, with the number of the line that it ends on. */
-export type CsvRecord = z.infer<typeof recordsSchema>[number]
+type CsvRecord = z.infer<typeof recordsSchema>[number]
 
 /** The lines of CSV, header included, blank ones and `#` comments left out; none where it is not CSV, which is refused. */
 export function parseCsv(text: string, file: string, refuse: (problem: string) => void): readonly CsvRecord[] {

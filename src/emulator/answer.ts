@@ -7,7 +7,7 @@ export interface Answer {
   readonly delivery: Delivery
 }
 
-export type Body =
+type Body =
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'text'; readonly contentType: string; readonly text: string }
   | ListBody

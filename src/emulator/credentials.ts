@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts'
 import type { Switches } from './switches.ts'
 
 /** What the emulated service knows of its one client. */
-export interface CredentialSettings {
+interface CredentialSettings {
   readonly appId: string
   readonly appSecret: string
   /** The bearer of the account console, which never expires. */

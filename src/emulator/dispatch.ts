@@ -118,7 +118,7 @@ function withRetryAfter(answer: Answer, { conditions: { retryAfterSeconds } }: S
 }
 
 /** Where a request belongs; `wrongMethod` is a known path under another method. */
-export type Route =
+type Route =
   | { readonly kind: 'endpoint'; readonly name: EndpointName; readonly channelId?: string; readonly menuId?: string }
   | { readonly kind: 'wrongMethod' }
   | { readonly kind: 'unknown' }
@@ -149,7 +149,7 @@ const patterns: readonly Pattern[] = [
   { name: 'giftRunning', method: 'POST', path: /^\/v1\/activities\/([^/]+)\/giftRunning$/ },
 ]
 
-export function findRoute(method: string, path: string): Route {
+function findRoute(method: string, path: string): Route {
   for (const pattern of patterns) {
     const match = pattern.path.exec(path)
     if (!match) continue

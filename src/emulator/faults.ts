@@ -27,7 +27,7 @@ export interface Fault {
 }
 
 /** The call that faults are matched with. */
-export interface FaultTarget {
+interface FaultTarget {
   readonly endpoint: EndpointName | undefined
   readonly channelId: string | undefined
   readonly page: number | undefined

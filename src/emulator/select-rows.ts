@@ -23,7 +23,7 @@ interface Wanted<Item> {
   readonly identityOf: (row: Item) => string
 }
 
-export interface TimeField<Item> {
+interface TimeField<Item> {
   readonly name: string
   readonly of: (row: Item) => WallTime
 }

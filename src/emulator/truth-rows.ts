@@ -6,7 +6,7 @@ import type { Channel, Gift, Manager, Questionnaire, Signup, Visitor, WatchRecor
 /** One row that the warehouse must hold; `answers` is the value of the jsonb column. */
 export type TruthRow = Readonly<Record<string, Cell | readonly TruthAnswer[]>>
 
-export interface TruthAnswer {
+interface TruthAnswer {
   readonly question: string | null
   readonly answer: string | null
 }

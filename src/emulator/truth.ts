@@ -30,7 +30,7 @@ export const truthTables = [
   'manager_usage',
 ] as const
 
-export type TruthTable = (typeof truthTables)[number]
+type TruthTable = (typeof truthTables)[number]
 
 /**
  * What the warehouse must hold of this world, by table, with the contract's column names (section 3): durations in seconds,

@@ -4,7 +4,7 @@ import { orAborted } from '../core/when-aborted.ts'
 import type { Permits, Preparation } from './permits.ts'
 import type { Call, Send } from './send.ts'
 
-export interface PaceOptions {
+interface PaceOptions {
   readonly permits: Permits
   /** Calls that may be under way at once; any number without it. */
   readonly concurrency?: number

@@ -23,10 +23,10 @@ export interface Permits {
   readonly take: (call: PacedCall, signal: AbortSignal, preparation?: Preparation) => Promise<Permit>
 }
 
-/** `base`: a bare address. */
-export type PacedCall = Pick<Call, 'channelId'> & { readonly endpoint: Call['endpoint'] | 'base' }
+/** Its endpoint is `base` for a bare address. */
+export type PacedCall = Pick<Call, 'channelId' | 'endpoint'>
 
-export interface PermitsOptions {
+interface PermitsOptions {
   /** Hard ceiling; 0 for none. */
   readonly maxCallsPerSecond: number
   readonly cell: PaceCell

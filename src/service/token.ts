@@ -3,7 +3,7 @@ import type { Preparation } from './permits.ts'
 import type { Call, Send } from './send.ts'
 import type { Tokens } from './tokens.ts'
 
-export interface TokenOptions {
+interface TokenOptions {
   /** For the bearer header of 4.3 to 4.12. */
   readonly bearer: Tokens
   /** For 4.2, which takes the app id and a fetched token as parameters; undefined without credentials. */

@@ -31,7 +31,7 @@ export function createMemoryTokenStore(): TokenStore {
 const LONGEST_EARLY_MS = 5 * 60_000
 
 /** A token as it was given out. One that is issued again is another, also where its value is the same. */
-export type IssuedToken = Pick<AccessToken, 'value'>
+type IssuedToken = Pick<AccessToken, 'value'>
 
 /** Where calls get their bearer token from. */
 export interface Tokens {
@@ -51,14 +51,14 @@ export function fixedToken(value: string): Tokens {
 }
 
 /** Tokens that can be asked for. */
-export interface FetchedTokens extends Tokens {
+interface FetchedTokens extends Tokens {
   /** Asks for a new token by `requestToken`, whatever is there, and shares it. */
   readonly renew: (requestToken: RequestToken, context: CallContext) => Promise<AccessToken>
 }
 
-export type RequestToken = (context: CallContext) => Promise<AccessToken>
+type RequestToken = (context: CallContext) => Promise<AccessToken>
 
-export interface FetchedTokensOptions {
+interface FetchedTokensOptions {
   readonly requestToken: RequestToken
   readonly store: TokenStore
   readonly clock: Clock

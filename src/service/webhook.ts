@@ -1,6 +1,6 @@
 import { createAgent, type Proxies } from './http.ts'
 
-export interface WebhookOptions {
+interface WebhookOptions {
   readonly proxies: Proxies
   /** For the whole exchange. */
   readonly timeoutMs: number

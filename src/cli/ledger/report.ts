@@ -136,7 +136,7 @@ interface PartitionLedger extends LedgerEntry {
   readonly wanted: Window | undefined
 }
 
-export interface StreamLedger {
+interface StreamLedger {
   readonly stream: Stream
   readonly partitions: readonly PartitionLedger[]
 }

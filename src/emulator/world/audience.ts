@@ -3,7 +3,7 @@ import { chooseEquipment, chooseIp, chooseNick, choosePhone, choosePlace } from 
 import { createRandom, type Random } from './random.ts'
 import type { Visitor, WatchRecord } from './world.ts'
 
-export interface Audience {
+interface Audience {
   readonly visitors: Visitor[]
   readonly records: WatchRecord[]
 }
@@ -131,7 +131,7 @@ export interface Session {
 }
 
 /** A stay of one viewer, to the second. */
-export interface Stay {
+interface Stay {
   readonly enteredAt: WallTime
   readonly leftAt: WallTime
   readonly liveSeconds: number
@@ -167,7 +167,7 @@ function chooseLastSession(random: Random, from: WallTime, to: WallTime, isOnAir
  * One visit: most come early in a broadcast (ramp), stay for an exponential time or to the end (peak, decay); some watch the
  * recording afterwards, some never press play.
  */
-export function chooseStay(random: Random, session: Session, to: WallTime): Stay {
+function chooseStay(random: Random, session: Session, to: WallTime): Stay {
   const replayAt = Math.floor(session.endsAt + 600 + random.exponential(1.5 * DAY))
   if (random.chance(0.25) && replayAt + MINUTE < to) return chooseReplay(random, replayAt, to)
   const length = session.endsAt - session.startsAt
@@ -193,7 +193,7 @@ function chooseReplay(random: Random, enteredAt: WallTime, to: WallTime): Stay {
 }
 
 /** A page left open for days: durations beyond 24 hours, where the history is long enough for one. */
-export function chooseLongStay(random: Random, from: WallTime, to: WallTime): Stay | undefined {
+function chooseLongStay(random: Random, from: WallTime, to: WallTime): Stay | undefined {
   const seconds = random.pick([125 * HOUR + 189, 125 * HOUR + 189, 26 * HOUR + 61, 49 * HOUR])
   const enteredAt = to - seconds - random.between(2, 20) * HOUR
   if (enteredAt < from) return undefined

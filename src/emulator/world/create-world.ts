@@ -85,11 +85,7 @@ const CASH_GIFT_ID = 27
 const PROP_PRICES = ['0.00', '0.10', '1.00', '5.20', '6.66', '66.00', '520.00'] as const
 
 /** Rewards given while a channel was live, with some equal ones within one second. */
-export function createGifts(
-  random: Random,
-  visitors: readonly Visitor[],
-  sessions: readonly [Session, ...Session[]],
-): Gift[] {
+function createGifts(random: Random, visitors: readonly Visitor[], sessions: readonly [Session, ...Session[]]): Gift[] {
   const gifts: Gift[] = []
   for (const visitor of visitors) {
     if (!random.chance(0.15)) continue
@@ -121,7 +117,7 @@ function giverOf(random: Random, visitor: Visitor): Pick<Gift, 'visitorId' | 'vi
 const USERNAMES = ['009', 'admin', '0x1F', '华东分部', 'live_ops', '1e3', '运营-小王'] as const
 
 /** Sub-accounts of one main account: empty times, digits as names, limits that contradict their kind. */
-export function createManagers(
+function createManagers(
   random: Random,
   count: number,
   mainAccountId: string,

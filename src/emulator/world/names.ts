@@ -103,7 +103,7 @@ export function chooseIp(random: Random): string {
 }
 
 /** What someone watches with: device, browser (the "watching method") and access source, as display text. */
-export interface Equipment {
+interface Equipment {
   readonly device: string
   readonly browser: string
   readonly origin: string
