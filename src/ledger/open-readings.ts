@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { Proof, Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../store/database.ts'
-import { readBounds } from './wall-range.ts'
+import { parseRange } from './wall-range.ts'
 
 const kinds = ['problem', 'gap', 'accepted'] as const
 
@@ -50,7 +50,7 @@ export async function readOpenReadings(db: Kysely<Database>, most: number, chann
   for (const kind of kinds) {
     const rows = await db
       .selectFrom('livehouse_ops.open_readings')
-      .select(['stream', 'partition', 'channel_id', 'proof', 'error', 'read_at', lower, upper])
+      .select(['stream', 'partition', 'channel_id', 'proof', 'error', 'read_at', 'reads'])
       .select(({ fn }) => fn.countAll<string>().over().as('count'))
       // A constant, so that the other parts of the view are not read.
       .where('kind', '=', sql.lit(kind))
@@ -64,8 +64,8 @@ export async function readOpenReadings(db: Kysely<Database>, most: number, chann
       .execute()
     openCounts[kind] = Number(rows[0]?.count ?? 0)
     open.push(
-      ...rows.map(({ channel_id: channelId, error: reason, read_at: at, lower, upper, stream, partition, proof }) => {
-        return { kind, stream, partition, proof, channelId, reason, at, window: readBounds(lower, upper) }
+      ...rows.map(({ channel_id: channelId, error: reason, read_at: at, reads, stream, partition, proof }) => {
+        return { kind, stream, partition, proof, channelId, reason, at, window: parseRange(reads) }
       }),
     )
   }
@@ -100,9 +100,6 @@ async function readProblemCounts(db: Kysely<Database>): Promise<readonly Problem
   return rows.map((row) => ({ ...row, readings: Number(row.readings), partitions: Number(row.partitions) }))
 }
 
-const lower = sql<string | null>`lower(reads)::text`.as('lower')
-const upper = sql<string | null>`upper(reads)::text`.as('upper')
-
 /** A reading that fell short, and that no later one has made good or found anew. */
 export interface OpenShortfall {
   readonly sliceId: string
@@ -122,7 +119,7 @@ export async function readShortfalls(
 ): Promise<readonly OpenShortfall[]> {
   const rows = await db
     .selectFrom('livehouse_ops.open_readings as bad')
-    .select(['slice_id', 'partition', 'error', 'missing_rows', lower, upper])
+    .select(['slice_id', 'partition', 'error', 'missing_rows', 'reads'])
     .where('kind', '=', sql.lit('problem'))
     .where('stream', '=', stream)
     .where('channel_id', 'is not distinct from', channelId)
@@ -136,10 +133,10 @@ export async function readShortfalls(
     )
     .orderBy('slice_id', 'desc')
     .execute()
-  return rows.map(({ slice_id, partition, missing_rows, error, lower: from, upper: to }) => ({
+  return rows.map(({ slice_id, partition, missing_rows, error, reads }) => ({
     sliceId: slice_id ?? '',
     partition,
-    window: readBounds(from, to),
+    window: parseRange(reads),
     missingRows: missing_rows === null ? undefined : Number(missing_rows),
     reason: error,
   }))

@@ -1,8 +1,8 @@
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../store/database.ts'
-import { formatRange, readBounds } from './wall-range.ts'
+import { formatRange, parseRange } from './wall-range.ts'
 
 /** How far a slice has come that is read over several days. */
 export interface OpenSlice {
@@ -43,17 +43,13 @@ export interface BegunSlice extends Pick<OpenSlice, 'window' | 'pagesRead' | 'st
 export async function readBegunSlices(db: Kysely<Database>): Promise<readonly BegunSlice[]> {
   const rows = await db
     .selectFrom('livehouse_ops.open_slices')
-    .select(['stream', 'partition', 'pages_read', 'started_at', 'read_at'])
-    .select([
-      sql<string>`lower(reads)::text`.as('reads_from'),
-      sql<string>`upper(reads)::text`.as('reads_to'),
-      sql<number>`cardinality(keys)`.as('rows'),
-    ])
+    .select(['stream', 'partition', 'reads', 'pages_read', 'started_at', 'read_at'])
+    .select(({ fn }) => fn<number>('cardinality', ['keys']).as('rows'))
     .where('pages_read', '>', 0)
     .orderBy('started_at')
     .execute()
   return rows.flatMap((row) => {
-    const window = readBounds(row.reads_from, row.reads_to)
+    const window = parseRange(row.reads)
     const { stream, partition, rows: count, pages_read: pagesRead, started_at: startedAt, read_at: readAt } = row
     return window === undefined ? [] : [{ stream, partition, window, pagesRead, rows: count, startedAt, readAt }]
   })
@@ -78,20 +74,14 @@ export async function readOpenSlice(
   const row = await db
     .selectFrom('livehouse_ops.open_slices')
     .selectAll()
-    .select([
-      sql<string>`lower(reads)::text`.as('reads_from'),
-      sql<string>`upper(reads)::text`.as('reads_to'),
-      sql<string | null>`lower(covers)::text`.as('covers_from'),
-      sql<string | null>`upper(covers)::text`.as('covers_to'),
-    ])
     .where('stream', '=', stream)
     .where('partition', '=', partition)
     .executeTakeFirst()
-  const window = row && readBounds(row.reads_from, row.reads_to)
+  const window = row && parseRange(row.reads)
   if (row === undefined || window === undefined) return undefined
   return {
     window,
-    covers: readBounds(row.covers_from, row.covers_to),
+    covers: parseRange(row.covers),
     backfillId: row.backfill_id ?? undefined,
     pagesRead: row.pages_read,
     pageSize: row.page_size,

@@ -1,9 +1,9 @@
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { Proof, Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../store/database.ts'
-import type { WantedRange } from './coverage.ts'
-import { formatRange, readBounds } from './wall-range.ts'
+import { readCoverage } from './coverage.ts'
+import { parseRange } from './wall-range.ts'
 
 /** A reading that fell short or failed, and that no later one has made good. */
 export interface OpenProblem {
@@ -52,92 +52,72 @@ export async function readLedger(
   questions: readonly LedgerQuestion[],
 ): Promise<ReadonlyMap<string, LedgerEntry>> {
   const wanted = questions.flatMap(({ partition, window }) => (window === undefined ? [] : [{ partition, window }]))
-  const [covered, landed, problems, accepted] = [
-    await readRanges(db, stream, wanted),
-    await readLastLanded(db, stream),
-    await readProblems(db, stream, questions),
-    await readAccepted(db, stream, questions),
-  ]
+  const coverage = await readCoverage(db, stream, wanted)
+  const landed = await readLastLanded(db, stream)
+  const open = await readOpen(db, stream)
   return new Map(
-    questions.map(({ partition, window }) => [
-      partition,
-      {
-        covered: covered.get(partition)?.covered ?? [],
-        gaps: covered.get(partition)?.gaps ?? (window === undefined ? [] : [window]),
+    questions.map(({ partition, window }) => {
+      const gaps = window === undefined ? [] : (coverage.get(partition)?.gaps ?? [])
+      const readings = open.get(partition)?.filter((reading) => window === undefined || meets(reading.window, window))
+      const entry: LedgerEntry = {
+        covered: window === undefined ? [] : between(gaps, window),
+        gaps,
         lastLanded: landed.get(partition),
-        problems: problems.get(partition) ?? [],
-        accepted: accepted.get(partition) ?? [],
-      },
-    ]),
+        problems: readings?.flatMap(({ problem }) => problem ?? []) ?? [],
+        accepted: readings?.flatMap(({ accepted }) => accepted ?? []) ?? [],
+      }
+      return [partition, entry]
+    }),
   )
 }
 
-async function readRanges(db: Kysely<Database>, stream: StreamName, wanted: readonly WantedRange[]) {
-  const { rows } = await sql<{ partition: string; is_gap: boolean; lower: string; upper: string }>`
-    with wanted as (
-      select * from unnest(${wanted.map(({ partition }) => partition)}::text[],
-        ${wanted.map(({ window }) => formatRange(window))}::tsrange[]) as w (partition, range)
-    ),
-    parts as (
-      select partition, tsmultirange(range) as range, coalesce(covers, '{}') as ranges
-      from wanted left join (select * from livehouse_ops.partition_states where stream = ${stream}) as state using (partition)
-    )
-    select partition, is_gap, lower(part)::text as lower, upper(part)::text as upper from (
-      select partition, false as is_gap, unnest(range * ranges) as part from parts
-      union all select partition, true, unnest(range - ranges) from parts
-    ) as split order by partition, part`.execute(db)
-  const windowsOf = (group: typeof rows, isGap: boolean) =>
-    group.flatMap(({ is_gap, lower, upper }) => (is_gap === isGap ? (readBounds(lower, upper) ?? []) : []))
-  return new Map(
-    [...Map.groupBy(rows, ({ partition }) => partition)].map(([partition, group]) => [
-      partition,
-      { covered: windowsOf(group, false), gaps: windowsOf(group, true) },
-    ]),
-  )
+/** A whole list meets every window. */
+function meets(read: Window | undefined, { from, to }: Window): boolean {
+  return read === undefined || (read.from < to && read.to > from)
+}
+
+/** What of a window lies between gaps in it, oldest first. */
+function between(gaps: readonly Window[], { from, to }: Window): readonly Window[] {
+  const starts = [from, ...gaps.map((gap) => gap.to)]
+  const ends = [...gaps.map((gap) => gap.from), to]
+  return starts.flatMap((start, index) => {
+    const end = ends[index] ?? to
+    return start < end ? [{ from: start, to: end }] : []
+  })
 }
 
 async function readLastLanded(db: Kysely<Database>, stream: StreamName) {
-  const { rows } = await sql<{ partition: string; at: Date; proof: Proof }>`
-    select partition, landed_at as at, landed_proof as proof from livehouse_ops.latest_readings
-    where stream = ${stream} and landed_at is not null`.execute(db)
+  const rows = await db
+    .selectFrom('livehouse_ops.latest_readings')
+    .select(['partition', 'landed_at as at', 'landed_proof as proof'])
+    .where('stream', '=', stream)
+    .where('landed_at', 'is not', null)
+    .$narrowType<{ at: Date; proof: Proof }>()
+    .execute()
   return new Map(rows.map(({ partition, at, proof }) => [partition, { at, proof }]))
 }
 
-async function readProblems(db: Kysely<Database>, stream: StreamName, questions: readonly LedgerQuestion[]) {
-  const ranges = questions.map(({ window }) => (window === undefined ? null : formatRange(window)))
-  const { rows } = await sql<BoundRow & Omit<OpenProblem, 'window'>>`
-    with wanted as (
-      select * from unnest(${questions.map(({ partition }) => partition)}::text[], ${ranges}::tsrange[]) as w (partition, range)
-    )
-    select partition, lower(reads)::text as lower, upper(reads)::text as upper, proof, error as reason, read_at as at
-    from livehouse_ops.open_readings join wanted using (partition)
-    where kind = 'problem' and stream = ${stream} and (reads is null or reads && range)
-    order by partition, slice_id desc`.execute(db)
-  return groupByPartition(rows)
-}
-
-interface BoundRow {
-  readonly partition: string
-  readonly lower: string | null
-  readonly upper: string | null
-}
-
-function groupByPartition<T extends BoundRow>(rows: readonly T[]) {
-  const found = rows.map(({ lower, upper, ...row }) => ({ ...row, window: readBounds(lower, upper) }))
-  return Map.groupBy(found, ({ partition }) => partition)
-}
-
-async function readAccepted(db: Kysely<Database>, stream: StreamName, questions: readonly LedgerQuestion[]) {
-  const ranges = questions.map(({ window }) => (window === undefined ? null : formatRange(window)))
-  const { rows } = await sql<BoundRow & Omit<AcceptedPart, 'window'>>`
-    with wanted as (
-      select * from unnest(${questions.map(({ partition }) => partition)}::text[], ${ranges}::tsrange[]) as w (partition, range)
-    )
-    select partition, lower(reads)::text as lower, upper(reads)::text as upper, acceptance_id as "acceptanceId",
-      coalesce(slice.missing_rows, acceptance.missing_rows)::float8 as "missingRows", reason, expires_at as "expiresAt"
-    from livehouse_ops.open_readings as slice join wanted using (partition) join livehouse_ops.acceptances as acceptance
-      using (acceptance_id)
-    where kind = 'accepted' and slice.stream = ${stream} and (reads is null or reads && range)
-    order by partition, slice_id desc`.execute(db)
-  return groupByPartition(rows)
+/** The newest first. */
+async function readOpen(db: Kysely<Database>, stream: StreamName) {
+  const rows = await db
+    .selectFrom('livehouse_ops.open_readings as reading')
+    .leftJoin('livehouse_ops.acceptances as acceptance', 'acceptance.acceptance_id', 'reading.acceptance_id')
+    .select(['partition', 'reads', 'proof', 'error', 'read_at', 'reading.missing_rows', 'reason', 'expires_at'])
+    .select(['reading.acceptance_id', 'acceptance.missing_rows as accepted_rows'])
+    .where('kind', '!=', 'gap')
+    .where('reading.stream', '=', stream)
+    .orderBy('slice_id', 'desc')
+    .execute()
+  const readings = rows.map(({ partition, proof, error, read_at, acceptance_id, reason, expires_at, ...row }) => {
+    const window = parseRange(row.reads)
+    const problem =
+      proof && read_at && acceptance_id === null ? { window, proof, reason: error, at: read_at } : undefined
+    const missingRows = Number(row.missing_rows ?? row.accepted_rows)
+    const accepted =
+      acceptance_id && reason !== null && expires_at
+        ? { window, acceptanceId: acceptance_id, missingRows, reason, expiresAt: expires_at }
+        : undefined
+    return { partition, window, problem, accepted }
+  })
+  return Map.groupBy(readings, ({ partition }) => partition)
 }

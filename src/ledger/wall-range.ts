@@ -11,3 +11,9 @@ export function readBounds(lower: string | null, upper: string | null): Window |
   const [from, to] = [parseWallTime(lower ?? ''), parseWallTime(upper ?? '')]
   return from === undefined || to === undefined ? undefined : { from, to }
 }
+
+/** A range as Postgres writes it, `["2026-11-20 14:03:00","2026-11-20 15:00:00")`; undefined for NULL and an empty or endless one. */
+export function parseRange(text: string | null): Window | undefined {
+  const [, lower = null, upper = null] = /^\["([^"]*)","([^"]*)"\)$/.exec(text ?? '') ?? []
+  return readBounds(lower, upper)
+}
