@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { endpointOf } from '../src/core/stream.ts'
+import { allStreams, writtenTables } from '../src/streams/registry.ts'
 import { breachesOf, type Rules } from './helpers/architecture/check.ts'
 import { readSource } from './helpers/architecture/read-source.ts'
 
@@ -69,6 +71,35 @@ const rules: Rules = {
     'computed import': ['src/store/migrations-folder.ts', 'src/scheduler/load-jobs.ts'],
     // It shows every database of the server: others, also tests at work beside this one, have locks of the same number.
     pg_locks: ['src/store/migration-lock.ts', 'test/helpers/own-locks.ts'],
+  },
+  streams: {
+    names: [
+      ...new Set([
+        ...allStreams.flatMap((stream) => [stream.name, endpointOf(stream)]),
+        ...writtenTables.map(({ table }) => table),
+      ]),
+    ],
+    allowed: ['src/streams', 'src/emulator', 'src/bi/views'],
+    leaks: {
+      // Help texts: examples, and what a verb does with a stream that users know by its name.
+      'src/cli/accept.ts': 'help',
+      'src/cli/audit.ts': 'help',
+      'src/cli/db.ts': 'an example in its help',
+      'src/cli/forms.ts': 'what to run where a questionnaire is not known yet',
+      'src/cli/ledger.ts': 'an example in its help',
+      // What is made for one stream: it would go with the stream.
+      'src/bi/publish/read-forms.ts': 'views of questionnaires',
+      'src/cli/channels.ts': 'columns and JSON that count visitors and watch records',
+      'src/cli/demo.ts': 'example queries',
+      'src/ledger/channel-states.ts': 'what the table of channels counts',
+      'src/ledger/gift-labels.ts': 'labels of gifts',
+      'src/ledger/questionnaires.ts': 'the questions that signups are partitioned by',
+      'src/ledger/read-watch-hours.ts': 'the hours of the status page',
+      'src/store/tables/operation-tables.ts': 'the columns of questionnaires that the ledger reads',
+      // Comments that landed migrations have made.
+      'src/bi/tables/ledger-tables.ts': 'the comment of slices.stream',
+      'src/bi/tables/service-tables.ts': 'the comment of leases.name',
+    },
   },
   maxLines: 250,
   testsOfTheTree: [
@@ -150,6 +181,10 @@ describe('every rule finds its breach', () => {
     ['src/service/a.ts', 'globalThis.setInterval(f, 1)', 'has a time'],
     ['src/service/a.ts', "import { setTimeout } from 'node:timers/promises'", 'has a time'],
     ['test/e2e/a.test.ts', 'sql`select from pg_locks`', 'has a pg_locks'],
+    ['src/service/a.ts', "const a = 'visitorList'", 'names a stream: visitorList'],
+    ['src/service/a.ts', "const a = { gifts: 1, b: 'the gifts' }", 'names a stream: gifts'],
+    ['src/service/a.ts', 'const a = `from livehouse.gifts`', 'names a stream: gifts'],
+    ['src/cli/demo.ts', "const a = 'the gifts'", 'names no stream: take it off the list of leaks'],
     ['src/service/a.ts', 'const a = 1\n'.repeat(251), 'has 251 lines, more than 250'],
     ['test/service/a.test.ts', '', 'tests no file: there is no src/service/a.ts'],
   ])('%s: %.60s', (path, text, breach) => {

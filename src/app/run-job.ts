@@ -9,7 +9,7 @@ import type { Stream } from '../core/stream.ts'
 import { DAY, formatWallTime, parseWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
 import { abandonBackfill, openBackfill } from '../ledger/backfills.ts'
-import { findStream, streams } from '../streams/registry.ts'
+import { findStream, streams, withLists } from '../streams/registry.ts'
 import type { AppContext } from './context.ts'
 import { requestHeartbeat } from './report-causes.ts'
 import { type AuditOutcome, executeAudit } from './run-audit.ts'
@@ -200,9 +200,5 @@ function refused(name: string, problems: readonly string[]): LivehouseError<'con
 export function jobStreams({ kind, definition }: Job): readonly Stream[] {
   const named = definition.streams?.flatMap((name) => findStream(name) ?? [])
   const chosen = named ?? streams.filter(({ isTimeFiltered }) => kind !== 'backfill' || isTimeFiltered)
-  const questionnaires = findStream('questionnaires')
-  const isMissing = !chosen.some(({ name }) => name === 'questionnaires')
-  return isMissing && questionnaires && chosen.some(({ name }) => name === 'signups')
-    ? [questionnaires, ...chosen]
-    : chosen
+  return withLists(chosen)
 }

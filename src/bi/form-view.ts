@@ -1,4 +1,4 @@
-import { masked, HIDDEN } from './fragments/masks.ts'
+import { masked, HIDDEN } from './views/fragments/masks.ts'
 import { quoteName, quoteText } from './quote.ts'
 import { safeName, uniqueName } from './safe-names.ts'
 import type { Words } from '../core/column.ts'

@@ -4,7 +4,7 @@ import { auditObject, executeAudit } from '../app/run-audit.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
 import { DAY, formatWallMinute, parseWallTime } from '../core/wall-clock.ts'
-import { streams } from '../streams/registry.ts'
+import { onlyWhenNamed, streams, withLists } from '../streams/registry.ts'
 import { describeAudit } from './audit/report.ts'
 import { exitCodeOfStatus } from './failure.ts'
 import { channelsOf, namesOf, OF_CHANNELS, readInteger, readStreams, readWallTimeFlag } from './flags.ts'
@@ -26,7 +26,7 @@ changed, since it was last read is said and is no difference; managers and quest
 this is assumed of every change where the last reading is more than five minutes ago. A watch record that is no longer at the
 source is kept and said; it is a difference only where it is of the last three days, or where so many are too many that they are not
 read. Gifts have no total: what is covered of them is read again and compared value by value. What an audit has reopened is a
-difference until it has been read again. watch_records_v1 is not audited: it has no total and allows ten calls a day. Named with
+difference until it has been read again. ${onlyWhenNamed} is not audited: it has no total and allows ten calls a day. Named with
 others it is passed over, named alone it is refused.`,
     flags: {
       from: [
@@ -93,9 +93,8 @@ function chooseStreams(
   if (names.length > 0 && names.every((name) => streams.every((stream) => stream.name !== name)))
     refuse(`${names.join(', ')} cannot be audited: it tells no total, and allows ten calls a day`)
   // Which questionnaires there are decides which signups are asked for.
-  const wanted = new Set(names.includes('signups') ? [...names, 'questionnaires'] : names)
   return {
-    chosen: streams.filter(({ name }) => wanted.has(name)),
+    chosen: withLists(streams.filter(({ name }) => names.includes(name))),
     // Ten calls a day: never worth a comparison.
     unaudited: names.filter((name) => streams.every((stream) => stream.name !== name)),
   }

@@ -5,7 +5,7 @@ import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { DAY, formatWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 import { findOpenBackfill, openBackfill } from '../ledger/backfills.ts'
-import { allStreams, findStream, streams } from '../streams/registry.ts'
+import { allStreams, findStream, onlyWhenNamed, streams, withLists } from '../streams/registry.ts'
 import { channelsOf, DRY_RUN, JSON_OF_RUN, namesOf, OF_CHANNELS, readStreams, readWallTimeFlag } from './flags.ts'
 import { printOutcome } from './summary.ts'
 import { defineCommand } from './usage.ts'
@@ -24,7 +24,7 @@ landed; finished, the same command reads the range once more. A sync beside it i
       to: ['DATE', 'the day after the last one, or a time: exclusive'],
       streams: [
         'a,b',
-        `only these (default: ${namesOf(filtered)}). watch_records_v1 is read only when it is named: it holds what lies before ` +
+        `only these (default: ${namesOf(filtered)}). ${onlyWhenNamed} is read only when it is named: it holds what lies before ` +
           "December 2018 and allows ten calls a day, so that it may take days. When the day's calls are spent the exit code is 4; " +
           'the same command goes on from the time that is named',
       ],
@@ -38,7 +38,7 @@ landed; finished, the same command reads the range once more. A sync beside it i
     examples: `livehouse backfill --from 2026-01-01 --to 2026-02-01
 livehouse backfill --from 2026-03-01 --to 2026-04-01 --streams gifts --channels 10001589
 livehouse backfill --from 2020-01-01 --to 2026-01-01 --only-gaps --newest-first
-livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams watch_records_v1`,
+livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams ${onlyWhenNamed}`,
   },
   ({ values }, refuse) => ({
     values,
@@ -60,8 +60,7 @@ livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams watch_records_v1`
     }
     const { restart, json: isJson } = values
     const { onlyGaps } = wanted
-    const questionnaires = chosen.some(({ name }) => name === 'signups') ? [findStream('questionnaires')] : []
-    const read = [...questionnaires.filter((stream) => stream !== undefined), ...chosen]
+    const read = withLists(chosen)
     const namesChannels = values.channels !== undefined
     if (values['dry-run']) {
       const { dryRun } = await import('./dry-run.ts')

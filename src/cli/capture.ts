@@ -12,7 +12,7 @@ import type { Page } from '../core/page.ts'
 import type { Partition } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import type { Exchange } from '../service/read-answer.ts'
-import { listOf, streams } from '../streams/registry.ts'
+import { findStream, listOf, onlyWhenNamed, streams } from '../streams/registry.ts'
 import { isObject } from '../transform/field.ts'
 import { createDisguise, type Disguise, disguiseBody, parseAsWritten } from './capture/disguise.ts'
 import type { CliContext } from './command.ts'
@@ -21,7 +21,7 @@ import { namesOf, readChosenChannels, readStreams } from './flags.ts'
 import { defineCommand } from './usage.ts'
 import { checkUsage, type Refuse, wrongUse } from './wrong-use.ts'
 
-const captured = streams.filter(({ name }) => name !== 'watch_records_v1')
+const captured = streams.filter(({ isBudgeted }) => isBudgeted !== true)
 
 /** `livehouse capture`: answers without anybody's data. */
 export const capture = defineCommand(
@@ -82,8 +82,8 @@ livehouse capture --out captured --streams gifts --channels 10001589`,
 
 function chooseStreams(given: string | undefined, refuse: Refuse): readonly Stream[] {
   const names = readStreams(given, refuse)
-  if (names?.includes('watch_records_v1'))
-    refuse('--streams: watch_records_v1 allows ten calls a day, none is spent on this')
+  if (names?.some((name) => findStream(name)?.isBudgeted))
+    refuse(`--streams: ${onlyWhenNamed} allows ten calls a day, none is spent on this`)
   return names === undefined ? captured : captured.filter(({ name }) => names.includes(name))
 }
 

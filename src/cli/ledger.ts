@@ -7,7 +7,7 @@ import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { floorToMinute, formatWallMinute, parseWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 import { forgetCoverage, type ForgottenPartition } from '../ledger/coverage.ts'
-import { allStreams, streams } from '../streams/registry.ts'
+import { allStreams, onlyWhenNamed, streams } from '../streams/registry.ts'
 import type { CliContext } from './command.ts'
 import { OF_CHANNELS, readChosenChannels, readStreams, readWallTimeFlag } from './flags.ts'
 import { counted, formatTable, printResult } from './format.ts'
@@ -41,7 +41,7 @@ export const ledger = defineCommand(
     },
     defaultAction: 'show',
     flags: {
-      streams: ['a,b', 'only these streams (default: all but watch_records_v1)'],
+      streams: ['a,b', `only these streams (default: all but ${onlyWhenNamed})`],
       channels: ['x,y', OF_CHANNELS],
       from: [
         'DATE',

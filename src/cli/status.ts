@@ -1,3 +1,4 @@
+import { onlyWhenNamed } from '../streams/registry.ts'
 import { openAsItIs } from '../app/open-database.ts'
 import { readDatabaseSettings, readSettings, readV1Budget } from '../config.ts'
 import { readChannelsIfAny } from '../config/read-channels.ts'
@@ -14,14 +15,14 @@ export const status = defineCommand(
     about: `What the warehouse in DATABASE_URL holds and how fresh it is; asks the database alone and changes nothing. For each stream:
 the rows of its table, counted up to 50,000, beyond that as the database estimates them (~); when it was last read to its end, and
 its proof; until when its least covered channel is covered; how many partitions ended with each proof in their latest slice; the
-last run that read it. Then the last runs, what is in quarantine, and how many calls are left today on watch_records_v1. Channels
+last run that read it. Then the last runs, what is in quarantine, and how many calls are left today on ${onlyWhenNamed}. Channels
 that are no longer configured do not count, and one that is covered up to its end (until) is not the least covered while another
 goes on.`,
     flags: {
       'max-age': [
         'AGE',
         'exit code 3, and a line for each stream, when nothing of it has landed for longer: 90m, 26h, 2d. For monitoring; ' +
-          'watch_records_v1, which is only read when named, does not count',
+          `${onlyWhenNamed}, which is only read when named, does not count`,
       ],
       json:
         'prints one JSON object instead: {"time_zone", "pending_migrations": [], "streams": {NAME: {"rows", "rows_are_estimated", ' +

@@ -3,7 +3,7 @@ import { openWarehouse } from '../app/open-warehouse.ts'
 import { syncPlan } from '../app/run-backfill.ts'
 import { runExtraction } from '../app/run-extraction.ts'
 import type { Stream } from '../core/stream.ts'
-import { allStreams, streams } from '../streams/registry.ts'
+import { allStreams, onlyWhenNamed, streams, withLists } from '../streams/registry.ts'
 import { channelsOf, DRY_RUN, JSON_OF_RUN, namesOf, OF_CHANNELS, readStreams, readTimeOfDay } from './flags.ts'
 import { defineCommand } from './usage.ts'
 import type { Refuse } from './wrong-use.ts'
@@ -19,7 +19,7 @@ the environment or .env (see .env.example).`,
     flags: {
       streams: [
         'a,b',
-        `only these streams (default: all but watch_records_v1; signups bring questionnaires along); ${namesOf(allStreams)}`,
+        `only these streams (default: all but ${onlyWhenNamed}; signups bring questionnaires along); ${namesOf(allStreams)}`,
       ],
       channels: ['x,y', OF_CHANNELS],
       until: [
@@ -30,7 +30,7 @@ the environment or .env (see .env.example).`,
       json: JSON_OF_RUN,
     },
     notes: `Exit codes: 0 everything has landed, 1 nothing could be done, 2 a flag or a setting is wrong, 3 a part failed or fell short
-of the source's total (the next sync goes on from there), 4 --until came first, or the day's calls for watch_records_v1 are
+of the source's total (the next sync goes on from there), 4 --until came first, or the day's calls for ${onlyWhenNamed} are
 spent (the next sync after the time that is named goes on), 130 and 143 interrupted.`,
     examples: `livehouse sync
 livehouse sync --streams visitors --channels 10001589
@@ -85,6 +85,5 @@ function chooseStreams(given: string | undefined, refuse: Refuse): readonly Stre
   const names = readStreams(given, refuse)
   if (names === undefined) return streams
   // Signups are asked for questionnaire by questionnaire, so their list is read too.
-  const wanted = new Set(names.includes('signups') ? [...names, 'questionnaires'] : names)
-  return allStreams.filter(({ name }) => wanted.has(name))
+  return withLists(allStreams.filter(({ name }) => names.includes(name)))
 }

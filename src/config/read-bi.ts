@@ -1,5 +1,5 @@
 import type { BiSettings } from '../bi/bi-settings.ts'
-import { maskable } from '../bi/fragments/masks.ts'
+import { maskable } from '../bi/views/fragments/masks.ts'
 import type { PersonalData } from '../bi/view.ts'
 import type { Language } from '../bi/view-statements.ts'
 import { readLanguage, show } from './values.ts'

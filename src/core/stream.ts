@@ -134,8 +134,8 @@ export interface Stream extends LoadTable {
   readonly partitionedBy: 'account' | 'channel' | 'channel/type' | 'channel/question'
   /** The types of `channel/type`. */
   readonly types?: readonly string[]
-  /** The stream whose rows are the questions of `channel/question`: it is read first. */
-  readonly listedBy?: StreamName
+  /** Whether its rows are the questions of `channel/question`: it is read before streams that are partitioned so. */
+  readonly listsQuestions?: boolean
   readonly wire: Wire
   /** The largest page that the spec allows. */
   readonly pageSize: number
@@ -147,6 +147,12 @@ export interface Stream extends LoadTable {
   readonly isTimeFiltered: boolean
   /** Whether the service allows only some calls a day: read page by page, over days where need be, and only when named. */
   readonly isBudgeted?: boolean
+  /** By which time a row was there; where it is not told, the latest of its times. */
+  readonly bornColumn?: string
+  /** Whether people edit its rows, which do not tell when: only directly after a reading is what differs known to be wrong. */
+  readonly isEdited?: boolean
+  /** Columns that move without anybody's visit, and leave no time behind. */
+  readonly movingColumns?: readonly string[]
   /** How long before the covered end rows still change, and are read again; 0 for snapshots. */
   readonly lookbackDays: number
   /** Turns an item into fields by name; the default takes an object as it is. `title`: the column headers over it, if any. */

@@ -62,7 +62,7 @@ export function callBudget(
       day.atMidnight !== undefined
         ? `no call is made within ${DISTANCE_SECONDS / 60} minutes of the service's midnight`
         : `the ${settings.v1Budget} calls of ${serviceDay} are spent (${scope})${day.serviceDay < serviceDay ? cameEarlier(day.serviceDay, serviceDay) : ''}`
-    const message = `userRecords channel ${channelId}: ${reason}; livehouse goes on at ${resumesAt}`
+    const message = `channel ${channelId}: ${reason}; livehouse goes on at ${resumesAt}`
     throw new LivehouseError('api.budgetSpent', message, { scope, serviceDay, resumesAt })
   }
 }

@@ -64,6 +64,7 @@ export const gifts = defineStream({
   },
   pageSize: 100,
   timeColumns: ['given_at'],
+  bornColumn: 'given_at',
   lookbackDays: 1,
   marksRemoved: true,
   identity: {

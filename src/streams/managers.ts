@@ -29,6 +29,7 @@ export const managers = defineStream({
   },
   pageSize: 100,
   timeColumns: [],
+  isEdited: true,
   lookbackDays: 0,
   marksRemoved: false,
   otherFields: [],

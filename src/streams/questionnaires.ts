@@ -20,6 +20,7 @@ export const questionnaires = defineStream({
   key: ['channel_id', 'question_id'],
   joins: [{ columns: ['channel_id'], to: 'channels' }],
   partitionedBy: 'channel',
+  listsQuestions: true,
   wire: {
     method: 'GET',
     path: '/v1/activities/{channel}/getQuestionList',
@@ -29,6 +30,8 @@ export const questionnaires = defineStream({
   },
   pageSize: 100,
   timeColumns: [],
+  bornColumn: 'created_at',
+  isEdited: true,
   lookbackDays: 0,
   marksRemoved: false,
   otherFields: [],

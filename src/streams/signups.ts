@@ -92,7 +92,6 @@ export const signups = defineStream({
     { columns: ['channel_id', 'question_id'], to: 'questionnaires' },
   ],
   partitionedBy: 'channel/question',
-  listedBy: 'questionnaires',
   wire: {
     method: 'POST',
     path: '/v1/activities/{channel}/signupRecord',
@@ -105,6 +104,7 @@ export const signups = defineStream({
   },
   pageSize: 50,
   timeColumns: ['signed_up_at'],
+  bornColumn: 'signed_up_at',
   lookbackDays: 1,
   marksRemoved: true,
   identity: {

@@ -77,6 +77,7 @@ export const visitors = defineStream({
   },
   pageSize: 100,
   timeColumns: [],
+  bornColumn: 'first_login_at',
   lookbackDays: 0,
   marksRemoved: true,
   freshnessColumn: 'last_online_at',

@@ -59,7 +59,7 @@ export async function estimateCalls(
   for (const stream of streams) {
     const slices = plans.filter((plan) => plan.stream.name === stream.name).flatMap((plan) => plan.slices)
     const expected = await expectRows(stream, slices, deps)
-    if (stream.name === 'questionnaires') unlisted = countUnlisted(expected, deps)
+    if (stream.listsQuestions) unlisted = countUnlisted(expected, deps)
     const more = stream.partitionedBy === 'channel/question' ? unlisted : 0
     const basis = { ledger: 0, asked: 0, likeAsked: 0, unknown: more }
     const callsOf = new Map<string, number>()

@@ -25,6 +25,7 @@ export async function runStreams(
   const changed = new Set<string>()
   const isDependent = ({ partitionedBy }: Stream) => partitionedBy === 'channel/question'
   const dependent = streams.filter(isDependent)
+  const listName = streams.find(({ listsQuestions }) => listsQuestions)?.name ?? ''
   const isBudgeted = (stream: Stream) => stream.isBudgeted === true
 
   /**
@@ -36,7 +37,7 @@ export async function runStreams(
     const believed = new Map<string, FoundRows>()
     for (const [channelId, found] of listed) {
       const partition = partitionKey({ channel: channelId })
-      const wasEmpty = async () => (await readWalkBefore(deps.db, 'questionnaires', partition, deps.runId)) === 0
+      const wasEmpty = async () => (await readWalkBefore(deps.db, listName, partition, deps.runId)) === 0
       if (found.count > 0 || (await wasEmpty())) believed.set(channelId, found)
     }
     const known = [...believed].flatMap(([channel, found]) =>
@@ -64,7 +65,7 @@ export async function runStreams(
   return await runJob(streams, phases, deps, {
     ...options,
     onEnd: ({ stream, partition }, { proof, found, hasNewHeaders }) => {
-      const isList = stream.name === 'questionnaires' && proof === 'verified'
+      const isList = stream.listsQuestions && proof === 'verified'
       if (isList && partition.channel && found) listed.set(partition.channel, found)
       if (hasNewHeaders) changed.add(partitionKey(partition))
     },

@@ -1,5 +1,6 @@
 import type { StreamName } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
+import { findStream, listOf, streams } from '../streams/registry.ts'
 import type { LedgerUnit } from '../ledger/latest-readings.ts'
 import { hasEnded } from '../ledger/runs.ts'
 import type { Facts } from './facts.ts'
@@ -65,17 +66,22 @@ export interface Verdict {
 }
 
 /** Ten calls a day: read when it is asked for, and never complete in a night. */
-export const ASKED_FOR: StreamName = 'watch_records_v1'
+export function isAskedFor(stream: StreamName): boolean {
+  return findStream(stream)?.isBudgeted === true
+}
 
 /** These have a partition in each channel; signups only where there is a questionnaire. */
-const inEachChannel: readonly string[] = ['visitors', 'watch_records', 'gifts', 'questionnaires'] satisfies StreamName[]
+const inEachChannel = streams.flatMap(({ name, partitionedBy }) =>
+  /^channel(\/type)?$/.test(partitionedBy) ? [name] : [],
+)
+const byQuestion = streams.flatMap((stream) => (listOf(stream) ? [stream.name] : []))
 
 /** Judges what is known. */
 export function judge(facts: Facts, expectations: Expectations = createExpectations(facts)): Verdict {
   const { runs } = facts
   const isRunning = runs.some(({ status }) => status === 'running')
   if (runs.length === 0) return { status: 'empty', findings: [], completeUntil: undefined, isRunning, kept: new Set() }
-  const nightly = facts.units.filter(({ stream }) => stream !== ASKED_FOR)
+  const nightly = facts.units.filter(({ stream }) => !isAskedFor(stream))
   const unitsOf = Map.groupBy(nightly, ({ stream }) => stream)
   const findings = [
     ...failedRun(facts),
@@ -96,7 +102,7 @@ export function judge(facts: Facts, expectations: Expectations = createExpectati
 
 /** Whether what is complete of it ends longer ago than it should. */
 export function isLate(facts: Facts, unit: LedgerUnit, expectations: Expectations): boolean {
-  if (unit.stream === ASKED_FOR || !isWanted(unit, expectations)) return false
+  if (isAskedFor(unit.stream) || !isWanted(unit, expectations)) return false
   const wanted = facts.now - FRESH_MS / 1000
   return unit.reach === null || unit.reach < Math.min(wanted, endOf(unit, expectations) ?? wanted)
 }
@@ -128,7 +134,7 @@ function late(facts: Facts, stream: string, units: readonly LedgerUnit[], expect
 function neverRead(facts: Facts, read: ReadonlyMap<string, unknown>, expectations: Expectations): Finding[] {
   const wanted = new Set(facts.jobs.flatMap(({ streams }) => streams))
   return [...wanted].flatMap((stream): Finding[] => {
-    if (read.has(stream) || stream === ASKED_FOR || stream === 'signups') return []
+    if (read.has(stream) || isAskedFor(stream) || byQuestion.includes(stream)) return []
     if (!inEachChannel.includes(stream)) return [{ kind: 'late', stream, channels: 0, since: null }]
     return unread(facts, stream, [], expectations)
   })
@@ -176,7 +182,7 @@ function channelsOf(units: readonly LedgerUnit[]): number {
 }
 
 function leastReach(units: readonly LedgerUnit[]): WallTime | undefined {
-  const reaches = units.filter(({ stream }) => stream !== ASKED_FOR).map(({ reach }) => reach)
+  const reaches = units.filter(({ stream }) => !isAskedFor(stream)).map(({ reach }) => reach)
   if (reaches.length === 0 || reaches.includes(null)) return undefined
   return Math.min(...reaches.map((reach) => reach ?? Infinity))
 }

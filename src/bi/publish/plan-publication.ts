@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { commentOnTables } from '../comment-on-tables.ts'
-import { biIndexes, createIndexes, dropIndexes } from '../indexes.ts'
+import { biIndexes, createIndexes, dropIndexes } from '../views/indexes.ts'
 import { biViews } from '../registry.ts'
 import {
   commentOnRoles,

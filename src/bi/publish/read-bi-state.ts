@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type Kysely, sql } from 'kysely'
-import { biIndexes } from '../indexes.ts'
+import { biIndexes } from '../views/indexes.ts'
 import { type Language, roles, SCHEMA } from '../view-statements.ts'
 import type { Database } from '../../store/database.ts'
 

@@ -1,8 +1,8 @@
-import { audiencePeak } from '../fragments/audience.ts'
-import { channelCoverage, holdsDay } from '../fragments/coverage.ts'
-import { totalDuration } from '../fragments/duration.ts'
-import { localDay } from '../fragments/local-time.ts'
-import { channelId } from '../fragments/shared-columns.ts'
+import { audiencePeak } from './fragments/audience.ts'
+import { channelCoverage, holdsDay } from './fragments/coverage.ts'
+import { totalDuration } from './fragments/duration.ts'
+import { localDay } from './fragments/local-time.ts'
+import { channelId } from './fragments/shared-columns.ts'
 import { type BiColumn, bigint, type BiView, bool, date, numeric, text } from '../view.ts'
 
 /** What each source adds to a channel's day; what it does not name is nothing. */

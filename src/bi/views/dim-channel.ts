@@ -1,4 +1,4 @@
-import { channelId } from '../fragments/shared-columns.ts'
+import { channelId } from './fragments/shared-columns.ts'
 import { bigint, type BiView, bool, text } from '../view.ts'
 
 export const dimChannel: BiView = {

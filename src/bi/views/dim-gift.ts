@@ -1,4 +1,4 @@
-import { moment } from '../fragments/local-time.ts'
+import { moment } from './fragments/local-time.ts'
 import { bigint, type BiView, bool, text } from '../view.ts'
 
 /** Key of a kind of gift. */

@@ -1,7 +1,7 @@
-import { totalDuration } from '../fragments/duration.ts'
-import { identityBasis, personKey, unlistedViewers, viewerKey } from '../fragments/identity.ts'
-import { moment } from '../fragments/local-time.ts'
-import { personal } from '../fragments/masks.ts'
+import { totalDuration } from './fragments/duration.ts'
+import { identityBasis, personKey, unlistedViewers, viewerKey } from './fragments/identity.ts'
+import { moment } from './fragments/local-time.ts'
+import { personal } from './fragments/masks.ts'
 import { bigint, type BiView, bool, text } from '../view.ts'
 
 const latest = (column: string) =>

@@ -1,5 +1,5 @@
-import { moment } from '../fragments/local-time.ts'
-import { channelId } from '../fragments/shared-columns.ts'
+import { moment } from './fragments/local-time.ts'
+import { channelId } from './fragments/shared-columns.ts'
 import { type BiView, bool, integer, smallint, text } from '../view.ts'
 
 export const dimQuestionnaire: BiView = {

@@ -1,9 +1,9 @@
-import { duration } from '../fragments/duration.ts'
-import { identityBasis, personKey, unlistedViewers, viewerKey } from '../fragments/identity.ts'
-import { moment } from '../fragments/local-time.ts'
-import { personal } from '../fragments/masks.ts'
-import { city, province } from '../fragments/places.ts'
-import { channelId } from '../fragments/shared-columns.ts'
+import { duration } from './fragments/duration.ts'
+import { identityBasis, personKey, unlistedViewers, viewerKey } from './fragments/identity.ts'
+import { moment } from './fragments/local-time.ts'
+import { personal } from './fragments/masks.ts'
+import { city, province } from './fragments/places.ts'
+import { channelId } from './fragments/shared-columns.ts'
 import { type BiView, bool, integer, text } from '../view.ts'
 
 /** What the visitor list tells of a viewer, beside the key. */

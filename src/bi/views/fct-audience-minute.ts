@@ -1,6 +1,6 @@
-import { audienceSteps } from '../fragments/audience.ts'
-import { local } from '../fragments/local-time.ts'
-import { channelId } from '../fragments/shared-columns.ts'
+import { audienceSteps } from './fragments/audience.ts'
+import { local } from './fragments/local-time.ts'
+import { channelId } from './fragments/shared-columns.ts'
 import { bigint, type BiView, date, instant, localTime } from '../view.ts'
 
 export const fctAudienceMinute: BiView = {

@@ -1,5 +1,5 @@
-import { moment } from '../fragments/local-time.ts'
-import { personal } from '../fragments/masks.ts'
+import { moment } from './fragments/local-time.ts'
+import { personal } from './fragments/masks.ts'
 import { type BiColumn, bigint, type BiView, bool, date, integer, numeric, smallint, text } from '../view.ts'
 
 /** The counter as it stood, and how much it grew since the snapshot before. */

@@ -1,8 +1,8 @@
-import { eventKey } from '../fragments/event-key.ts'
-import { joinViewer } from '../fragments/identity.ts'
-import { localDay } from '../fragments/local-time.ts'
-import { HIDDEN, masked } from '../fragments/masks.ts'
-import { channelId, matchedViewer } from '../fragments/shared-columns.ts'
+import { eventKey } from './fragments/event-key.ts'
+import { joinViewer } from './fragments/identity.ts'
+import { localDay } from './fragments/local-time.ts'
+import { HIDDEN, masked } from './fragments/masks.ts'
+import { channelId, matchedViewer } from './fragments/shared-columns.ts'
 import { type BiColumn, type BiView, bool, date, smallint, text } from '../view.ts'
 
 /** The columns that name the question of an answer. */

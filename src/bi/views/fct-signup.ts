@@ -1,8 +1,8 @@
-import { eventKey } from '../fragments/event-key.ts'
-import { joinViewer } from '../fragments/identity.ts'
-import { local, localDay } from '../fragments/local-time.ts'
-import { personal } from '../fragments/masks.ts'
-import { channelId, matchedViewer } from '../fragments/shared-columns.ts'
+import { eventKey } from './fragments/event-key.ts'
+import { joinViewer } from './fragments/identity.ts'
+import { local, localDay } from './fragments/local-time.ts'
+import { personal } from './fragments/masks.ts'
+import { channelId, matchedViewer } from './fragments/shared-columns.ts'
 import { type BiView, date, instant, integer, localTime, text } from '../view.ts'
 
 export const fctSignup: BiView = {

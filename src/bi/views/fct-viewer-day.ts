@@ -1,7 +1,7 @@
-import { totalDuration } from '../fragments/duration.ts'
-import { channelCoverage, holdsDay } from '../fragments/coverage.ts'
-import { localDay, moment } from '../fragments/local-time.ts'
-import { channelId, namedViewer } from '../fragments/shared-columns.ts'
+import { totalDuration } from './fragments/duration.ts'
+import { channelCoverage, holdsDay } from './fragments/coverage.ts'
+import { localDay, moment } from './fragments/local-time.ts'
+import { channelId, namedViewer } from './fragments/shared-columns.ts'
 import { bigint, type BiView, bool, date } from '../view.ts'
 
 const firstDay = localDay('v.first_login_at')

@@ -1,8 +1,8 @@
-import { duration } from '../fragments/duration.ts'
-import { local, localDay, moment } from '../fragments/local-time.ts'
-import { personal } from '../fragments/masks.ts'
-import { city, province } from '../fragments/places.ts'
-import { channelId, namedViewer } from '../fragments/shared-columns.ts'
+import { duration } from './fragments/duration.ts'
+import { local, localDay, moment } from './fragments/local-time.ts'
+import { personal } from './fragments/masks.ts'
+import { city, province } from './fragments/places.ts'
+import { channelId, namedViewer } from './fragments/shared-columns.ts'
 import { bigint, type BiView, bool, date, instant, localTime, smallint, text } from '../view.ts'
 
 export const fctWatch: BiView = {

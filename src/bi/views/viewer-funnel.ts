@@ -1,4 +1,4 @@
-import { channelId } from '../fragments/shared-columns.ts'
+import { channelId } from './fragments/shared-columns.ts'
 import { bigint, type BiView, smallint, text } from '../view.ts'
 
 /** Below this share of matched records a number of viewers would mislead. */

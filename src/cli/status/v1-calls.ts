@@ -1,3 +1,4 @@
+import { onlyWhenNamed } from '../../streams/registry.ts'
 import { formatWallMinute, formatWallTime, wallTimeAt } from '../../core/wall-clock.ts'
 import type { BegunSlice } from '../../ledger/open-slices.ts'
 import type { CallBudget, ScopeBudget } from '../../ledger/call-budget.ts'
@@ -12,7 +13,7 @@ export interface V1Calls {
 export function describeV1Calls({ budget, begun }: V1Calls, timeZone: string): string[] {
   const minute = (at: Date) => formatWallTime(wallTimeAt(at.getTime(), timeZone)).slice(0, 16)
   return [
-    `calls left on watch_records_v1 today (${budget.serviceDay}): ${leftOf(budget)}`,
+    `calls left on ${onlyWhenNamed} today (${budget.serviceDay}): ${leftOf(budget)}`,
     ...begun.map(({ stream, partition, window, pagesRead, rows, readAt }) => {
       const range = `from ${formatWallMinute(window.from)} to ${formatWallMinute(window.to)}`
       return `half read: ${stream} ${partition} ${range}, ${pagesRead} pages with ${rows} rows, the last at ${minute(readAt)}; the next run that names ${stream} goes on`

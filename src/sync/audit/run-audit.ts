@@ -114,7 +114,7 @@ async function compareOne(audit: OpenAudit, learnColumn: LearnColumn, deps: RunD
 
 /** A questionnaire that the source no longer lists has no signups that could be asked for. */
 function stillThere(questionsOf: QuestionsOf, audits: readonly OpenAudit[]): QuestionsOf {
-  const lists = audits.filter(({ task }) => task.stream.name === 'questionnaires')
+  const lists = audits.filter(({ task }) => task.stream.listsQuestions)
   return (channelId) => {
     const list = lists.find(({ task }) => task.partition.channel === channelId)
     const hasKey = list?.comparison?.hasKey ?? (() => true)

@@ -3,7 +3,7 @@ import type { ListedChannel } from '../../ledger/channel-states.ts'
 import type { LedgerUnit, WalkDay } from '../../ledger/latest-readings.ts'
 import type { OpenReading, OpenReadings } from '../../ledger/open-readings.ts'
 import { foreign, type Html, html, maskValues } from '../html.ts'
-import { ASKED_FOR } from '../verdict.ts'
+import { isAskedFor } from '../verdict.ts'
 import { coverageSection, lastRead, signedReach, streamsOf } from './streams-section.ts'
 import { section, streamName, type View, mark, proofMarks, dataTable } from './view.ts'
 
@@ -75,8 +75,8 @@ function openPoints(view: View): Html {
     rows: open,
     empty: messages.empty.open,
   })
-  const isAskedFor = open.some(({ stream, kind }) => stream === ASKED_FOR && kind !== 'accepted')
-  const note = isAskedFor ? messages.open.askedFor : messages.notes.open
+  const hasAskedFor = open.some(({ stream, kind }) => isAskedFor(stream) && kind !== 'accepted')
+  const note = hasAskedFor ? messages.open.askedFor : messages.notes.open
   const more = openCounts.problem + openCounts.gap + openCounts.accepted - open.length
   const words = messages.open.more(messages.formats.number(more))
   const content = html`${table}${more > 0 && html`<p class="note">${words}</p>`}`

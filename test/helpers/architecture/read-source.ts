@@ -14,6 +14,8 @@ export interface SourceFacts {
   readonly path: string
   readonly lines: number
   readonly imports: readonly Import[]
+  /** Its texts as written, and the names of properties. */
+  readonly texts: readonly string[]
   /** What else it does that a rule may forbid. */
   readonly habits: ReadonlySet<Habit>
 }
@@ -27,6 +29,7 @@ const timers = new Set(['setTimeout', 'setInterval', 'setImmediate'])
 export function readSource(path: string, text: string): SourceFacts {
   const imports: Import[] = []
   const habits = new Set<Habit>()
+  const texts: string[] = []
   const addImport = (source: unknown, isTypeOnly: boolean): void => {
     const specifier = field(source, 'value')
     if (typeof specifier !== 'string') return void habits.add('computed import')
@@ -58,10 +61,17 @@ export function readSource(path: string, text: string): SourceFacts {
         habits.add('default export')
         break
       default:
+        texts.push(...textsOf(node))
         for (const habit of habitsOf(node)) habits.add(habit)
     }
   })
-  return { path, lines: text.split('\n').length - (text.endsWith('\n') ? 1 : 0), imports, habits }
+  return { path, lines: text.split('\n').length - (text.endsWith('\n') ? 1 : 0), imports, texts, habits }
+}
+
+function textsOf(node: Node): string[] {
+  if (node.type === 'TemplateElement') return [String(field(node.value, 'raw'))]
+  if (node.type === 'Property') return [nameOf(node.key)]
+  return node.type === 'Literal' && typeof node.value === 'string' ? [node.value] : []
 }
 
 function habitsOf(node: Node): Habit[] {

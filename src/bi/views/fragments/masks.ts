@@ -1,4 +1,4 @@
-import { type BiColumn, type BiType, type PersonalData, withSource } from '../view.ts'
+import { type BiColumn, type BiType, type PersonalData, withSource } from '../../view.ts'
 import { city, province } from './places.ts'
 
 /** What is masked unless `LIVEHOUSE_MASK` says otherwise; the company's own ids stay clear. */

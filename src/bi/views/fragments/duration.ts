@@ -1,4 +1,4 @@
-import { type BiColumn, bigint, double, integer } from '../view.ts'
+import { type BiColumn, bigint, double, integer } from '../../view.ts'
 
 type Durations = Readonly<Record<string, BiColumn>>
 

@@ -1,4 +1,4 @@
-import { type BiColumn, text } from '../view.ts'
+import { type BiColumn, text } from '../../view.ts'
 import { personKey, personOf, viewerKey } from './identity.ts'
 
 type Columns = Readonly<Record<string, BiColumn>>

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { city, province } from '../../../src/bi/fragments/places.ts'
-import { onServer } from '../../helpers/postgres.ts'
+import { city, province } from '../../../../src/bi/views/fragments/places.ts'
+import { onServer } from '../../../helpers/postgres.ts'
 
 const cases: readonly (readonly [string, string | null, string | null])[] = [
   ['浙江杭州', '浙江', '杭州'],

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { maskOf } from '../../../src/bi/fragments/masks.ts'
-import { onServer } from '../../helpers/postgres.ts'
+import { maskOf } from '../../../../src/bi/views/fragments/masks.ts'
+import { onServer } from '../../../helpers/postgres.ts'
 
 test.each([
   ['phone', '13812341234', '138****1234'],

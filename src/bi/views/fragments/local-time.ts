@@ -1,4 +1,4 @@
-import { type BiColumn, date, instant, localTime } from '../view.ts'
+import { type BiColumn, date, instant, localTime } from '../../view.ts'
 
 /** The service's wall clock at an instant. */
 export function local(instantSql: string): string {
