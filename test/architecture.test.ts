@@ -94,7 +94,7 @@ const rules: Rules = {
       'src/ledger/channel-states.ts': 'what the table of channels counts',
       'src/ledger/gift-labels.ts': 'labels of gifts',
       'src/ledger/questionnaires.ts': 'the questions that signups are partitioned by',
-      'src/ledger/read-watch-hours.ts': 'the hours of the status page',
+      'src/ledger/health.ts': 'the hours of the status page',
       'src/store/tables/operation-tables.ts': 'the columns of questionnaires that the ledger reads',
       // Comments that landed migrations have made.
       'src/bi/tables/ledger-tables.ts': 'the comment of slices.stream',

@@ -76,7 +76,7 @@ function answerAuth(name: 'token' | 'ticket' | 'authorize', params: Params, serv
 function readParams(name: EndpointName, { query, text }: Incoming, { switches }: Service): Params | undefined {
   if (isAuth(name)) return query
   const body = parseObject(text)
-  if (name !== 'managers' && name !== 'managersUsage') return body
+  if (listEndpoints[name]?.scope !== 'account') return body
   return switches.listParams === 'query' ? query : body
 }
 
@@ -139,14 +139,13 @@ const patterns: readonly Pattern[] = [
   { name: 'authorize', method: 'GET', path: /^\/auth\/v2\/oauth2\/authorize$/ },
   { name: 'createMenu', method: 'POST', path: /^\/v1\/activities\/([^/]+)\/saveMenu$/ },
   { name: 'changeMenu', method: 'PUT', path: /^\/v1\/activities\/([^/]+)\/saveMenu\/([^/]+)$/ },
-  { name: 'userRecordList', method: 'POST', path: /^\/v2\/activities\/([^/]+)\/userRecordList$/ },
-  { name: 'userRecords', method: 'POST', path: /^\/v1\/activities\/([^/]+)\/userRecords$/ },
-  { name: 'visitorList', method: 'POST', path: /^\/v2\/activities\/([^/]+)\/visitorList$/ },
-  { name: 'managersUsage', method: 'GET', path: /^\/v1\/account\/managersUsage$/ },
-  { name: 'managers', method: 'GET', path: /^\/v1\/account\/managers$/ },
-  { name: 'getQuestionList', method: 'GET', path: /^\/v1\/activities\/([^/]+)\/getQuestionList$/ },
-  { name: 'signupRecord', method: 'POST', path: /^\/v1\/activities\/([^/]+)\/signupRecord$/ },
-  { name: 'giftRunning', method: 'POST', path: /^\/v1\/activities\/([^/]+)\/giftRunning$/ },
+  ...Object.entries(listEndpoints).map(
+    ([name, { method, version = 'v1', scope }]): Pattern => ({
+      name,
+      method: method ?? 'POST',
+      path: new RegExp(`^/${version}/${scope === 'account' ? 'account' : 'activities/([^/]+)'}/${name}$`),
+    }),
+  ),
 ]
 
 function findRoute(method: string, path: string): Route {

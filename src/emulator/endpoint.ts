@@ -5,21 +5,8 @@ import type { Selection } from './select-rows.ts'
 import type { Switches } from './switches.ts'
 import type { Channel, World } from './world/world.ts'
 
-/** The endpoints of the spec by the last word of their path; the two menu calls share one (API 4.3, 4.4). */
-export type EndpointName =
-  | 'token'
-  | 'ticket'
-  | 'authorize'
-  | 'createMenu'
-  | 'changeMenu'
-  | 'userRecordList'
-  | 'userRecords'
-  | 'visitorList'
-  | 'managersUsage'
-  | 'managers'
-  | 'getQuestionList'
-  | 'signupRecord'
-  | 'giftRunning'
+/** An endpoint by the last word of its path; the two menu calls share one, so theirs are `createMenu` and `changeMenu`. */
+export type EndpointName = string
 
 /** What a list endpoint was asked for. The echo is apart, so that a fault can serve another page than it names. */
 export interface ListQuery {
@@ -61,6 +48,10 @@ export interface Served {
 }
 
 interface ListEndpointBase {
+  /** POST when not given. */
+  readonly method?: 'GET'
+  /** v1 when not given. */
+  readonly version?: 'v1' | 'v2'
   readonly family: ErrorFamily
   readonly defaultPageSize: number
   readonly maxPageSize: number

@@ -26,6 +26,7 @@ const byPages = {
   pageParam: 'p',
   sizeParam: 'perPage',
 } as const
+const ofAccount = { ...byPages, method: 'GET', scope: 'account' } as const
 const byIndex = { family: 'errcode', pageParam: 'page_index', sizeParam: 'page_size' } as const
 
 const entry = { name: 'entry', of: (row: WatchRecord) => row.enteredAt }
@@ -33,6 +34,7 @@ const leave = { name: 'leave', of: (row: WatchRecord) => row.leftAt }
 const watched = { name: 'watched', accepts: (row: WatchRecord) => row.watchSeconds > 0 }
 
 function recordList(
+  version: 'v1' | 'v2',
   isFilteredByDefault: boolean,
   rowsOf: (channel: Channel) => RowList<WatchRecord>,
   toWire: (row: WatchRecord) => object,
@@ -56,14 +58,14 @@ function recordList(
     const versions = `${channel.records.version}|${channel.oldRecords.version}`
     return { rows: wired(rows, toWire), envelope, cacheKey: `${toWire.name}|${channel.id}|${versions}` }
   }
-  return { ...byPages, scope: 'channel', readFilters, serve }
+  return { ...byPages, version, scope: 'channel', readFilters, serve }
 }
 
 /** API 4.5. */
-const userRecordList = recordList(false, ({ records }) => records, wireWatchRecord, resultsEnvelope)
+const userRecordList = recordList('v2', false, ({ records }) => records, wireWatchRecord, resultsEnvelope)
 
 /** API 4.6; its budget of ten calls a day is kept by the dispatcher. */
-const userRecords = recordList(true, ({ oldRecords }) => oldRecords, wireWatchRecordV1, bareEnvelope)
+const userRecords = recordList('v1', true, ({ oldRecords }) => oldRecords, wireWatchRecordV1, bareEnvelope)
 
 const visitorOrders: Readonly<Record<Switches['visitorOrder'], (a: Visitor, b: Visitor) => number>> = {
   'last-online': (a, b) => a.lastOnlineAt - b.lastOnlineAt,
@@ -76,6 +78,7 @@ const visitorOrders: Readonly<Record<Switches['visitorOrder'], (a: Visitor, b: V
 /** API 4.7. */
 const visitorList: ChannelList = {
   ...byPages,
+  version: 'v2',
   scope: 'channel',
   readFilters: (reader) => ({
     isFiltered: reader.flag('filter', false),
@@ -107,8 +110,7 @@ function selectManagers({ username }: ListQuery, { world, switches }: Source): S
 
 /** API 4.8: the default page holds one manager. */
 const managersUsage: AccountList = {
-  ...byPages,
-  scope: 'account',
+  ...ofAccount,
   defaultPageSize: 1,
   maxPageSize: 10,
   readFilters: (reader) => ({ username: reader.text('username') }),
@@ -121,8 +123,7 @@ const managersUsage: AccountList = {
 
 /** API 4.9. */
 const managers: AccountList = {
-  ...byPages,
-  scope: 'account',
+  ...ofAccount,
   readFilters: () => ({}),
   serve: (query, source) => ({
     rows: wired(selectManagers(query, source), wireManager),
@@ -134,6 +135,7 @@ const managers: AccountList = {
 /** API 4.10. */
 const getQuestionList: ChannelList = {
   ...byIndex,
+  method: 'GET',
   scope: 'channel',
   defaultPageSize: 20,
   maxPageSize: 100,
@@ -227,7 +229,7 @@ const giftRunning: ChannelList = {
 }
 
 /** API 4.5 to 4.12. */
-export const listEndpoints: Readonly<Partial<Record<EndpointName, ChannelList | AccountList>>> = {
+export const listEndpoints: Readonly<Record<EndpointName, ChannelList | AccountList>> = {
   userRecordList,
   userRecords,
   visitorList,

@@ -71,10 +71,10 @@ export function isAskedFor(stream: StreamName): boolean {
 }
 
 /** These have a partition in each channel; signups only where there is a questionnaire. */
-const inEachChannel = streams.flatMap(({ name, partitionedBy }) =>
-  /^channel(\/type)?$/.test(partitionedBy) ? [name] : [],
+const inEachChannel = new Set(
+  streams.flatMap(({ name, partitionedBy }) => (/^channel(\/type)?$/.test(partitionedBy) ? [name] : [])),
 )
-const byQuestion = streams.flatMap((stream) => (listOf(stream) ? [stream.name] : []))
+const byQuestion = new Set(streams.flatMap((stream) => (listOf(stream) ? [stream.name] : [])))
 
 /** Judges what is known. */
 export function judge(facts: Facts, expectations: Expectations = createExpectations(facts)): Verdict {
@@ -134,8 +134,8 @@ function late(facts: Facts, stream: string, units: readonly LedgerUnit[], expect
 function neverRead(facts: Facts, read: ReadonlyMap<string, unknown>, expectations: Expectations): Finding[] {
   const wanted = new Set(facts.jobs.flatMap(({ streams }) => streams))
   return [...wanted].flatMap((stream): Finding[] => {
-    if (read.has(stream) || isAskedFor(stream) || byQuestion.includes(stream)) return []
-    if (!inEachChannel.includes(stream)) return [{ kind: 'late', stream, channels: 0, since: null }]
+    if (read.has(stream) || isAskedFor(stream) || byQuestion.has(stream)) return []
+    if (!inEachChannel.has(stream)) return [{ kind: 'late', stream, channels: 0, since: null }]
     return unread(facts, stream, [], expectations)
   })
 }
@@ -155,7 +155,7 @@ function unread(
 
 /** Whether there is something of a stream in a channel that should be read, whatever has been. */
 export function isToBeRead(stream: string, channelId: string, { isWanted }: Expectations): boolean {
-  return inEachChannel.includes(stream) && isWanted(stream, channelId)
+  return inEachChannel.has(stream) && isWanted(stream, channelId)
 }
 
 function problems(facts: Facts, stream: string): Finding[] {
