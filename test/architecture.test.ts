@@ -88,7 +88,7 @@ const rules: Rules = {
       'src/cli/forms.ts': 'what to run where a questionnaire is not known yet',
       'src/cli/ledger.ts': 'an example in its help',
       // What is made for one stream: it would go with the stream.
-      'src/bi/publish/read-forms.ts': 'views of questionnaires',
+      'src/bi/publish/publish-forms.ts': 'views of questionnaires',
       'src/cli/channels.ts': 'columns and JSON that count visitors and watch records',
       'src/cli/demo.ts': 'example queries',
       'src/ledger/channel-states.ts': 'what the table of channels counts',

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { describeViews } from '../../src/bi/describe-views.ts'
 import { biViews } from '../../src/bi/registry.ts'
 import { publishBi } from '../../src/bi/publish/publish-bi.ts'
-import { readBiState } from '../../src/bi/publish/read-bi-state.ts'
+import { readBiState } from '../../src/bi/publish/bi-state.ts'
 import type { Database } from '../../src/store/database.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 

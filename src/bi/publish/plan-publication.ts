@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { commentOnTables } from '../comment-on-tables.ts'
+import { commentOnTables } from '../base-tables.ts'
 import { biIndexes, createIndexes, dropIndexes } from '../views/indexes.ts'
 import { biViews } from '../registry.ts'
 import {
@@ -13,7 +13,7 @@ import {
   roles,
   SCHEMA,
 } from '../view-statements.ts'
-import type { BiState } from './read-bi-state.ts'
+import type { BiState } from './bi-state.ts'
 
 type PlannedFrom = Pick<
   BiState,

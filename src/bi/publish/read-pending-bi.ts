@@ -3,9 +3,9 @@ import { FORMS_SCHEMA } from '../form-view.ts'
 import { quoteName } from '../quote.ts'
 import { SCHEMA } from '../view-statements.ts'
 import type { Database } from '../../store/database.ts'
-import { planForms } from './plan-forms.ts'
+import { planForms } from './publish-forms.ts'
 import { planPublication } from './plan-publication.ts'
-import { readBiState } from './read-bi-state.ts'
+import { readBiState } from './bi-state.ts'
 
 /** How the analysts' views stand beside what this livehouse declares. */
 export interface PendingBi {

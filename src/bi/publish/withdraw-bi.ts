@@ -3,7 +3,6 @@ import { LivehouseError } from '../../core/errors.ts'
 import { FORMS_SCHEMA } from '../form-view.ts'
 import { quoteName } from '../quote.ts'
 import type { Database } from '../../store/database.ts'
-import { dependentsIn } from './dependents-in.ts'
 import { planWithdrawal } from './plan-publication.ts'
 
 /**
@@ -44,4 +43,14 @@ async function planFormsWithdrawal(transaction: Kysely<Database>): Promise<reado
   if (rows.length === 0) return []
   const names = rows.map(({ view }) => `${FORMS_SCHEMA}.${quoteName(view)}`).join(', ')
   return [`drop view if exists ${names}`, 'update livehouse_ops.published_forms set fingerprint = null']
+}
+
+const DEPENDENT_OBJECTS_STILL_EXIST = '2BP01'
+
+/** What somebody made on top of what was to be dropped, by the names of Postgres; undefined for any other error. */
+export function dependentsIn(error: unknown): string | undefined {
+  if (!(error instanceof Error && 'code' in error && error.code === DEPENDENT_OBJECTS_STILL_EXIST)) return undefined
+  const detail = 'detail' in error ? String(error.detail) : ''
+  const names = [...detail.matchAll(/^(.+?) depends on /gm)].map(([, name]) => name)
+  return [...new Set(names)].join(', ')
 }

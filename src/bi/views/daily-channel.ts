@@ -1,7 +1,6 @@
 import { audiencePeak } from './fragments/audience.ts'
 import { channelCoverage, holdsDay } from './fragments/coverage.ts'
-import { totalDuration } from './fragments/duration.ts'
-import { localDay } from './fragments/local-time.ts'
+import { totalDuration, localDay } from './fragments/local-time.ts'
 import { channelId } from './fragments/shared-columns.ts'
 import { type BiColumn, bigint, type BiView, bool, date, numeric, text } from '../view.ts'
 

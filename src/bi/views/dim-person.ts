@@ -1,6 +1,5 @@
-import { totalDuration } from './fragments/duration.ts'
+import { totalDuration, moment } from './fragments/local-time.ts'
 import { identityBasis, personKey, unlistedViewers, viewerKey } from './fragments/identity.ts'
-import { moment } from './fragments/local-time.ts'
 import { personal } from './fragments/masks.ts'
 import { bigint, type BiView, bool, text } from '../view.ts'
 

@@ -1,6 +1,5 @@
-import { duration } from './fragments/duration.ts'
+import { duration, moment } from './fragments/local-time.ts'
 import { identityBasis, personKey, unlistedViewers, viewerKey } from './fragments/identity.ts'
-import { moment } from './fragments/local-time.ts'
 import { personal } from './fragments/masks.ts'
 import { city, province } from './fragments/places.ts'
 import { channelId } from './fragments/shared-columns.ts'

@@ -1,5 +1,4 @@
-import { eventKey } from './fragments/event-key.ts'
-import { joinViewer } from './fragments/identity.ts'
+import { eventKey, joinViewer } from './fragments/identity.ts'
 import { local, localDay } from './fragments/local-time.ts'
 import { personal } from './fragments/masks.ts'
 import { channelId, matchedViewer } from './fragments/shared-columns.ts'

@@ -1,6 +1,5 @@
-import { totalDuration } from './fragments/duration.ts'
+import { totalDuration, localDay, moment } from './fragments/local-time.ts'
 import { channelCoverage, holdsDay } from './fragments/coverage.ts'
-import { localDay, moment } from './fragments/local-time.ts'
 import { channelId, namedViewer } from './fragments/shared-columns.ts'
 import { bigint, type BiView, bool, date } from '../view.ts'
 

@@ -1,5 +1,4 @@
-import { duration } from './fragments/duration.ts'
-import { local, localDay, moment } from './fragments/local-time.ts'
+import { duration, local, localDay, moment } from './fragments/local-time.ts'
 import { personal } from './fragments/masks.ts'
 import { city, province } from './fragments/places.ts'
 import { channelId, namedViewer } from './fragments/shared-columns.ts'

@@ -91,3 +91,11 @@ export function joinViewer(fact: string, id: string): string {
   ) somebody on ${fact}.${id} is null and by_phone.user_id is null and somebody.token = ${token}
     and somebody.phone_number is not distinct from ${phone}`
 }
+
+/**
+ * The identity of a gift or signup as analysts may see it. That of a record whose time could not be read is a plain hash over
+ * all of its content, from which a phone number could be guessed: it is hashed once more, under the key.
+ */
+export function eventKey(keySql: string, timeSql: string): string {
+  return `case when ${timeSql} is not null then ${keySql} else ${hashed(keySql)} end`
+}

@@ -1,4 +1,4 @@
-import { type BiColumn, date, instant, localTime } from '../../view.ts'
+import { type BiColumn, date, instant, localTime, bigint, double, integer } from '../../view.ts'
 
 /** The service's wall clock at an instant. */
 export function local(instantSql: string): string {
@@ -23,4 +23,26 @@ export function moment(
     [`${name}_at_local`]: localTime(local(sql), `${en}, wall clock of the service`, `${zh}（服务所在时区的钟面时间）`),
     [`${name}_day`]: date(localDay(sql), `${en}, day of the service`, `${zh}（服务所在时区的日期）`),
   }
+}
+
+type Durations = Readonly<Record<string, BiColumn>>
+
+/** A duration of one record: `NAME_seconds` and `NAME_hours`. */
+export function duration(name: string, sql: string, en: string, zh: string, source?: string): Durations {
+  return {
+    [`${name}_seconds`]: integer(sql, `${en}, in seconds`, `${zh}（秒）`, source),
+    [`${name}_hours`]: double(hours(sql), `${en}, in hours`, `${zh}（小时）`),
+  }
+}
+
+/** A sum of durations: the same two columns, the seconds as `bigint`. */
+export function totalDuration(name: string, sql: string, en: string, zh: string): Durations {
+  return {
+    [`${name}_seconds`]: bigint(sql, `${en}, in seconds`, `${zh}（秒）`),
+    [`${name}_hours`]: double(hours(sql), `${en}, in hours`, `${zh}（小时）`),
+  }
+}
+
+function hours(seconds: string): string {
+  return `(${seconds})::double precision / 3600`
 }

@@ -3,6 +3,7 @@ import { type Kysely, sql } from 'kysely'
 import { biIndexes } from '../views/indexes.ts'
 import { type Language, roles, SCHEMA } from '../view-statements.ts'
 import type { Database } from '../../store/database.ts'
+import type { BiSettings } from '../bi-settings.ts'
 
 /** The columns of a view as the database has them, `name type`, in order. */
 export type ColumnsOfViews = ReadonlyMap<string, readonly string[]>
@@ -68,4 +69,21 @@ interface SettingsRow {
   readonly source_zone: string | null
   readonly has_schema: boolean
   readonly may_create_roles: boolean
+}
+
+/** Keeps what an operator wants the views to show; a mask or a currency holds at once, as the views ask for them. What is not given stays. */
+export async function writeBiSettings(db: Kysely<Database>, { currency, masked, language }: BiSettings): Promise<void> {
+  if (language !== undefined) {
+    await sql`update livehouse_ops.bi_settings set language = ${language} where language <> ${language}`.execute(db)
+  }
+  if (currency !== undefined) {
+    await sql`update livehouse_ops.bi_settings set currency = ${currency} where currency is distinct from ${currency}`.execute(
+      db,
+    )
+  }
+  if (masked !== undefined) {
+    await sql`update livehouse_ops.bi_settings set masked = ${masked}::text[] where masked is distinct from ${masked}::text[]`.execute(
+      db,
+    )
+  }
 }
