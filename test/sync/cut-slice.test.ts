@@ -35,7 +35,7 @@ describe('calls ÷ fewest possible', () => {
     const times = orders[order](histories[history])
     const counted = await extract('watch_records', { times })
     expect(counted.asked.length / (ROWS / 100)).toBeLessThan(1.04)
-    expect(counted.slices.length).toBeGreaterThanOrEqual(3)
+    expect(counted.slices.length).toBeGreaterThanOrEqual(2)
     const bare = await extract('gifts', { times })
     expect(bare.asked.length / (ROWS / 100)).toBeLessThan(order === 'no order' ? 1.25 : 1.15)
     expect(Math.max(...rowsOf(bare))).toBeLessThanOrEqual(7500)
@@ -81,7 +81,7 @@ describe('a service that behaves otherwise', () => {
     const rows = (count: number) => histories.even.slice(0, count)
     expect((await extract('watch_records', { times: rows(100), largestPage: 1 })).slices).toHaveLength(1)
     const longer = await extract('watch_records', { times: rows(900), largestPage: 1 })
-    expect(longer.slices.length).toBeGreaterThanOrEqual(5)
+    expect(longer.slices.length).toBeGreaterThanOrEqual(4)
     expect(longer.asked.length).toBeLessThan(900 * 1.15)
   })
 
@@ -91,7 +91,7 @@ describe('a service that behaves otherwise', () => {
   })
 
   test.each<[string, () => Page]>([
-    ['are empty', () => pageOf([], { total: ROWS })],
+    ['are empty', () => pageOf([], { total: 6000 })],
     [
       'are refused',
       () => {
@@ -105,10 +105,11 @@ describe('a service that behaves otherwise', () => {
       },
     ],
   ])('pages far down the list %s: it is cut all the same, and read', async (_how, far) => {
-    const serve = serveTimed({ times })
-    const answer = (request: PageRequest) => (request.page > 120 ? far() : serve(request))
+    const few = times.filter((_, index) => index % 5 === 0)
+    const serve = serveTimed({ times: few, largestPage: 1 })
+    const answer = (request: PageRequest) => (request.page > 240 ? far() : serve(request))
     const extraction = await extractScripted('watch_records', answer, { window })
-    expectWhole(extraction, times.length)
+    expectWhole(extraction, few.length)
   })
 
   test.each(['descending', 'ascending', 'no order'] as const)(
