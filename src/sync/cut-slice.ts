@@ -95,7 +95,7 @@ async function cutByTotal(
   { first, firstTimes, timesOf, mostPages }: List,
 ): Promise<readonly Slice[] | undefined> {
   const count = pagesOf(first, pages.pageSize)
-  const parts = Math.min(MOST_PARTS, count, Math.ceil(count / mostPages))
+  const parts = Math.min(MOST_PARTS, count, Math.ceil((count * TOLERANCE) / mostPages))
   const numbers = Array.from({ length: parts - 1 }, (_, index) => Math.floor(((index + 1) * count) / parts) + 1)
   // All have ended before the first error is thrown: none is still asked for then.
   const looks = await Promise.allSettled(numbers.map(async (number) => await fetchIfServed(pages, number)))
