@@ -134,7 +134,7 @@ test('a sync that comes upon a backfill goes first, and the backfill goes on beh
   const { log, lines } = createRecordingLog()
   const watched = {
     ...log,
-    info: (event: string, facts = {}) => (log.info(event, facts), event === 'slice.ended' && begun.resolve()),
+    info: (event: string, facts = {}) => (log.info(event, facts), event === 'slice.started' && begun.resolve()),
   }
   const streams = ['--streams', 'watch_records']
 
