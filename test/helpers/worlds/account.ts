@@ -120,7 +120,7 @@ export async function openWorldAccount(database: TestDatabase, scenario: Scenari
   const arrived = async () => {
     await hook?.()
     const innermost = underway.at(-1)
-    if (innermost) innermost.begunAt ??= now()
+    if (innermost) innermost.begunAt ??= Math.min(now(), now() + emulator.conditions.clockAheadMs / 1000)
   }
   const emulator = await startEmulator({
     clock: { now: () => time.serviceMs, sleep: arrived },

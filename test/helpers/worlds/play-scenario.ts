@@ -70,6 +70,7 @@ export async function playScenario(database: TestDatabase, scenario: Scenario): 
         time.serviceMs += serviceMs
         time.ownAheadMs += ownMs
       },
+      dateAnswersAheadBy: (ms) => void (emulator.conditions.clockAheadMs = ms),
       loseLeases: async () => {
         await sql`delete from livehouse_ops.leases`.execute(database.db)
         for (let pick = 0; pick < CHANGED_ROWS; pick++)
@@ -89,6 +90,7 @@ export async function playScenario(database: TestDatabase, scenario: Scenario): 
     }
     const ended = await account.sync(asked)
     account.onCall = undefined
+    emulator.conditions.clockAheadMs = 0
     noteUnknown(faults, unknownDays, account)
     const isLost = (channel: string) => (unknownDays.get(channel)?.size ?? 0) >= 3
     const known = asked.channels.filter((channel) => !isLost(channel))

@@ -39,6 +39,7 @@ export interface Scene {
   /** Before the call of this number arrives, or its answer leaves. */
   readonly whenCalled: (number: number, act: () => void | Promise<void>) => void
   readonly moveClocks: (by: { readonly serviceMs?: number; readonly ownMs?: number }) => void
+  readonly dateAnswersAheadBy: (ms: number) => void
   /** The leases of this run expire, another run comes and goes, and this one goes on. */
   readonly loseLeases: () => Promise<void>
 }
@@ -49,7 +50,6 @@ interface Kind {
   readonly weight?: number
   /** What the service says of its rows is not what it holds; nothing can tell. */
   readonly lies?: true
-  /** The run is not harmed by it. */
   readonly isHarmless?: true
   readonly befall: (trouble: Trouble, scene: Scene) => readonly Fault[]
 }
@@ -185,6 +185,13 @@ export const troubles = {
       const serviceMs = ([0.25, 3, -0.25, -3][pick % 4] ?? 1) * HOUR_MS
       if (at % 2) whenCalled(1 + (at % 7), () => moveClocks({ serviceMs }))
       else moveClocks({ serviceMs })
+      return []
+    },
+  },
+  'dates its answers wrongly': {
+    befall: ({ pick, at }, { dateAnswersAheadBy, whenCalled }) => {
+      const act = () => dateAnswersAheadBy(([96, 25, 720, -25][pick % 4] ?? 1) * HOUR_MS)
+      whenCalled(at % 3 ? 1 : 1 + (at % 12), act)
       return []
     },
   },
