@@ -63,7 +63,7 @@ async function replaceViews(db: Kysely<unknown>, isActive: typeof isRead): Promi
           AND CASE WHEN bad.reads IS NULL THEN bad.slice_id > coalesce(known.landed_slice_id, 0)
             ELSE NOT (known.covers @> coalesce(bad.covers, bad.reads) AND coalesce((
               SELECT range_agg(later.covers) @> coalesce(bad.covers, bad.reads) FROM livehouse_ops.slices AS later
-              WHERE later.stream = bad.stream AND later.partition = bad.partition AND later.slice_id > bad.slice_id
+              WHERE later.stream = bad.stream AND later.partition = bad.partition AND coalesce(later.piece_of, later.slice_id) > bad.slice_id
                 AND later.status = 'landed' AND later.covers && coalesce(bad.covers, bad.reads)), false)) END
         ORDER BY bad.stream, bad.partition, bad.reads, bad.slice_id DESC
       ) AS problem
@@ -73,7 +73,7 @@ async function replaceViews(db: Kysely<unknown>, isActive: typeof isRead): Promi
       WHERE acceptance_id IS NOT NULL AND proof = 'accepted' AND NOT EXISTS (
         SELECT FROM livehouse_ops.slices AS later
         WHERE later.stream = accepted.stream AND later.partition = accepted.partition
-          AND later.slice_id > accepted.slice_id AND later.status IN ('landed', 'moving')
+          AND coalesce(later.piece_of, later.slice_id) > accepted.slice_id AND later.status IN ('landed', 'moving')
           AND (accepted.reads IS NULL OR later.reads @> accepted.reads))
     ) AS reading
       JOIN livehouse_ops.partition_states AS state USING (stream, partition)

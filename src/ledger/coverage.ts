@@ -4,7 +4,6 @@ import type { StreamName } from '../core/stream.ts'
 import { formatWallTime, type WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
-import { pieceNumber } from './settled-ranges.ts'
 import { formatRange, readBounds } from './wall-range.ts'
 
 /** What is wanted of one partition. */
@@ -153,11 +152,10 @@ export async function forgetCoverage(
         from met left join lateral unnest(rest) as piece on true
       ),
       further as (
-        insert into livehouse_ops.slices (slice_id, run_id, stream, partition, covers, settled, reads, backfill_id,
-          status, proof, distinct_rows, quarantined_rows, calls, retries, acceptance_id, lookback_days, page_size,
-          started_at, finished_at, piece_of) overriding system value
-        select ${pieceNumber}, run_id, stream, partition, piece, nullif(settled * piece, 'empty'), reads, backfill_id,
-          status, proof, 0, 0, 0, 0, acceptance_id, lookback_days, page_size, started_at, finished_at, coalesce(piece_of, slice_id)
+        insert into livehouse_ops.slices (run_id, stream, partition, covers, settled, reads, backfill_id, status, proof, distinct_rows,
+          quarantined_rows, calls, retries, acceptance_id, lookback_days, page_size, started_at, finished_at, piece_of)
+        select run_id, stream, partition, piece, nullif(settled * piece, 'empty'), reads, backfill_id, status, proof, 0, 0, 0, 0,
+          acceptance_id, lookback_days, page_size, started_at, finished_at, coalesce(piece_of, slice_id)
         from pieces join livehouse_ops.slices using (slice_id) where number > 1
       ),
       kept as (

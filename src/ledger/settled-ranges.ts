@@ -68,12 +68,6 @@ export async function readLastPageSizes(
 }
 
 /**
- * The number of a slice that is cut off another, while the name `ledger` is locked. Below those of all readings: what goes by the order
- * of numbers must not take it for a reading that came later.
- */
-export const pieceNumber = sql`least((select min(slice_id) from livehouse_ops.slices), 0) - row_number() over ()`
-
-/**
  * Takes a range out of what is settled, as a reading has found it changed: the next one reads it again. It stays covered. What
  * lies behind it becomes a row of its own.
  */
@@ -87,11 +81,9 @@ export async function unsettle(db: Kysely<Database>, { stream, partition, window
   await lockName(db, 'ledger')
   await sql`
     with further as (
-      insert into livehouse_ops.slices (slice_id, run_id, stream, partition, covers, settled, reads, backfill_id,
-        status, proof, distinct_rows, quarantined_rows, calls, retries, acceptance_id, lookback_days, page_size,
-        started_at, finished_at, piece_of) overriding system value
-      select ${pieceNumber}, run_id, stream, partition, ${behind}, ${behind}, reads, backfill_id, status, proof,
-        0, 0, 0, 0, acceptance_id,
+      insert into livehouse_ops.slices (run_id, stream, partition, covers, settled, reads, backfill_id, status, proof, distinct_rows,
+        quarantined_rows, calls, retries, acceptance_id, lookback_days, page_size, started_at, finished_at, piece_of)
+      select run_id, stream, partition, ${behind}, ${behind}, reads, backfill_id, status, proof, 0, 0, 0, 0, acceptance_id,
         lookback_days, page_size, started_at, finished_at, coalesce(piece_of, slice_id)
       from livehouse_ops.slices where ${changed} and not isempty(${behind})
     )
