@@ -127,14 +127,14 @@ test.each([
 
 test('a sync that comes upon a backfill goes first, and the backfill goes on behind it', async () => {
   await using database = await createTestDatabase()
-  await using emulator = await startEmulator({ channels: 1, viewers: 14_000, clock, latencyMs: 40 })
+  await using emulator = await startEmulator({ channels: 1, viewers: 40_000, clock, latencyMs: 10 })
   const environment = { ...environmentOf(emulator, database), LIVEHOUSE_CONCURRENCY: '1' }
   const ended: string[] = []
   const begun = Promise.withResolvers<void>()
   const { log, lines } = createRecordingLog()
   const watched = {
     ...log,
-    info: (event: string, facts = {}) => (log.info(event, facts), event === 'slice.started' && begun.resolve()),
+    info: (event: string, facts = {}) => (log.info(event, facts), event === 'slice.ended' && begun.resolve()),
   }
   const streams = ['--streams', 'watch_records']
 
