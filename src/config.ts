@@ -36,10 +36,18 @@ export function readEnvironment(processEnv: Environment = process.env, cwd: stri
  * @throws LivehouseError `config.invalid` with every problem at once.
  */
 export function readSettings<T>(environment: Environment, read: SettingsReader<T>): T {
+  return readGroup(environment, (source) => {
+    const settings = read(source)
+    // Every command has a log.
+    readLogLevel(source)
+    return settings
+  })
+}
+
+/** The same for a part of the settings by itself, without the log. @throws LivehouseError `config.invalid` with its problems */
+export function readGroup<T>(environment: Environment, read: SettingsReader<T>): T {
   const source = createSettingSource(environment)
   const settings = read(source)
-  // Every command has a log.
-  readLogLevel(source)
   const problems = source.problems()
   if (problems.length === 0) return settings
   const title =

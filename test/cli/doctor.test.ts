@@ -11,6 +11,8 @@ import { createTestContext } from '../helpers/cli-context.ts'
 import { startEmulatedService } from '../helpers/emulated-service.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
 import { createTestDatabase, databaseUrl } from '../helpers/postgres.ts'
+import { environmentOf } from '../helpers/run-verb.ts'
+import { startAccount } from '../helpers/start-account.ts'
 import { createTestRole } from '../helpers/test-role.ts'
 
 const CLOSED_PORT = 'http://127.0.0.1:1'
@@ -78,6 +80,13 @@ test('without any setting each is named, and nothing else is tried', async () =>
   const { failed, byName } = await examine({ LIVEHOUSE_CONCURRENCY: 'many' })
   expect(failed).toEqual(['service settings', 'service settings', 'service settings', 'database settings'])
   expect([...byName.keys()]).toEqual(['service settings', 'channels', 'database settings', 'alert settings'])
+})
+
+test('a wrong LOG_LEVEL is one problem of its own, and everything else is checked', async () => {
+  await using account = await startAccount()
+  const { failed, byName } = await examine({ ...environmentOf(account.emulator, account.database), LOG_LEVEL: 'loud' })
+  expect(failed).toEqual(['log settings'])
+  expect(byName.get('schema')?.result).toBe('ok')
 })
 
 test('settings that only alerts and the page need are checked too', async () => {

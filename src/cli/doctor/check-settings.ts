@@ -5,10 +5,11 @@ import { readHttpSettings } from '../../config/read-http.ts'
 import {
   type Environment,
   readDatabaseSettings,
+  readGroup,
   readHistoryFrom,
   readJobsDir,
+  readLogLevel,
   readServiceSettings,
-  readSettings,
   type SettingsReader,
 } from '../../config.ts'
 import { writersOf } from '../../config/setting-source.ts'
@@ -25,15 +26,16 @@ interface CheckedSettings {
 
 /** Each group by itself, so that a mistake in one does not keep the others from being checked. */
 export function checkSettings(environment: Environment): CheckedSettings {
-  const service = readGroup(environment, 'service settings', (source) => ({
+  const service = checkGroup(environment, 'service settings', (source) => ({
     ...readServiceSettings(source),
     historyFrom: readHistoryFrom(source),
   }))
-  const channels = readGroup(environment, 'channels', readChannelsIfAny)
-  const database = readGroup(environment, 'database settings', readDatabaseSettings)
-  const alerts = readGroup(environment, 'alert settings', readAlertSettings)
-  const page = readGroup(environment, 'page settings', readHttpSettings)
-  const jobs = readGroup(environment, 'jobs folder', readJobsDir)
+  const channels = checkGroup(environment, 'channels', readChannelsIfAny)
+  const database = checkGroup(environment, 'database settings', readDatabaseSettings)
+  const alerts = checkGroup(environment, 'alert settings', readAlertSettings)
+  const page = checkGroup(environment, 'page settings', readHttpSettings)
+  const jobs = checkGroup(environment, 'jobs folder', readJobsDir)
+  const log = checkGroup(environment, 'log settings', readLogLevel)
   return {
     checks: [
       ...(service.problems ?? [passed('service settings', describeCredentials(service.value))]),
@@ -42,8 +44,9 @@ export function checkSettings(environment: Environment): CheckedSettings {
       ...(alerts.problems ?? [describeAlerts(alerts.value)]),
       ...checkWriters('.env'),
       ...(jobs.problems ?? checkWriters(jobs.value)),
-      // Where serve listens is said where something is wrong with it.
+      // Where serve listens and how much is logged is said where something is wrong with it.
       ...(page.problems ?? []),
+      ...(log.problems ?? []),
     ],
     service: service.value,
     database: database.value,
@@ -63,9 +66,9 @@ type Group<T> =
   | { readonly value: T; readonly problems: undefined }
   | { readonly value: undefined; readonly problems: readonly Check[] }
 
-function readGroup<T>(environment: Environment, name: string, read: SettingsReader<T>): Group<T> {
+function checkGroup<T>(environment: Environment, name: string, read: SettingsReader<T>): Group<T> {
   try {
-    return { value: readSettings(environment, read), problems: undefined }
+    return { value: readGroup(environment, read), problems: undefined }
   } catch (error) {
     if (!hasCode(error, 'config.invalid')) throw error
     const problems = error.details.problems.map((seen): Check => ({ name, result: 'failed', seen, mend: null }))
