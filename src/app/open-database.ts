@@ -81,6 +81,13 @@ export async function openAsItIs(context: AppContext, settings: DatabaseSettings
   }
 }
 
+/** For what can do without any migration, but not with some of them. @throws db.pendingMigrations */
+export function refusePending({ isMigrated, pending }: DatabaseAsItIs): void {
+  if (!isMigrated || pending.length === 0) return
+  const message = `The database lacks ${pending.join(', ')}. Run \`livehouse migrate up\` first.`
+  throw new LivehouseError('db.pendingMigrations', message, { pending })
+}
+
 /** Undefined where there is nothing to share over. */
 interface SharedDatabase extends AsyncDisposable {
   readonly db: Kysely<Database> | undefined

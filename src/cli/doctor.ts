@@ -1,6 +1,5 @@
 import { sendNotices } from '../app/alerts/deliver-notices.ts'
-import { openConfiguredDatabase } from '../app/open-database.ts'
-import { openWarehouse } from '../app/open-warehouse.ts'
+import { openAsItIs, openConfiguredDatabase, refusePending } from '../app/open-database.ts'
 import { ALERT_TIMEOUT_MS } from '../app/report-causes.ts'
 import { grantSql, readGrants } from '../bi/publish/read-grants.ts'
 import { readDatabaseSettings, readProxies, readServiceSettings, readSettings } from '../config.ts'
@@ -90,8 +89,9 @@ async function confirmSource(context: CliContext): Promise<number> {
     service: readServiceSettings(source),
     database: readDatabaseSettings(source),
   }))
-  await using db = await openWarehouse(context, { settings: database, source: undefined })
-  const before = await moveSource(db, service)
+  await using opened = await openAsItIs(context, database)
+  refusePending(opened)
+  const before = opened.isMigrated ? await moveSource(opened.db, service) : undefined
   if (before === undefined) throw wrongUse('doctor', '--confirm-source: no run has claimed this database yet')
   context.print(`The database holds the records of ${service.baseUrl}, which was ${before} before.`)
   return 0

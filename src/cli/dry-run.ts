@@ -2,9 +2,8 @@ import type { ExtractionSettings } from '../app/settings.ts'
 import type { Kysely } from 'kysely'
 import { dateAfter, daysUntilDone, lastDayOf } from '../app/last-day.ts'
 import { openConnection, readServiceTime } from '../app/open-connection.ts'
-import { openAsItIs } from '../app/open-database.ts'
+import { openAsItIs, refusePending } from '../app/open-database.ts'
 import type { ReadDatabase } from '../app/run-backfill.ts'
-import { LivehouseError } from '../core/errors.ts'
 import type { Stream } from '../core/stream.ts'
 import { type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 import { type CallBudget, readCallBudget } from '../ledger/call-budget.ts'
@@ -41,7 +40,7 @@ export async function dryRun(context: CliContext, request: DryRunRequest): Promi
   const { settings, streams } = request
   const { service } = settings
   await using database = await openAsItIs(context, settings.database)
-  if (database.isMigrated && database.pending.length > 0) throw pendingMigrations(database.pending)
+  refusePending(database)
   const db = database.isMigrated ? database.db : undefined
   if (db !== undefined) await checkSource(db, service)
 
@@ -147,11 +146,6 @@ function ratesOf(ceiling: number): readonly number[] {
 
 function minutesFor(calls: number, callsPerSecond: number): number {
   return Math.ceil((calls / callsPerSecond / 60) * 10) / 10
-}
-
-function pendingMigrations(pending: readonly string[]): LivehouseError<'db.pendingMigrations'> {
-  const message = `The database lacks ${pending.join(', ')}, so its ledger cannot be read. Run \`livehouse migrate up\` first.`
-  return new LivehouseError('db.pendingMigrations', message, { pending })
 }
 
 type CallsOf = NonNullable<StreamEstimate['callsOf']>

@@ -1,6 +1,8 @@
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { doctor } from '../../src/cli/doctor.ts'
 import { sync } from '../../src/cli/sync.ts'
+import { migrateDown, readPending } from '../../src/store/migrate.ts'
 import { startAccount } from '../helpers/start-account.ts'
 
 test('a service that has moved is confirmed once by hand, and nothing else is', async () => {
@@ -22,4 +24,19 @@ test('a service that has moved is confirmed once by hand, and nothing else is', 
   ])
   expect((await account.run(sync, managers, moved)).code).toBe(0)
   expect((await account.run(sync, managers)).error).toMatchObject({ code: 'db.otherSource' })
+})
+
+test('a confirmation that is refused has changed nothing', async () => {
+  await using account = await startAccount({ isMigrated: false })
+  const { db } = account.database
+  const schemas = async () =>
+    (await sql`select nspname from pg_namespace where nspname like 'livehouse%'`.execute(db)).rows
+  const confirm = async () => await account.run(doctor, ['--confirm-source'])
+  expect((await confirm()).problems).toEqual(['--confirm-source: no run has claimed this database yet'])
+  expect(await schemas()).toEqual([])
+
+  await account.run(sync, ['--streams', 'managers'])
+  await migrateDown(db)
+  expect((await confirm()).error).toMatchObject({ code: 'db.pendingMigrations' })
+  expect(await readPending(db)).toHaveLength(1)
 })
