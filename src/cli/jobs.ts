@@ -60,10 +60,11 @@ function describeJobs(states: readonly JobState[], nowMs: number): string[] {
 
 /** How the last run ended, or what it is doing; undefined before the first. */
 export function outcomeOf({ last, isRunning }: JobState): JobRun['outcome'] | 'running' | 'interrupted' | undefined {
+  // Whose run has ended may still hold its lease for a moment.
+  if (last?.status === 'ended') return last.outcome ?? 'failed'
   if (isRunning) return 'running'
-  if (last === undefined) return undefined
   // Its process has died: livehouse serve takes it up again.
-  return last.status === 'running' ? 'interrupted' : (last.outcome ?? 'interrupted')
+  return last && 'interrupted'
 }
 
 function jobsJson(states: readonly JobState[]): string {

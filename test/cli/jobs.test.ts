@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { jobs } from '../../src/cli/jobs.ts'
 import { run } from '../../src/cli/run.ts'
+import { beginJobRun } from '../../src/ledger/job-runs.ts'
 import { takeJob } from '../../src/ledger/jobs.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
@@ -47,7 +48,10 @@ test('and with their last run, and what they are doing', async () => {
     last_outcome: 'ok',
     last_error: null,
   })
-  await using _ = await takeJob(account.database.db, 'lists')
-  const shown = await account.run(jobs, [], settings)
-  expect(shown.printed.at(-1)).toMatch(/2026-11-20 14:30 \(1 h ago\) +running$/)
+  const { db } = account.database
+  await using _ = await takeJob(db, 'lists')
+  const shown = async () => (await account.run(jobs, [], settings)).printed.at(-1)
+  expect(await shown()).toMatch(/2026-11-20 14:30 \(1 h ago\) +ok$/)
+  await beginJobRun(db, { job: 'lists', due: undefined, worker: 'other:1', startedAt: new Date(account.clock.nowMs) })
+  expect(await shown()).toMatch(/2026-11-20 15:30 \(\S+ \S+ ago\) +running$/)
 })

@@ -7,7 +7,7 @@ import { serve, waitForPort } from '../../src/cli/serve.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { type LogFields, silentLog } from '../../src/core/log.ts'
 import { takeJob } from '../../src/ledger/jobs.ts'
-import { beginJobRun } from '../../src/ledger/job-runs.ts'
+import { beginJobRun, endJobRun } from '../../src/ledger/job-runs.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
 import { environmentOf, runVerb } from '../helpers/run-verb.ts'
@@ -75,16 +75,19 @@ test('serve runs a job, and its page, probes and metrics tell of it', async () =
   await expect(fetch(url)).rejects.toThrow('fetch failed')
 })
 
-test('a run without an end is running while somebody holds its job, and interrupted when nobody does', async () => {
+test('only a run without an end is running while somebody holds its job, or interrupted when nobody does', async () => {
   await using account = await startAccount()
   const { db } = account.database
   const folder = createTemporaryFolder('jobs')
-  for (const name of ['alive', 'dead']) {
+  for (const name of ['alive', 'dead', 'done']) {
     writeFileSync(join(folder, `${name}.ts`), `export default { cron: '@yearly', enabled: false }`)
     const startedAt = new Date('2026-11-20T00:00:00Z')
-    await beginJobRun(db, { job: name, due: undefined, worker: 'other:1', startedAt })
+    const begun = await beginJobRun(db, { job: name, due: undefined, worker: 'other:1', startedAt })
+    if (name === 'done' && begun)
+      await endJobRun(db, begun, { status: 'ended', outcome: 'ok', runId: null, error: null, finishedAt: startedAt })
   }
   await using _held = await takeJob(db, 'alive')
+  await using _stillHeld = await takeJob(db, 'done')
   const stop = new AbortController()
   const listening = Promise.withResolvers<string>()
   const { context } = createTestContext({
@@ -102,6 +105,7 @@ test('a run without an end is running while somebody holds its job, and interrup
   expect(lines.map((line) => line.split(' ')[0])).toEqual([
     'livehouse_job_last_run_timestamp_seconds{job="alive",status="running"}',
     'livehouse_job_last_run_timestamp_seconds{job="dead",status="interrupted"}',
+    'livehouse_job_last_run_timestamp_seconds{job="done",status="ok"}',
   ])
   stop.abort(new Error('stop'))
   await running
