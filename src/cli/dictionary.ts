@@ -35,8 +35,7 @@ livehouse dictionary --json | jq -r '.schemas[].relations[].columns[] | select(.
     return { given: lang === 'zh-CN' ? 'zh' : lang, isJson: values.json } as const
   },
   async ({ environment, print }, { given, isJson }) => {
-    const configured = readSettings(environment, readCommentLanguage)
-    const language = given ?? configured ?? 'en'
+    const language = readSettings(environment, (source) => given ?? readCommentLanguage(source)) ?? 'en'
     const schemas = collectDictionary(language)
     print(isJson ? dictionaryJson(schemas) : dictionaryMarkdown(schemas, language).trimEnd())
     return 0

@@ -15,8 +15,10 @@ test('it is there in Chinese too, by --lang or LIVEHOUSE_LANG, and --lang wins',
   const flag = await runVerb(dictionary, ['--lang', 'zh-CN'], {})
   const setting = await runVerb(dictionary, [], { environment: { LIVEHOUSE_LANG: 'zh-CN' } })
   const both = await runVerb(dictionary, ['--lang', 'en'], { environment: { LIVEHOUSE_LANG: 'zh-CN' } })
+  const wrong = await runVerb(dictionary, ['--lang', 'zh-CN'], { environment: { LIVEHOUSE_LANG: 'klingon' } })
   expect(flag.printed.join('\n')).toContain('| `phone` | text | 手机号，服务端原样 | 4.7 phone |')
   expect(setting.printed).toEqual(flag.printed)
+  expect(wrong.printed).toEqual(flag.printed)
   expect(both.printed.join('\n')).not.toMatch(/\p{Script=Han}/u)
 })
 
