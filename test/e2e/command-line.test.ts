@@ -25,12 +25,17 @@ async function livehouse(argv: readonly string[], environment: Readonly<Record<s
 
 describe('an operator who mistypes', () => {
   test('the name of a setting is told of it, with the nearest name', async () => {
-    const environment = { LIVEHOUSE_CHANELS: '9', LIVEHOUSE_CHANNELS_FILE: 'x', LIVEHOUSE_FRUIT: 'pear' }
+    const environment = {
+      LIVEHOUSE_CHANELS: '9',
+      LIVEHOUSE_CHANNELS_FILE: 'x',
+      LIVEHOUSE_FRUIT: 'pear',
+      LIVEHOUSE_QUEUE_URL: 'x',
+    }
     const { code, err } = await livehouse(['dictionary', '--json'], environment)
     expect(code).toBe(0)
     expect(err).toContain('LIVEHOUSE_CHANELS is no setting; did you mean LIVEHOUSE_CHANNELS?')
     expect(err).toContain('LIVEHOUSE_FRUIT is no setting')
-    expect(err).not.toMatch(/CHANNELS_FILE|pear/)
+    expect(err).not.toMatch(/CHANNELS_FILE|pear|QUEUE_URL/)
   })
 
   test('a flag of JSON gets the refusal as JSON', async () => {
