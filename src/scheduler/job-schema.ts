@@ -1,9 +1,11 @@
 import { inspect } from 'node:util'
 import { z } from 'zod'
 import type { JobDefinition } from '../core/define-job.ts'
-import { findStream, streamNames } from '../streams/registry.ts'
+import { findStream, streamNames, streams } from '../streams/registry.ts'
 import { isTimeZone, parseWallTime } from '../core/wall-clock.ts'
 import { findCronProblem } from './timetable.ts'
+
+const inTime = streams.find(({ isTimeFiltered }) => isTimeFiltered)?.name ?? ''
 
 /** What a field should be: the end of its problem's sentence. */
 const should = {
@@ -16,8 +18,8 @@ const should = {
   until: `it should be a time of day such as '06:00'`,
   provenBy: `it should be a time of day such as '07:00'`,
   days: 'it should be a whole number of days from 1 to 3650',
-  lookback: `it should be numbers of days from 0 to 365 by stream, such as { ${streamNames[0]}: 7 }`,
-  settle: `it should be numbers of minutes from 1 to 1440 by stream, such as { ${streamNames[0]}: 10 }`,
+  lookback: `it should be numbers of days from 0 to 365 by stream, such as { ${inTime}: 7 }`,
+  settle: `it should be numbers of minutes from 1 to 1440 by stream, such as { ${inTime}: 10 }`,
   date: `it should be a date that exists, such as '2026-01-31'`,
   range: `it should be { from: '2026-01-01', to: '2026-02-01' } or { lastDays: 30 }`,
   kind: `it should be 'sync', 'backfill' or 'audit', or left out for a sync`,

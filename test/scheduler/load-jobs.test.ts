@@ -114,7 +114,7 @@ test.each([
   [`{ cron: '@daily', until: '6:00' }`, /^until is "6:00": it should be a time of day/],
   [
     `{ cron: '@daily', lookbackDays: { watch_records: -1 } }`,
-    /^lookbackDays\.watch_records is -1: it should be numbers of days/,
+    /^lookbackDays\.watch_records is -1: it should be numbers of days .* such as { watch_records: 7 }$/,
   ],
   [
     `{ cron: '@daily', lookbackDays: { watchers: 1 } }`,
