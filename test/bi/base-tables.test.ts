@@ -10,7 +10,7 @@ test('the tables are those of the migrations: columns, order, types, keys and En
   const { rows } = await sql<{ table: string; words: string; key: readonly string[]; columns: readonly string[] }>`
     select n.nspname || '.' || c.relname as table, obj_description(c.oid, 'pg_class') as words,
       array(select a.attname::text from pg_index i join pg_attribute a on a.attrelid = c.oid and a.attnum = any (i.indkey)
-        where i.indrelid = c.oid and i.indisprimary order by a.attnum) as key,
+        where i.indrelid = c.oid and i.indisprimary order by array_position(i.indkey::int2[], a.attnum)) as key,
       array_agg(concat_ws(' | ', a.attname, format_type(a.atttypid, a.atttypmod), col_description(c.oid, a.attnum)) order by a.attnum) as columns
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
       join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
