@@ -31,7 +31,7 @@ const flags = {
   'menu-id': ['N', 'the menu to change', 'menu update'],
   name: ['TEXT', 'at most 4 Chinese or 8 narrow characters', ...menuActions],
   type: ['N', '1 chat, 2 rich text, 3 video (the default), 4 topic', ...menuActions],
-  'rich-text': ['HTML', 'for type 2', ...menuActions],
+  'rich-text': ['HTML?', "for type 2; '' clears it", ...menuActions],
   vid: ['N…', 'for type 3: the id of a video of yours; repeat it for more', ...menuActions],
   json: 'prints one JSON object instead',
 } as const

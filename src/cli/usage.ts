@@ -4,7 +4,8 @@ import { checkUsage, didYouMean, type Refuse } from './wrong-use.ts'
 
 /**
  * A flag: what it does, for one that takes no value; else what stands for its value, what it does, and the actions that it belongs to
- * (none: all). A `…` behind what stands for the value: it may be given several times. An empty value: it takes none.
+ * (none: all). A `…` behind what stands for the value: it may be given several times; a `?`: it may be empty. An empty value: it
+ * takes none.
  */
 type Flag = string | readonly [value: string, does: string, ...actions: string[]]
 type Flags = Readonly<Record<string, Flag>>
@@ -115,7 +116,7 @@ function parse<A extends string, F extends Flags>(
   for (const name of Object.keys(flags)) {
     parser.on(`option:${name}`, (value: string | null | undefined) => {
       const earlier = values.get(name)
-      if (value === null || value === '') refuse(`--${name} needs a value`)
+      if (value === null || (value === '' && !mayBeEmpty(flags[name]))) refuse(`--${name} needs a value`)
       else if (isRepeatable(flags[name])) values.set(name, [...(Array.isArray(earlier) ? earlier : []), value ?? ''])
       else if (seen.has(name)) refuse(`--${name} is given twice`)
       else values.set(name, value ?? true)
@@ -168,6 +169,10 @@ function isFlag(word: string): boolean {
 
 function takesValue(flag: Flag | undefined): boolean {
   return typeof flag === 'object' && flag[0] !== ''
+}
+
+function mayBeEmpty(flag: Flag | undefined): boolean {
+  return typeof flag === 'object' && flag[0].endsWith('?')
 }
 
 function isRepeatable(flag: Flag | undefined): boolean {

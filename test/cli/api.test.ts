@@ -136,6 +136,19 @@ describe('api menu', () => {
     expect(menu).toMatchObject({ name: '互动', videoIds: [vid] })
   })
 
+  test('clears the text of one, and takes no flag without a value', async () => {
+    const [channelId = ''] = emulator.channelIds
+    const where = ['--channel', channelId]
+    const created = await run('menu', 'create', ...where, '--type', '2', '--rich-text', '<p>hi</p>', '--json')
+    const { menu_id: menuId } = JSON.parse(created.text)
+    const menu = () => emulator.world.channels.get(channelId)?.menus.get(menuId)
+    expect(menu()).toMatchObject({ richText: '<p>hi</p>' })
+    const update = ['menu', 'update', ...where, '--menu-id', String(menuId)]
+    await run(...update, '--rich-text', '')
+    expect(menu()).toMatchObject({ richText: '' })
+    expect((await problemsOf(...update, '--rich-text')).text).toContain('--rich-text needs a value')
+  })
+
   test.each<[string[], string]>([
     [['create'], '--channel is not given'],
     [['update', '--channel', '9'], '--menu-id is not given'],
