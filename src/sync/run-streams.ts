@@ -64,8 +64,9 @@ export async function runStreams(
   ]
   return await runJob(streams, phases, deps, {
     ...options,
-    onEnd: ({ stream, partition }, { proof, found, hasNewHeaders }) => {
-      const isList = stream.listsQuestions && proof === 'verified'
+    onEnd: ({ stream, partition }, { proof, counts, found, hasNewHeaders }) => {
+      // One of them may stand in quarantine: then it is listed, and only its id could not be read.
+      const isList = stream.listsQuestions && proof === 'verified' && !counts.quarantined
       if (isList && partition.channel && found) listed.set(partition.channel, found)
       if (hasNewHeaders) changed.add(partitionKey(partition))
     },

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { status } from '../../src/cli/status.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { systemClock } from '../../src/core/clock.ts'
+import { fieldValue } from '../../src/emulator/fault-effects.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { startTestStatusServer } from '../helpers/status-server.ts'
 
@@ -56,4 +57,18 @@ test('of a questionnaire that was deleted at the source nothing is late, and whe
     await run(sync)
   }
   expect(await look(account)).toMatchObject({ title: 'Last night is complete', isComplete: true, stale: [], code: 0 })
+})
+
+test('a questionnaire whose id cannot be read in a list is not taken for deleted', async () => {
+  await using account = await startAccount()
+  const { emulator, clock, run } = account
+  const askedFrom = (call: number) =>
+    new Set(emulator.calls.slice(call).flatMap(({ params }) => params.question_id ?? []))
+  expect((await run(sync)).code).toBe(0)
+  const before = emulator.calls.length
+
+  clock.nowMs += DAY_MS
+  emulator.faults.push({ effect: fieldValue('question_id', null, 0), endpoint: 'getQuestionList' })
+  expect((await run(sync)).code).toBe(0)
+  expect(askedFrom(before)).toEqual(askedFrom(0))
 })
