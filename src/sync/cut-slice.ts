@@ -99,12 +99,13 @@ async function cutByTotal(
   const numbers = Array.from({ length: parts - 1 }, (_, index) => Math.floor(((index + 1) * count) / parts) + 1)
   // All have ended before the first error is thrown: none is still asked for then.
   const looks = await Promise.allSettled(numbers.map(async (number) => await fetchIfServed(pages, number)))
-  const seen = looks.flatMap((look) => {
+  const served = looks.flatMap((look) => {
     if (look.status === 'rejected') throw look.reason
     return look.value ?? []
   })
-  // The page parameter seems to be ignored: reading shows whether it is.
-  if (seen.some((page) => isSameJson(page.items, first.items))) return undefined
+  // A page that shows page 1 again says nothing. Where all do, the page parameter seems to be ignored: reading shows whether it is.
+  const seen = served.filter((page) => !isSameJson(page.items, first.items))
+  if (served.length > 0 && seen.length === 0) return undefined
   const times = seen.flatMap(timesOf).sort((a, b) => a - b)
   if (times.length === 0) return toSlices(slice, cutWindow(window, parts))
   const bounds = numbers.map((_, index) => quantile(times, (index + 0.5) / numbers.length))

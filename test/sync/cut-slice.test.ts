@@ -135,6 +135,20 @@ describe('a service that behaves otherwise', () => {
     },
   )
 
+  test('shows page 1 in place of a page once: the others say where to cut', async () => {
+    const few = times.filter((_, index) => index % 4 === 0)
+    const serve = serveTimed({ times: few, largestPage: 10 })
+    let isFirstLook = true
+    const answer = (request: PageRequest) => {
+      const page = request.page > 1 && isFirstLook ? 1 : request.page
+      if (request.page > 1) isFirstLook = false
+      return serve({ ...request, page })
+    }
+    const extraction = await extractScripted('watch_records', answer, { window })
+    expect(extraction.slices.length).toBeGreaterThanOrEqual(2)
+    expectWhole(extraction, few.length)
+  })
+
   test('ignores the page parameter: a few calls show it', async () => {
     const serve = serveTimed({ times })
     let calls = 0
