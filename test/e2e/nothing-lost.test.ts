@@ -36,7 +36,7 @@ test('a lookback that fails is read again, also when newer ranges have landed si
 test('a service that ignores the time filter of a large list is asked no more, not in thousands of slices', async () => {
   await using pipeline = await startPipeline({ channels: 1, viewers: 3500 })
   pipeline.emulator.faults.push({ effect: ignoredTimeFilter(), endpoint: 'userRecordList' })
-  const result = await pipeline.sync({ streams: ['watch_records'] })
+  const result = await pipeline.sync({ streams: ['watch_records'], pageSize: 10 })
   expect(result.status).toBe('partial')
   expect(new Set(result.errors.map(({ code }) => code))).toEqual(new Set(['paging.ignored']))
   expect(pipeline.emulator.calls.length).toBeLessThan(20)
