@@ -41,8 +41,8 @@ export function budgetScope(scope: BudgetSettings['v1BudgetScope'], channelId: s
 /**
  * Takes calls of 4.6 before they are made, each in a transaction of its own and one at a time: no failure, crash or other
  * process can overspend a day, and nothing is ever given back. `atMs` is what the service's clock shows. A clock that has gone back gets no fresh day:
- * what is taken belongs to the latest day on record. Calls of a day that neither it nor this machine's clock has reached were made
- * under a wrong clock, and count as calls of the later of the two days.
+ * what is taken belongs to the latest day on record. Calls of a day that it, this machine's clock and the database's, which all
+ * machines share, have yet to reach were made under a wrong clock, and count as calls of the latest of the three days.
  * @throws LivehouseError `api.budgetSpent`
  */
 export function callBudget(
@@ -99,14 +99,15 @@ interface Taken {
 async function takeCall(db: Kysely<Database>, taking: Taking): Promise<Taken> {
   const { scope, serviceDay, latestDay, at, v1Budget, timeZone, atMidnight } = taking
   const counts = countsFor(scope)
+  const lastDay = sql`greatest(${latestDay}::date, (now() at time zone ${timeZone})::date)`
   const transaction = db.transaction().setIsolationLevel('read committed')
   const rows = await transaction.execute(async (trx) => {
     // Before the statement that counts, which sees what is committed when it begins: the scopes have no row in common.
     await lockName(trx, 'call budget')
     await sql`
-    with ahead as (delete from livehouse_ops.call_budget where service_day > ${latestDay}::date returning *)
+    with ahead as (delete from livehouse_ops.call_budget where service_day > ${lastDay} returning *)
     insert into livehouse_ops.call_budget as budget (scope, service_day, calls, first_call_at, last_call_at, spent_at)
-    select scope, ${latestDay}::date, sum(calls), min(first_call_at), max(last_call_at), max(spent_at) from ahead group by scope
+    select scope, ${lastDay}, sum(calls), min(first_call_at), max(last_call_at), max(spent_at) from ahead group by scope
     on conflict (scope, service_day) do update
     set calls = budget.calls + excluded.calls, spent_at = coalesce(budget.spent_at, excluded.spent_at)`.execute(trx)
     const result = await sql<{ is_taken: boolean; service_day: string; resumes_at: Date }>`

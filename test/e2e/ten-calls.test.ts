@@ -7,6 +7,8 @@ import { refusal } from '../../src/emulator/fault-effects.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { startV1Account, V1_BACKFILL, type V1Account } from '../helpers/v1-account.ts'
 
+const DAY_MS = 86_400_000
+
 let account: V1Account
 beforeEach(async () => {
   account = await startV1Account()
@@ -66,9 +68,11 @@ test('25 pages take three days of the service, ten calls each at most, each with
   expect(backfills).toEqual([{ status: 'finished' }])
 })
 
-test("calls made while the service's clock is weeks ahead count as calls of the day when both clocks are right again", async () => {
+test("calls made while the service's clock is weeks ahead count as calls of the day when the clocks are right again", async () => {
   account.setRecords(2420)
-  account.emulator.conditions.clockAheadMs = 40 * 24 * 3_600_000
+  // Noon of tomorrow: the database's clock is a real one, and behind it.
+  account.clock.nowMs = (Math.floor(Date.now() / DAY_MS) + 1) * DAY_MS + 4 * 3_600_000
+  account.emulator.conditions.clockAheadMs = 40 * DAY_MS
   expect(await run(backfill, V1_BACKFILL)).toMatchObject({ code: 4 })
   account.emulator.conditions.clockAheadMs = 0
   const streams = (calls: number) => ({ json: { streams: { watch_records_v1: { calls } } } })

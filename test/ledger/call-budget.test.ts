@@ -89,6 +89,19 @@ test('a clock that has gone back gets no fresh day, and the message says which r
   expect(await readRows()).toMatchObject([{ service_day: '2026-11-21', calls: 3 }])
 })
 
+test('a host a day behind takes nothing of the day of those whose clock is right', async () => {
+  const nowMs = Date.now()
+  // Where it is noon: the database's clock is a real one.
+  const hoursBehind = new Date(nowMs).getUTCHours() - 12
+  const given = { ...settings, timeZone: `Etc/GMT${hoursBehind < 0 ? '' : '+'}${hoursBehind}` }
+  const callAt = async (ms: number) => await callBudget(database.db, given, { now: () => ms })('9', ms, signal)
+  for (let call = 0; call < given.v1Budget; call++) await callAt(nowMs)
+  for (const daysBehind of [1, 0]) {
+    const error = await errorOf(callAt(nowMs - daysBehind * 86_400_000))
+    expect(error).toMatchObject({ code: 'api.budgetSpent' })
+  }
+})
+
 test('by channel each has its own, and the days that it has on record', async () => {
   const byChannel = { v1BudgetScope: 'channel' } as const
   for (const hour of ['09', '10', '11']) await take(`2026-11-20T${hour}:00:00`, byChannel, '9')
