@@ -12,8 +12,10 @@ const alike = sql.raw('stream, partition, proof, lookback_days, page_size')
 
 /**
  * Makes one row of old slices of one stream, partition and proof whose ranges touch or overlap: it covers what they covered,
- * has their sums, and was read when the first of them was. Slices of an open backfill, accepted ones and those that found surprisingly few rows stay as they are,
- * and nothing is merged across a gap. What had settled must be one range too, so that what a sync reads next is the same before and after.
+ * has their sums, and was read when the first of them was. Slices of an open backfill, accepted ones and those that found
+ * surprisingly few rows stay as they are, as do those of whose range a later reading proved less: merged with one that came after
+ * that, they would make it good. Nothing is merged across a gap. What had settled must be one range too, so that what a sync reads
+ * next is the same before and after.
  * @returns how many rows are gone by it
  */
 export async function mergeSlices(db: Kysely<Database>, now: Date): Promise<number> {
@@ -30,8 +32,14 @@ export async function mergeSlices(db: Kysely<Database>, now: Date): Promise<numb
             partition by ${alike} order by lower(covers), slice_id
             rows between unbounded preceding and 1 preceding) as earlier_end
         from chosen join livehouse_ops.slices using (stream, partition)
-        where status = 'landed' and covers is not null and not is_drop and acceptance_id is null and finished_at < ${before} and not exists (
-          select from livehouse_ops.backfills where backfills.backfill_id = slices.backfill_id and backfills.status = 'open')
+        where status = 'landed' and covers is not null and not is_drop and acceptance_id is null and finished_at < ${before}
+          and not exists (
+            select from livehouse_ops.backfills where backfills.backfill_id = slices.backfill_id and backfills.status = 'open')
+          and not exists (
+            select from livehouse_ops.slices as bad where bad.stream = slices.stream and bad.partition = slices.partition
+              and (bad.status <> 'landed' or bad.is_drop or bad.acceptance_id is not null)
+              and coalesce(bad.covers, bad.reads) && slices.covers
+              and coalesce(bad.piece_of, bad.slice_id) >= coalesce(slices.piece_of, slices.slice_id))
       ),
       islands as (
         select *, count(*) filter (where earlier_end is null or lower(covers) > earlier_end) over (
@@ -39,7 +47,8 @@ export async function mergeSlices(db: Kysely<Database>, now: Date): Promise<numb
         from old
       ),
       merged as materialized (
-        select coalesce(max(slice_id) filter (where piece_of is null), max(slice_id)) as kept, array_agg(slice_id) as slice_ids, max(run_id) as run_id,
+        select (array_agg(slice_id order by coalesce(piece_of, slice_id) desc, slice_id))[1] as kept,
+          array_agg(slice_id) as slice_ids, max(run_id) as run_id,
           range_merge(range_agg(covers)) as covers, range_merge(range_agg(reads)) as reads,
           range_merge(range_agg(settled)) as settled,
           sum(first_total) as first_total, sum(last_total) as last_total,

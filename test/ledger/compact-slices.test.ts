@@ -25,6 +25,8 @@ const slices = fc.array(
     of: fc.constantFrom('none', 'none', 'none', 'open', 'finished'),
     isDrop: fc.nat(5).map((number) => number === 0),
     isWalk: fc.nat(9).map((number) => number === 0),
+    /** How many slices before it the reading stands that it was cut off. */
+    pieceOf: fc.constantFrom(null, null, null, 2, 5),
     rows: fc.nat(100),
   }),
   { maxLength: 30, size: 'max' },
@@ -54,8 +56,8 @@ async function insert(
   { runId, backfills }: Awaited<ReturnType<typeof setUp>>,
   rows: readonly (typeof slices extends fc.Arbitrary<(infer Slice)[]> ? Slice : never)[],
 ): Promise<void> {
-  await sql`truncate livehouse_ops.slices cascade`.execute(db)
-  for (const { partition, from, length, lagHours, status, proof, of, isDrop, isWalk, rows: count } of rows) {
+  await sql`truncate livehouse_ops.slices restart identity cascade`.execute(db)
+  for (const { partition, from, length, lagHours, status, proof, of, isDrop, isWalk, pieceOf, rows: count } of rows) {
     // The clock of the service is eight hours ahead.
     const at = new Date(dayAt(from + length).getTime() + (lagHours - 8) * 3_600_000)
     const range = isWalk ? null : rangeOf(from, length)
@@ -85,6 +87,9 @@ async function insert(
         finished_at: at,
       })
       .execute()
+    if (pieceOf === null || isWalk) continue
+    await sql`update livehouse_ops.slices set piece_of = slice_id - ${pieceOf}
+      where slice_id = (select max(slice_id) from livehouse_ops.slices)`.execute(db)
   }
 }
 
@@ -100,7 +105,7 @@ async function facts(db: Kysely<Database>): Promise<unknown> {
     select stream, partition, proof, status, range_agg(covers)::text as covered, range_agg(reads)::text as reads,
       sum(distinct_rows) as rows, sum(quarantined_rows) as quarantined, sum(calls) as calls, sum(retries) as retries,
       sum(first_total) as first, sum(last_total) as last, sum(smallest_total) as smallest, sum(largest_total) as largest,
-      min(started_at) as started_at, max(finished_at) as finished_at, max(run_id) as run_id, max(slice_id) as slice_id
+      min(started_at) as started_at, max(finished_at) as finished_at, max(run_id) as run_id, max(coalesce(piece_of, slice_id)) as slice_id
     from livehouse_ops.slices group by stream, partition, proof, status order by 2, 3, 4`.execute(db)
   const { rows: settled } = await sql`
     select partition, range_agg(settled)::text
@@ -109,7 +114,9 @@ async function facts(db: Kysely<Database>): Promise<unknown> {
     select slices.* from livehouse_ops.slices left join livehouse_ops.backfills using (backfill_id)
     where backfills.status = 'open' or is_drop or slices.status <> 'landed' or covers is null
       or slices.finished_at > ${new Date(NOW.getTime() - 7 * DAY_MS)} order by slice_id`.execute(db)
-  return { sums, settled, kept }
+  const { rows: open } = await sql`
+    select * from livehouse_ops.open_readings where kind = 'problem' order by slice_id`.execute(db)
+  return { sums, settled, kept, open }
 }
 
 test('merging keeps coverage, sums, gaps, open backfills and drops, and what is still to be read', async () => {
