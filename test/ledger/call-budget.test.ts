@@ -47,13 +47,6 @@ async function take(at: string, given: Partial<BudgetSettings> = {}, channelId =
 
 const FIVE_PAST_TOMORROW = 'until 2026-11-20T16:05:00.000Z'
 
-test('a day has as many calls as are allowed, and the next one has them again', async () => {
-  for (const hour of ['09', '10', '11']) expect(await take(`2026-11-20T${hour}:00:00`)).toBe('2026-11-20')
-  expect(await take('2026-11-20T12:00:00')).toBe(FIVE_PAST_TOMORROW)
-  expect(await take('2026-11-21T00:05:00')).toBe('2026-11-21')
-  expect(await readRows()).toMatchObject([{ calls: 3 }, { calls: 1 }])
-})
-
 test('a budget of 0 allows none', async () => {
   expect(await take('2026-11-20T09:00:00', { v1Budget: 0 })).toBe(FIVE_PAST_TOMORROW)
   expect(await readRows()).toEqual([])
@@ -100,17 +93,6 @@ test('a host a day behind takes nothing of the day of those whose clock is right
     const error = await errorOf(callAt(nowMs - daysBehind * 86_400_000))
     expect(error).toMatchObject({ code: 'api.budgetSpent' })
   }
-})
-
-test('by channel each has its own, and the days that it has on record', async () => {
-  const byChannel = { v1BudgetScope: 'channel' } as const
-  for (const hour of ['09', '10', '11']) await take(`2026-11-20T${hour}:00:00`, byChannel, '9')
-  expect(await take('2026-11-20T12:00:00', byChannel, '9')).toBe(FIVE_PAST_TOMORROW)
-  expect(await take('2026-11-20T12:00:00', byChannel, '10')).toBe('2026-11-20')
-  expect((await readRows()).map(({ scope, calls }) => [scope, calls])).toEqual([
-    ['channel=10', 1],
-    ['channel=9', 3],
-  ])
 })
 
 describe('another scope on the same day gives no fresh calls:', () => {
