@@ -128,7 +128,7 @@ export async function readShortfalls(
     .where(
       sql<boolean>`not exists (
         select from livehouse_ops.slices as later where later.stream = bad.stream and later.partition = bad.partition
-          and later.slice_id > bad.slice_id and later.proof in ('short', 'accepted')
+          and coalesce(later.piece_of, later.slice_id) > bad.slice_id and later.proof in ('short', 'accepted')
           and (bad.reads is null or later.reads && bad.reads))`,
     )
     .orderBy('slice_id', 'desc')
