@@ -10,6 +10,8 @@ export default defineConfig({
     // Only there to end a hang, also on a slow machine that has other work.
     testTimeout: 1_200_000,
     hookTimeout: 1_200_000,
+    unstubEnvs: true,
+    setupFiles: ['test/helpers/after-each-file.ts'],
     globalSetup: ['test/helpers/postgres-server.ts'],
   },
 })

@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
@@ -13,6 +12,7 @@ import { itemReader } from '../../src/transform/field.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
 import { startEmulatedService } from '../helpers/emulated-service.ts'
+import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
 const capturedSchema = z.object({
   request: z.object({ path: z.string(), body: z.object({ question_id: z.string().optional() }).optional() }),
@@ -31,7 +31,7 @@ const files = [
 ]
 
 async function captureOf({ baseUrl, apiToken, channelIds }: Emulator, ...flags: readonly string[]) {
-  const out = join(mkdtempSync(join(tmpdir(), 'livehouse-capture-')), 'out')
+  const out = join(createTemporaryFolder('capture'), 'out')
   const environment = {
     LIVEHOUSE_BASE_URL: baseUrl,
     LIVEHOUSE_API_TOKEN: apiToken,
@@ -149,7 +149,7 @@ test('several channels have files each; a service out of reach is an error', asy
   expect(texts.map(([file]) => file)).toEqual(['4.7-visitors-2.json', '4.7-visitors.json'])
   const dead = { LIVEHOUSE_BASE_URL: 'http://127.0.0.1:1', LIVEHOUSE_API_TOKEN: 'a' }
   const { context } = createTestContext({ environment: dead, clock: createFakeClock({ isAutomatic: true }) })
-  const out = mkdtempSync(join(tmpdir(), 'livehouse-capture-'))
+  const out = createTemporaryFolder('capture')
   await expect(capture.run(context, ['--out', out, '--streams', 'managers'])).rejects.toMatchObject({
     code: 'api.unreachable',
   })

@@ -33,6 +33,12 @@ subscribe('undici:request:create', (message) => {
 })
 for (const last of ['trailers', 'error']) subscribe(`undici:request:${last}`, (message) => end(Object(message).request))
 
+/** What a test file has left open, which the next does not wait for. */
+export function forgetWhatIsUnderWay(): void {
+  underWay.clear()
+  usesDatabase = false
+}
+
 /**
  * Until nothing is under way in this process that takes real time: no statement of a database, no request over HTTP, no file or module
  * that is being read. What has not ended then waits for a clock, or for the test.

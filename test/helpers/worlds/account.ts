@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { audit } from '../../../src/cli/audit.ts'
 import type { Command } from '../../../src/cli/command.ts'
@@ -19,6 +18,7 @@ import { FIXED_NOW } from '../emulated-service.ts'
 import { createModelWorld, type ModelWorld } from '../model/model-world.ts'
 import type { TestDatabase } from '../postgres.ts'
 import { environmentOf, runVerb } from '../run-verb.ts'
+import { createTemporaryFolder } from '../temporary-folder.ts'
 import { clampedTo, furnish, hiding } from './furnish.ts'
 import type { Scenario } from './scenario.ts'
 import { beyondPage } from './troubles.ts'
@@ -82,10 +82,10 @@ export interface WorldAccount extends AsyncDisposable {
 
 let jobs: string | undefined
 
-/** One folder with a job for each lookback, for all accounts of the process. */
+/** One folder with a job for each lookback, for all accounts of a test file. */
 function jobsFolder(): string {
-  if (jobs !== undefined) return jobs
-  jobs = mkdtempSync(join(tmpdir(), 'livehouse-worlds-'))
+  if (jobs !== undefined && existsSync(jobs)) return jobs
+  jobs = createTemporaryFolder('worlds')
   for (const days of JOB_LOOKBACKS) {
     const lookback = `{ gifts: ${days}, signups: ${days}, watch_records: ${days} }`
     for (const [group, streams] of Object.entries(streamsOf)) {
