@@ -47,27 +47,27 @@ export async function pruneRecords(db: Kysely<Database>, now: Date, signal: Abor
   return gone
 }
 
-/** Those that a run of the same job has ended after, by its schedule where these were due by it. */
+/** Those before the last of their job that has ended, by their start, and by their schedule where they were due by it. */
 function oldJobRuns(db: Kysely<Database>, before: Date) {
   return db.deleteFrom('livehouse_ops.job_runs').where('job_run_id', 'in', (eb) =>
     eb
       .selectFrom('livehouse_ops.job_runs as old')
-      .select('job_run_id')
-      .where('started_at', '<', before)
-      .where((of) =>
-        of.exists(
+      .innerJoin(
+        (of) =>
           of
-            .selectFrom('livehouse_ops.job_runs as later')
-            .select('later.job_run_id')
-            .whereRef('later.job', '=', 'old.job')
-            .whereRef('later.started_at', '>', 'old.started_at')
-            .where('later.status', '=', 'ended')
-            .where((or) => or.or([or('old.due_at', 'is', null), or('later.due_at', '>', or.ref('old.due_at'))])),
-        ),
+            .selectFrom('livehouse_ops.job_runs')
+            .select(({ fn }) => ['job', fn.max('started_at').as('started_at'), fn.max('due_at').as('due_at')])
+            .where('status', '=', 'ended')
+            .groupBy('job')
+            .as('latest'),
+        (join) => join.onRef('latest.job', '=', 'old.job').onRef('latest.started_at', '>', 'old.started_at'),
       )
-      .orderBy('job_run_id')
+      .select('old.job_run_id')
+      .where('old.started_at', '<', before)
+      .where((or) => or.or([or('old.due_at', 'is', null), or('latest.due_at', '>', or.ref('old.due_at'))]))
+      .orderBy('old.job_run_id')
       .limit(PRUNED_AT_ONCE)
-      .forUpdate()
+      .forUpdate('old')
       .skipLocked(),
   )
 }
@@ -124,23 +124,23 @@ function oldRuns(db: Kysely<Database>, before: Date) {
   return db.deleteFrom('livehouse_ops.runs').where('run_id', 'in', (eb) =>
     eb
       .selectFrom('livehouse_ops.runs as old')
-      .select('run_id')
-      .where('started_at', '<', before)
-      .where((or) => or.or([or('finished_at', 'is', null), or('finished_at', '<', before)]))
-      .where((of) =>
-        of.exists(
+      .innerJoin(
+        (of) =>
           of
-            .selectFrom('livehouse_ops.runs as later')
-            .select('later.run_id')
-            .whereRef('later.command', '=', 'old.command')
-            .whereRef('later.run_id', '>', 'old.run_id')
-            .where(saysHowItStands),
-        ),
+            .selectFrom('livehouse_ops.runs')
+            .select(({ fn }) => ['command', fn.max('run_id').as('last_id')])
+            .where(saysHowItStands)
+            .groupBy('command')
+            .as('latest'),
+        (join) => join.onRef('latest.command', '=', 'old.command').onRef('latest.last_id', '>', 'old.run_id'),
       )
+      .select('old.run_id')
+      .where('old.started_at', '<', before)
+      .where((or) => or.or([or('old.finished_at', 'is', null), or('old.finished_at', '<', before)]))
       .where(isUnnamed(REFERRING_TABLES, 'run_id'))
-      .orderBy('run_id')
+      .orderBy('old.run_id')
       .limit(PRUNED_AT_ONCE)
-      .forUpdate()
+      .forUpdate('old')
       .skipLocked(),
   )
 }

@@ -203,6 +203,17 @@ test('a backfill stays while it is open or the ledger names it', async () => {
   expect(await ids('backfill_id', 'backfills')).toEqual(stay)
 })
 
+test('ten thousand runs of a job go in one call, but for the last', async () => {
+  await sql`insert into livehouse_ops.job_runs (job, time_zone, local_time, is_repeat, due_at, status, outcome, attempts, worker,
+      started_at, finished_at)
+    select 'nightly', 'UTC', at at time zone 'UTC', false, at, 'ended', 'ok', 1, 'host:1', at, at
+    from generate_series(1, 10001) as n, lateral (select ${ago(900)}::timestamptz + n * interval '1 minute') as t (at)`.execute(
+    database.db,
+  )
+  expect(await prune()).toBe(10_000)
+  expect(await ids('job_run_id', 'job_runs')).toHaveLength(1)
+})
+
 test('one call deletes ten thousand runs at most, the next ones go on, also past those that have to stay', async () => {
   await sql`insert into livehouse_ops.runs (command, status, settings, started_at, finished_at)
     select 'sync', 'ok', '{}', at, at from generate_series(1, 12000) as n, lateral (select ${ago(900)}::timestamptz + n * interval '1 minute') as t (at)`.execute(
