@@ -6,6 +6,7 @@ import { daysObject, describeDays } from '../../src/cli/dry-run.ts'
 import { ledger } from '../../src/cli/ledger.ts'
 import { sync } from '../../src/cli/sync.ts'
 import type { Database } from '../../src/store/database.ts'
+import { migrateDown } from '../../src/store/migrate.ts'
 import { refusal } from '../../src/emulator/fault-effects.ts'
 import type { CallBudget, ScopeBudget } from '../../src/ledger/call-budget.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
@@ -77,6 +78,12 @@ test.each<[string, boolean]>([
     expect(estimate.streams.signups.slices).toBe(sliceCount)
   },
 )
+
+test('where a migration is pending a dry run says so, in place of reading a ledger of before', async () => {
+  await using account = await startAccount()
+  await migrateDown(account.database.db)
+  expect((await account.run(sync, ['--dry-run'])).error).toMatchObject({ code: 'db.pendingMigrations' })
+})
 
 test('what has been read before is estimated from the ledger alone, and nothing is written', async () => {
   await using account = await startAccount()
