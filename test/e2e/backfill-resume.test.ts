@@ -51,7 +51,7 @@ test('a month that SIGTERM interrupts again and again is resumed, and no call of
     const before = emulator.calls.length
     codes.push(await backfill(stopAfter))
     const calls = emulator.calls.slice(before)
-    repeated.push(...calls.filter(({ channelId, params }) => landed.has(`${channelId} ${params.start_time}`)))
+    repeated.push(...calls.filter(({ channelId, params }) => landed.has(`${channelId} ${String(params.start_time)}`)))
   }
   expect(codes).toEqual([143, 143, 0])
   expect(landedBefore.map((count) => count > 0)).toEqual([false, true, true])
