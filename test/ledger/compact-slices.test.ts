@@ -72,7 +72,7 @@ async function insert(
         reads: range,
         backfill_id: backfills[of],
         status,
-        proof,
+        proof: status === 'failed' ? 'short' : proof,
         first_total: total,
         last_total: total,
         smallest_total: total,
