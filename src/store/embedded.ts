@@ -1,7 +1,5 @@
 import { createHash, randomInt } from 'node:crypto'
-import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Clock } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
@@ -12,6 +10,7 @@ import { checkListener, findServer, LOCK_FILE } from './embedded/find-server.ts'
 import { type Home, locateHome, prepareHome } from './embedded/home.ts'
 import { readPrivate, readServerFile, writePrivate } from './embedded/files.ts'
 import { runProgram } from './embedded/run-program.ts'
+import { workAlone } from './embedded/work-alone.ts'
 import { createClient } from './require-scram.ts'
 import { codeOf } from './translate-error.ts'
 
@@ -40,12 +39,14 @@ export async function startEmbedded(dataDir: string, clock: Clock, signal: Abort
   const password = await prepareCluster(prepared, signal)
   // Once more: now there is a directory whose owner says as whom the server runs.
   const home = await locateHome(dataDir)
+  // Of two starters that both remove a lock, one may remove that of the server which the other has started, and start a second.
+  const name = `livehouse ${createHash('sha256').update(home.pgdata).digest('hex')}`
   const deadline = clock.now() + PATIENCE_MS
   for (let starts = 0; clock.now() < deadline; ) {
     const found = await findServer(home)
     if (found === undefined) {
       if (starts >= STARTS) await checkFailure(home)
-      if (await workAlone(home, async () => await launch(home, starts, signal))) starts += 1
+      if (await workAlone(name, async () => await launch(home, starts, signal))) starts += 1
     } else {
       const server = serverAt(found.port, password)
       if (found.isReady && (await takesConnections(server, home))) return server
@@ -79,30 +80,6 @@ export async function isEmbeddedRunning(dataDir: string): Promise<boolean> {
 async function checkFailure(home: Home): Promise<void> {
   const failure = failureIn((await readServerFile(home, LOG_FILE)) ?? '', home.dataDir)
   if (!failure.message.includes('is still in use')) throw failure
-}
-
-/**
- * Works unless another starter is at work on the same data: of two that both remove a lock, one may remove that of the server which
- * the other has started, and a second server would work beside that. The name is free again when its holder is gone. Only Linux
- * has such names; elsewhere nobody removes a lock but PostgreSQL.
- * @returns whether it was done
- */
-async function workAlone({ pgdata }: Home, work: () => Promise<void>): Promise<boolean> {
-  if (process.platform !== 'linux') return work().then(() => true)
-  const holder = createServer()
-  // An abstract name (unix(7)): a digest, since it may have 107 bytes.
-  holder.listen(`\0livehouse ${createHash('sha256').update(pgdata).digest('hex')}`)
-  try {
-    await once(holder, 'listening')
-  } catch {
-    return false
-  }
-  try {
-    await work()
-    return true
-  } finally {
-    holder.close()
-  }
 }
 
 /** Its failure is not told here: the next look says whether a server answers, or why not. */
