@@ -67,7 +67,9 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
   const loader = createBatchLoader(slice, deps)
   const log = openSliceLog(slice, deps, meter)
   const { failedDays = 0, failedOn } = open ?? {}
-  const begun = isBegun ? open : { ...beginSlice(slice, new Date(clock.now())), failedDays, failedOn }
+  // By the earlier clock, since it may end when that shows more.
+  const startedAt = new Date(Math.min(clock.now(), deps.claimableMs()))
+  const begun = isBegun ? open : { ...beginSlice(slice, startedAt), failedDays, failedOn }
   /** What has been committed. */
   let state: OpenSlice = begun
   let received = 0

@@ -3,11 +3,15 @@ import { backfill } from '../../src/cli/backfill.ts'
 import type { Command } from '../../src/cli/command.ts'
 import { ledger } from '../../src/cli/ledger.ts'
 import { sync } from '../../src/cli/sync.ts'
+import { wallTimeAt } from '../../src/core/wall-clock.ts'
 import { refusal } from '../../src/emulator/fault-effects.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { startV1Account, V1_BACKFILL, type V1Account } from '../helpers/v1-account.ts'
 
 const DAY_MS = 86_400_000
+
+/** In milliseconds; the database's clock is a real one, and behind it. */
+const noonOfTomorrow = () => (Math.floor(Date.now() / DAY_MS) + 1) * DAY_MS + 4 * 3_600_000
 
 let account: V1Account
 beforeEach(async () => {
@@ -70,8 +74,7 @@ test('25 pages take three days of the service, ten calls each at most, each with
 
 test("calls made while the service's clock is weeks ahead count as calls of the day when the clocks are right again", async () => {
   account.setRecords(2420)
-  // Noon of tomorrow: the database's clock is a real one, and behind it.
-  account.clock.nowMs = (Math.floor(Date.now() / DAY_MS) + 1) * DAY_MS + 4 * 3_600_000
+  account.clock.nowMs = noonOfTomorrow()
   account.emulator.conditions.clockAheadMs = 40 * DAY_MS
   expect(await run(backfill, V1_BACKFILL)).toMatchObject({ code: 4 })
   account.emulator.conditions.clockAheadMs = 0
@@ -81,6 +84,31 @@ test("calls made while the service's clock is weeks ahead count as calls of the 
   expect(await run(backfill, V1_BACKFILL)).toMatchObject({ code: 4, ...streams(10) })
   account.nextDay()
   expect(await run(backfill, V1_BACKFILL)).toMatchObject({ code: 0 })
+  await expectTruth(account, ['watch_records_v1'])
+})
+
+test("what may still change when its reading begins is read again, although the service's clock was ahead then", async () => {
+  account.clock.nowMs = noonOfTomorrow()
+  account.setRecords(1210)
+  const [channel] = account.emulator.world.channels.values()
+  const [old] = channel?.oldRecords.rows ?? []
+  if (!channel || !old) throw new Error('no old record')
+  const enteredAt = wallTimeAt(account.clock.nowMs - 2.5 * DAY_MS, 'Asia/Shanghai')
+  const young = { ...old, recordId: '77', enteredAt, leftAt: enteredAt + 3600 }
+  channel.oldRecords.add(young)
+  const streams = ['--streams', 'watch_records_v1']
+  account.emulator.conditions.clockAheadMs = 4 * DAY_MS
+  expect(await run(sync, streams)).toMatchObject({ code: 4 })
+  account.emulator.conditions.clockAheadMs = 0
+  channel.oldRecords.replace(young, { ...young, leftAt: enteredAt + 7200 })
+  let code: unknown = 4
+  for (let day = 1; day < 6 && code === 4; day++) {
+    account.nextDay()
+    code = (await run(sync, streams)).code
+  }
+  expect(code).toBe(0)
+  account.nextDay()
+  await run(sync, streams)
   await expectTruth(account, ['watch_records_v1'])
 })
 
