@@ -15,6 +15,8 @@ const SILENT_AFTER_MS = 10_000
 const LONGEST_PARTING_MS = 3000
 /** So many questions in a row must get no answer: one that is lost, or that this process was too slow to hear, says nothing. */
 const MOST_UNHEARD = 3
+/** The same where the connection is greeted: a pooler lets a statement wait for as long as our own hold its connections. */
+const MOST_UNANSWERED = 30
 
 /**
  * Notices a server that keeps its connections open and answers nothing: a disk that hangs, a proxy that forwards no more, a
@@ -30,6 +32,7 @@ export function watchSilence(
   let answered = 0
   let isWatching = false
   let unheard = 0
+  let unanswered = 0
   const watch = (): void => {
     isWatching = waiting > 0
     const before = answered
@@ -37,10 +40,15 @@ export function watchSilence(
   }
   const look = async (before: number): Promise<void> => {
     const isSilent = () => waiting > 0 && answered === before
-    unheard = isSilent() && (await isUnheard(url, silentAfterMs)) && isSilent() ? unheard + 1 : 0
-    if (unheard >= MOST_UNHEARD) {
-      hangUp(noAnswer(unheard * 2 * silentAfterMs))
-      unheard = 0
+    const heard = isSilent() ? await askAnother(url, silentAfterMs) : 'answer'
+    if (heard === 'answer' || !isSilent()) unheard = unanswered = 0
+    else if (heard !== 'error') {
+      unheard = heard === 'nothing' ? unheard + 1 : 0
+      unanswered++
+    }
+    if (unheard >= MOST_UNHEARD || unanswered >= MOST_UNANSWERED) {
+      hangUp(noAnswer(unanswered * 2 * silentAfterMs))
+      unheard = unanswered = 0
     }
     watch()
   }
@@ -58,22 +66,27 @@ export function watchSilence(
 }
 
 /**
- * Whether a connection of its own hears nothing in time. A refusal is an answer, and so is the greeting of a pooler, which may let a
- * statement wait for as long as our own hold its connections. An error of the network, or of files for TLS that are being replaced, is
- * no silence.
+ * What a connection of its own hears in time. A refusal is an answer; an error of the network, or of files for TLS that are being
+ * replaced, is none, nor silence.
  */
-async function isUnheard(url: string, withinMs: number): Promise<boolean> {
+async function askAnother(url: string, withinMs: number): Promise<'answer' | 'greeting' | 'nothing' | 'error'> {
   const socket = new Socket()
   let isLate = false
+  let isGreeted = false
   const callOff = callIfStillRunning(withinMs, () => {
     isLate = true
     socket.destroy()
   })
   try {
-    await createClient(url, { stream: () => socket }).connect()
-    return false
-  } catch {
-    return isLate
+    const client = createClient(url, { stream: () => socket })
+    await client.connect()
+    isGreeted = true
+    await client.query('select 1')
+    return 'answer'
+  } catch (error) {
+    if (error instanceof Error && 'severity' in error) return 'answer'
+    if (!isLate) return 'error'
+    return isGreeted ? 'greeting' : 'nothing'
   } finally {
     callOff()
     socket.destroy()

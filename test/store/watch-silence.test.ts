@@ -38,6 +38,17 @@ test('a statement is left alone behind a pooler that lets the question wait for 
   expect(pooler.waited()).toBeGreaterThan(3)
 })
 
+test('a server that answers nothing behind a pooler that greets in its place is out of reach in the end', async () => {
+  await using database = await createTestDatabase({ isMigrated: false })
+  await using proxy = await startStallingProxy(database.url)
+  await using pooler = await startQueueingPooler(proxy.url)
+  await using db = await openDatabase(pooler.url, { silentAfterMs: 100, maxConnections: 1 })
+  await sql`select 1`.execute(db)
+  proxy.stall()
+  const away = { code: 'db.unreachable', message: expect.stringContaining('it has not answered for') }
+  await expect(sql`select 1`.execute(db)).rejects.toMatchObject(away)
+})
+
 test('questions that cannot be asked say nothing of a statement that takes its time', async () => {
   await using database = await createTestDatabase({ isMigrated: false })
   const certificate = join(createTemporaryFolder('silence'), 'ca.pem')
