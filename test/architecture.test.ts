@@ -96,9 +96,6 @@ const rules: Rules = {
       'src/ledger/questionnaires.ts': 'the questions that signups are partitioned by',
       'src/ledger/health.ts': 'the hours of the status page',
       'src/store/tables/operation-tables.ts': 'the columns of questionnaires that the ledger reads',
-      // Comments that landed migrations have made.
-      'src/bi/tables/ledger-tables.ts': 'the comment of slices.stream',
-      'src/bi/tables/service-tables.ts': 'the comment of leases.name',
     },
   },
   maxLines: 250,

@@ -1,63 +1,126 @@
 import type { Words } from '../core/column.ts'
 import type { LoadTable } from '../core/stream.ts'
 import { writtenTables } from '../streams/registry.ts'
-import { type BaseColumn, type BaseTable, changes, removedAt } from './base-table.ts'
-import { analystTables } from './tables/analyst-tables.ts'
-import { channelTables } from './tables/channel-tables.ts'
-import { findingTables } from './tables/finding-tables.ts'
-import { ledgerTables } from './tables/ledger-tables.ts'
-import { partitionTables } from './tables/partition-tables.ts'
-import { serviceTables } from './tables/service-tables.ts'
 import { quoteText } from './quote.ts'
 import type { Language } from './view-statements.ts'
 
-/** Every table that the migrations make, by its qualified name: what `livehouse dictionary` and the comments in Chinese say. */
-export const baseTables: Readonly<Record<string, BaseTable>> = {
-  ...channelTables,
-  ...Object.fromEntries(writtenTables.map((each) => [`livehouse.${each.table}`, tableOf(each)])),
-  ...ledgerTables,
-  ...findingTables,
-  ...partitionTables,
-  ...serviceTables,
-  ...analystTables,
+/** A column of a table: its type as Postgres writes it, and what it is. */
+interface BaseColumn {
+  readonly type: string
+  readonly words: Words
 }
 
-/** The schemas of the tables. */
-export const baseSchemas: Readonly<Record<string, Words>> = {
-  livehouse: {
-    en: 'The records of one live-streaming account, typed; written by livehouse',
-    zh: '一个直播账号的记录，类型明确；由 livehouse 写入',
+/** A table as the migrations leave it. The English words are those of its migrations. */
+export interface BaseTable {
+  readonly words: Words
+  readonly key: readonly string[]
+  /** In the order of the table. */
+  readonly columns: Readonly<Record<string, BaseColumn>>
+}
+
+const instant = (en: string, zh: string): BaseColumn => ({ type: 'timestamp with time zone', words: { en, zh } })
+const text = (en: string, zh: string): BaseColumn => ({ type: 'text', words: { en, zh } })
+
+/** Of tables whose rows can go at the source. */
+const removedAt = {
+  removed_at: instant(
+    'When two proven reads in a row no longer found the row at the source; NULL while it is there',
+    '连续两次经证明的读取在源端未再找到该行的时间；仍在时为 NULL',
+  ),
+}
+
+/** At the end of every table. */
+const changes = {
+  extra: {
+    type: 'jsonb',
+    words: {
+      en: 'Fields that the interface description does not know, and raw values that could not be read, by source name; NULL when there are none',
+      zh: '接口文档未说明的字段，以及无法解析的原始值，按源字段名；没有则为 NULL',
+    },
   },
-  livehouse_ops: {
-    en: 'The operational state of livehouse: runs, coverage, quarantine; not for analysts',
-    zh: 'livehouse 的运行状态：运行、覆盖、隔离区；不面向分析师',
+  run_id: {
+    type: 'bigint',
+    words: {
+      en: 'The run that last changed the row (livehouse_ops.runs)',
+      zh: '最近一次改动该行的运行（livehouse_ops.runs）',
+    },
   },
+  inserted_at: instant('When the row was first written', '该行首次写入的时间'),
+  changed_at: instant('When the content of the row last changed', '该行内容最近一次变动的时间'),
+}
+
+/** The channels, which no list of the service tells. */
+const channels: BaseTable = {
+  words: {
+    en: 'Channels, one row each: every configured one, also before anything of it has landed',
+    zh: '频道，每行一个：包括尚无任何数据写入的已配置频道',
+  },
+  key: ['channel_id'],
+  columns: {
+    channel_id: text('Channel id', '频道 ID'),
+    name: text('Channel name, as the visitor list has it (API 2.5 name)', '频道名称，来自访客列表（API 2.5 name）'),
+    admin_id: { type: 'bigint', words: { en: 'Administrator id (API 2.5 uin)', zh: '管理员 ID（API 2.5 uin）' } },
+    label: text(
+      'The label that the operator gave the channel (LIVEHOUSE_CHANNELS)',
+      '运营者给频道的标签（LIVEHOUSE_CHANNELS）',
+    ),
+    channel_group: text(
+      'The group that the operator put the channel in (LIVEHOUSE_CHANNELS)',
+      '运营者给频道的分组（LIVEHOUSE_CHANNELS）',
+    ),
+    is_test: {
+      type: 'boolean',
+      words: {
+        en: 'Whether the operator marked the channel as a test (LIVEHOUSE_CHANNELS)',
+        zh: '运营者是否标记为测试频道（LIVEHOUSE_CHANNELS）',
+      },
+    },
+    state: text(
+      'active: configured; retired: no longer configured; gone: configured, but the service no longer knows it',
+      'active：已配置；retired：不再配置；gone：已配置，但服务端已不认识',
+    ),
+    ...changes,
+    extra: {
+      type: 'jsonb',
+      words: {
+        en: 'Always NULL here: the service has no list of channels of its own',
+        zh: '此处恒为 NULL：服务端没有频道列表',
+      },
+    },
+  },
+}
+
+/** The tables of schema `livehouse` by name: what `livehouse dictionary` and the comments in Chinese say. */
+export const baseTables: Readonly<Record<string, BaseTable>> = {
+  channels,
+  ...Object.fromEntries(writtenTables.map((each) => [each.table, tableOf(each)])),
+}
+
+export const tablesWords: Words = {
+  en: 'The records of one live-streaming account, typed; written by livehouse',
+  zh: '一个直播账号的记录，类型明确；由 livehouse 写入',
 }
 
 function tableOf({ words, key, columns, marksRemoved }: LoadTable): BaseTable {
-  const declared = Object.entries(columns).map(([name, column]): [string, BaseColumn] => {
-    return [
-      name,
-      { type: column.type === 'timestamptz' ? 'timestamp with time zone' : column.type, words: column.words },
-    ]
+  const declared = Object.entries(columns).map(([name, { type, words: ofColumn }]): [string, BaseColumn] => {
+    return [name, { type: type === 'timestamptz' ? 'timestamp with time zone' : type, words: ofColumn }]
   })
   return { words, key, columns: { ...Object.fromEntries(declared), ...(marksRemoved ? removedAt : {}), ...changes } }
 }
 
 /**
- * `COMMENT ON` the schemas of the tables, each table and column: what the migrations say in English, in either language. Words
- * stop nothing: a table that is not there, or belongs to another user, is left as it is.
+ * `COMMENT ON` the schema, each table and column: what the migrations say in English, in either language. Words stop nothing: a
+ * table that is not there, or belongs to another user, is left as it is.
  */
 export function commentOnTables(language: Language): readonly string[] {
   return [
-    ...Object.entries(baseSchemas).map(([name, words]) =>
-      ifPossible([`comment on schema ${name} is ${quoteText(words[language])}`]),
-    ),
-    ...Object.entries(baseTables).map(([name, { kind = 'table', words, columns }]) =>
+    ifPossible([`comment on schema livehouse is ${quoteText(tablesWords[language])}`]),
+    ...Object.entries(baseTables).map(([name, { words, columns }]) =>
       ifPossible([
-        `comment on ${kind} ${name} is ${quoteText(words[language])}`,
+        `comment on table livehouse.${name} is ${quoteText(words[language])}`,
         ...Object.entries(columns).map(
-          ([column, described]) => `comment on column ${name}.${column} is ${quoteText(described.words[language])}`,
+          ([column, described]) =>
+            `comment on column livehouse.${name}.${column} is ${quoteText(described.words[language])}`,
         ),
       ]),
     ),

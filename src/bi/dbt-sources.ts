@@ -1,6 +1,5 @@
 import { allStreams } from '../streams/registry.ts'
 import { quoteText } from './quote.ts'
-import { viewRelations } from './relations.ts'
 import type { BiView } from './view.ts'
 import { SCHEMA, schemaWords } from './view-statements.ts'
 
@@ -66,11 +65,14 @@ function uniqueTogether(key: readonly string[]): readonly string[] {
 
 function testsOf({ name, key }: BiView, column: string, views: readonly BiView[]): readonly string[] {
   const isKey = key.includes(column) && !nullableKeys.has(`${name}.${column}`)
-  const relations = viewRelations(views).filter((each) => each.from === name && each.columns.join() === column)
+  // A column named like the single key of a dimension joins it.
+  const joined = views.filter(
+    (view) => view.name.startsWith('dim_') && view.name !== name && view.key.join() === column,
+  )
   const tests = [
     ...(isKey && key.length === 1 ? ['unique'] : []),
     ...(isKey ? ['not_null'] : []),
-    ...relations.flatMap(({ to }) => [
+    ...joined.flatMap(({ name: to }) => [
       'relationships:',
       `    to: source('${SCHEMA}', '${to}')`,
       `    field: ${column}`,

@@ -43,15 +43,6 @@ export interface TableVersions {
   readonly sameIn: readonly string[]
 }
 
-/** Rows of a table that point to a row of another by equal columns. There are no foreign keys: a part may land before the whole. */
-export interface Join {
-  readonly columns: readonly string[]
-  /** A table of schema `livehouse`. */
-  readonly to: string
-  /** Whether the other row may be missing for good. */
-  readonly isOptional?: boolean
-}
-
 /** A table that is written: a stream's own, or that of its children. */
 export interface LoadTable {
   /** Of schema `livehouse`. */
@@ -62,8 +53,6 @@ export interface LoadTable {
   readonly columns: Columns
   /** The table's primary key. */
   readonly key: readonly string[]
-  /** How the dictionary draws it. */
-  readonly joins?: readonly Join[]
   /** Whether rows get `removed_at` when proven reads no longer find them. */
   readonly marksRemoved: boolean
   /** The column by which the latest of several rows with one key is told (a real duplicate in the source's list). */

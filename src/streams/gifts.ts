@@ -48,10 +48,6 @@ export const gifts = defineStream({
     ),
   },
   key: ['channel_id', 'gift_type', 'gift_key'],
-  joins: [
-    { columns: ['channel_id'], to: 'channels' },
-    { columns: ['channel_id', 'visitor_id'], to: 'visitors', isOptional: true },
-  ],
   partitionedBy: 'channel/type',
   types: ['cash', 'prop'],
   wire: {

@@ -62,7 +62,6 @@ export const managerUsage = defineStream({
     cost_transfer: optional(decimalField('costTransfer', 'Traffic consumed, in GB', '已消费的流量（GB）')),
   },
   key: ['manager_id', 'snapshot_date'],
-  joins: [{ columns: ['manager_id'], to: 'managers', isOptional: true }],
   partitionedBy: 'account',
   wire: {
     method: 'GET',

@@ -18,7 +18,6 @@ export const questionnaires = defineStream({
     created_at: timeField('created_at', 'Creation', '创建时间'),
   },
   key: ['channel_id', 'question_id'],
-  joins: [{ columns: ['channel_id'], to: 'channels' }],
   partitionedBy: 'channel',
   listsQuestions: true,
   wire: {

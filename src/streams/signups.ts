@@ -36,7 +36,6 @@ const signupAnswers: ChildTable = {
     ),
   },
   key: ['channel_id', 'question_id', 'signup_key', 'question_no'],
-  joins: [{ columns: ['channel_id', 'question_id', 'signup_key'], to: 'signups' }],
   marksRemoved: false,
   numberColumn: 'question_no',
   rowsOf: ({ channel_id = null, question_id = null, signup_key = null, answers }: Row) =>
@@ -87,10 +86,6 @@ export const signups = defineStream({
     ),
   },
   key: ['channel_id', 'question_id', 'signup_key'],
-  joins: [
-    { columns: ['channel_id', 'user_id'], to: 'visitors', isOptional: true },
-    { columns: ['channel_id', 'question_id'], to: 'questionnaires' },
-  ],
   partitionedBy: 'channel/question',
   wire: {
     method: 'POST',

@@ -65,7 +65,6 @@ export const visitors = defineStream({
     last_online_at: timeField('last_online_time', 'Last time online', '最近在线时间'),
   },
   key: ['channel_id', 'user_id'],
-  joins: [{ columns: ['channel_id'], to: 'channels' }],
   partitionedBy: 'channel',
   wire: {
     method: 'POST',

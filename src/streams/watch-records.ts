@@ -47,10 +47,6 @@ export const watchRecords = defineStream({
     ),
   },
   key: ['channel_id', 'record_id'],
-  joins: [
-    { columns: ['channel_id'], to: 'channels' },
-    { columns: ['channel_id', 'user_id'], to: 'visitors', isOptional: true },
-  ],
   partitionedBy: 'channel',
   wire: {
     method: 'POST',

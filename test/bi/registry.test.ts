@@ -1,21 +1,10 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { type Kysely, sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { describeViews } from '../../src/bi/describe-views.ts'
 import { biViews } from '../../src/bi/registry.ts'
 import { publishBi } from '../../src/bi/publish/publish-bi.ts'
 import { readBiState } from '../../src/bi/publish/bi-state.ts'
 import type { Database } from '../../src/store/database.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
-
-const MARK = '<!-- generated from the declarations from here on: npx vitest run test/bi/registry.test.ts -u -->\n'
-
-test('the contract: views, columns, types and their order are those of docs/bi.md', async () => {
-  const path = join(import.meta.dirname, '../../docs/bi.md')
-  const [words = ''] = readFileSync(path, 'utf8').split(MARK)
-  await expect(`${words}${MARK}\n${describeViews(biViews)}`).toMatchFileSnapshot(path)
-})
 
 test('each view has the columns that it declares, a key of them, and comments in both languages', async () => {
   await using database = await createTestDatabase()
@@ -57,13 +46,13 @@ test('a boolean is named is_…, hours stand beside seconds, and extra is nowher
 })
 
 test.each(['en', 'zh'] as const)(
-  'every schema, table, view, column and role is described in the database, in %s, and again in English after that',
+  'every table and view for analysts is described in the database, in %s, and again in English after that',
   async (language) => {
     await using database = await createTestDatabase()
     await publishBi(database.db, { settings: { currency: undefined, masked: undefined, language } })
     expect(await publishBi(database.db)).toEqual({ status: 'unchanged' })
     const described = await readComments(database.db)
-    expect(described.length).toBeGreaterThan(700)
+    expect(described.length).toBeGreaterThan(350)
     const isChinese = language === 'zh'
     expect(
       described.filter(({ comment }) => comment === null || /\p{Script=Han}/u.test(comment) !== isChinese),
@@ -83,8 +72,8 @@ async function readComments(db: Kysely<Database>) {
         select attname, attnum from pg_attribute where attrelid = c.oid and attnum > 0 and not attisdropped
         union all select null, null
       ) a on true
-    where n.nspname ~ '^livehouse' and c.relkind in ('r', 'p', 'v', 'm')
-    union all select nspname, obj_description(oid, 'pg_namespace') from pg_namespace where nspname ~ '^livehouse'`.execute(
+    where n.nspname in ('livehouse', 'livehouse_bi') and c.relkind in ('r', 'p', 'v', 'm')
+    union all select nspname, obj_description(oid, 'pg_namespace') from pg_namespace where nspname in ('livehouse', 'livehouse_bi')`.execute(
     db,
   )
   return rows
