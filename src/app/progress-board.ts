@@ -25,8 +25,6 @@ export interface ProgressBoard {
   readonly start: (job: string, startedAtMs: number) => ReportProgress
   readonly end: (job: string) => void
   readonly jobs: () => readonly JobProgress[]
-  /** The listener hears of each change, and whether a job began or ended; it must not throw. @returns what ends it */
-  readonly listen: (listener: (isTurn: boolean) => void) => () => void
 }
 
 interface Entry {
@@ -35,33 +33,20 @@ interface Entry {
   readonly streams: Set<StreamName>
 }
 
-/** Without jobs and listeners. */
+/** Without jobs. */
 export function createProgressBoard(): ProgressBoard {
   const entries = new Map<string, Entry>()
-  const listeners = new Set<(isTurn: boolean) => void>()
-  const tell = (isTurn: boolean): void => {
-    for (const listener of listeners) listener(isTurn)
-  }
   return {
     start: (job, startedAtMs) => {
       const entry: Entry = { startedAtMs, tally: createProgressTally(), streams: new Set() }
       entries.set(job, entry)
-      tell(true)
       return (event) => {
         entry.streams.add(event.stream)
         entry.tally.add(event)
-        tell(false)
       }
     },
-    end: (job) => {
-      entries.delete(job)
-      tell(true)
-    },
+    end: (job) => void entries.delete(job),
     jobs: () => [...entries].map(([job, entry]) => ({ job, ...progressOf(entry) })),
-    listen: (listener) => {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
-    },
   }
 }
 

@@ -5,7 +5,6 @@ import { type Access, readCookies, answerLogin } from './access.ts'
 import type { Asset, Assets } from './assets.ts'
 import type { Readiness } from './health.ts'
 import type { Html } from './html.ts'
-import type { LiveEvents } from './live-events.ts'
 import type { PageContent } from './pages.ts'
 import { layout, loginPage, problemPage } from './render/layout.ts'
 import { jsonReply, type Reply, send, textReply } from './reply.ts'
@@ -15,7 +14,6 @@ import { type Messages, messagesOf, chooseLanguage, languageOf } from './message
 export interface Answering {
   readonly access: Access
   readonly assets: Assets
-  readonly events: LiveEvents
   /** `LIVEHOUSE_LANG`; undefined for that of the browser. */
   readonly language: Language | undefined
   readonly version: string
@@ -36,8 +34,9 @@ interface Asked {
 
 const LANGUAGE_COOKIE = 'livehouse_lang'
 const YEAR_SECONDS = 31_536_000
-const RENEW_SECONDS = 60
-const RENEW_BUSY_SECONDS = 10
+/** The database is not read again each time: that has a pace of its own. */
+const RENEW_SECONDS = 10
+const RENEW_BUSY_SECONDS = 2
 
 /** Answers one request. Nothing but signing in is done by other methods than GET and HEAD. */
 export async function answerRequest(
@@ -51,9 +50,6 @@ export async function answerRequest(
     return send(response, textReply(400, 'no such address'), isHead)
   const asked = takeApart(answering, request, url)
   try {
-    if (url.pathname === '/events' && request.method === 'GET' && refusal(answering, asked) === undefined) {
-      return answering.events.serve(request, response, asked.messages)
-    }
     send(response, withLanguage(asked, await replyTo(answering, asked)), isHead)
   } catch (error) {
     answering.log.error('http.failed', { path: url.pathname, err: error })
@@ -112,7 +108,7 @@ function refusal(answering: Answering, asked: Asked): Reply | undefined {
   }
   if (path === '/login' || answering.access.isAllowed(authorization, asked.cookies)) return undefined
   if (authorization !== undefined) answering.access.refuse(request.socket.remoteAddress)
-  if (path === '/metrics' || path === '/events') {
+  if (path === '/metrics') {
     const hint = 'send the value of LIVEHOUSE_HTTP_TOKEN as Authorization: Bearer'
     return textReply(401, hint, { 'www-authenticate': 'Bearer realm="livehouse"' })
   }

@@ -82,107 +82,75 @@ export async function collectFacts({ db, clock, readJobs, budget }: FactsDeps): 
 export interface Known {
   /** Undefined before the first reading that succeeded. */
   readonly facts: Facts | undefined
-  /** Why the last reading failed; undefined where it did not. */
+  /** Why the last reading failed, or that it still goes on; undefined where it did not. */
   readonly error: unknown
 }
 
-/** Facts for many who ask, read from the database by one at a time. */
-export interface FactsSource {
-  /** Never throws, and waits no longer than `longestMs` (10 s when not given). */
-  readonly read: (longestMs?: number) => Promise<Known>
-  /** The next reading asks the database again. */
-  readonly expire: () => void
-}
+/** Facts for many who ask, read from the database by one at a time. Never throws, and waits for `longestMs` at most (10 s). */
+export type ReadFacts = (longestMs?: number) => Promise<Known>
 
-/** Facts this young are as good as new. */
-const SHORTEST_MS = 3000
-/** Reading takes at most a twentieth of the time, however large the ledger is. */
+/** What was read is kept for so many times as long as it took, and for three seconds at least. */
 const REST = 20
-/** While new facts are read, those that are not older than this are shown to whom would have to wait. */
-const LONGEST_MS = 300_000
-const PATIENCE_MS = 1000
+const SHORTEST_MS = 3000
 const LONGEST_WAIT_MS = 10_000
-/** Adding up watch records reads many rows: it takes at most a hundredth of the time. */
-const WATCHED_REST = 100
-const SHORTEST_WATCHED_MS = 30_000
-/** After it took too long. */
-const WATCHED_PAUSE_MS = 3_600_000
+/** Adding up watch records reads many rows: it may take less of the database's time. */
+const WATCHED_REST = 1000
 const WATCHED_STATEMENT_MS = 5000
 const CANCELED = '57014'
 
-interface Read {
-  readonly facts: Facts
-  readonly atMs: number
-  readonly tookMs: number
-}
-
-interface Watched {
-  readonly days: readonly DayWatched[] | undefined
-  readonly untilMs: number
-}
-
 /** Reads facts when they are asked for, and no more often than the database can bear. */
-export function createFactsSource(deps: FactsDeps): FactsSource {
-  const { clock } = deps
-  let last: Read | undefined
-  let failed: { readonly error: unknown; readonly atMs: number } | undefined
-  let watched: Watched | undefined
-  let reading: Promise<void> | undefined
-  let isExpired = false
-
-  const refresh = async (): Promise<void> => {
-    const startedAt = clock.now()
-    isExpired = false
+export function createFactsSource(deps: FactsDeps): ReadFacts {
+  const { clock, log } = deps
+  let known: Known = { facts: undefined, error: undefined }
+  const readWatched = withRest(clock, WATCHED_REST, (facts: Omit<Facts, 'watched'>) => readWatchedDays(deps, facts))
+  const refresh = withRest(clock, REST, async () => {
     try {
       const facts = await collectFacts(deps)
-      if (watched === undefined || watched.untilMs <= startedAt) watched = await readWatched(deps, facts)
-      const atMs = clock.now()
-      last = { facts: { ...facts, watched: watched.days }, atMs, tookMs: atMs - startedAt }
-      failed = undefined
+      known = { facts: { ...facts, watched: await readWatched(facts) }, error: undefined }
     } catch (error) {
       // Once for each time that the database goes away.
-      if (failed === undefined) deps.log.warn('page.unread', { err: error })
-      failed = { error, atMs: clock.now() }
-    } finally {
-      reading = undefined
+      if (known.error === undefined) log.warn('page.unread', { err: error })
+      known = { facts: known.facts, error }
     }
-  }
-  const known = (): Known => ({ facts: last?.facts, error: failed?.error })
-  const isFresh = (): boolean => {
-    const now = clock.now()
-    if (failed !== undefined) return now - failed.atMs < SHORTEST_MS
-    return last !== undefined && now - last.atMs < (isExpired ? last.tookMs : Math.max(SHORTEST_MS, REST * last.tookMs))
-  }
-  return {
-    read: async (longestMs = LONGEST_WAIT_MS) => {
-      if (isFresh()) return known()
-      reading ??= refresh()
-      const isShowable = last !== undefined && clock.now() - last.atMs < LONGEST_MS
-      const waitMs = isShowable ? Math.min(PATIENCE_MS, longestMs) : longestMs
-      const isRead = await within(
-        clock,
-        waitMs,
-        reading.then(() => true),
-        false,
-      )
-      if (isRead || isShowable) return known()
-      return { facts: last?.facts, error: failed?.error ?? new Error(`the database was not read within ${waitMs} ms`) }
-    },
-    expire: () => {
-      isExpired = true
-    },
+  })
+  return async (longestMs = LONGEST_WAIT_MS) => {
+    const isRead = refresh(undefined).then(() => true)
+    if (await within(clock, longestMs, isRead, false)) return known
+    return { facts: known.facts, error: known.error ?? new Error(`the database was not read within ${longestMs} ms`) }
   }
 }
 
-async function readWatched({ db, clock }: FactsDeps, facts: Omit<Facts, 'watched'>): Promise<Watched> {
-  const since = new Date((Math.floor(facts.readAtMs / 86_400_000) - TIMELINE_DAYS) * 86_400_000)
-  const startedAt = clock.now()
-  const restUntil = (now: number) => now + Math.max(SHORTEST_WATCHED_MS, WATCHED_REST * (now - startedAt))
+/** The same work for all who ask at once; what came of it is kept for `rest` times as long as it took, a failure for three seconds. */
+function withRest<Given, Result>(
+  clock: Clock,
+  rest: number,
+  work: (given: Given) => Promise<Result>,
+): (given: Given) => Promise<Result> {
+  let last: Promise<Result> | undefined
+  let keptUntilMs = Number.POSITIVE_INFINITY
+  return (given) => {
+    if (last !== undefined && clock.now() < keptUntilMs) return last
+    const startedAt = clock.now()
+    keptUntilMs = Number.POSITIVE_INFINITY
+    last = work(given).finally(() => {
+      keptUntilMs = clock.now() + Math.max(SHORTEST_MS, rest * (clock.now() - startedAt))
+    })
+    last.catch(() => (keptUntilMs = clock.now() + SHORTEST_MS))
+    return last
+  }
+}
+
+/** Undefined where the database takes too long. */
+async function readWatchedDays(
+  { db }: FactsDeps,
+  { readAtMs, timeZone }: Pick<Facts, 'readAtMs' | 'timeZone'>,
+): Promise<readonly DayWatched[] | undefined> {
+  const since = new Date((Math.floor(readAtMs / DAY_MS) - TIMELINE_DAYS) * DAY_MS)
   try {
-    const days = await readOnly(db, WATCHED_STATEMENT_MS, (snapshot) => readWatchHours(snapshot, since, facts.timeZone))
-    return { days: days.slice(-TIMELINE_DAYS), untilMs: restUntil(clock.now()) }
+    const days = await readOnly(db, WATCHED_STATEMENT_MS, (snapshot) => readWatchHours(snapshot, since, timeZone))
+    return days.slice(-TIMELINE_DAYS)
   } catch (error) {
-    if (!hasCode(error, 'db.refused') || error.details.sqlState !== CANCELED) throw error
-    return { days: undefined, untilMs: startedAt + WATCHED_PAUSE_MS }
+    if (hasCode(error, 'db.refused') && error.details.sqlState === CANCELED) return undefined
+    throw error
   }
 }

@@ -15,7 +15,7 @@ import { overviewPage } from './render/overview-page.ts'
 import { unreachableSection, unreadSection } from './render/verdict-section.ts'
 import type { View } from './render/view.ts'
 import { judge, createExpectations, type RangeOf } from './verdict.ts'
-import { type FactsSource, type Known, type Facts, TIMELINE_DAYS } from './facts.ts'
+import { type Known, type ReadFacts, type Facts, TIMELINE_DAYS } from './facts.ts'
 import type { CallHistory } from './metrics/status-metrics.ts'
 import { problemPage } from './render/layout.ts'
 import type { Messages } from './messages.ts'
@@ -27,7 +27,7 @@ export interface PagesDeps {
   readonly db: Kysely<Database>
   readonly clock: Clock
   readonly log: Log
-  readonly source: FactsSource
+  readonly readFacts: ReadFacts
   readonly board: ProgressBoard
   readonly history: CallHistory
   readonly rangeOf: RangeOf
@@ -57,7 +57,7 @@ export async function makePage(
 ): Promise<PageContent> {
   const startedAt = deps.clock.now()
   const isPart = PART.test(path)
-  const known = await deps.source.read(isPart ? LONGEST_ANSWER_MS - PART_MS : undefined)
+  const known = await deps.readFacts(isPart ? LONGEST_ANSWER_MS - PART_MS : undefined)
   const { facts } = known
   if (facts === undefined) return pageOf(503, messages.title, unreachableSection(messages, undefined), undefined)
   const view = { messages, facts, nowMs: deps.clock.now(), expectations: createExpectations(facts, deps.rangeOf) }

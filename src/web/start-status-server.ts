@@ -11,7 +11,6 @@ import { createAccess } from './access.ts'
 import { answerRequest } from './answer-request.ts'
 import { readAssets } from './assets.ts'
 import { createReadiness, LONGEST_ANSWER_MS, within } from './health.ts'
-import { createLiveEvents } from './live-events.ts'
 import type { Language } from '../core/language.ts'
 import { type CountedCall, createStatusMetrics, createCallHistory } from './metrics/status-metrics.ts'
 import { makePage } from './pages.ts'
@@ -63,16 +62,13 @@ export async function startStatusServer(options: StatusServerOptions): Promise<S
   const assets = await readAssets()
   const history = createCallHistory(clock)
   const metrics = createStatusMetrics(options)
-  const source = createFactsSource(options)
-  const events = createLiveEvents(board, clock)
-  const endExpiry = board.listen((isTurn) => isTurn && source.expire())
-  const pages = { db, clock, log, source, board, history, rangeOf }
+  const readFacts = createFactsSource(options)
+  const pages = { db, clock, log, readFacts, board, history, rangeOf }
   // Of its own: who asks for readiness gets what is so now.
   const findDatabase = createReadiness(options)
   const answering = {
     access: createAccess(options.token, options),
     assets,
-    events,
     language: options.language,
     version: options.version,
     log,
@@ -80,7 +76,7 @@ export async function startStatusServer(options: StatusServerOptions): Promise<S
     readReadiness: createReadiness(options),
     renderMetrics: async () => {
       const [{ facts }, { database }] = await Promise.all([
-        source.read(LONGEST_ANSWER_MS),
+        readFacts(LONGEST_ANSWER_MS),
         findDatabase(),
         within(clock, LONGEST_ANSWER_MS, metrics.count(), undefined),
       ])
@@ -108,8 +104,6 @@ export async function startStatusServer(options: StatusServerOptions): Promise<S
       metrics.onCall(call)
     },
     [Symbol.asyncDispose]: async () => {
-      events[Symbol.dispose]()
-      endExpiry()
       if (!server.listening) return
       const closed = once(server, 'close')
       server.close()

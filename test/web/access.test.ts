@@ -90,8 +90,8 @@ const signIn = async (token: string, next = '/runs/1', headers: Readonly<Record<
     redirect: 'manual',
   })
 
-test('pages, metrics and events are closed; health and readiness are open', async () => {
-  for (const path of ['/', '/channels', '/runs/1', '/metrics', '/events', '/nothing']) {
+test('pages and metrics are closed; health and readiness are open', async () => {
+  for (const path of ['/', '/channels', '/runs/1', '/metrics', '/nothing']) {
     const answer = await guarded.get(path)
     expect([path, answer.status]).toEqual([path, 401])
     expect(await answer.text()).not.toContain('livehouse_')

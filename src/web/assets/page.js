@@ -1,10 +1,14 @@
-// What the page does beyond its markup: draws the charts from their tables, shows running jobs as they go, and renews itself.
+// What the page does beyond its markup: draws the charts from their tables, and renews itself.
 // Without it everything can be read all the same.
 ;(() => {
   const charts = new Map()
 
   const numberOf = (cell) => Number(cell.dataset.value)
-  const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
+  /** What a custom property is in the scheme of the moment. */
+  const colorOf = (name, element) => {
+    element.style.color = `var(${name})`
+    return getComputedStyle(element).color
+  }
 
   /** The numbers of a table: the names of its rows, and of each further column its head and its values. */
   function readTable(table) {
@@ -21,8 +25,8 @@
     const place = figure.querySelector('.canvas')
     if (!table || !place || !globalThis.Chart) return
     const { labels, series } = readTable(table)
-    const colors = [style('--chart-1'), style('--chart-2'), style('--chart-3')]
-    const [ink, line] = [style('--muted'), style('--line')]
+    const colors = ['--chart-1', '--chart-2', '--chart-3'].map((name) => colorOf(name, place))
+    const [ink, line] = ['--muted', '--line'].map((name) => colorOf(name, place))
     const canvas = document.createElement('canvas')
     canvas.setAttribute('role', 'img')
     canvas.setAttribute('aria-label', figure.querySelector('figcaption').textContent)
@@ -91,16 +95,12 @@
   }
 
   let isRenewing = false
-  let isAskedAgain = false
   const known = new Map()
 
   /** Asks for the page again and renews the parts that are different now. */
   async function renew() {
-    // What is on its way may be older than what asks for it now.
-    if (isRenewing) isAskedAgain = true
     if (isRenewing || document.hidden) return
     isRenewing = true
-    isAskedAgain = false
     try {
       const answer = await fetch(location.href, { headers: { accept: 'text/html' } })
       if (answer.status === 401) return location.reload()
@@ -120,7 +120,6 @@
       // The server is away; the next time may do.
     } finally {
       isRenewing = false
-      if (isAskedAgain) void renew()
     }
   }
 
@@ -129,21 +128,9 @@
     if (seconds > 0) setTimeout(() => void renew().finally(plan), seconds * 1000)
   }
 
-  function follow() {
-    if (!document.getElementById('progress')) return
-    const events = new EventSource('/events')
-    events.addEventListener('progress', (event) => {
-      const part = parse(JSON.parse(event.data)).querySelector('[data-renew]')
-      if (part) renewPart(part)
-    })
-    // Once soon, and once when a server that had to rest has read what is new.
-    events.addEventListener('turn', () => [700, 6000].map((ms) => setTimeout(() => void renew(), ms)))
-  }
-
   for (const part of document.querySelectorAll('[data-renew]')) known.set(part.id, part.outerHTML)
   drawCharts()
   plan()
-  follow()
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawCharts)
   document.addEventListener('visibilitychange', () => void renew())
 })()
