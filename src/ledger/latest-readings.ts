@@ -146,7 +146,7 @@ export interface ExpectedPart {
   readonly stream: StreamName
   /** Its name in the ledger. */
   readonly part: string
-  /** Met only on the day: it may wait for its first reading until the next one. */
+  /** Met on the day, or found again after days without an answer: it may wait for its first reading until the next one. */
   readonly isNew: boolean
 }
 
@@ -164,7 +164,9 @@ export async function countUnproven(
     from unnest(${expected.map(({ stream }) => stream)}::text[], ${expected.map(({ part }) => part)}::text[],
       ${expected.map(({ isNew }) => isNew)}::bool[]) as wanted (stream, partition, is_new)
     left join livehouse_ops.latest_readings using (stream, partition), day
-    where landed_at < day.begin or landed_at is null and not wanted.is_new
+    -- One that was read on the day before has not come back: of it something else has changed.
+    where landed_at < day.begin and not (wanted.is_new and landed_at < day.begin - interval '1 day')
+      or landed_at is null and not wanted.is_new
     group by wanted.stream`.execute(db)
   return new Map(rows.map(({ stream, ...counts }) => [stream, counts]))
 }
