@@ -50,21 +50,6 @@ test.each([
   expect(rows.map((row) => String(row['record_id'])).sort()).toEqual(expected.map((row) => row.recordId).sort())
 })
 
-test('the two times of a watch record select different rows', async () => {
-  await using service = await startEmulatedService()
-  const { records } = channelOf(service)
-  const [first] = records.rows
-  const body = {
-    start_time: formatWallTime((first?.leftAt ?? 0) - 1),
-    end_time: formatWallTime((first?.leftAt ?? 0) + 1),
-  }
-  const byEntry = await listOf(service, RECORDS, 'results', body)
-  service.emulator.switches.recordFilterTime = 'leave'
-  const byLeave = await listOf(service, RECORDS, 'results', body)
-  expect(byEntry.map((row) => row['record_id'])).not.toContain(first?.recordId)
-  expect(byLeave.map((row) => row['record_id'])).toContain(first?.recordId)
-})
-
 describe('the order of watch records', () => {
   const orders = ['time-asc', 'time-desc', 'id-asc', 'id-desc', 'shuffled'] as const
 
@@ -82,16 +67,6 @@ describe('the order of watch records', () => {
     expect(ids).toEqual(expected)
     const isSorted = [byTime, byTime.toReversed()].some((order) => order.join() === ids.join())
     expect(isSorted).toBe(recordOrder !== 'shuffled')
-  })
-
-  test('id follows the order of coming, also where time says otherwise', async () => {
-    await using service = await startEmulatedService({ switches: { recordOrder: 'id-desc' } })
-    const { records } = channelOf(service)
-    const [sample] = records.rows
-    if (sample) records.add({ ...sample, nick: 'late', enteredAt: 1_000_000 })
-    expect(await listOf(service, RECORDS, 'results', { perPage: 1 })).toMatchObject([{ nick: 'late' }])
-    service.emulator.switches.recordOrder = 'time-asc'
-    expect(await listOf(service, RECORDS, 'results', { perPage: 1 })).toMatchObject([{ nick: 'late' }])
   })
 })
 
@@ -173,38 +148,4 @@ test.each([
   expect(Array.isArray(fieldOf(signups.json, 'title'))).toBe(emptyLists === 'array')
   const gifts = await service.call('POST', '/v1/activities/:channel/giftRunning', { type: 'cash' })
   expect(gifts.json).toEqual([])
-})
-
-test('totals come as text when switched', async () => {
-  await using service = await startEmulatedService({ switches: { totals: 'text' } })
-  expect((await service.call('POST', VISITORS, {})).json).toMatchObject({ total_num: '60' })
-  expect((await service.call('GET', '/v1/account/managers')).json).toMatchObject({ page: { count: '25' } })
-  expect((await service.call('GET', '/v1/activities/:channel/getQuestionList')).json).toMatchObject({ total: '3' })
-})
-
-test('the status of a questionnaire comes as boolean when switched', async () => {
-  await using service = await startEmulatedService()
-  const statuses = async () => {
-    const { json } = await service.call('GET', '/v1/activities/:channel/getQuestionList')
-    const list: Fields[] = Reflect.get(Object(json), 'question_list')
-    return new Set(list.map((form) => typeof form['status']))
-  }
-  expect(await statuses()).toEqual(new Set(['number']))
-  service.emulator.switches.questionnaireStatus = 'boolean'
-  expect(await statuses()).toEqual(new Set(['boolean']))
-})
-
-test('a change of the world shows in the next answer', async () => {
-  await using service = await startEmulatedService()
-  const channel = channelOf(service)
-  const first = async () => (await listOf(service, VISITORS, 'results', { perPage: 1 }))[0]
-  const before = await first()
-  channel.name = '改名了'
-  expect(await first()).toEqual({ ...before, name: '改名了' })
-  const visitor = channel.visitors.rows.find((row) => row.userId === before?.['user_id'])
-  if (visitor) channel.visitors.replace(visitor, { ...visitor, commentCount: 4711 })
-  expect(await first()).toMatchObject({ user_id: before?.['user_id'], comment_count: 4711 })
-  const changed = channel.visitors.rows.find((row) => row.userId === before?.['user_id'])
-  if (changed) channel.visitors.remove(changed)
-  expect(await first()).not.toMatchObject({ user_id: before?.['user_id'] })
 })

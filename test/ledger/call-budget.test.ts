@@ -8,7 +8,7 @@ import { withParameters } from '../helpers/with-parameters.ts'
 import { hasCode } from '../../src/core/errors.ts'
 import type { Database } from '../../src/store/database.ts'
 import { openDatabase } from '../../src/store/pool.ts'
-import { type BudgetSettings, callBudget, readCallBudget } from '../../src/ledger/call-budget.ts'
+import { type BudgetSettings, callBudget } from '../../src/ledger/call-budget.ts'
 
 const settings: BudgetSettings = { v1Budget: 3, v1BudgetScope: 'account', timeZone: 'Asia/Shanghai' }
 const { signal } = new AbortController()
@@ -46,11 +46,6 @@ async function take(at: string, given: Partial<BudgetSettings> = {}, channelId =
 }
 
 const FIVE_PAST_TOMORROW = 'until 2026-11-20T16:05:00.000Z'
-
-test('a budget of 0 allows none', async () => {
-  expect(await take('2026-11-20T09:00:00', { v1Budget: 0 })).toBe(FIVE_PAST_TOMORROW)
-  expect(await readRows()).toEqual([])
-})
 
 test.each([
   ['23:54:59', '2026-11-20'],
@@ -112,22 +107,6 @@ describe('another scope on the same day gives no fresh calls:', () => {
       expect(await take('2026-11-20T12:00:00', byChannel, channelId)).toBe(FIVE_PAST_TOMORROW)
     }
   })
-
-  test('a day that was spent stays spent', async () => {
-    const at = Date.parse('2026-11-20T09:00:00+08:00')
-    const taken = await callBudget(database.db, { ...settings, ...byChannel }, ownClock)('9', at, signal)
-    await taken.spendDay()
-    expect(await take('2026-11-20T12:00:00')).toBe(FIVE_PAST_TOMORROW)
-    expect(await take('2026-11-20T12:00:00', byChannel, '10')).toBe('2026-11-20')
-  })
-
-  test('not where both take at once either', async () => {
-    const takings = Array.from({ length: 12 }, (_call, index) =>
-      take('2026-11-20T12:00:00', index % 2 === 0 ? {} : byChannel, '9', index % 3 === 0 ? other : database.db),
-    )
-    const taken = (await Promise.all(takings)).filter((day) => !day.startsWith('until'))
-    expect(taken).toHaveLength(3)
-  })
 })
 
 test('a day that the service calls spent is spent, whatever the count says', async () => {
@@ -137,12 +116,6 @@ test('a day that the service calls spent is spent, whatever the count says', asy
   await taken.spendDay()
   expect(await take('2026-11-20T10:00:00', { v1Budget: 100 })).toBe(FIVE_PAST_TOMORROW)
   expect(await take('2026-11-21T10:00:00')).toBe('2026-11-21')
-})
-
-test('a run that has been stopped takes none', async () => {
-  const reserve = callBudget(database.db, settings, ownClock)
-  await expect(reserve('9', 0, AbortSignal.abort(new Error('stopped')))).rejects.toThrow('stopped')
-  expect(await readRows()).toEqual([])
 })
 
 test('a call is durable once it is taken, also where the database is told to be quick about commits', async () => {
@@ -171,37 +144,6 @@ test('a call is durable once it is taken, also where the database is told to be 
     await quick.destroy()
   }
   expect(seen).toEqual([{ outside: 'off', inside: 'on' }])
-})
-
-describe('what is left', () => {
-  const at = Date.parse('2026-11-20T10:00:00+08:00')
-
-  test('of the account', async () => {
-    expect(await readCallBudget(database.db, settings, at)).toMatchObject({
-      serviceDay: '2026-11-20',
-      scopes: [{ scope: 'account', used: 0, left: 3, spentAt: null }],
-    })
-    await take('2026-11-19T09:00:00')
-    await take('2026-11-20T09:00:00')
-    expect(await readCallBudget(database.db, settings, at)).toMatchObject({ scopes: [{ used: 1, left: 2 }] })
-    const taken = await callBudget(database.db, settings, ownClock)('9', at, signal)
-    await taken.spendDay()
-    const { scopes } = await readCallBudget(database.db, settings, at)
-    expect(scopes).toEqual([{ scope: 'account', used: 2, left: 0, spentAt: new Date(at) }])
-    expect(await readCallBudget(database.db, { ...settings, v1Budget: 1 }, at)).toMatchObject({ scopes: [{ left: 0 }] })
-  })
-
-  test('of the channels that have used some', async () => {
-    const byChannel = { ...settings, v1BudgetScope: 'channel' } as const
-    expect((await readCallBudget(database.db, byChannel, at)).scopes).toEqual([])
-    await take('2026-11-20T09:00:00', byChannel, '10')
-    await take('2026-11-20T09:00:00')
-    expect((await readCallBudget(database.db, byChannel, at)).scopes).toMatchObject([
-      { scope: 'account', left: 2 },
-      { scope: 'channel=10', left: 1 },
-    ])
-    expect((await readCallBudget(database.db, settings, at)).scopes).toMatchObject([{ scope: 'account', left: 1 }])
-  })
 })
 
 test('no day is ever overspent, whoever takes at once, by whatever clock', async () => {

@@ -137,9 +137,9 @@ test('merging keeps coverage, sums, gaps, open backfills and drops, and what is 
       expect(await mergeSlices(db, NOW)).toBe(0)
       merged += gone
     }),
-    { numRuns: 100 },
+    { numRuns: 30 },
   )
-  expect(merged).toBeGreaterThan(20)
+  expect(merged).toBeGreaterThan(5)
 })
 
 test('a run merges what is older than a week, and the next plan is the same as without', async () => {

@@ -81,20 +81,6 @@ test('old runs go, young ones stay, and of each command the last that ended and 
   expect(await ids('run_id', 'runs')).toEqual(stay)
 })
 
-test('what alerts say of commands is the same before and after', async () => {
-  const interrupted = [{ stream: null, code: 'run.interrupted', partition: null, message: '' }]
-  const stay = [await addRun(800, 'sync', 'failed'), await addRun(700, 'sync', 'partial', interrupted)]
-  await addRun(600, 'sync', 'partial', interrupted)
-  stay.push(await addRun(500, 'sync', 'partial', interrupted), await addRun(900, 'backfill', 'failed'))
-  await addRun(900, 'run nightly')
-  await addJobRun(800, { runId: null, outcome: 'failed' })
-  await addJobRun(700, { status: 'skipped', outcome: null, runId: null })
-  const causes = await readCauses(database.db, NOW)
-  expect(causes).toMatchObject([{ name: 'backfill' }, { name: 'run nightly' }, { name: 'sync', runId: stay[0] }])
-  await prune()
-  expect(await readCauses(database.db, NOW)).toEqual(causes)
-})
-
 test('every table that names runs keeps them, and none that there is was left out', async () => {
   const { rows } = await sql<{ name: string }>`
     select table_name as name from information_schema.columns
@@ -113,17 +99,6 @@ test('every table that names runs keeps them, and none that there is was left ou
   expect(await prune()).toBe(REFERRING_TABLES.length)
   expect(await ids('run_id', 'runs')).toEqual(stay)
   for (const table of REFERRING_TABLES) expect(await ids('run_id', table), table).toHaveLength(1)
-})
-
-test('no key that refers to runs cascades from a table that is not looked at', async () => {
-  const { rows } = await sql<{ name: string }>`
-    select conrelid::regclass::text as name from pg_constraint where confrelid = 'livehouse_ops.runs'::regclass`.execute(
-    database.db,
-  )
-  expect(
-    rows.map(({ name }) => name.replace('livehouse_ops.', '')).filter((name) => !REFERRING_TABLES.includes(name)),
-  ).toEqual([])
-  expect(rows).not.toHaveLength(0)
 })
 
 test('of each job stays what its schedule, the alerts and the pages go by', async () => {
@@ -177,43 +152,6 @@ test('the latest day of each scope of the call budget stays, and alerts that nob
   expect(await ids('cause', 'alerts')).toEqual(['open', 'untold', 'young'])
 })
 
-test('a backfill stays while it is open or the ledger names it', async () => {
-  const add = async (status: string, days: number) =>
-    await one(sql`insert into livehouse_ops.backfills (arguments, status, started_at, finished_at)
-      values (${JSON.stringify({ status, days })}, ${status}, ${ago(days)}, ${status === 'open' ? null : ago(days)})
-      returning backfill_id as id`)
-  await add('finished', 900)
-  await add('abandoned', 900)
-  const stay = [
-    await add('open', 900),
-    await add('finished', 399),
-    await add('finished', 901),
-    await add('abandoned', 902),
-  ]
-  const [, , named, halfRead] = stay
-  const runId = await addRun(1)
-  for (const [table, id] of [
-    ['slices', named],
-    ['open_slices', halfRead],
-  ] as const) {
-    await referToRun(table, runId).execute(database.db)
-    await sql`update ${sql.table(`livehouse_ops.${table}`)} set backfill_id = ${id}`.execute(database.db)
-  }
-  expect(await prune()).toBe(2)
-  expect(await ids('backfill_id', 'backfills')).toEqual(stay)
-})
-
-test('ten thousand runs of a job go in one call, but for the last', async () => {
-  await sql`insert into livehouse_ops.job_runs (job, time_zone, local_time, is_repeat, due_at, status, outcome, attempts, worker,
-      started_at, finished_at)
-    select 'nightly', 'UTC', at at time zone 'UTC', false, at, 'ended', 'ok', 1, 'host:1', at, at
-    from generate_series(1, 10001) as n, lateral (select ${ago(900)}::timestamptz + n * interval '1 minute') as t (at)`.execute(
-    database.db,
-  )
-  expect(await prune()).toBe(10_000)
-  expect(await ids('job_run_id', 'job_runs')).toHaveLength(1)
-})
-
 test('one call deletes ten thousand runs at most, the next ones go on, also past those that have to stay', async () => {
   await sql`insert into livehouse_ops.runs (command, status, settings, started_at, finished_at)
     select 'sync', 'ok', '{}', at, at from generate_series(1, 12000) as n, lateral (select ${ago(900)}::timestamptz + n * interval '1 minute') as t (at)`.execute(
@@ -230,14 +168,4 @@ test('one call deletes ten thousand runs at most, the next ones go on, also past
   expect(await prune()).toBe(1000)
   expect(await ids('run_id', 'runs')).toEqual([...left.slice(0, 1000), last])
   expect(await prune()).toBe(0)
-})
-
-test('a signal ends it early', async () => {
-  await addRun(900)
-  await addRun(900)
-  await addJobRun(902, { isTick: false, status: 'running', outcome: null })
-  await addJobRun(901, { status: 'skipped', outcome: null })
-  await addJobRun(900)
-  expect(await pruneRecords(database.db, NOW, AbortSignal.abort())).toBe(0)
-  expect(await prune()).toBe(3)
 })

@@ -71,14 +71,6 @@ test('the last run of each command counts, and only when it is not green', async
   expect(JSON.stringify(causes)).not.toContain('13800001234')
 })
 
-test('runs of a job count for the job, and not for another command', async () => {
-  await addRun({ command: 'run nightly', status: 'partial', minute: 1 })
-  await addRun({ status: 'ok', minute: 2 })
-  expect(await readCauses(database.db, NOW)).toMatchObject([{ kind: 'run', name: 'run nightly', status: 'partial' }])
-  await addRun({ command: 'run nightly', status: 'ok', minute: 3 })
-  expect(await readCauses(database.db, NOW)).toEqual([])
-})
-
 test('a run that was only interrupted says nothing: the one before it counts', async () => {
   const interrupted = { stream: null, code: 'run.interrupted', partition: null, message: '' }
   await addRun({ status: 'ok', minute: 1 })
@@ -86,13 +78,6 @@ test('a run that was only interrupted says nothing: the one before it counts', a
   expect(await readCauses(database.db, NOW)).toEqual([])
   await addRun({ status: 'partial', minute: 3, errors: [interrupted, { ...interrupted, code: 'slice.short' }] })
   expect(await readCauses(database.db, NOW)).toMatchObject([{ kind: 'run', status: 'partial' }])
-})
-
-test('a job that failed before a run began counts as well', async () => {
-  await addJobRun('nightly', 'failed')
-  expect(await readCauses(database.db, NOW)).toEqual([
-    { kind: 'run', name: 'run nightly', runId: null, status: 'failed', problems: [] },
-  ])
 })
 
 test('what never came to its end tells its reason, without a number or an address of somebody', async () => {
@@ -104,46 +89,4 @@ test('what never came to its end tells its reason, without a number or an addres
     reason: expect.stringMatching(/^it was begun 5 times; … or … y+$/),
   })
   expect(JSON.stringify(cause).length).toBeLessThan(320)
-})
-
-test('where a run of the job says why it failed, it is that run that is told of', async () => {
-  const errors = [{ stream: 'gifts', code: 'api.refused', partition: null, message: 'a text of the service' }]
-  const runId = await addRun({ command: 'run nightly', status: 'failed', minute: 0, errors })
-  await addJobRun('nightly', 'failed', 'a text of the service')
-  expect(await readCauses(database.db, NOW)).toEqual([
-    {
-      kind: 'run',
-      name: 'run nightly',
-      runId,
-      status: 'failed',
-      problems: [{ stream: 'gifts', code: 'api.refused', count: 1 }],
-    },
-  ])
-})
-
-test('fields met within a day are news, channels that are gone are told by their id', async () => {
-  for (const [field, at] of [
-    ['vip', '2026-11-20T00:00:00Z'],
-    ['of13800001234', '2026-11-20T00:00:00Z'],
-    ['old', '2026-11-01T00:00:00Z'],
-  ] as const) {
-    await sql`insert into livehouse_ops.unknown_fields (stream, field, first_seen_at, run_id) values ('visitors', ${field}, ${at}, 1)`.execute(
-      database.db,
-    )
-  }
-  for (const [id, state] of [
-    ['9', 'gone'],
-    ['10', 'active'],
-    ['11', 'gone'],
-  ] as const) {
-    await sql`insert into livehouse.channels (channel_id, name, state, run_id) values (${id}, '某人的频道', ${state}, 1)`.execute(
-      database.db,
-    )
-  }
-  expect(await readCauses(database.db, NOW)).toEqual([
-    { kind: 'unknownField', stream: 'visitors', field: 'of…' },
-    { kind: 'unknownField', stream: 'visitors', field: 'vip' },
-    { kind: 'channelGone', channel: '11' },
-    { kind: 'channelGone', channel: '9' },
-  ])
 })

@@ -8,7 +8,7 @@ import { openDatabase } from '../../src/store/pool.ts'
 import { startEmulator } from '../../src/emulator/server.ts'
 import { createSharedPace } from '../../src/ledger/shared-pace.ts'
 import { createSharedTokenStore } from '../../src/ledger/shared-token-store.ts'
-import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
+import { connectClient, openContext } from '../helpers/connect-client.ts'
 import { listOf } from '../helpers/emulated-client.ts'
 import { emptyTables } from '../helpers/empty-tables.ts'
 import { createTestDatabase, onServer, type TestDatabase } from '../helpers/postgres.ts'
@@ -53,24 +53,6 @@ describe('what is kept', () => {
     await Promise.all(processes.map(change))
     expect(await readKept(database.db)).toEqual([{ host, version: '100', pace: { count: 100 } }])
   })
-
-  test('is one thing for each service', async () => {
-    await createSharedPace(database.db, host, systemClock).exchange(addOne)
-    const other = createSharedPace(database.db, 'other.example', systemClock)
-    expect(await other.exchange((pace) => ({ pace: { count: 7 }, before: pace }))).toMatchObject({ before: null })
-    expect(await readKept(database.db)).toHaveLength(2)
-  })
-
-  test('begins anew where a crash of the server has emptied the table', async () => {
-    const { exchange } = createSharedPace(database.db, host, systemClock)
-    await exchange(addOne)
-    await emptyTables(database.db)
-    await exchange(addOne)
-    expect(await readKept(database.db)).toMatchObject([{ pace: { count: 1 } }])
-    const { rows } = await sql<{ kind: string }>`
-      select relpersistence as kind from pg_class where oid = 'livehouse_ops.call_paces'::regclass`.execute(database.db)
-    expect(rows).toEqual([{ kind: 'u' }])
-  })
 })
 
 test('the time is that of the database, whatever the clocks of the machines show', async () => {
@@ -83,18 +65,6 @@ test('the time is that of the database, whatever the clocks of the machines show
   expect(Math.max(...shown) - Math.min(...shown)).toBeLessThan(100)
 })
 
-test.each([3_600_000, -3_600_000])('a clock that is set by %d ms is seen with the next exchange', async (stepMs) => {
-  let shiftMs = 0
-  const clock = { sleep: systemClock.sleep, now: () => systemClock.now() + shiftMs }
-  const { exchange, now } = createSharedPace(database.db, host, clock)
-  for (let times = 0; times < 8; times += 1) await exchange(addOne)
-  shiftMs = stepMs
-  await exchange(addOne)
-  const other = createSharedPace(database.db, host, systemClock)
-  await other.exchange(addOne)
-  expect(Math.abs(now() - other.now())).toBeLessThan(1000)
-})
-
 async function endConnections(): Promise<void> {
   await onServer(async (admin) => {
     await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = ${database.name}`.execute(
@@ -104,16 +74,6 @@ async function endConnections(): Promise<void> {
 }
 
 describe('a lost connection', () => {
-  test('in the midst of an exchange costs nothing but time', async () => {
-    await using db = await openDatabase(database.url, { maxConnections: 1 })
-    const { exchange } = createSharedPace(db, host, systemClock)
-    await exchange(addOne)
-    const lost = sql`select pg_terminate_backend(pg_backend_pid())`.execute(db)
-    const changed = exchange(addOne)
-    await errorOf(lost)
-    expect((await changed).pace).toEqual({ count: 2 })
-  })
-
   test('to a database that takes no other leaves this process alone, and below its ceiling, until it is back', async () => {
     await using db = await openDatabase(database.url)
     const cell = createSharedPace(db, host, systemClock)
@@ -152,7 +112,7 @@ test('ten processes at a ceiling of 25 calls a second never pass it, by the cloc
     return connectClient(emulator.baseUrl, { ...account, permits, tokenStore, clock: systemClock })
   })
   const call = async (connection: (typeof connections)[number]): Promise<void> => {
-    while (emulator.calls.length < 60) {
+    while (emulator.calls.length < 40) {
       // On a slow machine others may end its token twice.
       await connection
         .fetchPage({ list: listOf('managers'), page: 1, pageSize: 1 }, openContext())

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/server.ts'
-import { createSeal, createSharedTokenStore } from '../../src/ledger/shared-token-store.ts'
+import { createSharedTokenStore } from '../../src/ledger/shared-token-store.ts'
 import type { ConnectOptions } from '../../src/service/connect.ts'
 import type { Database } from '../../src/store/database.ts'
 import { openDatabase } from '../../src/store/pool.ts'
@@ -97,22 +97,6 @@ describe('being alone with it', () => {
     never.resolve()
     expect(await died).toMatchObject({ code: 'db.unreachable' })
   })
-
-  test('is not waited for any longer than the signal allows', async () => {
-    const held = Promise.withResolvers<void>()
-    const begun = Promise.withResolvers<void>()
-    const holder = createSharedTokenStore(elsewhere, application).exclusively(async () => {
-      begun.resolve()
-      await held.promise
-    }, signal)
-    await begun.promise
-    const controller = new AbortController()
-    const waiting = createSharedTokenStore(database.db, application).exclusively(async () => {}, controller.signal)
-    controller.abort(new Error('gave up'))
-    await expect(waiting).rejects.toThrow('gave up')
-    held.resolve()
-    await holder
-  })
 })
 
 /** Two processes with a pool each, at a clock that is moved by hand. */
@@ -202,33 +186,4 @@ describe('two processes', () => {
     await given.ask()
     expect(countCalls(given.emulator)).toEqual({ fetched: 2, refused: 6 })
   })
-})
-
-const purpose = 'token of app-1'
-const sealed = await createSeal('hush', purpose).seal('token-1 中文')
-
-test('what is sealed opens with the same secret, and shows nothing of itself', async () => {
-  expect(await createSeal('hush', purpose).open(sealed)).toBe('token-1 中文')
-  expect(sealed.toString('latin1')).not.toContain('token')
-})
-
-test('the same text is sealed differently each time', async () => {
-  expect(sealed.equals(await createSeal('hush', purpose).seal('token-1 中文'))).toBe(false)
-})
-
-test.each([
-  ['another secret', 'hush!', purpose],
-  ['another purpose', 'hush', 'token of app-2'],
-])('%s does not open it', async (_case, secret, other) => {
-  expect(await createSeal(secret, other).open(sealed)).toBeUndefined()
-})
-
-test.each([0, 12, 28, sealed.length - 1])('a change at byte %d is noticed', async (at) => {
-  const changed = Buffer.from(sealed)
-  changed[at] = (changed[at] ?? 0) ^ 1
-  expect(await createSeal('hush', purpose).open(changed)).toBeUndefined()
-})
-
-test('what is too short to have been sealed counts as none', async () => {
-  expect(await createSeal('hush', purpose).open(sealed.subarray(0, 20))).toBeUndefined()
 })

@@ -62,40 +62,12 @@ describe('where 4.8 and 4.9 expect their parameters', () => {
     await expect(call).rejects.toMatchObject({ code: 'paging.ignored' })
   })
 
-  test('the echo of a default proves nothing: the other place is still tried later', async () => {
-    await using service = await startScriptedService(managers('body'))
-    await using connection = connectClient(service.url)
-    expect(
-      (await connection.fetchPage({ list: listOf('managers'), page: 1, pageSize: 20 }, openContext())).items,
-    ).toHaveLength(20)
-    const second = await connection.fetchPage({ list: listOf('managers'), page: 2, pageSize: 20 }, openContext())
-    expect(second.items).toEqual(rows.slice(20, 40))
-  })
-
-  test('an answer that holds the whole list is taken, whatever its echo', async () => {
-    await using service = await startScriptedService(() => ({
-      json: { page: { p: 1, perPage: 1, count: 1 }, data: [{}] },
-    }))
-    await using connection = connectClient(service.url)
-    expect((await connection.fetchPage({ list: listOf('manager_usage'), ...first }, openContext())).items).toHaveLength(
-      1,
-    )
-    expect(service.requests).toHaveLength(1)
-  })
-
   test('a service that clamps the size is believed once the place has proved itself', async () => {
     await using service = await startScriptedService(managers('query', { most: 15 }))
     await using connection = connectClient(service.url)
     await connection.fetchPage({ list: listOf('managers'), ...first }, openContext())
     const page = await connection.fetchPage({ list: listOf('managers'), page: 2, pageSize: 30 }, openContext())
     expect(page).toMatchObject({ echoedPageSize: 15, items: rows.slice(15, 30) })
-  })
-
-  test('without an echo there is nothing to doubt', async () => {
-    await using service = await startScriptedService(() => ({ json: { page: { count: 2 }, data: [{}, {}] } }))
-    await using connection = connectClient(service.url)
-    expect((await connection.fetchPage({ list: listOf('managers'), ...first }, openContext())).items).toHaveLength(2)
-    expect(service.requests).toHaveLength(1)
   })
 })
 

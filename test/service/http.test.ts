@@ -1,8 +1,7 @@
 import { createServer } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { Agent, Dispatcher, EnvHttpProxyAgent } from 'undici'
 import { describe, expect, test } from 'vitest'
-import { createAgent, createHttp, type Http, type HttpOptions } from '../../src/service/http.ts'
+import { createHttp, type Http, type HttpOptions } from '../../src/service/http.ts'
 import { createSecrets } from '../../src/service/secrets.ts'
 import type { Call } from '../../src/service/send.ts'
 import { hasCode } from '../../src/core/errors.ts'
@@ -49,41 +48,6 @@ describe('what is sent', () => {
       'content-type': 'application/json',
       'accept-encoding': 'identity',
     })
-  })
-
-  test('connections are kept', async () => {
-    const ports = new Set<number | undefined>()
-    await using service = await startScriptedService(() => ({
-      raw: (response) => {
-        ports.add(response.socket?.remotePort)
-        response.end('[]')
-      },
-    }))
-    await using http = openHttp(service.url)
-    for (let i = 0; i < 5; i += 1) await http.exchange(call, openContext())
-    expect(ports.size).toBeLessThan(5)
-  })
-
-  test('a call that follows another at once finds a connection that is free', async () => {
-    const ports = new Set<number | undefined>()
-    await using service = await startScriptedService(() => ({
-      raw: (response) => {
-        ports.add(response.socket?.remotePort)
-        response.end('[]')
-      },
-    }))
-    await using http = openHttp(service.url, { concurrency: 1 })
-    for (let i = 0; i < 20; i += 1) await http.exchange(call, openContext())
-    expect(ports.size).toBeGreaterThan(1)
-    expect(ports.size).toBeLessThanOrEqual(3)
-  })
-
-  test('the attempt is told before it goes out', async () => {
-    await using service = await startScriptedService(() => ({ json: [] }))
-    await using http = openHttp(service.url)
-    const seen: number[] = []
-    await http.exchange(call, openContext({ onAttempt: () => seen.push(service.requests.length) }))
-    expect(seen).toEqual([0])
   })
 })
 
@@ -201,15 +165,4 @@ describe('failures of transport', () => {
     server.close()
     expect(error).toMatchObject({ code: 'api.unreachable' })
   })
-})
-
-test("is undici's own, with its methods, although the whole of undici is not loaded", async () => {
-  const agent = createAgent({ http: null, https: null, none: null }, {})
-  try {
-    expect(agent).toBeInstanceOf(EnvHttpProxyAgent)
-    expect(agent).toBeInstanceOf(Dispatcher)
-    expect(Reflect.get(agent, 'request')).toBe(Reflect.get(Agent.prototype, 'request'))
-  } finally {
-    await agent.destroy()
-  }
 })

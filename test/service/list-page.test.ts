@@ -24,43 +24,6 @@ function codeOf(list: ListRequest, json: unknown, page = 1): boolean {
   return false
 }
 
-describe('the five envelopes', () => {
-  test('results with totals; items stay as they came', () => {
-    const items = [{ user_id: 'a', unknown: [1] }, 'not an object', null]
-    const json = { total_num: 43, total_page: 3, page_num: 1, page_size: 20, results: items }
-    const page = read(visitorList, json)
-    expect(page).toEqual({ items, total: 43, echoedPage: 1, echoedPageSize: 20, title: undefined, serviceTimeMs: 7 })
-  })
-
-  test('page and data, with numbers as text', () => {
-    const page = read(managers, { page: { p: '2', perPage: '20', count: '25' }, data: [{ id: 1 }] }, 2)
-    expect(page).toMatchObject({ total: 25, echoedPage: 2, echoedPageSize: 20, items: [{ id: 1 }] })
-  })
-
-  test('errcode and question_list', () => {
-    const json = { errcode: 1000, msg: 'OK', page_index: 1, size: 20, total: 1, question_list: [{ question_id: 'q' }] }
-    expect(read(questions, json)).toMatchObject({ total: 1, echoedPage: 1, items: [{ question_id: 'q' }] })
-  })
-
-  test('title and data', () => {
-    const json = {
-      errcode: 1000,
-      msg: 'OK',
-      page_index: 1,
-      size: 10,
-      total: 1,
-      title: ['id', 'id'],
-      data: [['1', '2']],
-    }
-    expect(read(signups, json)).toMatchObject({ total: 1, title: ['id', 'id'], items: [['1', '2']] })
-  })
-
-  test.each([gifts, recordsV1])('bare arrays of $stream.name have no total and no echo', (list) => {
-    const page = read(list, [{ gift_id: 27 }])
-    expect(page).toMatchObject({ items: [{ gift_id: 27 }], total: undefined, echoedPage: undefined })
-  })
-})
-
 describe('what is not a list is never "no rows"', () => {
   test.each<[string, ListRequest, unknown]>([
     ['an object for a bare array', gifts, {}],
@@ -95,11 +58,6 @@ describe('no list is an empty page where the envelope says that there is nothing
   test('null on the last page that must hold rows is none of these', () => {
     expect(codeOf(visitorList, { total_num: 21, page_size: 20, results: null }, 2)).toBe(true)
   })
-})
-
-test('an echo that cannot be read says nothing, and does not fail the page', () => {
-  const page = read(visitorList, { total_num: 1, page_num: 'first', page_size: null, results: [{}] })
-  expect(page).toMatchObject({ echoedPage: undefined, echoedPageSize: undefined, items: [{}] })
 })
 
 test('the message describes the shape without showing values', () => {

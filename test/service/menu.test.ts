@@ -28,20 +28,6 @@ describe('what is checked before it is sent', () => {
   ])('%s', (_case, menu, rule) => {
     expect(brokenRule(menu)).toMatch(rule)
   })
-
-  test.each<[string, MenuRequest]>([
-    ['4 Chinese characters', { name: '精彩回放' }],
-    ['8 letters', { name: 'abcdefgh' }],
-    ['2 Chinese characters and 4 letters', { name: '精彩abcd' }],
-    ['nothing at all', {}],
-    ['videos', { type: 3, vids: [522323, 522324] }],
-  ])('%s pass', (_case, menu) => {
-    expect(brokenRule(menu)).toBeUndefined()
-  })
-
-  test('a menu id is an integer', () => {
-    expect(brokenRule({}, 1.5)).toMatch(/^the menu id/)
-  })
 })
 
 describe('saving', () => {

@@ -3,7 +3,6 @@ import { pace } from '../../src/service/pace.ts'
 import { createPermits, type Permits } from '../../src/service/permits.ts'
 import type { Answer, Call, Send } from '../../src/service/send.ts'
 import { systemClock } from '../../src/core/clock.ts'
-import { LivehouseError } from '../../src/core/errors.ts'
 import { createMemoryPaceCell } from '../../src/core/pace-cell.ts'
 import { errorOf, openContext } from '../helpers/connect-client.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
@@ -100,48 +99,4 @@ test('a call that waits for its turn holds no place: an endpoint that is slow le
   for (let i = 0; i < 3; i += 1) await release()
   await Promise.all(calls)
   expect(started).toEqual(['a', 'b'])
-})
-
-test('what a call needs is waited for in its turn, and only a call of another endpoint passes by', async () => {
-  const order: string[] = []
-  const begun = Promise.withResolvers<void>()
-  const ready = Promise.withResolvers<void>()
-  let asked = 0
-  const prepare = async () => {
-    asked += 1
-    if (asked !== 4) return
-    begun.resolve()
-    await ready.promise
-  }
-  const next: Send = async ({ channelId = '' }) => {
-    order.push(channelId)
-    return answer
-  }
-  const preparationOf = ({ channelId }: Call) => (channelId === 'urgent' ? undefined : { prepare, isReady: () => true })
-  const send = pace(next, { permits: freely, preparationOf })
-  const calls = ['first', 'second', 'third'].map((id) => send(callOf(id), openContext()))
-  await begun.promise
-  await send({ ...callOf('urgent'), endpoint: 'token' }, openContext())
-  ready.resolve()
-  await Promise.all(calls)
-  expect(order).toEqual(['urgent', 'first', 'second', 'third'])
-})
-
-test('only a refusal is reported as one: whatever else fails was answered', async () => {
-  const outcomes: unknown[] = []
-  const permits: Permits = {
-    take: async () => ({
-      answered: () => void outcomes.push('answered'),
-      refused: (retryAfterMs) => void outcomes.push(retryAfterMs),
-    }),
-  }
-  const errors = [
-    new LivehouseError('api.status', '502', { call: 'a', status: 502, reason: '' }),
-    new LivehouseError('api.rateLimited', '429', { call: 'b', retryAfterMs: 2000 }),
-  ]
-  const next: Send = async () => {
-    throw errors.shift() ?? new Error('no more')
-  }
-  for (const id of ['a', 'b', 'c']) await errorOf(pace(next, { permits })(callOf(id), openContext()))
-  expect(outcomes).toEqual(['answered', 2000, 'answered'])
 })

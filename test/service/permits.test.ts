@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createPermits, type Permits } from '../../src/service/permits.ts'
 import { createMemoryPaceCell, type PaceCell } from '../../src/core/pace-cell.ts'
-import { errorOf, openContext } from '../helpers/connect-client.ts'
+import { openContext } from '../helpers/connect-client.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
 import { mostWithin, simulateCalls } from '../helpers/simulate-calls.ts'
@@ -19,13 +19,6 @@ describe('the ceiling', () => {
     expect(arrivals.length).toBeGreaterThan(20 * ceiling * 0.9)
   })
 
-  test('below one call a second holds too', async () => {
-    const simulation = { service: 'bucket', seconds: 30, processes: 3, ceiling: 0.5 } as const
-    const { arrivals } = await simulateCalls(simulation)
-    expect(mostWithin(arrivals, 2000)).toBe(1)
-    expect(arrivals.length).toBeGreaterThanOrEqual(13)
-  })
-
   test.each([
     [25, 10, 16, 0.8],
     [1, 10, 16, 0.1],
@@ -39,20 +32,6 @@ describe('the ceiling', () => {
       expect(exchanges).toBeLessThan(80)
     },
   )
-
-  test('above the limit of the service changes nothing', async () => {
-    const run = await simulateCalls({ service: 'bucket', limit: 10, seconds: 60, processes: 2, ceiling: 20 })
-    expect(run.answered(10)).toBeGreaterThan(9.4)
-    expect(run.refused(10)).toBeLessThan(0.02)
-  })
-})
-
-test.each([1, 4])('without any limit only concurrency and latency count, %d processes', async (processes) => {
-  const simulation = { service: 'bucket', seconds: 10, latencyMs: 45 } as const
-  const { arrivals, exchanges } = await simulateCalls({ ...simulation, processes })
-  // 45 ms and twice 2.5 of jitter on average.
-  expect(arrivals.length / (processes * 16 * (10_000 / 50))).toBeGreaterThan(0.97)
-  expect(exchanges).toBeLessThan(processes * 5)
 })
 
 test.each([
@@ -137,62 +116,6 @@ describe('a refusal', () => {
     await clock.advance(75_000)
     await expect(next).resolves.toBeDefined()
   })
-})
-
-test('what did not last until the call could leave is prepared again, once, before it takes an instant', async () => {
-  const { clock, permits, signal } = setUp(undefined, 10)
-  await permits.take({ endpoint: 'visitorList' }, signal)
-  let prepared = 0
-  const preparation = { prepare: async () => void (prepared += 1), isReady: () => false }
-  const taken = permits.take({ endpoint: 'visitorList' }, signal, preparation)
-  await clock.advance(1000)
-  await taken
-  expect(prepared).toBe(2)
-})
-
-test('what cannot be prepared fails its call, and not the next', async () => {
-  const { permits, signal } = setUp()
-  const preparation = { prepare: () => Promise.reject(new Error('no token')), isReady: () => true }
-  const failing = errorOf(permits.take({ endpoint: 'visitorList' }, signal, preparation))
-  const next = permits.take({ endpoint: 'visitorList' }, signal)
-  expect(String(await failing)).toBe('Error: no token')
-  await expect(next).resolves.toBeDefined()
-})
-
-test('a caller that gives up in the queue does not stop those behind it', async () => {
-  const { clock, permits, signal } = setUp()
-  ;(await permits.take({ endpoint: 'visitorList' }, signal)).refused(1000)
-  const controller = new AbortController()
-  const gone = errorOf(permits.take({ endpoint: 'visitorList' }, controller.signal))
-  const stays = permits.take({ endpoint: 'visitorList' }, signal)
-  await clock.advance(10)
-  controller.abort(new Error('gave up'))
-  expect(String(await gone)).toBe('Error: gave up')
-  await clock.advance(2000)
-  await expect(stays).resolves.toBeDefined()
-})
-
-test('a call that comes too late to its instant takes another: else too many could arrive within a second', async () => {
-  const clock = createFakeClock()
-  let sleeps = 0
-  // Timers of a machine that is busy now and then.
-  const lateMs = () => ((sleeps += 1) % 4 === 0 ? 400 : 0)
-  const late = { ...clock, sleep: async (ms: number, signal?: AbortSignal) => await clock.sleep(ms + lateMs(), signal) }
-  const cell = createMemoryPaceCell(clock)
-  const options = { maxCallsPerSecond: 20, cell, log: createRecordingLog().log }
-  const signal = openContext().signal
-  const arrivals: number[] = []
-  const call = async ({ take }: ReturnType<typeof createPermits>) => {
-    for (;;) {
-      await take({ endpoint: 'visitorList' }, signal)
-      arrivals.push(clock.now())
-    }
-  }
-  void call(createPermits({ ...options, clock: late }))
-  void call(createPermits({ ...options, clock }))
-  await clock.advance(20_000)
-  expect(mostWithin(arrivals, 1000)).toBeLessThanOrEqual(20)
-  expect(arrivals.length).toBeGreaterThan(200)
 })
 
 test('a shared clock that is set back by an hour holds nobody back', async () => {

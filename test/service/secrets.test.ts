@@ -86,35 +86,39 @@ function spread(error: unknown): string {
 }
 
 describe('no failure shows a secret, a token, or the address that carried them', () => {
-  test.each(Object.keys(failures).flatMap((kind) => Object.keys(calls).map((name) => [kind, name] as const)))(
-    '%s to the call %s',
-    async (kind, name) => {
-      await using service = await startScriptedService((request) => {
-        const isOtherTokenCall = name !== 'token' && request.path.endsWith('/token')
-        if (isOtherTokenCall) return { json: { errcode: 1000, access_token: issued, expire_time: 7200 } }
-        return failures[kind]?.(request) ?? {}
-      })
-      const { log, lines } = createRecordingLog()
-      const secrets: string[] = []
-      await using connection = connectClient(service.url, {
-        appId: 'app-1',
-        appSecret,
-        apiToken: fixed,
-        log,
-        requestTimeoutMs: kind === 'no answer' ? 30 : 5000,
-        addSecret: (value) => secrets.push(value),
-      })
-      // The fetched token is known from here on, as it is to a client that has worked for a while.
-      if (name !== 'token') await connection.accessToken(openContext())
-      expect(secrets).toEqual(name === 'token' ? [] : [issued])
-      const error = await errorOf(calls[name]?.(connection) ?? Promise.resolve())
-      expect(error).toMatchObject({ name: 'LivehouseError' })
-      const shown = `${spread(error)}\n${inspect(lines, { depth: 20 })}`
-      const known = name === 'token' ? hidden.filter((value) => value !== issued) : hidden
-      for (const value of known) expect(shown).not.toContain(value)
-      expect(shown).not.toMatch(/[?&](secret|token|appid)=/)
-    },
-  )
+  const cases = [
+    ...Object.keys(failures).map((kind) => [kind, 'visitors'] as const),
+    ...Object.keys(calls).map((name) => ['errcode', name] as const),
+    ['cut JSON', 'token'],
+    ['redirect', 'token'],
+    ['502', 'ticket'],
+  ] as const
+  test.each(cases)('%s to the call %s', async (kind, name) => {
+    await using service = await startScriptedService((request) => {
+      const isOtherTokenCall = name !== 'token' && request.path.endsWith('/token')
+      if (isOtherTokenCall) return { json: { errcode: 1000, access_token: issued, expire_time: 7200 } }
+      return failures[kind]?.(request) ?? {}
+    })
+    const { log, lines } = createRecordingLog()
+    const secrets: string[] = []
+    await using connection = connectClient(service.url, {
+      appId: 'app-1',
+      appSecret,
+      apiToken: fixed,
+      log,
+      requestTimeoutMs: kind === 'no answer' ? 30 : 5000,
+      addSecret: (value) => secrets.push(value),
+    })
+    // The fetched token is known from here on, as it is to a client that has worked for a while.
+    if (name !== 'token') await connection.accessToken(openContext())
+    expect(secrets).toEqual(name === 'token' ? [] : [issued])
+    const error = await errorOf(calls[name]?.(connection) ?? Promise.resolve())
+    expect(error).toMatchObject({ name: 'LivehouseError' })
+    const shown = `${spread(error)}\n${inspect(lines, { depth: 20 })}`
+    const known = name === 'token' ? hidden.filter((value) => value !== issued) : hidden
+    for (const value of known) expect(shown).not.toContain(value)
+    expect(shown).not.toMatch(/[?&](secret|token|appid)=/)
+  })
 
   test('a service that is not there, behind a proxy with a password', async () => {
     const proxy = `http://user:${proxyPassword}@127.0.0.1:1`

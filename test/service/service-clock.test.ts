@@ -3,7 +3,6 @@ import type { RawAnswer } from '../../src/service/http.ts'
 import { createServiceClock } from '../../src/service/service-clock.ts'
 
 const { signal } = new AbortController()
-const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 
 /** A machine whose clock is moved by hand, and a service `skewMs` ahead of what that clock showed at the start. */
@@ -35,41 +34,6 @@ function setup({ skewMs = 0, hasDate = true, isSteady = false } = {}) {
   return { machine, pass, jump, asked: () => asked, service: made.serviceClock, timed: made.timed, call, serviceMs }
 }
 
-test('the service is asked once, and its clock is carried on for a minute', async () => {
-  const { pass, asked, service, serviceMs } = setup({ skewMs: -7 * MINUTE_MS })
-  expect(service.ownAheadMs()).toBeUndefined()
-  await service.refresh(signal)
-  expect(service.now()).toBe(serviceMs())
-  expect(service.ownAheadMs()).toBe(7 * MINUTE_MS)
-  pass(MINUTE_MS - 1)
-  await service.refresh(signal)
-  expect(service.now()).toBe(serviceMs())
-  expect(asked()).toBe(1)
-  pass(1)
-  await service.refresh(signal)
-  expect(asked()).toBe(2)
-})
-
-test('an answer to another call tells it as well, but for those of the address of authorization', async () => {
-  const { asked, service, serviceMs, timed, call } = setup({ skewMs: DAY_MS })
-  await timed({ ...call, host: 'auth' }, { signal })
-  expect(service.ownAheadMs()).toBeUndefined()
-  await timed(call, { signal })
-  await service.refresh(signal)
-  expect(service.now()).toBe(serviceMs())
-  expect(asked()).toBe(2)
-})
-
-test('a clock that the answers agree with is followed to the millisecond, however long they were under way', async () => {
-  const { machine, pass, service, timed, call } = setup()
-  for (const tripMs of [0, 15_000, 3, 300]) {
-    machine.tripMs = tripMs
-    pass(1234)
-    await timed(call, { signal })
-    expect(service.now()).toBe(machine.nowMs)
-  }
-})
-
 test('of an answer from a cache the time counts at which it was served', async () => {
   const { machine, service, timed, call, serviceMs } = setup({ skewMs: DAY_MS })
   machine.ageSeconds = 3600
@@ -90,12 +54,4 @@ test.each([
     expect(Math.abs(service.now() - serviceMs())).toBeLessThanOrEqual(1000)
     expect(asked()).toBe(2)
   }
-})
-
-test("without a Date header it is this machine's clock", async () => {
-  const { machine, service, jump } = setup({ skewMs: DAY_MS, hasDate: false })
-  await service.refresh(signal)
-  jump(DAY_MS)
-  expect(service.now()).toBe(machine.nowMs)
-  expect(service.ownAheadMs()).toBeUndefined()
 })

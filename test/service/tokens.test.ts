@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import type { ConnectOptions } from '../../src/service/connect.ts'
-import type { TokenShelf, TokenStore } from '../../src/service/tokens.ts'
 import { askTicket, connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
 import { listOf } from '../helpers/emulated-client.ts'
 import { createFakeClock, type FakeClock } from '../helpers/fake-clock.ts'
@@ -64,21 +63,6 @@ describe('a fetched token', () => {
     expect(given.fetched()).toBe(1)
   })
 
-  test('a caller who gives up does not take the token from the others', async () => {
-    await using given = await setUp()
-    const controller = new AbortController()
-    const left = errorOf(
-      given.connection.fetchPage(
-        { list: listOf('visitors', { channel: '9' }), ...paging },
-        { signal: controller.signal },
-      ),
-    )
-    const stays = given.ask()
-    controller.abort(new Error('gave up'))
-    expect(String(await left)).toBe('Error: gave up')
-    await expect(stays).resolves.toMatchObject({ total: 0 })
-  })
-
   test.each([
     ['five minutes before the end of a long validity', 7200, 7200 - 301, 7200 - 300],
     ['when a quarter of a short validity is left', 60, 44, 45],
@@ -94,32 +78,6 @@ describe('a fetched token', () => {
     await given.ask()
     expect(given.fetched()).toBe(2)
   })
-
-  test.each<[string, unknown, number]>([
-    ['an integer', 3600, 3600],
-    ['numeric text', '3600', 3600],
-    ['a time of day in the zone of the service', '2026-11-20 15:00:00', 3600],
-    ['less than nothing, which is nothing', -5, 0],
-    ['the same as text', '-5', 0],
-    ['nothing', undefined, 7200],
-    ['something unreadable', 'later', 7200],
-  ])('its validity may be %s', async (_case, expireTime, validSeconds) => {
-    await using given = await setUp({
-      token: () => ({
-        headers: { date: 'Fri, 20 Nov 2026 06:00:00 GMT' },
-        json: { errcode: 1000, msg: 'OK', access_token: 'token-x', expire_time: expireTime },
-      }),
-    })
-    const token = await given.connection.accessToken(openContext())
-    expect(token.expiresAtMs - token.issuedAtMs).toBe(validSeconds * 1000)
-  })
-
-  test('a validity of nothing at all is used for the call that asked', async () => {
-    await using given = await setUp({ token: (n) => ({ json: { access_token: `token-${n}`, expire_time: 0 } }) })
-    await given.ask()
-    await given.ask()
-    expect(given.bearers()).toEqual(['Bearer token-1', 'Bearer token-2'])
-  })
 })
 
 describe('401', () => {
@@ -128,22 +86,6 @@ describe('401', () => {
     await given.ask()
     expect(given.bearers()).toEqual(['Bearer token-1', 'Bearer token-2'])
     await given.ask()
-    expect(given.fetched()).toBe(2)
-  })
-
-  test('on many calls at once costs one new token', async () => {
-    await using given = await setUp({ accepts: (bearer) => bearer !== 'token-1' })
-    await Promise.all(Array.from({ length: 16 }, given.ask))
-    expect(given.fetched()).toBe(2)
-  })
-
-  test('once, where the service issues the same token again while it is valid, costs one renewal', async () => {
-    let asked = 0
-    await using given = await setUp({
-      token: () => ({ json: { errcode: 1000, access_token: 'token-x', expire_time: 7200 } }),
-      accepts: () => (asked += 1) > 1,
-    })
-    for (let calls = 0; calls < 5; calls += 1) await given.ask()
     expect(given.fetched()).toBe(2)
   })
 
@@ -208,40 +150,4 @@ describe('4.1 that fails', () => {
     expect(String(error)).toContain('LIVEHOUSE_APP_SECRET')
     expect(given.fetched()).toBe(1)
   })
-
-  test('an errcode that says nothing of the credentials is repeated twice, and told as trouble of the service', async () => {
-    await using given = await setUp({ token: () => ({ json: { errcode: 5000, msg: 'system busy' } }) })
-    const error = await errorOf(given.ask())
-    expect(error).toMatchObject({ code: 'api.noToken' })
-    expect(String(error)).toMatch(/"system busy".* trouble of the service.* after 3 attempts/)
-    expect(given.fetched()).toBe(3)
-  })
-
-  test('errcode 1000 without a token is no success', async () => {
-    await using given = await setUp({ token: () => ({ json: { errcode: 1000, msg: 'invalid secret' } }) })
-    await expect(given.ask()).rejects.toMatchObject({ code: 'api.noToken' })
-  })
-
-  test('a passing failure is repeated by the call that waits, and the next fetch succeeds', async () => {
-    await using given = await setUp({
-      token: (n) =>
-        n < 3 ? { status: 502, text: '' } : { json: { errcode: 1000, access_token: 'token-3', expire_time: 7200 } },
-    })
-    await expect(given.ask()).resolves.toMatchObject({ total: 0 })
-    expect(given.bearers()).toEqual(['Bearer token-3'])
-  })
-})
-
-test('a shared store is read before a token is asked for, and gets what was fetched', async () => {
-  const kept = { value: 'token-of-another-process', issuedAtMs: 0, expiresAtMs: Number.MAX_SAFE_INTEGER }
-  const written: string[] = []
-  const shelf: TokenShelf = { read: async () => kept, write: async ({ value }) => void written.push(value) }
-  const tokenStore: TokenStore = { ...shelf, exclusively: (work) => work(shelf) }
-  await using given = await setUp({ accepts: (bearer) => bearer !== 'token-2' }, { tokenStore })
-  await given.ask()
-  expect(given.bearers()).toEqual(['Bearer token-of-another-process'])
-  expect(given.fetched()).toBe(0)
-  await using other = await setUp({ accepts: (bearer) => bearer === 'token-1' }, { tokenStore })
-  await other.ask()
-  expect(written).toEqual(['token-1'])
 })
