@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { status } from '../../src/cli/status.ts'
 import { sync } from '../../src/cli/sync.ts'
@@ -8,7 +9,7 @@ import { startTestStatusServer } from '../helpers/status-server.ts'
 
 const DAY_MS = 86_400_000
 
-/** What page, metrics and `status` say of the signups, a second account after the other. */
+/** What page, metrics, analysts' view and `status` say of the signups, a second account after the other. */
 async function look({ database, clock, run }: TestAccount) {
   await using page = await startTestStatusServer(database, {
     clock: { now: () => clock.nowMs, sleep: systemClock.sleep },
@@ -16,10 +17,19 @@ async function look({ database, clock, run }: TestAccount) {
   const metrics = await page.text('/metrics')
   const { code, printed } = await run(status, ['--json', '--max-age', '26h'])
   const { streams, stale } = JSON.parse(printed[0] ?? '')
+  const { rows } = await sql<{ channel: string; days: number }>`
+    select channel_id as channel, (${new Date(clock.nowMs)}::timestamptz at time zone 'Asia/Shanghai')::date - complete_through as days
+    from livehouse_bi.freshness where stream = 'signups' order by channel_id`.execute(database.db)
+  const { rows: incomplete } = await sql<{ day: string }>`
+    select distinct channel_id, day::text from livehouse_bi.daily_channel where not is_signup_complete`.execute(
+    database.db,
+  )
   return {
+    incomplete,
     title: /<h1[^>]*>([^<]*)/.exec(await page.text('/'))?.[1],
     isComplete: /^livehouse_is_complete 1$/m.test(metrics),
     behind: Number(/livehouse_seconds_behind\{stream="signups"\} (\S+)/.exec(metrics)?.[1]),
+    daysBehind: rows.map(({ days }) => days),
     partitions: streams.signups.partitions.verified,
     stale,
     code,
@@ -43,6 +53,7 @@ test('of a questionnaire that was deleted at the source nothing is late, and whe
   const without = await look(account)
   expect(without).toMatchObject({ title: 'Last night is complete', isComplete: true, stale: [] })
   expect(without.behind).toBeLessThan(3600)
+  expect(without).toMatchObject({ daysBehind: before.daysBehind, incomplete: [] })
   expect(without.partitions).toBe(before.partitions - 1)
 
   list.add(deleted)

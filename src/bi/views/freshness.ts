@@ -100,6 +100,7 @@ export const freshness: BiView = {
             landed_at as last_landed_at, latest_at as last_read_at, latest_proof as proof
           from livehouse_ops.latest_readings
         ) r full join ${expected} e using (stream, partition)
+        where partition not in (select partition from livehouse_ops.unlisted_questionnaires)
       ) s
       left join lateral (select min(upper(x)) as first_end, count(*) - 1 as gaps from unnest(s.covers) x) r on s.covers is not null
     ) p group by p.stream, p.channel_id

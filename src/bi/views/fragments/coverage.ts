@@ -24,7 +24,9 @@ export const channelCoverage = `(
           when r.questionnaires_read_at is not null then '{(,)}' end as settled
       from livehouse.questionnaires q
       left join ${perPartition('signups')} p on p.partition = 'channel=' || q.channel_id || '/question=' || q.question_id
-      where q.channel_id = c.channel_id
+      where q.channel_id = c.channel_id and not exists (
+        select from livehouse_ops.unlisted_questionnaires u where u.partition = 'channel=' || q.channel_id || '/question=' || q.question_id
+      )
     ) s on true
   )`
 
