@@ -41,8 +41,6 @@ export type Cause =
     }
   /** The database does not answer a machine, or refuses all that it asks: `sqlState`, else null. */
   | { readonly kind: 'database'; readonly host: string; readonly sqlState: string | null }
-  /** Nothing: an operator wants to see an alert arrive. */
-  | { readonly kind: 'test' }
 
 /** The same text for the same cause, however its facts change. */
 export function keyOfCause(cause: Cause): string {
@@ -61,8 +59,6 @@ export function keyOfCause(cause: Cause): string {
       return `budget=${cause.job}`
     case 'database':
       return `database=${cause.host}`
-    case 'test':
-      return cause.kind
   }
 }
 

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { type Kysely, sql } from 'kysely'
-import { wallTimeAt } from '../core/wall-clock.ts'
 import type { Database } from './database.ts'
 import { MIGRATION_LOCK_TABLE, MIGRATION_SCHEMA, MIGRATION_TABLE } from './migration-lock.ts'
 
 /** The server behind a connection, and what its user may do there. */
 export interface Rights {
   readonly version: string
+  /** As SQL writes it, like `database`. */
   readonly user: string
+  readonly database: string
   /** A standby, or read-only by setting. */
   readonly isReadOnly: boolean
   /** May make what is missing of the schemas, and change every table that is there. */
@@ -18,8 +19,9 @@ export interface Rights {
 
 /** Asks the catalog; changes nothing. */
 export async function readRights(db: Kysely<Database>): Promise<Rights> {
-  const server = await sql<ServerRow>`
-    select current_setting('server_version') as version, current_user::text as "user",
+  const server = await sql<Pick<Rights, 'version' | 'user' | 'database' | 'isReadOnly'>>`
+    select current_setting('server_version') as version, quote_ident(current_user) as "user",
+      quote_ident(current_database()) as database,
       pg_is_in_recovery() or current_setting('default_transaction_read_only')::boolean as "isReadOnly"`.execute(db)
   const schemas = await sql<{ canCreate: boolean }>`
     select coalesce(has_schema_privilege(n.oid, 'create'), has_database_privilege(current_database(), 'create'))
@@ -49,38 +51,9 @@ const writtenByMigrations: ReadonlySet<string> = new Set(
   [MIGRATION_TABLE, MIGRATION_LOCK_TABLE].map((table) => `${MIGRATION_SCHEMA}.${table}`),
 )
 
-interface ServerRow {
-  readonly version: string
-  readonly user: string
-  readonly isReadOnly: boolean
-}
-
 interface TableRow {
   readonly name: string
   readonly isOwned: boolean
   readonly canRead: boolean
   readonly canWrite: boolean
-}
-
-/** How the server's own list of zones has one. */
-export interface ServerZone {
-  readonly isKnown: boolean
-  /** Instants at which its clock shows another time than ours, in milliseconds since 1970. */
-  readonly differences: readonly number[]
-}
-
-/** Holds the server's clock of a zone against this runtime's, at instants (milliseconds since 1970). */
-export async function readZone(
-  db: Kysely<Database>,
-  timeZone: string,
-  instants: readonly number[],
-): Promise<ServerZone> {
-  const known = await sql<{ isKnown: boolean }>`
-    select exists (select from pg_timezone_names where lower(name) = lower(${timeZone})) as "isKnown"`.execute(db)
-  if (known.rows[0]?.isKnown !== true) return { isKnown: false, differences: [] }
-  const { rows } = await sql<{ wall: string }>`
-    select extract(epoch from (to_timestamp(floor(ms / 1000)) at time zone ${timeZone}))::bigint::text as wall
-    from unnest(${[...instants]}::float8[]) with ordinality as given (ms, place) order by place`.execute(db)
-  const differences = instants.filter((instant, index) => Number(rows[index]?.wall) !== wallTimeAt(instant, timeZone))
-  return { isKnown: true, differences }
 }

@@ -43,8 +43,6 @@ const english: Words = {
         return cause.sqlState === null
           ? `The database does not answer livehouse on ${named(cause.host)}, which waits for it.`
           : `The database refuses what livehouse on ${named(cause.host)} asks (${reasonOf(cause.sqlState, 'its disk is full')}); it is asked again. See the log.`
-      case 'test':
-        return 'This is a test: alerts of livehouse arrive here.'
     }
   },
   cleared: (cause) => {
@@ -63,8 +61,6 @@ const english: Words = {
         return `Job ${cause.job} will be done in time.`
       case 'database':
         return `The database answers livehouse on ${named(cause.host)} again.`
-      case 'test':
-        return 'The test is over.'
     }
   },
 }
@@ -95,8 +91,6 @@ const chinese: Words = {
         return cause.sqlState === null
           ? `数据库对 ${named(cause.host)} 上的 livehouse 没有响应；正在等待。`
           : `数据库拒绝 ${named(cause.host)} 上 livehouse 的请求（${reasonOf(cause.sqlState, '磁盘已满')}）；将继续重试。详见日志。`
-      case 'test':
-        return '这是一条测试：livehouse 的告警会发送到这里。'
     }
   },
   cleared: (cause) => {
@@ -115,8 +109,6 @@ const chinese: Words = {
         return `任务 ${cause.job} 可以按时完成。`
       case 'database':
         return `数据库已恢复对 ${named(cause.host)} 上 livehouse 的响应。`
-      case 'test':
-        return '测试结束。'
     }
   },
 }

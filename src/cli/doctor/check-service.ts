@@ -92,74 +92,49 @@ interface EndpointChecks {
   /** Whether the base URL answers. */
   readonly isReachable: boolean
   readonly signal: AbortSignal
-  readonly report: (check: Check) => void
-}
-
-interface Asked {
-  readonly check: Check
-  readonly page?: Page
-  readonly isTokenRefused?: boolean
+  readonly report: ReportCheck
 }
 
 /** The smallest call on each endpoint that reads, the first of which also shows whether the bearer token is accepted. */
 async function checkEndpoints(connection: Connection, checks: EndpointChecks): Promise<void> {
   const { channels, isReachable, signal, report } = checks
-  const ask = async (stream: Stream, partition: Partition): Promise<Asked> => {
-    const name = nameOf(stream)
+  const channel = channels[0]?.channelId
+  const pages = new Map<Stream, Page>()
+  let isTokenRefused = false
+  const partitionOf = (stream: Stream): Partition | string => {
+    if (!isReachable) return 'the base URL does not answer'
+    if (isTokenRefused) return 'the token is refused'
+    if (stream.isBudgeted) return 'it allows ten calls a day'
+    if (stream.partitionedBy === 'account') return {}
+    if (channel === undefined) return 'no channel is configured'
+    const [list, type] = [listOf(stream), stream.types?.[0]]
+    const question = list && questionIdOf(pages.get(list)?.items[0])
+    if (list !== undefined && question === undefined) return `no questionnaire of channel ${channel} is known`
+    return { channel, ...(type && { type }), ...(question && { question }) }
+  }
+  for (const [index, stream] of askedStreams.entries()) {
+    const name = `${stream.section} ${endpointOf(stream)}`
+    const partition = partitionOf(stream)
+    if (typeof partition === 'string') {
+      report(skipped(name, `not asked: ${partition}`))
+      continue
+    }
     try {
       const page = await connection.fetchPage({ list: { stream, partition }, page: 1, pageSize: 1 }, { signal })
-      return { check: passed(name, describe(page)), page }
-    } catch (error) {
-      const isTokenRefused = hasCode(error, 'api.unauthorized') || hasCode(error, 'api.credentialsRefused')
-      return { check: failed(name, error, signal), isTokenRefused }
-    }
-  }
-  const skip = (streams: readonly Stream[], reason: string): void => {
-    for (const stream of streams) report(skipped(nameOf(stream), reason))
-  }
-  if (!isReachable) {
-    report(skipped('bearer token', 'not tried: the base URL does not answer'))
-    return skip(allStreams, 'not asked: the base URL does not answer')
-  }
-  const asked = allStreams.filter(({ isBudgeted }) => isBudgeted !== true)
-  const ofAccount = asked.filter(({ partitionedBy }) => partitionedBy === 'account')
-  const ofChannels = asked.filter((stream) => !ofAccount.includes(stream))
-  for (const [index, stream] of ofAccount.entries()) {
-    const answer = await ask(stream, {})
-    if (index === 0 && answer.isTokenRefused === true) {
-      report({ ...answer.check, name: 'bearer token' })
-      return skip(allStreams, 'not asked: the token is refused')
-    }
-    if (index === 0) report(passed('bearer token', 'accepted'))
-    report(answer.check)
-  }
-  const channel = channels[0]?.channelId
-  if (channel === undefined) skip(ofChannels, 'not asked: no channel is configured')
-  else {
-    const pages = new Map<Stream, Page | undefined>()
-    for (const stream of ofChannels) {
-      const list = listOf(stream)
-      const question = list && questionIdOf(pages.get(list)?.items[0])
-      if (list !== undefined && question === undefined) {
-        report(skipped(nameOf(stream), `not asked: no questionnaire of channel ${channel} is known`))
-        continue
-      }
-      const type = stream.types?.[0]
-      const { check, page } = await ask(stream, { channel, ...(type && { type }), ...(question && { question }) })
       pages.set(stream, page)
-      report(check)
+      if (index === 0) report(passed('bearer token', 'accepted'))
+      report(passed(name, describe(page)))
+    } catch (error) {
+      isTokenRefused = index === 0 && (hasCode(error, 'api.unauthorized') || hasCode(error, 'api.credentialsRefused'))
+      report(failed(isTokenRefused ? 'bearer token' : name, error, signal))
     }
   }
-  skip(
-    allStreams.filter(({ isBudgeted }) => isBudgeted),
-    'not asked: it allows ten calls a day',
-  )
 }
 
-/** Its section of the spec and its endpoint. */
-function nameOf(stream: Stream): string {
-  return `${stream.section} ${endpointOf(stream)}`
-}
+/** Those of the account first: they need no channel. */
+const askedStreams = allStreams.toSorted(
+  (a, b) => Number(b.partitionedBy === 'account') - Number(a.partitionedBy === 'account'),
+)
 
 function describe({ total, items }: Page): string {
   if (total !== undefined) return `answers, ${total.toLocaleString('en-US')} in all`

@@ -43,7 +43,6 @@ const causes: readonly Cause[] = [
   { kind: 'budget', job: 'v1-history', finishBy: null, finishesOn: null },
   { kind: 'database', host: 'a', sqlState: null },
   { kind: 'database', host: 'a', sqlState: '53100' },
-  { kind: 'test' },
 ]
 
 function style(format: AlertFormat, more: Partial<AlertStyle> = {}): AlertStyle {
