@@ -1,6 +1,5 @@
 import type { ExtractionSettings } from './settings.ts'
 import assert from 'node:assert/strict'
-import { randomInt } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import type { RunOutcome } from '../core/outcome.ts'
 import type { Window } from '../core/slice.ts'
@@ -28,9 +27,6 @@ export interface AuditRequest {
   readonly namesChannels: boolean
   /** Undefined for all that is covered. */
   readonly window: Window | undefined
-  readonly pages: number
-  /** Undefined for one that is drawn. */
-  readonly seed: number | undefined
   readonly reopens: boolean
   /** What the run is recorded as; `audit` when not given. */
   readonly command?: string
@@ -39,18 +35,15 @@ export interface AuditRequest {
 }
 
 const CONCURRENT_PARTITIONS = 8
-const LARGEST_SEED = 1_000_000
 
 /** Compares the warehouse with the service; a run like any other, written down however it ends. */
 export async function executeAudit(context: AppContext, request: AuditRequest): Promise<AuditOutcome> {
-  const { db, settings, streams, unaudited, window, pages, reopens, command = 'audit' } = request
+  const { db, settings, streams, unaudited, window, reopens, command = 'audit' } = request
   const channels = settings.channels.map(({ channelId }) => channelId)
-  const asked = { streams: streams.map(({ name }) => name), channels, window: window ?? null, pages, reopens }
-  // Values of rows are for the terminal: the record of the run holds no personal data.
-  const toRecord = (outcome: AuditOutcome) => auditObject(outcome, { withValues: false })
+  const asked = { streams: streams.map(({ name }) => name), channels, window: window ?? null, reopens }
   const recorded = await recordRun<AuditOutcome>(
     context,
-    { db, command, asked, settings, toRecord },
+    { db, command, asked, settings, toRecord: auditObject },
     async ({ runId }) => ({ ...(await compare(context, request, runId)), resumesAt: null, unaudited }),
   )
   if ('error' in recorded) throw recorded.error
@@ -59,7 +52,7 @@ export async function executeAudit(context: AppContext, request: AuditRequest): 
 
 async function compare(
   context: AppContext,
-  { settings, db, streams, namesChannels, window, pages, seed, reopens, ...request }: AuditRequest,
+  { settings, db, streams, namesChannels, window, reopens, ...request }: AuditRequest,
   runId: string,
 ): Promise<AuditResult & Pick<AuditOutcome, 'gone'>> {
   const { log } = context
@@ -78,8 +71,6 @@ async function compare(
     window,
     questionsOf: (channelId: string) => questions.get(channelId) ?? [],
     acceptances: await readAcceptances(db),
-    pages,
-    seed: seed ?? randomInt(1, LARGEST_SEED),
     reopens,
     concurrency: Math.min(CONCURRENT_PARTITIONS, service.concurrency),
   }
@@ -92,7 +83,7 @@ async function compare(
 }
 
 /** A run, and what it has found. */
-export interface AuditOutcome extends RunOutcome, Pick<AuditResult, 'partitions' | 'pages'> {
+export interface AuditOutcome extends RunOutcome, Pick<AuditResult, 'partitions'> {
   /** Streams that were named and cannot be compared. */
   readonly unaudited: readonly StreamName[]
   /** Channels that the service no longer knows: nothing of them was compared. */
@@ -102,12 +93,8 @@ export interface AuditOutcome extends RunOutcome, Pick<AuditResult, 'partitions'
 /** Why version 1 is not compared. */
 export const NOT_BY_TOTAL = 'not audited by total: version 1 tells none, and allows ten calls a day'
 
-/** An audit for programs: the object of a run, and `audit`. `withValues`: with the values that differ, which may be personal data. */
-export function auditObject(
-  outcome: AuditOutcome,
-  { withValues }: { readonly withValues: boolean },
-): Readonly<Record<string, unknown>> {
-  const { pages } = outcome
+/** An audit for programs: the object of a run, and `audit`. */
+export function auditObject(outcome: AuditOutcome): Readonly<Record<string, unknown>> {
   return {
     ...outcomeObject(outcome),
     audit: {
@@ -119,24 +106,18 @@ export function auditObject(
         source_rows: each.sourceRows ?? null,
         warehouse_rows: each.warehouseRows === undefined ? null : each.warehouseRows - each.quarantinedRows,
         quarantined_rows: each.quarantinedRows,
-        differences: each.differences.map((difference) => differenceObject(difference, withValues)),
+        differences: each.differences.map(differenceObject),
         reopened: each.reopened.map(bounds),
         notes: each.notes,
       })),
       not_audited: outcome.unaudited.map((stream) => ({ stream, reason: NOT_BY_TOTAL })),
       gone: outcome.gone,
-      values: pages === undefined ? null : { seed: pages.seed, pages: pages.pages, of: pages.of, rows: pages.rows },
     },
   }
 }
 
-function differenceObject(difference: Difference, withValues: boolean): Readonly<Record<string, unknown>> {
+function differenceObject(difference: Difference): Readonly<Record<string, unknown>> {
   const { kind, window } = difference
-  if (difference.kind === 'changed') {
-    const { cells } = difference
-    const columns = cells.map((cell) => (withValues ? cell : { column: cell.column }))
-    return { kind, ...bounds(window), key: difference.key, columns }
-  }
   return { kind, ...bounds(window), rows: difference.rows, ...('keys' in difference && { keys: difference.keys }) }
 }
 

@@ -82,8 +82,6 @@ async function runAuditJob(context: AppContext, { range }: AuditJob, { db, conne
     unaudited: streams.filter(({ isBudgeted }) => isBudgeted).map(({ name }) => name),
     namesChannels: false,
     window: range && rangeWindow(range, settings.historyFrom, now),
-    pages: 0,
-    seed: undefined,
     reopens: true,
     command: `run ${job.name}`,
     connection,

@@ -7,7 +7,7 @@ import { DAY, formatWallMinute, parseWallTime } from '../core/wall-clock.ts'
 import { onlyWhenNamed, streams, withLists } from '../streams/registry.ts'
 import { describeAudit } from './audit/report.ts'
 import { exitCodeOfStatus } from './failure.ts'
-import { channelsOf, namesOf, OF_CHANNELS, readInteger, readStreams, readWallTimeFlag } from './flags.ts'
+import { channelsOf, namesOf, OF_CHANNELS, readStreams, readWallTimeFlag } from './flags.ts'
 import { printResult } from './format.ts'
 import { defineCommand } from './usage.ts'
 import type { Refuse } from './wrong-use.ts'
@@ -17,16 +17,14 @@ export const audit = defineCommand(
   {
     verb: 'audit',
     about: `Asks the service how many rows it has and holds that against the tables, with the smallest calls there are. Where a count differs,
-the range is halved until the difference is small enough to be read and named: which rows are missing, which are too many, which
-differ. Such a range is no longer covered, and the next sync reads it again. Nothing else is written.
+the range is halved until the difference is small enough to be read and named: which rows are missing, which are too many. Such a
+range is no longer covered, and the next sync reads it again. Nothing else is written.
 
 Lists with times (watch_records, signups) are compared as far as they are covered; visitors, questionnaires, managers and the
-usage of today as a whole. Rows in quarantine count, rows that are marked as removed do not. What is new at the source, or still
-changed, since it was last read is said and is no difference; managers and questionnaires do not tell when they were changed, so that
-this is assumed of every change where the last reading is more than five minutes ago. A watch record that is no longer at the
-source is kept and said; it is a difference only where it is of the last three days, or where so many are too many that they are not
-read. Gifts have no total: what is covered of them is read again and compared value by value. What an audit has reopened is a
-difference until it has been read again. ${onlyWhenNamed} is not audited: it has no total and allows ten calls a day. Named with
+usage of today as a whole. Rows in quarantine count, rows that are marked as removed do not. What is new at the source since it was
+last read is said and is no difference. A watch record that is no longer at the source is kept and said; it is a difference only
+where it is of the last three days, or where so many are too many that they are not read. Gifts have no total: what is covered of
+them is read again. What an audit has reopened is a difference until it has been read again. ${onlyWhenNamed} is not audited: it has no total and allows ten calls a day. Named with
 others it is passed over, named alone it is refused.`,
     flags: {
       from: [
@@ -36,36 +34,28 @@ others it is passed over, named alone it is refused.`,
       to: ['DATE', 'the same, exclusive; without it up to what is covered'],
       streams: ['a,b', `only these streams (default: all; signups bring questionnaires along); ${namesOf(streams)}`],
       channels: ['x,y', OF_CHANNELS],
-      values: [
-        'N',
-        'also compares N random pages field by field, and shows the values that differ: they may be personal data',
-      ],
-      seed: ['S', 'chooses the same pages again: the number that was shown with them'],
       'no-reopen': 'leaves the ledger as it is',
       json:
         'prints one JSON object instead: that of a sync, with "audit": {"partitions": [{"stream", "partition", "verdict", "from", ' +
         '"to", "source_rows", "warehouse_rows", "quarantined_rows", "differences", "reopened", "notes"}], "not_audited", ' +
-        '"gone": [CHANNEL], "values": {"seed", "pages", "of", "rows"} or null}',
+        '"gone": [CHANNEL]}',
     },
     notes: `Exit codes: 0 no difference, 1 nothing could be compared, 2 wrong use, 3 something differs or could not be compared, 130 and 143
 interrupted.`,
     examples: `livehouse audit
 livehouse audit --streams watch_records --channels 10001589 --from 2026-03-01 --to 2026-04-01
 livehouse audit --streams gifts --from 2026-03-01 --to 2026-03-08
-livehouse audit --values 20 --no-reopen
+livehouse audit --no-reopen
 livehouse audit --json | jq '.audit.partitions[] | select(.verdict == "different")'`,
   },
   ({ values }, refuse) => {
-    if (values.seed !== undefined && values.values === undefined) refuse('--seed belongs to --values')
     return {
       values,
       ...chooseStreams(values.streams, refuse),
       window: readWindow(values.from, values.to, refuse),
-      pages: readInteger('--values', values.values, refuse, 100_000) ?? 0,
-      seed: readInteger('--seed', values.seed, refuse, 1_000_000),
     }
   },
-  async (context, { values, chosen, unaudited, window, pages, seed }) => {
+  async (context, { values, chosen, unaudited, window }) => {
     const settings = readExtractionSettings(context, chosen, channelsOf('audit', values.channels))
     await using db = await openWarehouse(context, { settings: settings.database, source: settings.service })
     const outcome = await executeAudit(context, {
@@ -75,11 +65,9 @@ livehouse audit --json | jq '.audit.partitions[] | select(.verdict == "different
       unaudited,
       namesChannels: values.channels !== undefined,
       window,
-      pages,
-      seed,
       reopens: !values['no-reopen'],
     })
-    printResult(context, values.json, auditObject(outcome, { withValues: true }), describeAudit(outcome))
+    printResult(context, values.json, auditObject(outcome), describeAudit(outcome))
     return exitCodeOfStatus(outcome.status)
   },
 )

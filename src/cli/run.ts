@@ -40,7 +40,7 @@ livehouse run v1-history --json | jq .resumes_at
   async (context, { name, isJson }) => {
     const outcome = await runNamed(context, name)
     // Values of rows are for whoever asks for them.
-    const toObject = () => (isAudit(outcome) ? auditObject(outcome, { withValues: false }) : outcomeObject(outcome))
+    const toObject = () => (isAudit(outcome) ? auditObject(outcome) : outcomeObject(outcome))
     if (isJson) context.print(JSON.stringify({ ...toObject(), command: 'run', job: name }))
     else for (const line of isAudit(outcome) ? describeAudit(outcome) : summarize(outcome)) context.print(line)
     return exitCodeOfStatus(outcome.status)

@@ -138,10 +138,6 @@ export interface Stream extends LoadTable {
   readonly isBudgeted?: boolean
   /** By which time a row was there; where it is not told, the latest of its times. */
   readonly bornColumn?: string
-  /** Whether people edit its rows, which do not tell when: only directly after a reading is what differs known to be wrong. */
-  readonly isEdited?: boolean
-  /** Columns that move without anybody's visit, and leave no time behind. */
-  readonly movingColumns?: readonly string[]
   /** How long before the covered end rows still change, and are read again; 0 for snapshots. */
   readonly lookbackDays: number
   /** Turns an item into fields by name; the default takes an object as it is. `title`: the column headers over it, if any. */

@@ -29,7 +29,6 @@ export const managers = defineStream({
   },
   pageSize: 100,
   timeColumns: [],
-  isEdited: true,
   lookbackDays: 0,
   marksRemoved: false,
   otherFields: [],

@@ -30,7 +30,6 @@ export const questionnaires = defineStream({
   pageSize: 100,
   timeColumns: [],
   bornColumn: 'created_at',
-  isEdited: true,
   lookbackDays: 0,
   marksRemoved: false,
   otherFields: [],

@@ -91,13 +91,12 @@ describe('whatever the spec leaves open', () => {
     { aboveMaximum: 'error', listParams: 'body' },
     { emptyLists: 'null', totals: 'text' },
     { emptyLists: 'missing', questionnaireStatus: 'boolean' },
-  ])('a clean warehouse is green, by counts and row by row, with %j', async (switches) => {
+  ])('a clean warehouse is green, with %j', async (switches) => {
     Object.assign(account.emulator.switches, defaultSwitches, switches)
-    const { code, run, partitions, found } = await runAudit('--values', '1000')
+    const { code, run, partitions } = await runAudit()
     expect(partitions.filter(({ verdict }) => verdict !== 'equal' && verdict !== 'unverifiable')).toEqual([])
     expect(partitions.flatMap(({ notes, verdict }) => (verdict === 'equal' ? notes : []))).toEqual([])
     expect({ code, status: run.status, errors: run.errors }).toEqual({ code: 0, status: 'ok', errors: [] })
-    expect(found.values.rows).toBeGreaterThan(300)
   })
 
   test.each(filters)('a record that is taken out is found by its count, with %j', async (switches) => {
@@ -147,8 +146,6 @@ test('version 1 is never called, an empty warehouse claims nothing, and a servic
 test.each([
   [['--from', '2026-01-02', '--to', '2026-01-01'], 'is not before'],
   [['--from', 'yesterday'], '--from is "yesterday"'],
-  [['--values', '0'], '--values is "0"'],
-  [['--seed', '3'], '--seed belongs to --values'],
   [['--streams', 'views'], 'there is no stream "views"'],
   [['--streams', 'watch_records_v1'], 'watch_records_v1 cannot be audited'],
   [['--channels', '77'], '"77" is not among LIVEHOUSE_CHANNELS'],

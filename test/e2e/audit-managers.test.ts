@@ -34,7 +34,7 @@ test('an account that is lost is found where its usage was never read, also besi
   const [first, second] = managers.rows
   if (!first || !second) throw new Error('the world is empty')
   const look = async () => {
-    const { code, printed } = await run(audit, ['--streams', 'managers', '--json', '--values', '5'])
+    const { code, printed } = await run(audit, ['--streams', 'managers', '--json'])
     const [{ differences }] = JSON.parse(printed.join('')).audit.partitions
     return { code, differences }
   }

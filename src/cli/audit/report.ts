@@ -1,18 +1,11 @@
 import { type AuditOutcome, NOT_BY_TOTAL } from '../../app/run-audit.ts'
 import { rowKeyColumn } from '../../store/table-part.ts'
 import { findStream } from '../../streams/registry.ts'
-import {
-  type AuditVerdict,
-  describeDifference,
-  type Difference,
-  type PartitionAudit,
-} from '../../sync/audit/partition-audit.ts'
+import { type AuditVerdict, describeDifference, type PartitionAudit } from '../../sync/audit/partition-audit.ts'
 import { formatTable, rangeText, type TableCell } from '../format.ts'
 
 /** More partitions than this are summed up by stream, but for those that are not equal. */
 const MOST_PARTITIONS = 40
-/** Longer values are cut. */
-const LONGEST_VALUE = 60
 
 const words: Readonly<Record<AuditVerdict, string>> = {
   equal: 'equal',
@@ -26,7 +19,7 @@ const words: Readonly<Record<AuditVerdict, string>> = {
 
 /** What was compared, for a person: a line a partition, then what differs and what was done about it. */
 export function describeAudit(outcome: AuditOutcome): string[] {
-  const { partitions, unaudited, gone, pages, errors, status } = outcome
+  const { partitions, unaudited, gone, errors, status } = outcome
   const isOk = ({ verdict }: PartitionAudit) => verdict === 'equal' || verdict === 'unverifiable'
   const isShort = partitions.length <= MOST_PARTITIONS
   const shown = isShort ? partitions : partitions.filter((each) => !isOk(each))
@@ -39,9 +32,6 @@ export function describeAudit(outcome: AuditOutcome): string[] {
     ...unaudited.map((stream) => `– ${stream}: ${NOT_BY_TOTAL}`),
     ...gone.map((channelId) => `– channel ${channelId}: gone, nothing of it was compared`),
     ...errors.flatMap(({ code, message }) => (code === 'audit.difference' ? [] : [`✗ ${message}`])),
-    ...(pages === undefined
-      ? []
-      : [`${pages.pages} of ${pages.of} pages compared field by field, ${pages.rows} rows, --seed ${pages.seed}`]),
     `${status}: ${summaryOf(status, different)}; ${calls} calls`,
   ]
 }
@@ -92,26 +82,13 @@ function describePartition({ stream, partition, differences, notes, reopened, ve
   const mark = verdict === 'accepted' ? '~ accepted:' : '✗'
   const place = `${stream} ${partition}`
   return [
-    ...differences.flatMap((each) => [
-      `${mark} ${place}: ${describeDifference(each, keyColumn)}`,
-      ...(each.kind === 'changed' ? each.cells.map(cellText) : []),
-    ]),
+    ...differences.map((each) => `${mark} ${place}: ${describeDifference(each, keyColumn)}`),
     ...notes.map((note) => `– ${place}: ${note}`),
     ...reopened.map((window) => `  ${rangeText(window)} is no longer covered: the next livehouse sync reads it again`),
     ...(verdict === 'different' && known?.isTimeFiltered === false
       ? ['  the next livehouse sync reads the whole list again']
       : []),
   ]
-}
-
-function cellText({ column, warehouse, source }: Extract<Difference, { kind: 'changed' }>['cells'][number]): string {
-  return `    ${column}: warehouse ${valueText(warehouse)}, source ${valueText(source)}`
-}
-
-/** Controls would move the cursor: as JSON none is left. */
-function valueText(value: string | null): string {
-  if (value === null) return '–'
-  return JSON.stringify(value.length > LONGEST_VALUE ? `${value.slice(0, LONGEST_VALUE - 1)}…` : value)
 }
 
 function summaryOf(status: AuditOutcome['status'], different: number): string {

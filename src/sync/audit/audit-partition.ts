@@ -1,4 +1,4 @@
-import { type Partition, partitionKey, type Window } from '../../core/slice.ts'
+import { type Partition, partitionKey } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
 import { formatWallDate, wallTimeAt } from '../../core/wall-clock.ts'
 import { readEarlier, readMissedRows } from '../../ledger/earlier-readings.ts'
@@ -6,57 +6,34 @@ import { readQuarantined, type UnresolvedItem } from '../../ledger/quarantine.ts
 import { readLastReading } from '../../ledger/slices.ts'
 import { countHeld } from '../../store/table-part.ts'
 import type { CallMeter, RunDeps } from '../slice-work.ts'
-import { auditRanges, mergeComparisons } from './audit-ranges.ts'
-import { compareRange, type RangeComparison } from './compare-range.ts'
+import { auditRange, compareByReading } from './audit-range.ts'
+import { compareRange, hasTimes, type RangeComparison } from './compare-range.ts'
 import { openHoldings } from './holdings.ts'
-import { hasTimes } from './judge-rows.ts'
-import { openSourceCounts } from './narrow-difference.ts'
-import { type AuditTask, type Comparison, type Difference, nothingCompared } from './partition-audit.ts'
+import {
+  askTotal,
+  type AuditTask,
+  type Comparison,
+  type Difference,
+  mergeComparisons,
+  nothingCompared,
+} from './partition-audit.ts'
 
 /** Compares one partition in the cheapest way that its stream allows. */
-export async function auditPartition(
-  task: AuditTask,
-  learnColumn: () => Promise<string | undefined>,
-  deps: RunDeps,
-  meter: CallMeter,
-): Promise<Comparison> {
+export async function auditPartition(task: AuditTask, deps: RunDeps, meter: CallMeter): Promise<Comparison> {
   const { stream, partition, covered } = task
   if (covered === undefined) return await auditList(stream, partition, deps, meter)
-  if (stream.isCounted)
-    return await auditRanges({ stream, partition, covered, isWhole: !task.hasRange, learnColumn }, deps, meter)
-  return await auditByReading(task, covered, deps, meter)
-}
-
-/** A list without a total: every row of what is covered is read again. */
-async function auditByReading(
-  { stream, partition }: AuditTask,
-  covered: readonly Window[],
-  deps: RunDeps,
-  meter: CallMeter,
-): Promise<Comparison> {
-  const [first, last] = [covered[0], covered.at(-1)]
-  if (first === undefined || last === undefined) return nothingCompared
-  const { quarantined, count } = await openHoldings(deps.db, stream, partition, deps.timeZone)
-  const column = stream.timeColumns[0] ?? ''
+  const isWhole = !task.hasRange && covered.length === 1
+  const holdings = await openHoldings(deps.db, stream, partition, deps.timeZone)
   const parts: Comparison[] = []
-  for (const window of covered) {
-    const { differences, notes, hasMoved, found } = await compareRange(
-      { stream, partition, window, column, quarantined },
-      deps,
-      meter,
+  for (const window of covered)
+    parts.push(
+      stream.isCounted
+        ? await auditRange(window, { audit: { stream, partition, isWhole }, holdings, deps, meter })
+        : await compareByReading({ stream, partition }, window, holdings, deps, meter),
     )
-    const held = await count(column, window)
-    parts.push({
-      verdict: differences.length > 0 ? 'different' : hasMoved ? 'moving' : 'equal',
-      window,
-      sourceRows: found + held.quarantined,
-      warehouseRows: held.rows,
-      quarantinedRows: held.quarantined,
-      differences,
-      notes,
-    })
-  }
-  return mergeComparisons(parts, { from: first.from, to: last.to })
+  const { notes, ...merged } = mergeComparisons(parts)
+  const gaps = `${parts.length - 1} gaps between are not covered, so nothing is claimed of them`
+  return { ...merged, notes: parts.length > 1 ? [gaps, ...notes] : notes }
 }
 
 /** A difference of more rows is named by its count alone. */
@@ -84,7 +61,7 @@ async function auditList(stream: Stream, partition: Partition, deps: RunDeps, me
   const quarantinedRows = items.filter(ofToday).length
   const held = await countHeld(db, { stream, partition, window: undefined, timeZone, ...day })
   const warehouseRows = held + quarantinedRows
-  const sourceRows = await openSourceCounts(stream, partition, 0, deps, meter).total(undefined)
+  const sourceRows = await askTotal({ stream, partition }, deps, meter)
   const counted = { ...nothingCompared, sourceRows, warehouseRows, quarantinedRows }
   // Where rows are kept that are gone from the source, they would stand in for others that are missing.
   const isCountEnough = stream.marksRemoved || isDaily
@@ -96,7 +73,7 @@ async function auditList(stream: Stream, partition: Partition, deps: RunDeps, me
 
   const quarantined = new Set(items.map(({ hash }) => hash))
   const knownRows = hasTimes(stream) ? undefined : (await readEarlier(db, stream, partition, true)).lastWalk
-  const range = { stream, partition, window: undefined, column: undefined, quarantined, knownRows, ...day }
+  const range = { stream, partition, window: undefined, quarantined, knownRows, ...day }
   const found = await compareRange(range, deps, meter)
   const known = await readMissedRows(db, stream.name, place)
   const { differences, notes } = explainSurplus(stream, found, known)

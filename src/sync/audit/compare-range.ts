@@ -1,111 +1,188 @@
 import type { Row } from '../../core/column.ts'
 import { noCounts } from '../../core/outcome.ts'
-import type { Window } from '../../core/slice.ts'
+import { type Partition, partitionKey, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
-import { MINUTE, wallTimeAt } from '../../core/wall-clock.ts'
+import { DAY, MINUTE, type WallTime, wallTimeAt } from '../../core/wall-clock.ts'
 import { hashItem } from '../../ledger/quarantine.ts'
-import { compareRows, type DifferingRow } from '../../store/compare-rows.ts'
-import { findAbsent, rowKeyColumn } from '../../store/table-part.ts'
+import { readLastReading } from '../../ledger/slices.ts'
+import { findAbsent, findUnknownKeys, rowKeyColumn } from '../../store/table-part.ts'
 import type { BatchLoader } from '../batch-loader.ts'
 import { extractSlice } from '../extract-slice.ts'
 import { type Extraction, isSettled } from '../judge-walk.ts'
 import { openReading } from '../open-reading.ts'
-import { settledPart } from '../plan-windows.ts'
+import { horizonAt, lookbackStart, settledPart } from '../plan-windows.ts'
 import { minuteOf } from '../row-window.ts'
 import type { CallMeter, RunDeps, Slice } from '../slice-work.ts'
 import { minuteOfItem } from './holdings.ts'
-import { type ComparedRange, judgeRows, mayStillChange, MOST_KEYS } from './judge-rows.ts'
 import type { Difference } from './partition-audit.ts'
+
+/** What is read and compared, row by row. */
+export interface ComparedRange {
+  readonly stream: Stream
+  readonly partition: Partition
+  /** Undefined for a whole list. */
+  readonly window: Window | undefined
+  /** Hashes of the items that are in quarantine. */
+  readonly quarantined: ReadonlySet<string>
+  /** The day of snapshots that belong to the day on which they were read. */
+  readonly serviceDay?: string
+  /** Of a list without times, how many rows its last reading had. */
+  readonly knownRows?: number | undefined
+}
 
 export interface RangeComparison {
   readonly differences: readonly Difference[]
   readonly notes: readonly string[]
   /** Whether the list moved while it was read, so that it says nothing about rows that did not come. */
   readonly hasMoved: boolean
-  /** Rows that came. */
-  readonly rows: number
-  /** Of these, what lies in the range. */
+  /** Rows that came and lie in the range. */
   readonly found: number
   readonly hasKey: (key: string) => boolean
 }
 
 const BATCH = 1000
+/** Keys that a difference names. */
+const MOST_KEYS = 20
 
-/** Reads a range and holds every row of it against the warehouse, both ways. Writes nothing. */
+/**
+ * Reads a range and holds its rows against the warehouse by their keys, both ways. Writes nothing. What differs only because the
+ * source has moved on since it was last read is a note and no difference.
+ */
 export async function compareRange(range: ComparedRange, deps: RunDeps, meter: CallMeter): Promise<RangeComparison> {
   const { stream, partition, window } = range
-  const differing = new Map<string, DifferingRow>()
+  const { db, timeZone } = deps
+  const keyColumn = rowKeyColumn(stream)
+  const missing = new Map<string, Row>()
   let pending: Row[] = []
   const compare = async () => {
-    const rows = latestOfEach(stream, pending)
+    const rows = new Map(pending.map((row) => [String(row[keyColumn]), row]))
     pending = []
-    const found = await compareRows(deps.db, stream, rows, deps.timeZone)
-    // What an earlier walk brought of these rows is out of date.
-    for (const row of rows) differing.delete(String(row[rowKeyColumn(stream)]))
-    for (const each of found) differing.set(each.key, each)
+    for (const key of await findUnknownKeys(db, { ...range, timeZone }, [...rows.keys()])) {
+      const row = rows.get(key)
+      if (row) missing.set(key, row)
+    }
   }
-  const readings = await readRange({ stream, partition, window, covers: undefined }, deps, meter, async (rows) => {
-    for (const row of rows) if (belongsTo(row, range, deps.timeZone)) pending.push(row)
-    if (pending.length >= BATCH) await compare()
-  })
+  const readings = await readRange(
+    { stream, partition, window: widened(range, deps), covers: undefined },
+    deps,
+    meter,
+    {
+      take: async (rows) => {
+        for (const row of rows) if (touches(row, range, timeZone)) pending.push(row)
+        if (pending.length >= BATCH) await compare()
+      },
+    },
+  )
   await compare()
 
-  const received = readings.reduce((sum, { extraction }) => sum + extraction.summary.distinct, 0)
-  const missing = [...differing.values()].filter(({ kind }) => kind === 'missing').length
+  const received = readings.reduce((sum, { summary }) => sum + summary.distinct, 0)
   // As many as the last reading had are here: the others have come since.
-  const areMissingNew = range.knownRows !== undefined && received - missing >= range.knownRows
-  const judged = await judgeRows([...differing.values()], range, deps, areMissingNew)
-  const kept = await findKept(range, readings, deps)
-  const absent = (await findSurplus(range, readings, deps)).filter((key) => !kept.has(key))
-  const mayHaveMoved = absent.length > 0 && mayMoveOut(range, deps)
-  const surplus = mayHaveMoved ? [] : absent
-  const unknown = unknownItems(range, readings)
-  const lost = unknown.filter(({ raw }) => isOldItem(raw, range, deps))
-  const recent = unknown.length - lost.length
+  const areNew = range.knownRows !== undefined && received - missing.size >= range.knownRows
+  const lost = areNew ? [] : await withoutNewRows([...missing.values()], range, deps)
+  const unknown = readings
+    .flatMap(({ summary }) => summary.rejected)
+    .filter(({ raw }) => !range.quarantined.has(hashItem(raw)))
+  const lostItems = unknown.filter(({ raw }) => isOldItem(raw, range, deps))
+  const { surplus, kept } = await findSurplus(range, readings, deps)
   const withheld = readings.reduce((sum, reading) => sum + withheldBy(reading), 0)
   const differences: readonly Difference[] = [
-    ...judged.differences,
     ...named(
       'missing',
-      lost.map(({ hash }) => `unreadable item ${hash.slice(0, 8)}`),
+      lost.map((row) => String(row[keyColumn])),
+      hullOf(lost, range, timeZone),
+    ),
+    ...named(
+      'missing',
+      lostItems.map(({ raw }) => `unreadable item ${hashItem(raw).slice(0, 8)}`),
       window,
     ),
     ...named('surplus', surplus, window),
     ...(withheld === 0 ? [] : [{ kind: 'withheld', rows: withheld, window } as const]),
   ]
-  const moved = `moved to a later time since the last reading: ${absent.length}`
+  const since = missing.size - lost.length
+  const recent = unknown.length - lostItems.length
   return {
     differences,
     notes: [
-      ...judged.notes,
-      ...(mayHaveMoved ? [moved] : []),
-      ...(kept.size > 0 ? [keptNote(range, [...kept])] : []),
+      ...(since > 0 ? [`new or still changing since the last reading: ${since}`] : []),
+      ...(kept.length > 0 ? [keptNote(range, kept)] : []),
       ...(recent > 0 ? [`unreadable items that are new or have changed since the last reading: ${recent}`] : []),
     ],
-    hasMoved: readings.some(({ extraction }) => extraction.verdict.proof === 'moving'),
-    rows: received,
-    found: readings.reduce((sum, { extraction }) => sum + extraction.found.count, 0),
-    hasKey: (key) => readings.some(({ extraction }) => extraction.found.has(key)),
+    hasMoved: readings.some(({ verdict }) => verdict.proof === 'moving'),
+    found: readings.reduce((sum, { found }) => sum + found.count, 0),
+    hasKey: (key) => readings.some(({ found }) => found.has(key)),
   }
 }
 
-/** What came and could not be read, and is not in quarantine. */
-function unknownItems(
-  { quarantined }: ComparedRange,
-  readings: readonly RangeReading[],
-): readonly { readonly raw: string; readonly hash: string }[] {
-  return readings
-    .flatMap(({ extraction }) => extraction.summary.rejected)
-    .map(({ raw }) => ({ raw, hash: hashItem(raw) }))
-    .filter(({ hash }) => !quarantined.has(hash))
+/** Where rows still change, up to now: one that a viewer takes along to a later time is there. */
+function widened(range: ComparedRange, deps: RunDeps): Window | undefined {
+  const { window, stream } = range
+  if (window === undefined || stream.timeColumns.length < 2 || !mayStillChange(range, deps)) return window
+  return { from: window.from, to: Math.max(window.to, horizonAt(wallTimeAt(deps.clock.now(), deps.timeZone)).newest) }
+}
+
+/** Whether a row has a time in the window, or none that could be read. */
+function touches(row: Row, { window, stream }: ComparedRange, timeZone: string): boolean {
+  const minutes = stream.timeColumns.flatMap((name) => minuteOf(row[name], timeZone) ?? [])
+  return window === undefined || minutes.length === 0 || minutes.some((at) => at >= window.from && at < window.to)
+}
+
+/** What happened so shortly before a reading need not have been shown to it yet. */
+const DELAY_SECONDS = 300
+
+/** Without rows that were there only after their minute was last read: the next sync brings them, and nothing is wrong. */
+async function withoutNewRows(
+  rows: readonly Row[],
+  { stream, partition, window }: ComparedRange,
+  { db, timeZone }: RunDeps,
+): Promise<readonly Row[]> {
+  const minutes = rows.map((row) => window && (minuteOf(row[stream.timeColumns[0] ?? ''], timeZone) ?? window.from))
+  const readAt = await readLastReading(db, stream.name, partitionKey(partition), minutes)
+  return rows.filter((row, index) => {
+    const at = readAt[index]
+    const begun = thereSince(row, stream, timeZone)
+    return at !== undefined && !(begun !== undefined && begun > wallTimeAt(at.getTime(), timeZone) - DELAY_SECONDS)
+  })
+}
+
+/** By which time a row was there; of a date its end. */
+function thereSince(row: Row, stream: Stream, timeZone: string): WallTime | undefined {
+  const { bornColumn: born, columns } = stream
+  const minutes = (born === undefined ? timesOf(stream) : [born]).flatMap((name) => minuteOf(row[name], timeZone) ?? [])
+  if (minutes.length === 0) return undefined
+  return Math.max(...minutes) + (born !== undefined && columns[born]?.type === 'date' ? DAY : 0)
+}
+
+function timesOf({ timeColumns, freshnessColumn }: Stream): readonly string[] {
+  return [...timeColumns, ...(freshnessColumn === undefined ? [] : [freshnessColumn])]
+}
+
+/** Whether rows tell when they came about. Of what does not, only the number shows what is new. */
+export function hasTimes(stream: Stream): boolean {
+  return stream.bornColumn !== undefined || timesOf(stream).length > 0
+}
+
+/** The minutes in which rows lie; those of the range where one of them tells no time. */
+function hullOf(rows: readonly Row[], { stream, window }: ComparedRange, timeZone: string): Window | undefined {
+  const minutes = rows.map((row) => minuteOf(row[stream.timeColumns[0] ?? ''], timeZone))
+  const known = minutes.filter((minute) => minute !== undefined)
+  if (window === undefined || known.length === 0 || known.length < minutes.length) return window
+  return { from: Math.min(...known), to: Math.max(...known) + MINUTE }
+}
+
+/** Whether rows of this range may change by themselves: it lies, or ends, within the lookback of their stream. */
+export function mayStillChange(
+  { stream, window }: Pick<ComparedRange, 'stream' | 'window'>,
+  { clock, timeZone }: Pick<RunDeps, 'clock' | 'timeZone'>,
+): boolean {
+  return window === undefined || window.to > lookbackStart(wallTimeAt(clock.now(), timeZone), stream.lookbackDays)
 }
 
 /** One that no longer changes should be in quarantine as it came. */
 function isOldItem(raw: string, range: ComparedRange, deps: RunDeps): boolean {
-  const column = range.column ?? range.stream.timeColumns[0]
-  const minute = column === undefined ? undefined : minuteOfItem(raw, range.stream, column, deps.timeZone)
-  if (minute === undefined) return !mayStillChange(range, deps)
-  return !mayStillChange({ ...range, window: { from: minute, to: minute + MINUTE } }, deps)
+  const minute = minuteOfItem(raw, range.stream, deps.timeZone)
+  const window = minute === undefined ? range.window : { from: minute, to: minute + MINUTE }
+  return !mayStillChange({ ...range, window }, deps)
 }
 
 function named(
@@ -116,49 +193,24 @@ function named(
   return keys.length === 0 ? [] : [{ kind, rows: keys.length, keys: keys.slice(0, MOST_KEYS), window }]
 }
 
-/** Of rows with one key that came in several walks, the last. */
-function latestOfEach({ key }: Stream, rows: readonly Row[]): readonly Row[] {
-  return [...new Map(rows.map((row) => [JSON.stringify(key.map((name) => row[name])), row])).values()]
-}
-
-/** More was read than the window holds. */
-function belongsTo(row: Row, { window, column, stream }: ComparedRange, timeZone: string): boolean {
-  if (window === undefined) return true
-  const columns = column === undefined ? stream.timeColumns : [column]
-  return columns.every((name) => {
-    const minute = minuteOf(row[name], timeZone)
-    return minute === undefined || (minute >= window.from && minute < window.to)
-  })
-}
-
-/** Rows of the warehouse that did not come. A list that moved or was cut short says nothing about them. */
+/**
+ * Rows of the warehouse that did not come. A list that moved or was cut short says nothing about them. `kept`: old ones, of streams of
+ * which every row is kept: no loss, and nothing that a reading would change.
+ */
 async function findSurplus(
-  { stream, partition, window, column, serviceDay }: ComparedRange,
-  readings: readonly RangeReading[],
-  { db, timeZone }: RunDeps,
-): Promise<readonly string[]> {
-  if (!readings.every(({ extraction }) => isSettled(extraction.verdict))) return []
-  const columns = column === undefined ? stream.timeColumns : [column]
-  const part = {
-    stream: { ...stream, timeColumns: columns },
-    partition,
-    window,
-    timeZone,
-    ...(serviceDay !== undefined && { serviceDay }),
-  }
-  return await findAbsent(db, part, (key) => readings.some(({ extraction }) => extraction.found.has(key)))
-}
-
-/** Old rows that the source no longer has, of streams of which every row is kept: no loss, and nothing that a reading would change. */
-async function findKept(
   range: ComparedRange,
-  readings: readonly RangeReading[],
-  deps: RunDeps,
-): Promise<ReadonlySet<string>> {
+  readings: readonly Extraction[],
+  { db, timeZone, clock }: RunDeps,
+): Promise<{ readonly surplus: readonly string[]; readonly kept: readonly string[] }> {
   const { stream, window } = range
-  if (stream.marksRemoved || window === undefined) return new Set()
-  const settled = settledPart(window, wallTimeAt(deps.clock.now(), deps.timeZone), stream.lookbackDays)
-  return new Set(settled && (await findSurplus({ ...range, window: settled }, readings, deps)))
+  if (!readings.every(({ verdict }) => isSettled(verdict))) return { surplus: [], kept: [] }
+  const absentOf = async (part: Window | undefined) =>
+    await findAbsent(db, { ...range, window: part, timeZone }, (key) => readings.some(({ found }) => found.has(key)))
+  const now = wallTimeAt(clock.now(), timeZone)
+  const old = window && !stream.marksRemoved ? settledPart(window, now, stream.lookbackDays) : undefined
+  const kept = old ? await absentOf(old) : []
+  const surplus = await absentOf(window)
+  return { surplus: surplus.filter((key) => !kept.includes(key)), kept }
 }
 
 function keptNote({ stream }: ComparedRange, keys: readonly string[]): string {
@@ -166,21 +218,9 @@ function keptNote({ stream }: ComparedRange, keys: readonly string[]): string {
   return `no longer at the source, and kept: ${keys.length} (${rowKeyColumn(stream)} ${shown}${keys.length > MOST_KEYS ? ', …' : ''})`
 }
 
-/** By the time that moves while a viewer is there, a row of the last days leaves a range for a later one. */
-function mayMoveOut(range: ComparedRange, deps: RunDeps): boolean {
-  const { column, stream } = range
-  return column !== undefined && column === stream.freshnessColumn && mayStillChange(range, deps)
-}
-
-function withheldBy({ extraction: { verdict, summary } }: RangeReading): number {
+function withheldBy({ verdict, summary }: Extraction): number {
   if (verdict.proof !== 'short') return 0
   return (summary.totals?.largest ?? 0) - summary.distinct - summary.rejected.length
-}
-
-/** A part of what was read, as a sync would have read it. */
-interface RangeReading {
-  readonly slice: Slice
-  readonly extraction: Extraction
 }
 
 /**
@@ -191,27 +231,20 @@ async function readRange(
   whole: Slice,
   deps: RunDeps,
   meter: CallMeter,
-  take: (rows: readonly Row[]) => Promise<void>,
-): Promise<readonly RangeReading[]> {
-  const loader: BatchLoader = {
-    add: take,
-    flush: async () => {},
-    finish: async () => {},
-    settle: async () => {},
-    counts: () => noCounts,
-  }
+  { take }: { readonly take: (rows: readonly Row[]) => Promise<void> },
+): Promise<readonly Extraction[]> {
+  const nothing = async () => {}
+  const loader: BatchLoader = { add: take, flush: nothing, finish: nothing, settle: nothing, counts: () => noCounts }
   const left = [whole]
-  const readings: RangeReading[] = []
+  const readings: Extraction[] = []
   for (let slice = left.pop(); slice !== undefined; slice = left.pop()) {
-    const reading = openReading(slice, deps, meter)
-    const extracted = await extractSlice(slice, reading, deps, loader)
+    const extracted = await extractSlice(slice, openReading(slice, deps, meter), deps, loader)
     if (extracted.kind === 'cut') {
       left.push(...extracted.parts)
       continue
     }
-    const { extraction } = extracted
-    await take(extraction.unproven ?? [])
-    readings.push({ slice, extraction })
+    await take(extracted.extraction.unproven ?? [])
+    readings.push(extracted.extraction)
   }
   return readings
 }

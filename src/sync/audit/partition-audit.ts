@@ -1,8 +1,8 @@
+import type { ListRequest } from '../../core/page.ts'
 import type { Partition, Proof, Window } from '../../core/slice.ts'
 import type { Stream, StreamName } from '../../core/stream.ts'
 import { formatWallMinute } from '../../core/wall-clock.ts'
-import type { DifferingCell } from '../../store/compare-rows.ts'
-import type { CallMeter } from '../slice-work.ts'
+import type { CallMeter, RunDeps } from '../slice-work.ts'
 
 /**
  * How the warehouse and the source stand to each other in one partition.
@@ -21,7 +21,6 @@ export type Difference = { readonly window: Window | undefined } & (
       /** The first of them. */
       readonly keys: readonly string[]
     }
-  | { readonly kind: 'changed'; readonly key: string; readonly cells: readonly DifferingCell[] }
   /** Only the count is known: so many rows more at the source, fewer where negative. */
   | { readonly kind: 'count'; readonly rows: number }
   /** The source says that there are more rows than it delivers, however often it is asked. */
@@ -102,9 +101,35 @@ export function proofOf(verdict: AuditVerdict): Proof | undefined {
   return proofs[verdict]
 }
 
-/** How many rows a difference is about. */
-export function rowsOf(difference: Difference): number {
-  return difference.kind === 'changed' ? 1 : Math.abs(difference.rows)
+/** How many rows differences are about. */
+export function sumOfRows(differences: readonly Difference[]): number {
+  return differences.reduce((sum, { rows }) => sum + Math.abs(rows), 0)
+}
+
+/** What the source says how many rows it has, by a call for one row; undefined where it tells no total. */
+export async function askTotal(
+  list: ListRequest,
+  { fetchPage, signal }: Pick<RunDeps, 'fetchPage' | 'signal'>,
+  { onAttempt }: CallMeter,
+): Promise<number | undefined> {
+  return (await fetchPage({ list, page: 1, pageSize: 1 }, { signal, onAttempt })).total
+}
+
+/** What parts of a partition have come to, together. */
+export function mergeComparisons(parts: readonly Comparison[]): Comparison {
+  const [first, last] = [parts[0], parts.at(-1)]
+  if (first === undefined || last === undefined) return nothingCompared
+  const sum = (rows: readonly (number | undefined)[]) => rows.reduce<number>((total, each) => total + (each ?? 0), 0)
+  const verdict = (['different', 'moving'] as const).find((each) => parts.some((part) => part.verdict === each))
+  return {
+    verdict: verdict ?? 'equal',
+    window: first.window && last.window && { from: first.window.from, to: last.window.to },
+    sourceRows: sum(parts.map(({ sourceRows }) => sourceRows)),
+    warehouseRows: sum(parts.map(({ warehouseRows }) => warehouseRows)),
+    quarantinedRows: sum(parts.map(({ quarantinedRows }) => quarantinedRows)),
+    differences: parts.flatMap(({ differences }) => differences),
+    notes: [...new Set(parts.flatMap((part) => part.notes))],
+  }
 }
 
 const KEYS_SHOWN = 5
@@ -122,8 +147,6 @@ function whatDiffers(difference: Difference, keyColumn: string): string {
       return `${counted(difference.rows)} of the source ${are(difference.rows)} missing from the warehouse (${keysOf(difference.keys, difference.rows, keyColumn)})`
     case 'surplus':
       return `${counted(difference.rows)} of the warehouse ${are(difference.rows)} not at the source (${keysOf(difference.keys, difference.rows, keyColumn)})`
-    case 'changed':
-      return `${keyColumn} ${difference.key} differs in ${difference.cells.map(({ column }) => column).join(', ')}`
     case 'count':
       return difference.rows > 0
         ? `the source has ${counted(difference.rows)} more than the warehouse`

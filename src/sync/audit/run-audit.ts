@@ -14,15 +14,13 @@ import { watchReachability } from '../reachability.ts'
 import { createCallMeter, type RunDeps } from '../slice-work.ts'
 import { createTally, type JobResult, type Tally } from '../tally.ts'
 import { auditPartition } from './audit-partition.ts'
-import { comparePages, type PagesComparison } from './compare-pages.ts'
-import { type LearnColumn, learnerOf } from './learn-filter-column.ts'
 import {
   type AuditTask,
   describeDifference,
   type OpenAudit,
   type PartitionAudit,
   proofOf,
-  rowsOf,
+  sumOfRows,
 } from './partition-audit.ts'
 import { createAllowance, settleAudit } from './settle-audit.ts'
 
@@ -30,9 +28,6 @@ export interface AuditRequest extends AuditScope {
   readonly streams: readonly Stream[]
   /** The known questionnaires of a channel. */
   readonly questionsOf: QuestionsOf
-  /** How many random pages are compared field by field, and by which seed they are chosen. */
-  readonly pages: number
-  readonly seed: number
   readonly acceptances: readonly Acceptance[]
   /** Whether the next sync is to read again what differs. */
   readonly reopens: boolean
@@ -42,8 +37,6 @@ export interface AuditRequest extends AuditScope {
 
 export interface AuditResult extends JobResult {
   readonly partitions: readonly PartitionAudit[]
-  /** Undefined where no pages were compared. */
-  readonly pages: PagesComparison | undefined
 }
 
 /**
@@ -55,15 +48,11 @@ export async function runAudit(request: AuditRequest, deps: RunDeps): Promise<Au
   const signal = AbortSignal.any([deps.signal, fatal.signal])
   const reach = watchReachability(deps.fetchPage)
   const inner = { ...deps, signal, fetchPage: reach.fetchPage }
-  const learnColumn = learnerOf(
-    request.channels.map(({ channelId }) => channelId),
-    inner,
-  )
   const limit = pLimit(request.concurrency)
   const audits: OpenAudit[] = []
   const compare = async (audit: OpenAudit): Promise<void> => {
     if (signal.aborted) return
-    await compareOne(audit, learnColumn, inner)
+    await compareOne(audit, inner)
     if (recoveryFrom(audit.error) === 'abort' || reach.isLost(audit.error)) fatal.abort(audit.error)
   }
   // Signups are those of questionnaires: which of these are still there is known by then.
@@ -80,8 +69,6 @@ export async function runAudit(request: AuditRequest, deps: RunDeps): Promise<Au
     }
     await Promise.all(opened.map(async (audit) => await limit(compare, audit)))
   }
-  const wantsPages = request.pages > 0 && !signal.aborted
-  const pages = wantsPages ? await comparePages(audits, request, inner, learnColumn) : undefined
   const tally = createTally(request.streams)
   const takeAllowance = createAllowance(request.acceptances, deps.clock.now())
   const partitions: PartitionAudit[] = []
@@ -90,25 +77,23 @@ export async function runAudit(request: AuditRequest, deps: RunDeps): Promise<Au
     partitions.push(settled)
     addTo(tally, audit, settled, signal.aborted)
   }
-  return { ...tally.result(signal.reason), partitions, pages }
+  return { ...tally.result(signal.reason), partitions }
 }
 
 /** What goes wrong is part of the result. */
-async function compareOne(audit: OpenAudit, learnColumn: LearnColumn, deps: RunDeps): Promise<void> {
+async function compareOne(audit: OpenAudit, deps: RunDeps): Promise<void> {
   const { stream, partition } = audit.task
   const name = { stream: stream.name, slice: partitionKey(partition) }
   deps.report({ kind: 'slice.started', ...name })
   try {
-    const learn = async () => await learnColumn(stream, audit.meter)
-    audit.comparison = await auditPartition(audit.task, learn, deps, audit.meter)
+    audit.comparison = await auditPartition(audit.task, deps, audit.meter)
   } catch (error) {
     audit.error = error
   }
   const { verdict = 'failed', differences = [] } = audit.comparison ?? {}
   deps.report({ kind: 'slice.ended', ...name, proof: proofOf(verdict) ?? 'unverifiable' })
   if (differences.length > 0) {
-    const rows = differences.reduce((sum, each) => sum + rowsOf(each), 0)
-    deps.log.warn('audit.different', { stream: name.stream, partition: name.slice, rows })
+    deps.log.warn('audit.different', { stream: name.stream, partition: name.slice, rows: sumOfRows(differences) })
   }
 }
 
@@ -141,7 +126,7 @@ function differenceError(
   stream: Stream,
   { partition, differences }: PartitionAudit,
 ): LivehouseError<'audit.difference'> {
-  const rows = differences.reduce((sum, each) => sum + rowsOf(each), 0)
+  const rows = sumOfRows(differences)
   const [first, ...others] = differences.map((each) => describeDifference(each, rowKeyColumn(stream)))
   const rest = others.length === 0 ? '' : `; and ${others.length} more differences`
   const message = `${stream.name} ${partition}: ${first ?? ''}${rest}`

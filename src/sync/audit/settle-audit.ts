@@ -12,7 +12,6 @@ import {
   nothingCompared,
   type OpenAudit,
   type PartitionAudit,
-  rowsOf,
 } from './partition-audit.ts'
 
 export interface SettleOptions {
@@ -76,7 +75,7 @@ export function createAllowance(acceptances: readonly Acceptance[], nowMs: numbe
     const next = new Map(taken)
     for (const difference of differences) {
       if (difference.kind !== 'withheld') return false
-      const rows = rowsOf(difference)
+      const { rows } = difference
       const room = ofChannel.find(
         (each) => meets(each, difference.window) && (next.get(each.acceptanceId) ?? 0) + rows <= each.missingRows,
       )
