@@ -8,6 +8,7 @@ import {
   fieldValue,
   foreignRow,
   html,
+  ignoredPage,
   missingRow,
   noRows,
   refusal,
@@ -161,6 +162,20 @@ test('a list whose total moves in every answer is moving: green, and not called 
   const result = await pipeline.sync({ streams: ['visitors'] })
   expect(result).toMatchObject({ status: 'ok', streams: { visitors: { slices: { verified: 1, moving: 1 } } } })
   await expectTruth(pipeline, ['visitors'])
+})
+
+test('a service that clamps its pages, whatever is asked for, is read to its end', async () => {
+  await using pipeline = await startPipeline()
+  breakVisitors(pipeline, { name: 'clamp', query: (query) => ({ ...query, pageSize: Math.min(query.pageSize, 25) }) })
+  expect(await pipeline.sync({ streams: ['visitors'] })).toMatchObject({ status: 'ok', errors: [] })
+  await expectTruth(pipeline, ['visitors'])
+})
+
+test('a service that ignores the page of a list with a total is an error, not the first page over and over', async () => {
+  await using pipeline = await startPipeline({ viewers: 250 })
+  breakVisitors(pipeline, ignoredPage())
+  const result = await pipeline.sync({ streams: ['visitors'] })
+  expect(result).toMatchObject({ status: 'partial', errors: [{ code: 'paging.ignored' }] })
 })
 
 test('an empty answer never blanks what is known of a channel', async () => {

@@ -105,15 +105,13 @@ describe('a page that is refused is never the end', () => {
 describe.each<Switches['beyondLastPage']>(['empty', 'repeat-last', 'error'])('past the end: %s', (beyondLastPage) => {
   beforeEach(() => Object.assign(account.emulator.switches, { beyondLastPage }))
 
-  test.each([1, 3, 100, 930])('a list of %i gifts is read to its end', async (count) => {
+  test.each([3, 100])('a list of %i gifts is read to its end', async (count) => {
     addGifts(count)
     await expectWhole(count)
   })
 
   test.each([
-    ['the newest', 300, 3600, 530],
     ['in the middle', 300, 2_000_000, 530],
-    ['the oldest', 400, 90_000_000, 500],
     ['all there are', 400, 3600, 0],
   ])('equal gifts that fill pages, %s', async (_where, count, ago, others) => {
     addEqualGifts(count, ago)
@@ -132,7 +130,7 @@ describe.each<Switches['beyondLastPage']>(['empty', 'repeat-last', 'error'])('pa
 describe('a service that serves few rows a page, whatever is asked for', () => {
   const serveAtMost = (most: number) =>
     breakGifts({ name: `${most} a page`, query: (query) => ({ ...query, pageSize: Math.min(query.pageSize, most) }) })
-  test.each([4, 5, 12, 25, 28])('%i equal gifts that fill pages of four are read to their end', async (count) => {
+  test.each([5, 12])('%i equal gifts that fill pages of four are read to their end', async (count) => {
     addGifts(4, { ago: 20_000 })
     addEqualGifts(count, 3600)
     serveAtMost(4)
@@ -155,7 +153,7 @@ describe('a service that serves few rows a page, whatever is asked for', () => {
     for (let reading = 0; reading < 4; reading++) expect(await syncGifts(2)).toMatchObject(nothingNew)
   })
 
-  test.each([17, 18, 30])('of %i rows a page: the next reading has other pages, and agrees', async (most) => {
+  test.each([17, 18])('of %i rows a page: the next reading has other pages, and agrees', async (most) => {
     addGifts(50, { every: 40_000 })
     serveAtMost(most)
     await syncGifts()
@@ -163,7 +161,7 @@ describe('a service that serves few rows a page, whatever is asked for', () => {
   })
 })
 
-test.each([30, 100, 930])('an ignored page parameter is an error, not %i equal gifts', async (count) => {
+test.each([30, 930])('an ignored page parameter is an error, not %i equal gifts', async (count) => {
   addEqualGifts(count, 3600)
   breakGifts(ignoredPage())
   expect(await syncGifts()).toMatchObject({ code: 3, errors: [{ code: 'paging.ignored' }] })

@@ -1,0 +1,51 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { sync } from '../../src/cli/sync.ts'
+import { DAY, wallTimeAt } from '../../src/core/wall-clock.ts'
+import { expectTruth } from '../helpers/expect-truth.ts'
+import { startAccount } from '../helpers/start-account.ts'
+
+const RECORDS = 26_000
+const GIFTS = 12_000
+
+test('a long history takes few calls more than it has pages, and is read in parts that can be resumed', async () => {
+  await using account = await startAccount({ viewers: 5 })
+  const { emulator, clock, database } = account
+  const [channel, ...others] = emulator.world.channels.values()
+  const [record] = channel?.records.rows ?? []
+  const [gift] = channel?.gifts.rows ?? []
+  if (!channel || !record || !gift) throw new Error('the world is empty')
+  for (const { records, gifts } of [channel, ...others]) {
+    for (const row of records.rows.slice()) records.remove(row)
+    for (const row of gifts.rows.slice()) gifts.remove(row)
+  }
+  const now = wallTimeAt(clock.nowMs, 'Asia/Shanghai')
+  const records = Array.from({ length: RECORDS }, (_, place) => {
+    const enteredAt = now - 3600 - place * 4000
+    return { ...record, recordId: `${place + 1}`, enteredAt, leftAt: enteredAt + 30 }
+  })
+  channel.records.add(...records)
+  // In evenings of 3,000, two of them within a minute.
+  const gifts = Array.from({ length: GIFTS }, (_, place) => {
+    const evening = Math.floor(place / 3000)
+    const within = Math.floor((place % 3000) * (evening < 2 ? 0.01 : 3))
+    return { ...gift, giftId: place, givenAt: now - 3600 - evening * 90 * DAY - within }
+  })
+  channel.gifts.add(...gifts)
+  const run = async (stream: string) => {
+    const before = emulator.calls.length
+    expect(await account.run(sync, ['--streams', stream])).toMatchObject({ code: 0 })
+    const { rows } = await sql<{ most: string }>`
+      select max(distinct_rows) as most from livehouse_ops.slices where stream = ${stream}`.execute(database.db)
+    const calls = emulator.calls.slice(before).filter(({ channelId }) => channelId === channel.id).length
+    return { calls, most: Number(rows[0]?.most) }
+  }
+
+  const ofRecords = await run('watch_records')
+  expect(ofRecords.calls).toBeLessThan((RECORDS / 100) * 1.1)
+  expect(ofRecords.most).toBeLessThanOrEqual(15_000)
+  const ofGifts = await run('gifts')
+  expect(ofGifts.calls).toBeLessThan((GIFTS / 100) * 1.3)
+  expect(ofGifts.most).toBeLessThanOrEqual(7500)
+  await expectTruth(account, ['watch_records', 'gifts'])
+})
