@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import type { DatabaseSettings, ServiceSettings } from './app/settings.ts'
 import { readBi } from './config/read-bi.ts'
-import { readCredentials, readProxyUrl, readServiceUrl, readTarget } from './config/read-credentials.ts'
+import { readCredentials, readProxyUrl, readQueueUrl, readServiceUrl, readTarget } from './config/read-credentials.ts'
 import { createSettingSource, describeOpenFile, reasonOf, type SettingSource } from './config/setting-source.ts'
 import { readChoice, readDate, readFlag, readNumber, readTimeZone } from './config/values.ts'
 import { LivehouseError } from './core/errors.ts'
@@ -131,6 +131,7 @@ export function readServiceTimeZone(source: SettingSource): string {
 export function readDatabaseSettings(source: SettingSource): DatabaseSettings {
   return {
     target: readTarget(source),
+    queueUrl: readQueueUrl(source),
     dataDir: readDataDir(source),
     isAutoMigrated: readAutoMigrate(source),
     bi: readBi(source),
@@ -171,7 +172,7 @@ export function readSecrets(source: SettingSource): readonly string[] {
     (name) => source.value(name),
   )
   const addresses = ['LIVEHOUSE_ALERT_WEBHOOK', 'LIVEHOUSE_HEARTBEAT_URL'].map((name) => source.value(name))
-  const urls = ['DATABASE_URL', 'HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy']
+  const urls = ['DATABASE_URL', 'LIVEHOUSE_QUEUE_URL', 'HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy']
   const passwords = urls.map((name) => URL.parse(source.value(name) ?? '')?.password)
   return [...plain, ...addresses, ...passwords.map((password) => decode(password ?? ''))].filter(
     (secret) => secret !== undefined,

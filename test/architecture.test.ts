@@ -48,6 +48,7 @@ const rules: Rules = {
     'node-cron': ['scheduler'],
     'p-limit': ['service', 'sync'],
     pg: ['store'],
+    'pg-boss': ['scheduler/queue.ts'],
     'pg-copy-streams': ['store'],
     pino: ['log.ts'],
     'prom-client': ['web'],

@@ -29,6 +29,8 @@ export type DatabaseTarget = { readonly kind: 'url'; readonly url: string } | { 
 /** The warehouse: which database, and whether commands migrate it by themselves. */
 export interface DatabaseSettings {
   readonly target: DatabaseTarget
+  /** The Postgres that carries the queue; the warehouse's when not given. */
+  readonly queueUrl?: string | undefined
   readonly dataDir: string
   readonly isAutoMigrated: boolean
   /** What the analysts' views show; what is not given stays as the database has it. */

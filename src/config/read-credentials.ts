@@ -90,18 +90,28 @@ function notAUrl(given: string): string {
   return `${shown} is not an http or https URL; it should be one such as https://api.example.com`
 }
 
-const EXPECTED =
-  'it should be a Postgres URL such as postgres://USER@HOST:5432/NAME, or the word embedded for the PostgreSQL that livehouse keeps itself'
+const POSTGRES_URL = 'it should be a Postgres URL such as postgres://USER@HOST:5432/NAME'
+const EMBEDDED = 'or the word embedded for the PostgreSQL that livehouse keeps itself'
 
 /** `DATABASE_URL`: it may carry a password, so it is never shown. */
 export function readTarget(source: SettingSource): DatabaseTarget {
-  const embedded = { kind: 'embedded' } as const
-  if (!source.isSet('DATABASE_URL')) source.refuse(`DATABASE_URL is not set; ${EXPECTED}`)
-  const given = source.value('DATABASE_URL')
-  if (given === undefined || given === 'embedded') return embedded
+  if (!source.isSet('DATABASE_URL')) source.refuse(`DATABASE_URL is not set; ${POSTGRES_URL}, ${EMBEDDED}`)
+  const isEmbedded = source.value('DATABASE_URL') === 'embedded'
+  const url = isEmbedded ? undefined : readPostgresUrl(source, 'DATABASE_URL', `${POSTGRES_URL}, ${EMBEDDED}`)
+  return url === undefined ? { kind: 'embedded' } : { kind: 'url', url }
+}
+
+/** `LIVEHOUSE_QUEUE_URL`; undefined for the warehouse's own. */
+export function readQueueUrl(source: SettingSource): string | undefined {
+  return readPostgresUrl(source, 'LIVEHOUSE_QUEUE_URL', `${POSTGRES_URL}, or left out for that of the warehouse`)
+}
+
+function readPostgresUrl(source: SettingSource, name: string, expected: string): string | undefined {
+  const given = source.value(name)
+  if (given === undefined) return undefined
   const protocol = URL.parse(given)?.protocol
-  if (protocol === 'postgres:' || protocol === 'postgresql:') return { kind: 'url', url: given }
+  if (protocol === 'postgres:' || protocol === 'postgresql:') return given
   const what = protocol === undefined ? 'is not a URL' : `begins with ${protocol}`
-  source.refuse(`DATABASE_URL (not shown) ${what}; ${EXPECTED}`)
-  return embedded
+  source.refuse(`${name} (not shown) ${what}; ${expected}`)
+  return undefined
 }

@@ -24,19 +24,15 @@ export const settingNames = [
   'LIVEHOUSE_LIST_PARAMS',
   'LIVEHOUSE_MASK',
   'LIVEHOUSE_MAX_CALLS_PER_SECOND',
+  'LIVEHOUSE_QUEUE_URL',
   'LIVEHOUSE_REQUEST_TIMEOUT',
   'LIVEHOUSE_TIMEZONE',
   'LIVEHOUSE_V1_BUDGET',
   'LIVEHOUSE_V1_BUDGET_SCOPE',
 ] as const
 
-/** Settings that have no effect yet: known, and not proposed. */
-const withoutEffect = ['LIVEHOUSE_QUEUE_URL'] as const
-
 /** What is set as if it were a setting of livehouse and is none: a name that was mistyped, most often. */
 export function unknownSettings(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
-  const known: ReadonlySet<string> = new Set(
-    [...settingNames, ...withoutEffect].flatMap((name) => [name, `${name}_FILE`]),
-  )
+  const known: ReadonlySet<string> = new Set(settingNames.flatMap((name) => [name, `${name}_FILE`]))
   return Object.keys(environment).filter((name) => name.startsWith('LIVEHOUSE_') && !known.has(name))
 }

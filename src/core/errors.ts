@@ -83,6 +83,8 @@ export interface ErrorDetails {
   'db.embedded': { readonly reason: string }
   /** Another process is at work on the job. */
   'job.running': { readonly job: string }
+  /** No worker of the queue got to the end of a partition. */
+  'job.failed': { readonly stream: string; readonly partition: string; readonly reason: string }
   /** SIGINT, SIGTERM or SIGHUP. */
   'run.interrupted': { readonly signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP' }
 }
@@ -129,6 +131,7 @@ export const recoveryOf: Readonly<Record<ErrorCode, Recovery>> = {
   'db.copyRefused': 'abort',
   'db.embedded': 'abort',
   'job.running': 'wait',
+  'job.failed': 'skip',
   'run.interrupted': 'abort',
 }
 
