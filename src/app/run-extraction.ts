@@ -12,9 +12,10 @@ import { publishForms } from '../bi/publish/publish-forms.ts'
 import { readPendingBi } from '../bi/publish/read-pending-bi.ts'
 import type { Database } from '../store/database.ts'
 import { limitLoads } from '../sync/batch-loader.ts'
+import type { PartitionPlan } from '../sync/partitions.ts'
 import { planAgain } from '../sync/plan-again.ts'
 import { createReadAhead } from '../sync/read-ahead.ts'
-import { type PlanStreams, runStreams } from '../sync/run-streams.ts'
+import { type PlanStreams, type RunPhases, runStreams } from '../sync/run-streams.ts'
 import type { JobResult } from '../sync/tally.ts'
 import type { SliceOrder } from '../sync/work-queue.ts'
 import { endAcceptances } from '../ledger/acceptances.ts'
@@ -51,13 +52,15 @@ export interface ExtractionRequest {
   readonly until?: string | undefined
   /** A connection that several runs share; one of its own when not given. */
   readonly connection?: RunConnection
+  /** Who does what is planned; this process when not given. */
+  readonly runPhases?: RunPhases | undefined
 }
 
 /**
  * Slices side by side, for each call that may be made at once: the first page of each comes alone, and at its end it waits for the
  * database, while others go on.
  */
-const SLICES_A_CALL = 1.5
+export const SLICES_A_CALL = 1.5
 
 /** The same plan without what belongs to channels that are gone. */
 function withoutChannels(planStreams: PlanStreams, gone: ReadonlySet<string>): PlanStreams {
@@ -147,14 +150,15 @@ async function extract(
     ? new Set<string>()
     : await askGoneChannels(run, request.streams, connection.fetchPage, signal)
   const planStreams = withoutChannels(request.planStreams(now), gone)
-  const job = await runStreams(request.streams, planStreams, deps, {
+  const options = {
     concurrency: Math.ceil(SLICES_A_CALL * service.concurrency),
     leases,
-    planAgain: (partition) => planAgain(db, partition, startedAt, service.timeZone),
+    planAgain: (partition: PartitionPlan) => planAgain(db, partition, startedAt, service.timeZone),
     order: request.order ?? 'newest-first',
     isPatient: request.isPatient ?? false,
     stopAtMs: request.until === undefined ? undefined : startedAt.getTime() + secondsUntil(now, request.until) * 1000,
-  })
+  }
+  const job = await runStreams(request.streams, planStreams, deps, options, request.runPhases)
   const errors = await settleChannels(run, job.errors)
   return { ...job, errors }
 }

@@ -1,3 +1,4 @@
+import { openQueueIf } from './open-queue-if.ts'
 import { readExtractionSettings } from './extraction-settings.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { backfillPlan, runBackfill } from '../app/run-backfill.ts'
@@ -6,7 +7,16 @@ import type { Stream } from '../core/stream.ts'
 import { DAY, formatWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 import { findOpenBackfill, openBackfill } from '../ledger/backfills.ts'
 import { allStreams, findStream, onlyWhenNamed, streams, withLists } from '../streams/registry.ts'
-import { channelsOf, DRY_RUN, JSON_OF_RUN, namesOf, OF_CHANNELS, readStreams, readWallTimeFlag } from './flags.ts'
+import {
+  BY_QUEUE,
+  channelsOf,
+  DRY_RUN,
+  JSON_OF_RUN,
+  namesOf,
+  OF_CHANNELS,
+  readStreams,
+  readWallTimeFlag,
+} from './flags.ts'
 import { printOutcome } from './summary.ts'
 import { defineCommand } from './usage.ts'
 import { checkUsage, type Refuse } from './wrong-use.ts'
@@ -32,6 +42,7 @@ landed; finished, the same command reads the range once more. A sync beside it i
       'only-gaps': 'reads only what is not covered',
       'newest-first': 'the newest days first (default: the oldest)',
       restart: 'forgets how far an unfinished backfill of the same arguments has come',
+      queue: BY_QUEUE,
       'dry-run': DRY_RUN,
       json: JSON_OF_RUN,
     },
@@ -78,6 +89,7 @@ livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams ${onlyWhenNamed}`
       })
     }
     await using db = await openWarehouse(context, { settings: settings.database, source: service })
+    await using queued = await openQueueIf(values.queue, context, settings.database)
     const { backfillId, isResumed, startedAt: openedAt } = await openBackfill(db, wanted, startedAt, restart)
     if (isResumed) context.remark(`resumes the backfill that was begun at ${openedAt.toISOString()}`)
     const { outcome } = await runBackfill(context, {
@@ -90,6 +102,7 @@ livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams ${onlyWhenNamed}`
       range: { window, backfillId, onlyGaps },
       clock: context.clock,
       order: values['newest-first'] ? 'newest-first' : 'oldest-first',
+      runPhases: queued.runPhases,
     })
     return printOutcome(context, outcome, isJson)
   },

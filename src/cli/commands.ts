@@ -30,6 +30,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'runs the jobs when they are due',
     load: async () => (await import('./serve.ts')).serve,
   },
+  worker: {
+    summary: 'one more machine for the work of the same warehouse',
+    load: async () => (await import('./worker.ts')).worker,
+  },
   status: {
     summary: 'freshness, coverage and proof of every stream, the last runs, quarantine',
     load: async () => (await import('./status.ts')).status,

@@ -1,4 +1,5 @@
 import { openConfiguredDatabase } from '../app/open-database.ts'
+import type { DatabaseSettings } from '../app/settings.ts'
 import { readDatabaseSettings, readServiceTimeZone, readSettings } from '../config.ts'
 import { readCommentLanguage } from '../config/read-bi.ts'
 import { planForDba, type BiOutcome, publishBi } from '../bi/publish/publish-bi.ts'
@@ -6,6 +7,7 @@ import { type FormsOutcome, publishForms } from '../bi/publish/publish-forms.ts'
 import { migrateDown, migrateUp, readMigrationStatus } from '../store/migrate.ts'
 import { migrationSql } from '../store/migration-sql.ts'
 import { loadMigrations } from '../store/migrations-folder.ts'
+import { hasCode } from '../core/errors.ts'
 import type { CliContext } from './command.ts'
 import { printResult, snakeCased } from './format.ts'
 import { defineCommand } from './usage.ts'
@@ -55,6 +57,7 @@ LIVEHOUSE_AUTO_MIGRATE=0 livehouse sync   # stops where migrations are pending, 
     switch (action) {
       case 'up':
         report(context, 'applied', await migrateUp(db, { signal }))
+        await makeQueue(context, settings)
         return reportBi(context, await publishBi(db, { signal, settings: settings.bi }), await publishForms(db, signal))
       case 'down':
         return report(context, 'taken back', await migrateDown(db, { signal }))
@@ -69,6 +72,17 @@ LIVEHOUSE_AUTO_MIGRATE=0 livehouse sync   # stops where migrations are pending, 
     }
   },
 )
+
+/** The schema of the queue, for commands that may not make it themselves. Who never queues anything can do without it. */
+async function makeQueue(context: CliContext, settings: DatabaseSettings): Promise<void> {
+  const { openQueue } = await import('../scheduler/queue.ts')
+  try {
+    await (await openQueue(context, { ...settings, isAutoMigrated: true }))[Symbol.asyncDispose]()
+  } catch (error) {
+    if (!hasCode(error, 'db.refused')) throw error
+    context.remark(`the queue of livehouse worker was not made: ${error.message}`)
+  }
+}
 
 function reportBi({ remark }: CliContext, { status, notice }: BiOutcome, forms: FormsOutcome): number {
   if (status === 'published') remark('published: the views of livehouse_bi')

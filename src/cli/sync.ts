@@ -1,10 +1,20 @@
+import { openQueueIf } from './open-queue-if.ts'
 import { readExtractionSettings } from './extraction-settings.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { syncPlan } from '../app/run-backfill.ts'
 import { runExtraction } from '../app/run-extraction.ts'
 import type { Stream } from '../core/stream.ts'
 import { allStreams, onlyWhenNamed, streams, withLists } from '../streams/registry.ts'
-import { channelsOf, DRY_RUN, JSON_OF_RUN, namesOf, OF_CHANNELS, readStreams, readTimeOfDay } from './flags.ts'
+import {
+  BY_QUEUE,
+  channelsOf,
+  DRY_RUN,
+  JSON_OF_RUN,
+  namesOf,
+  OF_CHANNELS,
+  readStreams,
+  readTimeOfDay,
+} from './flags.ts'
 import { defineCommand } from './usage.ts'
 import type { Refuse } from './wrong-use.ts'
 import { printOutcome } from './summary.ts'
@@ -26,6 +36,7 @@ the environment or .env (see .env.example).`,
         'HH:MM',
         'begins nothing new from that time on, by the clock of the service; what is left is for the next run (exit 4)',
       ],
+      queue: BY_QUEUE,
       'dry-run': DRY_RUN,
       json: JSON_OF_RUN,
     },
@@ -63,6 +74,7 @@ livehouse sync --json | jq .status`,
       })
     }
     await using db = await openWarehouse(context, { settings: settings.database, source: settings.service })
+    await using queued = await openQueueIf(asked.queue, context, settings.database)
     const outcome = await runExtraction(context, {
       command: 'sync',
       asked: {
@@ -76,6 +88,7 @@ livehouse sync --json | jq .status`,
       streams: chosen,
       planStreams: (now) => syncPlan(db, settings, now),
       until,
+      runPhases: queued.runPhases,
     })
     return printOutcome(context, outcome, isJson)
   },

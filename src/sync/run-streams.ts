@@ -11,15 +11,20 @@ import type { JobResult } from './tally.ts'
 /** Plans streams with what is known by then. */
 export type PlanStreams = (streams: readonly Stream[], questionsOf: QuestionsOf) => Promise<readonly PartitionPlan[]>
 
+/** Runs what is planned, phase after phase. */
+export type RunPhases = typeof runJob
+
 /**
  * Runs streams in their order: first those that stand on their own, then those that are read questionnaire by questionnaire,
- * then again those questionnaires whose headers have changed, and last those with few calls a day.
+ * then again those questionnaires whose headers have changed, and last those with few calls a day. `run`: in this process where it
+ * is not given.
  */
 export async function runStreams(
   streams: readonly Stream[],
   planStreams: PlanStreams,
   deps: RunDeps,
   options: Omit<JobOptions, 'onEnd'>,
+  run: RunPhases = runJob,
 ): Promise<JobResult> {
   const listed = new Map<string, FoundRows>()
   const changed = new Set<string>()
@@ -62,7 +67,7 @@ export async function runStreams(
     },
     async () => await planStreams(streams.filter(isBudgeted), () => []),
   ]
-  return await runJob(streams, phases, deps, {
+  return await run(streams, phases, deps, {
     ...options,
     onEnd: ({ stream, partition }, { proof, counts, found, hasNewHeaders }) => {
       // One of them may stand in quarantine: then it is listed, and only its id could not be read.

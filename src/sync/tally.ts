@@ -9,7 +9,7 @@ import {
   sqlStateOf,
   type StreamOutcome,
 } from '../core/outcome.ts'
-import { isGreen, type Proof, partitionKey } from '../core/slice.ts'
+import { isGreen, type Proof, partitionKey, proofs } from '../core/slice.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
 import type { WaitingSlice } from './run-paged-slice.ts'
 import type { EndedSlice } from './run-slice.ts'
@@ -35,6 +35,8 @@ export interface Tally {
   readonly addLeft: () => void
   /** A slice of which a part is left for another day. */
   readonly addWaiting: (slice: Slice, waiting: WaitingSlice) => void
+  /** What other processes, or another part of the run, brought. */
+  readonly addResult: (result: JobResult) => void
   /** `stopped`: why the run ended early; undefined when it did not. */
   readonly result: (stopped: unknown) => JobResult
 }
@@ -52,8 +54,8 @@ export function createTally(names: readonly Stream[]): Tally {
 
   const count = ({ stream }: Slice, proof: Proof | undefined, counts: Partial<Counts>): void => {
     const { counts: before, slices } = streams[stream.name] ?? { counts: noCounts, slices: noSlices }
-    const proofs = proof === undefined ? slices : { ...slices, [proof]: slices[proof] + 1 }
-    streams[stream.name] = { counts: addCounts(before, counts), slices: proofs }
+    const sums = proof === undefined ? slices : { ...slices, [proof]: slices[proof] + 1 }
+    streams[stream.name] = { counts: addCounts(before, counts), slices: sums }
     if (proof === undefined) return
     if (isGreen(proof)) isLanded = true
     else unfinished++
@@ -76,6 +78,19 @@ export function createTally(names: readonly Stream[]): Tally {
       const problem = { stream: slice.stream.name, partition: partitionKey(slice.partition), ...describe(error) }
       const key = isEnding ? problem.code : slice
       if (!problems.has(key)) problems.set(key, problem)
+    },
+    addResult: ({ status, streams: others, errors, resumesAt: at }) => {
+      for (const [name, { counts, slices }] of Object.entries(others)) {
+        const before = streams[name] ?? { counts: noCounts, slices: noSlices }
+        const sums = Object.fromEntries(proofs.map((proof) => [proof, before.slices[proof] + slices[proof]]))
+        streams[name] = { counts: addCounts(before.counts, counts), slices: { ...noSlices, ...sums } }
+        isLanded ||= proofs.some((proof) => isGreen(proof) && slices[proof] > 0)
+        unfinished += slices.short + slices.failed
+      }
+      // Each of them tells of the end of the run; it is told once.
+      for (const error of errors) problems.set(error.code === 'run.interrupted' ? error.code : error, error)
+      if (status === 'waiting') left++
+      if (at !== null && (resumesAt === null || at < resumesAt)) resumesAt = at
     },
     result: (stopped) => {
       const isInterrupted = hasCode(stopped, 'run.interrupted')

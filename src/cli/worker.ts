@@ -1,0 +1,42 @@
+import { openRunConnection } from '../app/open-connection.ts'
+import { openWarehouse } from '../app/open-warehouse.ts'
+import { readDatabaseSettings, readServiceSettings, readSettings } from '../config.ts'
+import { thisProcess } from '../ledger/leases.ts'
+import { openQueue } from '../scheduler/queue.ts'
+import { workOnPartitions } from '../scheduler/run-partition.ts'
+import { readInteger } from './flags.ts'
+import { defineCommand } from './usage.ts'
+
+/** Partitions that a process reads side by side where nobody says otherwise. */
+export const DEFAULT_CONCURRENCY = 8
+
+/** `livehouse worker`: one more machine for the work of the same warehouse. */
+export const worker = defineCommand(
+  {
+    verb: 'worker',
+    about: `Reads queued partitions until Ctrl-C or SIGTERM: those of the jobs of livehouse serve, and of sync and backfill with --queue.
+It needs the settings of the service and of the database, and neither job files nor a list of channels. The ceiling of calls, the ten
+calls of version 1 and the token are shared over the database, however many workers there are. What a worker was reading that is
+killed, another goes on with within half a minute; one that ends at a signal gives it back.`,
+    flags: {
+      concurrency: ['N', `partitions side by side, 1 to 100 (default: ${DEFAULT_CONCURRENCY})`],
+    },
+    examples: `livehouse worker
+livehouse worker --concurrency 16`,
+  },
+  ({ values }, refuse) => ({
+    concurrency: readInteger('--concurrency', values.concurrency, refuse, 100) ?? DEFAULT_CONCURRENCY,
+  }),
+  async (context, { concurrency }) => {
+    const { service, database } = readSettings(context.environment, (source) => ({
+      service: readServiceSettings(source),
+      database: readDatabaseSettings(source),
+    }))
+    await using db = await openWarehouse(context, { settings: database, source: service })
+    await using queue = await openQueue(context, database)
+    await using connection = await openRunConnection(context, service, db)
+    context.log.info('worker.started', { worker: thisProcess(), concurrency })
+    await workOnPartitions(context, { db, service, connection, queue, concurrency })
+    return 0
+  },
+)

@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto'
+import { LivehouseError } from '../core/errors.ts'
+import { noCounts } from '../core/outcome.ts'
+import { partitionKey } from '../core/slice.ts'
+import type { PartitionPlan } from '../sync/partitions.ts'
+import { type JobOptions, runJob } from '../sync/run-job.ts'
+import type { RunPhases } from '../sync/run-streams.ts'
+import type { RunDeps } from '../sync/slice-work.ts'
+import { createTally, type Tally } from '../sync/tally.ts'
+import type { EndedJob, Queue } from './queue.ts'
+import type { PartitionEnd, PartitionJob } from './run-partition.ts'
+
+/** How often it is looked whether partitions have ended. */
+const POLL_MS = 1000
+/** So many partitions in a row that cannot reach the service end the run. */
+const MOST_UNREACHED = 20
+/** Tonight's data come before old ones. */
+const PRIORITIES = { sync: 10, backfill: 0 }
+
+/**
+ * Runs what is planned by the queue: a job a partition, which workers do. The caller holds the run: it sends the partitions, waits for
+ * them and adds up what they brought. Where it is interrupted they are cancelled. Streams with few calls a day are read here, one
+ * slice after the other.
+ */
+export function fanOut(queue: Queue): RunPhases {
+  return async (streams, phases, deps, options) => {
+    const fatal = new AbortController()
+    const run: FannedRun = {
+      queue,
+      deps: { ...deps, signal: AbortSignal.any([deps.signal, fatal.signal]) },
+      options,
+      tally: createTally(streams),
+      begunAtMs: deps.clock.now(),
+      stop: (why) => fatal.abort(new Error(why)),
+      unreached: MOST_UNREACHED,
+    }
+    for (const phase of phases) {
+      if (run.deps.signal.aborted) break
+      const plans = await phase()
+      const here = plans.filter(({ stream }) => stream.isBudgeted)
+      if (here.length > 0) run.tally.addResult(await runJob(streams, [async () => here], run.deps, options))
+      await runQueued(
+        plans.filter(({ stream, slices }) => !stream.isBudgeted && slices.length > 0),
+        run,
+      )
+    }
+    return run.tally.result(run.deps.signal.reason)
+  }
+}
+
+interface FannedRun {
+  readonly queue: Queue
+  readonly deps: RunDeps
+  readonly options: JobOptions
+  readonly tally: Tally
+  readonly begunAtMs: number
+  readonly stop: (why: string) => void
+  /** Partitions in a row that did not reach the service; as good as too many before the first that has. */
+  unreached: number
+}
+
+async function runQueued(plans: readonly PartitionPlan[], run: FannedRun): Promise<void> {
+  const { queue, deps, tally } = run
+  if (plans.length === 0) return
+  for (const [stream, ofStream] of Map.groupBy(plans, ({ stream }) => stream.name)) {
+    deps.report({ kind: 'stream.planned', stream, slices: ofStream.length })
+  }
+  const pending = new Map(plans.map((plan) => [randomUUID() as string, plan]))
+  try {
+    await queue.send(
+      'partitions',
+      [...pending].map(([id, plan]) => ({ id, ...queuedAs(plan, run) })),
+    )
+    while (pending.size > 0 && !deps.signal.aborted) {
+      for (const ended of await queue.readEnded('partitions', [...pending.keys()])) {
+        const plan = pending.get(ended.id)
+        pending.delete(ended.id)
+        if (plan !== undefined) settle(plan, ended, run)
+      }
+      if (pending.size > 0) await deps.clock.sleep(POLL_MS, deps.signal).catch(() => {})
+    }
+  } finally {
+    // Where this fails too, the run's lease expires, and workers see that nobody waits for them.
+    await queue.cancel('partitions', [...pending.keys()]).catch(() => {})
+  }
+  for (const { slices } of pending.values()) for (const slice of slices) tally.addNotBegun(slice)
+}
+
+function queuedAs({ stream, partition, slices }: PartitionPlan, { deps, options, begunAtMs }: FannedRun) {
+  const { order = 'newest-first', isPatient = false, stopAtMs } = options
+  const data: PartitionJob = {
+    runId: deps.runId,
+    begunAtMs,
+    stream: stream.name,
+    partition,
+    slices: slices.map((slice) => ({ ...slice, stream: undefined, partition: undefined })),
+    order,
+    isPatient,
+    stopAtMs,
+  }
+  // A backfill at work must not keep a sync from beginning: it makes way under the partition's lease.
+  const key = `${isPatient ? 'backfill ' : ''}${stream.name} ${partitionKey(partition)}`
+  return { key, priority: isPatient ? PRIORITIES.backfill : PRIORITIES.sync, data }
+}
+
+/** Adds up what came of a partition. What none could survive (credentials refused, service out of reach) ends the run. */
+function settle({ stream, partition, slices }: PartitionPlan, { state, output }: EndedJob, run: FannedRun): void {
+  const { tally, options, deps } = run
+  const { name } = stream
+  const [slice] = slices
+  if (slice === undefined) return
+  if (state !== 'completed') {
+    const reason = state === 'cancelled' ? 'its job was cancelled' : `no worker got to its end: ${describe(output)}`
+    const key = partitionKey(partition)
+    const details = { stream: name, partition: key, reason }
+    const error = new LivehouseError('job.failed', `${name} ${key}: ${reason}`, details)
+    tally.add(slice, { kind: 'ended', proof: 'failed', counts: noCounts, error, ...nothingFound }, false)
+    return
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a worker gave the queue, as JSON
+  const { result, ends } = output as PartitionEnd
+  tally.addResult(result)
+  const rows = result.streams[name]?.counts.extracted ?? 0
+  deps.report({ kind: 'page', stream: name, slice: partitionKey(partition), rows, totalPages: 1 })
+  const proof = result.status === 'ok' ? 'verified' : 'failed'
+  deps.report({ kind: 'slice.ended', stream: name, slice: partitionKey(partition), proof })
+  for (const { found, ...end } of ends) {
+    const ids = new Set(found?.ids)
+    const listed = found && { count: found.count, has: (id: string) => ids.has(id) }
+    options.onEnd?.(slice, { kind: 'ended', error: undefined, ...end, found: listed })
+  }
+  const [problem] = result.errors
+  if (result.status !== 'failed' || problem === undefined) run.unreached = 0
+  else if (problem.code !== 'api.unreachable' || ++run.unreached >= MOST_UNREACHED) run.stop(problem.message)
+}
+
+const nothingFound = { found: undefined, hasNewHeaders: false }
+
+function describe(output: unknown): string {
+  const { message, value } = Object(output)
+  return String(message ?? Object(value).message ?? 'it does not say why')
+}

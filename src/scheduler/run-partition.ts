@@ -1,0 +1,131 @@
+import type { Kysely } from 'kysely'
+import { z } from 'zod'
+import type { AppContext } from '../app/context.ts'
+import { readServiceTime } from '../app/open-connection.ts'
+import { createSliceDeps, type RunConnection, SLICES_A_CALL } from '../app/run-extraction.ts'
+import type { ServiceSettings } from '../app/settings.ts'
+import { partitionKey } from '../core/slice.ts'
+import { Leases, partitionLease, readLeases } from '../ledger/leases.ts'
+import { readQuestions } from '../ledger/questionnaires.ts'
+import type { Database } from '../store/database.ts'
+import { findStream } from '../streams/registry.ts'
+import { planAgain } from '../sync/plan-again.ts'
+import type { EndedSlice } from '../sync/run-slice.ts'
+import { runJob } from '../sync/run-job.ts'
+import type { JobResult } from '../sync/tally.ts'
+import type { Attempt } from './queue.ts'
+import { workOn, type WorkOptions } from './work-on.ts'
+
+const window = z.object({ from: z.number(), to: z.number() })
+const slice = z.object({
+  window: window.optional(),
+  covers: window.optional(),
+  backfillId: z.string().exactOptional(),
+  isLong: z.boolean().optional(),
+  settleSeconds: z.number().exactOptional(),
+  lookbackDays: z.number().exactOptional(),
+})
+/** A partition of a run as it is queued: what the run has planned of it, so that a worker needs neither job files nor channel lists. */
+export const partitionJob = z.object({
+  runId: z.string(),
+  /** When the run began, by the service's clock: what another landed since counts. */
+  begunAtMs: z.number(),
+  stream: z.string(),
+  partition: z.object({
+    channel: z.string().exactOptional(),
+    type: z.string().exactOptional(),
+    question: z.string().exactOptional(),
+  }),
+  slices: z.array(slice),
+  order: z.enum(['newest-first', 'oldest-first']),
+  isPatient: z.boolean(),
+  stopAtMs: z.number().optional(),
+})
+export type PartitionJob = z.infer<typeof partitionJob>
+
+/** How a slice ended that others depend on. */
+export type TellingEnd = Pick<EndedSlice, 'proof' | 'counts' | 'hasNewHeaders'> & {
+  /** Of a list: how many rows it had, and which of the known questionnaires. */
+  readonly found: { readonly count: number; readonly ids: readonly string[] } | undefined
+}
+
+/** What came of a partition. */
+export interface PartitionEnd {
+  readonly result: JobResult
+  readonly ends: readonly TellingEnd[]
+}
+
+interface WorkerDeps extends Pick<WorkOptions, 'queue' | 'concurrency'> {
+  readonly db: Kysely<Database>
+  readonly service: ServiceSettings
+  readonly connection: RunConnection
+}
+
+/** Works on queued partitions until the signal of the context aborts. */
+export async function workOnPartitions(context: AppContext, deps: WorkerDeps): Promise<void> {
+  const { clock, log, signal } = context
+  const { db, queue, concurrency } = deps
+  await using leases = new Leases(db)
+  const handle = createPartitionHandler(context, deps, leases)
+  // Of a run that is over, or whose process has died, nothing is wanted any more.
+  const keepWanted = async (attempts: readonly Attempt[]) => {
+    const alive = new Set((await readLeases(db)).map(({ name }) => name))
+    return attempts.filter(({ data }) => alive.has(`run ${partitionJob.parse(data).runId}`))
+  }
+  await workOn({ queue, name: 'partitions', concurrency, clock, log, signal, keepWanted, handle })
+}
+
+function createPartitionHandler(
+  context: AppContext,
+  { db, service, connection, concurrency }: WorkerDeps,
+  leases: Leases,
+): WorkOptions['handle'] {
+  const progress = { report: () => {}, [Symbol.dispose]: () => {} }
+  const { serviceClock } = connection
+  // Pages read ahead and batches written at once are bounded for all partitions of the process together.
+  const shared = createSliceDeps(context, connection, { db, service, clock: serviceClock, runId: '', progress })
+  const slicesSideBySide = Math.ceil((SLICES_A_CALL * service.concurrency) / concurrency)
+
+  return async ({ data, isLast }, signal): Promise<PartitionEnd> => {
+    const { runId, begunAtMs, stream: name, partition, slices, ...asked } = partitionJob.parse(data)
+    const stream = findStream(name)
+    if (stream === undefined) throw new Error(`there is no stream ${name}: update livehouse on every machine`)
+    await readServiceTime({ log: context.log, signal }, connection)
+    const begunAt = new Date(begunAtMs)
+    const ends: EndedSlice[] = []
+    const planned = {
+      stream,
+      partition,
+      slices: slices.map((each) => ({ ...each, stream, partition, window: each.window, covers: each.covers })),
+    }
+    const plan = async () => ({ ...planned, slices: await planAgain(db, planned, begunAt, service.timeZone) })
+    const leaseName = partitionLease(name, partitionKey(partition))
+    const deps = {
+      ...shared,
+      signal,
+      runId,
+      requireLease: async (trx: Kysely<Database>) => await leases.require(trx, leaseName),
+    }
+    const read = runJob([stream], [async () => [await plan()]], deps, {
+      ...asked,
+      concurrency: slicesSideBySide,
+      leases,
+      planAgain: async () => (await plan()).slices,
+      onEnd: (_, end) => {
+        if (end.hasNewHeaders || stream.listsQuestions) ends.push(end)
+      },
+    })
+    const result = await read.finally(() => void leases.release(leaseName).catch(() => {}))
+    if (result.status !== 'ok') signal.throwIfAborted()
+    const ofDatabase = result.errors.find(({ code }) => code.startsWith('db.'))
+    if (ofDatabase !== undefined && !isLast) throw new Error(ofDatabase.message)
+    const known = ends.length === 0 ? [] : ((await readQuestions(db)).get(partition.channel ?? '') ?? [])
+    return {
+      result,
+      ends: ends.map(({ proof, counts, hasNewHeaders, found }) => {
+        const ids = found && { count: found.count, ids: known.filter((id) => found.has(id)) }
+        return { proof, counts, hasNewHeaders, found: ids }
+      }),
+    }
+  }
+}

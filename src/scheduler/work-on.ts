@@ -1,0 +1,90 @@
+import type { Clock } from '../core/clock.ts'
+import { LivehouseError } from '../core/errors.ts'
+import type { Log } from '../core/log.ts'
+import { thisProcess } from '../ledger/leases.ts'
+import type { Attempt, Queue, QueueName } from './queue.ts'
+
+/** How a process works on the jobs of a queue. */
+export interface WorkOptions {
+  readonly queue: Queue
+  readonly name: QueueName
+  /** Jobs side by side. */
+  readonly concurrency: number
+  readonly clock: Clock
+  readonly log: Log
+  /** Aborts when nothing more is to be begun; what is at work is waited for. */
+  readonly signal: AbortSignal
+  /** Does a job. @param signal aborts also where the job is no longer ours @returns what its sender gets @throws what makes it fail */
+  readonly handle: (attempt: Attempt, signal: AbortSignal) => Promise<object>
+  /** Which of those at work are still wanted; all when not given. */
+  readonly keepWanted?: (attempts: readonly Attempt[]) => Promise<readonly Attempt[]>
+}
+
+/** An empty queue is looked at so often; after a job that has ended it is looked at at once. */
+const POLL_MS = 1000
+const RENEW_MS = 3000
+/** How long a database that has gone is left alone. */
+const DATABASE_POLL_MS = 5000
+
+/** Works on the jobs of a queue until the signal aborts and what is at work has ended. A database that has gone is waited for. */
+export async function workOn({ queue, name, concurrency, clock, log, signal, ...does }: WorkOptions): Promise<void> {
+  const active = new Map<Attempt, AbortController>()
+  let wake = new AbortController()
+  const wakeUp = () => wake.abort()
+  signal.addEventListener('abort', wakeUp, { once: true })
+
+  const perform = async (attempt: Attempt, lost: AbortController): Promise<void> => {
+    const end = await does.handle(attempt, AbortSignal.any([signal, lost.signal])).then(
+      (output) => () => queue.complete(name, attempt, output),
+      (error: unknown) => () => queue.fail(name, attempt, error instanceof Error ? error.message : String(error)),
+    )
+    try {
+      // Whoever has it now says how it ends.
+      if (!lost.signal.aborted) await end()
+    } catch (error) {
+      // Without an end on record it is begun once more.
+      log.warn('queue.failed', { reason: error instanceof Error ? error.message : String(error) })
+    }
+  }
+  const renew = async (): Promise<void> => {
+    const attempts = [...active.keys()]
+    const wanted = (await does.keepWanted?.(attempts)) ?? attempts
+    const ours = await queue.renew(name, wanted)
+    for (const attempt of attempts) {
+      if (ours.has(attempt) || active.get(attempt)?.signal.aborted !== false) continue
+      log.info('job.lost', { id: attempt.id })
+      active.get(attempt)?.abort(notOurs(attempt))
+    }
+  }
+
+  let renewedAtMs = clock.now()
+  while (!signal.aborted || active.size > 0) {
+    wake = new AbortController()
+    let waitMs = POLL_MS
+    try {
+      if (clock.now() - renewedAtMs >= RENEW_MS) {
+        renewedAtMs = clock.now()
+        await renew()
+      }
+      const free = signal.aborted ? 0 : concurrency - active.size
+      for (const attempt of free > 0 ? await queue.take(name, free) : []) {
+        const lost = new AbortController()
+        active.set(attempt, lost)
+        void perform(attempt, lost).finally(() => {
+          active.delete(attempt)
+          wake.abort()
+        })
+      }
+    } catch (error) {
+      log.warn('queue.failed', { reason: error instanceof Error ? error.message : String(error) })
+      waitMs = DATABASE_POLL_MS
+    }
+    await clock.sleep(waitMs, wake.signal).catch(() => {})
+  }
+  signal.removeEventListener('abort', wakeUp)
+}
+
+function notOurs({ id }: Attempt): LivehouseError<'lease.lost'> {
+  const message = `job ${id} of the queue was cancelled, or given to another, while ${thisProcess()} worked on it`
+  return new LivehouseError('lease.lost', message, { name: `job ${id}` })
+}
