@@ -56,13 +56,6 @@ test('a server that hangs up is out of reach', async () => {
   expect(error).toMatchObject({ code: 'db.unreachable' })
 })
 
-test('a name that does not exist is out of reach', async () => {
-  expect(await failureOf('postgres://me@nowhere.invalid/warehouse')).toMatchObject({
-    code: 'db.unreachable',
-    details: { target: 'nowhere.invalid:5432/warehouse' },
-  })
-})
-
 test('a server that has to prove itself is spoken to over TLS where the URL says so', async () => {
   const heard: Buffer[] = []
   await withListener(
@@ -139,13 +132,6 @@ test('a connection that is lost between two statements fails the next one and no
   expect((await sql`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }])
 })
 
-test('a broken constraint stays what it is', async () => {
-  await using database = await createTestDatabase({ isMigrated: false })
-  await sql`create table once (id integer primary key)`.execute(database.db)
-  await sql`insert into once values (1)`.execute(database.db)
-  await expect(sql`insert into once values (1)`.execute(database.db)).rejects.toMatchObject({ code: '23505' })
-})
-
 test('big integers and money stay exact, and the calendar stays where it is', async () => {
   await using database = await createTestDatabase({ isMigrated: false })
   const { rows } = await sql`
@@ -162,12 +148,6 @@ test('big integers and money stay exact, and the calendar stays where it is', as
       days: '{2026-03-29}',
     },
   ])
-})
-
-test('the connection is named after the program', async () => {
-  await using database = await createTestDatabase({ isMigrated: false })
-  const { rows } = await sql`select current_setting('application_name') as name`.execute(database.db)
-  expect(rows).toEqual([{ name: 'livehouse' }])
 })
 
 test('a server older than 14 is refused by its version', () => {

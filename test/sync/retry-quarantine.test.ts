@@ -6,7 +6,6 @@ import { parseWallTime } from '../../src/core/wall-clock.ts'
 import type { Database } from '../../src/store/database.ts'
 import { retryQuarantine } from '../../src/sync/retry-quarantine.ts'
 import { readCoverage } from '../../src/ledger/coverage.ts'
-import { duplicateItem } from '../../src/ledger/known-duplicates.ts'
 import { conflictItem, quarantineItems } from '../../src/ledger/quarantine.ts'
 import { startRun } from '../../src/ledger/runs.ts'
 import { allStreams } from '../../src/streams/registry.ts'
@@ -96,13 +95,6 @@ test('what can be read now becomes a row of the run that received it, and is res
   expect((await retry()).streams.get('visitors')).toMatchObject({ items: 1, unreadable: 1 })
 })
 
-test('a row of an earlier run is updated', async () => {
-  await insertVisitor(await newRun(), 'old')
-  await keep('visitors', 'channel=9', [visitor('a', { nick: 'new' })])
-  expect((await retry()).streams.get('visitors')).toMatchObject({ updated: 1, superseded: 0 })
-  expect(await readVisitors()).toMatchObject([{ nickname: 'new' }])
-})
-
 test('a row that was written after the item was received, or by the same run, is not overwritten', async () => {
   const runId = await keep('visitors', 'channel=9', [visitor('a', { nick: 'stale' })])
   await insertVisitor(await newRun(), 'later')
@@ -129,35 +121,6 @@ test.each([
   },
 )
 
-test('the known loser of a duplicate stays where it is, also where nothing says which row is fresher', async () => {
-  await sql`insert into livehouse.watch_records (channel_id, record_id, nickname, run_id, api_version)
-    values ('9', 7, 'winner', ${await newRun()}::bigint, 2)`.execute(db)
-  const loser = duplicateItem('{"record_id": 7, "nick": "loser"}', 'record_id', 2)
-  const runId = await newRun()
-  await quarantineItems(db, { stream: 'watch_records', partition: 'channel=9', runId, seenAt, timeZone }, [loser])
-  expect((await retry()).streams.get('watch_records')).toMatchObject({ items: 1, updated: 0, superseded: 1 })
-  const { rows } = await sql`select nickname from livehouse.watch_records`.execute(db)
-  expect(rows).toEqual([{ nickname: 'winner' }])
-  expect(await countUnresolved()).toBe(1)
-})
-
-test('of two items with one key the fresher becomes the row', async () => {
-  const at = (nick: string, day: string) => visitor('a', { nick, last_online_time: `2026-11-${day} 00:00:00` })
-  await keep('visitors', 'channel=9', [at('middle', '02'), at('fresh', '03'), at('stale', '01')])
-  expect((await retry()).streams.get('visitors')).toMatchObject({ inserted: 1, superseded: 2 })
-  expect(await readVisitors()).toMatchObject([{ nickname: 'fresh' }])
-})
-
-test('a usage row is of the day on which it was last seen, and ids keep every digit', async () => {
-  await keep('manager_usage', 'account', ['{"id": 9007199254740993}'])
-  await keep('watch_records', 'channel=9', ['{"record_id": 9007199254740993}'])
-  await retry()
-  const usage = await sql`select manager_id, snapshot_date from livehouse.manager_usage`.execute(db)
-  expect(usage.rows).toEqual([{ manager_id: '9007199254740993', snapshot_date: '2026-11-21' }])
-  const records = await sql`select record_id from livehouse.watch_records`.execute(db)
-  expect(records.rows).toEqual([{ record_id: '9007199254740993' }])
-})
-
 test('a signup that can be read is not loaded: it is resolved, and its minute is to be read again', async () => {
   const row = JSON.stringify(['u1', 'Nick', '130', 'yes', '2026-11-01 12:00:30'])
   const headers = JSON.stringify(['user id', 'nickname', 'phone', 'Coming?', 'time'])
@@ -174,47 +137,6 @@ test('a signup that can be read is not loaded: it is resolved, and its minute is
   const coverage = await readCoverage(db, 'signups', [{ partition: 'channel=9/question=q1', window }])
   const minute = { from: wall('2026-11-01 12:00'), to: wall('2026-11-01 12:01') }
   expect(coverage.get('channel=9/question=q1')?.gaps).toEqual([minute])
-})
-
-test('a signup without its headers stays', async () => {
-  await keep('signups', 'channel=9/question=q1', [JSON.stringify(['u1', 'N', '1', '2026-11-01 12:00:30'])])
-  expect((await retry()).streams.get('signups')).toMatchObject({ readAgain: 0, unreadable: 1 })
-  expect(await countUnresolved()).toBe(1)
-})
-
-test('only the named streams are retried, and a partition that nobody knows stays', async () => {
-  await keep('visitors', 'channel=9', [visitor('a')])
-  await keep('visitors', 'nowhere', [visitor('b')])
-  await keep('managers', 'account', ['{"id": 7}'])
-  const { streams: counts } = await retry(['visitors'])
-  expect([...counts]).toMatchObject([['visitors', { items: 2, inserted: 1, unreadable: 1 }]])
-  expect(await countUnresolved()).toBe(2)
-})
-
-test('many pages of items are all read', async () => {
-  await keep(
-    'visitors',
-    'channel=9',
-    Array.from({ length: 1203 }, (_, index) => visitor(`u${index}`)),
-  )
-  expect((await retry()).streams.get('visitors')).toMatchObject({ items: 1203, inserted: 1203 })
-  expect(await countUnresolved()).toBe(0)
-})
-
-test('where loading fails nothing is resolved', async () => {
-  await keep('visitors', 'channel=9', [visitor('a')])
-  await sql`create function refuse() returns trigger language plpgsql as 'begin raise exception ''full''; end'`.execute(
-    db,
-  )
-  await sql`create trigger refuse before insert on livehouse.visitors for each row execute function refuse()`.execute(
-    db,
-  )
-  try {
-    await expect(retry()).rejects.toThrow('full')
-  } finally {
-    await sql`drop function refuse cascade`.execute(db)
-  }
-  expect(await countUnresolved()).toBe(1)
 })
 
 test('a record whose id version 2 has for another stays, and one that turns out to be such becomes one', async () => {
@@ -234,13 +156,4 @@ test('a record whose id version 2 has for another stays, and one that turns out 
   const { rows } = await sql<{ raw: string }>`
     select raw from livehouse_ops.quarantine where resolved_at is null order by raw`.execute(db)
   expect(rows.map(({ raw }) => JSON.parse(raw).user_id)).toEqual(['u2', 'u3'])
-})
-
-test('what version 2 brought takes over what a later run had from version 1', async () => {
-  await keep('watch_records', 'channel=9', [JSON.stringify({ record_id: 5, nick: 'two' })])
-  await keep('watch_records_v1', 'channel=9', [JSON.stringify({ record_id: 5, nick: 'one' })])
-  await retry(['watch_records_v1'])
-  await retry()
-  const { rows } = await sql`select nickname, api_version from livehouse.watch_records`.execute(db)
-  expect(rows).toEqual([{ nickname: 'two', api_version: 2 }])
 })

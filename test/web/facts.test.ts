@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { silentLog } from '../../src/core/log.ts'
 import { DAY } from '../../src/core/wall-clock.ts'
@@ -8,9 +7,7 @@ import { forgetCoverage } from '../../src/ledger/coverage.ts'
 import { finishRun, startRun } from '../../src/ledger/runs.ts'
 import { claimSource } from '../../src/ledger/source.ts'
 import { startPipeline, type TestPipeline, TIME_ZONE } from '../helpers/start-pipeline.ts'
-import { collectFacts, type Facts, createFactsSource } from '../../src/web/facts.ts'
-import { createTestDatabase } from '../helpers/postgres.ts'
-import { movableClock } from '../helpers/status-server.ts'
+import { collectFacts, type Facts } from '../../src/web/facts.ts'
 
 let pipeline: TestPipeline
 beforeAll(async () => {
@@ -98,16 +95,6 @@ test('a night later it is late; a gap, a failed and a short reading are found un
   expect((await judged()).findings).toEqual([])
 })
 
-test('a channel that is no longer active no longer counts', async () => {
-  const { db } = pipeline.database
-  const [first = ''] = pipeline.emulator.channelIds
-  await sql`update livehouse.channels set state = 'gone' where channel_id = ${first}`.execute(db)
-  const facts = await collect()
-  expect(facts.units.some(({ channelId }) => channelId === first)).toBe(false)
-  expect(facts.channels.find(({ channelId }) => channelId === first)?.state).toBe('gone')
-  await sql`update livehouse.channels set state = 'active'`.execute(db)
-})
-
 test('runs are told with their rows, and days with what was written on them', async () => {
   const { db } = pipeline.database
   const startedAt = new Date(pipeline.clock.nowMs)
@@ -125,34 +112,4 @@ test('runs are told with their rows, and days with what was written on them', as
   expect(facts.activity).toEqual([{ day: '2026-11-21', inserted: 5, updated: 1, calls: 12, retries: 2 }])
   // The runs of the pipeline have no end on record; what landed of them is told.
   expect(facts.runs.at(-1)?.streams.find(({ stream }) => stream === 'visitors')?.counts.extracted).toBe(120)
-})
-
-test('many who ask are answered by one reading, and the next comes when the database has rested', async () => {
-  await using database = await createTestDatabase()
-  const { db } = database
-  const clock = movableClock()
-  let readings = 0
-  const read = createFactsSource({
-    db,
-    clock,
-    log: silentLog,
-    budget: { v1Budget: 10, v1BudgetScope: 'account' },
-    // Each reading takes two seconds.
-    readJobs: async () => {
-      readings++
-      clock.nowMs += 2000
-      return []
-    },
-  })
-  const answers = await Promise.all([read(), read(), read()])
-  expect(readings).toBe(1)
-  expect(new Set(answers.map(({ facts }) => facts)).size).toBe(1)
-
-  await startRun(db, { command: 'sync', settings: {}, startedAt: new Date(clock.nowMs) })
-  clock.nowMs += 39_000
-  expect((await read()).facts?.runs).toHaveLength(0)
-  expect(readings).toBe(1)
-  clock.nowMs += 1000
-  expect((await read()).facts?.runs).toHaveLength(1)
-  expect(readings).toBe(2)
 })

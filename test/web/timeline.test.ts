@@ -27,31 +27,10 @@ test('thirty days end today, which is read in part', () => {
   expect(days.slice(0, -1).every(({ state, share }) => state === 'complete' && share === 1)).toBe(true)
 })
 
-test('days before the history and after its end are not read', () => {
-  const units = [makeUnit({ since: TODAY - 3 * DAY, until: TODAY - DAY })]
-  expect(states({ units }, 5)).toEqual(['none', 'complete', 'complete', 'none', 'none'])
-})
-
-test('days before and after the range of a channel lack nothing', () => {
-  const range = { from: TODAY - 4 * DAY, until: TODAY - 2 * DAY }
-  const ended = makeUnit({ channelId: '10', since: range.from, until: range.until })
-  const rangeOf = (channelId: string) => (channelId === '10' ? range : {})
-  const units = [makeUnit({ until: TODAY }), ended]
-  expect(states({ units }, 6)).toEqual(['partial', 'complete', 'complete', 'partial', 'partial', 'none'])
-  expect(states({ units, rangeOf }, 6)).toEqual(['complete', 'complete', 'complete', 'complete', 'complete', 'none'])
-  const half = [makeUnit({ until: TODAY }), { ...ended, until: TODAY - 3 * DAY }]
-  expect(states({ units: half, rangeOf }, 6)[2]).toBe('partial')
-})
-
 test('what is there of a channel outside its range makes up for no other channel', () => {
   const rangeOf = (channelId: string) => (channelId === '10' ? { until: TODAY - 9 * DAY } : {})
   const units = [makeUnit({ until: TODAY - 2 * DAY }), makeUnit({ channelId: '10', until: TODAY })]
   expect(states({ units, rangeOf }, 3)).toEqual(['partial', 'partial', 'none'])
-})
-
-test('what half of the channels have is half of the day', () => {
-  const units = [makeUnit({ until: TODAY }), makeUnit({ channelId: '10', until: TODAY - DAY })]
-  expect(timelineOf({ ...base, units }).at(-2)).toMatchObject({ state: 'partial', share: 0.5 })
 })
 
 test('a gap, a problem and an acknowledged shortfall show on their days, the gravest first', () => {
@@ -63,11 +42,6 @@ test('a gap, a problem and an acknowledged shortfall show on their days, the gra
     makeReading({ kind: 'accepted', window: on(2) }),
   ]
   expect(states({ open }, 5)).toEqual(['gap', 'problem', 'accepted', 'complete', 'partial'])
-})
-
-test('a gap touches no day beside its own', () => {
-  const open = [makeReading({ kind: 'gap', window: { from: TODAY - 2 * DAY, to: TODAY - DAY } })]
-  expect(states({ open }, 4)).toEqual(['complete', 'gap', 'complete', 'partial'])
 })
 
 test('walks over whole lists show on the days on which they were made', () => {

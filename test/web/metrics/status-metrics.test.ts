@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { DAY } from '../../../src/core/wall-clock.ts'
 import { createStatusMetrics, type StatusMetrics } from '../../../src/web/metrics/status-metrics.ts'
-import { judge, createExpectations } from '../../../src/web/verdict.ts'
+import { judge } from '../../../src/web/verdict.ts'
 import { finishRun, startRun } from '../../../src/ledger/runs.ts'
 import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
 import {
@@ -12,7 +11,6 @@ import {
   makeReading,
   makeRun,
   makeUnit,
-  NOW,
   NOW_MS,
   TIME_ZONE,
 } from '../../helpers/status-facts.ts'
@@ -113,18 +111,6 @@ test('the gauges tell how fresh and how proven each stream is', async () => {
   expect(valueOf(text, 'livehouse_last_run_status{status="ok"}')).toBe('1')
 })
 
-test('a channel that is read up to its end is not behind, nor is one that no job reads', async () => {
-  const ended = makeUnit({ channelId: '10', until: NOW - 90 * DAY, landedAt: new Date(NOW_MS - 90 * 86_400_000) })
-  const facts = makeFacts({ units: [...makeFacts().units, ended, { ...ended, channelId: '11' }] })
-  const nightly = { name: 'nightly', cron: '15 2 * * *', timeZone: 'UTC', next: undefined, isRunning: false } as const
-  const jobs = [{ ...nightly, streams: ['watch_records'], channels: ['9', '10'], last: undefined }] as const
-  const rangeOf = (channelId: string) => (channelId === '10' ? { until: NOW - 90 * DAY } : {})
-  const verdict = judge({ ...facts, jobs }, createExpectations({ ...facts, jobs }, rangeOf))
-  const text = await create().render({ facts: { ...facts, jobs }, error: undefined }, verdict, NOW_MS)
-  expect(valueOf(text, 'livehouse_seconds_behind{stream="watch_records"}')).toBe('44100')
-  expect(valueOf(text, 'livehouse_seconds_since_last_complete_read{stream="watch_records"}')).toBe('43200')
-})
-
 test('a stream of which a part was never read is behind without end, not without a value; but not during the first sync', async () => {
   const units = [makeUnit(), makeUnit({ channelId: '10', until: null, landedAt: null, proofs: { failed: 1 } })]
   const behindOf = async (facts: Partial<Facts>, stream = 'watch_records') =>
@@ -139,14 +125,6 @@ test('a stream of which a part was never read is behind without end, not without
   expect(await behindOf({ jobs, units: [makeUnit()] }, 'managers')).toBe('+Inf')
   const runs = [makeRun({ status: 'running', startedAt: new Date(NOW_MS), finishedAt: null })]
   expect(await behindOf({ units, runs })).toBeUndefined()
-})
-
-test('what is not known is not said to be zero', async () => {
-  const text = await create().render({ facts: undefined, error: new Error('away') }, undefined, NOW_MS)
-  expect(valueOf(text, 'livehouse_database_up')).toBe('0')
-  for (const name of ['v1_budget_left', 'is_complete', 'last_run_end_timestamp_seconds', 'facts_age_seconds']) {
-    expect(text).not.toMatch(new RegExp(`^livehouse_${name} `, 'm'))
-  }
 })
 
 test('a thousand channels make no more series than one, and no name of anybody is a label', async () => {
@@ -176,10 +154,4 @@ describe('docs', () => {
       for (const metric of used) expect(known, metric).toContain(metric)
     },
   )
-
-  test('the dashboard is JSON whose panels do not share a number', () => {
-    const { panels } = Object(JSON.parse(read('grafana-dashboard.json')))
-    const ids = panels.map(({ id }: { readonly id: number }) => id)
-    expect(new Set(ids).size).toBe(ids.length)
-  })
 })

@@ -3,7 +3,6 @@ import { channelPage } from '../../../src/web/render/channel-page.ts'
 import { channelsPage } from '../../../src/web/render/channels-page.ts'
 import { overviewPage } from '../../../src/web/render/overview-page.ts'
 import { judge } from '../../../src/web/verdict.ts'
-import type { OpenReading } from '../../../src/ledger/open-readings.ts'
 import { makeChannel, makeFacts, makeReading, makeRun, makeUnit, makeView, NOW_MS } from '../../helpers/status-facts.ts'
 import type { Facts } from '../../../src/web/facts.ts'
 import { runPage } from '../../../src/web/render/runs.ts'
@@ -93,29 +92,6 @@ describe('without JavaScript', () => {
     })
     expect(overview(facts)).toMatch(/aria-label="[^"]*gap: 17 Nov – 18 Nov/)
   })
-
-  test('each part has a heading that names it', () => {
-    const sections = page.match(/<section [^>]*class="part"[^>]*>/g) ?? []
-    expect(sections.length).toBeGreaterThanOrEqual(7)
-    for (const section of sections) {
-      const [, label = ''] = /aria-labelledby="([^"]*)"/.exec(section) ?? []
-      expect(page).toContain(`id="${label}"`)
-    }
-    expect(page.match(/<h1/g)).toHaveLength(1)
-  })
-
-  test('no id is there twice', () => {
-    const ids = [...page.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id)
-    expect(new Set(ids).size).toBe(ids.length)
-  })
-})
-
-test('nothing at all makes a page too', () => {
-  const nothing = { channels: [], units: [], runs: [], activity: [], watched: [], walkDays: [], sizes: new Map() }
-  const page = overview(makeFacts(nothing))
-  expect(page).toContain('Nothing has run yet')
-  expect(page).toContain('Nothing has been read yet.')
-  expect(overview(makeFacts(nothing), 'zh-CN')).toContain('尚未运行过')
 })
 
 test('states are told by words beside colours', () => {
@@ -126,39 +102,6 @@ test('states are told by words beside colours', () => {
   expect(page).toContain('</svg>partial</span>')
   expect(page).toContain('</svg>2 short</span>')
   expect(page).toContain('Last night is not complete')
-})
-
-test('the streams of a run stand in the order in which they stand elsewhere', () => {
-  const streams = ['signups', 'made-up', 'gifts', 'visitors'].map((stream) => ({
-    stream,
-    counts: counts(),
-    slices: {},
-  }))
-  const page = runPage(makeView(), makeRun({ streams }), []).toString()
-  const places = ['Visitors', 'Gifts', 'Signups', 'made-up'].map((name) => page.indexOf(`>${name}<`))
-  expect(places.every((place, index) => place > (places[index - 1] ?? 0))).toBe(true)
-})
-
-test('what is open is said to be read again only where something is, and version 1 only where it is named', () => {
-  const page = (...open: readonly OpenReading[]) => {
-    const facts = makeFacts({ open })
-    return channelPage(makeView(facts), makeChannel(), { ...facts, walkDays: [] }).toString()
-  }
-  expect(page()).not.toContain('The next sync reads')
-  expect(page(makeReading())).toContain('The next sync reads all of this again.<')
-  expect(page(makeReading({ stream: 'watch_records_v1' }))).toContain('version 1 only when they are named')
-})
-
-test('a table that was too large to add up says so', () => {
-  expect(overview(makeFacts({ watched: undefined }))).toContain('The database took too long to add this up.')
-})
-
-test('a stream that is late carries a sign; version 1, which takes weeks, does not', () => {
-  const signed = (stream: string) => {
-    const units = [makeUnit({ stream, until: makeFacts().now - 90 * 86_400 })]
-    return overview(makeFacts({ units, channels: [] })).includes('class="late"')
-  }
-  expect([signed('gifts'), signed('watch_records_v1')]).toEqual([true, false])
 })
 
 describe('with a thousand channels', () => {

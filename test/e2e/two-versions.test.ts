@@ -1,0 +1,74 @@
+import { sql } from 'kysely'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { backfill } from '../../src/cli/backfill.ts'
+import type { WatchRecord } from '../../src/emulator/world/world.ts'
+import { startV1Account, V1_BACKFILL, type V1Account } from '../helpers/v1-account.ts'
+
+let account: V1Account
+/** What version 1 has: record 1000000, in the first channel. */
+let old: WatchRecord
+
+beforeEach(async () => {
+  account = await startV1Account()
+  account.setRecords(2, 0)
+  const [first] = channel().oldRecords.rows
+  if (!first) throw new Error('no old record')
+  old = first
+})
+afterEach(async () => await account[Symbol.asyncDispose]())
+
+function channel() {
+  const [first] = account.emulator.world.channels.values()
+  if (!first) throw new Error('no channel')
+  return first
+}
+
+async function read(version: 1 | 2) {
+  const argv = version === 1 ? V1_BACKFILL : [...V1_BACKFILL.slice(0, 4), '--streams', 'watch_records']
+  const { code, printed } = await account.run(backfill, [...argv, '--json'])
+  expect(code).toBe(0)
+  account.nextDay()
+  return JSON.parse(printed.join('')).streams[version === 1 ? 'watch_records_v1' : 'watch_records']
+}
+
+/** The record, and what is in quarantine. */
+async function held() {
+  const { rows } = await sql`
+    select nickname, user_id, assign_id, api_version from livehouse.watch_records
+    where record_id = ${old.recordId}::bigint`.execute(account.database.db)
+  const kept = await account.database.db.selectFrom('livehouse_ops.quarantine').select(['stream', 'reason']).execute()
+  return { row: rows[0], kept }
+}
+
+test('version 1 inserts rows and updates its own; version 2 takes them over, and version 1 leaves them alone from then on', async () => {
+  expect(await read(1)).toMatchObject({ inserted: 2 })
+  channel().oldRecords.replace(old, { ...old, nick: 'edited' })
+  expect(await read(1)).toMatchObject({ inserted: 0, updated: 1, unchanged: 1 })
+  expect(await held()).toMatchObject({ row: { nickname: 'edited', api_version: 1 } })
+
+  channel().records.add({ ...old, nick: 'of version 2', assignId: 'a1' })
+  expect(await read(2)).toMatchObject({ inserted: 0, updated: 1 })
+  expect(await read(1)).toMatchObject({ inserted: 0, updated: 0, quarantined: 0 })
+  expect(await held()).toEqual({
+    row: { nickname: 'of version 2', user_id: old.userId, assign_id: 'a1', api_version: 2 },
+    kept: [],
+  })
+})
+
+test.each([
+  ['user', [1, 2], 'user_id'],
+  ['user', [2, 1], 'user_id'],
+  ['minute', [1, 2], 'entered_at'],
+  ['minute', [2, 1], 'entered_at'],
+] as const)(
+  'one id with another %s, read in the order %j: what version 1 says of it goes to quarantine',
+  async (what, order, named) => {
+    const other = what === 'user' ? { userId: 'another' } : { enteredAt: old.enteredAt + 60 }
+    channel().records.add({ ...old, nick: 'of version 2', ...other })
+    for (const version of order) await read(version)
+    expect(await held()).toMatchObject({
+      row: { nickname: 'of version 2', api_version: 2 },
+      kept: [{ stream: 'watch_records_v1', reason: `conflict: version 2 has this record_id with another ${named}` }],
+    })
+  },
+)
