@@ -10,7 +10,7 @@ export interface OpenSlice {
   /** What of it will count as covered; undefined for nothing. */
   readonly covers: Window | undefined
   readonly backfillId: string | undefined
-  /** Pages whose rows are committed; 0 where only the days on which it failed are kept. */
+  /** Pages whose rows are committed; 0 of a half of one that did not come on. */
   readonly pagesRead: number
   /** Items of the largest page that came. */
   readonly pageSize: number
@@ -26,10 +26,6 @@ export interface OpenSlice {
   readonly startedAt: Date
   /** When the last page was committed. */
   readonly readAt: Date
-  /** Days in a row on which the service refused it or failed. */
-  readonly failedDays: number
-  /** The last of them, `YYYY-MM-DD`. */
-  readonly failedOn: string | undefined
 }
 
 /** A slice that is being read over days, as a person looks at it. */
@@ -53,16 +49,6 @@ export async function readBegunSlices(db: Kysely<Database>): Promise<readonly Be
     const { stream, partition, rows: count, pages_read: pagesRead, started_at: startedAt, read_at: readAt } = row
     return window === undefined ? [] : [{ stream, partition, window, pagesRead, rows: count, startedAt, readAt }]
   })
-}
-
-/** The partitions of a stream of which a slice is being read. */
-export async function readOpenPartitions(db: Kysely<Database>, stream: StreamName): Promise<ReadonlySet<string>> {
-  const rows = await db
-    .selectFrom('livehouse_ops.open_slices')
-    .select('partition')
-    .where('stream', '=', stream)
-    .execute()
-  return new Set(rows.map(({ partition }) => partition))
 }
 
 /** The slice of a partition that is being read; undefined where none is. */
@@ -93,8 +79,6 @@ export async function readOpenSlice(
     retries: Number(row.retries),
     startedAt: row.started_at,
     readAt: row.read_at,
-    failedDays: row.failed_days,
-    failedOn: row.failed_on ?? undefined,
   }
 }
 
@@ -119,8 +103,6 @@ export async function saveOpenSlice(
     run_id: place.runId,
     started_at: slice.startedAt,
     read_at: slice.readAt,
-    failed_days: slice.failedDays,
-    failed_on: slice.failedOn ?? null,
   }
   await db
     .insertInto('livehouse_ops.open_slices')

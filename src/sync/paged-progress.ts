@@ -9,9 +9,6 @@ import { liesWithin } from './row-window.ts'
 import type { Slice } from './slice-work.ts'
 import { startWalk } from './walk.ts'
 
-/** Refused on so many days in a row, it is not the day's calls that are spent: the slice is `failed`, and waits for all others. */
-export const DAYS_UNTIL_FAILED = 3
-
 /** A page, and what its items became. */
 export type ReadPage = Page & PageRows
 
@@ -31,8 +28,6 @@ export function beginSlice({ window, covers, backfillId }: Slice, startedAt: Dat
     retries: 0,
     startedAt,
     readAt: startedAt,
-    failedDays: 0,
-    failedOn: undefined,
   }
 }
 
@@ -50,14 +45,7 @@ export function addPage(before: OpenSlice, { stream }: Slice, page: ReadPage, ti
     lastPageKeys: contentOf(page),
     foundRows: before.foundRows + found.length,
     quarantinedRows: before.quarantinedRows + page.rejected.length,
-    failedDays: 0,
-    failedOn: undefined,
   }
-}
-
-/** The slice after the service refused it or failed; `day`: the service's, `YYYY-MM-DD`. */
-export function addFailure(before: OpenSlice, day: string): OpenSlice {
-  return { ...before, failedDays: before.failedDays + Number(before.failedOn !== day), failedOn: day }
 }
 
 /** Whether a page holds what the last page held, in the same order: then nothing before its end has moved since. */

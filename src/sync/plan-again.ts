@@ -1,8 +1,7 @@
 import type { Kysely } from 'kysely'
 import { partitionKey, type Window } from '../core/slice.ts'
-import type { StreamName } from '../core/stream.ts'
 import { readCoverage } from '../ledger/coverage.ts'
-import { type OpenSlice, readOpenPartitions, readOpenSlice } from '../ledger/open-slices.ts'
+import { readOpenSlice } from '../ledger/open-slices.ts'
 import { hasLandedSince } from '../ledger/slices.ts'
 import type { Database } from '../store/database.ts'
 import type { PartitionPlan } from './partitions.ts'
@@ -52,40 +51,30 @@ export function partOf(slice: Slice, window: Window): Slice {
 
 /**
  * The same plans, but where a slice has been begun that is read over days, it goes first, and what it reads is left out of the
- * others: nothing new is begun before it has ended. What the service refuses day after day goes last, so that it keeps no other
- * channel from its calls. `abandoned`: a backfill that is to be begun anew; what it has begun counts for nothing.
+ * others: nothing new is begun before it has ended. `abandoned`: a backfill that is to be begun anew; what it has begun counts for
+ * nothing.
  */
 export async function resumeOpenFirst(
   db: Kysely<Database>,
   plans: readonly PartitionPlan[],
   abandoned?: string,
 ): Promise<readonly PartitionPlan[]> {
-  const budgeted = new Set(plans.filter(({ stream }) => stream.isBudgeted).map(({ stream }) => stream.name))
-  const begun = new Map<StreamName, ReadonlySet<string>>()
-  for (const stream of budgeted) begun.set(stream, await readOpenPartitions(db, stream))
   return await Promise.all(
     plans.map(async (plan) => {
-      const partition = partitionKey(plan.partition)
-      if (!begun.get(plan.stream.name)?.has(partition)) return plan
-      const open = await readOpenSlice(db, plan.stream.name, partition)
-      const isOver = abandoned !== undefined && open?.backfillId === abandoned
-      if (open === undefined || isOver) return plan
-      const slices = open.pagesRead > 0 ? openFirst(open, plan) : plan.slices
-      return { ...plan, slices: slices.map((slice) => ({ ...slice, failedDays: open.failedDays })) }
+      const { stream, partition } = plan
+      const open = stream.isBudgeted ? await readOpenSlice(db, stream.name, partitionKey(partition)) : undefined
+      if (open === undefined || (abandoned !== undefined && open.backfillId === abandoned)) return plan
+      const { window, covers, backfillId, pagesRead } = open
+      const begun = { stream, partition, window, covers, pagesRead, ...(backfillId !== undefined && { backfillId }) }
+      // A backfill reads its range whatever others have read of it.
+      const rest = plan.slices.flatMap((slice) =>
+        slice.window === undefined || slice.backfillId !== backfillId
+          ? [slice]
+          : subtractWindow(slice.window, window)
+              .toReversed()
+              .map((part) => partOf(slice, part)),
+      )
+      return { ...plan, slices: [begun, ...rest] }
     }),
   )
-}
-
-/** A backfill reads its range whatever others have read of it. */
-export function openFirst(open: OpenSlice, { stream, partition, slices }: PartitionPlan): readonly Slice[] {
-  const { window, covers, backfillId, pagesRead } = open
-  const begun = { stream, partition, window, covers, pagesRead }
-  const rest = slices.flatMap((slice) =>
-    slice.window === undefined || slice.backfillId !== backfillId
-      ? [slice]
-      : subtractWindow(slice.window, window)
-          .toReversed()
-          .map((part) => partOf(slice, part)),
-  )
-  return [backfillId === undefined ? begun : { ...begun, backfillId }, ...rest]
 }

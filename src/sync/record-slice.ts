@@ -19,8 +19,8 @@ export interface SliceLog {
   /** `covers`: what it claims to cover. */
   readonly record: (verdict: HeldVerdict, extraction: Extraction | undefined, covers: Window | undefined) => SliceRecord
   readonly end: (proof: Proof, counts: Counts, error: unknown) => void
-  /** Another day goes on with it, whether the service refused it or livehouse asks for no more. */
-  readonly wait: (counts: Counts, facts: LogFields, isRefused: boolean) => void
+  /** It goes on later: the service has refused it, its list has moved, or livehouse asks for no more today. */
+  readonly wait: (event: 'slice.refused' | 'slice.moved' | 'slice.waiting', counts: Counts, facts: LogFields) => void
 }
 
 /** Says that a slice has begun. */
@@ -55,10 +55,10 @@ export function openSliceLog(slice: Slice, { clock, log, report, runId }: RunDep
         finishedAt: new Date(clock.now()),
       }
     },
-    wait: (counts, facts, isRefused) => {
+    wait: (event, counts, facts) => {
       const fields = { ...name, ...counts, ...facts }
-      if (isRefused) log.warn('slice.refused', fields)
-      else log.info('slice.waiting', fields)
+      if (event === 'slice.waiting') log.info(event, fields)
+      else log.warn(event, fields)
     },
     end: (proof, counts, error) => {
       report({ kind: 'slice.ended', ...name, proof })

@@ -1,5 +1,6 @@
 import { partitionKey } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
+import { DAY } from '../core/wall-clock.ts'
 import { readQuestions, recordListing } from '../ledger/questionnaires.ts'
 import { readWalkBefore } from '../ledger/slices.ts'
 import type { FoundRows } from './judge-walk.ts'
@@ -13,6 +14,12 @@ export type PlanStreams = (streams: readonly Stream[], questionsOf: QuestionsOf)
 
 /** Runs what is planned, phase after phase. */
 export type RunPhases = typeof runJob
+
+/** Each day another partition comes first, so that one which spends the day by being refused keeps no other from its calls for long. */
+function takeTurns(plans: readonly PartitionPlan[], { clock, wallTimeAt }: RunDeps): readonly PartitionPlan[] {
+  const first = Math.ceil(wallTimeAt(clock.now()) / DAY) % Math.max(1, plans.length)
+  return [...plans.slice(first), ...plans.slice(0, first)]
+}
 
 /**
  * Runs streams in their order: first those that stand on their own, then those that are read questionnaire by questionnaire,
@@ -65,7 +72,7 @@ export async function runStreams(
       const plans = await planStreams(dependent, await readQuestionsOf())
       return plans.filter(({ partition }) => changed.has(partitionKey(partition)))
     },
-    async () => await planStreams(streams.filter(isBudgeted), () => []),
+    async () => takeTurns(await planStreams(streams.filter(isBudgeted), () => []), deps),
   ]
   return await run(streams, phases, deps, {
     ...options,

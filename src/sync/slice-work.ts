@@ -25,8 +25,6 @@ export interface Slice {
   readonly isLong?: boolean | undefined
   /** So many of its pages have landed: it goes before all others. */
   readonly pagesRead?: number
-  /** Days in a row on which the service refused or failed what is read of its partition: others go first. */
-  readonly failedDays?: number
   /** How old rows must be to be covered; as everywhere when not given. */
   readonly settleSeconds?: number
   /** How long its rows may still change; as the stream says when not given. */

@@ -1,4 +1,3 @@
-import { DAYS_UNTIL_FAILED } from './paged-progress.ts'
 import type { PartitionPlan } from './partitions.ts'
 import type { Slice } from './slice-work.ts'
 
@@ -20,9 +19,6 @@ export interface OpenPartition {
 /** Newest first: yesterday is there in minutes, and history fills in behind. */
 export type SliceOrder = 'newest-first' | 'oldest-first'
 
-/** More than any time of a window. */
-const BEHIND_ALL = 1e15
-
 /** The slices of a phase: whole walks first, then windows in their order. */
 export interface WorkQueue {
   /** The next slice and its partition; undefined when nothing waits. */
@@ -39,11 +35,8 @@ export function createWorkQueue(partitions: readonly OpenPartition[], order: Sli
     readonly partition: OpenPartition
   }
   const sign = order === 'newest-first' ? 1 : -1
-  const rankOf = ({ slice: { window, pagesRead, failedDays = 0 } }: Entry) => {
-    const isBegun = pagesRead !== undefined && failedDays < DAYS_UNTIL_FAILED
-    if (window === undefined || isBegun) return Number.POSITIVE_INFINITY
-    return failedDays === 0 ? sign * window.to : -failedDays * BEHIND_ALL
-  }
+  const rankOf = ({ slice: { window, pagesRead = 0 } }: Entry) =>
+    window === undefined || pagesRead > 0 ? Number.POSITIVE_INFINITY : sign * window.to
   // Sorted so that the next one is the last: taking it is cheap.
   const entries = partitions
     .flatMap((partition) => partition.plan.slices.map((slice) => ({ slice, partition })))

@@ -42,7 +42,7 @@ test.each<[string, FaultEffect]>([
   await expectTruth(account, ['watch_records_v1'])
 })
 
-test('a channel that is refused every day keeps no other from its calls, is said on the third day, and is asked again', async () => {
+test('a channel that is refused every day keeps no other from its calls', async () => {
   account.setRecords(450, 1250)
   const [refused = '', other = ''] = account.emulator.channelIds
   account.emulator.faults.push({ effect: status(404), endpoint: 'userRecords', channelId: refused })
@@ -51,17 +51,27 @@ test('a channel that is refused every day keeps no other from its calls, is said
     ends.push(await run())
     account.nextDay()
   }
-  expect(ends.map(({ code }) => code)).toEqual([4, 4, 4, 3, 3])
-  const channels = account.callsOn46().map(({ channelId }) => (channelId === other ? 'other' : 'refused'))
-  const turns = channels.filter((name, index) => name !== channels[index - 1])
-  expect(turns).toEqual(['refused', 'other', 'refused'])
-  expect(ends.at(-1)?.json.errors).toMatchObject([
-    { stream: 'watch_records_v1', partition: `channel=${refused}`, code: 'api.status' },
-  ])
-  expect(ends.at(-1)?.json.errors[0].message).toMatch(/userRecords channel .* 404: refused for 4 days/)
+  // It waits for calls that the service gives, and each day it is asked for one.
+  expect(ends.map(({ code }) => code)).toEqual([4, 4, 4, 4, 4])
+  const pages = account.callsOn46().filter(({ channelId }) => channelId === other)
+  expect(pages.at(-1)?.page).toBe(14)
 
   account.emulator.faults.splice(0)
   expect(await run()).toMatchObject({ code: 0 })
+  await expectTruth(account, ['watch_records_v1'])
+})
+
+test('a list of which the service refuses far pages is read in parts, and keeps no other from its calls', async () => {
+  account.setRecords(250, 450)
+  const [deep = ''] = account.emulator.channelIds
+  account.emulator.faults.push({ effect: status(400), endpoint: 'userRecords', channelId: deep, page: 4 })
+  let code: number | undefined = 4
+  for (let day = 1; code === 4; day++) {
+    expect(day).toBeLessThan(30)
+    ;({ code } = await run())
+    account.nextDay()
+  }
+  expect(code).toBe(0)
   await expectTruth(account, ['watch_records_v1'])
 })
 

@@ -184,7 +184,5 @@ export interface LedgerTables {
     run_id: BigInteger
     started_at: Instant
     read_at: Instant
-    failed_days: number
-    failed_on: string | null
   }
 }
