@@ -28,7 +28,8 @@ test('serve runs a job, and its page, probes and metrics tell of it', async () =
   // It stands just before a full minute until serve has begun, however long that takes.
   let begunAt: number | undefined
   const sinceBegin = () => (begunAt === undefined ? 0 : systemClock.now() - begunAt)
-  const clock = { ...systemClock, now: () => Date.UTC(2026, 10, 20, 6, 30, 59, 500) + sinceBegin() }
+  let laterMs = 0
+  const clock = { ...systemClock, now: () => Date.UTC(2026, 10, 20, 6, 30, 59, 500) + sinceBegin() + laterMs }
   const stop = new AbortController()
   const ended = Promise.withResolvers<LogFields | undefined>()
   const listening = Promise.withResolvers<string>()
@@ -64,6 +65,8 @@ test('serve runs a job, and its page, probes and metrics tell of it', async () =
   expect(metrics).toMatch(/livehouse_calls_total\{endpoint="managers",outcome="ok"\} [1-9]/)
   expect(metrics).toContain('livehouse_runs_total{command="run managers",status="ok"} 1')
   expect(metrics).toContain('livehouse_build_info{version="1.2.3"} 1')
+  // What was read for the metrics is shown a little longer.
+  laterMs = 600_000
   const page = await ask('/')
   expect(page).toContain('run managers')
   expect(page).toContain('<code>* * * * *</code>')

@@ -31,7 +31,7 @@ describe('an operator who mistypes', () => {
       LIVEHOUSE_FRUIT: 'pear',
       LIVEHOUSE_QUEUE_URL: 'x',
     }
-    const { code, err } = await livehouse(['dictionary', '--json'], environment)
+    const { code, err } = await livehouse(['dictionary'], environment)
     expect(code).toBe(0)
     expect(err).toContain('LIVEHOUSE_CHANELS is no setting; did you mean LIVEHOUSE_CHANNELS?')
     expect(err).toContain('LIVEHOUSE_FRUIT is no setting')
