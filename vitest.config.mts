@@ -1,6 +1,8 @@
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
+  // In a checkout a job file gets the sources; `exports` of package.json are those of the package.
+  resolve: { alias: { livehouse: `${import.meta.dirname}/src/core/define-job.ts` } },
   test: {
     include: ['test/**/*.test.ts'],
     pool: 'forks',

@@ -4,4 +4,4 @@
 // package.json has no "type" (docs/adr/0001-no-build-step.md). The launcher is a file of its own because it becomes
 // another process: nothing has to strip types again there.
 'use strict'
-require('./launch.cjs')
+require('../bin/livehouse.cjs')

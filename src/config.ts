@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import type { DatabaseSettings, ServiceSettings } from './app/settings.ts'
@@ -7,6 +7,7 @@ import { readCredentials, readProxyUrl, readQueueUrl, readServiceUrl, readTarget
 import { createSettingSource, describeOpenFile, reasonOf, type SettingSource } from './config/setting-source.ts'
 import { readChoice, readDate, readFlag, readNumber, readTimeZone } from './config/values.ts'
 import { LivehouseError } from './core/errors.ts'
+import { programFolder } from './core/program-files.ts'
 
 /** The process environment with `.env` filled in. The readers below also follow `NAME_FILE`. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -148,9 +149,10 @@ export function readDataDir(source: SettingSource): string {
   return resolve(source.value('LIVEHOUSE_DATA_DIR') ?? '.livehouse')
 }
 
-/** Where job files are: an absolute path; those that livehouse brings along when not set. */
+/** Where job files are: an absolute path. When not set, `jobs` of the working folder, else those that livehouse brings along. */
 export function readJobsDir(source: SettingSource): string {
-  const folder = resolve(source.value('LIVEHOUSE_JOBS_DIR') ?? join(import.meta.dirname, '..', 'jobs'))
+  const own = existsSync('jobs') ? 'jobs' : join(programFolder, 'jobs')
+  const folder = resolve(source.value('LIVEHOUSE_JOBS_DIR') ?? own)
   const problem = describeOpenFile(folder)
   if (problem !== undefined) source.refuse(problem)
   return folder

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { CommandEntry } from './cli/command.ts'
 import { commands } from './cli/commands.ts'
 import { exitCodeOfError } from './cli/failure.ts'
 import { runCommandLine } from './cli/run-command-line.ts'
 import { callIfStillRunning, systemClock } from './core/clock.ts'
 import { LivehouseError } from './core/errors.ts'
+import { packageFolder } from './core/program-files.ts'
 
 /** After a signal, what is in flight has this long to finish or to roll back. */
 const GRACE_MS = 10_000
@@ -72,6 +74,6 @@ function endQuietlyOnClosedPipe(error: NodeJS.ErrnoException): void {
 }
 
 function readVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+  const manifest: unknown = JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8'))
   return String(Object(manifest).version)
 }

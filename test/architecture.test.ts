@@ -60,7 +60,9 @@ const rules: Rules = {
   pureModules: {
     'node:assert/strict': ['src/'],
     'node:crypto': ['src/bi/publish/'],
+    'node:module': ['src/core/program-files.ts'],
     'node:net': ['src/transform/ip-address.ts'],
+    'node:path': ['src/core/program-files.ts'],
     'node:timers/promises': ['src/core/clock.ts'],
   },
   habits: {

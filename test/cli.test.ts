@@ -8,7 +8,7 @@ import { createTemporaryFolder } from './helpers/temporary-folder.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const launcher = join(root, 'src', 'cli.ts')
-const plainFiles = ['cli.ts', 'launch.cjs']
+const plainFiles = ['src/cli.ts', 'bin/livehouse.cjs']
 const oldNode = findOldNode()
 
 /** A Node of this machine that is too old to run the program itself, where there is one. */
@@ -25,8 +25,9 @@ function findOldNode(): string | undefined {
 function createBareCheckout() {
   const folder = createTemporaryFolder('launcher')
   mkdirSync(join(folder, 'src'))
+  mkdirSync(join(folder, 'bin'))
   mkdirSync(join(folder, 'node_modules'))
-  for (const file of plainFiles) copyFileSync(join(root, 'src', file), join(folder, 'src', file))
+  for (const file of plainFiles) copyFileSync(join(root, file), join(folder, file))
   writeFileSync(join(folder, 'package.json'), '{"name": "livehouse"}')
   return folder
 }
@@ -47,7 +48,7 @@ test('without its dependencies the launcher says what to do', () => {
 
 test.each(plainFiles)('%s is valid for a Node that knows no TypeScript', (file) => {
   const copy = join(createBareCheckout(), 'launcher.cjs')
-  copyFileSync(join(root, 'src', file), copy)
+  copyFileSync(join(root, file), copy)
   expect(spawnSync(process.execPath, ['--check', copy], { encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' })
 })
 

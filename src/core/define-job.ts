@@ -1,7 +1,5 @@
-import type { StreamName } from './stream.ts'
-
-/** By stream; those that are not named keep their own. */
-export type PerStream = Readonly<Partial<Record<StreamName, number>>>
+/** By the name of a stream; those that are not named keep their own. */
+export type PerStream = Readonly<Record<string, number>>
 
 /** Which of the configured channels: all of them, those of a group, or these. */
 export type JobChannels = 'all' | { readonly group: string } | readonly string[]
@@ -17,7 +15,7 @@ interface AnyJob {
   /** Whether `livehouse serve` runs it; `livehouse run` does in any case. True when not given. */
   readonly enabled?: boolean
   /** Those of the command of its kind when not given. */
-  readonly streams?: readonly StreamName[]
+  readonly streams?: readonly string[]
   /** All when not given. */
   readonly channels?: JobChannels
   /** Whether a time that was missed is made up for, once; `never` waits for the next one. `once` when not given. */

@@ -6,13 +6,14 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { systemClock } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
+import { moduleEnding, programFolder } from '../core/program-files.ts'
 import { checkDefinition } from './job-schema.ts'
 
-const JOB_FILE = /^(.+)\.ts$/
+const JOB_FILE = /^(.+)\.(?:ts|js|mjs)$/
 const JOB_NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/
 /** What a job file imports `defineJob` from, wherever it lies. */
 const PACKAGE = 'livehouse'
-const packageUrl = new URL('../core/define-job.ts', import.meta.url).href
+const packageUrl = pathToFileURL(join(programFolder, 'src', 'core', `define-job${moduleEnding}`)).href
 
 export interface LoadOptions {
   /** The folder of job files, an absolute path. */
@@ -28,8 +29,7 @@ const LONGEST_MS = 10_000
 /** The names of the job files in a folder, sorted. @throws config.invalid when it cannot be read */
 export async function listJobs({ folder }: Pick<LoadOptions, 'folder'>): Promise<readonly string[]> {
   try {
-    const files = await readdir(folder)
-    return files.flatMap((file) => (file.endsWith('.d.ts') ? [] : (JOB_FILE.exec(file)?.[1] ?? []))).toSorted()
+    return [...(await readJobFiles(folder)).keys()].toSorted()
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     const problem = `${folder} cannot be read (${reason}); LIVEHOUSE_JOBS_DIR should be a folder of job files`
@@ -37,19 +37,33 @@ export async function listJobs({ folder }: Pick<LoadOptions, 'folder'>): Promise
   }
 }
 
+/** The job files by the names of their jobs. @throws what `readdir` throws */
+async function readJobFiles(folder: string): Promise<ReadonlyMap<string, readonly string[]>> {
+  const files = (await readdir(folder)).filter((file) => JOB_FILE.test(file) && !file.endsWith('.d.ts'))
+  return Map.groupBy(files.toSorted(), (file) => file.replace(JOB_FILE, '$1'))
+}
+
 /**
  * Loads job files, all of the folder or those of the names. Each is read as it is now: there is no build.
  * @throws config.invalid with every problem of every file
  */
 export async function loadJobs(options: LoadOptions, names?: readonly string[]): Promise<readonly Job[]> {
+  const folderUrl = pathToFileURL(`${options.folder}/`).href
   const hooks = registerHooks({
     resolve: (specifier, context, nextResolve) =>
       specifier === PACKAGE ? { url: packageUrl, shortCircuit: true } : nextResolve(specifier, context),
+    // Without a package.json beside them Node would read each file twice to find out that it is a module, and warn.
+    load: (url, context, nextLoad) => {
+      const format = url.endsWith('.ts') ? 'module-typescript' : 'module'
+      return nextLoad(url, url.startsWith(folderUrl) ? { ...context, format } : context)
+    },
   })
   try {
     const wanted = names ?? (await listJobs(options))
-    if (wanted.length === 0) throw refused([`${options.folder} holds no job file; it should hold NAME.ts, one a job`])
-    const loaded = await Promise.all(wanted.map((name) => loadJob(name, options)))
+    if (wanted.length === 0)
+      throw refused([`${options.folder} holds no job file; it should hold NAME.ts or NAME.js, one a job`])
+    const files = await readJobFiles(options.folder)
+    const loaded = await Promise.all(wanted.map((name) => loadJob(name, files.get(name) ?? [`${name}.ts`], options)))
     const problems = loaded.flatMap((each) => each.problems ?? [])
     if (problems.length > 0) throw refused(problems)
     return loaded.flatMap(({ job }) => (job === undefined ? [] : [job]))
@@ -68,10 +82,15 @@ interface LoadedJob {
   readonly problems?: readonly string[]
 }
 
-async function loadJob(name: string, { folder, timeZone, longestMs = LONGEST_MS }: LoadOptions): Promise<LoadedJob> {
-  const file = join(folder, `${name}.ts`)
+async function loadJob(
+  name: string,
+  [first = '', ...others]: readonly string[],
+  { folder, timeZone, longestMs = LONGEST_MS }: LoadOptions,
+): Promise<LoadedJob> {
+  const file = join(folder, first)
   const refuse = (problems: readonly string[]): LoadedJob => ({ problems: problems.map((each) => `${file}: ${each}`) })
   if (!JOB_NAME.test(name)) return refuse(['its name is that of the job: it should be of a-z, 0-9 and single hyphens'])
+  if (others.length > 0) return refuse([`${others.join(' and ')} is a job of the same name; keep one of them`])
   let exported: unknown
   try {
     exported = await importWithin(longestMs, file)

@@ -1,4 +1,5 @@
 import { hasCode, LivehouseError } from '../core/errors.ts'
+import type { Preparation } from './permits.ts'
 import type { Call, Send } from './send.ts'
 import type { Tokens } from './tokens.ts'
 
@@ -33,8 +34,11 @@ export function token(next: Send, options: TokenOptions): Send {
 }
 
 /** A call has its token before it asks for leave to go: else those that have it would wait, and then go all at once. */
-export function prepareToken(options: TokenOptions): (call: Call, signal: AbortSignal) => Promise<unknown> {
-  return async (call, signal) => await tokensOf(call, options)?.prepare(signal)
+export function tokenPreparation(options: TokenOptions): (call: Call) => Preparation | undefined {
+  return (call) => {
+    const tokens = tokensOf(call, options)
+    return tokens && { isReady: tokens.isReady, prepare: tokens.prepare }
+  }
 }
 
 function tokensOf(call: Call, { bearer, ticket }: TokenOptions): Tokens | undefined {

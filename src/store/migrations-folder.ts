@@ -2,9 +2,10 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Migration } from 'kysely/migration'
+import { moduleEnding, programFolder } from '../core/program-files.ts'
 
-const folder = join(import.meta.dirname, '..', '..', 'migrations')
-const MIGRATION_FILE = /^(\d{4}-[a-z0-9-]+)\.ts$/
+const folder = join(programFolder, 'migrations')
+const MIGRATION_FILE = /^(\d{4}-[a-z0-9-]+)\.(?:ts|mjs)$/
 
 /** Names (`NNNN-name`) of every migration of the code, in their order. None is loaded. */
 export async function readMigrationNames(): Promise<readonly string[]> {
@@ -15,6 +16,6 @@ export async function readMigrationNames(): Promise<readonly string[]> {
 export async function loadMigrations(): Promise<Record<string, Migration>> {
   const migrations: Record<string, Migration> = {}
   for (const name of await readMigrationNames())
-    migrations[name] = await import(pathToFileURL(join(folder, `${name}.ts`)).href)
+    migrations[name] = await import(pathToFileURL(join(folder, `${name}${moduleEnding}`)).href)
   return migrations
 }

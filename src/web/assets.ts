@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import { programFolder } from '../core/program-files.ts'
 
 /** A file that pages load. */
 export interface Asset {
@@ -20,7 +21,7 @@ export interface Assets {
 
 /** Reads the page's own files and the chart library. Their paths change with their contents, so browsers may keep them. */
 export async function readAssets(): Promise<Assets> {
-  const folder = join(import.meta.dirname, 'assets')
+  const folder = join(programFolder, 'src', 'web', 'assets')
   // The library names no path to this file; it lies beside its main one.
   const library = dirname(createRequire(import.meta.url).resolve('chart.js'))
   const style = await readAsset(join(folder, 'page.css'), 'text/css; charset=utf-8')

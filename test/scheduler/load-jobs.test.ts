@@ -68,6 +68,18 @@ test('a job says everything that it can', async () => {
   expect(again).toMatchObject({ name: 'again', kind: 'backfill', timeZone, isEnabled: true, catchUp: 'once' })
 })
 
+test('a job file may be JavaScript; two of one name are refused', async () => {
+  const plain = "import { defineJob } from 'livehouse'\nexport default defineJob({ cron: '0 4 * * *' })"
+  const jobs = await loadJobs({ folder: folderOf({ 'a.js': plain, 'b.mjs': plain }), timeZone })
+  expect(jobs.map(({ name, cron }) => [name, cron])).toEqual([
+    ['a', '0 4 * * *'],
+    ['b', '0 4 * * *'],
+  ])
+  expect(await problemsOf({ 'a.js': plain, 'a.ts': plain })).toEqual([
+    'a.js: a.ts is a job of the same name; keep one of them',
+  ])
+})
+
 test('the digest tells definitions apart, and not their order', async () => {
   const digestOf = async (definition: string) => {
     const [job] = await loadJobs({ folder: folderOf({ 'a.ts': `export default ${definition}` }), timeZone })

@@ -87,9 +87,9 @@ describe('concurrency', () => {
 test('a call that waits for its turn holds no place: an endpoint that is slow leaves the rest untouched', async () => {
   const { next, started, release } = createGate()
   const slow: Permits = {
-    take: async ({ endpoint }, _signal, prepare) => {
+    take: async ({ endpoint }, signal, preparation) => {
       if (endpoint === 'updateMenu') await new Promise(() => {})
-      await prepare?.()
+      await preparation?.prepare(signal)
       return { answered: () => {}, refused: () => {} }
     },
   }

