@@ -8,7 +8,6 @@ import { readDatabaseSettings, readServiceSettings, readSettings } from '../conf
 import { readChannelsIfAny } from '../config/read-channels.ts'
 import { reasonOf } from '../config/setting-source.ts'
 import { LivehouseError, recoveryFrom } from '../core/errors.ts'
-import type { Page } from '../core/page.ts'
 import type { Partition } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import type { Exchange } from '../service/read-answer.ts'
@@ -17,53 +16,45 @@ import { isObject } from '../transform/field.ts'
 import { createDisguise, type Disguise, disguiseBody, parseAsWritten } from './capture/disguise.ts'
 import type { CliContext } from './command.ts'
 import { exitCodeOfStatus } from './failure.ts'
-import { namesOf, readChosenChannels, readStreams } from './flags.ts'
+import { namesOf, readStreams } from './flags.ts'
 import { defineCommand } from './usage.ts'
-import { checkUsage, type Refuse, wrongUse } from './wrong-use.ts'
-
-const captured = streams.filter(({ isBudgeted }) => isBudgeted !== true)
+import { wrongUse } from './wrong-use.ts'
 
 /** `livehouse capture`: answers without anybody's data. */
 export const capture = defineCommand(
   {
     verb: 'capture',
-    about: `Writes real answers of the service as files that can be shown to others: one a kind of list, with the request (without its token),
-status, headers and the body. Structure, types, lengths, empty values and odd formats stay as they came. Names, phone numbers, ids,
-addresses, IP addresses, open ids, answers and every field that the documents do not name are replaced by made-up values of the same
-shape, the same one for the same value in all files of one capture; which one stands for which is kept nowhere. Counts, times,
-durations, amounts, kinds of devices, the names of fields and the service's own messages stay: look through the files before
-you show them.
-
-For bug reports, and as fixtures for tests. About nine small calls a channel, none on version 1 of the watch records.`,
+    about: `Writes real answers of the service as files that can be shown to others, for bug reports and tests: one a kind of list, of the
+first of LIVEHOUSE_CHANNELS, with the request (without its token), status, headers and the body. Everything but the envelope, times,
+durations, counts and amounts is replaced by made-up values of the same shape, the same one for the same value in all files; which one
+stands for which is kept nowhere. Look through the files before you show them. About nine small calls.`,
     flags: {
       out: ['DIR', 'a folder that is not there yet, or empty'],
-      streams: ['a,b', `only these (default: all); ${namesOf(captured)}`],
-      channels: ['x,y', 'these channels of LIVEHOUSE_CHANNELS (default: the first)'],
+      streams: ['a,b', `only these (default: all); ${namesOf(streams)}`],
     },
     notes: `Exit codes: 0 captured, also where the service answered with an error, 1 nothing could be captured, 2 a flag or a setting is
 wrong, 3 some endpoint gave no answer.`,
     examples: `livehouse capture --out captured
-livehouse capture --out captured --streams gifts --channels 10001589`,
+LIVEHOUSE_CHANNELS=10001589 livehouse capture --out captured --streams gifts`,
   },
   ({ values }, refuse) => {
     if (values.out === undefined) refuse('--out is not given; it should be a folder for the files')
-    return { values, out: resolve(values.out ?? '.'), chosen: chooseStreams(values.streams, refuse) }
+    const names = readStreams(values.streams, refuse)
+    if (names?.some((name) => findStream(name)?.isBudgeted))
+      refuse(`--streams: ${onlyWhenNamed} allows ten calls a day, none is spent on this`)
+    return { out: resolve(values.out ?? '.'), chosen: streams.filter(({ name }) => names?.includes(name) ?? true) }
   },
-  async (context, { values, out, chosen }) => {
+  async (context, { out, chosen }) => {
     const { service, database, configured } = readSettings(context.environment, (source) => ({
       service: readServiceSettings(source),
       database: source.isSet('DATABASE_URL') ? readDatabaseSettings(source) : undefined,
       configured: readChannelsIfAny(source),
     }))
-    const channels = checkUsage('capture', (refuse) => {
-      const named = readChosenChannels(values.channels, configured, refuse)
-      if (named.length === 0 && chosen.every(({ partitionedBy }) => partitionedBy !== 'account')) {
-        refuse('LIVEHOUSE_CHANNELS is not set, and these streams belong to channels')
-      }
-      return (values.channels === undefined ? named.slice(0, 1) : named).map(({ channelId }) => channelId)
-    })
+    const channel = configured[0]?.channelId
+    if (channel === undefined && chosen.every(({ partitionedBy }) => partitionedBy !== 'account'))
+      throw wrongUse('capture', 'LIVEHOUSE_CHANNELS is not set, and these streams belong to channels')
     await openFolder(out)
-    const { answers, failures } = await captureAnswers(context, { service, database, streams: chosen, channels })
+    const { answers, failures } = await captureAnswers(context, { service, database, streams: chosen, channel })
     const disguise = createDisguise(randomBytes(32))
     for (const { file, exchange } of answers) {
       const text = capturedAnswer(exchange, disguise, new Date(context.clock.now()))
@@ -72,20 +63,9 @@ livehouse capture --out captured --streams gifts --channels 10001589`,
       context.print(`${join(out, file)}  HTTP ${exchange.answer.status}`)
     }
     for (const message of failures) context.print(`✗ ${message}`)
-    if (answers.length > 0) {
-      context.remark('Look through the files before you send them. A name or number that you know is found with')
-      context.remark(`  grep -rn 'TEXT' ${out}`)
-    }
     return exitCodeOfStatus(failures.length > 0 ? 'partial' : 'ok')
   },
 )
-
-function chooseStreams(given: string | undefined, refuse: Refuse): readonly Stream[] {
-  const names = readStreams(given, refuse)
-  if (names?.some((name) => findStream(name)?.isBudgeted))
-    refuse(`--streams: ${onlyWhenNamed} allows ten calls a day, none is spent on this`)
-  return names === undefined ? captured : captured.filter(({ name }) => names.includes(name))
-}
 
 async function openFolder(out: string): Promise<void> {
   try {
@@ -101,7 +81,7 @@ interface CaptureRequest {
   readonly service: ServiceSettings
   readonly database: DatabaseSettings | undefined
   readonly streams: readonly Stream[]
-  readonly channels: readonly string[]
+  readonly channel: string | undefined
 }
 
 interface Captured {
@@ -117,110 +97,67 @@ const MOST_QUESTIONS = 3
 
 /** Asks each list for a small first page and keeps what came on the wire, errors of the service too. */
 async function captureAnswers(context: CliContext, request: CaptureRequest): Promise<Captured> {
-  const { service, database, streams, channels } = request
+  const { service, database, channel } = request
   let last: Exchange | undefined
-  const answers: Captured['answers'][number][] = []
+  const answers = new Map<string, Exchange>()
   const failures: string[] = []
   await using shared = await openSharedDatabase(context, service, database)
   const onExchange = (exchange: Exchange): void => void (last = exchange)
   await using connection = openConnection(context, service, shared.db, { onExchange })
 
-  const ask: Ask = async (stream, partition) => {
+  const ask = async (stream: Stream, partition: Partition): Promise<readonly unknown[]> => {
     last = undefined
+    const file = [stream.section, stream.name, partition.type].filter((part) => part !== undefined).join('-')
     try {
       const paging = { page: 1, pageSize: Math.min(ROWS, stream.pageSize) }
-      const list = { stream, partition }
-      return { page: await connection.fetchPage({ list, ...paging }, context), exchange: last }
+      return (await connection.fetchPage({ list: { stream, partition }, ...paging }, context)).items
     } catch (error) {
       const isFinal = !(error instanceof LivehouseError) || recoveryFrom(error) === 'abort'
-      if (isFinal || (last === undefined && answers.length === 0)) throw error
+      if (isFinal || (last === undefined && answers.size === 0)) throw error
       if (last === undefined) failures.push(error.message)
-      return { page: undefined, exchange: last }
+      return []
+    } finally {
+      if (last !== undefined) answers.set(file, last)
     }
   }
-  const keep = (file: string, { exchange }: Asked): void => {
-    if (exchange !== undefined) answers.push({ file: `${file}.json`, exchange })
-  }
-  for (const stream of streams) {
-    if (stream.partitionedBy === 'account') keep(nameOf(stream), await ask(stream, {}))
-  }
-  for (const [index, channel] of channels.entries()) {
-    const suffix = index === 0 ? '' : `-${index + 1}`
-    for (const stream of streams) {
-      if (stream.partitionedBy === 'channel') keep(nameOf(stream) + suffix, await ask(stream, { channel }))
-      if (stream.partitionedBy === 'channel/type') {
-        for (const type of stream.types ?? [])
-          keep(`${nameOf(stream)}-${type}${suffix}`, await ask(stream, { channel, type }))
-      }
-      if (stream.partitionedBy === 'channel/question') {
-        const asked = await askForRows(ask, stream, channel)
-        if (asked !== undefined) keep(nameOf(stream) + suffix, asked)
-      }
+  for (const stream of request.streams) {
+    const list = listOf(stream)
+    if (stream.partitionedBy === 'account') await ask(stream, {})
+    else if (channel === undefined) continue
+    else if (list === undefined)
+      for (const type of stream.types ?? [undefined]) await ask(stream, { channel, ...(type && { type }) })
+    else {
+      const ids = (await ask(list, { channel })).map((item) => (isObject(item) ? item.question_id : undefined))
+      for (const question of ids.filter((id) => typeof id === 'string').slice(0, MOST_QUESTIONS))
+        if ((await ask(stream, { channel, question })).length > 0) break
     }
   }
-  return { answers, failures }
-}
-
-interface Asked {
-  readonly page: Page | undefined
-  readonly exchange: Exchange | undefined
-}
-
-type Ask = (stream: Stream, partition: Partition) => Promise<Asked>
-
-/** Signups of the first questionnaire that has some, or of the first one; undefined without any questionnaire. */
-async function askForRows(ask: Ask, stream: Stream, channel: string): Promise<Asked | undefined> {
-  const list = listOf(stream)
-  const page = list && (await ask(list, { channel })).page
-  const ids = (page?.items ?? []).map((item) => (isObject(item) ? item.question_id : undefined))
-  let first: Asked | undefined
-  for (const question of ids.filter((id) => typeof id === 'string').slice(0, MOST_QUESTIONS)) {
-    const asked = await ask(stream, { channel, question })
-    if ((asked.page?.items.length ?? 0) > 0) return asked
-    first ??= asked
-  }
-  return first
-}
-
-/** `4.7-visitors`. */
-function nameOf({ section, name }: Stream): string {
-  return `${section}-${name}`
+  return { answers: [...answers].map(([file, exchange]) => ({ file: `${file}.json`, exchange })), failures }
 }
 
 /** A real answer as it may be shown to others: its file's text. */
 function capturedAnswer({ call, answer, elapsedMs }: Exchange, disguise: Disguise, capturedAt: Date): string {
-  const { method, query, body } = call
-  const request = { method, path: disguisePath(call, disguise), query, body: body && disguiseRequest(body, disguise) }
+  const { method, query, channelId } = call
+  // What is sent are pages, times and kinds; only the channel and the questionnaire are somebody's.
+  const path = channelId === undefined ? call.path : call.path.replace(`/${channelId}/`, `/${disguise(channelId)}/`)
+  const question = call.body?.question_id
+  const body = typeof question === 'string' ? { ...call.body, question_id: disguise(question) } : call.body
+  const headers = Object.entries(answer.headers).filter(([name]) => headersOfInterest.test(name))
   const captured = {
     endpoint: call.endpoint,
     captured_at: capturedAt.toISOString(),
-    request,
-    answer: { status: answer.status, elapsed_ms: elapsedMs, ...headersOf(answer), ...bodyOf(answer, disguise) },
+    request: { method, path, query, body },
+    answer: {
+      status: answer.status,
+      elapsed_ms: elapsedMs,
+      headers: Object.fromEntries(headers),
+      ...bodyOf(answer, disguise),
+    },
   }
   return `${JSON.stringify(captured, null, 2)}\n`
 }
 
-function disguisePath({ path, channelId }: Exchange['call'], disguise: Disguise): string {
-  return channelId === undefined ? path : path.replace(`/${channelId}/`, `/${disguise(channelId)}/`)
-}
-
-/** What is sent are pages, times and kinds; only the questionnaire is somebody's. */
-function disguiseRequest(
-  body: Readonly<Record<string, unknown>>,
-  disguise: Disguise,
-): Readonly<Record<string, unknown>> {
-  const { question_id: questionId } = body
-  return typeof questionId === 'string' ? { ...body, question_id: disguise(questionId) } : body
-}
-
 const headersOfInterest = /^(content-(type|length|encoding)|transfer-encoding|date|retry-after|server|.*rate-?limit.*)$/
-
-/** Headers that tell of the interface, and of all others the names alone. */
-function headersOf({ headers }: Exchange['answer']): object {
-  const shown = Object.entries(headers).filter(([name]) => headersOfInterest.test(name))
-  const others = Object.keys(headers).filter((name) => !headersOfInterest.test(name))
-  return { headers: Object.fromEntries(shown), other_headers: others.sort() }
-}
 
 function bodyOf({ text, contentType }: Exchange['answer'], disguise: Disguise): object {
   try {
