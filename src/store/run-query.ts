@@ -15,10 +15,3 @@ export async function countRows(db: Kysely<Database>, table: string): Promise<nu
   const { rows } = await sql<{ count: string }>`select count(*) from ${sql.table(`livehouse.${table}`)}`.execute(db)
   return Number(rows[0]?.count)
 }
-
-/** The names of the tables of schema `livehouse`. */
-export async function readTableNames(db: Kysely<Database>): Promise<ReadonlySet<string>> {
-  const { rows } = await sql<{ name: string }>`
-    select tablename as name from pg_tables where schemaname = 'livehouse'`.execute(db)
-  return new Set(rows.map(({ name }) => name))
-}
