@@ -15,8 +15,7 @@ import { estimateCalls, type StreamEstimate } from '../sync/estimate-calls.ts'
 import { resumeOpenFirst } from '../sync/plan-again.ts'
 import type { PlanStreams } from '../sync/run-streams.ts'
 import type { CliContext } from './command.ts'
-import { formatTable } from './format.ts'
-import { leftOf } from './status/v1-calls.ts'
+import { formatTable, leftOf } from './format.ts'
 
 interface DryRunRequest {
   /** The verb. */

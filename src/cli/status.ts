@@ -1,11 +1,12 @@
-import { onlyWhenNamed } from '../streams/registry.ts'
-import { openAsItIs } from '../app/open-database.ts'
+import { openAsItIs, refusePending } from '../app/open-database.ts'
 import { readDatabaseSettings, readSettings, readV1Budget } from '../config.ts'
 import { readChannelsIfAny } from '../config/read-channels.ts'
+import { onlyWhenNamed } from '../streams/registry.ts'
 import { exitCodeOfStatus } from './failure.ts'
 import { readAge } from './flags.ts'
+import { printResult } from './format.ts'
 import { collectStatus, findStale } from './status/collect-status.ts'
-import { describeStale, describeStatus, statusJson } from './status/report.ts'
+import { describeStale, describeStatus, statusObject } from './status/report.ts'
 import { defineCommand } from './usage.ts'
 
 /** `livehouse status`: freshness, coverage, proof, the last runs and quarantine. */
@@ -15,26 +16,15 @@ export const status = defineCommand(
     about: `What the warehouse in DATABASE_URL holds and how fresh it is; asks the database alone and changes nothing. For each stream:
 the rows of its table, counted up to 50,000, beyond that as the database estimates them (~); when it was last read to its end, and
 its proof; until when its least covered channel is covered; how many partitions ended with each proof in their latest slice; the
-last run that read it. Then the last runs, what is in quarantine, and how many calls are left today on ${onlyWhenNamed}. Channels
-that are no longer configured do not count, and one that is covered up to its end (until) is not the least covered while another
-goes on.`,
+last run that read it. Then the last runs, what is open or accepted, what is in quarantine, and how many calls are left today on
+${onlyWhenNamed}. Channels that are no longer configured do not count, nor one that is covered up to its end (until).`,
     flags: {
       'max-age': [
         'AGE',
         'exit code 3, and a line for each stream, when nothing of it has landed for longer: 90m, 26h, 2d. For monitoring; ' +
           `${onlyWhenNamed}, which is only read when named, does not count`,
       ],
-      json:
-        'prints one JSON object instead: {"time_zone", "pending_migrations": [], "streams": {NAME: {"rows", "rows_are_estimated", ' +
-        '"last_run_id", "last_landed_at", "last_proof", "covered_until" (wall clock of time_zone), "least_covered_partition", ' +
-        '"partitions": {PROOF: count}}}, "runs": [{"run_id", "command", "status", "started_at", "finished_at"}], "leases": ' +
-        '[{"name", "holder", "since"}], "quarantine": ' +
-        '{NAME: {"rows", "most_common_reason"}}, "backfills": [{"started_at", "resume_with"}] (unfinished ones), "gaps": ' +
-        '[{"stream", "partition", "from", "to"}] and "shortfalls": the same with "proof" and "reason" (the newest of each; all ' +
-        'are counted in "gap_count" and "shortfall_count"), "gone_channels": ' +
-        '[ID], "acceptances": [ACCEPTANCE] (see accept --help), "v1_calls": {"service_day", "budget", "scope", "scopes": ' +
-        '[{"scope", "used", "left", "spent_at"}]}, "half_read": [{"stream", "partition", "from", "to", "pages", "rows", ' +
-        '"started_at", "read_at"}], "stale": [NAME] or null without --max-age}',
+      json: 'prints one JSON object instead, with the late streams in "stale" where --max-age is given',
     },
     notes: 'Exit codes: 0 shown, 1 the database cannot be read, 2 wrong use, 3 something is older than --max-age.',
     examples: `livehouse status
@@ -48,15 +38,13 @@ livehouse status --json | jq '.streams.visitors.last_landed_at'`,
       channels: readChannelsIfAny(source),
       settings: readDatabaseSettings(source),
     }))
-    await using database = await openAsItIs(context, settings)
+    await using opened = await openAsItIs(context, settings)
+    refusePending(opened)
     const nowMs = context.clock.now()
-    const found = await collectStatus(database, { budget, nowMs }, channels)
+    const found = await collectStatus(opened.isMigrated ? opened.db : undefined, { budget, nowMs }, channels)
     const stale = maxAgeMs === undefined ? undefined : findStale(found, maxAgeMs, nowMs)
-    if (isJson) context.print(statusJson(found, stale, nowMs))
-    else {
-      for (const line of describeStatus(found, nowMs)) context.print(line)
-      for (const line of describeStale(stale ?? [], maxAge, nowMs)) context.print(line)
-    }
+    const lines = [...describeStatus(found, nowMs), ...describeStale(stale ?? [], maxAge, nowMs)]
+    printResult(context, isJson, statusObject(found, stale, nowMs), lines)
     return exitCodeOfStatus(stale === undefined || stale.length === 0 ? 'ok' : 'partial')
   },
 )

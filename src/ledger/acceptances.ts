@@ -107,29 +107,13 @@ export async function takeAcceptance(db: Kysely<Database>, question: AcceptanceQ
   return undefined
 }
 
-/** What acceptances that have expired or were withdrawn let pass is short again: the next sync reads it. */
+/** What acceptances that have expired let pass is short again: the next sync reads it. */
 export async function endAcceptances(db: Kysely<Database>, now: Date): Promise<void> {
   await sql`
     update livehouse_ops.slices as slice set status = 'failed', proof = 'short', acceptance_id = null
     from livehouse_ops.acceptances as acceptance
     where slice.acceptance_id = acceptance.acceptance_id
       and (acceptance.withdrawn_at is not null or acceptance.expires_at <= ${now})`.execute(db)
-}
-
-/** Takes an acceptance back. @returns whether there was one that stood */
-export async function withdrawAcceptance(db: Kysely<Database>, acceptanceId: string, now: Date): Promise<boolean> {
-  return await db.transaction().execute(async (trx) => {
-    const withdrawn = await trx
-      .updateTable('livehouse_ops.acceptances')
-      .set({ withdrawn_at: now })
-      .where('acceptance_id', '=', acceptanceId)
-      .where('withdrawn_at', 'is', null)
-      .where('expires_at', '>', now)
-      .returning('acceptance_id')
-      .execute()
-    await endAcceptances(trx, now)
-    return withdrawn.length > 0
-  })
 }
 
 /** A shortfall that an operator has acknowledged, and what became of it. */
@@ -146,27 +130,26 @@ export interface Acceptance {
   readonly reason: string
   readonly acceptedAt: Date
   readonly expiresAt: Date
-  readonly withdrawnAt: Date | null
   /** Whether something still counts by it: that is short again with the next run, where the acceptance is over. */
   readonly isInUse: boolean
 }
 
 /** Whether it still lets a shortfall pass. */
-export function isStanding({ expiresAt, withdrawnAt }: Acceptance, nowMs: number): boolean {
-  return withdrawnAt === null && expiresAt.getTime() > nowMs
+export function isStanding({ expiresAt }: Acceptance, nowMs: number): boolean {
+  return expiresAt.getTime() > nowMs
 }
 
-/** Every acceptance, the newest first. */
+/** Every acceptance but those that a later one has replaced, the newest first. */
 export async function readAcceptances(db: Kysely<Database>): Promise<readonly Acceptance[]> {
   const { rows } = await sql<AcceptanceRow>`
     select acceptance_id as "acceptanceId", stream, channel_id as "channelId", missing_rows::float8 as "missingRows", reason,
-      accepted_at as "acceptedAt", expires_at as "expiresAt", withdrawn_at as "withdrawnAt",
+      accepted_at as "acceptedAt", expires_at as "expiresAt",
       (select json_agg(json_build_array(lower(range)::text, upper(range)::text) order by range)
         from unnest(ranges) as range) as windows,
       (select missing_rows::float8 from livehouse_ops.acceptance_uses as used
         where used.acceptance_id = acceptance.acceptance_id order by run_id desc limit 1) as "takenRows",
       exists (select from livehouse_ops.slices where slices.acceptance_id = acceptance.acceptance_id) as "isInUse"
-    from livehouse_ops.acceptances as acceptance order by acceptance.acceptance_id desc`.execute(db)
+    from livehouse_ops.acceptances as acceptance where withdrawn_at is null order by acceptance_id desc`.execute(db)
   return rows.map(({ windows, takenRows, ...acceptance }) => ({
     ...acceptance,
     windows: (windows ?? []).flatMap(([lower, upper]) => readBounds(lower, upper) ?? []),

@@ -28,29 +28,6 @@ export interface OpenSlice {
   readonly readAt: Date
 }
 
-/** A slice that is being read over days, as a person looks at it. */
-export interface BegunSlice extends Pick<OpenSlice, 'window' | 'pagesRead' | 'startedAt' | 'readAt'> {
-  readonly stream: string
-  readonly partition: string
-  readonly rows: number
-}
-
-/** Every slice that is being read over days, the oldest first. */
-export async function readBegunSlices(db: Kysely<Database>): Promise<readonly BegunSlice[]> {
-  const rows = await db
-    .selectFrom('livehouse_ops.open_slices')
-    .select(['stream', 'partition', 'reads', 'pages_read', 'started_at', 'read_at'])
-    .select(({ fn }) => fn<number>('cardinality', ['keys']).as('rows'))
-    .where('pages_read', '>', 0)
-    .orderBy('started_at')
-    .execute()
-  return rows.flatMap((row) => {
-    const window = parseRange(row.reads)
-    const { stream, partition, rows: count, pages_read: pagesRead, started_at: startedAt, read_at: readAt } = row
-    return window === undefined ? [] : [{ stream, partition, window, pagesRead, rows: count, startedAt, readAt }]
-  })
-}
-
 /** The slice of a partition that is being read; undefined where none is. */
 export async function readOpenSlice(
   db: Kysely<Database>,

@@ -72,11 +72,8 @@ test('a shortfall that grows beyond what was accepted is short again, until that
   expect(await syncStream(account, 'visitors')).toMatchObject({ code: 3, slices: { short: 1, accepted: 0 } })
   await run(accept, [...place, ...REASON])
   expect(await syncStream(account, 'visitors')).toMatchObject({ code: 0, slices: { accepted: 1 } })
-  const { acceptances } = JSON.parse((await run(accept, ['list', '--json'])).printed.join())
-  expect(acceptances).toMatchObject([
-    { number: '2', missing_rows: 2, state: 'standing' },
-    { number: '1', missing_rows: 1, state: 'withdrawn' },
-  ])
+  const { acceptances } = JSON.parse((await run(status, ['--json'])).printed.join())
+  expect(acceptances).toMatchObject([{ number: '2', missing_rows: 2, state: 'standing' }])
   withhold(account, 'visitorList', 0)
   expect(await syncStream(account, 'visitors')).toMatchObject({ code: 0, slices: { verified: 2 } })
   await expectTruth(account, ['visitors'])
@@ -122,7 +119,6 @@ test('what is cut off an accepted reading is no reading of its own', async () =>
   expect(await shown('accepted')).toEqual([])
   await forgetDay(3)
   expect(await shown('accepted')).toEqual([])
-  expect(await run(accept, ['withdraw', '2'])).toMatchObject({ code: 0 })
   expect(await shown('short')).toEqual([])
 })
 
@@ -147,21 +143,15 @@ test('signups that did come land with the next sync, and what was accepted for o
   expect(await syncStream(account, 'visitors')).toMatchObject({ code: 3, slices: { short: 1 } })
 })
 
-test('a surprise drop can be accepted at once, and one that is taken back is short again', async () => {
+test('a surprise drop can be accepted at once', async () => {
   await using account = await startShort('visitors', 'visitorList', 0)
   const { run, place, emulator, channel } = account
   await syncStream(account, 'visitors')
   emulator.faults.push({ effect: noRows(), endpoint: 'visitorList', channelId: channel })
   expect(await syncStream(account, 'visitors')).toMatchObject({ code: 3, slices: { short: 1 } })
-  const { printed } = await run(accept, [...place, ...REASON, '--json'])
-  expect(JSON.parse(printed.join())).toMatchObject({ accepted: { missing_rows: 60, ranges: [] } })
+  const { printed } = await run(accept, [...place, ...REASON])
+  expect(printed.join()).toContain(`visitors channel=${channel}: 60 rows may be missing`)
   expect(await syncStream(account, 'visitors')).toMatchObject({ code: 0, slices: { short: 0 } })
-
-  expect((await run(accept, ['withdraw', '1'])).printed).toEqual([
-    'withdrawn (1): the next livehouse sync reads it again',
-  ])
-  expect(await run(accept, ['withdraw', '1'])).toMatchObject({ problems: [expect.stringContaining('no acceptance 1')] })
-  expect((await run(accept, ['list'])).printed.join('\n')).toMatch(/^ *1 +visitors +\d+ +whole list +60 .*withdrawn/m)
 })
 
 test('where nothing is short, and for wrong use, nothing is accepted', async () => {
@@ -174,7 +164,6 @@ test('where nothing is short, and for wrong use, nothing is accepted', async () 
     'has no shortfall to accept',
   )
   expect(await problems('--stream', 'managers', ...REASON)).toContain('managers has no shortfall to accept')
-  expect((await run(accept, ['list'])).printed).toEqual(['nothing has been accepted'])
 })
 
 test.each([
@@ -185,10 +174,7 @@ test.each([
   [['--stream', 'visitors', '--channel', '9'], '--reason is missing'],
   [['--stream', 'visitors', '--channel', '9', '--reason', ' '], '--reason is missing'],
   [['--stream', 'visitors', '--channel', '9', '--reason', 'x', '--days', '0'], '--days is "0"'],
-  [['list', '--reason', 'x'], '--reason does not belong to list'],
-  [['list', '3'], 'there is no place for "3"'],
-  [['withdraw'], 'withdraw needs the number'],
-  [['forget'], 'there is no action "forget"'],
+  [['forget'], 'there is no place for "forget"'],
 ])('wrong use %j is refused', async (argv, problem) => {
   const environment = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
   expect((await runVerb(accept, argv, { environment })).problems.join('\n')).toContain(problem)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatAge, formatDuration, formatTable } from '../../src/cli/format.ts'
+import { formatAge, formatDuration, formatTable, leftOf } from '../../src/cli/format.ts'
 
 test('columns are aligned, numbers to the right, Chinese characters two places wide', () => {
   const rows = [
@@ -40,3 +40,10 @@ test.each([
   [250_000, '4 min 10 s'],
   [7_500_000, '2 h 5 min'],
 ])('%d ms took %s', (ms, text) => expect(formatDuration(ms)).toBe(text))
+
+test('where each channel has its own, those that have used some are named', () => {
+  const budget = { serviceDay: '2026-11-20', budget: 10, scope: 'channel' } as const
+  expect(leftOf({ ...budget, scopes: [] })).toBe('each channel 10')
+  const scopes = [{ scope: 'channel=9', used: 7, left: 3, spentAt: null }]
+  expect(leftOf({ ...budget, scopes })).toBe('channel=9 3 of 10, each other channel 10')
+})

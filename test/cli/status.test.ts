@@ -2,9 +2,17 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { backfill } from '../../src/cli/backfill.ts'
 import { status } from '../../src/cli/status.ts'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
-import { fieldValue, foreignRow, html, missingRow } from '../../src/emulator/fault-effects.ts'
+import {
+  fieldValue,
+  foreignRow,
+  html,
+  missingRow,
+  refusal,
+  status as httpStatus,
+} from '../../src/emulator/fault-effects.ts'
 import { forgetCoverage } from '../../src/ledger/coverage.ts'
 import { streams } from '../../src/streams/registry.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
@@ -12,6 +20,7 @@ import { createTestDatabase } from '../helpers/postgres.ts'
 import { runVerb } from '../helpers/run-verb.ts'
 import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
+import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -115,7 +124,6 @@ test('--json is one object, with a list of what is late', async () => {
   expect(code).toBe(3)
   const parsed: unknown = JSON.parse(out)
   expect(parsed).toMatchObject({
-    pending_migrations: [],
     streams: {
       visitors: {
         rows: 120,
@@ -157,4 +165,31 @@ test('a gap and a shortfall are named, with what is missing and how it is mended
   pipeline.emulator.faults.length = 0
   await pipeline.sync()
   expect((await runOn(pipeline)).out).not.toContain('✗')
+})
+
+test('the calls on version 1 that are left today are shown', async () => {
+  await using v1 = await startV1Account()
+  v1.setRecords(2420)
+  const shown = async (settings = {}) => (await v1.run(status, [], settings)).printed.join('\n')
+  const json = async () => JSON.parse((await v1.run(status, ['--json'])).printed.join())
+  expect(await json()).toMatchObject({ v1_calls: null })
+
+  v1.emulator.faults.push({ effect: httpStatus(503), endpoint: 'userRecords', page: 4 })
+  await v1.run(backfill, V1_BACKFILL)
+  expect(await shown()).toContain('calls left on watch_records_v1 today (2026-11-20): 4 of 10')
+  expect(await shown({ LIVEHOUSE_V1_BUDGET: '7' })).toContain('(2026-11-20): 1 of 7')
+  expect(await json()).toMatchObject({
+    v1_calls: {
+      service_day: '2026-11-20',
+      budget: 10,
+      scope: 'account',
+      scopes: [{ scope: 'account', used: 6, left: 4, spent_at: null }],
+    },
+  })
+  v1.nextDay()
+  expect(await shown()).toContain('calls left on watch_records_v1 today (2026-11-21): 10 of 10')
+
+  v1.emulator.faults.splice(0, 1, { effect: refusal(429_001), endpoint: 'userRecords' })
+  await v1.run(backfill, V1_BACKFILL)
+  expect(await shown()).toContain('0 of 10 (the service has refused a further one)')
 })

@@ -1,28 +1,21 @@
+import type { Kysely } from 'kysely'
 import { plannedChannel, type ChannelSetting } from '../../app/settings.ts'
-import type { DatabaseAsItIs } from '../../app/open-database.ts'
 import type { Proof } from '../../core/slice.ts'
 import type { StreamName } from '../../core/stream.ts'
 import type { WallTime } from '../../core/wall-clock.ts'
-import {
-  type Overview,
-  type OverviewQuestion,
-  readOverview,
-  readTableSizes,
-  type TableSize,
-} from '../../ledger/health.ts'
-import { addProofs, type LedgerUnit } from '../../ledger/latest-readings.ts'
-import { type HeldLease, readLeases } from '../../ledger/leases.ts'
-import { readBegunSlices } from '../../ledger/open-slices.ts'
 import { type Acceptance, readAcceptances } from '../../ledger/acceptances.ts'
-import { readOpenBackfills, type UnfinishedBackfill } from '../../ledger/backfills.ts'
-import { readQuestions } from '../../ledger/questionnaires.ts'
+import type { CallBudget } from '../../ledger/call-budget.ts'
+import { type OverviewQuestion, readOverview, type TableSize } from '../../ledger/health.ts'
+import { addProofs, type LedgerUnit } from '../../ledger/latest-readings.ts'
+import type { OpenReadings } from '../../ledger/open-readings.ts'
 import { type QuarantineCount, readQuarantineCounts } from '../../ledger/quarantine-reasons.ts'
-import { readRunReports, type RunReport } from '../../ledger/run-reports.ts'
+import { readQuestions } from '../../ledger/questionnaires.ts'
+import type { RunReport } from '../../ledger/run-reports.ts'
+import type { Database } from '../../store/database.ts'
 import { streams } from '../../streams/registry.ts'
-import type { V1Calls } from './v1-calls.ts'
 
 /** What the ledger says of one stream, over the partitions of active channels and of the account. */
-export interface StreamState {
+interface StreamState {
   /** The last run that read it, landed or not. */
   readonly lastRunId: string
   /** Undefined where no slice has landed yet. */
@@ -46,77 +39,59 @@ export interface StreamStatus {
   readonly isEmpty: boolean
 }
 
-/** What is there only where the database is of this livehouse. */
-interface CurrentStatus extends Pick<Overview, 'open' | 'openCounts'> {
+export interface Status extends Pick<OpenReadings, 'open' | 'openCounts'> {
   /** The service's; null before the first run. */
   readonly timeZone: string | null
-  /** Who works on what. */
-  readonly leases: readonly HeldLease[]
-  readonly backfills: readonly UnfinishedBackfill[]
-  /** Channels that the service does not know; by id. */
-  readonly gone: readonly string[]
-  /** Those that were not withdrawn. */
-  readonly acceptances: readonly Acceptance[]
-  /** Null before the first run. */
-  readonly v1: V1Calls | null
-}
-
-export interface Status extends CurrentStatus {
-  readonly pending: readonly string[]
   readonly streams: readonly StreamStatus[]
   readonly runs: readonly RunReport[]
   readonly quarantine: readonly QuarantineCount[]
+  /** Channels that the service does not know; by id. */
+  readonly gone: readonly string[]
+  readonly acceptances: readonly Acceptance[]
+  /** Of version 1, today; null before the first run. */
+  readonly budget: CallBudget | null
 }
 
 const LAST_RUNS = 5
-const nothing: CurrentStatus = {
-  timeZone: null,
-  leases: [],
-  backfills: [],
-  open: [],
-  openCounts: { gap: 0, problem: 0, accepted: 0 },
-  gone: [],
-  acceptances: [],
-  v1: null,
-}
 
-/** Reads what `status` shows. `channels`: the configured ones. */
+/** Reads what `status` shows. `db`: undefined for a database without a schema; `channels`: the configured ones. */
 export async function collectStatus(
-  { db, isMigrated, pending }: DatabaseAsItIs,
+  db: Kysely<Database> | undefined,
   question: OverviewQuestion,
   channels: readonly ChannelSetting[],
 ): Promise<Status> {
-  const describeStreams = (sizes: ReadonlyMap<string, TableSize>, units: readonly LedgerUnit[], hasQuestions = true) =>
-    streams.map(({ name, table, partitionedBy }) => {
-      const state = summarize(
-        units.filter(({ stream }) => stream === name),
-        channels,
-      )
-      const isEmpty = partitionedBy === 'channel/question' && !hasQuestions
-      return { stream: name, rows: sizes.get(table) ?? null, state, isEmpty }
-    })
-  if (!isMigrated) return { ...nothing, pending, streams: describeStreams(new Map(), []), runs: [], quarantine: [] }
-  const quarantine = await readQuarantineCounts(db)
-  if (pending.length > 0) {
-    const runs = await readRunReports(db, { kind: 'last', count: LAST_RUNS }, false)
-    return { ...nothing, pending, streams: describeStreams(await readTableSizes(db), []), runs, quarantine }
+  if (db === undefined) {
+    const unread = streams.map(({ name }) => ({ stream: name, rows: null, state: undefined, isEmpty: false }))
+    const nothing = { runs: [], quarantine: [], gone: [], acceptances: [], open: [] }
+    return {
+      timeZone: null,
+      streams: unread,
+      ...nothing,
+      openCounts: { gap: 0, problem: 0, accepted: 0 },
+      budget: null,
+    }
   }
-  const { units, sizes, budget, hasSource, timeZone, runs, ...overview } = await readOverview(db, question)
+  const { units, sizes, hasSource, ...overview } = await readOverview(db, question)
   const listed = await readQuestions(db, 'listed')
   const hasQuestions = overview.channels.some(({ state, channelId }) => state === 'active' && listed.has(channelId))
   return {
-    timeZone: hasSource ? timeZone : null,
-    pending,
-    streams: describeStreams(sizes, units, hasQuestions || !hasSource),
-    runs: runs.slice(0, LAST_RUNS),
-    leases: await readLeases(db),
-    quarantine,
-    backfills: await readOpenBackfills(db),
+    timeZone: hasSource ? overview.timeZone : null,
+    streams: streams.map(({ name, table, partitionedBy }) => ({
+      stream: name,
+      rows: sizes.get(table) ?? null,
+      state: summarize(
+        units.filter(({ stream }) => stream === name),
+        channels,
+      ),
+      isEmpty: partitionedBy === 'channel/question' && hasSource && !hasQuestions,
+    })),
+    runs: overview.runs.slice(0, LAST_RUNS),
+    quarantine: await readQuarantineCounts(db),
     open: overview.open,
     openCounts: overview.openCounts,
     gone: overview.channels.flatMap(({ state, channelId }) => (state === 'gone' ? [channelId] : [])),
-    acceptances: (await readAcceptances(db)).filter(({ withdrawnAt }) => withdrawnAt === null),
-    v1: hasSource ? { budget, begun: await readBegunSlices(db) } : null,
+    acceptances: await readAcceptances(db),
+    budget: hasSource ? overview.budget : null,
   }
 }
 

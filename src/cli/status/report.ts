@@ -1,13 +1,11 @@
 import { proofs, type Window } from '../../core/slice.ts'
 import { formatWallTime, type WallTime } from '../../core/wall-clock.ts'
 import { type Acceptance, isStanding } from '../../ledger/acceptances.ts'
-import type { UnfinishedBackfill } from '../../ledger/backfills.ts'
 import { acceptanceObject, describeAcceptance } from '../accept/report.ts'
-import { formatAge, formatDuration, formatProofs, formatTable, minuteIn } from '../format.ts'
-import { describeV1Calls, v1CallsObject } from './v1-calls.ts'
+import { formatAge, formatDuration, formatProofs, formatTable, leftOf, minuteIn, snakeCased } from '../format.ts'
 import type { Status, StreamStatus } from './collect-status.ts'
 import type { OpenReading, OpenReadings } from '../../ledger/open-readings.ts'
-import { streams } from '../../streams/registry.ts'
+import { onlyWhenNamed, streams as defaultStreams } from '../../streams/registry.ts'
 
 /** What is known, for a person. Times are those of the service's wall clock. */
 export function describeStatus(status: Status, nowMs: number): string[] {
@@ -31,70 +29,34 @@ export function describeStatus(status: Status, nowMs: number): string[] {
     `${minute(startedAt)} (${age(startedAt)})`,
     finishedAt === null ? '–' : formatDuration(finishedAt.getTime() - startedAt.getTime()),
   ])
+  // What is accepted is no matter of repair, but never passes for proven.
+  const accepted = shownAcceptances(status, nowMs).map((each) => {
+    const [state, then] = isStanding(each, nowMs) ? ['accepted', ''] : ['expired', '; the next sync reads it again']
+    return `~ ${state} (${each.acceptanceId}): ${describeAcceptance(each, timeZone)}${then}`
+  })
+  const { gone, quarantine, budget } = status
+  const reasons = quarantine.map(({ stream, rows, mostCommonReason }) => [stream, rows, shorten(mostCommonReason)])
   const header = ['stream', 'rows', 'last landed', 'proof', 'covered until', 'partitions', 'run']
-  return [
-    ...formatTable(header, streamRows),
-    '',
-    ...formatTable(['run', 'command', 'status', 'started', 'took'], runRows),
-    '',
-    ...describeLeases(status, age),
-    ...describeOpenPoints(status),
-    ...describeGone(status),
-    ...describeAccepted(status, nowMs),
-    ...describeQuarantine(status),
-    ...status.backfills.map(
-      (each) => `unfinished backfill since ${minute(each.startedAt)}; to resume: ${resumeCommand(each)}`,
-    ),
-    ...(status.v1 === null ? [] : describeV1Calls(status.v1, timeZone)),
-    `Times are those of ${timeZone}.`,
+  const paragraphs = [
+    formatTable(header, streamRows),
+    formatTable(['run', 'command', 'status', 'started', 'took'], runRows),
+    describeOpenPoints(status),
+    gone.length === 0
+      ? []
+      : [`– not read, for the service does not know them (asked for once a day): channels ${gone.join(', ')}`],
+    accepted,
+    reasons.length === 0 ? ['quarantine: empty'] : formatTable(['quarantine', 'rows', 'most common reason'], reasons),
+    [
+      ...(budget ? [`calls left on ${onlyWhenNamed} today (${budget.serviceDay}): ${leftOf(budget)}`] : []),
+      `Times are those of ${timeZone}.`,
+    ],
   ]
-}
-
-function describeLeases({ leases }: Status, age: (at: Date) => string): string[] {
-  if (leases.length === 0) return []
-  const rows = leases.map(({ name, holder, since }) => [name, holder, age(since)])
-  return [...formatTable(['being worked on', 'by', 'since'], rows), '']
-}
-
-function resumeCommand({ from, to, streams, channels, onlyGaps }: UnfinishedBackfill): string {
-  const time = (text: string) => text.slice(0, 16).replace(' ', 'T')
-  const flags = [
-    '--from',
-    time(from),
-    '--to',
-    time(to),
-    '--streams',
-    streams.join(','),
-    '--channels',
-    channels.join(','),
-  ]
-  return ['livehouse backfill', ...flags, ...(onlyGaps ? ['--only-gaps'] : [])].join(' ')
+  return paragraphs.filter((lines) => lines.length > 0).flatMap((lines, index) => (index > 0 ? ['', ...lines] : lines))
 }
 
 function coverageOf({ coveredUntil, leastCovered }: NonNullable<StreamStatus['state']>): string {
   if (leastCovered === null) return 'whole list'
   return coveredUntil === null ? `nothing of ${leastCovered}` : formatWallTime(coveredUntil).slice(0, 16)
-}
-
-function describeGone({ gone }: Status): string[] {
-  if (gone.length === 0) return []
-  return [`– not read, for the service does not know them (asked for once a day): channels ${gone.join(', ')}`, '']
-}
-
-function describeQuarantine({ quarantine }: Status): string[] {
-  if (quarantine.length === 0) return ['quarantine: empty']
-  const rows = quarantine.map(({ stream, rows, mostCommonReason }) => [stream, rows, shorten(mostCommonReason)])
-  return [...formatTable(['quarantine', 'rows', 'most common reason'], rows), '']
-}
-
-/** What is accepted is no matter of mending, but never passes for proven. */
-function describeAccepted(status: Status, nowMs: number): string[] {
-  const time = { nowMs, timeZone: status.timeZone ?? 'UTC' }
-  const lines = shownAcceptances(status, nowMs).map((each) => {
-    const [state, then] = isStanding(each, nowMs) ? ['accepted', ''] : ['expired', '; the next sync reads it again']
-    return `~ ${state} (${each.acceptanceId}): ${describeAcceptance(each, time)}${then}`
-  })
-  return lines.length === 0 ? [] : [...lines, '']
 }
 
 /** Those that stand, and those that have expired while something still counts by them. */
@@ -118,15 +80,16 @@ export function describeStale(stale: readonly StreamStatus[], maxAge: string, no
   })
 }
 
-/** The same for programs, on one line. */
-export function statusJson(status: Status, stale: readonly StreamStatus[] | undefined, nowMs: number): string {
+/** The same for programs. */
+export function statusObject(status: Status, stale: readonly StreamStatus[] | undefined, nowMs: number): object {
+  const { budget } = status
   const streams = status.streams.map(({ stream, rows, state }) => {
     const partitions = Object.fromEntries(proofs.map((proof) => [proof, state?.partitions[proof] ?? 0]))
     const facts = {
       rows: rows?.rows ?? null,
       rows_are_estimated: rows?.isExact === false,
       last_run_id: state?.lastRunId ?? null,
-      last_landed_at: state?.lastLanded?.at.toISOString() ?? null,
+      last_landed_at: state?.lastLanded?.at ?? null,
       last_proof: state?.lastLanded?.proof ?? null,
       covered_until: typeof state?.coveredUntil === 'number' ? formatWallTime(state.coveredUntil) : null,
       least_covered_partition: state?.leastCovered ?? null,
@@ -134,27 +97,16 @@ export function statusJson(status: Status, stale: readonly StreamStatus[] | unde
     }
     return [stream, facts]
   })
-  const quarantine = status.quarantine.map(({ stream, rows, mostCommonReason }) => [
-    stream,
-    { rows, most_common_reason: mostCommonReason },
-  ])
-  return JSON.stringify({
+  const quarantine = status.quarantine.map(({ stream, rows, mostCommonReason }) => {
+    return [stream, { rows, most_common_reason: mostCommonReason }]
+  })
+  return {
     time_zone: status.timeZone,
-    pending_migrations: status.pending,
     streams: Object.fromEntries(streams),
-    runs: status.runs.map(({ runId, command, status: how, startedAt, finishedAt }) => ({
-      run_id: runId,
-      command,
-      status: how,
-      started_at: startedAt.toISOString(),
-      finished_at: finishedAt?.toISOString() ?? null,
-    })),
-    leases: status.leases.map(({ name, holder, since }) => ({ name, holder, since: since.toISOString() })),
+    runs: status.runs.map(({ runId, command, status: how, startedAt, finishedAt }) => {
+      return snakeCased({ runId, command, status: how, startedAt, finishedAt })
+    }),
     quarantine: Object.fromEntries(quarantine),
-    backfills: status.backfills.map((each) => ({
-      started_at: each.startedAt.toISOString(),
-      resume_with: resumeCommand(each),
-    })),
     gaps: firstOf(status, 'gap').map(({ stream, partition, window }) => ({ stream, partition, ...boundsOf(window) })),
     gap_count: status.openCounts.gap,
     shortfalls: firstOf(status, 'problem').map(({ stream, partition, window, proof, reason }) => {
@@ -163,9 +115,9 @@ export function statusJson(status: Status, stale: readonly StreamStatus[] | unde
     shortfall_count: status.openCounts.problem,
     gone_channels: status.gone,
     acceptances: shownAcceptances(status, nowMs).map((each) => acceptanceObject(each, nowMs)),
-    ...(status.v1 === null ? { v1_calls: null, half_read: [] } : v1CallsObject(status.v1)),
+    v1_calls: budget && { ...snakeCased(budget), scopes: budget.scopes.map(snakeCased) },
     stale: stale?.map(({ stream }) => stream) ?? null,
-  })
+  }
 }
 
 function boundsOf(window: Window | undefined) {
@@ -176,7 +128,7 @@ function boundsOf(window: Window | undefined) {
 const MOST_NAMED = 10
 
 /** Those of one kind that are named. */
-export function firstOf({ open }: Pick<OpenReadings, 'open'>, kind: OpenReading['kind']): readonly OpenReading[] {
+function firstOf({ open }: Pick<OpenReadings, 'open'>, kind: OpenReading['kind']): readonly OpenReading[] {
   return open.filter((reading) => reading.kind === kind).slice(0, MOST_NAMED)
 }
 
@@ -189,7 +141,7 @@ export function describeOpenPoints(found: Pick<OpenReadings, 'open' | 'openCount
     ...more(problem - shortfalls.length),
     ...gaps.map((reading) => `✗ ${placeOf(reading, ': not covered')}`),
     ...more(gap - gaps.length),
-    ...(gap + problem === 0 ? [] : [...describeRepair([...gaps, ...shortfalls]), '']),
+    ...(gap + problem === 0 ? [] : [...describeRepair([...gaps, ...shortfalls])]),
   ]
 }
 
@@ -201,7 +153,7 @@ function placeOf({ stream, partition, window }: OpenReading, what: string): stri
 /** A stream that has to be named is not among those of the next sync. */
 function describeRepair(found: readonly OpenReading[]): string[] {
   const shown = new Set(found.map(({ stream }) => stream))
-  const named = [...shown].filter((stream) => streams.every(({ name }) => name !== stream))
+  const named = [...shown].filter((stream) => defaultStreams.every(({ name }) => name !== stream))
   const what = named.length === 0 ? 'all of this' : 'the rest of this'
   return [
     ...named.map(
