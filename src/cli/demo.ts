@@ -185,7 +185,7 @@ async function answerQueries(db: Kysely<Database>): Promise<string[]> {
     Object.entries(readyQueries).map(async ([title, text]) => {
       const rows = await runQuery(db, text)
       const columns = Object.keys(rows[0] ?? {})
-      const cells = rows.map((row) => columns.map((column) => String(row[column] ?? '')))
+      const cells = rows.map((row) => columns.map((column) => row[column]))
       const answer = rows.length === 0 ? ['(no rows)'] : formatTable(columns, cells)
       return [title, '', ...[...`${text};`.split('\n'), '', ...answer].map((line) => `  ${line}`), '']
     }),

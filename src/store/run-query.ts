@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from './database.ts'
 
-/** A value as `pool.ts` reads it. */
-export type QueryRow = Readonly<Record<string, unknown>>
+/** Values as `pool.ts` reads them, of queries without times and JSON. */
+export type QueryRow = Readonly<Record<string, string | number | boolean | null>>
 
 /** Runs a fixed query as it is written and gives its rows, each with the columns in their order. */
 export async function runQuery(db: Kysely<Database>, text: string): Promise<readonly QueryRow[]> {
