@@ -66,17 +66,6 @@ describe('api token', () => {
     expect(text).not.toContain(token)
     expect(text).toMatch(/valid {4}7(200|199) s, until 20/)
   })
-
-  test('shows all of it only when asked to', async () => {
-    const { text, secrets } = await run('token', '--show')
-    expect(text).toContain(`token    ${secrets[0]}`)
-  })
-
-  test('--json is one object', async () => {
-    const { lines, secrets } = await run('token', '--show', '--json')
-    expect(lines).toHaveLength(1)
-    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ access_token: secrets[0], valid_seconds: expect.any(Number) })
-  })
 })
 
 test('what the service refuses for the moment is given up within ten seconds', async () => {
@@ -166,31 +155,4 @@ describe('api menu', () => {
 
 test('without an action they are named', async () => {
   expect((await problemsOf()).text).toContain('the actions are token, ticket, menu create, menu update')
-})
-
-test('the help shows every flag with examples', () => {
-  const flags = [
-    '--show',
-    '--scope',
-    '--outerid',
-    '--hash-act-id',
-    '--client-ip',
-    '--username',
-    '--nickname',
-    '--title',
-  ]
-  for (const flag of [
-    ...flags,
-    '--user-avatar',
-    '--channel',
-    '--menu-id',
-    '--name',
-    '--type',
-    '--rich-text',
-    '--vid',
-    '--json',
-  ]) {
-    expect(api.help).toContain(flag)
-  }
-  expect(api.help).toContain('Examples:')
 })

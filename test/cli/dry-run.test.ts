@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
 import type { Command } from '../../src/cli/command.ts'
-import { daysObject, describeDays } from '../../src/cli/dry-run.ts'
+import { daysObject } from '../../src/cli/dry-run.ts'
 import { ledger } from '../../src/cli/ledger.ts'
 import { sync } from '../../src/cli/sync.ts'
 import type { Database } from '../../src/store/database.ts'
@@ -100,18 +100,6 @@ test('what has been read before is estimated from the ledger alone, and nothing 
     expect([name, estimate.streams[name].calls]).toEqual([name, stream.calls])
 })
 
-test('minutes are told for 5, 20 and the allowed calls a second', async () => {
-  await using account = await startAccount({ viewers: 2000 })
-  const settings = { LIVEHOUSE_MAX_CALLS_PER_SECOND: '50' }
-  const streams = ['--streams', 'visitors']
-  const json = await account.run(sync, ['--dry-run', '--json', ...streams], settings)
-  const { calls, minutes } = JSON.parse(json.printed.join())
-  expect(calls).toBe(40)
-  expect(minutes).toEqual({ 5: 0.2, 20: 0.1, 50: 0.1 })
-  const text = await account.run(sync, ['--dry-run', ...streams], settings)
-  expect(text.printed.join('\n')).toContain('40 calls; minutes by calls a second: 0.2 at 5, 0.1 at 20, 0.1 at 50')
-})
-
 test('a backfill that was begun is estimated by what is left of it, and by the whole with --restart', async () => {
   await using account = await startAccount()
   const { emulator, run } = account
@@ -164,28 +152,6 @@ test.each<[string, readonly number[], CallBudget, number | null, string | null]>
   ['a channel that has used its own', [10, 9], byChannel(used('channel=2', 2)), 2, '2026-11-21'],
 ])('%s', (_case, counts, budget, days, lastDay) => {
   expect(daysObject(calls(...counts), budget)).toEqual({ calls_a_day: budget.budget, days, last_day: lastDay })
-})
-
-const estimate = {
-  stream: 'watch_records_v1',
-  slices: 1,
-  calls: 25,
-  isAtLeast: false,
-  basis: { ledger: 1, asked: 0, likeAsked: 0, unknown: 0 },
-  callsOf: calls(25),
-} as const
-
-test('a person reads days and calls, and what is not known', () => {
-  expect(describeDays(estimate, account(4))).toEqual([
-    'watch_records_v1: 4 days, until 2026-11-23: 25 calls at 10 a day (left today: 4 of 10)',
-  ])
-  const [first, second] = describeDays({ ...estimate, isAtLeast: true }, byChannel(used('channel=1', 2)))
-  expect(first).toContain('at least 4 days, until 2026-11-23: at least 25 calls at 10 a day for each channel')
-  expect(first).toContain('(left today: channel=1 2 of 10, each other channel 10)')
-  expect(second).toContain('tells no total')
-  expect(describeDays(estimate, account(0, 0))[0]).toContain('LIVEHOUSE_V1_BUDGET is 0')
-  const { callsOf: _, ...ordinary } = estimate
-  expect(describeDays(ordinary, account(4))).toEqual([])
 })
 
 test('a dry run tells the days, spends no call, and knows what has been read before', async () => {

@@ -170,13 +170,6 @@ describe('a failure', () => {
     })
     expect({ code, out }).toEqual({ code: 1, out: '{}\n' })
   })
-
-  test('that the command cannot notice ends it all the same', async () => {
-    const emergency = Promise.reject(new Error('thrown in a timer'))
-    const { code, err } = await run(['sync'], () => never, { emergency })
-    expect(code).toBe(1)
-    expect(err).toContain('internal error: thrown in a timer')
-  })
 })
 
 describe('an interrupted command', () => {
@@ -194,49 +187,5 @@ describe('an interrupted command', () => {
     const thrown = await run(['sync', '--json'], failWith(error), { signal: controller.signal })
     expect(thrown.code).toBe(code)
     expect(JSON.parse(thrown.out).errors[0].code).toBe('run.interrupted')
-  })
-})
-
-describe('a command gets', () => {
-  test('its arguments, results on standard output, remarks and the log on standard error', async () => {
-    const command: Command['run'] = async ({ log, print, remark }, argv) => {
-      print(argv.join(' '))
-      remark('by the way')
-      log.info('event', { secret: 1 })
-      return 3
-    }
-    const { code, out, err } = await run(['sync', 'a', '--b'], command)
-    expect(code).toBe(3)
-    expect(out).toBe('a --b\n')
-    expect(err).toMatch(/^by the way\n\{"level":"info",.*"secret":"\[redacted\]".*\}\n$/)
-  })
-
-  test.each([
-    [{}, true, true],
-    [{}, false, false],
-    [{ NO_COLOR: '1' }, true, false],
-    [{ CI: 'true' }, true, false],
-    [{ TERM: 'dumb' }, true, false],
-  ])('with %j and a terminal: %s, interactive: %s', async (environment, isTerminal, expected) => {
-    const tell: Command['run'] = async ({ isInteractive }) => Number(isInteractive)
-    expect(await run(['sync'], tell, { environment, isTerminal })).toMatchObject({ code: Number(expected) })
-  })
-
-  test.each([
-    [{}, true, ['warning']],
-    [{}, false, ['information', 'warning']],
-    [{ LOG_LEVEL: 'info' }, true, ['information', 'warning']],
-    [{ LOG_LEVEL: 'error' }, false, []],
-  ])('with %j and a terminal: %s, log lines of %j', async (environment, isTerminal, expected) => {
-    const { err } = await run(
-      ['sync'],
-      async ({ log }) => {
-        log.info('information')
-        log.warn('warning')
-        return 0
-      },
-      { environment, isTerminal },
-    )
-    expect(err.match(/information|warning/g) ?? []).toEqual(expected)
   })
 })

@@ -2,19 +2,6 @@ import { describe, expect, test } from 'vitest'
 import { startEmulatedService } from '../helpers/emulated-service.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
 
-describe('how long an answer takes', () => {
-  test('the latency, and as much more or less as the jitter allows, differently for each call', async () => {
-    const clock = createFakeClock({ isAutomatic: true })
-    await using service = await startEmulatedService({ clock, latencyMs: 80, jitterMs: 30 })
-    for (let call = 0; call < 40; call += 1) await service.call('GET', '/v1/account/managers')
-    expect(new Set(clock.waits).size).toBe(40)
-    expect(Math.min(...clock.waits)).toBeGreaterThanOrEqual(50)
-    expect(Math.min(...clock.waits)).toBeLessThan(60)
-    expect(Math.max(...clock.waits)).toBeLessThanOrEqual(110)
-    expect(Math.max(...clock.waits)).toBeGreaterThan(100)
-  })
-})
-
 const V1 = '/v1/activities/:channel/userRecords'
 
 describe('the ten calls a day of 4.6', () => {

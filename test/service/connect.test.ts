@@ -1,16 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { ListRequest } from '../../src/core/page.ts'
-import { parseWallTime } from '../../src/core/wall-clock.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
 import type { Connection } from '../../src/service/connect.ts'
 import type { Permits } from '../../src/service/permits.ts'
 import { askTicket, connectClient, errorOf, openContext, saveMenu } from '../helpers/connect-client.ts'
-import { connectTo, listIn, listOf } from '../helpers/emulated-client.ts'
+import { connectTo, listOf } from '../helpers/emulated-client.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
 import { startScriptedService } from '../helpers/scripted-service.ts'
-
-/** A day long ago. */
-const past = { from: parseWallTime('2000-01-01 00:00:00') ?? 0, to: parseWallTime('2000-01-02 00:00:00') ?? 0 }
 
 let emulator: Emulator
 let connection: Connection
@@ -32,105 +27,7 @@ beforeEach(() => {
   Object.assign(emulator.switches, { listParams: 'query', emptyLists: 'array', totals: 'number', errcodeStatus: 'ok' })
 })
 
-/** All items of a list, page by page. */
-async function walk(
-  list: ListRequest,
-  pageSize: number,
-): Promise<{ items: unknown[]; totals: (number | undefined)[] }> {
-  const items: unknown[] = []
-  const totals: (number | undefined)[] = []
-  for (let page = 1; ; page += 1) {
-    const answer = await connection.fetchPage({ list, page, pageSize }, openContext())
-    items.push(...answer.items)
-    totals.push(answer.total)
-    if (answer.items.length < pageSize) return { items, totals }
-  }
-}
-
-function valuesOf(items: readonly unknown[], field: string): string[] {
-  return items.map((item) => String(Reflect.get(Object(item), field))).sort()
-}
-
 const channelRows = () => emulator.world.channels.get(channelId)
-
-describe('the lists hold what the service has', () => {
-  test('4.7 visitors', async () => {
-    const rows = channelRows()?.visitors.rows ?? []
-    const { items, totals } = await walk(listIn(emulator, 'visitors'), 40)
-    expect(valuesOf(items, 'user_id')).toEqual(rows.map(({ userId }) => userId).sort())
-    expect(new Set(totals)).toEqual(new Set([rows.length]))
-  })
-
-  test('4.5 watch records, ids beyond 2^53 included', async () => {
-    const rows = channelRows()?.records.rows ?? []
-    const { items } = await walk(listIn(emulator, 'watch_records'), 100)
-    expect(items.length).toBeGreaterThan(100)
-    expect(valuesOf(items, 'record_id')).toEqual(rows.map(({ recordId }) => recordId).sort())
-  })
-
-  test('4.5 filters by time', async () => {
-    const page = await connection.fetchPage(
-      { list: { ...listIn(emulator, 'watch_records'), window: past }, page: 1, pageSize: 20 },
-      openContext(),
-    )
-    expect(page).toMatchObject({ items: [], total: 0 })
-  })
-
-  test('4.6 watch records of version 1, a bare array', async () => {
-    const rows = channelRows()?.oldRecords.rows ?? []
-    const { items, totals } = await walk(listIn(emulator, 'watch_records_v1'), 100)
-    expect(valuesOf(items, 'record_id')).toEqual(rows.map(({ recordId }) => recordId).sort())
-    expect(new Set(totals)).toEqual(new Set([undefined]))
-  })
-
-  test('4.12 gifts of one type, a bare array', async () => {
-    const rows = channelRows()?.gifts.rows.filter(({ type }) => type === 'cash') ?? []
-    const { items } = await walk(listIn(emulator, 'gifts'), 20)
-    expect(valuesOf(items, 'money')).toEqual(rows.map(({ money }) => money).sort())
-  })
-
-  test('4.10 questionnaires, a GET with a body', async () => {
-    const rows = channelRows()?.questionnaires.rows ?? []
-    const { items } = await walk(listIn(emulator, 'questionnaires'), 2)
-    expect(valuesOf(items, 'question_id')).toEqual(rows.map(({ questionId }) => questionId).sort())
-  })
-
-  test('4.11 signups, rows of cells with their headers', async () => {
-    const form = channelRows()?.questionnaires.rows[0]
-    const paging = { page: 1, pageSize: 50 }
-    const page = await connection.fetchPage({ list: listIn(emulator, 'signups'), ...paging }, openContext())
-    expect(page.total).toBe(form?.signups.rows.length)
-    expect(page.title).toHaveLength(4 + (form?.questions.length ?? 0))
-    expect(page.title?.slice(3, -1)).toEqual(form?.questions)
-  })
-
-  test.each(['query', 'body'] as const)(
-    '4.8 and 4.9, where the service reads parameters from the %s',
-    async (place) => {
-      emulator.switches.listParams = place
-      await using fresh = connectTo(emulator)
-      const ids = emulator.world.managers.rows.map(({ id }) => id).sort()
-      const usage = await fresh.fetchPage({ list: listOf('manager_usage'), page: 1, pageSize: 10 }, openContext())
-      const managers = await fresh.fetchPage({ list: listOf('managers'), page: 1, pageSize: 100 }, openContext())
-      expect(usage.total).toBe(ids.length)
-      expect(usage.items).toHaveLength(Math.min(10, ids.length))
-      expect(valuesOf(managers.items, 'id')).toEqual(ids)
-    },
-  )
-
-  test.each(['array', 'null', 'missing'] as const)('no rows, as %s, with totals as text', async (emptyLists) => {
-    Object.assign(emulator.switches, { emptyLists, totals: 'text' })
-    const channel = emulator.world.channels.get(emulator.channelIds[1] ?? '')
-    const partition = { channel: channel?.id ?? '', question: channel?.questionnaires.rows[0]?.questionId ?? '' }
-    const paging = { page: 1, pageSize: 50 }
-    const signups = await connection.fetchPage({ list: listOf('signups', partition, past), ...paging }, openContext())
-    const records = await connection.fetchPage(
-      { list: listOf('watch_records', partition, past), ...paging },
-      openContext(),
-    )
-    expect([signups.items, signups.total, records.items, records.total]).toEqual([[], 0, [], 0])
-  })
-})
 
 describe('the other calls', () => {
   test('4.1 and 4.2: the token is fetched, the ticket is redeemed once', async () => {

@@ -72,15 +72,6 @@ test('names from strangers cannot break out of a message', () => {
   expect(text.length).toBeLessThan(160)
 })
 
-test('a field is named as the service spells it', () => {
-  const textOf = (field: string) =>
-    describeNotice({ event: 'raised', cause: { kind: 'unknownField', stream: 'gifts', field }, at }, 'en')
-  expect(textOf('viewer_level_v2')).toContain(': viewer_level_v2.')
-  expect(textOf('a__b')).toContain(': a__b.')
-  for (const field of ['_bold_', '__bold__', 'x _bold_', '*_bold_*', '_\u0000bold'])
-    expect(textOf(field)).not.toContain('_')
-})
-
 test('a job that never became a run tells why, and where that is on record', () => {
   const cause = { kind: 'run', name: 'run nightly', runId: null, status: 'failed', problems: [] } as const
   const reason = 'it was begun 5 times and never ended[x](http://evil)'
