@@ -47,6 +47,7 @@ const rules: Rules = {
     kysely: ['bi/publish', 'ledger', 'store'],
     'node-cron': ['scheduler'],
     'p-limit': ['service', 'sync'],
+    'p-queue': ['sync/run-job.ts'],
     pg: ['store'],
     'pg-boss': ['scheduler/queue.ts'],
     'pg-copy-streams': ['store'],

@@ -1,4 +1,4 @@
-import pLimit from 'p-limit'
+import PQueue from 'p-queue'
 import { hasCode, LivehouseError, recoveryFrom } from '../core/errors.ts'
 import { noCounts } from '../core/outcome.ts'
 import { partitionKey } from '../core/slice.ts'
@@ -11,7 +11,9 @@ import { runPagedSlice } from './run-paged-slice.ts'
 import { type EndedSlice, runSlice } from './run-slice.ts'
 import { type RunDeps, type Slice, sliceName } from './slice-work.ts'
 import { createTally, type JobResult, type Tally } from './tally.ts'
-import { createWorkQueue, type OpenPartition, type SliceOrder } from './work-queue.ts'
+
+/** Newest first: yesterday is there in minutes, and history fills in behind. */
+export type SliceOrder = 'newest-first' | 'oldest-first'
 
 /** What can be planned with what the phases before have brought. */
 export type Phase = () => Promise<readonly PartitionPlan[]>
@@ -37,7 +39,8 @@ const LONGEST_WAIT_MS = 1_800_000
 const LEASE_POLL_MS = 1000
 
 /**
- * Extracts slices side by side, phase after phase. One that fails does not stop the others; an error that none could survive
+ * Extracts slices side by side, phase after phase: whole walks first, then windows in their order, whatever their partition. Every slice
+ * runs under the lease of its partition, which is taken with its first slice and given back with its last. One that fails does not stop the others; an error that none could survive
  * (credentials refused, service or database out of reach) and an interruption end the run: what is in flight ends, the rest is
  * not begun. A partition that another run works on is put last and waited for.
  */
@@ -65,6 +68,22 @@ export async function runJob(
   return job.tally.result(signal.reason)
 }
 
+/** A partition whose slices are being read. */
+interface OpenPartition {
+  readonly plan: PartitionPlan
+  /** Slices that are waiting or in flight. */
+  open: number
+  /**
+   * What becomes of the slices that wait. `given up`: the service ignores what is asked, or what was begun cannot be ended. `left`: for
+   * another day. `put off`: another run holds it, or is to have it; they are planned again.
+   */
+  rest: 'to read' | 'given up' | 'left' | 'put off'
+  /** Whether it is ours; undefined until that has been asked for. */
+  lease: Promise<boolean> | undefined
+  /** Whether its slices were planned when the lease was ours. */
+  isPlannedUnderLease: boolean
+}
+
 interface Job {
   readonly deps: RunDeps
   readonly options: JobOptions
@@ -83,19 +102,15 @@ async function runPhase(plans: readonly PartitionPlan[], job: Job): Promise<void
 
   const since = deps.clock.now()
   const isOver = () => deps.signal.aborted || isPastStop(job) || deps.clock.now() - since > LONGEST_WAIT_MS
-  let blocked = await runPartitions(
-    plans.map((plan) => openPartition(plan)),
-    job,
-  )
-  for (const name of blocked.map(nameOf)) {
-    deps.log.info('partition.waiting', { stream: name[0], partition: name[1] })
-  }
+  const open = plans.map((plan) => openPartition(plan))
+  let blocked = await runPartitions(open, job)
+  for (const [stream, partition] of blocked.map(nameOf)) deps.log.info('partition.waiting', { stream, partition })
   while (blocked.length > 0 && !isOver()) {
     await deps.clock.sleep(LEASE_POLL_MS, deps.signal).catch(() => {})
     const free: OpenPartition[] = []
     const held: OpenPartition[] = []
     for (const partition of blocked) {
-      if (await take(partition, job)) free.push(openPartition(await planRest(partition.plan, job), true))
+      if (await takeLease(partition, job)) free.push(openPartition(await planRest(partition.plan, job), true))
       else held.push(partition)
     }
     blocked = [...held, ...(await runPartitions(free, job))]
@@ -107,11 +122,6 @@ async function runPhase(plans: readonly PartitionPlan[], job: Job): Promise<void
   }
 }
 
-/** Whether a partition is ours now. A patient run lets those that wait go first. */
-async function take(partition: OpenPartition, { options: { leases, isPatient = false } }: Job): Promise<boolean> {
-  return (await leases.tryTake(leaseOf(partition), { isPatient })) !== undefined
-}
-
 async function planRest(plan: PartitionPlan, { options, deps }: Job): Promise<PartitionPlan> {
   const [rest] = await resumeOpenFirst(deps.db, [{ ...plan, slices: await options.planAgain(plan) }])
   return rest ?? plan
@@ -120,109 +130,95 @@ async function planRest(plan: PartitionPlan, { options, deps }: Job): Promise<Pa
 /** Runs partitions to their end. @returns those that another run holds, or that have made way for one */
 async function runPartitions(partitions: readonly OpenPartition[], job: Job): Promise<OpenPartition[]> {
   const { deps, options, tally, reach } = job
-  const { leases } = options
-  const queue = createWorkQueue(partitions, options.order ?? 'newest-first')
-  const blocked = new Set<OpenPartition>()
   // With few calls a day, one slice is ended before the next is begun.
   const isScarce = partitions.some(({ plan }) => plan.stream.isBudgeted)
-  const limit = pLimit(isScarce ? 1 : options.concurrency)
-  const places: Promise<void>[] = []
+  const queue = new PQueue({ concurrency: isScarce ? 1 : options.concurrency })
   const errors: unknown[] = []
 
-  const putOff = (partition: OpenPartition): void => {
-    partition.open -= queue.removeAll(partition).length
-    blocked.add(partition)
-  }
   const own = async (partition: OpenPartition): Promise<boolean> => {
-    partition.lease ??= take(partition, job)
-    return (await partition.lease) && leases.holds(leaseOf(partition))
+    partition.lease ??= takeLease(partition, job)
+    return (await partition.lease) && options.leases.holds(leaseOf(partition))
   }
   const runOne = async (slice: Slice, partition: OpenPartition): Promise<void> => {
     const { isBudgeted } = slice.stream
     const result = isBudgeted ? await runPagedSlice(slice, deps) : await runSlice(slice, deps)
     if (result.kind === 'waiting') {
       tally.addWaiting(slice, result)
-      partition.isWaiting = true
+      partition.rest = 'left'
       if (result.scope === 'account') job.spent.add(slice.stream.name)
     } else if (result.kind === 'cut') {
-      const { parts } = result
       tally.addCut(slice, result.counts)
-      enqueue(parts, partition)
-      const { name } = slice.stream
-      deps.report({ kind: 'slice.cut', stream: name, slice: sliceName(slice), parts: parts.length })
+      enqueue(result.parts, partition)
+      const cut = { stream: slice.stream.name, slice: sliceName(slice), parts: result.parts.length }
+      deps.report({ kind: 'slice.cut', ...cut })
     } else if (hasCode(result.error, 'lease.lost')) {
       // Another may have it by now, as after a machine was asleep: what that one lands counts, and the rest is read after it.
       tally.addCut(slice, result.counts)
-      putOff(partition)
+      partition.rest = 'put off'
     } else {
       if (recoveryFrom(result.error) === 'abort' || reach.isLost(result.error)) job.endRun(result.error)
       const isStuck = isBudgeted === true && result.proof === 'failed'
-      if (isStuck || hasCode(result.error, 'paging.ignored')) partition.isGivenUp = true
+      if (isStuck || hasCode(result.error, 'paging.ignored')) partition.rest = 'given up'
       options.onEnd?.(slice, result)
       tally.add(slice, result, deps.signal.aborted)
     }
     const isMore = partition.open > 1
-    if (isMore && options.isPatient && (await leases.isWanted(leaseOf(partition)))) putOff(partition)
-  }
-  /** Of few calls a day, none goes to what another run has landed between the plan and the lease. */
-  const planUnderLease = async (partition: OpenPartition): Promise<void> => {
-    const { slices } = await planRest(partition.plan, job)
-    partition.open -= queue.removeAll(partition).length
-    partition.isPlannedUnderLease = true
-    enqueue(slices, partition)
+    if (isMore && options.isPatient && (await options.leases.isWanted(leaseOf(partition)))) partition.rest = 'put off'
   }
   const work = async (slice: Slice, partition: OpenPartition): Promise<void> => {
-    if (deps.signal.aborted || partition.isGivenUp) tally.addNotBegun(slice)
-    else if (isPastStop(job) || partition.isWaiting || job.spent.has(slice.stream.name)) tally.addLeft()
-    else {
-      const isOurs = await own(partition).catch((error: unknown) => {
-        // Whether another is at work on it is not known.
-        job.endRun(error)
-        tally.add(slice, failedBy(error), true)
-      })
-      if (isOurs && slice.stream.isBudgeted && !partition.isPlannedUnderLease) await planUnderLease(partition)
-      else if (isOurs) await runOne(slice, partition)
-      else if (isOurs === false) putOff(partition)
-    }
-    partition.open--
-    if (partition.open === 0) await leases.release(leaseOf(partition))
+    if (partition.rest === 'put off') return
+    if (deps.signal.aborted || partition.rest === 'given up') return tally.addNotBegun(slice)
+    if (isPastStop(job) || partition.rest === 'left' || job.spent.has(slice.stream.name)) return tally.addLeft()
+    const isOurs = await own(partition).catch((error: unknown) => {
+      // Whether another is at work on it is not known.
+      job.endRun(error)
+      tally.add(slice, failedBy(error), true)
+    })
+    if (isOurs === false) partition.rest = 'put off'
+    if (!isOurs) return
+    if (partition.isPlannedUnderLease) return await runOne(slice, partition)
+    partition.isPlannedUnderLease = true
+    enqueue((await planRest(partition.plan, job)).slices, partition)
   }
-  /** A free place takes the slice that is next, which need not be the one that the place was made for. */
-  const workNext = async (): Promise<void> => {
-    const next = errors.length === 0 ? queue.take() : undefined
+  const begin = async (slice: Slice, partition: OpenPartition): Promise<void> => {
     try {
-      if (next) await work(next.slice, next.partition)
+      if (errors.length > 0) return
+      await work(slice, partition)
+      partition.open--
+      if (partition.open === 0) await options.leases.release(leaseOf(partition))
     } catch (error) {
       job.endRun(error)
       errors.push(error)
     }
   }
-  const addPlaces = (slices: readonly Slice[]): void => {
-    for (const _ of slices) places.push(limit(workNext))
-  }
   const enqueue = (slices: readonly Slice[], partition: OpenPartition): void => {
     partition.open += slices.length
-    queue.add(slices, partition)
-    addPlaces(slices)
+    for (const slice of slices)
+      void queue.add(async () => await begin(slice, partition), { priority: priorityOf(slice, options) })
   }
-  for (const { plan } of partitions) addPlaces(plan.slices)
-  // More of them come while they are waited for.
-  for (const place of places) await place
-  if (errors.length > 0) throw errors[0]
   for (const partition of partitions) {
-    if (partition.plan.slices.length === 0) await leases.release(leaseOf(partition))
+    const { slices } = partition.plan
+    if (slices.length === 0) await options.leases.release(leaseOf(partition))
+    enqueue(partition.isPlannedUnderLease ? slices : slices.slice(0, 1), partition)
   }
-  return [...blocked]
+  await queue.onIdle()
+  if (errors.length > 0) throw errors[0]
+  return partitions.filter(({ rest }) => rest === 'put off')
 }
 
+function priorityOf({ window, pagesRead = 0 }: Slice, { order = 'newest-first' }: JobOptions): number {
+  if (window === undefined || pagesRead > 0) return Number.MAX_SAFE_INTEGER
+  return order === 'newest-first' ? window.to : -window.to
+}
+
+/** Of few calls a day, none goes to what another run has landed between the plan and the lease: there it is planned under that. */
 function openPartition(plan: PartitionPlan, isHeld = false): OpenPartition {
   return {
     plan,
-    open: plan.slices.length,
-    isGivenUp: false,
-    isWaiting: false,
+    open: 0,
+    rest: 'to read',
     lease: isHeld ? Promise.resolve(true) : undefined,
-    isPlannedUnderLease: isHeld,
+    isPlannedUnderLease: isHeld || plan.stream.isBudgeted !== true,
   }
 }
 
@@ -234,6 +230,11 @@ function leaseOf(partition: OpenPartition): string {
   return partitionLease(...nameOf(partition))
 }
 
+/** A patient run lets those that wait go first. */
+async function takeLease(partition: OpenPartition, { options: { leases, isPatient = false } }: Job): Promise<boolean> {
+  return (await leases.tryTake(leaseOf(partition), { isPatient })) !== undefined
+}
+
 function isPastStop({ deps, options }: Job): boolean {
   return options.stopAtMs !== undefined && deps.clock.now() >= options.stopAtMs
 }
@@ -241,8 +242,7 @@ function isPastStop({ deps, options }: Job): boolean {
 function lockedOut({ stream, partition }: Slice, waitedMs: number): EndedSlice {
   const name = { stream: stream.name, partition: partitionKey(partition) }
   const message = `${name.stream} ${name.partition}: another run has held it for ${Math.round(waitedMs / 60_000)} minutes; see \`livehouse status\``
-  const error = new LivehouseError('slice.locked', message, { ...name, waitedMs })
-  return failedBy(error)
+  return failedBy(new LivehouseError('slice.locked', message, { ...name, waitedMs }))
 }
 
 function failedBy(error: unknown): EndedSlice {
