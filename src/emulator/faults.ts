@@ -1,6 +1,5 @@
 import type { Answer } from './answer.ts'
 import type { EndpointName, ListQuery } from './endpoint.ts'
-import { createRandom, type Random } from './world/random.ts'
 
 /**
  * What a fault does: to the query before it is served, to the answer before it goes out, or both. A function may also change
@@ -21,9 +20,6 @@ export interface Fault {
   readonly page?: number
   /** How many more calls it meets; it leaves the queue at 0. Without it, it stays. */
   times?: number
-  /** In [0, 1]; drawn from `seed` (default 1) for each call that it could meet. */
-  readonly probability?: number
-  readonly seed?: number
 }
 
 /** The call that faults are matched with. */
@@ -32,8 +28,6 @@ interface FaultTarget {
   readonly channelId: string | undefined
   readonly page: number | undefined
 }
-
-const draws = new WeakMap<Fault, Random>()
 
 /** The effects that meet this call, in the order of the queue; counts them down and removes those that are used up. */
 export function takeEffects(faults: Fault[], target: FaultTarget): readonly FaultEffect[] {
@@ -50,15 +44,6 @@ function meets(fault: Fault, { endpoint, channelId, page }: FaultTarget): boolea
   return (
     (fault.endpoint === undefined || fault.endpoint === endpoint) &&
     (fault.channelId === undefined || fault.channelId === channelId) &&
-    (fault.page === undefined || fault.page === page) &&
-    (fault.probability === undefined || drawOf(fault).chance(fault.probability))
+    (fault.page === undefined || fault.page === page)
   )
-}
-
-function drawOf(fault: Fault): Random {
-  const known = draws.get(fault)
-  if (known) return known
-  const random = createRandom('fault', fault.seed ?? 1)
-  draws.set(fault, random)
-  return random
 }

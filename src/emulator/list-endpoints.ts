@@ -1,20 +1,12 @@
+import { formatWallTime } from '../core/wall-clock.ts'
 import { refusals } from './answer.ts'
 import type { AccountList, ChannelList, EndpointName, Envelope, ListQuery, Source } from './endpoint.ts'
 import type { ParamReader } from './params.ts'
 import { accountEnvelope, bareEnvelope, listField, resultsEnvelope, totalField } from './list-page.ts'
 import { ascending, descending, selectRows, type Selection, wired } from './select-rows.ts'
 import type { Switches } from './switches.ts'
-import {
-  signupTitle,
-  wireGift,
-  wireManager,
-  wireManagerUsage,
-  wireQuestionnaire,
-  wireSignup,
-  wireVisitor,
-  wireWatchRecord,
-  wireWatchRecordV1,
-} from './wire-rows.ts'
+import * as fields from './fields.ts'
+import { wireInteger, wireOffset } from './wire.ts'
 import { hashText } from './world/random.ts'
 import type { RowList } from './world/row-list.ts'
 import type { Channel, Gift, Manager, Questionnaire, Signup, Visitor, WatchRecord } from './world/world.ts'
@@ -37,7 +29,7 @@ function recordList(
   version: 'v1' | 'v2',
   isFilteredByDefault: boolean,
   rowsOf: (channel: Channel) => RowList<WatchRecord>,
-  toWire: (row: WatchRecord) => object,
+  shown: readonly fields.Field<WatchRecord>[],
   envelope: Envelope,
 ): ChannelList {
   const readFilters = (reader: ParamReader): Partial<ListQuery> => ({
@@ -56,16 +48,17 @@ function recordList(
       identityOf: (row) => row.recordId,
     })
     const versions = `${channel.records.version}|${channel.oldRecords.version}`
-    return { rows: wired(rows, toWire), envelope, cacheKey: `${toWire.name}|${channel.id}|${versions}` }
+    const cacheKey = `records ${version}|${channel.id}|${versions}`
+    return { rows: wired(rows, (row) => fields.wireRow(shown, row)), envelope, cacheKey }
   }
   return { ...byPages, version, scope: 'channel', readFilters, serve }
 }
 
 /** API 4.5. */
-const userRecordList = recordList('v2', false, ({ records }) => records, wireWatchRecord, resultsEnvelope)
+const userRecordList = recordList('v2', false, ({ records }) => records, fields.recordFields, resultsEnvelope)
 
 /** API 4.6; its budget of ten calls a day is kept by the dispatcher. */
-const userRecords = recordList('v1', true, ({ oldRecords }) => oldRecords, wireWatchRecordV1, bareEnvelope)
+const userRecords = recordList('v1', true, ({ oldRecords }) => oldRecords, fields.oldRecordFields, bareEnvelope)
 
 const visitorOrders: Readonly<Record<Switches['visitorOrder'], (a: Visitor, b: Visitor) => number>> = {
   'last-online': (a, b) => a.lastOnlineAt - b.lastOnlineAt,
@@ -91,7 +84,13 @@ const visitorList: ChannelList = {
       : visitors.sorted(order, visitorOrders[order])
     const selection = (query.direction === 'asc' ? ascending : descending)(rows, 0, rows.length)
     return {
-      rows: wired(selection, (row) => wireVisitor(row, channel)),
+      rows: wired(selection, (row) => ({
+        id: wireInteger(id),
+        uin: wireInteger(adminId),
+        name,
+        ...fields.wireRow(fields.visitorFields, row),
+        ad_watch_time: 0,
+      })),
       envelope: resultsEnvelope,
       cacheKey: `visitorList|${id}|${visitors.version}|${name}|${adminId}`,
     }
@@ -115,7 +114,7 @@ const managersUsage: AccountList = {
   maxPageSize: 10,
   readFilters: (reader) => ({ username: reader.text('username') }),
   serve: (query, source) => ({
-    rows: wired(selectManagers(query, source), wireManagerUsage),
+    rows: wired(selectManagers(query, source), (row) => fields.wireRow(fields.usageFields, row)),
     envelope: accountEnvelope(Number),
     cacheKey: `managersUsage|${source.world.managers.version}`,
   }),
@@ -126,7 +125,7 @@ const managers: AccountList = {
   ...ofAccount,
   readFilters: () => ({}),
   serve: (query, source) => ({
-    rows: wired(selectManagers(query, source), wireManager),
+    rows: wired(selectManagers(query, source), (row) => fields.wireRow(fields.managerFields, row)),
     envelope: accountEnvelope(String),
     cacheKey: `managers|${source.world.managers.version}`,
   }),
@@ -148,7 +147,11 @@ const getQuestionList: ChannelList = {
       identityOf: (row) => row.questionId,
     })
     return {
-      rows: wired(rows, (row) => wireQuestionnaire(row, world.timeZone, switches)),
+      rows: wired(rows, (row) => ({
+        ...fields.wireRow(fields.questionnaireFields, row),
+        status: switches.questionnaireStatus === 'boolean' ? row.isOpen : Number(row.isOpen),
+        created_at: wireOffset(row.createdAt, world.timeZone),
+      })),
       envelope: (items, total, { page, pageSize }) => ({
         errcode: 1000,
         msg: 'OK',
@@ -183,11 +186,11 @@ const signupRecord: ChannelList = {
       order: switches.signupOrder,
       identityOf: (row) => `${row.signedUpAt}/${row.userId}`,
     })
-    const title = signupTitle(form)
+    const title = ['用户ID', '昵称', '手机号', ...form.questions, '报名时间']
     // Without rows the headers are there only where empty lists are arrays.
     const emptyTitle = listField('title', switches.emptyLists === 'array' ? title : [], switches)
     return {
-      rows: wired(rows, wireSignup),
+      rows: wired(rows, (row) => [row.userId, row.nick, row.phone, ...row.answers, formatWallTime(row.signedUpAt)]),
       envelope: (items, total, { page, pageSize }) => ({
         ...listField('data', items, switches),
         ...(items.length > 0 ? { title } : emptyTitle),
@@ -221,7 +224,10 @@ const giftRunning: ChannelList = {
       identityOf: (row) => `${row.givenAt}/${row.visitorId}`,
     })
     return {
-      rows: wired(rows, (row) => wireGift(row, switches)),
+      rows: wired(rows, (row) => ({
+        ...(fields.showsGiver(row, switches) && fields.wireRow(fields.giverFields, row)),
+        ...fields.wireRow(fields.giftFields, row),
+      })),
       envelope: bareEnvelope,
       cacheKey: `giftRunning|${id}|${gifts.version}`,
     }

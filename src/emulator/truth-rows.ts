@@ -1,7 +1,19 @@
 import type { Cell } from '../core/column.ts'
-import { floorToMinute, formatWallDate, type WallTime } from '../core/wall-clock.ts'
+import { formatWallDate, type WallTime } from '../core/wall-clock.ts'
+import {
+  giftFields,
+  giverFields,
+  managerFields,
+  questionnaireFields,
+  recordFields,
+  showsGiver,
+  truthRow,
+  unknownToV1,
+  usageFields,
+  visitorFields,
+} from './fields.ts'
 import type { Switches } from './switches.ts'
-import type { Channel, Gift, Manager, Questionnaire, Signup, Visitor, WatchRecord } from './world/world.ts'
+import type { Channel, Manager, Questionnaire, Signup, Visitor, WatchRecord } from './world/world.ts'
 
 /** One row that the warehouse must hold; `answers` is the value of the jsonb column. */
 export type TruthRow = Readonly<Record<string, Cell | readonly TruthAnswer[]>>
@@ -17,19 +29,6 @@ export interface Reading {
   readonly second: (time: WallTime) => string
 }
 
-/** What version 1 of the watch records does not know. */
-export const withoutV1Fields = {
-  assign_id: null,
-  outer_id: null,
-  live_seconds: null,
-  vod_seconds: null,
-  api_version: 1,
-}
-
-function text(value: string | null): string | null {
-  return value === '' ? null : value
-}
-
 /** Name and administrator are told by the visitors alone (API 2.5). */
 export function channelRow({ id, name, adminId, visitors }: Channel): TruthRow {
   const isKnown = visitors.rows.length > 0
@@ -38,73 +37,31 @@ export function channelRow({ id, name, adminId, visitors }: Channel): TruthRow {
 
 /** API 4.7. */
 export function visitorRow({ id }: Channel, row: Visitor, { second }: Reading): TruthRow {
-  return {
-    channel_id: id,
-    user_id: row.userId,
-    assign_id: text(row.assignId),
-    outer_id: text(row.outerId),
-    nickname: text(row.nick),
-    address: text(row.addr),
-    phone: text(row.phone),
-    access_source: text(row.refer),
-    device: text(row.device),
-    browser: text(row.browser),
-    wx_openid: text(row.wxOpenid),
-    last_ip: text(row.lastIp),
-    visit_count: row.visitTimes,
-    share_count: row.shareTimes,
-    comment_count: row.commentCount,
-    watch_seconds: row.watchSeconds,
-    live_seconds: row.liveSeconds,
-    vod_seconds: row.vodSeconds,
-    live_watch_seconds: row.liveSeconds,
-    vod_watch_seconds: row.vodSeconds,
-    online_seconds: row.onlineSeconds,
-    first_login_at: second(row.firstLoginAt),
-    last_online_at: second(row.lastOnlineAt),
-  }
+  return { channel_id: id, ...truthRow(visitorFields, row, second) }
 }
 
 /** API 4.5. */
 export function recordRow({ id }: Channel, row: WatchRecord, { second }: Reading): TruthRow {
-  return {
-    channel_id: id,
-    record_id: row.recordId,
-    user_id: text(row.userId),
-    assign_id: text(row.assignId),
-    outer_id: text(row.outerId),
-    nickname: text(row.nick),
-    address: text(row.addr),
-    phone: text(row.phone),
-    device: text(row.device),
-    browser: text(row.browser),
-    access_source: text(row.origin),
-    online_seconds: row.onlineSeconds,
-    watch_seconds: row.watchSeconds,
-    live_seconds: row.liveSeconds,
-    vod_seconds: row.vodSeconds,
-    entered_at: second(floorToMinute(row.enteredAt)),
-    left_at: second(floorToMinute(row.leftAt)),
-    api_version: 2,
-  }
+  return { channel_id: id, ...truthRow(recordFields, row, second), api_version: 2 }
+}
+
+/** API 4.6. */
+export function oldRecordRow(channel: Channel, row: WatchRecord, reading: Reading): TruthRow {
+  const unknown = Object.fromEntries(unknownToV1.map((column) => [column, null]))
+  return { ...recordRow(channel, row, reading), ...unknown, api_version: 1 }
 }
 
 /** API 4.12, of one channel. */
 export function giftRows(channel: Channel, { switches, second }: Reading): TruthRow[] {
-  const rows = channel.gifts.rows.map((row: Gift) => {
-    const isShown = switches.giftVisitor === 'always' || (switches.giftVisitor === 'some' && row.showsVisitor)
-    return {
-      channel_id: channel.id,
-      gift_type: row.type,
-      given_at: second(row.givenAt),
-      gift_id: String(row.giftId),
-      visitor_id: isShown ? text(row.visitorId) : null,
-      visitor_name: isShown ? text(row.visitorName) : null,
-      phone: text(row.phone),
-      amount: row.money,
-    }
-  })
-  return numberOccurrences(
+  const rows = channel.gifts.rows.map((row) => ({
+    channel_id: channel.id,
+    gift_type: row.type,
+    visitor_id: null,
+    visitor_name: null,
+    ...(showsGiver(row, switches) && truthRow(giverFields, row, second)),
+    ...truthRow(giftFields, row, second),
+  }))
+  return numberOccurrences<Readonly<Record<string, Cell>>>(
     rows,
     (row) => [row.gift_type, row.given_at, row.gift_id, row.amount],
     (row) => [row.visitor_id, row.visitor_name, row.phone],
@@ -113,14 +70,8 @@ export function giftRows(channel: Channel, { switches, second }: Reading): Truth
 
 /** API 4.10. */
 export function questionnaireRow({ id }: Channel, row: Questionnaire, { second }: Reading): TruthRow {
-  return {
-    channel_id: id,
-    question_id: row.questionId,
-    name: text(row.name),
-    position: row.position,
-    is_open: row.isOpen,
-    created_at: second(row.createdAt),
-  }
+  const own = truthRow(questionnaireFields, row, second)
+  return { channel_id: id, ...own, is_open: row.isOpen, created_at: second(row.createdAt) }
 }
 
 /** API 4.11: each row with those of its answers. */
@@ -158,42 +109,20 @@ function answerRows(row: ReturnType<typeof signupRow> & { readonly occurrence: n
 }
 
 /** API 4.9. */
-export function managerRow(row: Manager): TruthRow {
-  return {
-    manager_id: row.id,
-    username: text(row.username),
-    main_account_id: row.belongTo,
-    limit_type: row.limitType,
-    traffic_limit: String(row.trafficLimit),
-    time_limit: String(row.timeLimit),
-    pay_type: row.payType,
-  }
+export function managerRow(row: Manager, { second }: Reading): TruthRow {
+  return truthRow(managerFields, row, second)
 }
 
 /** API 4.8. */
 export function usageRow(row: Manager, now: WallTime, { second }: Reading): TruthRow {
-  return {
-    manager_id: row.id,
-    snapshot_date: formatWallDate(now),
-    username: text(row.username),
-    created_on: row.createdOn,
-    main_account_id: row.belongTo,
-    channel_count: row.channelCount,
-    last_login_at: row.lastLoginAt === null ? null : second(row.lastLoginAt),
-    last_push_at: row.lastPushAt === null ? null : second(row.lastPushAt),
-    cost_limit_notification: row.notifiesCostLimit,
-    limit_type: row.limitType,
-    outer_id: text(row.outerId),
-    redpack_enabled: row.hasRedpack,
-    live_notify_enabled: row.hasLiveNotify,
-    cost_type: text(row.costType),
-    cost_limit: String(row.costLimit),
-    cost_total_watch: String(row.costTotalWatch),
-    cost_vod_watch: String(row.costVodWatch),
-    cost_live_watch: String(row.costLiveWatch),
-    cost_transfer: String(row.costTransfer),
-  }
+  return { ...truthRow(usageFields, row, second), snapshot_date: formatWallDate(now) }
 }
+
+function text(value: string): string | null {
+  return value === '' ? null : value
+}
+
+type Cells = readonly (Cell | undefined)[]
 
 /**
  * Numbers rows without an id, 1, 2 … among those of equal identity: ordered by their remaining values, null before any text,
@@ -201,8 +130,8 @@ export function usageRow(row: Manager, now: WallTime, { second }: Reading): Trut
  */
 function numberOccurrences<Item extends object>(
   rows: readonly Item[],
-  identityOf: (row: Item) => readonly (string | null)[],
-  remainderOf: (row: Item) => readonly (string | null)[],
+  identityOf: (row: Item) => Cells,
+  remainderOf: (row: Item) => Cells,
 ): (Item & { readonly occurrence: number })[] {
   const groups = Map.groupBy(rows, (row) => JSON.stringify(identityOf(row)))
   return [...groups.values()].flatMap((group) =>
@@ -212,13 +141,13 @@ function numberOccurrences<Item extends object>(
   )
 }
 
-function compareTexts(a: readonly (string | null)[], b: readonly (string | null)[]): number {
+function compareTexts(a: Cells, b: Cells): number {
   for (const [index, left] of a.entries()) {
     const right = b[index] ?? null
     if (left === right) continue
     if (left === null) return -1
     if (right === null) return 1
-    return left < right ? -1 : 1
+    return String(left) < String(right) ? -1 : 1
   }
   return 0
 }

@@ -1,21 +1,10 @@
 import type { WallTime } from '../core/wall-clock.ts'
 import { type Answer, jsonAnswer, refusals, refuse } from './answer.ts'
 import type { Switches } from './switches.ts'
-import {
-  channelRow,
-  giftRows,
-  managerRow,
-  questionnaireRow,
-  type Reading,
-  recordRow,
-  signupRows,
-  type TruthRow,
-  usageRow,
-  visitorRow,
-  withoutV1Fields,
-} from './truth-rows.ts'
+import * as rows from './truth-rows.ts'
 import { createInstantReader } from './wire.ts'
-import type { Channel, Questionnaire, World } from './world/world.ts'
+import type { RowList } from './world/row-list.ts'
+import type { Channel, World } from './world/world.ts'
 
 export const truthTables = [
   'channels',
@@ -37,50 +26,53 @@ type TruthTable = (typeof truthTables)[number]
  * money and bigint as text, times as `YYYY-MM-DDTHH:MM:SSZ`, dates as `YYYY-MM-DD`, null for empty. `watch_records_v1` is what
  * only version 1 delivers. Signup answers name their parent by `user_id`, `signed_up_at` and `occurrence`.
  */
-export type Truth = Readonly<Record<TruthTable, readonly TruthRow[]> & Record<string, readonly TruthRow[]>>
+export type Truth = Readonly<Record<TruthTable, readonly rows.TruthRow[]> & Record<string, readonly rows.TruthRow[]>>
 
 /** @param now the service's wall clock, for `snapshot_date`. */
 export function readTruth(world: World, switches: Readonly<Switches>, now: WallTime): Truth {
   const toInstant = createInstantReader(world.timeZone)
   const second = (time: WallTime) => `${new Date(toInstant(time) * 1000).toISOString().slice(0, 19)}Z`
-  const reading: Reading = { switches, second }
+  const reading: rows.Reading = { switches, second }
   const channels = [...world.channels.values()]
-  const signups = channels.flatMap((channel) => signupRows(channel, reading))
+  /** Of every channel, each of its rows. */
+  const each = <Row extends object>(list: (channel: Channel) => RowList<Row>, read: ReadRow<Row>) =>
+    channels.flatMap((channel) => list(channel).rows.map((row) => read(channel, row, reading)))
+  const signups = channels.flatMap((channel) => rows.signupRows(channel, reading))
   return {
-    channels: channels.map(channelRow),
-    visitors: channels.flatMap((channel) => channel.visitors.rows.map((row) => visitorRow(channel, row, reading))),
-    watch_records: channels.flatMap((channel) => channel.records.rows.map((row) => recordRow(channel, row, reading))),
-    watch_records_v1: channels.flatMap((channel) =>
-      channel.oldRecords.rows.map((row) => ({ ...recordRow(channel, row, reading), ...withoutV1Fields })),
-    ),
-    gifts: channels.flatMap((channel) => giftRows(channel, reading)),
-    questionnaires: channels.flatMap((channel) =>
-      channel.questionnaires.rows.map((row) => questionnaireRow(channel, row, reading)),
-    ),
+    channels: channels.map(rows.channelRow),
+    visitors: each(({ visitors }) => visitors, rows.visitorRow),
+    watch_records: each(({ records }) => records, rows.recordRow),
+    watch_records_v1: each(({ oldRecords }) => oldRecords, rows.oldRecordRow),
+    gifts: channels.flatMap((channel) => rows.giftRows(channel, reading)),
+    questionnaires: each(({ questionnaires }) => questionnaires, rows.questionnaireRow),
     signups: signups.map(({ row }) => row),
     signup_answers: signups.flatMap(({ answers }) => answers),
-    managers: world.managers.rows.map(managerRow),
-    manager_usage: world.managers.rows.map((row) => usageRow(row, now, reading)),
+    managers: world.managers.rows.map((row) => rows.managerRow(row, reading)),
+    manager_usage: world.managers.rows.map((row) => rows.usageRow(row, now, reading)),
   }
 }
 
+type ReadRow<Row> = (channel: Channel, row: Row, reading: rows.Reading) => rows.TruthRow
+
 /** How many rows each table must hold, without building them. */
-export function countTruth(world: World): Readonly<Record<TruthTable, number>> {
-  const channels = [...world.channels.values()]
-  const sum = (count: (channel: Channel) => number) => channels.reduce((total, channel) => total + count(channel), 0)
-  const perForm = (channel: Channel, count: (form: Questionnaire) => number) =>
-    channel.questionnaires.rows.reduce((total, form) => total + count(form), 0)
+export function countTruth({ channels, managers }: World): Readonly<Record<TruthTable, number>> {
+  const sum = (count: (channel: Channel) => number) =>
+    [...channels.values()].reduce((total, channel) => total + count(channel), 0)
+  const signups = (cells: (questions: readonly string[]) => number) =>
+    sum(({ questionnaires }) =>
+      questionnaires.rows.reduce((total, { signups, questions }) => total + signups.rows.length * cells(questions), 0),
+    )
   return {
-    channels: channels.length,
-    visitors: sum((channel) => channel.visitors.rows.length),
-    watch_records: sum((channel) => channel.records.rows.length),
-    watch_records_v1: sum((channel) => channel.oldRecords.rows.length),
-    gifts: sum((channel) => channel.gifts.rows.length),
-    questionnaires: sum((channel) => channel.questionnaires.rows.length),
-    signups: sum((channel) => perForm(channel, (form) => form.signups.rows.length)),
-    signup_answers: sum((channel) => perForm(channel, (form) => form.signups.rows.length * form.questions.length)),
-    managers: world.managers.rows.length,
-    manager_usage: world.managers.rows.length,
+    channels: channels.size,
+    visitors: sum(({ visitors }) => visitors.rows.length),
+    watch_records: sum(({ records }) => records.rows.length),
+    watch_records_v1: sum(({ oldRecords }) => oldRecords.rows.length),
+    gifts: sum(({ gifts }) => gifts.rows.length),
+    questionnaires: sum(({ questionnaires }) => questionnaires.rows.length),
+    signups: signups(() => 1),
+    signup_answers: signups((questions) => questions.length),
+    managers: managers.rows.length,
+    manager_usage: managers.rows.length,
   }
 }
 

@@ -1,4 +1,4 @@
-import { DAY, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
+import { DAY, formatWallTime, offsetAt, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 
 /** An id that the spec calls an integer: exact also beyond 2^53. */
 export function wireInteger(digits: string): number | object {
@@ -11,32 +11,15 @@ export function wireDuration(seconds: number): string {
   return `${twoDigits(Math.floor(seconds / 3600))}:${twoDigits(Math.floor(seconds / 60) % 60)}:${twoDigits(seconds % 60)}`
 }
 
-/** `YYYY-MM-DD HH:MM:SS`. */
-export function wireSecond(time: WallTime): string {
-  return `${wireMinute(time)}:${twoDigits(time % 60)}`
-}
-
 /** `YYYY-MM-DD HH:MM`, the precision of watch records. */
 export function wireMinute(time: WallTime): string {
-  const minute = Math.floor(time / 60)
-  return `${wireDate(Math.floor(time / DAY))} ${twoDigits(Math.floor(minute / 60) % 24)}:${twoDigits(minute % 60)}`
+  return formatWallTime(time).slice(0, 16)
 }
 
-/**
- * The civil date of a day since 1970-01-01, in years that begin in March and eras of 400 years (Hinnant, "chrono-compatible
- * low-level date algorithms"): pages hold two times a row, and a `Date` for each would be most of a row's cost.
- */
-function wireDate(day: number): string {
-  const fromEpoch = day + 719_468
-  const era = Math.floor(fromEpoch / 146_097)
-  const dayOfEra = fromEpoch - era * 146_097
-  const leapDays = Math.floor(dayOfEra / 1460) - Math.floor(dayOfEra / 36_524) + Math.floor(dayOfEra / 146_096)
-  const yearOfEra = Math.floor((dayOfEra - leapDays) / 365)
-  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100))
-  const fromMarch = Math.floor((5 * dayOfYear + 2) / 153)
-  const month = fromMarch < 10 ? fromMarch + 3 : fromMarch - 9
-  const year = era * 400 + yearOfEra + (month <= 2 ? 1 : 0)
-  return `${year}-${twoDigits(month)}-${twoDigits(dayOfYear - Math.floor((153 * fromMarch + 2) / 5) + 1)}`
+/** RFC 3339 with the zone's offset: `2026-11-20T14:03:00+08:00`. */
+export function wireOffset(time: WallTime, timeZone: string): string {
+  const instant = createInstantReader(timeZone)(time)
+  return `${formatWallTime(time).replace(' ', 'T')}${offsetAt(instant * 1000, timeZone)}`
 }
 
 function twoDigits(number: number): string {

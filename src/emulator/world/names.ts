@@ -2,42 +2,19 @@ import type { Random } from './random.ts'
 
 type Choices = readonly [string, ...string[]]
 
-const SURNAMES: Choices = ['王', '李', '张', '刘', '陈', '杨', '赵', '黄', '周', '吴', '徐', '孙', '欧阳', '司马']
-const GIVEN: Choices = [
-  '伟',
-  '芳',
-  '娜',
-  '秀英',
-  '敏',
-  '静',
-  '强',
-  '磊',
-  '洋',
-  '艳',
-  '勇',
-  '杰',
-  '子涵',
-  '梓萱',
-  '浩然',
-  '一诺',
-  '雨桐',
-]
-const FANCY: Choices = [
-  '阳光总在风雨后',
-  '小幸运🍀',
-  '追风少年',
-  'Lucky_Dog',
-  '不吃香菜🌿',
-  '静待花开 🌸',
-  '“老张”茶馆',
-  '大海,蓝天',
-  "Tom's 学习笔记",
-  '加油👨‍👩‍👧',
-  '一只特立独行的𠮷',
-  '反斜杠\\先生',
-  '每天进步1%',
-  'A_产品经理',
-]
+/** @param text words between strokes, at least one */
+function choicesOf(text: string): Choices {
+  const [first = '', ...others] = text.split('|')
+  return [first, ...others]
+}
+
+const SURNAMES = choicesOf('王|李|张|刘|陈|杨|赵|黄|周|吴|徐|孙|欧阳|司马')
+const GIVEN = choicesOf('伟|芳|娜|秀英|敏|静|强|磊|洋|艳|勇|杰|子涵|梓萱|浩然|一诺|雨桐')
+const FANCY = choicesOf(
+  '阳光总在风雨后|小幸运🍀|追风少年|Lucky_Dog|不吃香菜🌿|静待花开 🌸|“老张”茶馆|大海,蓝天|' +
+    "Tom's 学习笔记|加油👨‍👩‍👧|一只特立独行的𠮷|反斜杠\\先生|每天进步1%|A_产品经理",
+)
+const CHANNEL_TOPICS = choicesOf('新品发布会|年度峰会|在线公开课|健康讲座|招聘宣讲会|产品培训|读书分享会|技术沙龙')
 
 interface Region {
   readonly province: string
@@ -56,17 +33,6 @@ const REGIONS: readonly [Region, ...Region[]] = [
   { province: '内蒙古自治区', cities: ['内蒙古呼和浩特'] },
   { province: '美国', cities: ['美国加利福尼亚'] },
   { province: '未知地区', cities: [''] },
-]
-
-const CHANNEL_TOPICS: Choices = [
-  '新品发布会',
-  '年度峰会',
-  '在线公开课',
-  '健康讲座',
-  '招聘宣讲会',
-  '产品培训',
-  '读书分享会',
-  '技术沙龙',
 ]
 
 /** Where a viewer is, and what an anonymous one from there is called. */

@@ -2,8 +2,6 @@
 export interface RowList<Item extends object> {
   /** In the order in which they were added. */
   readonly rows: readonly Item[]
-  /** How many sorted views are kept. */
-  readonly viewCount: number
   /** Grows with each change, so that what was computed from the rows can be told to be old. */
   readonly version: number
   readonly add: (...rows: readonly Item[]) => void
@@ -35,9 +33,6 @@ export function createRowList<Item extends object>(rows: Item[] = []): RowList<I
   }
   return {
     rows,
-    get viewCount() {
-      return views.size
-    },
     get version() {
       return version
     },

@@ -1,0 +1,170 @@
+import type { Cell } from '../core/column.ts'
+import { floorToMinute, formatWallTime, type WallTime } from '../core/wall-clock.ts'
+import type { Switches } from './switches.ts'
+import { wireDuration, wireInteger, wireMinute } from './wire.ts'
+import type { Gift, Manager, Questionnaire, Visitor, WatchRecord } from './world/world.ts'
+
+/**
+ * What a value is in the world, on the wire and in the warehouse. `text`: empty is NULL. `id`: digits, a number on the wire.
+ * `duration`: seconds, `HH:MM:SS`. `second` and `minute`: readings of the wall clock; none is empty text. `flag`: 0 or 1 on the
+ * wire. `decimal`: a number, text in the warehouse. `same`: as it is everywhere.
+ */
+type Kind = 'text' | 'same' | 'id' | 'duration' | 'second' | 'minute' | 'flag' | 'decimal'
+
+/** A property of the world's row, its field on the wire and its column in the warehouse (contract, section 3). */
+export type Field<Row> = readonly [property: keyof Row & string, field: string, column: string, kind: Kind]
+
+/** API 4.7. */
+export const visitorFields: readonly Field<Visitor>[] = [
+  ['userId', 'user_id', 'user_id', 'text'],
+  ['assignId', 'assign_id', 'assign_id', 'text'],
+  ['outerId', 'outer_id', 'outer_id', 'text'],
+  ['nick', 'nick', 'nickname', 'text'],
+  ['addr', 'addr', 'address', 'text'],
+  ['phone', 'phone', 'phone', 'text'],
+  ['refer', 'refer', 'access_source', 'text'],
+  ['device', 'device', 'device', 'text'],
+  ['browser', 'browser', 'browser', 'text'],
+  ['wxOpenid', 'wx_openid', 'wx_openid', 'text'],
+  ['lastIp', 'last_ip', 'last_ip', 'text'],
+  ['visitTimes', 'visit_times', 'visit_count', 'same'],
+  ['shareTimes', 'share_times', 'share_count', 'same'],
+  ['commentCount', 'comment_count', 'comment_count', 'same'],
+  ['watchSeconds', 'watch_time', 'watch_seconds', 'duration'],
+  ['liveSeconds', 'live_time', 'live_seconds', 'duration'],
+  ['vodSeconds', 'vod_time', 'vod_seconds', 'duration'],
+  ['liveSeconds', 'live_watch_time', 'live_watch_seconds', 'same'],
+  ['vodSeconds', 'vod_watch_time', 'vod_watch_seconds', 'same'],
+  ['onlineSeconds', 'online_time', 'online_seconds', 'same'],
+  ['firstLoginAt', 'first_login_time', 'first_login_at', 'second'],
+  ['lastOnlineAt', 'last_online_time', 'last_online_at', 'second'],
+]
+
+/** API 4.5. */
+export const recordFields: readonly Field<WatchRecord>[] = [
+  ['recordId', 'record_id', 'record_id', 'id'],
+  ['userId', 'user_id', 'user_id', 'text'],
+  ['assignId', 'assign_id', 'assign_id', 'text'],
+  ['outerId', 'outer_id', 'outer_id', 'text'],
+  ['nick', 'nick', 'nickname', 'text'],
+  ['addr', 'addr', 'address', 'text'],
+  ['phone', 'phone', 'phone', 'text'],
+  ['device', 'device', 'device', 'text'],
+  ['browser', 'browser', 'browser', 'text'],
+  ['origin', 'origin', 'access_source', 'text'],
+  ['onlineSeconds', 'online_time', 'online_seconds', 'duration'],
+  ['watchSeconds', 'watch_time', 'watch_seconds', 'duration'],
+  ['liveSeconds', 'live_time', 'live_seconds', 'duration'],
+  ['vodSeconds', 'vod_time', 'vod_seconds', 'duration'],
+  ['enteredAt', 'first_login_time', 'entered_at', 'minute'],
+  ['leftAt', 'last_online_time', 'left_at', 'minute'],
+]
+
+/** Columns of watch records that version 1 does not know (API 4.6). */
+export const unknownToV1: readonly string[] = ['assign_id', 'outer_id', 'live_seconds', 'vod_seconds']
+export const oldRecordFields = recordFields.filter(([, , column]) => !unknownToV1.includes(column))
+
+/** API 4.8. */
+export const usageFields: readonly Field<Manager>[] = [
+  ['id', 'id', 'manager_id', 'id'],
+  ['username', 'username', 'username', 'text'],
+  ['createdOn', 'create_date', 'created_on', 'same'],
+  ['belongTo', 'belong_to', 'main_account_id', 'id'],
+  ['channelCount', 'act_num', 'channel_count', 'same'],
+  ['lastLoginAt', 'last_login_time', 'last_login_at', 'second'],
+  ['lastPushAt', 'last_push_stream_time', 'last_push_at', 'second'],
+  ['notifiesCostLimit', 'cost_limit_notification', 'cost_limit_notification', 'flag'],
+  ['limitType', 'limit_type', 'limit_type', 'same'],
+  ['outerId', 'outer_id', 'outer_id', 'text'],
+  ['hasRedpack', 'is_open_redpack', 'redpack_enabled', 'same'],
+  ['hasLiveNotify', 'is_open_live_notify', 'live_notify_enabled', 'same'],
+  ['costType', 'costType', 'cost_type', 'text'],
+  ['costLimit', 'costLimit', 'cost_limit', 'decimal'],
+  ['costTotalWatch', 'costTotalWatchTime', 'cost_total_watch', 'decimal'],
+  ['costVodWatch', 'costVodWatchTime', 'cost_vod_watch', 'decimal'],
+  ['costLiveWatch', 'costLiveWatchTime', 'cost_live_watch', 'decimal'],
+  ['costTransfer', 'costTransfer', 'cost_transfer', 'decimal'],
+]
+
+/** API 4.9. */
+export const managerFields: readonly Field<Manager>[] = [
+  ['id', 'id', 'manager_id', 'id'],
+  ['username', 'username', 'username', 'text'],
+  ['belongTo', 'belong_to', 'main_account_id', 'id'],
+  ['limitType', 'limit_type', 'limit_type', 'same'],
+  ['trafficLimit', 'transfer_limit', 'traffic_limit', 'decimal'],
+  ['timeLimit', 'time_limit', 'time_limit', 'decimal'],
+  ['payType', 'pay_type', 'pay_type', 'same'],
+]
+
+/** API 4.10; whether it is open and when it was made are written in ways of their own. */
+export const questionnaireFields: readonly Field<Questionnaire>[] = [
+  ['questionId', 'question_id', 'question_id', 'same'],
+  ['name', 'name', 'name', 'text'],
+  ['position', 'position', 'position', 'same'],
+]
+
+/** API 4.12; who gave it is not on every row. */
+export const giftFields: readonly Field<Gift>[] = [
+  ['giftId', 'gift_id', 'gift_id', 'decimal'],
+  ['phone', 'phone', 'phone', 'text'],
+  ['money', 'money', 'amount', 'same'],
+  ['givenAt', 'uptime', 'given_at', 'second'],
+]
+export const giverFields: readonly Field<Gift>[] = [
+  ['visitorId', 'visitor_id', 'visitor_id', 'text'],
+  ['visitorName', 'name', 'visitor_name', 'text'],
+]
+
+/** Whether a gift's row says who gave it. */
+export function showsGiver({ showsVisitor }: Gift, { giftVisitor }: Readonly<Switches>): boolean {
+  return giftVisitor === 'always' || (giftVisitor === 'some' && showsVisitor)
+}
+
+/** A row as it goes out. */
+export function wireRow<Row>(fields: readonly Field<Row>[], row: Row): Record<string, unknown> {
+  const wired: Record<string, unknown> = {}
+  for (const [property, field, , kind] of fields) wired[field] = wireValue(kind, cellOf(row[property]))
+  return wired
+}
+
+function wireValue(kind: Kind, value: Cell): unknown {
+  switch (kind) {
+    case 'id':
+      return wireInteger(String(value))
+    case 'duration':
+      return wireDuration(Number(value))
+    case 'second':
+      return value === null ? '' : formatWallTime(Number(value))
+    case 'minute':
+      return wireMinute(Number(value))
+    case 'flag':
+      return Number(value)
+    case 'text':
+    case 'same':
+    case 'decimal':
+      return value
+  }
+}
+
+/** A row as the warehouse must hold it. @param second writes an instant */
+export function truthRow<Row>(
+  fields: readonly Field<Row>[],
+  row: Row,
+  second: (time: WallTime) => string,
+): Record<string, Cell> {
+  return Object.fromEntries(
+    fields.map(([property, , column, kind]) => [column, truthValue(kind, cellOf(row[property]), second)]),
+  )
+}
+
+function truthValue(kind: Kind, value: Cell, second: (time: WallTime) => string): Cell {
+  if (value === null || (kind === 'text' && value === '')) return null
+  if (kind === 'second') return second(Number(value))
+  if (kind === 'minute') return second(floorToMinute(Number(value)))
+  return kind === 'decimal' ? String(value) : value
+}
+
+function cellOf(value: unknown): Cell {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null
+}
