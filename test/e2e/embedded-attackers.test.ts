@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { db } from '../../src/cli/db.ts'
@@ -59,6 +59,17 @@ test.each(['livehouse.password', 'postmaster.pid', 'PG_VERSION'])('%s is not rea
   for (const path of [password, file]) await rename(`${path}.kept`, path).catch(() => {})
   expect({ code, reason }).toMatchObject({ code: undefined, reason: expect.stringContaining(`${file} is a link`) })
   expect(reason).not.toContain('precious')
+})
+
+test.runIf(isRoot)('what another user has put among the data is not read', async () => {
+  const file = join(pgdata, 'PG_VERSION')
+  await chown(file, 12_345, 12_345)
+  const { code, reason } = await run('start')
+  await giveToServer(file)
+  expect({ code, reason }).toMatchObject({
+    code: undefined,
+    reason: expect.stringContaining("is not the server's own"),
+  })
 })
 
 test('a password that an earlier version kept among the data is taken over', async () => {
@@ -146,6 +157,8 @@ test('root keeps nothing in a folder that everybody may write; whoever else does
 
 test('what only livehouse may know is in a folder of its own', async () => {
   const own = join(dataDir, 'private')
+  await chmod(own, 0o755)
+  await run('start')
   expect((await stat(own)).mode & 0o777).toBe(0o700)
   expect((await stat(own)).uid).toBe(process.geteuid?.())
   expect((await stat(join(own, 'password'))).mode & 0o077).toBe(0)

@@ -1,4 +1,4 @@
-import { chmod, lchown, mkdir, mkdtemp, readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
+import { chmod, lchown, mkdir, mkdtemp, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Binaries, findBinaries } from './binaries.ts'
 import { embeddedError, translateFileError } from './embedded-error.ts'
@@ -57,21 +57,10 @@ async function hasCluster({ dataDir, pgdata }: Home): Promise<boolean> {
 }
 
 async function checkCluster(home: Home): Promise<void> {
-  const { dataDir, pgdata, owner } = home
-  const { uid } = await stat(pgdata)
-  if (uid !== (owner?.uid ?? process.geteuid?.() ?? uid)) {
-    throw embeddedError(
-      dataDir,
-      `${pgdata} belongs to another user (uid ${uid})`,
-      owner === undefined
-        ? 'Run as that user, or set LIVEHOUSE_DATA_DIR to another directory'
-        : `PostgreSQL does not run as root: give it to the user that is to run it (chown -R ${owner.uid}:${owner.gid} ${pgdata})`,
-    )
-  }
   const version = (await readServerFile(home, 'PG_VERSION'))?.trim()
   if (version === MAJOR_VERSION) return
   throw embeddedError(
-    dataDir,
+    home.dataDir,
     `its data was made by PostgreSQL ${version}, this is ${MAJOR_VERSION}`,
     `Set LIVEHOUSE_DATA_DIR to another directory and sync again, or move the data with pg_dump of version ${MAJOR_VERSION}`,
   )
@@ -143,17 +132,6 @@ async function createRole(home: Home, { postgres }: Binaries, { made, work, sign
 
 /** What a log or the output of a failed program says, as one sentence. */
 export function failureIn(output: string, dataDir: string): Error {
-  if (/No space left on device|Disk quota exceeded/i.test(output)) {
-    return embeddedError(dataDir, 'the disk is full', 'Make room, or set LIVEHOUSE_DATA_DIR to another directory')
-  }
-  const uid = /could not look up effective user ID (\d+)/.exec(output)?.[1]
-  if (uid !== undefined) {
-    return embeddedError(
-      dataDir,
-      `it has to run as a user with a name, and the system has none for uid ${uid}`,
-      'Run as a user of /etc/passwd, or point DATABASE_URL at a PostgreSQL server',
-    )
-  }
   const line = output.split('\n').findLast((text) => /error|fatal|panic/i.test(text)) ?? output.split('\n').at(-1) ?? ''
   return embeddedError(
     dataDir,

@@ -1,48 +1,23 @@
 import { LivehouseError } from '../../core/errors.ts'
-import { codeOf } from '../translate-error.ts'
 
-/** Of `db.embedded`. `mending` is a whole sentence without its full stop. */
+/** Of `db.embedded`. `repair` is a whole sentence without its full stop. */
 export function embeddedError(
   dataDir: string,
   reason: string,
-  mending: string,
+  repair: string,
   cause?: unknown,
 ): LivehouseError<'db.embedded'> {
   return new LivehouseError(
     'db.embedded',
-    `The embedded PostgreSQL in ${dataDir} cannot run: ${reason}. ${mending}.`,
+    `The embedded PostgreSQL in ${dataDir} cannot run: ${reason}. ${repair}.`,
     { reason },
     { cause },
   )
 }
 
-const ELSEWHERE = 'set LIVEHOUSE_DATA_DIR to another directory'
-
-/** Turns a failed file operation in the data directory into its one sentence; anything else is returned as it is. */
+/** Turns a failed file operation in the data directory into one sentence; anything else is returned as it is. */
 export function translateFileError(error: unknown, dataDir: string): unknown {
-  if (!(error instanceof Error)) return error
-  switch (codeOf(error)) {
-    case 'EACCES':
-    case 'EPERM':
-    case 'EROFS':
-      return embeddedError(
-        dataDir,
-        `its directory cannot be written (${error.message})`,
-        `Make it writable for this user, or ${ELSEWHERE}`,
-        error,
-      )
-    case 'ENOSPC':
-    case 'EDQUOT':
-      return embeddedError(dataDir, 'the disk is full', `Make room, or ${ELSEWHERE}`, error)
-    case 'ENOTDIR':
-    case 'EEXIST':
-      return embeddedError(
-        dataDir,
-        `its path is no directory (${error.message})`,
-        `Move that file away, or ${ELSEWHERE}`,
-        error,
-      )
-    default:
-      return error
-  }
+  if (!(error instanceof Error) || !('syscall' in error)) return error
+  const repair = 'Make it a directory that this user may write, with room left, or set LIVEHOUSE_DATA_DIR to another'
+  return embeddedError(dataDir, `its directory cannot be used (${error.message})`, repair, error)
 }

@@ -36,7 +36,7 @@ test('a file in the place of the directory is named', async () => {
   await writeFile(dataDir, '')
   expect(await refusalOf(dataDir)).toMatchObject({
     code: 'db.embedded',
-    message: expect.stringMatching(/is no directory.*Move that file away/),
+    message: expect.stringMatching(/cannot be used \(EEXIST.*Make it a directory/),
   })
 })
 
@@ -45,7 +45,7 @@ test('a directory that this user may not write is refused', async () => {
   await mkdir(parent, { mode: 0o555 })
   expect(await asOrdinaryUser(() => refusalOf(join(parent, 'data')))).toMatchObject({
     code: 'db.embedded',
-    message: expect.stringContaining('cannot be written'),
+    message: expect.stringContaining('cannot be used (EACCES'),
   })
 })
 
