@@ -17,6 +17,8 @@ import { formatTable } from './format.ts'
 import { defineCommand } from './usage.ts'
 import type { Refuse } from './wrong-use.ts'
 
+const databases = [EMBEDDED_DATABASE, 'livehouse_demo'] as const
+
 /** `livehouse db`: the embedded PostgreSQL. */
 export const db = defineCommand(
   {
@@ -38,7 +40,7 @@ stays the same.`,
     flags: {
       database: [
         'NAME',
-        `which database: ${EMBEDDED_DATABASE}, or livehouse_demo for that of the demo (default: ${EMBEDDED_DATABASE})`,
+        `which database: ${databases.join(' or ')}, which the demo makes (default: ${EMBEDDED_DATABASE})`,
       ],
       to: [
         'URL',
@@ -53,20 +55,20 @@ livehouse db psql -- -c 'select count(*) from livehouse.visitors'
 pg_dump "$(livehouse db url)" > warehouse.sql
 PGPASSWORD=… livehouse db copy --to 'postgres://livehouse@db.example.com/livehouse?sslmode=verify-full'`,
   },
-  ({ action, values, passedOn }, refuse) => ({
-    action,
-    values,
-    passedOn,
-    copyTarget: action === 'copy' ? readCopyTarget(values.to, refuse) : '',
-  }),
-  async (context, { action, values, passedOn, copyTarget }) => {
+  ({ action, values, passedOn }, refuse) => {
+    const { database = EMBEDDED_DATABASE } = values
+    if (!databases.some((name) => name === database))
+      refuse(`--database is ${JSON.stringify(database)}; it should be ${databases.join(' or ')}`)
+    return { action, database, passedOn, copyTarget: action === 'copy' ? readCopyTarget(values.to, refuse) : '' }
+  },
+  async (context, { action, database, passedOn, copyTarget }) => {
     const dataDir = readSettings(context.environment, readDataDir)
     if (action === 'stop') {
       const wasRunning = await stopEmbedded(dataDir, context.signal)
       context.print(wasRunning ? `stopped: the PostgreSQL in ${dataDir}` : `no PostgreSQL runs in ${dataDir}`)
       return 0
     }
-    const url = await embeddedUrl(context, dataDir, values.database)
+    const url = await embeddedUrl(context, dataDir, database)
     switch (action) {
       case 'start':
         context.print(

@@ -36,6 +36,7 @@ interface DryRunRequest {
  */
 export async function dryRun(context: CliContext, request: DryRunRequest): Promise<number> {
   const { signal, print } = context
+  const startedAt = new Date(context.clock.now())
   const { settings, streams } = request
   const { service } = settings
   await using database = await openAsItIs(context, settings.database)
@@ -62,13 +63,15 @@ export async function dryRun(context: CliContext, request: DryRunRequest): Promi
     questionsOf,
   })
   const budget = await readCallBudget(db, service, clock.now())
-  const shown = { command: request.command, estimates, asked, ceiling: service.maxCallsPerSecond, budget }
-  for (const line of request.isJson ? [dryRunJson(shown)] : describe(shown)) print(line)
+  const shown = { estimates, asked, ceiling: service.maxCallsPerSecond, budget }
+  const run = { run_id: null, command: request.command, status: 'ok', started_at: startedAt }
+  const end = { finished_at: new Date(context.clock.now()), resumes_at: null, errors: [], dry_run: true }
+  if (request.isJson) print(JSON.stringify({ ...run, ...end, ...estimateObject(shown) }))
+  else for (const line of describe(shown)) print(line)
   return 0
 }
 
 interface Shown {
-  readonly command: string
   readonly estimates: readonly StreamEstimate[]
   /** Calls that the estimate itself has made. */
   readonly asked: number
@@ -102,7 +105,7 @@ function describe({ estimates, asked, ceiling, budget }: Shown): string[] {
   ]
 }
 
-function dryRunJson({ command, estimates, asked, ceiling, budget }: Shown): string {
+function estimateObject({ estimates, asked, ceiling, budget }: Shown): object {
   const calls = totalOf(estimates)
   const streams = estimates.map((each) => [
     each.stream,
@@ -119,14 +122,12 @@ function dryRunJson({ command, estimates, asked, ceiling, budget }: Shown): stri
       ...(each.callsOf === undefined ? {} : daysObject(each.callsOf, budget)),
     },
   ])
-  return JSON.stringify({
-    command,
-    dry_run: true,
+  return {
     streams: Object.fromEntries(streams),
     calls,
     asked_calls: asked,
     minutes: Object.fromEntries(ratesOf(ceiling).map((rate) => [rate, minutesFor(pacedOf(estimates), rate)])),
-  })
+  }
 }
 
 function totalOf(estimates: readonly StreamEstimate[]): number {

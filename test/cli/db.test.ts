@@ -127,6 +127,7 @@ test.each([
   [['copy'], 'copy needs --to'],
   [['copy', '--to', 'mysql://u:hidden@h/d'], '--to (not shown) should be a Postgres URL'],
   [['start', '--to', 'postgres://h/d'], '--to does not belong to start'],
+  [['psql', '--database', 'live'], '--database is "live"; it should be livehouse or livehouse_demo'],
 ])('%j is wrong use', async (argv, problem) => {
   const { problems } = await runVerb(db, argv, { environment: { LIVEHOUSE_DATA_DIR: folder } })
   expect(problems).toEqual([expect.stringContaining(problem)])

@@ -50,7 +50,11 @@ test.each<[string, boolean]>([
     const { emulator, database, run } = account
     const before = await dump(database.db)
     const estimate = await dryRunJson(account, sync)
-    expect(await dryRunJson(account, backfill, RANGE)).toMatchObject({ command: 'backfill', dry_run: true })
+    expect(await dryRunJson(account, backfill, RANGE)).toMatchObject({
+      ...{ run_id: null, command: 'backfill', status: 'ok', resumes_at: null, errors: [], dry_run: true },
+      started_at: expect.any(String),
+      finished_at: expect.any(String),
+    })
     expect(await run(sync, ['--dry-run'])).toMatchObject({ code: 0 })
     expect(await dump(database.db)).toEqual(before)
     const lists = emulator.calls.filter(({ endpoint }) => endpoint !== 'token')
