@@ -2,8 +2,8 @@ import type { ChannelSetting } from '../app/settings.ts'
 import { openAsItIs } from '../app/open-database.ts'
 import { readDatabaseSettings, readSettings } from '../config.ts'
 import { readChannelsIfAny } from '../config/read-channels.ts'
-import { type ChannelState, readChannelStates, readManagedChannels } from '../ledger/channel-states.ts'
-import { counted as countedOf, formatAge, formatTable, printResult, snakeCased } from './format.ts'
+import { type ChannelState, readChannelStates } from '../ledger/channel-states.ts'
+import { formatAge, formatTable, printResult, snakeCased } from './format.ts'
 import { defineCommand } from './usage.ts'
 
 /** A configured channel, or one that was. */
@@ -15,18 +15,13 @@ interface ShownChannel extends Omit<ChannelState, 'state'> {
 export const channels = defineCommand(
   {
     verb: 'channels',
-    about: `The channels of LIVEHOUSE_CHANNELS, and those of the warehouse that are no longer configured (retired): label, group and test
-flag as configured, name as the service has it, visitors and watch records held, when something of it last landed. Asks the
-database alone and changes nothing. Once the managers' usage has landed, the channels that it counts on its latest day stand
-beside the number of those that are configured: a difference is a channel that is not exported, or one that is not theirs.
+    about: `The channels of LIVEHOUSE_CHANNELS, and those of the warehouse that are no longer configured: label, group and test flag as
+configured, name as the service has it, visitors and watch records held, when something of it last landed. Asks the database alone
+and changes nothing.
 
 States: active; new (configured, but nothing has run since); retired (no longer configured); gone (the service has
 not known it on three days: it is asked for once a day, and active again when it is known).`,
-    flags: {
-      json:
-        'prints one JSON object instead: {"channels": [{"channel_id", "name", "label", "group", "is_test", "state", "visitors", ' +
-        '"watch_records", "last_landed_at"}], "configured": N, "counted_by_usage": N or null}',
-    },
+    flags: { json: 'prints one JSON object instead: {"channels": [{"channel_id", "state", …}]}' },
     examples: `livehouse channels
 livehouse channels --json | jq -r '.channels[] | select(.state == "new") | .channel_id'`,
   },
@@ -38,11 +33,9 @@ livehouse channels --json | jq -r '.channels[] | select(.state == "new") | .chan
     }))
     await using database = await openAsItIs(context, settings.database)
     const known = database.isMigrated ? await readChannelStates(database.db) : new Map<string, ChannelState>()
-    const counted = database.pending.length === 0 ? await readManagedChannels(database.db) : undefined
-    const totals = { configured: settings.channels.length, counted }
     const shown = mergeChannels(settings.channels, known)
-    const result = { channels: shown.map(snakeCased), configured: totals.configured, counted_by_usage: counted ?? null }
-    printResult(context, isJson, result, [...describe(shown, context.clock.now()), ...compare(totals)])
+    const result = { channels: shown.map(snakeCased) }
+    printResult(context, isJson, result, describe(shown, context.clock.now()))
     return 0
   },
 )
@@ -80,18 +73,4 @@ function describe(shown: readonly ShownChannel[], nowMs: number): string[] {
     lastLandedAt === null ? 'never' : `${formatAge(nowMs - lastLandedAt.getTime())} ago`,
   ])
   return formatTable([...header, 'visitors', 'watch records', 'last landed'], rows)
-}
-
-/** Channels as configured, and as the managers' usage counts them. */
-interface Totals {
-  readonly configured: number
-  readonly counted: number | undefined
-}
-
-function compare({ configured, counted }: Totals): string[] {
-  if (counted === undefined) return []
-  return [
-    '',
-    `managers' usage counts ${countedOf(counted, 'channel')}, ${configured} ${configured === 1 ? 'is' : 'are'} configured`,
-  ]
 }

@@ -7,7 +7,7 @@ import { publishForms, type KnownForm, readForms } from '../bi/publish/publish-f
 import type { Database } from '../store/database.ts'
 import { addPublishedForm, removePublishedForm, setCleared } from '../ledger/questionnaires.ts'
 import type { CliContext } from './command.ts'
-import { formatTable, printResult } from './format.ts'
+import { formatTable } from './format.ts'
 import { defineCommand } from './usage.ts'
 import { wrongUse } from './wrong-use.ts'
 
@@ -24,7 +24,6 @@ interface Asked {
   readonly numbers: readonly number[]
   readonly channelId: string | undefined
   readonly isUndone: boolean
-  readonly isJson: boolean
 }
 
 /** `livehouse forms`: wide views of questionnaires, and questions whose answers may be seen. */
@@ -43,9 +42,6 @@ changes, its answers are masked again. Asks the database alone.`,
     flags: {
       channel: ['C', 'the channel, where several have a questionnaire of this id'],
       undo: ['', 'masks the answers again', 'clear'],
-      json:
-        'prints one JSON object instead: {"forms": [{"channel_id", "question_id", "name", "signups", "view", "questions": ' +
-        '[{"question_no", "question", "column", "is_cleared"}]}]}',
     },
     notes:
       'Exit codes: 0 done, 1 the database cannot be reached or this user may not make views, 2 wrong use, also an unknown questionnaire.',
@@ -70,7 +66,6 @@ livehouse forms clear a1b2c3 5 --undo`,
       numbers: rest.map(Number),
       channelId: values.channel,
       isUndone: values.undo,
-      isJson: values.json,
     }
   },
   async (context, asked) => {
@@ -82,7 +77,7 @@ livehouse forms clear a1b2c3 5 --undo`,
         touched === undefined || (form.channelId === touched.channelId && form.questionId === touched.questionId),
     )
     const lines = touched === undefined ? describeForms(shown) : shown.flatMap(describeQuestions)
-    printResult(context, asked.isJson, { forms: shown.map(formObject) }, lines)
+    for (const line of lines) context.print(line)
     return 0
   },
 )
@@ -183,25 +178,6 @@ function describeQuestions(form: KnownForm): string[] {
     question,
   ])
   return [...describeForms([form]), '', ...formatTable(['no', 'column', 'answers', 'question'], rows)]
-}
-
-/** The same for programs. */
-function formObject(form: KnownForm): Readonly<Record<string, unknown>> {
-  const names = formColumnNames(form.questions)
-  const cleared = new Set(clearedNumbers(form))
-  return {
-    channel_id: form.channelId,
-    question_id: form.questionId,
-    name: form.title,
-    signups: form.signupCount,
-    view: form.view === null ? null : `${FORMS_SCHEMA}.${form.view}`,
-    questions: form.questions.map((question, index) => ({
-      question_no: index + 1,
-      question,
-      column: names[index],
-      is_cleared: cleared.has(index + 1),
-    })),
-  }
 }
 
 /** Numbers of the questions that are cleared, as the headers stand now. */

@@ -162,15 +162,6 @@ export async function readChannelStates(db: Kysely<Database>): Promise<ReadonlyM
   return new Map(rows.map((row) => [row.channelId, row]))
 }
 
-/** How many channels the managers have together, by the latest day of their usage; undefined before any has landed. */
-export async function readManagedChannels(db: Kysely<Database>): Promise<number | undefined> {
-  const { rows } = await sql<{ channels: string | null }>`
-    select sum(channel_count) as channels from livehouse.manager_usage
-    where snapshot_date = (select max(snapshot_date) from livehouse.manager_usage)`.execute(db)
-  const channels = rows[0]?.channels ?? null
-  return channels === null ? undefined : Number(channels)
-}
-
 /** Channels and questionnaires that runs since the day began have written anew or otherwise, by their names in the ledger. */
 export async function readChangedSince(
   db: Kysely<Database>,

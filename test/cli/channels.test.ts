@@ -1,5 +1,4 @@
 import { writeFile } from 'node:fs/promises'
-import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { channels } from '../../src/cli/channels.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
@@ -57,18 +56,4 @@ test('label, group and test flag are those of the configuration', async () => {
   const lines = await run({ DATABASE_URL: database.url, LIVEHOUSE_CHANNELS: `@${folder}/channels.csv` }, 0)
   expect(lines[0]).toMatch(/channel +name +label +group +state/)
   expect(lines[1]).toMatch(/Town hall +Internal +active, test +60/)
-})
-
-test("the channels that the managers' usage counts on its latest day stand beside the configured ones", async () => {
-  await using database = await createTestDatabase()
-  const environment = { DATABASE_URL: database.url, LIVEHOUSE_CHANNELS: '9,8' }
-  expect((await run(environment, 0)).join()).not.toContain('usage')
-  expect(JSON.parse((await run(environment, 0, '--json')).join())).toMatchObject({ counted_by_usage: null })
-  await sql`insert into livehouse.manager_usage (manager_id, snapshot_date, channel_count, run_id) values
-    (1, '2026-11-19', 50, 1), (1, '2026-11-20', 5, 1), (2, '2026-11-20', 7, 1), (3, '2026-11-20', null, 1)`.execute(
-    database.db,
-  )
-  expect((await run(environment, 0)).at(-1)).toBe("managers' usage counts 12 channels, 2 are configured")
-  const json: unknown = JSON.parse((await run(environment, 0, '--json')).join())
-  expect(json).toMatchObject({ configured: 2, counted_by_usage: 12 })
 })
