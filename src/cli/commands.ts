@@ -55,7 +55,7 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     load: async () => (await import('./channels.ts')).channels,
   },
   labels: {
-    summary: 'what you call the gifts: import, list, export',
+    summary: 'what you call the gifts: export, import',
     load: async () => (await import('./labels.ts')).labels,
   },
   forms: {

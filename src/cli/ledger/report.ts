@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { isEmptyWindow, partitionKey, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
-import { formatWallMinute, formatWallTime } from '../../core/wall-clock.ts'
+import { formatWallMinute } from '../../core/wall-clock.ts'
 import type { Database } from '../../store/database.ts'
 import { clipToChannel, partitionsOf, type PlannedChannel } from '../../sync/partitions.ts'
 import { readGoneChannels } from '../../ledger/channel-states.ts'
@@ -90,43 +90,7 @@ function describeAccepted(part: AcceptedPart, minute: (at: Date) => string): str
 /** The newest are at the end of ranges and at the head of problems; either way the first ones are shown. */
 function atMost<T>(items: readonly T[], line: (item: T) => string): string[] {
   const rest = items.length - MOST_LINES
-  return [...items.slice(0, MOST_LINES).map(line), ...(rest > 0 ? [`  … and ${rest} more; --json has all`] : [])]
-}
-
-/** The same for programs; every partition, every range. */
-export function ledgerObject({ ledgers, window, timeZone }: ShownLedger): object {
-  const range = (of: Window | undefined) => ({
-    from: of ? formatWallTime(of.from) : null,
-    to: of ? formatWallTime(of.to) : null,
-  })
-  const streams = ledgers.map(({ stream, partitions }) => [
-    stream.name,
-    Object.fromEntries(
-      partitions.map(({ partition, covered, gaps, lastLanded, problems, accepted }) => [
-        partition,
-        {
-          covered: covered.map(range),
-          gaps: gaps.map(range),
-          last_landed_at: lastLanded?.at.toISOString() ?? null,
-          last_proof: lastLanded?.proof ?? null,
-          problems: problems.map((problem) => ({
-            ...range(problem.window),
-            proof: problem.proof,
-            reason: problem.reason,
-            at: problem.at.toISOString(),
-          })),
-          accepted: accepted.map((part) => ({
-            ...range(part.window),
-            number: part.acceptanceId,
-            missing_rows: part.missingRows,
-            reason: part.reason,
-            expires_at: part.expiresAt.toISOString(),
-          })),
-        },
-      ]),
-    ),
-  ])
-  return { time_zone: timeZone, ...range(window), streams: Object.fromEntries(streams) }
+  return [...items.slice(0, MOST_LINES).map(line), ...(rest > 0 ? [`  … and ${rest} more`] : [])]
 }
 
 interface PartitionLedger extends LedgerEntry {
