@@ -51,7 +51,12 @@ test.each<[string, boolean]>([
     const before = await dump(database.db)
     const estimate = await dryRunJson(account, sync)
     expect(await dryRunJson(account, backfill, RANGE)).toMatchObject({
-      ...{ run_id: null, command: 'backfill', status: 'ok', resumes_at: null, errors: [], dry_run: true },
+      run_id: null,
+      command: 'backfill',
+      status: 'ok',
+      resumes_at: null,
+      errors: [],
+      dry_run: true,
       started_at: expect.any(String),
       finished_at: expect.any(String),
     })
