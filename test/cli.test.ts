@@ -86,14 +86,19 @@ test('on Windows, where no process becomes another, it runs in the one that was 
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--require', windows, launcher, '--version'], {
     encoding: 'utf8',
   })
-  expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: `${manifest.version}\n`, stderr: '' })
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  expect(stdout).toContain(manifest.version)
 })
 
 describe.runIf(oldNode !== undefined)('an old Node', () => {
   const node = oldNode ?? ''
 
   test('hands over to the pinned one, arguments and exit code too', () => {
-    expect(run(node, launcher, '--version')).toEqual({ status: 0, stdout: `${manifest.version}\n`, stderr: '' })
+    expect(run(node, launcher, '--version')).toEqual({
+      status: 0,
+      stdout: expect.stringContaining(manifest.version),
+      stderr: '',
+    })
     const wrong = run(node, launcher, 'no such verb')
     expect(wrong.status).toBe(2)
     expect(wrong.stderr).toContain('there is no command "no such verb"')

@@ -25,7 +25,11 @@ async function ending(child: ChildProcess, text: { out: string; err: string }) {
 
 describe('the program', () => {
   test('tells its version through the launcher', async () => {
-    expect(await start(launcher, ['--version']).ended).toMatchObject({ code: 0, out: `${manifest.version}\n`, err: '' })
+    expect(await start(launcher, ['--version']).ended).toMatchObject({
+      code: 0,
+      out: expect.stringContaining(manifest.version),
+      err: '',
+    })
   })
 
   test('exits with 2 at wrong use', async () => {

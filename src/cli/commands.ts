@@ -6,6 +6,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'the whole way without an account: emulator, PostgreSQL, sync, and what came of it',
     load: async () => (await import('./demo.ts')).demo,
   },
+  init: {
+    summary: 'asks for the settings, checks them and writes .env',
+    load: async () => (await import('./init.ts')).init,
+  },
   sync: {
     summary: 'brings every stream up to now',
     load: async () => (await import('./sync.ts')).sync,

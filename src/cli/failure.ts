@@ -8,7 +8,11 @@ export function failureText({ command, error }: Failure): string {
   if (!(error instanceof LivehouseError)) {
     return `${name}: internal error: ${messageOf(error)}\n  This is a bug. LOG_LEVEL=debug shows where it happened.`
   }
-  return [`${name}: ${error.message}`, ...problemsOf(error).map((problem) => `  ${problem}`)].join('\n')
+  const problems = problemsOf(error)
+  const isNew =
+    hasCode(error, 'config.invalid') && problems.some((each) => each.startsWith('LIVEHOUSE_BASE_URL is not set'))
+  const first = isNew ? ['The first time, `livehouse init` asks for the settings; `livehouse demo` needs none.'] : []
+  return [`${name}: ${error.message}`, ...problems.map((problem) => `  ${problem}`), ...first].join('\n')
 }
 
 /** What stopped a command, as the one JSON object that `--json` prints. */

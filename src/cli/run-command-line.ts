@@ -29,7 +29,8 @@ export interface CommandLine {
 export async function runCommandLine(line: CommandLine): Promise<number> {
   const [verb = '', ...argv] = line.argv
   if (verb === '--help' || verb === '-h') return show(line, overview(line.commands))
-  if (verb === '--version') return show(line, line.version)
+  if (verb === '--version')
+    return show(line, `${line.version} (Node ${process.versions.node}, ${process.platform}-${process.arch})`)
   const startedAt = isoTime(line.clock)
   const terminal = createTerminal(line.writeError)
   let log: RedactingLog | undefined

@@ -62,7 +62,10 @@ describe('help', () => {
   })
 
   test('--version tells the version', async () => {
-    expect(await run(['--version'], nothing)).toMatchObject({ code: 0, out: '1.2.3\n' })
+    expect(await run(['--version'], nothing)).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^1\.2\.3 \(Node 24\.\S+, \S+\)\n$/),
+    })
   })
 })
 
@@ -115,7 +118,8 @@ describe('a failure', () => {
     const { code, out, err } = await run(['sync'], failWith(error))
     expect(code).toBe(2)
     expect(out).toBe('')
-    expect(err).toBe(`livehouse sync: 2 settings are missing or wrong\n  ${problems.join('\n  ')}\n`)
+    const hint = 'The first time, `livehouse init` asks for the settings; `livehouse demo` needs none.'
+    expect(err).toBe(`livehouse sync: 2 settings are missing or wrong\n  ${problems.join('\n  ')}\n${hint}\n`)
   })
 
   test('is one JSON object with --json, an error a problem', async () => {

@@ -1,0 +1,91 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { Writable } from 'node:stream'
+import { LivehouseError } from '../core/errors.ts'
+import { doctor } from './doctor.ts'
+import { defineCommand } from './usage.ts'
+import { wrongUse } from './wrong-use.ts'
+
+const FILE = '.env'
+const { stdin, stderr } = process
+
+/** `livehouse init`: from nothing to a checked `.env`. */
+export const init = defineCommand(
+  {
+    verb: 'init',
+    about: `Asks for the settings that a sync needs, writes them to .env in this folder (mode 0600), and checks them as livehouse doctor does.
+What is left empty is left out. Answers may be piped in, one a line; .env.example lists every setting.`,
+    flags: {},
+    notes: 'Exit codes: 0 everything is as it should be, 1 a check failed (correct .env), 2 .env is there already.',
+    examples: `livehouse init
+livehouse init < answers.txt`,
+  },
+  () => undefined,
+  async (context) => {
+    if (existsSync(FILE)) throw wrongUse('init', `${FILE} is there already; correct it by hand, or move it away first`)
+    using questions = openQuestions(context.signal)
+    const answers = new Map<string, string>()
+    const ask = async (name: string, question: string, isSecret = false): Promise<string> => {
+      const answer = (await questions.ask(question, `${name}=`, isSecret)).trim()
+      if (answer !== '') answers.set(name, answer)
+      return answer
+    }
+    await ask('LIVEHOUSE_BASE_URL', "The service's address, such as https://api.example.com")
+    const token = await ask('LIVEHOUSE_API_TOKEN', 'A fixed bearer token; empty where you have an app id', true)
+    if (token === '') {
+      await ask('LIVEHOUSE_AUTH_URL', 'The address that hands out tokens')
+      await ask('LIVEHOUSE_APP_ID', 'The app id')
+      await ask('LIVEHOUSE_APP_SECRET', 'Its secret', true)
+    }
+    await ask('LIVEHOUSE_CHANNELS', 'Channel ids, separated by commas; or @ and the path of a file of them')
+    const database = 'A Postgres URL; empty for the PostgreSQL that livehouse keeps in .livehouse'
+    if ((await ask('DATABASE_URL', database, true)) === '') answers.set('DATABASE_URL', 'embedded')
+    const lines = [...answers].map(([name, value]) => `${name}=${quote(value)}\n`)
+    writeFileSync(FILE, lines.join(''), { mode: 0o600, flag: 'wx' })
+    context.print(`${FILE} is written, for you alone to read.\n`)
+    const environment = { ...context.environment, ...Object.fromEntries(answers) }
+    const code = await doctor.run({ ...context, environment }, [])
+    context.print(code === 0 ? '\nNext: livehouse sync' : `\nCorrect ${FILE}, then run livehouse doctor.`)
+    return code
+  },
+)
+
+/** As a file of settings needs it: within quotes where a character would otherwise mean something. */
+function quote(value: string): string {
+  if (/^[\w.,:/@%?&=+-]+$/.test(value)) return value
+  const mark = ["'", '"', '`'].find((each) => !value.includes(each))
+  if (mark === undefined) throw wrongUse('init', `an answer has all three of ' " and \`; write ${FILE} by hand`)
+  return `${mark}${value}${mark}`
+}
+
+/** Asks on standard error. What is typed as an answer to a secret question is not shown. */
+function openQuestions(signal: AbortSignal) {
+  let isHidden = false
+  const output = new Writable({
+    write: (chunk, _, done) => {
+      if (!isHidden) stderr.write(chunk)
+      done()
+    },
+  })
+  const lines = createInterface({ input: stdin, output, terminal: stdin.isTTY })
+  const answers = lines[Symbol.asyncIterator]()
+  const close = (): void => lines.close()
+  signal.addEventListener('abort', close)
+  lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
+  return {
+    ask: async (question: string, prompt: string, isSecret: boolean): Promise<string> => {
+      stderr.write(`${question}\n`)
+      lines.setPrompt(prompt)
+      lines.prompt()
+      isHidden = isSecret
+      const { done, value } = await answers.next()
+      if (isHidden || !stdin.isTTY) stderr.write('\n')
+      isHidden = false
+      signal.throwIfAborted()
+      if (done === true)
+        throw new LivehouseError('usage.invalid', 'the answers ended early', { problems: [`${FILE} is not written`] })
+      return value
+    },
+    [Symbol.dispose]: close,
+  }
+}

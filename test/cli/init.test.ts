@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process'
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { parseEnv } from 'node:util'
+import { expect, test } from 'vitest'
+import { startEmulatedService } from '../helpers/emulated-service.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
+import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
+
+const launcher = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+
+/** `livehouse init` in a folder, with answers on standard input, one a line. */
+async function init(cwd: string, answers: readonly string[]) {
+  const child = spawn(process.execPath, [launcher, 'init'], { cwd, env: { LOG_LEVEL: 'silent' } })
+  const code = new Promise<number | null>((resolve) => child.on('close', resolve))
+  child.stdin.end(answers.map((answer) => `${answer}\n`).join(''))
+  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)])
+  return { code: await code, out, err }
+}
+
+test('a new user answers some questions, and has settings that were checked, for nobody else to read', async () => {
+  await using service = await startEmulatedService({ clock: undefined, appSecret: `it's "#1"` })
+  await using database = await createTestDatabase({ isMigrated: false })
+  const { baseUrl, authUrl, appId, appSecret, channelIds } = service.emulator
+  const folder = createTemporaryFolder('init')
+  const file = join(folder, '.env')
+
+  const short = await init(folder, [baseUrl])
+  expect(short).toMatchObject({ code: 2, err: expect.stringContaining('.env is not written') })
+  const { code, out, err } = await init(folder, [
+    baseUrl,
+    '',
+    authUrl,
+    appId,
+    appSecret,
+    channelIds.join(),
+    database.url,
+  ])
+  expect(out).not.toContain('✗')
+  expect(out).toMatch(/✓ 4\.7 visitorList[^]*Next: livehouse sync\n$/)
+  expect(code).toBe(0)
+  expect(`${out}${err}`).not.toContain(appSecret)
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect(parseEnv(readFileSync(file, 'utf8'))).toEqual({
+    LIVEHOUSE_BASE_URL: baseUrl,
+    LIVEHOUSE_AUTH_URL: authUrl,
+    LIVEHOUSE_APP_ID: appId,
+    LIVEHOUSE_APP_SECRET: appSecret,
+    LIVEHOUSE_CHANNELS: channelIds.join(),
+    DATABASE_URL: database.url,
+  })
+
+  const again = await init(folder, ['http://127.0.0.1:9'])
+  expect(again).toMatchObject({ code: 2, err: expect.stringContaining('.env is there already') })
+  expect(readFileSync(file, 'utf8')).toContain(baseUrl)
+})
+
+test('what is wrong with the answers is named, and they are kept', async () => {
+  const folder = createTemporaryFolder('init-wrong')
+  await using database = await createTestDatabase({ isMigrated: false })
+  const { code, out } = await init(folder, ['http://127.0.0.1:1', 'token', 'nine', database.url])
+  expect(code).toBe(1)
+  expect(out).toContain('✗ base URL')
+  expect(out).toContain('Correct .env, then run livehouse doctor.')
+  expect(readFileSync(join(folder, '.env'), 'utf8')).toContain('LIVEHOUSE_CHANNELS=nine\n')
+})
