@@ -93,7 +93,7 @@ export async function runExtraction(context: AppContext, request: ExtractionRequ
   if (!signal.aborted) {
     await mergeSlices(db, now)
     await pruneSlices(db, now)
-    await pruneRecords(db, now, signal)
+    await pruneRecords(db, now)
     await followHeaders(context, request, recorded.outcome.runId)
   }
   return recorded.outcome
