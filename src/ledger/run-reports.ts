@@ -1,5 +1,4 @@
 import { type Kysely, sql } from 'kysely'
-import { z } from 'zod'
 import { type Counts, noCounts } from '../core/outcome.ts'
 import { type Proof, proofs } from '../core/slice.ts'
 import type { Database } from '../store/database.ts'
@@ -39,90 +38,79 @@ export type RunQuestion =
   | { readonly kind: 'one'; readonly runId: string }
   | { readonly kind: 'since'; readonly runId: string; readonly open: readonly string[]; readonly count: number }
 
-/**
- * The newest first. The errors of a run are only counted: there may be thousands. `hasLeases`: false for a database of an older
- * livehouse.
- */
-export async function readRunReports(
-  db: Kysely<Database>,
-  question: RunQuestion,
-  hasLeases = true,
-): Promise<readonly RunReport[]> {
-  const { rows } = await sql<Omit<RunReport, 'streams'> & { readonly streams: unknown }>`
-    select run_id as "runId", command, ${hasLeases ? recordedStatus : sql`status`} as status, started_at as "startedAt",
-      finished_at as "finishedAt", resumes_at as "resumesAt", outcome->'streams' as streams,
-      case when jsonb_typeof(outcome->'errors') = 'array' then jsonb_array_length(outcome->'errors') else 0 end as "errorCount"
-    from livehouse_ops.runs where ${conditionOf(question)}
-    order by run_id desc limit ${question.kind === 'one' ? 1 : question.count}`.execute(db)
+/** The newest first. The errors of a run are only counted: there may be thousands. */
+export async function readRunReports(db: Kysely<Database>, question: RunQuestion): Promise<readonly RunReport[]> {
+  const rows = await db
+    .selectFrom('livehouse_ops.runs')
+    .select(['run_id as runId', 'command', 'started_at as startedAt', 'finished_at as finishedAt'])
+    .select(['resumes_at as resumesAt', recordedStatus.as('status')])
+    // Parts of a document: the whole of it may hold thousands of errors.
+    .select(sql<RecordedStreams | null>`outcome->'streams'`.as('recorded'))
+    .select(sql<number>`coalesce(jsonb_array_length(outcome->'errors'), 0)`.as('errorCount'))
+    .where((run) => {
+      if (question.kind === 'last') return run.lit(true)
+      if (question.kind === 'one') return run('run_id', '=', question.runId)
+      return run.or([run('run_id', '>', question.runId), run('run_id', 'in', ['0', ...question.open])])
+    })
+    .orderBy('run_id', 'desc')
+    .limit(question.kind === 'one' ? 1 : question.count)
+    .execute()
   const withoutOutcome = rows.flatMap((run) => (hasEnded(run) ? [] : [run.runId]))
   const landed = withoutOutcome.length === 0 ? new Map<string, StreamReport[]>() : await readLanded(db, withoutOutcome)
-  return rows.map((row) => ({ ...row, streams: landed.get(row.runId) ?? readStreams(row.streams) }))
+  return rows.map(({ recorded, ...row }) => {
+    const streams = Object.entries(recorded ?? {}).map(([stream, { slices = {}, ...counts }]) => {
+      return { stream, counts: { ...noCounts, ...counts }, slices: withoutZeros(slices) }
+    })
+    return { ...row, streams: landed.get(row.runId) ?? streams }
+  })
 }
+
+/** As the contract's JSON has them. */
+type RecordedStreams = Readonly<Record<string, Partial<Counts> & { readonly slices?: Partial<Record<Proof, number>> }>>
 
 /** The first `most` errors of a run. */
 export async function readRunErrors(db: Kysely<Database>, runId: string, most: number): Promise<readonly RunError[]> {
-  const { rows } = await sql<RunError>`
-    select error->>'stream' as stream, error->>'partition' as partition, error->>'code' as code,
-      left(error->>'message', 2000) as message
-    from livehouse_ops.runs, jsonb_array_elements(
-      case when jsonb_typeof(outcome->'errors') = 'array' then outcome->'errors' else '[]' end) with ordinality as e (error, n)
-    where run_id = ${runId}::bigint order by n limit ${most}`.execute(db)
-  return rows
-}
-
-function conditionOf(question: RunQuestion) {
-  if (question.kind === 'last') return sql`true`
-  if (question.kind === 'one') return sql`run_id = ${question.runId}::bigint`
-  return sql`run_id > ${question.runId}::bigint or run_id = any(${question.open}::bigint[])`
+  const row = await db
+    .selectFrom('livehouse_ops.runs')
+    .select(sql<readonly RunError[] | null>`outcome->'errors'`.as('errors'))
+    .where('run_id', '=', runId)
+    .executeTakeFirst()
+  return (row?.errors ?? []).slice(0, most).map((error) => ({ ...error, message: error.message.slice(0, 2000) }))
 }
 
 async function readLanded(db: Kysely<Database>, runIds: readonly string[]) {
-  const { rows } = await sql<LandedRow>`
-    select run_id, stream, sum(distinct_rows) as extracted, sum(quarantined_rows) as quarantined, sum(calls) as calls,
-      sum(retries) as retries, jsonb_object_agg(proof, slices) as slices
-    from (
-      select run_id, stream, proof, count(*) as slices, sum(distinct_rows) as distinct_rows,
-        sum(quarantined_rows) as quarantined_rows, sum(calls) as calls, sum(retries) as retries
-      from livehouse_ops.slices where run_id = any(${runIds}::bigint[]) group by run_id, stream, proof
-    ) as counted group by run_id, stream order by stream`.execute(db)
-  return Map.groupBy(
-    rows.map((row) => ({ runId: row.run_id, ...reportOf(row.stream, row, row.slices) })),
-    ({ runId }) => runId,
-  )
+  const rows = await db
+    .selectFrom('livehouse_ops.slices')
+    .select(({ fn }) => [
+      'run_id',
+      'stream',
+      'proof',
+      fn.countAll().as('slices'),
+      fn.sum('distinct_rows').as('extracted'),
+      fn.sum('quarantined_rows').as('quarantined'),
+      fn.sum('calls').as('calls'),
+      fn.sum('retries').as('retries'),
+    ])
+    .where('run_id', 'in', runIds)
+    .groupBy(['run_id', 'stream', 'proof'])
+    .orderBy('stream')
+    .execute()
+  const groups = Map.groupBy(rows, ({ run_id, stream }) => JSON.stringify([run_id, stream]))
+  const reports = [...groups.values()].flatMap((group) => {
+    const sum = (name: 'extracted' | 'quarantined' | 'calls' | 'retries') =>
+      group.reduce((total, row) => total + Number(row[name]), 0)
+    const [first] = group
+    if (first === undefined) return []
+    const slices = Object.fromEntries(group.map(({ proof, slices: count }) => [proof, Number(count)]))
+    const read = { extracted: sum('extracted'), quarantined: sum('quarantined') }
+    const counts = { ...noCounts, ...read, calls: sum('calls'), retries: sum('retries') }
+    return [{ runId: first.run_id, stream: first.stream, counts, slices: withoutZeros(slices) }]
+  })
+  return Map.groupBy(reports, ({ runId }) => runId)
 }
 
-const count = z.coerce.number().catch(0)
-const slicesSchema = z.record(z.string(), count).catch({})
-const streamsSchema = z
-  .record(z.string(), z.looseObject({ slices: slicesSchema }))
-  .nullable()
-  .catch(null)
-
-/** The outcome of a run may be of an older livehouse: what is not there counts as nothing. */
-function readStreams(outcome: unknown): StreamReport[] {
-  return Object.entries(streamsSchema.parse(outcome) ?? {}).map(([stream, facts]) =>
-    reportOf(stream, facts, facts.slices),
-  )
-}
-
-function reportOf(stream: string, facts: object, slices: Readonly<Record<string, number>>): StreamReport {
-  const given = new Map<string, unknown>(Object.entries(facts))
-  const counts = Object.keys(noCounts).map((name) => [name, count.parse(given.get(name) ?? 0)])
-  return {
-    stream,
-    counts: { ...noCounts, ...Object.fromEntries(counts) },
-    slices: Object.fromEntries(proofs.flatMap((proof) => (slices[proof] ? [[proof, slices[proof]]] : []))),
-  }
-}
-
-interface LandedRow {
-  readonly run_id: string
-  readonly stream: string
-  readonly extracted: string
-  readonly quarantined: string
-  readonly calls: string
-  readonly retries: string
-  readonly slices: Readonly<Record<string, number>>
+function withoutZeros(slices: Partial<Record<string, number>>): StreamReport['slices'] {
+  return Object.fromEntries(proofs.flatMap((proof) => (slices[proof] ? [[proof, slices[proof]]] : [])))
 }
 
 /** What the runs that ended on one day of the service did together. */
