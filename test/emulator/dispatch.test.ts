@@ -46,20 +46,6 @@ describe('what is wrong with a request is refused', () => {
     const shown = await service.call(method, path, body)
     expect(shown).toMatchObject({ status: Math.floor(errcode / 1000), json: { errcode } })
   })
-
-  test('a call without the JSON content type', async () => {
-    await using service = await startEmulatedService()
-    const url = service.emulator.baseUrl + RECORDS.replace(':channel', service.channelId)
-    const headers = { 'content-type': 'text/plain' }
-    const answer = await rawCall({ method: 'POST', url, bearer: service.emulator.apiToken, body: {}, headers })
-    expect(answer.status).toBe(400)
-  })
-
-  test('the authorization endpoints are not below the base URL', async () => {
-    await using service = await startEmulatedService()
-    const { status } = await service.call('GET', '/v2/oauth2/token')
-    expect(status).toBe(404)
-  })
 })
 
 describe('the bearer', () => {
@@ -84,27 +70,5 @@ describe('the bearer', () => {
       const answer = await rawCall({ method, url, bearer, body: {} })
       expect(answer).toMatchObject({ status: 401, json: expected })
     }
-  })
-})
-
-describe('what has no effect', () => {
-  test('parameters in the query of an endpoint that reads its body', async () => {
-    await using service = await startEmulatedService()
-    const { json } = await service.call('POST', '/v2/activities/:channel/visitorList?perPage=3&p=2', {})
-    expect(json).toMatchObject({ page_num: 1, page_size: 20 })
-    const list = await service.call('GET', `${QUESTIONS}?page_size=1`)
-    expect(list.json).toMatchObject({ size: 20 })
-  })
-
-  test('parameters of 4.8 and 4.9 in the other place; the echo shows the defaults', async () => {
-    await using service = await startEmulatedService()
-    const asked = { p: 2, perPage: 5 }
-    const ignored = await service.call('GET', '/v1/account/managers', asked)
-    expect(ignored.json).toMatchObject({ page: { p: 1, perPage: '20' } })
-    service.emulator.switches.listParams = 'body'
-    const read = await service.call('GET', '/v1/account/managers', asked)
-    expect(read.json).toMatchObject({ page: { p: 2, perPage: '5' } })
-    const query = await service.call('GET', '/v1/account/managersUsage?p=2&perPage=5')
-    expect(query.json).toMatchObject({ page: { p: 1, perPage: 1 } })
   })
 })

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { once } from 'node:events'
 import type { Database } from '../../src/store/database.ts'
 import { Leases, readLeases } from '../../src/ledger/leases.ts'
-import { untilBlocked, untilRow } from '../helpers/own-locks.ts'
+import { untilRow } from '../helpers/own-locks.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { openThroughTransactionPooler } from '../helpers/transaction-pooler.ts'
 
@@ -39,20 +39,6 @@ test('one holder at a time has it, also behind a pooler in transaction mode, unt
   expect(await readLeases(db)).toEqual([])
 })
 
-test('one that another asks for just as it is given back is free', async () => {
-  await using ours = new Leases(db)
-  await using theirs = new Leases(db)
-  await ours.tryTake('a')
-  const released = await db.transaction().execute(async (trx) => {
-    expect(await theirs.tryTake('a', { db: trx })).toBeUndefined()
-    const release = ours.release('a')
-    await untilBlocked(db, sql`locktype = 'transactionid'`)
-    return { release }
-  })
-  await released.release
-  expect(await theirs.tryTake('a')).toBeDefined()
-})
-
 test('one that has expired is another’s: its holder writes nothing any more, also when that one has gone', async () => {
   await using ours = new Leases(db)
   await ours.tryTake('a')
@@ -67,14 +53,6 @@ test('one that has expired is another’s: its holder writes nothing any more, a
   await expect(commit(third)).resolves.toBeUndefined()
 })
 
-test('one that has expired and is nobody’s is not written under either', async () => {
-  await using ours = new Leases(db)
-  await ours.tryTake('a')
-  await expire()
-  await expect(commit(ours)).rejects.toMatchObject({ code: 'lease.lost' })
-  expect(await ours.tryTake('a')).toBeDefined()
-})
-
 test('it is renewed while it is held, and its holder hears when another has taken it', async () => {
   await using ours = new Leases(db, often)
   const lost = await ours.tryTake('a')
@@ -84,28 +62,4 @@ test('it is renewed while it is held, and its holder hears when another has take
   if (lost?.aborted === false) await once(lost, 'abort')
   expect(lost?.reason).toMatchObject({ code: 'lease.lost' })
   expect(ours.holds('a')).toBe(false)
-})
-
-test('renewing goes on when its connection is lost', async () => {
-  await using ours = new Leases(db, often)
-  await ours.tryTake('a')
-  await untilRow(db, sql`select from livehouse_ops.leases where renewed_at > taken_at`)
-  await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity
-    where datname = current_database() and pid <> pg_backend_pid()`.execute(db)
-  await expire()
-  await untilRow(db, sql`select from livehouse_ops.leases where expires_at > now()`)
-  expect(ours.holds('a')).toBe(true)
-})
-
-test('a patient one lets those that want it go first, for as long as they say so', async () => {
-  await using patient = new Leases(db)
-  await using other = new Leases(db)
-  await patient.tryTake('a')
-  expect(await patient.isWanted('a')).toBe(false)
-  await other.tryTake('a')
-  expect(await patient.isWanted('a')).toBe(true)
-  await patient.release('a')
-  expect(await patient.tryTake('a', { isPatient: true })).toBeUndefined()
-  expect(await other.tryTake('a')).toBeDefined()
-  expect(await other.isWanted('a')).toBe(false)
 })

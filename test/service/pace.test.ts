@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { pace } from '../../src/service/pace.ts'
-import { createPermits, type Permits } from '../../src/service/permits.ts'
+import { createPermits } from '../../src/service/permits.ts'
 import type { Answer, Call, Send } from '../../src/service/send.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { createMemoryPaceCell } from '../../src/core/pace-cell.ts'
@@ -82,21 +82,4 @@ describe('concurrency', () => {
     await Promise.all([first, last])
     expect(started).toEqual(['a', 'c'])
   })
-})
-
-test('a call that waits for its turn holds no place: an endpoint that is slow leaves the rest untouched', async () => {
-  const { next, started, release } = createGate()
-  const slow: Permits = {
-    take: async ({ endpoint }, signal, preparation) => {
-      if (endpoint === 'updateMenu') await new Promise(() => {})
-      await preparation?.prepare(signal)
-      return { answered: () => {}, refused: () => {} }
-    },
-  }
-  const send = pace(next, { concurrency: 2, permits: slow })
-  for (let call = 0; call < 5; call += 1) void send({ ...callOf('slow'), endpoint: 'updateMenu' }, openContext())
-  const calls = ['a', 'b'].map((id) => send(callOf(id), openContext()))
-  for (let i = 0; i < 3; i += 1) await release()
-  await Promise.all(calls)
-  expect(started).toEqual(['a', 'b'])
 })

@@ -18,62 +18,7 @@ describe('the ceiling', () => {
     expect(mostWithin(arrivals, 1000)).toBeLessThanOrEqual(ceiling)
     expect(arrivals.length).toBeGreaterThan(20 * ceiling * 0.9)
   })
-
-  test.each([
-    [25, 10, 16, 0.8],
-    [1, 10, 16, 0.1],
-    [40, 3, 2, 0.5],
-  ])(
-    'of %d calls a second is shared by %d processes of %d callers, with few exchanges',
-    async (ceiling, processes, callers, share) => {
-      const service = { service: 'bucket' } as const
-      const { answeredBy, exchanges } = await simulateCalls({ ...service, seconds: 60, processes, callers, ceiling })
-      expect(Math.min(...answeredBy) / Math.max(...answeredBy)).toBeGreaterThan(share)
-      expect(exchanges).toBeLessThan(80)
-    },
-  )
 })
-
-test.each([
-  [300, 1, 20],
-  [1500, 1, 20],
-  [1500, 3, 20],
-  [4000, 1, 20],
-  [1500, 1, 0],
-])(
-  'an exchange with the other processes that takes %d ms slows nothing down, %d processes, ceiling %d',
-  async (tookMs, processes, maxCallsPerSecond) => {
-    const { clock, cell: quick, signal } = setUp()
-    const cell: PaceCell = {
-      now: quick.now,
-      exchange: async (change) => {
-        await clock.sleep(tookMs / 2)
-        const changed = await quick.exchange(change)
-        await clock.sleep(tookMs / 2)
-        return changed
-      },
-    }
-    const arrivals: number[] = []
-    const call = async ({ take }: Permits) => {
-      for (;;) {
-        const permit = await take({ endpoint: 'visitorList' }, signal)
-        arrivals.push(clock.now())
-        await clock.sleep(50)
-        permit.answered()
-      }
-    }
-    for (let process = 0; process < processes; process += 1) {
-      const permits = createPermits({ maxCallsPerSecond, cell, clock, log: createRecordingLog().log })
-      for (let caller = 0; caller < 16; caller += 1) void call(permits)
-    }
-    await clock.advance(60_000)
-    const startMs = clock.now()
-    await clock.advance(60_000)
-    const rate = arrivals.filter((at) => at >= startMs).length / 60
-    expect(rate).toBeGreaterThan(0.9 * (maxCallsPerSecond || 16 * 20))
-    expect(mostWithin(arrivals, 1000)).toBeLessThanOrEqual(maxCallsPerSecond || 16 * 21)
-  },
-)
 
 const setUp = (cell?: PaceCell, maxCallsPerSecond = 100) => {
   const clock = createFakeClock()
