@@ -84,7 +84,6 @@ LIVEHOUSE_HTTP=0.0.0.0:8787 LIVEHOUSE_HTTP_TOKEN_FILE=/run/secrets/http-token li
       {
         db,
         settings: alerts,
-        database,
         service,
         jobs: enabled,
         readChannels: () => readSettings(environment, readChannelsIfAny),

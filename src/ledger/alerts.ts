@@ -81,23 +81,6 @@ export async function markSent(db: Kysely<Database>, notices: readonly ClaimedNo
   }
 }
 
-/** What did not go out is due again: at once, or from `until` on where it may have gone out all the same. */
-export async function releaseNotices(
-  db: Kysely<Database>,
-  notices: readonly ClaimedNotice[],
-  until: Date | null,
-): Promise<void> {
-  await db
-    .updateTable('livehouse_ops.alerts')
-    .set({ claimed_until: until })
-    .where(
-      'alert_id',
-      'in',
-      notices.map(({ alertId }) => alertId),
-    )
-    .execute()
-}
-
 /**
  * Over before anybody heard of it: then there is nothing to tell. Who died while it was sent, or was not answered, left the claim:
  * somebody may have heard.

@@ -13,13 +13,10 @@ export interface WebhookRequest {
   readonly body?: string
 }
 
-/**
- * What came back, or why nothing did. A failure names no address: that may carry a key. `isLate`: the time was over before
- * the answer had ended; of a status without its body as well.
- */
+/** What came back, or why nothing did. A failure names no address: that may carry a key. */
 export type WebhookAnswer =
-  | { readonly status: number; readonly text: string; readonly isLate?: boolean }
-  | { readonly status: undefined; readonly failure: string; readonly isLate: boolean }
+  | { readonly status: number; readonly text: string }
+  | { readonly status: undefined; readonly failure: string }
 
 /** Asks addresses of others than the service: robots, heartbeats. */
 export interface Webhook extends AsyncDisposable {
@@ -49,14 +46,12 @@ export function createWebhook({ proxies, timeoutMs }: WebhookOptions): Webhook {
           ...(body === undefined ? {} : { body }),
         })
         // The status has come; a body that does not is none.
-        const text = await response.body.text().catch(() => undefined)
-        if (text !== undefined) return { status: response.statusCode, text }
-        return { status: response.statusCode, text: '', isLate: limit.aborted }
+        return { status: response.statusCode, text: await response.body.text().catch(() => '') }
       } catch (error) {
         signal.throwIfAborted()
         const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
         const failure = limit.aborted ? `no answer within ${timeoutMs / 1000} s` : `no connection${code}`
-        return { status: undefined, failure, isLate: limit.aborted }
+        return { status: undefined, failure }
       }
     },
     [Symbol.asyncDispose]: () => dispatcher.destroy(),

@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { type Kysely, sql } from 'kysely'
 import { expect, test } from 'vitest'
 import type { Clock } from '../../../src/core/clock.ts'
@@ -9,10 +7,9 @@ import type { Post } from '../../../src/app/alerts/deliver-notices.ts'
 import { createFakeClock } from '../../helpers/fake-clock.ts'
 import { createTestDatabase, onServer } from '../../helpers/postgres.ts'
 import { createRecordingLog } from '../../helpers/recording-log.ts'
-import { createTemporaryFolder } from '../../helpers/temporary-folder.ts'
-import { createLook, type WatchOptions, createOutageMark } from '../../../src/scheduler/alerts/watch-alerts.ts'
+import { createLook, type WatchOptions } from '../../../src/scheduler/alerts/watch-alerts.ts'
 
-function optionsOf(db: Kysely<Database>, clock: Clock, file: string, post: Post): WatchOptions {
+function optionsOf(db: Kysely<Database>, clock: Clock, post: Post): WatchOptions {
   return {
     db,
     jobs: [],
@@ -21,7 +18,6 @@ function optionsOf(db: Kysely<Database>, clock: Clock, file: string, post: Post)
     lastDayOf: async () => undefined,
     v1Budget: 10,
     signal: new AbortController().signal,
-    mark: createOutageMark(file),
     host: 'a',
     channel: {
       url: 'https://robot.example.com',
@@ -36,18 +32,17 @@ function optionsOf(db: Kysely<Database>, clock: Clock, file: string, post: Post)
   }
 }
 
-test('what is found is told once; of a database that stays away one process of a machine tells, and one that it is back', async () => {
+test('what is found is told once by all processes; of a database that stays away each tells once, and that it is back', async () => {
   await using database = await createTestDatabase()
   await using db = await openDatabase(database.url)
   const told: string[] = []
   let isTaken = true
   const clock = createFakeClock({ isAutomatic: true })
-  const file = join(createTemporaryFolder('outage'), 'new', 'mark')
   const start = () =>
     createLook(
-      optionsOf(db, clock, file, async ({ body }) => {
-        if (!isTaken) return { status: undefined, failure: 'no connection', isLate: false }
-        for (const { event, cause } of Object(JSON.parse(body)).events) told.push(`${event} ${cause}`)
+      optionsOf(db, clock, async ({ body }) => {
+        if (!isTaken) return { status: undefined, failure: 'no connection' }
+        for (const { event, cause } of Object(JSON.parse(body ?? '')).events) told.push(`${event} ${cause}`)
         return { status: 200, text: '' }
       }),
     )
@@ -79,16 +74,13 @@ test('what is found is told once; of a database that stays away one process of a
   isTaken = false
   expect(await lookAll()).toEqual([])
   isTaken = true
-  expect(await lookAll()).toEqual(['raised database=a'])
+  expect(await lookAll()).toEqual(['raised database=a', 'raised database=a'])
   expect(await lookAll()).toEqual([])
-  // All processes are started anew.
-  looks.splice(0, 2, start(), start())
-  for (let minute = 0; minute < 4; minute++) expect(await lookAll()).toEqual([])
   await allow(true)
   isTaken = false
   expect(await lookAll()).toEqual([])
   isTaken = true
-  expect(await lookAll()).toEqual(['cleared database=a'])
+  expect(await lookAll()).toEqual(['cleared database=a', 'cleared database=a'])
   expect(await lookAll()).toEqual([])
 })
 
@@ -104,26 +96,13 @@ test('a disk on which nothing can be written down is told of by its name', async
   const clock = createFakeClock({ isAutomatic: true })
   const told: string[] = []
   const post: Post = async ({ body }) => {
-    told.push(body)
+    told.push(body ?? '')
     return { status: 200, text: '' }
   }
-  const look = createLook(optionsOf(db, clock, join(createTemporaryFolder('outage'), 'mark'), post))
+  const look = createLook(optionsOf(db, clock, post))
   for (let minute = 0; minute < 4; minute++) {
     await look()
     await clock.sleep(60_000)
   }
   expect(told).toEqual([expect.stringMatching(/"raised".*"database=a".*disk/)])
-})
-
-test('where no file can be written a process remembers by itself', async () => {
-  const folder = createTemporaryFolder('outage')
-  writeFileSync(join(folder, 'file'), '')
-  const mark = createOutageMark(join(folder, 'file', 'mark'))
-  expect([await mark.take(), await mark.leave(), await mark.leave(), await mark.take(), await mark.take()]).toEqual([
-    false,
-    true,
-    false,
-    true,
-    false,
-  ])
 })
