@@ -1,12 +1,8 @@
 import type { DatabaseSettings } from './settings.ts'
 import type { Kysely } from 'kysely'
-import type { BiSettings } from '../bi/bi-settings.ts'
-import { FORMS_SCHEMA } from '../bi/form-view.ts'
 import { SCHEMA } from '../bi/view-statements.ts'
-import { hasCode } from '../core/errors.ts'
-import { publishBi } from '../bi/publish/publish-bi.ts'
-import { publishForms } from '../bi/publish/publish-forms.ts'
-import { type PendingBi, readPendingBi } from '../bi/publish/read-pending-bi.ts'
+import { planBi, publishBi } from '../bi/publish/publish-bi.ts'
+import { planForms, publishForms } from '../bi/publish/publish-forms.ts'
 import { writeBiSettings } from '../bi/publish/bi-state.ts'
 import type { Database } from '../store/database.ts'
 import { migrateUp, requireMigrated } from '../store/migrate.ts'
@@ -50,42 +46,17 @@ export async function openWarehouse(
       for (const each of (await publishForms(db, signal)).notices) remark(each)
     } else {
       // A mask is no change of the schema: it holds at once, whoever makes the views.
-      if (settings.bi !== undefined) await keepBiSettings(db, settings.bi, remark)
-      for (const each of describePendingBi(await readPendingBi(db))) remark(each)
+      if (settings.bi !== undefined) await writeBiSettings(db, settings.bi)
+      const outdated = [...((await planBi(db)).length > 0 ? [SCHEMA] : []), ...(await planForms(db)).keys()]
+      if (outdated.length > 0)
+        remark(
+          `Not up to date: the views ${outdated.join(', ')}. LIVEHOUSE_AUTO_MIGRATE is 0, so they stay as they are. Run ` +
+            '`livehouse migrate up`, or let a DBA run the output of `livehouse migrate sql`.',
+        )
     }
     return db
   } catch (error) {
     await db.destroy()
     throw error
   }
-}
-
-async function keepBiSettings(
-  db: Kysely<Database>,
-  settings: BiSettings,
-  remark: OpeningContext['remark'],
-): Promise<void> {
-  try {
-    await writeBiSettings(db, settings)
-  } catch (error) {
-    if (!hasCode(error, 'db.refused')) throw error
-    remark(
-      `What LIVEHOUSE_MASK, LIVEHOUSE_CURRENCY and LIVEHOUSE_LANG say could not be kept in the database: ${error.details.reason}.`,
-    )
-  }
-}
-
-const UNASKED = 'LIVEHOUSE_AUTO_MIGRATE is 0, so they stay as they are'
-const MENDING = 'Run `livehouse migrate up`'
-
-/** What commands that may not change the schema say of views that are not up to date; none where all are. */
-export function describePendingBi({ views, forms }: Pick<PendingBi, 'views' | 'forms'>): readonly string[] {
-  const state = {
-    current: [],
-    missing: [`The views of ${SCHEMA} are not there yet`],
-    outdated: [`The views of ${SCHEMA} are not those of this livehouse`],
-  }[views].map((seen) => `${seen}: ${UNASKED}. ${MENDING}, or let a DBA run the output of \`livehouse migrate sql\`.`)
-  if (forms.length === 0) return state
-  const names = forms.map((view) => `${FORMS_SCHEMA}.${view}`).join(', ')
-  return [...state, `Not up to date with their questionnaires: ${names}. ${UNASKED}. ${MENDING}.`]
 }

@@ -9,7 +9,6 @@ import { type Partition, partitionKey } from '../core/slice.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
 import { DAY, formatWallDate, MINUTE, openWallClock, type WallTime } from '../core/wall-clock.ts'
 import { publishForms } from '../bi/publish/publish-forms.ts'
-import { readPendingBi } from '../bi/publish/read-pending-bi.ts'
 import type { Database } from '../store/database.ts'
 import { limitLoads } from '../sync/batch-loader.ts'
 import type { PartitionPlan } from '../sync/partitions.ts'
@@ -28,7 +27,6 @@ import { registerChannels } from '../store/channels.ts'
 import type { AppContext, Progress } from './context.ts'
 import { askGoneChannels, settleChannels } from './gone-channels.ts'
 import { LARGEST_DIFFERENCE_SECONDS, openRunConnection, readServiceTime } from './open-connection.ts'
-import { describePendingBi } from './open-warehouse.ts'
 import { type OpenRun, recordRun } from './record-run.ts'
 
 export interface ExtractionRequest {
@@ -94,25 +92,11 @@ export async function runExtraction(context: AppContext, request: ExtractionRequ
     await mergeSlices(db, now)
     await pruneSlices(db, now)
     await pruneRecords(db, now)
-    await followHeaders(context, request, recorded.outcome.runId)
+    // The views of questionnaires follow headers that have changed, unless commands may not change the schema.
+    const forms = settings.database.isAutoMigrated ? await publishForms(db, signal) : { notices: [] }
+    for (const notice of forms.notices) context.log.warn('forms.blocked', { notice })
   }
   return recorded.outcome
-}
-
-/** The views of questionnaires follow headers that have changed, unless commands may not change the schema. */
-async function followHeaders(
-  { log, signal }: AppContext,
-  { db, settings }: ExtractionRequest,
-  runId: string | null,
-): Promise<void> {
-  if (settings.database.isAutoMigrated) {
-    const { made, notices } = await publishForms(db, signal)
-    if (made.length > 0) log.info('forms.published', { runId, views: made })
-    for (const notice of notices) log.warn('forms.blocked', { runId, notice })
-  } else {
-    const { forms } = await readPendingBi(db)
-    for (const notice of describePendingBi({ views: 'current', forms })) log.warn('forms.outdated', { runId, notice })
-  }
 }
 
 async function extract(

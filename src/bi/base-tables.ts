@@ -127,7 +127,8 @@ export function commentOnTables(language: Language): readonly string[] {
   ]
 }
 
-function ifPossible(statements: readonly string[]): string {
+/** Comments that stop nothing where this user may not make them. */
+export function ifPossible(statements: readonly string[]): string {
   return `do $words$ begin
   ${statements.join(';\n  ')};
 exception when undefined_table or undefined_column or insufficient_privilege then null;

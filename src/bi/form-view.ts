@@ -37,7 +37,7 @@ export function formColumnNames(questions: readonly (string | null)[]): readonly
 }
 
 /** Names of all columns of the form's view, in order. */
-export function formColumns({ questions }: Form): readonly string[] {
+function formColumns({ questions }: Form): readonly string[] {
   return [...Object.keys(fixedColumns), ...formColumnNames(questions)]
 }
 

@@ -8,3 +8,10 @@ export function quoteText(text: string): string {
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
+
+/** A text as SQL that people can read: between dollar signs, with a tag that it does not have. */
+export function dollarQuoted(text: string): string {
+  let tag = '$text'
+  while (text.includes(tag)) tag += '_'
+  return `${tag}$${text}${tag}$`
+}

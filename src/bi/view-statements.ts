@@ -1,4 +1,4 @@
-import { quoteText as quote } from './quote.ts'
+import { dollarQuoted, quoteText as quote } from './quote.ts'
 import type { Words } from '../core/column.ts'
 import type { BiView } from './view.ts'
 
@@ -31,6 +31,29 @@ export function createView(view: BiView, timeZone: string): string {
   select ${columns.join(',\n    ')}
   ${view.from}`
   return text.replaceAll('{zone}', timeZone.replaceAll("'", "''"))
+}
+
+/** Asks for the right to make a schema only where there is none. */
+export function createSchema(schema: string): string {
+  return `do $$ begin
+  if to_regnamespace('${schema}') is null then create schema ${schema}; end if;
+end $$`
+}
+
+/**
+ * Replaces views in place, so that grants and views of others that stand on them survive; where a column has gone or changed, those
+ * that are there are dropped, all in one statement so that their order does not matter, and made anew. It stops at a view of somebody
+ * else. @param definitions `create or replace view …`; @param present names as SQL
+ */
+export function replaceViews(definitions: readonly string[], present: readonly string[]): string {
+  const body = `declare definitions text := ${dollarQuoted(definitions.join(';\n'))};
+begin
+  execute definitions;
+exception when invalid_table_definition then
+  drop view if exists ${present.join(', ')};
+  execute definitions;
+end`
+  return present.length === 0 ? definitions.join(';\n') : `do ${dollarQuoted(body)}`
 }
 
 /** `COMMENT ON` the schema, a view and each of its columns. */

@@ -2,19 +2,21 @@ import { type Kysely, sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { biViews } from '../../src/bi/registry.ts'
 import { publishBi } from '../../src/bi/publish/publish-bi.ts'
-import { readBiState } from '../../src/bi/publish/bi-state.ts'
 import type { Database } from '../../src/store/database.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 
 test('each view has the columns that it declares, a key of them, and comments in both languages', async () => {
   await using database = await createTestDatabase()
   expect(await publishBi(database.db)).toEqual({ status: 'published' })
-  const { views } = await readBiState(database.db)
+  const { rows: views } = await sql<{ name: string; columns: readonly string[] }>`
+    select c.relname::text as name, array_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod) order by a.attnum) as columns
+    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0
+    where c.relnamespace = 'livehouse_bi'::regnamespace group by c.relname`.execute(database.db)
   const declared = biViews.map(({ name, columns }) => [
     name,
     Object.entries(columns).map(([column, { type }]) => `${column} ${type}`),
   ])
-  expect(Object.fromEntries(views)).toEqual(Object.fromEntries(declared))
+  expect(Object.fromEntries(views.map(({ name, columns }) => [name, columns]))).toEqual(Object.fromEntries(declared))
   const { rows: open } = await sql`
     select relname from pg_class where relnamespace = 'livehouse_bi'::regnamespace and reloptions is distinct from '{security_barrier=true}'`.execute(
     database.db,

@@ -134,7 +134,7 @@ test('the view follows headers that have changed; signups under the old ones do 
   await run('list')
   expect(await read()).toMatchObject([{ last: null }])
   await setHeaders(database.db, '9', 'q', ['a'])
-  expect((await run('list')).remarked.join('\n')).toMatch(/form_q is not up to date: .*view public.mine stands on it/)
+  expect((await run('list')).remarked.join('\n')).toMatch(/form_q is not up to date: .*view public.mine stands on/)
   await sql`drop view public.mine`.execute(database.db)
   expect((await run('unpublish', 'q')).remarked).toContain('taken away: livehouse_forms.form_q')
   const { rows } = await sql`select to_regclass('livehouse_forms.form_q') is null as gone`.execute(database.db)

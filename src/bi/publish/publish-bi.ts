@@ -1,15 +1,11 @@
 import { type Kysely, sql } from 'kysely'
-import type { BiSettings } from '../bi-settings.ts'
-import { roles, SCHEMA, type Language } from '../view-statements.ts'
-import { hasCode } from '../../core/errors.ts'
 import type { Database } from '../../store/database.ts'
-import { withMigrationLock } from '../../store/migration-lock.ts'
-import { dependentsIn } from './withdraw-bi.ts'
-import { planPublication, emptyBiState } from './plan-publication.ts'
+import type { BiSettings } from '../bi-settings.ts'
+import { type Language, roles, SCHEMA } from '../view-statements.ts'
+import { applyPlan } from './apply-plan.ts'
 import { type BiState, readBiState, writeBiSettings } from './bi-state.ts'
+import { emptyBiState, planPublication } from './plan-publication.ts'
 
-const MISSING_RIGHT = '42501'
-const LOCK_NOT_AVAILABLE = '55P03'
 const DBA = 'Let a DBA run the output of `livehouse migrate sql`'
 
 /** What came of it; a notice says what is left for a person, and how. `blocked`: the views stay as they are, or are not there. */
@@ -26,46 +22,22 @@ export async function publishBi(
   db: Kysely<Database>,
   { signal, settings }: { readonly signal?: AbortSignal; readonly settings?: BiSettings | undefined } = {},
 ): Promise<BiOutcome> {
-  try {
-    if (settings !== undefined) await writeBiSettings(db, settings)
-    if (planPublication(await readBiState(db)).length === 0) return { status: 'unchanged' }
-    return await withMigrationLock(db, signal, async (transaction) => {
-      // Another may have held the lock until now.
-      const statements = planPublication(await readBiState(transaction))
-      if (statements.length > 0) await sql.raw(statements.join(';\n')).execute(transaction)
-      if (statements.length === 0) return { status: 'unchanged' }
-      return missingRoles(await readBiState(transaction))
-    })
-  } catch (error) {
-    const reason = reasonOf(error)
-    if (reason === undefined) throw error
-    return blocked(reason)
-  }
-}
-
-function missingRoles({ roles: present }: BiState): BiOutcome {
-  const missing = Object.keys(roles).filter((role) => !present.some(({ name }) => name === role))
-  if (missing.length === 0) return { status: 'published' }
+  if (settings !== undefined) await writeBiSettings(db, settings)
+  const outcome = await applyPlan(db, signal, planBi, DBA)
+  if (outcome.status === 'unchanged') return outcome
+  if (outcome.status === 'blocked')
+    return { status: 'blocked', notice: `The views of ${SCHEMA} are not up to date: ${outcome.reason}.` }
+  const { roles: present } = await readBiState(db)
+  const missing = Object.keys(roles).filter((role) => !present.includes(role))
+  if (missing.length === 0) return outcome
   const names = missing.join(' and ')
-  return {
-    status: 'published',
-    notice: `Nobody but this user can read ${SCHEMA} yet: it may not create the roles ${names}. ${DBA}.`,
-  }
+  const notice = `Nobody but this user can read ${SCHEMA} yet: it may not create the roles ${names}. ${DBA}.`
+  return { status: 'published', notice }
 }
 
-function blocked(reason: string): BiOutcome {
-  return { status: 'blocked', notice: `The views of ${SCHEMA} are not up to date: ${reason}.` }
-}
-
-/** Why publishing is not possible, and what to do; undefined for anything else that went wrong. */
-function reasonOf(error: unknown): string | undefined {
-  if (hasCode(error, 'db.refused') && error.details.sqlState === MISSING_RIGHT) {
-    return `${error.details.reason}. ${DBA}`
-  }
-  if (hasCode(error, 'db.refused') && error.details.sqlState === LOCK_NOT_AVAILABLE) return error.details.reason
-  const dependents = dependentsIn(error)
-  if (dependents === undefined) return undefined
-  return `${dependents} stands on them. Keep its definition (pg_get_viewdef), drop it, run \`livehouse migrate up\`, create it again`
+/** What publishing would execute: none where the views are those of this livehouse. Asks the catalog; changes nothing. */
+export async function planBi(db: Kysely<Database>): Promise<readonly string[]> {
+  return planPublication(await readBiState(db))
 }
 
 /**
@@ -78,16 +50,11 @@ export async function planForDba(
   timeZone: string,
   language?: Language,
 ): Promise<readonly string[]> {
-  if (db === undefined) return planPublication(emptyBiState(timeZone, language))
-  const { rows } = await sql<{ hasSource: boolean; hasSettings: boolean }>`
-    select to_regclass('livehouse_ops.source') is not null as "hasSource",
-      to_regclass('livehouse_ops.bi_settings') is not null as "hasSettings"`.execute(db)
-  if (rows[0]?.hasSettings === true) {
-    return planPublication({ ...(await readBiState(db)), mayCreateRoles: true, ...(language && { language }) })
-  }
-  const source =
-    rows[0]?.hasSource === true
-      ? await db.selectFrom('livehouse_ops.source').select('time_zone').executeTakeFirst()
-      : undefined
-  return planPublication(emptyBiState(source?.time_zone ?? timeZone, language))
+  const state = (db && (await readStateIfAny(db))) ?? emptyBiState(timeZone, language)
+  return planPublication({ ...state, mayCreateRoles: true, ...(language && { language }) })
+}
+
+async function readStateIfAny(db: Kysely<Database>): Promise<BiState | undefined> {
+  const { rows } = await sql`select where to_regclass('livehouse_ops.bi_settings') is not null`.execute(db)
+  return rows.length > 0 ? await readBiState(db) : undefined
 }

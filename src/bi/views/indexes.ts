@@ -1,4 +1,5 @@
 import { overnight } from './fragments/audience.ts'
+import { dollarQuoted, quoteText } from '../quote.ts'
 import { localDay } from './fragments/local-time.ts'
 
 /** By name; `{zone}` stands for the service's zone, which is why no migration makes them. */
@@ -13,20 +14,19 @@ const indexes = {
     ),
 } as const
 
-/** The definition of each index by its name. */
-export function biIndexes(timeZone: string): ReadonlyMap<string, string> {
-  return new Map(
-    Object.entries(indexes).map(([name, on]) => [name, on.replaceAll('{zone}', timeZone.replaceAll("'", "''"))]),
-  )
-}
-
-/** Makes those that are not there, and anew those of another zone or version. @param present the definition that each was made by */
-export function createIndexes(timeZone: string, present: ReadonlyMap<string, string | null>): readonly string[] {
-  return [...biIndexes(timeZone)].flatMap(([name, on]) => {
-    if (present.get(name) === on) return []
+/** Makes those that are not there, and anew those of another zone or version. */
+export function createIndexes(timeZone: string): readonly string[] {
+  return Object.entries(indexes).map(([name, on]) => {
+    const definition = on.replaceAll('{zone}', timeZone.replaceAll("'", "''"))
+    const comment = quoteText(definition)
     // The definition is kept as the comment: Postgres gives it back in words of its own.
-    const comment = `comment on index livehouse.${name} is '${on.replaceAll("'", "''")}'`
-    return [`drop index if exists livehouse.${name}`, `create index ${name} on ${on}`, comment]
+    return `do ${dollarQuoted(`begin
+  if obj_description(to_regclass('livehouse.${name}'), 'pg_class') is distinct from ${comment} then
+    drop index if exists livehouse.${name};
+    create index ${name} on ${definition};
+    comment on index livehouse.${name} is ${comment};
+  end if;
+end`)}`
   })
 }
 

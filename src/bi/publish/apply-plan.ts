@@ -1,0 +1,54 @@
+import { type Kysely, sql } from 'kysely'
+import { hasCode } from '../../core/errors.ts'
+import type { Database } from '../../store/database.ts'
+import { withMigrationLock } from '../../store/migration-lock.ts'
+
+const MISSING_RIGHT = '42501'
+const LOCK_NOT_AVAILABLE = '55P03'
+const DEPENDENT_OBJECTS_STILL_EXIST = '2BP01'
+
+/** `blocked`: everything stays as it is; `reason` says why, and what to do. */
+export type PlanOutcome =
+  | { readonly status: 'unchanged' | 'published' }
+  | { readonly status: 'blocked'; readonly reason: string }
+
+/**
+ * Executes what is planned, all or nothing, in turn with others that change the schema.
+ * @param repair what a DBA does where a right is missing
+ */
+export async function applyPlan(
+  db: Kysely<Database>,
+  signal: AbortSignal | undefined,
+  plan: (db: Kysely<Database>) => Promise<readonly string[]>,
+  repair: string,
+): Promise<PlanOutcome> {
+  try {
+    if ((await plan(db)).length === 0) return { status: 'unchanged' }
+    return await withMigrationLock(db, signal, async (transaction) => {
+      // Another may have held the lock until now.
+      const statements = await plan(transaction)
+      if (statements.length === 0) return { status: 'unchanged' }
+      await sql.raw(statements.join(';\n')).execute(transaction)
+      return { status: 'published' }
+    })
+  } catch (error) {
+    const dependents = dependentsIn(error)
+    if (dependents !== undefined) {
+      const next = 'Keep its definition (pg_get_viewdef), drop it, run `livehouse migrate up`, create it again'
+      return { status: 'blocked', reason: `${dependents} stands on what has to be made anew. ${next}` }
+    }
+    if (!hasCode(error, 'db.refused')) throw error
+    const { sqlState, reason } = error.details
+    if (sqlState === LOCK_NOT_AVAILABLE) return { status: 'blocked', reason }
+    if (sqlState === MISSING_RIGHT) return { status: 'blocked', reason: `${reason}. ${repair}` }
+    throw error
+  }
+}
+
+/** What somebody made on top of what was to be dropped, by the names of Postgres; undefined for any other error. */
+export function dependentsIn(error: unknown): string | undefined {
+  if (!(error instanceof Error && 'code' in error && error.code === DEPENDENT_OBJECTS_STILL_EXIST)) return undefined
+  const detail = 'detail' in error ? String(error.detail) : ''
+  const names = [...detail.matchAll(/^(.+?) depends on /gm)].map(([, name]) => name)
+  return [...new Set(names)].join(', ')
+}
