@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { takeJob } from '../../src/ledger/jobs.ts'
-import { type JobRun, readLastJobRuns } from '../../src/ledger/job-runs.ts'
+import { type JobRun } from '../../src/ledger/job-runs.ts'
 import { onServer } from '../helpers/postgres.ts'
 import { HOUR, nightly, type SchedulerBench, START, startSchedulerBench } from '../helpers/scheduler-bench.ts'
 import { doneWell, jobOf } from '../helpers/start-scheduler.ts'
@@ -36,41 +35,6 @@ async function beganAndDied(attempts: number, error: string | null = null): Prom
     .execute()
 }
 
-/** What `livehouse jobs` shows. */
-async function lastStatus(): Promise<JobRun | undefined> {
-  return (await readLastJobRuns(bench.database.db, ['nightly'])).get('nightly')
-}
-
-test('of two on one database each time is run by one', async () => {
-  // Finer than the schedule: who finds the lock still held when a time comes looks again before the next one.
-  bench.gridMs = 3 * 60_000
-  bench.start({ cron: '*/15 * * * *' }, 'a')
-  bench.start({ cron: '*/15 * * * *' }, 'b')
-  await bench.clock.runTo(START + 5 * HOUR + 10 * 60_000)
-  const runs = await bench.readRuns()
-  expect(new Set(runs.map((run) => run.local_time)).size).toBe(20)
-  expect(runs.map(({ status, attempts }) => `${status} ${attempts}`)).toEqual(Array(20).fill('ended 1'))
-  expect(bench.times()).toHaveLength(20)
-})
-
-test('a run that a signal interrupts is taken up again by whoever is there next', async () => {
-  bench.work = async (signal) => {
-    await new Promise((resolve) => signal.addEventListener('abort', resolve))
-    return { ...doneWell, status: 'partial' }
-  }
-  const scheduler = bench.start()
-  await bench.clock.runTo(START + 17 * HOUR)
-  await bench.stop(scheduler)
-  expect(await bench.readRuns()).toMatchObject([
-    { local_time: '2026-11-21 02:00:00', status: 'interrupted', outcome: null },
-  ])
-  bench.work = async () => doneWell
-  bench.start()
-  await bench.clock.runTo(START + 19 * HOUR)
-  expect(bench.times()).toEqual(['2026-11-20T18:00', '2026-11-20T19:00'])
-  expect(await bench.readRuns()).toMatchObject([{ status: 'ended', outcome: 'ok', attempts: 2 }])
-})
-
 test('a run whose process died is taken up again, but not for ever', async () => {
   await bench.stop(bench.start())
   await beganAndDied(3)
@@ -89,21 +53,6 @@ test('a run whose process died is taken up again, but not for ever', async () =>
     { status: 'ended', attempts: 5 },
     { status: 'ended', outcome: 'failed', attempts: 5, error: 'it was begun 5 times and never ended' },
   ])
-})
-
-test('a run that has no end when a later time is missed has failed, and is the last of its job', async () => {
-  const job = { ...nightly, catchUp: 'never' } as const
-  await bench.stop(bench.start(job))
-  await beganAndDied(1)
-  await bench.clock.runTo(START + 17 * HOUR)
-  const scheduler = bench.start(job)
-  await bench.clock.runTo(START + 18 * HOUR)
-  const error = 'it had not come to its end when it was due again, 2026-11-21 02:00:00'
-  const failed = { status: 'ended', outcome: 'failed', runId: null, error }
-  expect(await lastStatus()).toMatchObject(failed)
-  expect(await bench.readRuns()).toMatchObject([{ status: 'ended' }, { status: 'skipped', outcome: null }])
-  expect(bench.times()).toEqual([])
-  expect(scheduler.events()).toEqual(expect.arrayContaining(['job.failed', 'job.skipped']))
 })
 
 test('what a signal stopped, or whose process died, is nobody’s alarm where the next time comes first: that run does the rest', async () => {
@@ -149,16 +98,6 @@ test.each([
   ])
 })
 
-test('while another process is at work on the job it is not begun', async () => {
-  const lock = await takeJob(bench.database.db, 'nightly')
-  bench.start()
-  await bench.clock.runTo(START + 17 * HOUR)
-  expect(bench.times()).toEqual([])
-  await lock?.[Symbol.asyncDispose]()
-  await bench.clock.runTo(START + 18 * HOUR)
-  expect(bench.times()).toHaveLength(1)
-})
-
 test('a database that goes is waited for, and the run that it interrupted is taken up again', async () => {
   const allow = async (isAllowed: boolean) =>
     await onServer(async (admin) => {
@@ -187,20 +126,6 @@ test('a database that goes is waited for, and the run that it interrupted is tak
     'database.lost',
     'database.back',
   ])
-})
-
-test('two with different job files are told of each other once', async () => {
-  const first = bench.start(nightly, 'a')
-  await bench.clock.runTo(START + 60_000)
-  const second = bench.start({ ...nightly, rereadDays: 30 }, 'b')
-  await bench.clock.runTo(START + HOUR)
-  for (const scheduler of [first, second]) {
-    expect(scheduler.events().filter((event) => event === 'jobs.differ')).toHaveLength(1)
-  }
-  await bench.stop(second)
-  const third = bench.start(nightly, 'c')
-  await bench.clock.runTo(START + 2 * HOUR)
-  expect(third.events()).not.toContain('jobs.differ')
 })
 
 const MINUTE = 60_000
@@ -235,11 +160,4 @@ test.each([
   const wait = minutes * MINUTE
   expect(kindAt({ ...run, attempts }, endMs + wait - 1)).toBe('none')
   expect(kindAt({ ...run, attempts }, endMs + wait)).toBe('resume')
-})
-
-test('a run that a signal ended, or whose process died, is gone on with at once', () => {
-  const stopped: JobRun = { ...run, error: null, attempts: 2 }
-  expect(kindAt(stopped, due.getTime() + 90 * MINUTE)).toBe('resume')
-  const died: JobRun = { ...stopped, status: 'running', finishedAt: null }
-  expect(kindAt(died, due.getTime() + 1)).toBe('resume')
 })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { LivehouseError } from '../../src/core/errors.ts'
-import { listJobs, loadJobs } from '../../src/scheduler/load-jobs.ts'
+import { loadJobs } from '../../src/scheduler/load-jobs.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
 const shipped = fileURLToPath(new URL('../../jobs', import.meta.url))
@@ -78,16 +78,6 @@ test('a job file may be JavaScript; two of one name are refused', async () => {
   expect(await problemsOf({ 'a.js': plain, 'a.ts': plain })).toEqual([
     'a.js: a.ts is a job of the same name; keep one of them',
   ])
-})
-
-test('the digest tells definitions apart, and not their order', async () => {
-  const digestOf = async (definition: string) => {
-    const [job] = await loadJobs({ folder: folderOf({ 'a.ts': `export default ${definition}` }), timeZone })
-    return job?.digest
-  }
-  const first = await digestOf(`{ cron: '0 1 * * *', rereadDays: 3 }`)
-  expect(await digestOf(`{ rereadDays: 3, cron: '0 1 * * *' }`)).toBe(first)
-  expect(await digestOf(`{ rereadDays: 4, cron: '0 1 * * *' }`)).not.toBe(first)
 })
 
 test.each([
@@ -200,12 +190,6 @@ test('all that is wrong with all files is told at once', async () => {
     'a.ts: cron is "x": it has',
     'a.ts: until is 7: it shou',
   ])
-})
-
-test('one job loads beside a broken one', async () => {
-  const folder = folderOf({ 'a.ts': `export default { cron: '@daily' }`, 'b.ts': 'nonsense!' })
-  expect(await loadJobs({ folder, timeZone }, ['a'])).toMatchObject([{ name: 'a' }])
-  expect(await listJobs({ folder })).toEqual(['a', 'b'])
 })
 
 test('a folder without a job file, or none at all, is a wrong setting', async () => {

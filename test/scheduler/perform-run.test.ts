@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Clock } from '../../src/core/clock.ts'
-import { LivehouseError } from '../../src/core/errors.ts'
 import type { RunJob } from '../../src/app/run-job.ts'
 import { performRun } from '../../src/scheduler/perform-run.ts'
 import { createProgressBoard } from '../../src/app/progress-board.ts'
@@ -61,23 +60,6 @@ async function overtake(run: HeldJobRun): Promise<void> {
   expect(await endJobRun(database.db, theirs, end)).toBe(true)
 }
 
-test('a run that another has taken up and ended meanwhile does not write over its end', async () => {
-  const run = await begin()
-  const events = await perform(run, async () => {
-    await overtake(run)
-    return { ...doneWell, status: 'failed', runId: '7' }
-  })
-  expect(await onRecord()).toMatchObject({ worker: 'b', attempts: 2, status: 'ended', outcome: 'ok', runId: '8' })
-  expect(events).toContain('job.overtaken')
-})
-
-test('a run that has been taken up by another, or has ended, is not taken up again on old knowledge', async () => {
-  const run = await begin()
-  await overtake(run)
-  expect(await resumeJobRun(database.db, run, { worker: 'a', startedAt })).toBeUndefined()
-  expect(await onRecord()).toMatchObject({ worker: 'b', attempts: 2 })
-})
-
 test('a run whose lease another has taken is stopped, and what is on record is what the other did', async () => {
   const run = await begin()
   await perform(run, async (_, { signal }) => {
@@ -103,14 +85,4 @@ test.each([
   const run = await begin()
   await perform(run, async () => ({ ...doneWell, status: 'failed', errors: [error] }))
   expect(await onRecord()).toMatchObject({ status, outcome: status === 'ended' ? 'failed' : null })
-})
-
-test('what a run throws counts by the reason of the database', async () => {
-  const refused = (sqlState: string) => async () => {
-    throw new LivehouseError('db.refused', 'the database refuses', { reason: 'so', sqlState })
-  }
-  await perform(await begin(), refused('53300'))
-  expect(await onRecord()).toMatchObject({ status: 'interrupted' })
-  await perform(await begin(), refused('25006'))
-  expect(await onRecord()).toMatchObject({ status: 'ended', outcome: 'failed' })
 })

@@ -45,26 +45,6 @@ test.each([
   ])
 })
 
-test('a job that is not enabled does not run; once it is, what lay before is not caught up', async () => {
-  const scheduler = bench.start({ ...nightly, enabled: false })
-  await bench.clock.runTo(START + 2 * DAY)
-  await bench.stop(scheduler)
-  expect(bench.times()).toEqual([])
-  bench.start()
-  await bench.clock.runTo(START + 3 * DAY)
-  expect(bench.times()).toEqual(['2026-11-22T18:00'])
-})
-
-test('a job whose times have been edited is due by the new ones from then on', async () => {
-  const scheduler = bench.start()
-  await bench.clock.runTo(START + DAY)
-  await bench.stop(scheduler)
-  // 05:00 has passed today, by a time that was not known then.
-  bench.start({ cron: '0 5 * * *' })
-  await bench.clock.runTo(START + DAY + 20 * HOUR)
-  expect(bench.times()).toEqual(['2026-11-20T18:00', '2026-11-21T21:00'])
-})
-
 test('a job whose zone has been edited is due at the same wall time of the other zone, and nothing runs twice', async () => {
   const scheduler = bench.start()
   await bench.clock.runTo(START + DAY - HOUR)
@@ -139,28 +119,6 @@ test('a clock that was ahead and is put right uses up what it ran, and no night 
   ])
 })
 
-test('a clock that was years ahead at the first start keeps no job from being due', async () => {
-  bench.clock.nowMs += 1000 * DAY
-  bench.start()
-  await bench.clock.runTo(START + 1000 * DAY + 60_000)
-  bench.clock.nowMs -= 1000 * DAY
-  await bench.clock.runTo(START + DAY)
-  expect(bench.times()).toEqual(['2026-11-20T18:00'])
-})
-
-test('a run that fails is told and written down, and the next night runs', async () => {
-  bench.work = async () => {
-    throw new Error('no luck')
-  }
-  const scheduler = bench.start()
-  await bench.clock.runTo(START + 2 * DAY)
-  expect(await bench.readRuns()).toMatchObject([
-    { status: 'ended', outcome: 'failed', error: 'no luck' },
-    { status: 'ended', outcome: 'failed', error: 'no luck' },
-  ])
-  expect(scheduler.events().filter((event) => event === 'job.failed')).toHaveLength(2)
-})
-
 test('a disk that is full is told of, and what it stopped is gone on with once there is room', async () => {
   const { db } = bench.database
   const makeRoom = async () => void (await sql`drop function if exists public.disk_full() cascade`.execute(db))
@@ -187,17 +145,6 @@ test('a disk that is full is told of, and what it stopped is gone on with once t
   await bench.clock.runTo(START + 20 * HOUR)
   expect(await bench.readRuns()).toMatchObject([{ status: 'ended', outcome: 'ok', attempts: 2, error: null }])
   expect(scheduler.databaseProblem()).toBeUndefined()
-})
-
-test('a job is on the board while it runs', async () => {
-  const scheduler = bench.start()
-  const seen: number[] = []
-  bench.work = async () => {
-    seen.push(scheduler.board.jobs().length)
-    return doneWell
-  }
-  await bench.clock.runTo(START + DAY)
-  expect([...seen, scheduler.board.jobs().length]).toEqual([1, 0])
 })
 
 test('a database that hangs is noticed by looks and runs alike, and what it stopped is gone on with when it answers', async () => {

@@ -107,15 +107,3 @@ test('the last error says after how many attempts, and keeps code, details and c
   expect(error).toMatchObject({ code: 'api.status', details: { status: 502 }, cause: { message: `${name}: 502` } })
   expect(String(error)).toBe('LivehouseError: POST visitorList channel 9 page 3: 502 after 5 attempts')
 })
-
-describe('how long to wait', () => {
-  test.each<[string, Error, number]>([
-    ['as the service asks', rateLimited(7000), 7000],
-    ['also with a 503', status(503, 2000), 2000],
-    ['but no longer than a minute', rateLimited(3_600_000), 60_000],
-  ])('%s', async (_case, failure, expected) => {
-    const { send, clock } = setUp([failure], 0)
-    await send(call, openContext())
-    expect(clock.waits).toEqual([expected])
-  })
-})

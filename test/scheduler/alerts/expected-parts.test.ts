@@ -80,14 +80,3 @@ test('a job expects of each stream the parts of its channels that are there and 
   ])
   expect((await expected(job({ cron, streams: ['visitors'], channels: ['4'] })))['visitors']).toEqual(['channel=4'])
 })
-
-test('any part is enough of ten calls a day, of a backfill and of channels that are not there; without channels nothing is', async () => {
-  expect(await expected(job({ cron, streams: ['watch_records_v1', 'visitors'] }), '1')).toEqual({
-    watch_records_v1: 'any',
-    visitors: ['channel=1'],
-  })
-  const backfill = job({ cron, kind: 'backfill', range: { lastDays: 3 }, streams: ['watch_records'] })
-  expect(await expected(backfill, '1')).toEqual({ watch_records: 'any' })
-  expect(await expected(job({ cron, streams: ['visitors'], channels: ['8'] }), '1')).toEqual({ visitors: 'any' })
-  expect(await expected(job({ cron, streams: ['visitors', 'managers'] }), '')).toEqual({ managers: ['account'] })
-})

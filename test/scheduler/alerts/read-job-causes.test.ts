@@ -130,20 +130,6 @@ test('before the hour, the day before counts', async () => {
   expect(await causes([nightly])).toHaveLength(1)
 })
 
-test('a job that is served only since this morning has promised nothing yet', async () => {
-  await serveSince('nightly', '2026-11-20T00:00:01+08')
-  expect(await causes([nightly])).toEqual([])
-  await serveSince('nightly', '2026-11-20T00:00:00+08')
-  expect(await causes([nightly])).toHaveLength(1)
-})
-
-test('of two jobs that promise a stream the earlier hour is told, once', async () => {
-  await serveSince('early', '2026-11-01T00:00:00+08')
-  expect(await causes([nightly, job({ cron, provenBy: '05:00' }, 'early')])).toEqual([
-    { ...stale, job: 'early', provenBy: '05:00', provenAt: null },
-  ])
-})
-
 test('one short night is no cause, two in a row are', async () => {
   const short = job({ cron, until: '06:00' })
   await runEnded('ok', 1)
@@ -162,12 +148,4 @@ test('a budget that lasts longer than until the date is told, one that does not 
   ])
   expect(await causes([v1], { lastDay: '2027-01-31' })).toEqual([])
   expect(await causes([v1])).toEqual([])
-})
-
-test('a budget of no calls is told of every job that needs some, with a date or without', async () => {
-  const v1 = job({ cron, kind: 'backfill', range: { to: '2018-12-01' } }, 'v1-history')
-  const never = { kind: 'budget', job: 'v1-history', finishBy: null, finishesOn: null }
-  expect(await causes([v1], { lastDay: null, v1Budget: 0 })).toEqual([never])
-  expect(await causes([v1], { v1Budget: 0 })).toEqual([])
-  expect(await causes([v1], { lastDay: '2040-01-01' })).toEqual([])
 })
