@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Language } from '../core/language.ts'
 import type { Log } from '../core/log.ts'
 import { type Access, readCookies, answerLogin } from './access.ts'
-import type { Asset, Assets } from './assets.ts'
+import type { Assets } from './assets.ts'
 import type { Readiness } from './health.ts'
 import type { Html } from './html.ts'
 import type { PageContent } from './pages.ts'
@@ -86,7 +86,8 @@ async function replyTo(answering: Answering, asked: Asked): Promise<Reply> {
     return jsonReply(readiness.status === 'ready' ? 200 : 503, readiness)
   }
   const asset = answering.assets.byPath.get(path)
-  if (asset !== undefined) return assetReply(asset, request)
+  if (asset !== undefined)
+    return { status: 200, ...asset, headers: { 'cache-control': `public, max-age=${YEAR_SECONDS}, immutable` } }
   const refused = refusal(answering, asked)
   if (refused !== undefined) return refused
   if (isLogin) return loginReply(answering, asked, '/', false)
@@ -141,20 +142,6 @@ function framed({ assets, version }: Answering, asked: Asked, page: PageContent)
     contentType: 'text/html; charset=utf-8',
     body: layout(frame, title, content).toString(),
     headers: { 'content-language': messages.language, vary: 'accept-language, cookie' },
-  }
-}
-
-function assetReply({ contentType, body, zipped }: Asset, request: IncomingMessage): Reply {
-  const isZipped = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '')
-  return {
-    status: 200,
-    contentType,
-    body: isZipped ? zipped : body,
-    headers: {
-      'cache-control': `public, max-age=${YEAR_SECONDS}, immutable`,
-      vary: 'accept-encoding',
-      ...(isZipped && { 'content-encoding': 'gzip' }),
-    },
   }
 }
 

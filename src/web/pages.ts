@@ -44,8 +44,6 @@ export interface PageContent {
 
 const DAY_MS = 86_400_000
 const MOST_ERRORS = 50
-/** Of the time of a page, what is left to read its own part in. */
-const PART_MS = 1000
 const PART = /^\/(channels|runs)\/([^/]+)$/
 
 /** Makes the page of a path; one that is not there is a page too. */
@@ -55,9 +53,7 @@ export async function makePage(
   path: string,
   parameters: URLSearchParams,
 ): Promise<PageContent> {
-  const startedAt = deps.clock.now()
-  const isPart = PART.test(path)
-  const known = await deps.readFacts(isPart ? LONGEST_ANSWER_MS - PART_MS : undefined)
+  const known = await deps.readFacts()
   const { facts } = known
   if (facts === undefined) return pageOf(503, messages.title, unreachableSection(messages, undefined), undefined)
   const view = { messages, facts, nowMs: deps.clock.now(), expectations: createExpectations(facts, deps.rangeOf) }
@@ -70,9 +66,7 @@ export async function makePage(
     const list = channelsPage(view, filter)
     return pageOf(status, messages.pages.channels, html`${banner(known, messages)}${list}`, facts)
   }
-  if (!isPart) return notFound(messages, facts)
-  const leftMs = Math.max(PART_MS, startedAt + LONGEST_ANSWER_MS - deps.clock.now())
-  const part = await within(deps.clock, leftMs, partOrError(deps, view, path, known), 'late')
+  const part = await within(deps.clock, LONGEST_ANSWER_MS, partOrError(deps, view, path, known), 'late')
   if (part === undefined) return notFound(messages, facts)
   return part === 'late' ? pageOf(503, messages.title, unreadSection(messages), facts) : part
 }

@@ -1,18 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { readAssets } from '../../src/web/assets.ts'
 
 const css = readFileSync(join(import.meta.dirname, '../../src/web/assets/page.css'), 'utf8')
 
-test('everything that pages load is here, zipped too, under a path of its contents', async () => {
+test('everything that pages load is here, under a path of its contents', async () => {
   const { byPath, paths } = await readAssets()
   expect([...byPath.keys()].toSorted()).toEqual(Object.values(paths).toSorted())
-  for (const [path, { body, zipped }] of byPath) {
-    expect(path).toMatch(/^\/assets\/\w+\.[0-9a-f]{12}\.(css|js|svg)$/)
-    expect(gunzipSync(zipped).equals(body)).toBe(true)
-  }
+  for (const path of byPath.keys()) expect(path).toMatch(/^\/assets\/[0-9a-f]{12}-\w+\.(css|js|svg)$/)
   expect(byPath.get(paths.chart)?.body.toString()).toContain('Chart.js')
 })
 
