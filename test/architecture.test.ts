@@ -57,7 +57,7 @@ const rules: Rules = {
     undici: ['service/http.ts'],
     zod: ['config', 'ledger', 'scheduler', 'service', 'store', 'sync'],
   },
-  packageTypes: { kysely: ['app', 'cli', 'sync', 'scheduler', 'web'], undici: ['service', 'globals.d.ts'] },
+  packageTypes: { kysely: ['app', 'cli', 'sync', 'scheduler', 'web'], undici: ['service'] },
   pureModules: {
     'node:assert/strict': ['src/'],
     'node:crypto': ['src/bi/publish/'],

@@ -27,66 +27,21 @@ export function formatWallMinute(wallTime: WallTime): string {
  * dates that do not exist and for years before 1000.
  */
 export function parseWallTime(text: string): WallTime | undefined {
-  if (!isWallTime(text) || text < '1000') return undefined
-  const at = (place: number) => (place < text.length ? twoDigits(text, place) : 0)
-  return Date.UTC(yearOf(text), twoDigits(text, 5) - 1, twoDigits(text, 8), at(11), at(14), at(17)) / 1000
+  return text >= '1000' && isWallTime(text) ? instantOf(text) : undefined
 }
 
-/** Whether the text has one of these forms and names a time that exists, from the year 1 on. Digit by digit: no text is looked at more often. */
+const FORM = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?:[ T](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?)?$/
+
+/** Whether the text has one of these forms and names a time that exists, from the year 1 on. */
 export function isWallTime(text: string): boolean {
-  switch (text.length) {
-    case 10:
-      return isDate(text)
-    case 16:
-      return isDate(text) && isMinute(text)
-    case 19:
-      return isDate(text) && isMinute(text) && text.charCodeAt(16) === COLON && isBelow(twoDigits(text, 17), 60)
-    default:
-      return false
-  }
+  if (!FORM.test(text) || text < '0001') return false
+  // 30 February would be a day in March.
+  return text.slice(8, 10) <= '28' || formatWallDate(instantOf(text)) === text.slice(0, 10)
 }
 
-const COLON = 58
-const DASH = 45
-
-/** `YYYY-MM-DD` at the beginning. */
-function isDate(text: string): boolean {
-  if (text.charCodeAt(4) !== DASH || text.charCodeAt(7) !== DASH) return false
-  const year = yearOf(text)
-  const month = twoDigits(text, 5)
-  const day = twoDigits(text, 8)
-  return year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month)
-}
-
-/** ` HH:MM` or `THH:MM` behind a date. */
-function isMinute(text: string): boolean {
-  const isApart = text.charCodeAt(10) === 32 || text.charCodeAt(10) === 84
-  return (
-    isApart && text.charCodeAt(13) === COLON && isBelow(twoDigits(text, 11), 24) && isBelow(twoDigits(text, 14), 60)
-  )
-}
-
-function isBelow(number: number, end: number): boolean {
-  return number >= 0 && number < end
-}
-
-/** -1 or less where there are not four digits. */
-function yearOf(text: string): number {
-  const century = twoDigits(text, 0)
-  const year = twoDigits(text, 2)
-  return century < 0 || year < 0 ? -1 : century * 100 + year
-}
-
-/** The number that two digits are; -1 where there are no two. */
-export function twoDigits(text: string, place: number): number {
-  const tens = text.charCodeAt(place) - 48
-  const ones = text.charCodeAt(place + 1) - 48
-  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : -1
-}
-
-function daysIn(year: number, month: number): number {
-  if (month === 2) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28
-  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
+/** By the form of ECMAScript, which always has a `T`; without a time it is midnight. */
+function instantOf(text: string): WallTime {
+  return Date.parse(text.length === 10 ? text : `${text.replace(' ', 'T')}Z`) / 1000
 }
 
 /** The start of the minute that holds this reading. */

@@ -1,16 +1,10 @@
-import type { Dispatcher, EnvHttpProxyAgent } from 'undici'
-import methods from 'undici/lib/api/index.js'
-import UndiciDispatcher from 'undici/lib/dispatcher/dispatcher.js'
-import Agent from 'undici/lib/dispatcher/env-http-proxy-agent.js'
+import { type Dispatcher, EnvHttpProxyAgent } from 'undici'
 import { callIfStillRunning } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
 import type { CallContext } from '../core/page.ts'
 import { whenAborted } from '../core/when-aborted.ts'
 import type { Secrets } from './secrets.ts'
 import type { Call } from './send.ts'
-
-// What undici's own index does. The index also loads fetch, web sockets, caches and mocks: 50 ms of every start.
-Object.assign(UndiciDispatcher.prototype, methods)
 
 /** A connection whose answer has come can be used again a moment later (undici): at once another one takes the next call. */
 const SPARE_CONNECTIONS = 2
@@ -78,10 +72,10 @@ export interface Proxies {
   readonly none: string | null
 }
 
-/** Connections to every host that is asked, with `request`. undici, without those parts of it that nobody uses here. */
+/** Connections to every host that is asked, with `request`. */
 export function createAgent({ http, https, none }: Proxies, options: EnvHttpProxyAgent.Options): EnvHttpProxyAgent {
   // Empty text, not undefined: undici would read the environment.
-  return new Agent({ ...options, httpProxy: http ?? '', httpsProxy: https ?? '', noProxy: none ?? '' })
+  return new EnvHttpProxyAgent({ ...options, httpProxy: http ?? '', httpsProxy: https ?? '', noProxy: none ?? '' })
 }
 
 async function exchange(
@@ -155,37 +149,16 @@ async function readBody(
     const reason = `the body came in an encoding (${named}), although it was asked for unencoded; livehouse does not unpack it`
     throw new LivehouseError('api.bodyRefused', `${call.name}: ${reason}`, { call: call.name, reason })
   }
-  const bytes = await readBytes(response.body, received, () => {
-    const reason = `the body is larger than ${maxBytes} bytes`
-    return received.bytes > maxBytes
-      ? new LivehouseError('api.bodyRefused', `${call.name}: ${reason}`, { call: call.name, reason })
-      : undefined
-  })
-  return new TextDecoder().decode(bytes)
-}
-
-/** By events: an async iterator costs as much as all else that a page needs. */
-function readBytes(
-  body: Dispatcher.ResponseData['body'],
-  received: { bytes: number },
-  objection: () => Error | undefined,
-): Promise<Uint8Array> {
-  const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>()
   const chunks: Uint8Array[] = []
-  body.on('data', (chunk: Uint8Array) => {
-    received.bytes += chunk.byteLength
+  const body: AsyncIterable<Uint8Array> = response.body
+  for await (const chunk of body) {
     chunks.push(chunk)
-    const refused = objection()
-    if (refused) reject(refused)
-  })
-  body.on('end', () => {
-    const [only, ...more] = chunks
-    resolve(only !== undefined && more.length === 0 ? only : Buffer.concat(chunks))
-  })
-  body.on('error', reject)
-  // A body that was destroyed without an error ends in this alone.
-  body.on('close', () => reject(new Error('the connection was closed')))
-  return promise
+    received.bytes += chunk.byteLength
+    if (received.bytes <= maxBytes) continue
+    const reason = `the body is larger than ${maxBytes} bytes`
+    throw new LivehouseError('api.bodyRefused', `${call.name}: ${reason}`, { call: call.name, reason })
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks))
 }
 
 interface Circumstances {
