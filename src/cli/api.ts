@@ -1,5 +1,5 @@
 import type { ServiceSettings } from '../app/settings.ts'
-import type { AccessToken } from '../service/access-token.ts'
+import type { AccessToken } from '../core/access-token.ts'
 import { readTicket, ticketCall, ticketScopes, ticketTitles } from '../service/login-ticket.ts'
 import { menuCall, readMenu, type SavedMenu } from '../service/menu.ts'
 import { openConnection, WATCHED_REFUSED_MS } from '../app/open-connection.ts'

@@ -1,30 +1,12 @@
-import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:crypto'
+import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
 import { z } from 'zod'
+import type { AccessToken, TokenStore } from '../core/access-token.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Database } from '../store/database.ts'
 import { makeName, tryLockName } from '../store/lock-name.ts'
 
-/** A fetched token; instants in milliseconds since 1970. */
-export interface SharedToken {
-  readonly value: string
-  readonly issuedAtMs: number
-  readonly expiresAtMs: number
-}
-
-/** The one token of an application. */
-export interface SharedTokenShelf {
-  readonly read: (signal: AbortSignal) => Promise<SharedToken | undefined>
-  readonly write: (token: SharedToken, signal: AbortSignal) => Promise<void>
-}
-
-/** The shelf, and a way to be alone with it. */
-export interface SharedTokenStore extends SharedTokenShelf {
-  /** Runs `work` for one caller at a time among all processes of the database. */
-  readonly exclusively: <T>(work: (shelf: SharedTokenShelf) => Promise<T>, signal: AbortSignal) => Promise<T>
-}
-
-export interface SharedTokenOptions {
+interface SharedTokenOptions {
   readonly authUrl: string
   readonly appId: string
   readonly appSecret: string
@@ -47,51 +29,44 @@ const tokenSchema = z.object({ value: z.string(), issuedAtMs: z.number(), expire
 export function createSharedTokenStore(
   db: Kysely<Database>,
   { authUrl, appId, appSecret, clock }: SharedTokenOptions,
-): SharedTokenStore {
-  const seal = createSeal(appSecret, JSON.stringify(['access token', authUrl, appId]))
-  const shelf = (connection: Kysely<Database>) => createShelf(connection, { authUrl, appId, seal })
+): TokenStore {
+  const { seal, open } = createSeal(appSecret, JSON.stringify(['access token', authUrl, appId]))
+  const read = async (connection: Kysely<Database>): Promise<AccessToken | undefined> => {
+    const row = await connection
+      .selectFrom('livehouse_ops.access_tokens')
+      .select('sealed')
+      .where('auth_url', '=', authUrl)
+      .where('app_id', '=', appId)
+      .executeTakeFirst()
+    const text = row && open(row.sealed)
+    return text === undefined ? undefined : tokenSchema.safeParse(JSON.parse(text)).data
+  }
+  const write = async (connection: Kysely<Database>, token: AccessToken): Promise<void> => {
+    const sealed = seal(JSON.stringify(token))
+    const expires_at = new Date(token.expiresAtMs)
+    await connection
+      .insertInto('livehouse_ops.access_tokens')
+      .values({ auth_url: authUrl, app_id: appId, sealed, expires_at })
+      .onConflict((conflict) => conflict.columns(['auth_url', 'app_id']).doUpdateSet({ sealed, expires_at }))
+      .execute()
+  }
   return {
-    ...shelf(db),
-    exclusively: async (work, signal) => {
+    read: () => read(db),
+    replace: async (make, signal) => {
       await makeName(db, LOCK)
       for (;;) {
         signal.throwIfAborted()
-        const turn = await db.transaction().execute(async (transaction) => {
+        // Not a connection more than this one: a small pool may have no other to give.
+        const token = await db.transaction().execute(async (transaction) => {
           if (!(await tryLockName(transaction, LOCK))) return undefined
           await sql`select set_config('idle_in_transaction_session_timeout', '0', true)`.execute(transaction)
-          // Not a connection more than this one: a small pool may have no other to give.
-          return { result: await work(shelf(transaction)) }
+          const made = await make(await read(transaction))
+          await write(transaction, made)
+          return made
         })
-        if (turn !== undefined) return turn.result
+        if (token !== undefined) return token
         await clock.sleep(POLL_MS, signal)
       }
-    },
-  }
-}
-
-function createShelf(
-  db: Kysely<Database>,
-  { authUrl, appId, seal }: { readonly authUrl: string; readonly appId: string; readonly seal: Seal },
-): SharedTokenShelf {
-  return {
-    read: async () => {
-      const row = await db
-        .selectFrom('livehouse_ops.access_tokens')
-        .select('sealed')
-        .where('auth_url', '=', authUrl)
-        .where('app_id', '=', appId)
-        .executeTakeFirst()
-      const text = row && (await seal.open(row.sealed))
-      return text === undefined ? undefined : tokenSchema.safeParse(JSON.parse(text)).data
-    },
-    write: async (token) => {
-      const sealed = await seal.seal(JSON.stringify(token))
-      const expires_at = new Date(token.expiresAtMs)
-      await db
-        .insertInto('livehouse_ops.access_tokens')
-        .values({ auth_url: authUrl, app_id: appId, sealed, expires_at })
-        .onConflict((conflict) => conflict.columns(['auth_url', 'app_id']).doUpdateSet({ sealed, expires_at }))
-        .execute()
     },
   }
 }
@@ -102,44 +77,36 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
 /** Encrypts texts for whoever knows the same secret. */
-export interface Seal {
-  readonly seal: (text: string) => Promise<Buffer>
+interface Seal {
+  readonly seal: (text: string) => Buffer
   /** @returns undefined for what another secret sealed, what was sealed for another purpose, and what was changed since */
-  readonly open: (sealed: Buffer) => Promise<string | undefined>
+  readonly open: (sealed: Buffer) => string | undefined
 }
 
 /**
  * AES-256-GCM under a key made of `secret` by scrypt: who gets hold of the database should not find the secret by trying.
  * `purpose` is bound to what is sealed: under another purpose it does not open.
  */
-export function createSeal(secret: string, purpose: string): Seal {
-  let key: Promise<Buffer> | undefined
+function createSeal(secret: string, purpose: string): Seal {
+  let key: Buffer | undefined
   // The salt is no secret and no random number: every process comes to the same key.
-  const deriveKey = (): Promise<Buffer> =>
-    new Promise((resolve, reject) => {
-      scrypt(secret, `livehouse/${purpose}`, KEY_BYTES, (error, made) => (error ? reject(error) : resolve(made)))
-    })
+  const deriveKey = () => (key ??= scryptSync(secret, `livehouse/${purpose}`, KEY_BYTES))
   const associated = Buffer.from(purpose)
-
   return {
-    seal: async (text) => {
-      key ??= deriveKey()
+    seal: (text) => {
       const nonce = randomBytes(NONCE_BYTES)
-      const cipher = createCipheriv(ALGORITHM, await key, nonce).setAAD(associated)
+      const cipher = createCipheriv(ALGORITHM, deriveKey(), nonce).setAAD(associated)
       const encrypted = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
       return Buffer.concat([nonce, cipher.getAuthTag(), encrypted])
     },
-    open: async (sealed) => {
-      if (sealed.length < NONCE_BYTES + TAG_BYTES) return undefined
-      key ??= deriveKey()
-      const nonce = sealed.subarray(0, NONCE_BYTES)
-      const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES)
-      const options = { authTagLength: TAG_BYTES }
-      const decipher = createDecipheriv(ALGORITHM, await key, nonce, options)
-        .setAAD(associated)
-        .setAuthTag(tag)
-      const text = decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES))
+    open: (sealed) => {
       try {
+        const nonce = sealed.subarray(0, NONCE_BYTES)
+        const options = { authTagLength: TAG_BYTES }
+        const decipher = createDecipheriv(ALGORITHM, deriveKey(), nonce, options)
+          .setAAD(associated)
+          .setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
+        const text = decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES))
         return Buffer.concat([text, decipher.final()]).toString('utf8')
       } catch {
         return undefined

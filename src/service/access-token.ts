@@ -1,18 +1,11 @@
 import { z } from 'zod'
+import type { AccessToken } from '../core/access-token.ts'
 import type { Clock } from '../core/clock.ts'
 import { hasCode, LivehouseError } from '../core/errors.ts'
 import type { CallContext } from '../core/page.ts'
 import { parseWallTime, wallTimeAt } from '../core/wall-clock.ts'
 import type { Secrets } from './secrets.ts'
 import type { Answer, Call, Send } from './send.ts'
-
-/** A token that 4.1 issued, with what is known of its validity. */
-export interface AccessToken {
-  readonly value: string
-  /** Instants in milliseconds since 1970. */
-  readonly issuedAtMs: number
-  readonly expiresAtMs: number
-}
 
 export interface Credentials {
   readonly appId: string

@@ -1,26 +1,26 @@
-import { z } from 'zod'
-
-const second = z.object({ at: z.number(), answered: z.number(), refused: z.number(), paused: z.number() })
-const gatePace = z.object({
-  nextAtMs: z.number(),
-  limit: z.number().optional(),
-  limitedAtMs: z.number(),
-  policed: z.number().optional(),
-  isClosed: z.boolean(),
-  judgedAt: z.number(),
-  seconds: z.array(second),
-})
-const callPace = z.object({ atMs: z.number(), pausedUntilMs: z.number(), gates: z.record(z.string(), gatePace) })
-
-/** How many calls ended how within the second `at`; `paused`: refused until a time that the service named. */
-export type Second = z.infer<typeof second>
+/** How a call ended: `paused` is a refusal until a time that the service named. */
+export type Ending = 'answered' | 'refused' | 'paused'
+/** How many calls ended how within the second `at`. */
+export type Second = { readonly at: number } & Record<Ending, number>
 /**
  * What is known of the calls of one endpoint: the first instant that is free; the calls a second that were last found to be its
  * limit; what was answered in the last second if it was policed; whether it had only refusals; and the seconds not judged yet.
  */
-export type GatePace = Readonly<z.infer<typeof gatePace>>
+export interface GatePace {
+  readonly nextAtMs: number
+  readonly limit?: number
+  readonly limitedAtMs: number
+  readonly policed?: number
+  readonly isClosed: boolean
+  readonly judgedAt: number
+  readonly seconds: readonly Second[]
+}
 /** What all processes know of the pace of calls. */
-export type CallPace = Readonly<z.infer<typeof callPace>>
+export interface CallPace {
+  readonly atMs: number
+  readonly pausedUntilMs: number
+  readonly gates: Readonly<Record<string, GatePace>>
+}
 
 /** A second that loses a larger share, and more than one call, is policed; less is no matter of the rate. */
 const POLICED = 0.2
@@ -33,11 +33,15 @@ const FORGET_MS = 600_000
 /** Two seconds are in a row where no more lies between them than the longest pause. */
 const LONGEST_GAP_SECONDS = 65
 
-/** @returns nothing known for what is of another version, older than ten minutes, or of a clock that was ahead */
+/** @returns nothing known for what is older than ten minutes, or of a clock that was ahead */
 export function parseCallPace(value: unknown, nowMs: number): CallPace {
-  const { data } = callPace.safeParse(value)
-  const isCurrent = data && data.atMs > nowMs - FORGET_MS && data.atMs <= nowMs + SETTLE_MS
-  return isCurrent ? data : { atMs: nowMs, pausedUntilMs: 0, gates: {} }
+  const isCurrent = isPace(value) && value.atMs > nowMs - FORGET_MS && value.atMs <= nowMs + SETTLE_MS
+  return isCurrent ? value : { atMs: nowMs, pausedUntilMs: 0, gates: {} }
+}
+
+/** What is kept was written by `createPermits` alone, of another version at most. */
+function isPace(value: unknown): value is CallPace {
+  return typeof value === 'object' && value !== null && 'gates' in value && 'atMs' in value
 }
 
 /** Calls a second that may leave now, at least one; infinite while nothing is known to limit them. */

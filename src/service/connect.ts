@@ -1,8 +1,9 @@
+import { type AccessToken, createMemoryTokenStore, type TokenStore } from '../core/access-token.ts'
 import type { Clock } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
 import type { CallContext, FetchPage } from '../core/page.ts'
-import { type AccessToken, createTokenRequest, type Credentials } from './access-token.ts'
+import { createTokenRequest, type Credentials } from './access-token.ts'
 import { budget, type Reserve } from './budget.ts'
 import { type Ask, createAsk, createFetchPage } from './fetch-page.ts'
 import { createHttp, type Proxies, type WireCall } from './http.ts'
@@ -15,8 +16,8 @@ import { retry } from './retry.ts'
 import { createSecrets } from './secrets.ts'
 import type { Call, Send } from './send.ts'
 import { createServiceClock, type ServiceClock } from './service-clock.ts'
-import { token, tokenPreparation } from './token.ts'
-import { createMemoryTokenStore, fetchedTokens, fixedToken, type TokenStore } from './tokens.ts'
+import { prepareToken, token } from './token.ts'
+import { fetchedTokens, fixedToken } from './tokens.ts'
 
 /** How to reach the service; the settings of the contract by the same names. */
 export interface ConnectOptions {
@@ -107,7 +108,7 @@ export function connect(options: ConnectOptions): Connection {
 
   const tokens = { bearer, ticket: fetched }
   const authorized = budget(token(answers, tokens), options.reserve, serviceClock)
-  const send = retry(pace(authorized, { concurrency, permits, preparationOf: tokenPreparation(tokens) }), repeating)
+  const send = retry(pace(authorized, { concurrency, permits, prepare: prepareToken(tokens) }), repeating)
   return {
     fetchPage: createFetchPage(send, options.listParams),
     ask: createAsk(send),

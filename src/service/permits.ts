@@ -2,10 +2,9 @@ import pLimit from 'p-limit'
 import type { Clock } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
 import type { PaceCell } from '../core/pace-cell.ts'
-import { learn, parseCallPace, rateAt, type Second } from './call-rate.ts'
+import { type Ending, learn, parseCallPace, rateAt, type Second } from './call-rate.ts'
 import { orAborted } from '../core/when-aborted.ts'
 import type { Call } from './send.ts'
-import type { Tokens } from './tokens.ts'
 
 /** Leave for one call to go out now; the caller reports how it ended. */
 export interface Permit {
@@ -14,17 +13,18 @@ export interface Permit {
   readonly refused: (retryAfterMs: number | undefined) => void
 }
 
-/** Something that a call needs, and that does not last: waited for when its turn has come. */
-export type Preparation = Pick<Tokens, 'isReady' | 'prepare'>
-
 /** Decides when the next call may leave. */
 export interface Permits {
-  /** For each endpoint the channels in turn; rejects with the signal's reason, or with what its preparation throws. */
-  readonly take: (call: PacedCall, signal: AbortSignal, preparation?: Preparation) => Promise<Permit>
+  /**
+   * For each endpoint (`base` for a bare address) the channels in turn. `prepare`: waits, when the call's turn has come, for what it
+   * needs and what does not last; it may be called again. Rejects with the signal's reason, or with what `prepare` throws.
+   */
+  readonly take: (
+    call: Pick<Call, 'channelId' | 'endpoint'>,
+    signal: AbortSignal,
+    prepare?: () => Promise<void>,
+  ) => Promise<Permit>
 }
-
-/** Its endpoint is `base` for a bare address. */
-export type PacedCall = Pick<Call, 'channelId' | 'endpoint'>
 
 interface PermitsOptions {
   /** Hard ceiling; 0 for none. */
@@ -36,7 +36,7 @@ interface PermitsOptions {
 
 /** So long after an exchange the next begins. Instants are taken for this and for as long as an exchange takes. */
 const LEASE_MS = 250
-/** A call that is later at the ceiling has lost its instant: else too many could arrive within a second. It leaves twice the room. */
+/** A call that is later at the ceiling has lost its instant: else too many could arrive within a second. */
 const LATE_MS = 25
 /** Nothing is held back for longer, whatever the service asks for. */
 const LONGEST_PAUSE_MS = 60_000
@@ -48,7 +48,7 @@ interface Gate {
   /** Calls a second; 0 before the first exchange. */
   rate: number
   /** Instants that are this process's, in order. */
-  slots: number[]
+  slots: readonly number[]
   waiting: number
   /** Calls that passed since the last exchange, and how others ended. */
   passed: number
@@ -74,63 +74,58 @@ export function createPermits({ maxCallsPerSecond, cell, clock, log }: PermitsOp
     return gate
   }
   const ceiling = gateOf('ceiling')
+  // It leaves twice the room of a call that is late.
   const ceilingRate = (maxCallsPerSecond || Number.POSITIVE_INFINITY) / (1 + (2 * LATE_MS) / 1000)
 
   const exchange = async (): Promise<void> => {
-    const askedAtMs = cell.now()
     const beganMs = monotonicMs()
     const asked = [...gates.values()].map((gate) => ({ gate, ...gate }))
     for (const { gate } of asked) Object.assign(gate, { passed: 0, report: [] })
-    const { pace, changed } = await cell.exchange((value, nowMs) => {
+    const { pace, taken } = await cell.exchange((value, nowMs) => {
       const kept = parseCallPace(value, nowMs)
       // One that is further ahead is of a clock that was set back since.
       const pausedMs = Math.min(Math.max(pausedUntilMs, kept.pausedUntilMs), nowMs + LONGEST_PAUSE_MS)
       const fromMs = Math.max(nowMs + leadMs, pausedMs)
-      const changed = asked.map(({ gate, key, report, waiting, passed, slots: taken }) => {
+      const taken = asked.map(({ gate, key, report, waiting, passed, slots: held }) => {
         const known = learn(kept.gates[key], report, nowMs)
         const rate = gate === ceiling ? ceilingRate : rateAt(known, nowMs)
         const firstMs = Math.max(fromMs, known.nextAtMs)
-        // The next exchange begins in `LEASE_MS`, and takes as long as this one.
+        // The next exchange begins in `LEASE_MS`, and takes as long as this one; those before will have been used.
         const inTime = Math.floor(((fromMs + LEASE_MS + leadMs - firstMs) * rate) / 1000) + 1
-        // Those before will have been used.
-        const held = taken.filter((at) => at >= fromMs).length
+        const left = held.filter((at) => at >= fromMs).length
         // One that has none queues for a single one, however far ahead: else who asks more often were always first.
-        const length = Math.max(0, Math.min(waiting + passed - held, Math.max(inTime, held === 0 ? 1 : 0)))
+        const length = Math.max(0, Math.min(waiting + passed - left, Math.max(inTime, left === 0 ? 1 : 0)))
         const slots = Array.from({ length }, (_, index) => firstMs + (index * 1000) / rate)
         return { gate, rate, slots, known: { ...known, nextAtMs: firstMs + (length * 1000) / rate } }
       })
-      const learnt = Object.fromEntries(changed.map(({ gate, known }) => [gate.key, known]))
-      return { pace: { atMs: nowMs, pausedUntilMs: pausedMs, gates: { ...kept.gates, ...learnt } }, changed }
+      const learnt = Object.fromEntries(taken.map(({ gate, known }) => [gate.key, known]))
+      return { pace: { atMs: nowMs, pausedUntilMs: pausedMs, gates: { ...kept.gates, ...learnt } }, taken }
     })
     sharedAtMs = cell.now()
     const lastTookMs = tookMs
     // The first exchange also corrects the time of this process, which is no part of how long it took.
     tookMs = monotonicMs() - beganMs
-    const isSetBack = sharedAtMs < askedAtMs
     // The shorter of two: after a single one that was slow all would wait once more.
     leadMs = Math.max(0, Math.min(tookMs, lastTookMs, LONGEST_PAUSE_MS))
     pausedUntilMs = Math.min(Math.max(pausedUntilMs, pace.pausedUntilMs), sharedAtMs + LONGEST_PAUSE_MS)
-    for (const { gate, rate, slots } of changed) {
+    for (const { gate, rate, slots } of taken) {
       if (rate < gate.rate) log.debug('calls.slowed', { endpoint: gate.key, callsPerSecond: rate })
-      gate.slots = rate < gate.rate || isSetBack ? slots : [...gate.slots, ...slots]
+      gate.slots = rate < gate.rate ? slots : [...gate.slots, ...slots]
       gate.rate = rate
     }
   }
 
   /** One exchange at a time. */
-  const share = (): Promise<void> => {
-    flight ??= exchange().finally(() => {
-      flight = undefined
-    })
-    return flight
-  }
+  const share = (): Promise<void> => (flight ??= exchange().finally(() => (flight = undefined)))
 
   const pass = async (gate: Gate, signal: AbortSignal): Promise<void> => {
     const lateMs = gate === ceiling ? LATE_MS : LEASE_MS
     for (;;) {
       signal.throwIfAborted()
       const now = cell.now()
-      gate.slots = gate.slots.filter((at) => at >= Math.max(now - lateMs, pausedUntilMs))
+      const earliest = Math.max(now - lateMs, pausedUntilMs)
+      // One that is very far ahead is of a clock that was set back since.
+      gate.slots = gate.slots.filter((at) => at >= earliest && at <= now + 2 * LONGEST_PAUSE_MS)
       const isFree = gate.rate === Number.POSITIVE_INFINITY
       const ageMs = now - sharedAtMs
       const nextMs = isFree ? pausedUntilMs : gate.slots[0]
@@ -139,37 +134,37 @@ export function createPermits({ maxCallsPerSecond, cell, clock, log }: PermitsOp
         continue
       }
       // In the background: what may leave must not wait for it.
-      if (ageMs >= LEASE_MS) void share()
+      if (Math.abs(ageMs) >= LEASE_MS) void share()
       if (nextMs > now) {
         await clock.sleep(Math.ceil(Math.min(nextMs - now, LEASE_MS)), signal)
       } else {
-        gate.slots.shift()
+        gate.slots = gate.slots.slice(1)
         gate.passed += 1
         return
       }
     }
   }
 
-  const count = (gate: Gate, outcome: 'answered' | 'refused' | 'paused'): void => {
+  const count = ({ report }: Gate, ending: Ending): void => {
     const at = Math.floor(cell.now() / 1000)
-    const last = gate.report.at(-1)
+    const last = report.at(-1)
     const second = last?.at === at ? last : { at, answered: 0, refused: 0, paused: 0 }
-    if (second !== last) gate.report.push(second)
-    second[outcome] += 1
+    if (second !== last) report.push(second)
+    second[ending] += 1
   }
 
   return {
-    take: async ({ endpoint, channelId = '' }, signal, preparation) => {
+    take: async ({ endpoint, channelId = '' }, signal, prepare) => {
       signal.throwIfAborted()
       const gate = gateOf(endpoint)
       const leave = async (): Promise<void> => {
         await pass(gate, signal)
-        await preparation?.prepare(signal)
+        await prepare?.()
         await pass(ceiling, signal)
-        // What does not last even then is left to the call.
-        if (preparation?.isReady() !== false) return
-        await preparation.prepare(signal)
-        await pass(ceiling, signal)
+        // What it needs may have gone meanwhile: one that had to wait for it has lost its instant.
+        const passedAtMs = cell.now()
+        await prepare?.()
+        if (cell.now() - passedAtMs > LATE_MS) await pass(ceiling, signal)
       }
       for (const each of [gate, ceiling]) each.waiting += 1
       try {

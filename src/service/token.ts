@@ -1,5 +1,4 @@
 import { hasCode, LivehouseError } from '../core/errors.ts'
-import type { Preparation } from './permits.ts'
 import type { Call, Send } from './send.ts'
 import type { Tokens } from './tokens.ts'
 
@@ -34,11 +33,8 @@ export function token(next: Send, options: TokenOptions): Send {
 }
 
 /** A call has its token before it asks for leave to go: else those that have it would wait, and then go all at once. */
-export function tokenPreparation(options: TokenOptions): (call: Call) => Preparation | undefined {
-  return (call) => {
-    const tokens = tokensOf(call, options)
-    return tokens && { isReady: tokens.isReady, prepare: tokens.prepare }
-  }
+export function prepareToken(options: TokenOptions): (call: Call, signal: AbortSignal) => Promise<unknown> {
+  return async (call, signal) => await tokensOf(call, options)?.prepare(signal)
 }
 
 function tokensOf(call: Call, { bearer, ticket }: TokenOptions): Tokens | undefined {

@@ -1,31 +1,7 @@
+import type { AccessToken, TokenStore } from '../core/access-token.ts'
 import type { Clock } from '../core/clock.ts'
 import type { CallContext } from '../core/page.ts'
 import { orAborted } from '../core/when-aborted.ts'
-import type { AccessToken } from './access-token.ts'
-
-/** The token that is shared; `undefined` before the first. */
-export interface TokenShelf {
-  readonly read: (signal: AbortSignal) => Promise<AccessToken | undefined>
-  readonly write: (token: AccessToken, signal: AbortSignal) => Promise<void>
-}
-
-/** Where a fetched token is kept for all who share it. */
-export interface TokenStore extends TokenShelf {
-  /** Runs `work` for one caller at a time among all who share the store; `work` uses the shelf that it is given. */
-  readonly exclusively: <T>(work: (shelf: TokenShelf) => Promise<T>, signal: AbortSignal) => Promise<T>
-}
-
-/** Keeps the token in this process, which is alone with it. */
-export function createMemoryTokenStore(): TokenStore {
-  let kept: AccessToken | undefined
-  const shelf: TokenShelf = {
-    read: async () => kept,
-    write: async (token) => {
-      kept = token
-    },
-  }
-  return { ...shelf, exclusively: (work) => work(shelf) }
-}
 
 /** Renewed when less than a quarter of its validity is left, or this, whichever is less. */
 const LONGEST_EARLY_MS = 5 * 60_000
@@ -36,9 +12,7 @@ type IssuedToken = Pick<AccessToken, 'value'>
 /** Where calls get their bearer token from. */
 export interface Tokens {
   /** Waits for the one fetch in flight where one is due: `current` will hardly have to. */
-  readonly prepare: (signal: AbortSignal) => Promise<void>
-  /** Whether `current` would not have to wait. */
-  readonly isReady: () => boolean
+  readonly prepare: (signal: AbortSignal) => Promise<unknown>
   /** A token that should be accepted, for one call. */
   readonly current: (signal: AbortSignal) => Promise<IssuedToken>
   /** The service did not accept this token. @returns whether `current` can give another one. */
@@ -47,7 +21,7 @@ export interface Tokens {
 
 /** The token that the operator configured; there is no other. */
 export function fixedToken(value: string): Tokens {
-  return { prepare: async () => {}, isReady: () => true, current: async () => ({ value }), reject: () => false }
+  return { prepare: async () => {}, current: async () => ({ value }), reject: () => false }
 }
 
 /** Tokens that can be asked for. */
@@ -84,19 +58,12 @@ export function fetchedTokens({ requestToken, store, clock, addSecret, closed }:
     const early = Math.min((token.expiresAtMs - token.issuedAtMs) / 4, LONGEST_EARLY_MS)
     return clock.now() < token.expiresAtMs - early
   }
-
   const readOrFetch = async (): Promise<AccessToken> => {
     const shared = await store.read(closed)
     if (isUsable(shared)) return shared
-    return store.exclusively(async (shelf) => {
-      const renewed = await shelf.read(closed)
-      if (isUsable(renewed)) return renewed
-      const token = await requestToken({ signal: closed })
-      await shelf.write(token, closed)
-      return token
-    }, closed)
+    const make = async (kept?: AccessToken) => (isUsable(kept) ? kept : await requestToken({ signal: closed }))
+    return await store.replace(make, closed)
   }
-
   const hold = (token: AccessToken): AccessToken => {
     addSecret(token.value)
     held = token
@@ -104,24 +71,15 @@ export function fetchedTokens({ requestToken, store, clock, addSecret, closed }:
     rejected = undefined
     return token
   }
-
-  const ready = (): AccessToken | undefined =>
-    held && (isUsable(held) || (held === unused && !isRejected(held))) ? held : undefined
-
   const obtain = async (signal: AbortSignal): Promise<AccessToken> => {
-    const token = ready()
-    if (token) return token
+    if (held && (isUsable(held) || (held === unused && !isRejected(held)))) return held
     flight ??= readOrFetch()
       .then(hold)
-      .finally(() => {
-        flight = undefined
-      })
+      .finally(() => (flight = undefined))
     return await orAborted(flight, signal)
   }
-
   return {
-    prepare: async (signal) => void (await obtain(signal)),
-    isReady: () => ready() !== undefined,
+    prepare: obtain,
     current: async (signal) => {
       const token = await obtain(signal)
       unused = undefined
@@ -129,12 +87,7 @@ export function fetchedTokens({ requestToken, store, clock, addSecret, closed }:
     },
     renew: async (request, context) => {
       const signal = AbortSignal.any([closed, context.signal])
-      const renewed = await store.exclusively(async (shelf) => {
-        const token = await request({ ...context, signal })
-        await shelf.write(token, signal)
-        return token
-      }, signal)
-      return hold(renewed)
+      return hold(await store.replace(() => request({ ...context, signal }), signal))
     },
     reject: (token) => {
       // A late answer to an older token says nothing about the one held now.

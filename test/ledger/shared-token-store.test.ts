@@ -1,3 +1,4 @@
+import { setImmediate as nextRound } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
@@ -35,7 +36,7 @@ afterAll(async () => {
 
 describe('the token', () => {
   test('is there for the other processes, and in the database it is not to be seen', async () => {
-    await createSharedTokenStore(database.db, application).write(token, signal)
+    await createSharedTokenStore(database.db, application).replace(async () => token, signal)
     expect(await createSharedTokenStore(elsewhere, application).read(signal)).toEqual(token)
     const { rows } = await sql<{ row: string }>`
       select a::text || encode(sealed, 'escape') as row from livehouse_ops.access_tokens a`.execute(elsewhere)
@@ -48,15 +49,15 @@ describe('the token', () => {
     ['another app id', { appId: 'app-2' }],
     ['another address', { authUrl: 'https://other.example' }],
   ])('counts as none with %s', async (_case, change) => {
-    await createSharedTokenStore(database.db, application).write(token, signal)
+    await createSharedTokenStore(database.db, application).replace(async () => token, signal)
     const other = createSharedTokenStore(elsewhere, { ...application, ...change })
     expect(await other.read(signal)).toBeUndefined()
-    await other.write(token, signal)
+    await other.replace(async () => token, signal)
     expect(await other.read(signal)).toEqual(token)
   })
 
   test('counts as none where somebody moved another row to its place', async () => {
-    await createSharedTokenStore(database.db, { ...application, appId: 'app-2' }).write(token, signal)
+    await createSharedTokenStore(database.db, { ...application, appId: 'app-2' }).replace(async () => token, signal)
     await sql`update livehouse_ops.access_tokens set app_id = 'app-1'`.execute(database.db)
     expect(await createSharedTokenStore(database.db, application).read(signal)).toBeUndefined()
   })
@@ -66,25 +67,26 @@ describe('being alone with it', () => {
   test('is for one at a time, and what was written is there for the next', async () => {
     const stores = [database.db, elsewhere, database.db, elsewhere].map((db) => createSharedTokenStore(db, application))
     let inside = 0
-    const turns = stores.map(({ exclusively }) =>
-      exclusively(async (shelf) => {
+    const turns = stores.map(({ replace }) =>
+      replace(async (kept) => {
         inside += 1
         expect(inside).toBe(1)
-        const before = (await shelf.read(signal))?.issuedAtMs ?? 0
-        await shelf.write({ ...token, issuedAtMs: before + 1 }, signal)
+        await nextRound()
         inside -= 1
-        return before
+        return { ...token, issuedAtMs: (kept?.issuedAtMs ?? 0) + 1 }
       }, signal),
     )
-    expect(await Promise.all(turns)).toEqual(expect.arrayContaining([0, 1, 2, 3]))
+    const made = await Promise.all(turns)
+    expect(made.map(({ issuedAtMs }) => issuedAtMs)).toEqual(expect.arrayContaining([1, 2, 3, 4]))
   })
 
   test('ends with the process that has it', async () => {
     const begun = Promise.withResolvers<void>()
     const never = Promise.withResolvers<void>()
-    const dying = createSharedTokenStore(elsewhere, application).exclusively(async () => {
+    const dying = createSharedTokenStore(elsewhere, application).replace(async () => {
       begun.resolve()
       await never.promise
+      return token
     }, signal)
     const died = errorOf(dying)
     await begun.promise
@@ -92,8 +94,8 @@ describe('being alone with it', () => {
       where datname = current_database() and state = 'idle in transaction' and pid <> pg_backend_pid()`.execute(
       database.db,
     )
-    const next = createSharedTokenStore(database.db, application).exclusively(async () => 'next', signal)
-    expect(await next).toBe('next')
+    const next = createSharedTokenStore(database.db, application).replace(async () => token, signal)
+    expect(await next).toBe(token)
     never.resolve()
     expect(await died).toMatchObject({ code: 'db.unreachable' })
   })

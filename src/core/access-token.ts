@@ -1,0 +1,23 @@
+/** A token that 4.1 issued, with what is known of its validity. */
+export interface AccessToken {
+  readonly value: string
+  /** Instants in milliseconds since 1970. */
+  readonly issuedAtMs: number
+  readonly expiresAtMs: number
+}
+
+/** Where the one token of an application is kept for all who share it. */
+export interface TokenStore {
+  readonly read: (signal: AbortSignal) => Promise<AccessToken | undefined>
+  /** Keeps what `make` makes of the token that is there, by one caller at a time among all who share the store. */
+  readonly replace: (
+    make: (kept: AccessToken | undefined) => Promise<AccessToken>,
+    signal: AbortSignal,
+  ) => Promise<AccessToken>
+}
+
+/** Keeps the token in this process, which is alone with it. */
+export function createMemoryTokenStore(): TokenStore {
+  let kept: AccessToken | undefined
+  return { read: async () => kept, replace: async (make) => (kept = await make(kept)) }
+}
