@@ -1,6 +1,6 @@
 import { audiencePeak } from './fragments/audience.ts'
 import { channelCoverage, holdsDay } from './fragments/coverage.ts'
-import { totalDuration, localDay } from './fragments/local-time.ts'
+import { duration, localDay } from './fragments/local-time.ts'
 import { channelId } from './fragments/shared-columns.ts'
 import { type BiColumn, bigint, type BiView, bool, date, numeric, text } from '../view.ts'
 
@@ -106,9 +106,9 @@ export const dailyChannel: BiView = {
     ...count('live_viewers', 'Distinct viewers who watched live', '观看直播的观众数（去重）'),
     ...count('sessions', 'Visits that began on the day', '当日开始的访问次数'),
     ...count('watched_sessions', 'Visits in which anything was watched', '有观看的访问次数'),
-    ...totalDuration('watch', 'd.watch_seconds', 'Watched', '观看时长'),
-    ...totalDuration('live', 'd.live_seconds', 'Watched live', '直播观看时长'),
-    ...totalDuration('replay', 'd.replay_seconds', 'Watched on demand', '点播观看时长'),
+    ...duration('watch', bigint('d.watch_seconds', 'Watched, in seconds', '观看时长（秒）')),
+    ...duration('live', bigint('d.live_seconds', 'Watched live, in seconds', '直播观看时长（秒）')),
+    ...duration('replay', bigint('d.replay_seconds', 'Watched on demand, in seconds', '点播观看时长（秒）')),
     estimated_peak_live_viewers: bigint(
       'coalesce(p.live_viewers, 0)',
       'Largest estimated_live_viewers of a minute of the day (fct_audience_minute)',

@@ -1,5 +1,9 @@
+import { gifts } from '../../streams/gifts.ts'
+import { columnsOf } from './fragments/declared.ts'
 import { moment } from './fragments/local-time.ts'
-import { bigint, type BiView, bool, text } from '../view.ts'
+import { bigint, type BiView, bool, instant, text } from '../view.ts'
+
+const gift = columnsOf(gifts, 'g')
 
 /** Key of a kind of gift. */
 export function giftKey(gift: string): string {
@@ -16,8 +20,8 @@ export const dimGift: BiView = {
   key: ['gift_key'],
   columns: {
     gift_key: text(giftKey('g'), 'Key: gift_type:gift_id', '主键：gift_type:gift_id'),
-    gift_type: text('g.gift_type', 'cash or prop', 'cash（现金）或 prop（道具）', '4.12 type'),
-    gift_id: bigint('g.gift_id', 'Prop id', '礼物 ID', '2.10 gift_id'),
+    gift_type: gift('gift_type'),
+    gift_id: gift('gift_id'),
     gift_title: text(
       `coalesce(l.label, g.gift_type || coalesce(' ' || g.gift_id, ''))`,
       'What to call the gift: the label of the operator, else type and id',
@@ -27,8 +31,8 @@ export const dimGift: BiView = {
     gift_group: text('l.gift_group', 'Group that the operator put the gift in', '运营者给礼物的分组'),
     gift_count: bigint('g.gift_count', 'How often it was given', '收到次数'),
     is_cash: bool(`g.gift_type = 'cash'`, 'Whether it is a cash reward', '是否现金打赏'),
-    ...moment('first_given', 'g.first_given_at', 'First given', '首次收到'),
-    ...moment('last_given', 'g.last_given_at', 'Last given', '最近一次收到'),
+    ...moment('first_given', instant('g.first_given_at', 'First given', '首次收到')),
+    ...moment('last_given', instant('g.last_given_at', 'Last given', '最近一次收到')),
   },
   from: `from (
     select k.gift_type, k.gift_id, sum(k.gift_count)::bigint as gift_count, min(k.given_at) as first_given_at, max(k.last_at) as last_given_at

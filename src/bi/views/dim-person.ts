@@ -1,10 +1,19 @@
-import { totalDuration, moment } from './fragments/local-time.ts'
+import { visitors } from '../../streams/visitors.ts'
+import { columnsOf } from './fragments/declared.ts'
+import { duration, moment } from './fragments/local-time.ts'
 import { identityBasis, personKey, unlistedViewers, viewerKey } from './fragments/identity.ts'
 import { personal } from './fragments/masks.ts'
-import { bigint, type BiView, bool, text } from '../view.ts'
+import { type BiColumn, bigint, type BiView, bool, instant, text } from '../view.ts'
 
 const latest = (column: string) =>
   `(array_agg(v.${column} order by v.last_online_at desc nulls last, v.channel_id, v.user_id) filter (where v.${column} is not null))[1]`
+
+const viewer = columnsOf(visitors, 'p')
+
+function lastSeen(name: Parameters<typeof viewer>[0]): BiColumn {
+  const { words, ...column } = viewer(name)
+  return { ...column, words: { en: `${words.en}, the last seen`, zh: `${words.zh}（最近一次）` } }
+}
 
 export const dimPerson: BiView = {
   name: 'dim_person',
@@ -23,16 +32,10 @@ export const dimPerson: BiView = {
       'What the person is known by: outer_id, assign_id, phone or none',
       '识别依据：outer_id、assign_id、phone 或 none',
     ),
-    outer_id: personal('outer_id', 'p.outer_id', 'External account id', '外部账号 ID', '2.5 outer_id'),
-    assign_id: personal(
-      'assign_id',
-      'p.assign_id',
-      'Third-party id, the last seen',
-      '第三方 ID（最近一次）',
-      '2.5 assign_id',
-    ),
-    nickname: personal('nickname', 'p.nickname', 'Nickname, the last seen', '昵称（最近一次）', '2.5 nick'),
-    phone: personal('phone', 'p.phone', 'Mobile phone number, the last seen', '手机号（最近一次）', '2.5 phone'),
+    outer_id: personal('outer_id', viewer('outer_id')),
+    assign_id: personal('assign_id', lastSeen('assign_id')),
+    nickname: personal('nickname', lastSeen('nickname')),
+    phone: personal('phone', lastSeen('phone')),
     is_identified: bool(
       `p.identity_basis <> 'none'`,
       'Whether anything but the viewer id tells who it is',
@@ -45,11 +48,17 @@ export const dimPerson: BiView = {
     ),
     channel_count: bigint('p.channel_count', 'Number of channels', '涉及的频道数'),
     visit_count: bigint('p.visit_count', 'Number of visits in all channels', '全部频道的访问次数', '2.5 visit_times'),
-    ...totalDuration('watch', 'p.watch_seconds', 'Watched in all channels', '全部频道的观看时长'),
-    ...totalDuration('live', 'p.live_seconds', 'Watched live in all channels', '全部频道的直播观看时长'),
-    ...totalDuration('replay', 'p.replay_seconds', 'Watched on demand in all channels', '全部频道的点播观看时长'),
-    ...moment('first_login', 'p.first_login_at', 'First entry anywhere', '首次进入任一频道'),
-    ...moment('last_online', 'p.last_online_at', 'Last time online anywhere', '最后在线（任一频道）'),
+    ...duration('watch', bigint('p.watch_seconds', 'Watched in all channels, in seconds', '全部频道的观看时长（秒）')),
+    ...duration(
+      'live',
+      bigint('p.live_seconds', 'Watched live in all channels, in seconds', '全部频道的直播观看时长（秒）'),
+    ),
+    ...duration(
+      'replay',
+      bigint('p.replay_seconds', 'Watched on demand in all channels, in seconds', '全部频道的点播观看时长（秒）'),
+    ),
+    ...moment('first_login', instant('p.first_login_at', 'First entry anywhere', '首次进入任一频道')),
+    ...moment('last_online', instant('p.last_online_at', 'Last time online anywhere', '最后在线（任一频道）')),
   },
   from: `from (
     select v.person_key, min(v.identity_basis) as identity_basis, max(v.outer_id) as outer_id, ${latest('assign_id')} as assign_id,

@@ -1,6 +1,10 @@
+import { questionnaires } from '../../streams/questionnaires.ts'
+import { columnsOf } from './fragments/declared.ts'
 import { moment } from './fragments/local-time.ts'
 import { channelId } from './fragments/shared-columns.ts'
-import { type BiView, bool, integer, smallint, text } from '../view.ts'
+import { type BiView, bool, integer, text } from '../view.ts'
+
+const questionnaire = columnsOf(questionnaires, 'q')
 
 export const dimQuestionnaire: BiView = {
   name: 'dim_questionnaire',
@@ -14,22 +18,17 @@ export const dimQuestionnaire: BiView = {
       '主键：channel_id:question_id',
     ),
     ...channelId('q.channel_id'),
-    question_id: text('q.question_id', 'Questionnaire hash id', '问卷 ID', '2.8 question_id'),
-    questionnaire_name: text('q.name', 'Name', '问卷名称', '2.8 name'),
-    position: smallint(
-      'q.position',
-      '0 inside the watch page, 1 before it',
-      '0：观看页内；1：观看页前',
-      '2.8 position',
-    ),
+    question_id: questionnaire('question_id'),
+    questionnaire_name: questionnaire('name'),
+    position: questionnaire('position'),
     question_count: integer(
       'jsonb_array_length(h.title) - 4',
       'Number of questions, as last seen; NULL where no signups have been read',
       '题目数（以最近一次为准）；尚未读取报名时为 NULL',
     ),
     is_before_watching: bool('q.position = 1', 'Whether it stands before the watch page', '是否在观看页之前'),
-    is_open: bool('q.is_open', 'Whether it is on', '是否开启', '2.8 status'),
-    ...moment('created', 'q.created_at', 'Creation', '创建时间', '2.8 created_at'),
+    is_open: questionnaire('is_open'),
+    ...moment('created', questionnaire('created_at')),
   },
   from: `from livehouse.questionnaires q
   left join livehouse_ops.headers h on h.partition = 'channel=' || q.channel_id || '/question=' || q.question_id`,

@@ -1,21 +1,20 @@
+import { managerUsage } from '../../streams/manager-usage.ts'
+import { columnsOf } from './fragments/declared.ts'
 import { moment } from './fragments/local-time.ts'
 import { personal } from './fragments/masks.ts'
-import { type BiColumn, bigint, type BiView, bool, date, integer, numeric, smallint, text } from '../view.ts'
+import { type BiColumn, type BiView, bool, date, integer, numeric, text } from '../view.ts'
+
+const usage = columnsOf(managerUsage, 'u')
 
 /** The counter as it stood, and how much it grew since the snapshot before. */
-function counter(
-  name: string,
-  column: string,
-  en: string,
-  zh: string,
-  source: string,
-): Readonly<Record<string, BiColumn>> {
+function counter(name: string, column: Parameters<typeof usage>[0]): Readonly<Record<string, BiColumn>> {
+  const total = usage(column)
   return {
-    [name]: numeric(`u.${column}`, `${en}, as it stands in all`, `${zh}（累计）`, source),
+    [name]: total,
     [`${name}_delta`]: numeric(
-      `u.${column} - lag(u.${column}) over before`,
-      `${en}, since the snapshot before; negative where the service began anew`,
-      `${zh}（较上一次快照的增量；服务端清零时为负）`,
+      `${total.sql} - lag(${total.sql}) over before`,
+      `${name}, since the snapshot before; negative where the service began anew`,
+      `${name} 较上一次快照的增量；服务端清零时为负`,
     ),
   }
 }
@@ -31,67 +30,35 @@ export const fctManagerUsage: BiView = {
   },
   key: ['manager_id', 'day'],
   columns: {
-    manager_id: bigint('u.manager_id', 'Manager id', '管理员 ID', '2.6 id'),
+    manager_id: usage('manager_id'),
     day: date('u.snapshot_date', 'Day of the service on which it was read; joins dim_date', '读取日期，关联 dim_date'),
-    username: text('u.username', 'User name; leading zeros count', '用户名（前导零有意义）', '2.6 username'),
-    main_account_id: bigint('u.main_account_id', 'Main account id', '主账号 ID', '2.6 belong_to'),
-    outer_id: personal('outer_id', 'u.outer_id', 'Third-party id of the guest', '嘉宾的第三方 ID', '2.6 outer_id'),
-    created_day: date('u.created_on', 'Creation date of the account', '账号创建日期', '2.6 create_date'),
-    channel_count: integer('u.channel_count', 'Number of channels', '频道数', '2.6 act_num'),
-    ...moment('last_login', 'u.last_login_at', 'Last login', '最近登录', '2.6 last_login_time'),
-    ...moment('last_push', 'u.last_push_at', 'Last stream push', '最近推流', '2.6 last_push_stream_time'),
-    limit_type: smallint('u.limit_type', '1 duration, 2 traffic', '1：时长；2：流量', '2.6 limit_type'),
+    username: usage('username'),
+    main_account_id: usage('main_account_id'),
+    outer_id: personal('outer_id', usage('outer_id')),
+    created_day: usage('created_on'),
+    channel_count: usage('channel_count'),
+    ...moment('last_login', usage('last_login_at')),
+    ...moment('last_push', usage('last_push_at')),
+    limit_type: usage('limit_type'),
     limit_unit: text(
       `case u.limit_type when 1 then 'minutes' when 2 then 'GB' end`,
       'Unit of cost_limit: minutes or GB',
       'cost_limit 的单位：minutes（分钟）或 GB',
     ),
-    cost_limit: numeric(
-      'u.cost_limit',
-      'Consumption limit in limit_unit; 0 is unlimited',
-      '消费上限（单位见 limit_unit；0 为不限）',
-      '2.6 costLimit',
-    ),
-    ...counter('watch_minutes', 'cost_total_watch', 'Watch minutes consumed', '观看消费分钟', '2.6 costTotalWatchTime'),
-    ...counter(
-      'live_minutes',
-      'cost_live_watch',
-      'Live watch minutes consumed',
-      '直播消费分钟',
-      '2.6 costLiveWatchTime',
-    ),
-    ...counter(
-      'replay_minutes',
-      'cost_vod_watch',
-      'On-demand watch minutes consumed',
-      '点播消费分钟',
-      '2.6 costVodWatchTime',
-    ),
-    ...counter('traffic_gb', 'cost_transfer', 'Traffic consumed in GB', '消费流量（GB）', '2.6 costTransfer'),
+    cost_limit: usage('cost_limit'),
+    ...counter('watch_minutes', 'cost_total_watch'),
+    ...counter('live_minutes', 'cost_live_watch'),
+    ...counter('replay_minutes', 'cost_vod_watch'),
+    ...counter('traffic_gb', 'cost_transfer'),
     days_since_previous: integer(
       daysBefore,
       'Days since the snapshot before; NULL for the first',
       '距上一次快照的天数；首次为 NULL',
     ),
     is_unlimited: bool('u.cost_limit = 0', 'Whether there is no consumption limit', '是否不限'),
-    is_limit_notified: bool(
-      'u.cost_limit_notification',
-      'Whether the account is told when the limit is reached',
-      '达到上限是否通知',
-      '2.6 cost_limit_notification',
-    ),
-    is_redpack_enabled: bool(
-      'u.redpack_enabled',
-      'Whether red packets are enabled',
-      '是否开启红包',
-      '2.6 is_open_redpack',
-    ),
-    is_live_notify_enabled: bool(
-      'u.live_notify_enabled',
-      'Whether live subscription is enabled',
-      '是否开启直播订阅',
-      '2.6 is_open_live_notify',
-    ),
+    is_limit_notified: usage('cost_limit_notification'),
+    is_redpack_enabled: usage('redpack_enabled'),
+    is_live_notify_enabled: usage('live_notify_enabled'),
     is_gap: bool(
       `coalesce(${daysBefore} > 1, false)`,
       'Whether days without a reading lie before it',

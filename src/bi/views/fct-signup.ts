@@ -1,8 +1,12 @@
+import { signups } from '../../streams/signups.ts'
+import { columnsOf } from './fragments/declared.ts'
 import { eventKey, joinViewer } from './fragments/identity.ts'
 import { local, localDay } from './fragments/local-time.ts'
 import { personal } from './fragments/masks.ts'
 import { channelId, matchedViewer } from './fragments/shared-columns.ts'
-import { type BiView, date, instant, integer, localTime, text } from '../view.ts'
+import { type BiView, date, integer, localTime, text } from '../view.ts'
+
+const signup = columnsOf(signups, 'u')
 
 export const fctSignup: BiView = {
   name: 'fct_signup',
@@ -14,7 +18,7 @@ export const fctSignup: BiView = {
   key: ['questionnaire_key', 'signup_key'],
   columns: {
     ...channelId('u.channel_id'),
-    question_id: text('u.question_id', 'Questionnaire hash id', '问卷 ID', '2.8 question_id'),
+    question_id: signup('question_id'),
     questionnaire_key: text(
       `u.channel_id || ':' || u.question_id`,
       'Questionnaire; joins dim_questionnaire',
@@ -27,7 +31,7 @@ export const fctSignup: BiView = {
     ),
     ...matchedViewer('u', 'user_id'),
     day: date(localDay('u.signed_up_at'), 'Day of the signup; joins dim_date', '报名日期，关联 dim_date'),
-    signed_up_at: instant('u.signed_up_at', 'When the viewer signed up, an instant', '报名时刻', '2.9 last column'),
+    signed_up_at: signup('signed_up_at'),
     signed_up_at_local: localTime(
       local('u.signed_up_at'),
       'When the viewer signed up, wall clock of the service',
@@ -39,19 +43,9 @@ export const fctSignup: BiView = {
       'Number of questions that were answered',
       '已回答的题目数',
     ),
-    nickname: personal(
-      'nickname',
-      'u.nickname',
-      'Nickname or name that was given',
-      '昵称或填写的姓名',
-      '2.9 second column',
-    ),
-    phone: personal('phone', 'u.phone', 'Phone number that was given', '填写的手机号', '2.9 third column'),
-    occurrence: integer(
-      'u.occurrence',
-      '1, 2 … among signups of one viewer and second',
-      '同一观众同一秒报名的序号（1、2 …）',
-    ),
+    nickname: personal('nickname', signup('nickname')),
+    phone: personal('phone', signup('phone')),
+    occurrence: signup('occurrence'),
   },
   from: `from livehouse.signups u
   ${joinViewer('u', 'user_id')}

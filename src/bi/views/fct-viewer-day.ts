@@ -1,7 +1,7 @@
-import { totalDuration, localDay, moment } from './fragments/local-time.ts'
+import { duration, localDay, moment } from './fragments/local-time.ts'
 import { channelCoverage, holdsDay } from './fragments/coverage.ts'
 import { channelId, namedViewer } from './fragments/shared-columns.ts'
-import { bigint, type BiView, bool, date } from '../view.ts'
+import { bigint, type BiView, bool, date, instant } from '../view.ts'
 
 const firstDay = localDay('v.first_login_at')
 
@@ -26,12 +26,15 @@ export const fctViewerDay: BiView = {
       'Visits in which anything was watched',
       '有观看的访问次数',
     ),
-    ...totalDuration('online', 'w.online_seconds', 'Online', '在线时长'),
-    ...totalDuration('watch', 'w.watch_seconds', 'Watched', '观看时长'),
-    ...totalDuration('live', 'w.live_seconds', 'Watched live', '直播观看时长'),
-    ...totalDuration('replay', 'w.replay_seconds', 'Watched on demand', '点播观看时长'),
-    ...moment('first_entered', 'w.first_entered_at', 'First entry of the day', '当日首次进入'),
-    ...moment('last_left', 'w.last_left_at', 'Last leave of a visit that began on the day', '当日访问的最后离开'),
+    ...duration('online', bigint('w.online_seconds', 'Online, in seconds', '在线时长（秒）')),
+    ...duration('watch', bigint('w.watch_seconds', 'Watched, in seconds', '观看时长（秒）')),
+    ...duration('live', bigint('w.live_seconds', 'Watched live, in seconds', '直播观看时长（秒）')),
+    ...duration('replay', bigint('w.replay_seconds', 'Watched on demand, in seconds', '点播观看时长（秒）')),
+    ...moment('first_entered', instant('w.first_entered_at', 'First entry of the day', '当日首次进入')),
+    ...moment(
+      'last_left',
+      instant('w.last_left_at', 'Last leave of a visit that began on the day', '当日访问的最后离开'),
+    ),
     is_watched: bool('coalesce(w.watch_seconds > 0, false)', 'Whether anything was watched', '是否有观看'),
     is_over_one_minute: bool(
       'coalesce(w.watch_seconds >= 60, false)',

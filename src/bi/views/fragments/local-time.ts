@@ -1,4 +1,4 @@
-import { type BiColumn, date, instant, localTime, bigint, double, integer } from '../../view.ts'
+import { type BiColumn, date, double, localTime } from '../../view.ts'
 
 /** The service's wall clock at an instant. */
 export function local(instantSql: string): string {
@@ -10,39 +10,26 @@ export function localDay(instantSql: string): string {
   return `((${instantSql}) at time zone '{zone}')::date`
 }
 
+type ColumnsOf = Readonly<Record<string, BiColumn>>
+
 /** An instant, the wall clock of the service at it, and its day: `NAME_at`, `NAME_at_local`, `NAME_day`. */
-export function moment(
-  name: string,
-  sql: string,
-  en: string,
-  zh: string,
-  source?: string,
-): Readonly<Record<string, BiColumn>> {
+export function moment(name: string, at: BiColumn): ColumnsOf {
   return {
-    [`${name}_at`]: instant(sql, `${en}, an instant`, `${zh}（带时区的时刻）`, source),
-    [`${name}_at_local`]: localTime(local(sql), `${en}, wall clock of the service`, `${zh}（服务所在时区的钟面时间）`),
-    [`${name}_day`]: date(localDay(sql), `${en}, day of the service`, `${zh}（服务所在时区的日期）`),
+    [`${name}_at`]: at,
+    [`${name}_at_local`]: localTime(
+      local(at.sql),
+      `${name}_at on the wall clock of the service`,
+      `${name}_at 的服务当地时间`,
+    ),
+    [`${name}_day`]: date(localDay(at.sql), `Day of the service of ${name}_at`, `${name}_at 所在的服务当地日期`),
   }
 }
 
-type Durations = Readonly<Record<string, BiColumn>>
-
-/** A duration of one record: `NAME_seconds` and `NAME_hours`. */
-export function duration(name: string, sql: string, en: string, zh: string, source?: string): Durations {
+/** A duration in seconds, and the same in hours: `NAME_seconds` and `NAME_hours`. */
+export function duration(name: string, seconds: BiColumn): ColumnsOf {
+  const hours = `(${seconds.sql})::double precision / 3600`
   return {
-    [`${name}_seconds`]: integer(sql, `${en}, in seconds`, `${zh}（秒）`, source),
-    [`${name}_hours`]: double(hours(sql), `${en}, in hours`, `${zh}（小时）`),
+    [`${name}_seconds`]: seconds,
+    [`${name}_hours`]: double(hours, `${name}_seconds in hours`, `${name}_seconds 折合的小时数`),
   }
-}
-
-/** A sum of durations: the same two columns, the seconds as `bigint`. */
-export function totalDuration(name: string, sql: string, en: string, zh: string): Durations {
-  return {
-    [`${name}_seconds`]: bigint(sql, `${en}, in seconds`, `${zh}（秒）`),
-    [`${name}_hours`]: double(hours(sql), `${en}, in hours`, `${zh}（小时）`),
-  }
-}
-
-function hours(seconds: string): string {
-  return `(${seconds})::double precision / 3600`
 }

@@ -1,4 +1,4 @@
-import { type BiColumn, type BiType, type PersonalData, withSource } from '../../view.ts'
+import type { BiColumn, PersonalData } from '../../view.ts'
 import { city, province } from './places.ts'
 
 /** What is masked unless `LIVEHOUSE_MASK` says otherwise; the company's own ids stay clear. */
@@ -47,27 +47,18 @@ export const maskOf: Readonly<Record<PersonalData, (sql: string) => string>> = {
   outer_id: hashed,
 }
 
-const types: Readonly<Partial<Record<PersonalData, BiType>>> = { ip: 'inet' }
-
 /** The value as this reader may see it. @param unless a condition under which everybody sees it */
 export function masked(kind: PersonalData, sql: string, unless?: string): string {
   const condition = unless === undefined ? sees(kind) : `${unless} or ${sees(kind)}`
   return `case when ${condition} then ${sql} else ${maskOf[kind](sql)} end`
 }
 
-/** A column of personal data. */
-export function personal(kind: PersonalData, sql: string, en: string, zh: string, source?: string): BiColumn {
-  const words = withSource({ en, zh }, source)
+/** A column of personal data: the same as this reader may see it. */
+export function personal(kind: PersonalData, { type, sql, words }: BiColumn): BiColumn {
   const isOwnKey = kind === 'assign_id' || kind === 'outer_id'
-  return {
-    type: types[kind] ?? 'text',
-    sql: masked(kind, sql),
-    personal: kind,
-    words: isOwnKey
-      ? words
-      : {
-          en: `${words.en}; masked unless the reader has the role livehouse_pii`,
-          zh: `${words.zh}；没有 livehouse_pii 角色时脱敏`,
-        },
+  const masks = {
+    en: `${words.en}; masked unless the reader has the role livehouse_pii`,
+    zh: `${words.zh}；没有 livehouse_pii 角色时脱敏`,
   }
+  return { type, sql: masked(kind, sql), personal: kind, words: isOwnKey ? words : masks }
 }

@@ -1,5 +1,6 @@
 import { type BiColumn, text } from '../../view.ts'
 import { personKey, personOf, viewerKey } from './identity.ts'
+import { city, province } from './places.ts'
 
 type Columns = Readonly<Record<string, BiColumn>>
 
@@ -7,6 +8,22 @@ const channelWords = ['Channel id; joins dim_channel', '频道 ID，关联 dim_c
 
 export function channelId(sql: string): Columns {
   return { channel_id: text(sql, ...channelWords) }
+}
+
+/** Split from an address. */
+export function places(address: string): Columns {
+  return {
+    province: text(
+      province(address),
+      'Province, split from the address; NULL where it has none',
+      '从地址拆出的省份；拆不出为 NULL',
+    ),
+    city: text(
+      city(address),
+      'City, split from the address; NULL where it cannot be told',
+      '从地址拆出的城市；拆不出为 NULL',
+    ),
+  }
 }
 
 function keys(viewer: string, person: string): Columns {
