@@ -35,16 +35,14 @@ Samples are personal data as they came: nicknames, phone numbers, addresses. lis
     defaultAction: 'list',
     flags: {
       stream: ['a,b', 'only this stream, or these'],
-      all: ['', 'resolved items too', 'list'],
-      raw: ['', 'the sample whole, however long', 'list'],
       json:
-        'prints one JSON object instead: {"groups": [{"stream", "reason", "items", "unresolved", "partitions", "first_seen_at", ' +
-        '"last_seen_at", "sample"}]} of list, {"streams": {NAME: {"items", "inserted", "updated", "superseded", "read_again", ' +
-        '"unreadable"}}, "read_again": [{"stream", "partition"}]} of retry',
+        'prints one JSON object instead: {"groups": [{"stream", "reason", "items", "partitions", "first_seen_at", "last_seen_at", ' +
+        '"sample"}]} of list, {"streams": {NAME: {"extracted", "inserted", "updated", "unchanged", "quarantined"}}, "read_again": ' +
+        '[{"stream", "partition"}]} of retry',
     },
     notes: 'Exit codes: 0 shown or retried, whatever is left, 1 the database cannot be reached, 2 wrong use.',
     examples: `livehouse quarantine
-livehouse quarantine list --stream visitors --raw
+livehouse quarantine list --stream visitors
 livehouse quarantine retry
 livehouse quarantine --json | jq '[.groups[].items] | add'`,
   },
@@ -54,9 +52,8 @@ livehouse quarantine --json | jq '[.groups[].items] | add'`,
     const settings = readSettings(context.environment, readDatabaseSettings)
     await using db = await openWarehouse(context, { settings, source: undefined })
     if (action === 'list') {
-      const sampleLength = values.raw ? undefined : SAMPLE_LENGTH
-      const groups = await readQuarantine(db, { streams: names, includesResolved: values.all, sampleLength })
-      printResult(context, isJson, { groups: groups.map(groupObject) }, describeGroups(groups))
+      const groups = await readQuarantine(db, names, SAMPLE_LENGTH)
+      printResult(context, isJson, { groups: groups.map(snakeCased) }, describeGroups(groups))
       return 0
     }
     // Before the first sync there is nothing in quarantine, and no zone.
@@ -82,44 +79,37 @@ const MOST_PARTITIONS = 3
 /** What is in quarantine, for a person: a paragraph a stream and reason. */
 function describeGroups(groups: readonly QuarantineGroup[]): string[] {
   if (groups.length === 0) return ['nothing is in quarantine']
-  return groups.flatMap(
-    ({ stream, reason, items, unresolved, partitions, firstSeenAt, lastSeenAt, ...rest }, index) => {
-      const resolved = items === unresolved ? '' : ` (${items - unresolved} of them resolved)`
-      const more = partitions.length - MOST_PARTITIONS
-      const places = [...partitions.slice(0, MOST_PARTITIONS), ...(more > 0 ? [`${more} more`] : [])].join(', ')
-      return [
-        ...(index > 0 ? [''] : []),
-        `${stream}: ${counted(items, 'item')}${resolved} of ${places}`,
-        `  reason      ${oneLine(reason)}`,
-        `  first seen  ${minuteOf(firstSeenAt)}, last ${minuteOf(lastSeenAt)}`,
-        `  sample      ${withoutPhones(oneLine(rest.sample))}${rest.isSampleWhole ? '' : '…'}`,
-      ]
-    },
-  )
-}
-
-function groupObject({ isSampleWhole, sample, ...group }: QuarantineGroup): object {
-  return { ...snakeCased(group), sample: isSampleWhole ? sample : `${sample}…` }
+  return groups.flatMap(({ stream, reason, items, partitions, firstSeenAt, lastSeenAt, sample }, index) => {
+    const more = partitions.length - MOST_PARTITIONS
+    const places = [...partitions.slice(0, MOST_PARTITIONS), ...(more > 0 ? [`${more} more`] : [])].join(', ')
+    return [
+      ...(index > 0 ? [''] : []),
+      `${stream}: ${counted(items, 'item')} of ${places}`,
+      `  reason      ${oneLine(reason)}`,
+      `  first seen  ${minuteOf(firstSeenAt)}, last ${minuteOf(lastSeenAt)}`,
+      `  sample      ${withoutPhones(oneLine(sample))}${sample.length < SAMPLE_LENGTH ? '' : '…'}`,
+    ]
+  })
 }
 
 /** What a retry did, for a person: a line a stream, and what the next sync reads again. */
 function describeRetry({ streams, readAgain }: RetryResult): string[] {
   if (streams.size === 0) return ['nothing to retry: no item is unreadable']
-  const header = ['stream', 'items', 'inserted', 'updated', 'superseded', 'read again', 'unreadable']
-  const rows = [...streams].map(([stream, { items, inserted, updated, superseded, readAgain: again, unreadable }]) => {
-    return [stream, items, inserted, updated, superseded, again, unreadable]
+  const header = ['stream', 'items', 'inserted', 'updated', 'unchanged', 'still unreadable']
+  const rows = [...streams].map(([stream, { extracted, inserted, updated, unchanged, quarantined }]) => {
+    return [stream, extracted, inserted, updated, unchanged, quarantined]
   })
-  const unreadable = [...streams.values()].reduce((sum, counts) => sum + counts.unreadable, 0)
   return [
     ...formatTable(header, rows),
     ...readAgain.map(({ stream, partition }) => `${stream} ${partition}: read again with the next sync`),
-    ...(unreadable > 0 ? [`${unreadable} still unreadable: livehouse quarantine list shows why`] : []),
   ]
 }
 
 function retryObject({ streams, readAgain }: RetryResult): object {
-  const byStream = Object.fromEntries([...streams].map(([stream, counts]) => [stream, snakeCased(counts)]))
-  return { streams: byStream, read_again: readAgain }
+  const byStream = [...streams].map(([stream, { extracted, inserted, updated, unchanged, quarantined }]) => {
+    return [stream, { extracted, inserted, updated, unchanged, quarantined }] as const
+  })
+  return { streams: Object.fromEntries(byStream), read_again: readAgain }
 }
 
 function oneLine(text: string): string {

@@ -53,57 +53,55 @@ export interface QuarantineCount {
 
 /** By stream, those with most rows first. */
 export async function readQuarantineCounts(db: Kysely<Database>): Promise<readonly QuarantineCount[]> {
-  const { rows } = await sql<QuarantineCount>`
-    select stream, count(*)::integer as rows, mode() within group (order by reason) as "mostCommonReason"
-    from livehouse_ops.quarantine where resolved_at is null
-    group by stream order by count(*) desc, stream`.execute(db)
-  return rows
+  const rows = await db
+    .selectFrom('livehouse_ops.quarantine')
+    .select(({ fn }) => ['stream', fn.countAll<string>().as('count')])
+    .select(sql<string>`mode() within group (order by reason)`.as('mostCommonReason'))
+    .where('resolved_at', 'is', null)
+    .groupBy('stream')
+    .orderBy('count', 'desc')
+    .orderBy('stream')
+    .execute()
+  return rows.map(({ count, ...row }) => ({ ...row, rows: Number(count) }))
 }
 
-/** Items of one stream that could not be read for the same reason. */
+/** Items of one stream that could not be read for the same reason, and still cannot. */
 export interface QuarantineGroup {
   readonly stream: string
   readonly reason: string
   readonly items: number
-  /** Of these, how many are still unreadable. */
-  readonly unresolved: number
   /** In the order of their names. */
   readonly partitions: readonly string[]
   readonly firstSeenAt: Date
   readonly lastSeenAt: Date
   /** The beginning of the item that came last, as JSON text. */
   readonly sample: string
-  readonly isSampleWhole: boolean
 }
 
-export interface QuarantineQuestion {
-  /** Undefined for every stream. */
-  readonly streams: readonly StreamName[] | undefined
-  readonly includesResolved: boolean
-  /** Characters of the sample; undefined for all of it. */
-  readonly sampleLength: number | undefined
-}
-
-/** What is in quarantine, by stream and reason, the largest groups of a stream first. */
+/** What is in quarantine, by stream and reason, the largest groups of a stream first. @param sampleLength characters of each sample */
 export async function readQuarantine(
   db: Kysely<Database>,
-  { streams, includesResolved, sampleLength }: QuarantineQuestion,
+  streams: readonly StreamName[] | undefined,
+  sampleLength: number,
 ): Promise<readonly QuarantineGroup[]> {
-  const ofStreams = streams === undefined ? sql`true` : sql`stream = any(${[...streams]}::text[])`
-  const wanted = includesResolved ? ofStreams : sql`${ofStreams} and resolved_at is null`
-  const cut = sampleLength === undefined ? sql`raw` : sql`left(raw, ${sampleLength}::integer)`
-  const { rows } = await sql<QuarantineGroup>`
-    with samples as (
-      select distinct on (stream, reason) stream, reason, ${cut} as sample, length(raw) as length
-      from livehouse_ops.quarantine where ${wanted}
-      order by stream, reason, last_seen_at desc, partition, item_hash, ordinal
-    ), groups as (
-      select stream, reason, count(*)::integer as items, count(*) filter (where resolved_at is null)::integer as unresolved,
-        array_agg(distinct partition) as partitions, min(first_seen_at) as "firstSeenAt", max(last_seen_at) as "lastSeenAt"
-      from livehouse_ops.quarantine where ${wanted} group by stream, reason
-    )
-    select groups.*, samples.sample, length(samples.sample) = samples.length as "isSampleWhole"
-    from groups join samples using (stream, reason)
-    order by stream, items desc, reason`.execute(db)
-  return rows
+  const rows = await db
+    .selectFrom('livehouse_ops.quarantine')
+    .select(({ fn }) => [
+      'stream',
+      'reason',
+      fn.countAll<string>().as('count'),
+      fn.min('first_seen_at').as('firstSeenAt'),
+      fn.max('last_seen_at').as('lastSeenAt'),
+    ])
+    // Aggregates into an array, in an order, are beyond the builder.
+    .select(sql<readonly string[]>`array_agg(distinct partition)`.as('partitions'))
+    .select(sql<string>`(array_agg(left(raw, ${sampleLength}::integer) order by last_seen_at desc))[1]`.as('sample'))
+    .where('resolved_at', 'is', null)
+    .$if(streams !== undefined, (query) => query.where('stream', 'in', streams ?? []))
+    .groupBy(['stream', 'reason'])
+    .orderBy('stream')
+    .orderBy('count', 'desc')
+    .orderBy('reason')
+    .execute()
+  return rows.map(({ count, ...row }) => ({ ...row, items: Number(count) }))
 }

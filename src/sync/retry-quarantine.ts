@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Row } from '../core/column.ts'
 import type { OpenItemReader } from '../core/item.ts'
+import { addCounts, type Counts, noCounts } from '../core/outcome.ts'
 import { parsePartition, type Partition, partitionKey, type Window } from '../core/slice.ts'
 import type { RowIdentity, Stream, StreamName } from '../core/stream.ts'
 import { formatWallDate, MINUTE, wallTimeAt } from '../core/wall-clock.ts'
@@ -24,30 +25,13 @@ export interface RetryDeps {
   readonly signal: AbortSignal
 }
 
-/** What became of the items of one stream; `items` is the sum of the others. */
-export interface RetryCounts {
-  readonly items: number
-  readonly inserted: number
-  readonly updated: number
-  /** Read, but the warehouse holds an equal or a newer row of this key. */
-  readonly superseded: number
-  /** Read, but the row has no id: its partition is to be read again. */
-  readonly readAgain: number
-  readonly unreadable: number
-}
-
+/**
+ * `streams`: of each stream, how many items were tried (`extracted`) and what became of them; `unchanged`: the warehouse holds an equal
+ * or a newer row of the key; `quarantined`: still unreadable. `readAgain`: where rows were read that have no id.
+ */
 export interface RetryResult {
-  readonly streams: ReadonlyMap<string, RetryCounts>
+  readonly streams: ReadonlyMap<string, Counts>
   readonly readAgain: readonly { readonly stream: string; readonly partition: string }[]
-}
-
-const noRetryCounts: RetryCounts = {
-  items: 0,
-  inserted: 0,
-  updated: 0,
-  superseded: 0,
-  readAgain: 0,
-  unreadable: 0,
 }
 
 /**
@@ -61,16 +45,16 @@ const noRetryCounts: RetryCounts = {
  */
 export async function retryQuarantine(deps: RetryDeps, names: readonly StreamName[] | undefined): Promise<RetryResult> {
   const { db, timeZone, now, signal } = deps
-  const streams = new Map<string, RetryCounts>()
+  const streams = new Map<string, Counts>()
   const readAgain = new Map<string, { stream: string; partition: string }>()
-  const count = (stream: string, counts: Partial<RetryCounts>) => {
-    streams.set(stream, addCounts(streams.get(stream) ?? noRetryCounts, counts))
+  const count = (stream: string, counts: Partial<Counts>) => {
+    streams.set(stream, addCounts(streams.get(stream) ?? noCounts, counts))
   }
 
   for await (const page of readKeptItems(db, names)) {
     signal.throwIfAborted()
     const superseded = page.filter(isSuperseded)
-    for (const { stream } of superseded) count(stream, { items: 1, superseded: 1 })
+    for (const { stream } of superseded) count(stream, { extracted: 1, unchanged: 1 })
     const unread = page.filter((item) => !isSuperseded(item))
     const groups = Map.groupBy(unread, (item) =>
       JSON.stringify([item.stream, item.partition, item.runId, dayOf(item, timeZone)]),
@@ -78,7 +62,7 @@ export async function retryQuarantine(deps: RetryDeps, names: readonly StreamNam
     const readings = [...groups.values()].flatMap((items) => {
       const reading = readGroup(items, deps)
       const stream = items[0]?.stream ?? ''
-      count(stream, { items: items.length, unreadable: items.length - (reading?.items.length ?? 0) })
+      count(stream, { extracted: items.length, quarantined: items.length - (reading?.items.length ?? 0) })
       return reading ?? []
     })
     for (const { stream, partition, items, rows } of readings) {
@@ -89,7 +73,6 @@ export async function retryQuarantine(deps: RetryDeps, names: readonly StreamNam
         channels: partition.channel === undefined ? undefined : [partition.channel],
         window: windowOf(rows, stream.identity, timeZone),
       })
-      count(stream.name, { readAgain: items.length })
       const place = { stream: stream.name, partition: partitionKey(partition) }
       readAgain.set(`${place.stream} ${place.partition}`, place)
     }
@@ -101,7 +84,7 @@ export async function retryQuarantine(deps: RetryDeps, names: readonly StreamNam
         if (stream.identity) continue
         await keepConflicts(trx, stream, partition, rows, { runId, seenAt, timeZone })
         const { inserted, updated } = await loadRows(trx, stream, freshestOfEach(stream, rows), runId, { isLate: true })
-        count(stream.name, { inserted, updated, superseded: rows.length - inserted - updated })
+        count(stream.name, { inserted, updated, unchanged: rows.length - inserted - updated })
       }
     })
   }
@@ -174,16 +157,5 @@ function pageOf({ headers }: KeptItem, parse: RetryDeps['parse']): Parameters<Re
     echoedPageSize: undefined,
     title: Array.isArray(title) ? title : undefined,
     serviceTimeMs: undefined,
-  }
-}
-
-function addCounts(a: RetryCounts, b: Partial<RetryCounts>): RetryCounts {
-  return {
-    items: a.items + (b.items ?? 0),
-    inserted: a.inserted + (b.inserted ?? 0),
-    updated: a.updated + (b.updated ?? 0),
-    superseded: a.superseded + (b.superseded ?? 0),
-    readAgain: a.readAgain + (b.readAgain ?? 0),
-    unreadable: a.unreadable + (b.unreadable ?? 0),
   }
 }

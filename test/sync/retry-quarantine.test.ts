@@ -81,24 +81,17 @@ const countUnresolved = async () =>
 test('what can be read now becomes a row of the run that received it, and is resolved; the rest stays', async () => {
   const runId = await keep('visitors', 'channel=9', [visitor('a', { nick: 'A' }), visitor('')])
   const { streams: counts, readAgain } = await retry()
-  expect(counts.get('visitors')).toEqual({
-    items: 2,
-    inserted: 1,
-    updated: 0,
-    superseded: 0,
-    readAgain: 0,
-    unreadable: 1,
-  })
+  expect(counts.get('visitors')).toMatchObject({ extracted: 2, inserted: 1, updated: 0, quarantined: 1 })
   expect(readAgain).toEqual([])
   expect(await readVisitors()).toEqual([{ user_id: 'a', nickname: 'A', run_id: runId }])
   expect(await countUnresolved()).toBe(1)
-  expect((await retry()).streams.get('visitors')).toMatchObject({ items: 1, unreadable: 1 })
+  expect((await retry()).streams.get('visitors')).toMatchObject({ extracted: 1, quarantined: 1 })
 })
 
 test('a row that was written after the item was received, or by the same run, is not overwritten', async () => {
   const runId = await keep('visitors', 'channel=9', [visitor('a', { nick: 'stale' })])
   await insertVisitor(await newRun(), 'later')
-  expect((await retry()).streams.get('visitors')).toMatchObject({ updated: 0, superseded: 1 })
+  expect((await retry()).streams.get('visitors')).toMatchObject({ updated: 0, unchanged: 1 })
   expect(await readVisitors()).toMatchObject([{ nickname: 'later' }])
   expect(await countUnresolved()).toBe(0)
 
@@ -116,7 +109,7 @@ test.each([
   async (_, at) => {
     await insertVisitor(await newRun(), 'winner', '2026-11-01 12:00:00')
     await keep('visitors', 'channel=9', [visitor('a', { nick: 'loser', last_online_time: at })])
-    expect((await retry()).streams.get('visitors')).toMatchObject({ updated: 0, superseded: 1 })
+    expect((await retry()).streams.get('visitors')).toMatchObject({ updated: 0, unchanged: 1 })
     expect(await readVisitors()).toMatchObject([{ nickname: 'winner' }])
   },
 )
@@ -129,7 +122,7 @@ test('a signup that can be read is not loaded: it is resolved, and its minute is
     calls, retries, started_at, finished_at) select ${runId}::bigint, stream, partition, '[2026-11-01,2026-11-02)', 'landed',
     'verified', 0, 1, 1, 0, now(), now() from livehouse_ops.quarantine`.execute(db)
   const { streams: counts, readAgain } = await retry()
-  expect(counts.get('signups')).toMatchObject({ items: 1, inserted: 0, readAgain: 1, unreadable: 0 })
+  expect(counts.get('signups')).toMatchObject({ extracted: 1, inserted: 0, quarantined: 0 })
   expect(readAgain).toEqual([{ stream: 'signups', partition: 'channel=9/question=q1' }])
   expect(await countUnresolved()).toBe(0)
   const wall = (text: string) => parseWallTime(text) ?? 0
@@ -152,7 +145,7 @@ test('a record whose id version 2 has for another stays, and one that turns out 
   }
   await quarantineItems(db, unread, [conflictItem(record({ user_id: 'u2' }), 'record_id', ['user_id'])])
   await keep('watch_records_v1', 'channel=9', [record({ user_id: 'u3' }), record({ nick: 'A' })])
-  expect((await retry()).streams.get('watch_records_v1')).toMatchObject({ items: 3, updated: 0, superseded: 3 })
+  expect((await retry()).streams.get('watch_records_v1')).toMatchObject({ extracted: 3, updated: 0, unchanged: 3 })
   const { rows } = await sql<{ raw: string }>`
     select raw from livehouse_ops.quarantine where resolved_at is null order by raw`.execute(db)
   expect(rows.map(({ raw }) => JSON.parse(raw).user_id)).toEqual(['u2', 'u3'])
