@@ -1,4 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
+import { parsePartition } from '../core/slice.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
 import type { ServiceDay } from './latest-readings.ts'
@@ -44,10 +45,14 @@ export async function readUnaskedChannels(db: Kysely<Database>, serviceDay: stri
 
 /** The channels of which slices of this run came back with an answer, proven or not. */
 export async function readAnsweredChannels(db: Kysely<Database>, runId: string): Promise<ReadonlySet<string>> {
-  const { rows } = await sql<{ channel_id: string }>`
-    select distinct substring(partition from '^channel=([^/]+)') as channel_id from livehouse_ops.slices
-    where run_id = ${runId}::bigint and proof <> 'failed' and partition <> 'account'`.execute(db)
-  return new Set(rows.map(({ channel_id }) => channel_id))
+  const rows = await db
+    .selectFrom('livehouse_ops.slices')
+    .select('partition')
+    .distinct()
+    .where('run_id', '=', runId)
+    .where('proof', '!=', 'failed')
+    .execute()
+  return new Set(rows.flatMap(({ partition }) => parsePartition(partition)?.channel ?? []))
 }
 
 /**
@@ -62,9 +67,19 @@ export async function recordChannelAnswers(
 ): Promise<ChannelChanges> {
   return await db.transaction().execute(async (trx) => {
     const known = [...answered]
-    await sql`
-      delete from livehouse_ops.channel_states where channel_id = any(${known}::text[])
-        or channel_id in (select channel_id from livehouse.channels where state = 'retired')`.execute(trx)
+    await trx
+      .deleteFrom('livehouse_ops.channel_states')
+      .where((eb) =>
+        eb.or([
+          eb('channel_id', 'in', [...known, '']),
+          eb(
+            'channel_id',
+            'in',
+            eb.selectFrom('livehouse.channels').select('channel_id').where('state', '=', 'retired'),
+          ),
+        ]),
+      )
+      .execute()
     const strangers = [...unknown].filter((channelId) => !answered.has(channelId))
     await sql`
       insert into livehouse_ops.channel_states as known (channel_id, unknown_days, last_unknown_on, run_id)
@@ -98,7 +113,7 @@ async function changeState(
     .updateTable('livehouse.channels')
     .set({ state: to, run_id: runId, changed_at: sql`now()` })
     .where('state', '=', from)
-    .where(sql<boolean>`channel_id = any(${[...channelIds]}::text[])`)
+    .where('channel_id', 'in', [...channelIds, ''])
     .returning('channel_id')
     .execute()
   return rows.map(({ channel_id }) => channel_id).toSorted()

@@ -171,17 +171,24 @@ export async function* readKeptItems(
   db: Kysely<Database>,
   streams: readonly StreamName[] | undefined,
 ): AsyncIterable<readonly KeptItem[]> {
-  const ofStreams = streams === undefined ? sql`true` : sql`stream = any(${[...streams]}::text[])`
   let last: KeptItem | undefined
   for (;;) {
-    const after: Pick<KeptItem, 'stream' | 'partition' | 'hash' | 'ordinal'> | undefined = last
-    const next = after
-      ? sql`(stream, partition, item_hash, ordinal) > (${after.stream}, ${after.partition}, ${after.hash}, ${after.ordinal})`
-      : sql`true`
-    const { rows } = await sql<KeptItem>`
-      select stream, partition, item_hash as hash, ordinal, raw, reason, headers, run_id as "runId", last_seen_at as "lastSeenAt"
-      from livehouse_ops.quarantine where resolved_at is null and ${ofStreams} and ${next}
-      order by stream, partition, item_hash, ordinal limit ${sql.lit(PAGE)}`.execute(db)
+    const { stream = '', partition = '', hash = '', ordinal = 0 } = last ?? {}
+    const rows: readonly KeptItem[] = await db
+      .selectFrom('livehouse_ops.quarantine')
+      .select(['stream', 'partition', 'item_hash as hash', 'ordinal', 'raw', 'reason', 'headers'])
+      .select(['run_id as runId', 'last_seen_at as lastSeenAt'])
+      .where('resolved_at', 'is', null)
+      .$if(streams !== undefined, (query) => query.where('stream', 'in', streams ?? []))
+      .where((eb) =>
+        eb(eb.refTuple('stream', 'partition', 'item_hash', 'ordinal'), '>', eb.tuple(stream, partition, hash, ordinal)),
+      )
+      .orderBy('stream')
+      .orderBy('partition')
+      .orderBy('item_hash')
+      .orderBy('ordinal')
+      .limit(PAGE)
+      .execute()
     if (rows.length > 0) yield rows
     if (rows.length < PAGE) return
     last = rows.at(-1)
@@ -191,15 +198,17 @@ export async function* readKeptItems(
 /** Notes that these items have become rows. In the transaction of the rows. */
 export async function resolveItems(trx: Kysely<Database>, items: readonly KeptItem[], at: Date): Promise<void> {
   if (items.length === 0) return
-  const columns = [
-    sql`${items.map(({ stream }) => stream)}::text[]`,
-    sql`${items.map(({ partition }) => partition)}::text[]`,
-    sql`${items.map(({ hash }) => hash)}::text[]`,
-    sql`${items.map(({ ordinal }) => ordinal)}::integer[]`,
-  ]
-  await sql`
-    update livehouse_ops.quarantine set resolved_at = ${at}
-    where (stream, partition, item_hash, ordinal) in (select * from unnest(${sql.join(columns)}))`.execute(trx)
+  await trx
+    .updateTable('livehouse_ops.quarantine')
+    .set({ resolved_at: at })
+    .where((eb) =>
+      eb(
+        eb.refTuple('stream', 'partition', 'item_hash', 'ordinal'),
+        'in',
+        items.map((item) => eb.tuple(item.stream, item.partition, item.hash, item.ordinal)),
+      ),
+    )
+    .execute()
 }
 
 const REASON = 'conflict'
