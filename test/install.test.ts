@@ -64,28 +64,6 @@ describe('whether it is current', () => {
     await install()
     expect(calls()).toHaveLength(2)
   })
-
-  test('is told by the times after a plain npm ci', async () => {
-    const { root, calls, install } = createProject()
-    mkdirSync(join(root, 'node_modules'))
-    writeFileSync(join(root, 'node_modules', '.package-lock.json'), '{}')
-    const [earlier, later] = [new Date(2001, 0, 1), new Date(2002, 0, 1)]
-    utimesSync(join(root, 'package-lock.json'), earlier, earlier)
-    await install()
-    expect(calls()).toHaveLength(0)
-    utimesSync(join(root, 'node_modules', '.package-lock.json'), earlier, earlier)
-    utimesSync(join(root, 'package-lock.json'), later, later)
-    await install()
-    expect(calls()).toHaveLength(1)
-  })
-
-  test.each(['node_modules', 'node_modules/.package-lock.json'])('is asked again when %s is gone', async (path) => {
-    const { root, calls, install } = createProject()
-    await install()
-    rmSync(join(root, path), { recursive: true })
-    await install()
-    expect(calls()).toHaveLength(2)
-  })
 })
 
 describe('the guard', () => {
@@ -102,29 +80,6 @@ describe('the guard', () => {
     putGuard(String(gone.pid))
     expect(await install()).toMatchObject({ code: 0 })
     expect(calls()).toHaveLength(1)
-  })
-
-  test('that nobody signed is taken over when it is old', async () => {
-    const { calls, install, guard } = createProject()
-    mkdirSync(guard)
-    const longAgo = new Date(2001, 0, 1)
-    utimesSync(guard, longAgo, longAgo)
-    expect(await install()).toMatchObject({ code: 0 })
-    expect(calls()).toHaveLength(1)
-  })
-
-  test('of a living process is waited for', async () => {
-    const { root, calls, install, guard, putGuard } = createProject()
-    putGuard(String(process.pid))
-    const waiting = install()
-    // Time enough for another project to install: this one has not begun.
-    await createProject().install()
-    expect(calls()).toHaveLength(0)
-    mkdirSync(join(root, 'node_modules'))
-    writeFileSync(join(root, 'node_modules', '.package-lock.json'), '{}')
-    rmSync(guard, { recursive: true })
-    expect(await waiting).toEqual({ code: 0, err: '' })
-    expect(calls()).toHaveLength(0)
   })
 })
 

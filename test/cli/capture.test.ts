@@ -3,12 +3,9 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { parseExact } from '../../src/service/json.ts'
-import { readListPage } from '../../src/service/list-page.ts'
 import { capture } from '../../src/cli/capture.ts'
 import { html, refusal } from '../../src/emulator/fault-effects.ts'
 import type { Emulator } from '../../src/emulator/server.ts'
-import { streams } from '../../src/streams/registry.ts'
-import { itemReader } from '../../src/transform/field.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
 import { startEmulatedService } from '../helpers/emulated-service.ts'
@@ -78,31 +75,6 @@ test('no value of a person or of the company is in any file', async () => {
     value.length > 5 ? text.includes(JSON.stringify(value).slice(1, -1)) : text.includes(JSON.stringify(value))
   for (const [file, text] of texts) {
     expect([file, values.filter((value) => isIn(text, value))]).toEqual([file, []])
-  }
-})
-
-test('the transformers read a captured answer as they read the real one', async () => {
-  await using service = await startEmulatedService({ viewers: 200 })
-  const { texts } = await captureOf(service.emulator)
-  for (const [file, text] of texts) {
-    const stream = streams.find(({ section, name }) => file.startsWith(`${section}-${name}`))
-    if (stream === undefined) throw new Error(`no stream reads ${file}`)
-    const { request, answer } = capturedSchema.parse(parseExact(text))
-    expect(answer.status).toBe(200)
-    const partition = {
-      channel: /activities\/(\w+)\//.exec(request.path)?.[1] ?? '',
-      type: 'cash',
-      question: request.body?.question_id ?? 'q',
-    }
-    const list = { stream, partition }
-    const read = itemReader(stream, { partition, serviceDay: '2026-11-20' })
-    const page = readListPage({ list, page: 1, pageSize: 20 }, file, {
-      json: answer.body,
-      serviceTimeMs: undefined,
-    })
-    const rows = page.items.map((item) => read(item, page))
-    expect(rows.length).toBeGreaterThan(2)
-    expect(rows.map((row) => (row.kind === 'row' ? row.unreadFields : row.reason))).toEqual(rows.map(() => []))
   }
 })
 

@@ -123,21 +123,6 @@ test('a backfill that was begun is estimated by what is left of it, and by the w
   expect((await dryRunJson(account, backfill, [...argv, '--only-gaps'])).streams.watch_records.slices).toBe(2)
 })
 
-test('a channel that cannot be asked counts as a call, and one that another source owns is refused', async () => {
-  await using account = await startAccount()
-  const { emulator, run } = account
-  emulator.faults.push({ effect: refusal(404002), endpoint: 'visitorList' })
-  const visitors = ['--streams', 'visitors']
-  expect((await dryRunJson(account, sync, visitors)).streams.visitors).toMatchObject({ calls: 2, is_at_least: true })
-  emulator.faults.length = 0
-  await run(sync, visitors)
-  const other = await run(sync, ['--dry-run', ...visitors], { LIVEHOUSE_TIMEZONE: 'Europe/Berlin' })
-  expect(other.error).toMatchObject({ code: 'db.otherSource' })
-  expect((await run(sync, ['--dry-run', '--until', '06:00'])).problems).toEqual([
-    '--until ends a run; --dry-run begins none',
-  ])
-})
-
 const used = (scope: string, left: number): ScopeBudget => ({ scope, used: 10 - left, left, spentAt: null })
 const account = (left: number, budget = 10): CallBudget => {
   return { serviceDay: '2026-11-20', budget, scope: 'account', scopes: [used('account', left)] }

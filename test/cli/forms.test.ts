@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { forms } from '../../src/cli/forms.ts'
 import { sync } from '../../src/cli/sync.ts'
-import { migrateDown } from '../../src/store/migrate.ts'
 import { openAs } from '../helpers/open-as.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { createTestDatabase, databaseUrl, type TestDatabase } from '../helpers/postgres.ts'
@@ -120,27 +119,6 @@ test('a question that is cleared is seen by analysts at once, in every view, unt
   expect((await run('list', 'q')).printed.join('\n')).toMatch(/^ *1 +城市 +cleared +城市\n *2 +其他 +masked +其他$/m)
 })
 
-test('the view follows headers that have changed; signups under the old ones do not answer the new ones', async () => {
-  await using database = await createTestDatabase()
-  await addForm(database, '9', 'q', ['a', 'b'])
-  const run = verbOn(database)
-  await run('publish', 'q')
-  const read = async () => (await sql`select * from livehouse_forms.form_q`.execute(database.db)).rows
-  await setHeaders(database.db, '9', 'q', ['a', 'other', 'more'])
-  await run('list')
-  expect(await read()).toMatchObject([{ a: 'answer 1', other: null, more: null }])
-  await sql`create view public.mine as select other from livehouse_forms.form_q`.execute(database.db)
-  await setHeaders(database.db, '9', 'q', ['a', 'other', 'more', 'last'])
-  await run('list')
-  expect(await read()).toMatchObject([{ last: null }])
-  await setHeaders(database.db, '9', 'q', ['a'])
-  expect((await run('list')).remarked.join('\n')).toMatch(/form_q is not up to date: .*view public.mine stands on/)
-  await sql`drop view public.mine`.execute(database.db)
-  expect((await run('unpublish', 'q')).remarked).toContain('taken away: livehouse_forms.form_q')
-  const { rows } = await sql`select to_regclass('livehouse_forms.form_q') is null as gone`.execute(database.db)
-  expect(rows).toEqual([{ gone: true }])
-})
-
 test('after a sync that brings other headers the view has them, with the answers', async () => {
   await using account = await startAccount()
   await account.run(sync, ['--streams', 'questionnaires,signups'])
@@ -224,15 +202,4 @@ test.each([
 ])('wrong use %j is refused before the database is asked', async (argv, problem) => {
   const environment = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
   expect((await runVerb(forms, argv, { environment })).problems.join('\n')).toContain(problem)
-})
-
-test('migrating down takes the views along', async () => {
-  await using database = await createTestDatabase()
-  await addForm(database, '9', 'q', ['a'])
-  await verbOn(database)('publish', 'q')
-  await migrateDown(database.db)
-  const { rows } = await sql`select from pg_views where schemaname in ('livehouse_forms', 'livehouse_bi')`.execute(
-    database.db,
-  )
-  expect(rows).toEqual([])
 })

@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
@@ -17,9 +15,7 @@ import { forgetCoverage } from '../../src/ledger/coverage.ts'
 import { streams } from '../../src/streams/registry.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
-import { runVerb } from '../helpers/run-verb.ts'
 import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
-import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
 
 const HOUR_MS = 3_600_000
@@ -85,24 +81,6 @@ test('a channel that failed shows in the partitions and in the coverage, until i
     pipeline.database.db,
   )
   expect((await runOn(pipeline)).out).toMatch(/^watch_records .*2026-11-20 14:25 +1 verified +1$/m)
-})
-
-test('a channel that is covered up to its end is not the least covered; one that is not is', async () => {
-  await using pipeline = await startPipeline()
-  await pipeline.sync()
-  const [ended = '', other = ''] = pipeline.emulator.channelIds
-  const window = { from: parseWallTime('2026-11-18') ?? 0, to: parseWallTime('2026-11-21') ?? 0 }
-  await forgetCoverage(pipeline.database.db, { streams: ['watch_records'], channels: [ended], window })
-  const file = join(createTemporaryFolder('channels'), 'channels.csv')
-  const runUntil = async (until: string) => {
-    writeFileSync(file, `channel_id,until\n${ended},${until}\n${other},\n`)
-    const environment = { DATABASE_URL: pipeline.database.url, LIVEHOUSE_CHANNELS: `@${file}` }
-    return (
-      await runVerb(status, [], { clock: { now: () => pipeline.clock.nowMs, sleep: async () => {} }, environment })
-    ).printed.join('\n')
-  }
-  expect(await runUntil('2026-11-17')).toMatch(/^watch_records .*2026-11-20 14:25 /m)
-  expect(await runUntil('2026-11-18')).toMatch(/^watch_records .*2026-11-18 00:00 /m)
 })
 
 test('quarantine is counted by stream with its most common reason', async () => {

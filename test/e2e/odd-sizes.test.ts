@@ -4,7 +4,6 @@ import { findExcess, parseExact } from '../../src/service/json.ts'
 import { createSecrets } from '../../src/service/secrets.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { fieldValue } from '../../src/emulator/fault-effects.ts'
-import { readCookies } from '../../src/web/access.ts'
 import { gifts } from '../../src/streams/gifts.ts'
 import { visitors } from '../../src/streams/visitors.ts'
 import { itemReader } from '../../src/transform/field.ts'
@@ -16,15 +15,10 @@ import { startAccount } from '../helpers/start-account.ts'
 /** Bodies of about `size` characters that a careless reader takes long over. */
 const bodies: Readonly<Record<string, (size: number) => string>> = {
   'a text of digits': (size) => JSON.stringify([{ nick: '1'.repeat(size) }]),
-  'a text of dots': (size) => JSON.stringify([{ nick: '.'.repeat(size) }]),
   'a text of exponents': (size) => JSON.stringify([{ nick: '1e100'.repeat(size / 5) }]),
-  'a text of escapes': (size) => JSON.stringify([{ nick: '\\"'.repeat(size / 4) }]),
   'an integer': (size) => `[{"visit_times":${'7'.repeat(size)}}]`,
-  'a decimal': (size) => `[{"money":0.1${'0'.repeat(size)}1}]`,
   'an exponent': (size) => `[{"money":1e${'9'.repeat(size)}}]`,
   'zeros before an amount': (size) => `[{"money":"${'0'.repeat(size)}x"}]`,
-  'blanks in a time': (size) => `[{"uptime":"2026-11-20${' '.repeat(size)}x"}]`,
-  'many small numbers': (size) => `[${'1,'.repeat(size / 2)}1]`,
   'lists in lists': (size) => '['.repeat(size / 2) + ']'.repeat(size / 2),
   'an errcode': (size) => `{"errcode":${'9'.repeat(size)},"msg":"${'?a='.repeat(size / 3)}"}`,
 }
@@ -95,15 +89,6 @@ describe('time grows with the size of what came, and no faster', () => {
       isLinear((size) => {
         const text = bodyOf(size)
         return () => readBody(text)
-      }),
-    ).toBe(true)
-  })
-
-  test.each([' ', 'a', ';', '=', 'a= '])('cookies of %j', (part) => {
-    expect(
-      isLinear((size) => {
-        const header = `${part.repeat(size / part.length)}x`
-        return () => void readCookies(header)
       }),
     ).toBe(true)
   })

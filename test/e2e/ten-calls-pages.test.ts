@@ -41,14 +41,6 @@ test('a page from which a row is missing does not end the list', async () => {
   expect((await readIds()).size).toBe(499)
 })
 
-test('a service that serves 30 rows a page where 100 are asked for is read to its end', async () => {
-  account.setRecords(500)
-  account.emulator.faults.push({ effect: clampedTo(30), endpoint: 'userRecords' })
-  expect(await runForDays()).toMatchObject({ code: 0 })
-  expect(account.callsByDay()).toEqual([10, 10])
-  await expectTruth(account, ['watch_records_v1'])
-})
-
 test.each([30, 300])('%d rows end where the service gives its last page again past the end', async (rows) => {
   account.emulator.switches.beyondLastPage = 'repeat-last'
   account.setRecords(rows)

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { startEmulatedService } from '../helpers/emulated-service.ts'
-import { rawCall } from '../helpers/raw-call.ts'
 
 const RECORDS = '/v2/activities/:channel/userRecordList'
 const GIFTS = '/v1/activities/:channel/giftRunning'
@@ -45,30 +44,5 @@ describe('what is wrong with a request is refused', () => {
     service.emulator.switches.errcodeStatus = 'matching'
     const shown = await service.call(method, path, body)
     expect(shown).toMatchObject({ status: Math.floor(errcode / 1000), json: { errcode } })
-  })
-})
-
-describe('the bearer', () => {
-  const paths = [
-    ['POST', RECORDS, 'errors'],
-    ['POST', '/v1/activities/:channel/userRecords', 'errors'],
-    ['POST', '/v2/activities/:channel/visitorList', 'errors'],
-    ['POST', GIFTS, 'errors'],
-    ['POST', SIGNUPS, 'errcode'],
-    ['GET', QUESTIONS, 'errcode'],
-    ['GET', '/v1/account/managers', 'errors'],
-    ['GET', '/v1/account/managersUsage', 'errors'],
-    ['POST', '/v1/activities/:channel/saveMenu', 'errors'],
-    ['PUT', '/v1/activities/:channel/saveMenu/1', 'errors'],
-  ] as const
-
-  test.each(paths)('%s %s asks for it', async (method, path, family) => {
-    await using service = await startEmulatedService()
-    const url = service.emulator.baseUrl + path.replace(':channel', service.channelId)
-    const expected = family === 'errors' ? { errors: { code: 401001 } } : { errcode: 401001 }
-    for (const bearer of [undefined, 'wrong', '']) {
-      const answer = await rawCall({ method, url, bearer, body: {} })
-      expect(answer).toMatchObject({ status: 401, json: expected })
-    }
   })
 })

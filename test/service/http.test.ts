@@ -1,4 +1,3 @@
-import { createServer } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { createHttp, type Http, type HttpOptions } from '../../src/service/http.ts'
@@ -60,19 +59,6 @@ describe('proxies', () => {
     expect((await through.exchange(call, openContext())).text).toBe('{"proxied":"service.invalid"}')
     await using around = openHttp(service.url, { proxies: { ...proxies, none: '127.0.0.1' } })
     expect((await around.exchange(call, openContext())).text).toBe('"direct"')
-  })
-
-  test('those of the environment are not read here', async () => {
-    await using service = await startScriptedService(() => ({ json: 'direct' }))
-    const before = process.env.HTTP_PROXY
-    process.env.HTTP_PROXY = 'http://127.0.0.1:1'
-    try {
-      await using http = openHttp(service.url)
-      expect((await http.exchange(call, openContext())).text).toBe('"direct"')
-    } finally {
-      if (before === undefined) delete process.env.HTTP_PROXY
-      else process.env.HTTP_PROXY = before
-    }
   })
 })
 
@@ -142,27 +128,5 @@ describe('failures of transport', () => {
   test('a connection that is closed without an answer', async () => {
     await using service = await startScriptedService(() => ({ raw: (response) => response.destroy() }))
     expect(await failureOf(service.url)).toMatchObject({ code: 'api.unreachable' })
-  })
-
-  test('a body that ends before its length', async () => {
-    await using service = await startScriptedService(() => ({
-      raw: (response) => {
-        response.writeHead(200, { 'content-length': '100' })
-        response.write('{"total_num":')
-        setImmediate(() => response.destroy())
-      },
-    }))
-    const error = await failureOf(service.url)
-    expect(error).toMatchObject({ code: 'api.badBody' })
-  })
-
-  test('something that does not speak HTTP', async () => {
-    const server = createServer((socket) => socket.end('SSH-2.0-OpenSSH_9\r\n'))
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const address = server.address()
-    const port = typeof address === 'object' ? address?.port : 0
-    const error = await failureOf(`http://127.0.0.1:${port}`)
-    server.close()
-    expect(error).toMatchObject({ code: 'api.unreachable' })
   })
 })

@@ -84,24 +84,6 @@ describe('without JavaScript', () => {
     // Rows written, hours watched, calls made once, calls of the hour.
     for (const value of ['120', '12.5', '38', '40']) expect(page).toMatch(new RegExp(`data-value="${value}"`))
   })
-
-  test('the coverage says in words what its bars show', () => {
-    expect(page).toMatch(/role="img" aria-label="29 of 30 days complete"/)
-    const facts = makeFacts({
-      open: [makeReading({ kind: 'gap' }), makeReading({ kind: 'problem', window: undefined })],
-    })
-    expect(overview(facts)).toMatch(/aria-label="[^"]*gap: 17 Nov – 18 Nov/)
-  })
-})
-
-test('states are told by words beside colours', () => {
-  const runs = [
-    makeRun({ status: 'partial', streams: [{ stream: 'gifts', counts: counts(), slices: { short: 2, verified: 3 } }] }),
-  ]
-  const page = overview(makeFacts({ runs, open: [makeReading()] }))
-  expect(page).toContain('</svg>partial</span>')
-  expect(page).toContain('</svg>2 short</span>')
-  expect(page).toContain('Last night is not complete')
 })
 
 describe('with a thousand channels', () => {
