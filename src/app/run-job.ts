@@ -9,6 +9,7 @@ import type { Stream } from '../core/stream.ts'
 import { DAY, formatWallTime, parseWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
 import { abandonBackfill, openBackfill } from '../ledger/backfills.ts'
+import type { RunPhases } from '../sync/run-streams.ts'
 import { findStream, streams, withLists } from '../streams/registry.ts'
 import type { AppContext } from './context.ts'
 import { requestHeartbeat } from './report-causes.ts'
@@ -31,6 +32,8 @@ interface JobDeps {
   readonly connection: RunConnection
   /** The settings for a run, with the channels that the job is for; read anew for each run. @throws config.invalid */
   readonly readSettings: (job: Job) => ExtractionSettings
+  /** Who does what a run plans; this process when not given. */
+  readonly runPhases?: RunPhases
   /** Gets what came of each run. */
   readonly onResult?: (outcome: RunOutcome | AuditOutcome) => void
 }
@@ -92,7 +95,7 @@ async function runAuditJob(context: AppContext, { range }: AuditJob, { db, conne
 async function runBackfillJob(
   context: AppContext,
   definition: BackfillJob,
-  { db, connection, job, settings }: JobRequest,
+  { db, connection, runPhases, job, settings }: JobRequest,
 ) {
   const { signal } = context
   const { serviceClock: clock } = connection
@@ -109,6 +112,7 @@ async function runBackfillJob(
     range: { window, backfillId, onlyGaps: wanted.onlyGaps },
     clock,
     connection,
+    runPhases,
   })
   // Tomorrow the range is another one: nobody comes back to this.
   const isFixed = !('lastDays' in definition.range) && definition.range.to !== undefined
@@ -117,7 +121,8 @@ async function runBackfillJob(
 }
 
 /** Brings the streams of a job up to now, as its definition says. */
-async function runSyncJob(context: AppContext, definition: SyncJob, { db, connection, job, settings }: JobRequest) {
+async function runSyncJob(context: AppContext, definition: SyncJob, request: JobRequest) {
+  const { db, connection, runPhases, job, settings } = request
   const { lookbackDays, settleMinutes, rereadDays, until } = definition
   const tuning = { lookbackDays, settleMinutes, rereadDays }
   return await runExtraction(context, {
@@ -130,6 +135,7 @@ async function runSyncJob(context: AppContext, definition: SyncJob, { db, connec
     planStreams: (now) => syncPlan(db, settings, now, tuning),
     until,
     connection,
+    runPhases,
   })
 }
 

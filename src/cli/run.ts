@@ -7,7 +7,6 @@ import { createRunJob } from '../app/run-job.ts'
 import type { RunOutcome } from '../core/outcome.ts'
 import { createProgressBoard } from '../app/progress-board.ts'
 import { runByHand } from '../scheduler/perform-run.ts'
-import { thisProcess } from '../ledger/leases.ts'
 import { describeAudit } from './audit/report.ts'
 import type { CliContext } from './command.ts'
 import { exitCodeOfStatus } from './failure.ts'
@@ -62,7 +61,7 @@ async function runNamed(context: CliContext, name: string): Promise<RunOutcome |
     onResult: (brought) => (result = brought),
   })
   try {
-    await runByHand(job, thisProcess(), { db, clock, log, signal, board: createProgressBoard(), runJob })
+    await runByHand(job, { db, clock, log, signal, board: createProgressBoard(), runJob })
   } finally {
     // A run tells of itself; what fails before there is one is told here.
     await reportCauses(context, db, { alerts, service })

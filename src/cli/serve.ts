@@ -20,17 +20,23 @@ import type { Database } from '../store/database.ts'
 import { readMigrationStatus } from '../store/migrate.ts'
 import { startStatusServer } from '../web/start-status-server.ts'
 import { createProgressBoard, type ProgressBoard } from '../app/progress-board.ts'
+import { fanOut } from '../scheduler/fan-out.ts'
+import { createGiveUpHandler, createRunHandler, queuedRun, type QueuedRun } from '../scheduler/perform-run.ts'
+import { openQueue } from '../scheduler/queue.ts'
+import { workOnPartitions } from '../scheduler/run-partition.ts'
 import { serveJobs } from '../scheduler/serve-jobs.ts'
+import { workOn } from '../scheduler/work-on.ts'
 import { openTimetable } from '../scheduler/timetable.ts'
 import { thisProcess } from '../ledger/leases.ts'
 import type { CliContext } from './command.ts'
 import { outcomeOf, loadConfiguredJobs, readJobSettings, type JobState, readJobStates } from './jobs.ts'
 import { createPlainProgress } from './plain-progress.ts'
+import { DEFAULT_CONCURRENCY } from './worker.ts'
 import { defineCommand } from './usage.ts'
 import type { JobView } from '../web/facts.ts'
 
-/** Of the pool, besides those that each running job holds for its locks. */
-const SHARED_CONNECTIONS = 10
+/** Of the pool, besides those that each running job holds for its leases. */
+const SHARED_CONNECTIONS = 11
 const CONNECTIONS_PER_JOB = 3
 
 /** `livehouse serve`: the jobs, by their schedule. */
@@ -39,8 +45,9 @@ export const serve = defineCommand(
     verb: 'serve',
     about: `Runs the jobs of jobs/, or of LIVEHOUSE_JOBS_DIR, when they are due, until Ctrl-C or SIGTERM. What was missed while nothing
 served is made up for once. No job overlaps with itself, and any number of processes may serve one database: each time at which
-a job is due is run by one of them. A run that is interrupted, or whose process dies, is taken up again by who is there next. A
-database that goes is waited for. Job files are read at the start.
+a job is due is run by one of them. What a run reads is queued by partition, for this process and for every livehouse worker. A run
+that is interrupted, or whose process dies, is begun again within a minute. A database that goes is waited for. Job files are read at
+the start.
 
 Answers on LIVEHOUSE_HTTP (default 127.0.0.1:8787; off for not at all): a status page in English and Chinese, which only
 reads; /healthz, 200 while the process lives; /readyz, 200 while the database answers and has every migration, as JSON;
@@ -74,45 +81,47 @@ LIVEHOUSE_HTTP=0.0.0.0:8787 LIVEHOUSE_HTTP_TOKEN_FILE=/run/secrets/http-token li
     // One for all jobs: the ceiling of calls holds for all of them together.
     await using connection = await openRunConnection(context, service, db, { onCall: statusPage.onCall })
     const runContext = { ...context, openProgress: async () => createPlainProgress(log, clock) }
+    await using queue = await openQueue(context, database)
     const worker = thisProcess()
 
     for (const line of describeNext(enabled, clock.now())) context.remark(line)
     log.info('serve.started', { worker, jobs: enabled.map(({ name }) => name) })
-    const over = new AbortController()
-    const watching = watchAlerts(
-      { ...context, signal: AbortSignal.any([signal, over.signal]) },
-      {
-        db,
-        settings: alerts,
-        service,
-        jobs: enabled,
-        readChannels: () => readSettings(environment, readChannelsIfAny),
-        readSettings: readSettingsOf,
-      },
-    )
-    try {
-      await serveJobs({
-        db,
-        clock,
-        log,
-        signal,
-        board,
-        jobs,
-        runJob: createRunJob(runContext, { db, connection, readSettings: readSettingsOf }),
-        scheduler: {
-          schedulerId: randomUUID(),
-          worker,
-          jobs: Object.fromEntries(jobs.map(({ name, digest }) => [name, digest])),
-          startedAt: new Date(clock.now()),
-        },
-      })
-    } finally {
-      over.abort()
-      await watching
+    const runJob = createRunJob(runContext, { db, connection, readSettings: readSettingsOf, runPhases: fanOut(queue) })
+    const performs = { db, clock, log, board, runJob }
+    const scheduler = {
+      schedulerId: randomUUID(),
+      worker,
+      jobs: Object.fromEntries(jobs.map(({ name, digest }) => [name, digest])),
+      startedAt: new Date(clock.now()),
     }
+    const send = async (run: QueuedRun) => await queue.send('runs', [queuedRun(run)])
+    const readChannels = () => readSettings(environment, readChannelsIfAny)
+    await runSideBySide(signal, (ends) => {
+      const work = { queue, log, signal: ends, concurrency: Math.max(1, enabled.length) }
+      const partitions = { queue, db, service, connection, concurrency: DEFAULT_CONCURRENCY }
+      const alerting = { db, settings: alerts, service, jobs: enabled, readChannels }
+      return [
+        serveJobs({ db, clock, log, signal: ends, jobs, scheduler, send, afterLook: () => queue.lookAgain('runs') }),
+        workOn({ ...work, name: 'runs', handle: createRunHandler(performs) }),
+        workOn({ ...work, name: 'given-up', handle: createGiveUpHandler(performs) }),
+        workOnPartitions({ ...context, signal: ends }, partitions),
+        watchAlerts({ ...context, signal: ends }, { ...alerting, readSettings: readSettingsOf }),
+      ]
+    })
     return 0
   },
 )
+
+/** Waits for all parts; where one of them fails, the others are ended too. */
+async function runSideBySide(
+  signal: AbortSignal,
+  start: (ends: AbortSignal) => readonly Promise<void>[],
+): Promise<void> {
+  const failed = new AbortController()
+  const parts = start(AbortSignal.any([signal, failed.signal]))
+  await Promise.all(parts.map(async (part) => await part.catch((error: unknown) => failed.abort(error))))
+  failed.signal.throwIfAborted()
+}
 
 function describeNext(jobs: readonly Job[], nowMs: number): readonly string[] {
   if (jobs.length === 0) return ['no job is enabled: nothing will run (see livehouse jobs)']

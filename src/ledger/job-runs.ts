@@ -73,8 +73,8 @@ export interface NewJobRun {
   readonly startedAt: Date
 }
 
-/** A run as its holder knows it: of nobody else's, and of no other attempt. */
-export type HeldJobRun = Pick<JobRun, 'jobRunId' | 'status' | 'worker' | 'attempts'>
+/** A run as its holder knows it: each time that it is begun it is another's. */
+export type HeldJobRun = Pick<JobRun, 'jobRunId' | 'attempts'>
 
 /** How a run of a job ended, or came to a stop before its end. */
 export interface EndedJobRun {
@@ -85,71 +85,37 @@ export interface EndedJobRun {
   readonly finishedAt: Date
 }
 
-/** Writes the beginning of a run. @returns it; undefined where the job has been begun for this time before */
+/** Writes the beginning of a run, or that it is begun once more. @returns undefined where it has ended before */
 export async function beginJobRun(
   db: Kysely<Database>,
   { job, due, worker, startedAt }: NewJobRun,
 ): Promise<HeldJobRun | undefined> {
-  const row = await db
-    .insertInto('livehouse_ops.job_runs')
-    .values({
-      job,
-      local_time: due?.localTime ?? null,
-      is_repeat: due?.isRepeat ?? false,
-      due_at: due?.dueAt ?? null,
-      status: 'running',
-      outcome: null,
-      attempts: 1,
-      worker,
-      error: null,
-      started_at: startedAt,
-      time_zone: due?.timeZone ?? null,
-    })
-    .onConflict((conflict) => conflict.columns(['job', 'time_zone', 'local_time', 'is_repeat']).doNothing())
-    .returning('job_run_id')
-    .executeTakeFirst()
-  return row && { jobRunId: row.job_run_id, status: 'running', worker, attempts: 1 }
+  const { rows } = await sql<HeldJobRun>`
+    insert into livehouse_ops.job_runs as known
+      (job, time_zone, local_time, is_repeat, due_at, status, attempts, worker, started_at)
+    values (${job}, ${due?.timeZone ?? null}, ${due?.localTime ?? null}::timestamp, ${due?.isRepeat ?? false},
+      ${due?.dueAt ?? null}, 'running', 1, ${worker}, ${startedAt})
+    on conflict (job, time_zone, local_time, is_repeat) do update set status = 'running', attempts = known.attempts + 1,
+      worker = excluded.worker, started_at = excluded.started_at, finished_at = null, error = null
+      where known.status in ('running', 'interrupted')
+    returning job_run_id as "jobRunId", attempts`.execute(db)
+  return rows[0]
 }
 
-/** Begins a run once more that did not come to its end. @returns undefined where it is another's by now, or has ended */
-export async function resumeJobRun(
+/** Writes the end of a run. @returns false where it was begun by another since, or has ended: then nothing is written */
+export async function endJobRun(
   db: Kysely<Database>,
-  run: HeldJobRun,
-  { worker, startedAt }: Pick<NewJobRun, 'worker' | 'startedAt'>,
-): Promise<HeldJobRun | undefined> {
+  { jobRunId, attempts }: HeldJobRun,
+  { status, outcome, runId, error, finishedAt }: EndedJobRun,
+): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('livehouse_ops.job_runs')
-    .set({
-      status: 'running',
-      worker,
-      started_at: startedAt,
-      finished_at: null,
-      error: null,
-      attempts: sql<number>`attempts + 1`,
-    })
-    .where(isStill(run))
-    .executeTakeFirstOrThrow()
-  return numUpdatedRows === 0n ? undefined : { ...run, status: 'running', worker, attempts: run.attempts + 1 }
-}
-
-/** Writes the end of a run. @returns false where it is another's by now, or has ended: then nothing is written */
-export async function endJobRun(db: Kysely<Database>, held: HeldJobRun, run: EndedJobRun): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('livehouse_ops.job_runs')
-    .set({
-      status: run.status,
-      outcome: run.outcome,
-      run_id: run.runId,
-      error: run.error,
-      finished_at: run.finishedAt,
-    })
-    .where(isStill(held))
+    .set({ status, outcome, run_id: runId, error, finished_at: finishedAt })
+    .where('job_run_id', '=', jobRunId)
+    .where('attempts', '=', attempts)
+    .where('status', '=', 'running')
     .executeTakeFirstOrThrow()
   return numUpdatedRows > 0n
-}
-
-function isStill({ jobRunId, status, worker, attempts }: HeldJobRun) {
-  return sql<boolean>`job_run_id = ${jobRunId} and status = ${status} and worker = ${worker} and attempts = ${attempts}`
 }
 
 /** Runs of a job in a row that are counted; from there on the number says nothing more. */

@@ -1,65 +1,159 @@
-import type { Job } from '../core/define-job.ts'
-import type { JobOutcome, RunJob } from '../app/run-job.ts'
-import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import type { Kysely } from 'kysely'
-import type { Clock } from '../core/clock.ts'
-import { LivehouseError } from '../core/errors.ts'
-import { sqlStateOf } from '../core/outcome.ts'
-import type { Log } from '../core/log.ts'
-import type { Database } from '../store/database.ts'
-import { beginJobRun, endJobRun, type HeldJobRun } from '../ledger/job-runs.ts'
-import { type JobLease, takeJob } from '../ledger/jobs.ts'
 import type { ProgressBoard } from '../app/progress-board.ts'
+import type { JobOutcome, RunJob } from '../app/run-job.ts'
+import type { Clock } from '../core/clock.ts'
+import type { Job } from '../core/define-job.ts'
+import { LivehouseError } from '../core/errors.ts'
+import type { Log } from '../core/log.ts'
+import { sqlStateOf } from '../core/outcome.ts'
+import { formatWallTime } from '../core/wall-clock.ts'
+import { beginJobRun, type EndedJobRun, endJobRun, type HeldJobRun, readLastTicks } from '../ledger/job-runs.ts'
+import { type JobLease, takeJob } from '../ledger/jobs.ts'
+import { thisProcess } from '../ledger/leases.ts'
+import type { Database } from '../store/database.ts'
+import type { QueuedJob } from './queue.ts'
+import { openTimetable, type Tick } from './timetable.ts'
+import type { WorkOptions } from './work-on.ts'
+
+/** A run of a job as it is queued: with what its file says, so that any `serve` can hold it. */
+export interface QueuedRun {
+  readonly job: Job
+  readonly tick: Tick
+}
 
 export interface PerformDeps {
   readonly db: Kysely<Database>
   readonly clock: Clock
   readonly log: Log
-  readonly signal: AbortSignal
   readonly board: ProgressBoard
   readonly runJob: RunJob
 }
 
+/** Noticed later than this, a tick was missed. */
+const MISSED_AFTER_MS = 60_000
+/** How often it is looked whether a run by hand has ended. */
+const HELD_POLL_MS = 5000
+
+/** A tick is queued once, whoever sends it: its id is made of job, wall time and zone. */
+export function queuedRun({ job, tick }: QueuedRun): QueuedJob {
+  const key = JSON.stringify([job.name, job.timeZone, tick.localTime, tick.isRepeat])
+  const id = createHash('sha256').update(key).digest('hex').slice(0, 32)
+  return { id, key: job.name, priority: 0, data: { job, tick } satisfies QueuedRun }
+}
+
+/**
+ * What `serve` does with a queued run. One that a signal stopped, or whose database went, fails in the queue and so is begun once
+ * more; where the next tick has come by then, that one does what this one left.
+ */
+export function createRunHandler(deps: PerformDeps): WorkOptions['handle'] {
+  const { db, clock, log } = deps
+  return async ({ data, number, isLast }, signal) => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a scheduler has queued, as JSON
+    const { job, tick } = data as QueuedRun
+    await using lease = await waitForJob(job, deps, signal)
+    const later = openTimetable(job.cron, job.timeZone).last(tick.dueAtMs, clock.now())
+    const last = (await readLastTicks(db, [job.name], new Date(clock.now()))).get(job.name)
+    // A machine may know the zone by another name: it has queued the same instant as another tick.
+    const isOnRecord = (last?.dueAt?.getTime() ?? 0) >= tick.dueAtMs
+    if (number === 0 && (later !== undefined || isOnRecord)) return {}
+    const run = await begin({ job, tick }, deps)
+    if (run === undefined) return {}
+    const end = async (status: 'skipped' | 'failed', error: string): Promise<object> => {
+      const ended = { runId: null, error, finishedAt: new Date(clock.now()) }
+      if (status === 'skipped') await endJobRun(db, run, { status, outcome: null, ...ended })
+      else await endJobRun(db, run, { status: 'ended', outcome: status, ...ended })
+      log[status === 'failed' ? 'error' : 'warn'](`job.${status}`, { job: job.name, reason: error })
+      return {}
+    }
+    if (later !== undefined) {
+      const error = `it had not come to its end when it was due again, ${formatWallTime(later.localTime)}`
+      // An update stops a run once; what ends its process again and again has failed.
+      return await end(number > 1 ? 'failed' : 'skipped', error)
+    }
+    if (job.catchUp === 'never' && clock.now() - tick.dueAtMs > MISSED_AFTER_MS) {
+      if (number > 0) return await end('failed', 'it was interrupted, and is not to be made up for')
+      return await end('skipped', 'it was missed, and is not to be made up for')
+    }
+    const { isOver, errors } = await performRun(run, job, lease, { ...deps, signal, isLast })
+    if (!isOver) throw new Error(errors[0]?.message ?? 'it was interrupted')
+    return {}
+  }
+}
+
+/** Writes down that a run was begun too often, each time without an end. */
+export function createGiveUpHandler(deps: Pick<PerformDeps, 'db' | 'clock' | 'log'>): WorkOptions['handle'] {
+  return async ({ data }) => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
+    const { job, tick } = data as QueuedRun
+    const run = await begin({ job, tick }, deps)
+    if (run === undefined) return {}
+    const error = `it was begun ${run.attempts - 1} times and never ended`
+    const finishedAt = new Date(deps.clock.now())
+    await endJobRun(deps.db, run, { status: 'ended', outcome: 'failed', runId: null, error, finishedAt })
+    deps.log.error('job.failed', { job: job.name, reason: error })
+    return {}
+  }
+}
+
+async function begin({ job, tick }: QueuedRun, { db, clock }: Pick<PerformDeps, 'db' | 'clock'>) {
+  const due = {
+    localTime: formatWallTime(tick.localTime),
+    timeZone: job.timeZone,
+    isRepeat: tick.isRepeat,
+    dueAt: new Date(tick.dueAtMs),
+  }
+  return await beginJobRun(db, { job: job.name, due, worker: thisProcess(), startedAt: new Date(clock.now()) })
+}
+
+/** Runs by hand are not queued, and hold the job as well. */
+async function waitForJob({ name }: Job, { db, clock }: PerformDeps, signal: AbortSignal): Promise<JobLease> {
+  for (;;) {
+    const lease = await takeJob(db, name)
+    if (lease !== undefined) return lease
+    await clock.sleep(HELD_POLL_MS, signal)
+  }
+}
+
+interface Performance extends PerformDeps {
+  readonly signal: AbortSignal
+  /** Whether it is over however it ends. */
+  readonly isLast: boolean
+}
+
 /**
  * Performs a run that has been begun, and writes down how it ended. One that a signal interrupts, or whose database goes, is not
- * over: it is taken up again. One that another has taken up meanwhile ends without a word on record: that is the other's now.
- * @throws what `runJob` throws, and db.… codes
+ * over. One that another has begun meanwhile ends without a word on record: that is the other's now.
  */
-export async function performRun(
+async function performRun(
   run: HeldJobRun,
   job: Job,
   { lost }: JobLease,
-  { db, clock, log, signal, board, runJob }: PerformDeps,
-): Promise<JobOutcome> {
+  { db, clock, log, board, runJob, signal, isLast }: Performance,
+): Promise<JobOutcome & { readonly isOver: boolean; readonly thrown: Error | undefined }> {
   const report = board.start(job.name, clock.now())
   log.info('job.started', { job: job.name })
-
-  let status: JobOutcome['status'] = 'failed'
-  const end = async ({ runId, errors, ...outcome }: JobOutcome): Promise<void> => {
-    status = outcome.status
-    const isOver = status === 'ok' || !(signal.aborted || lost.aborted || errors.some(passes))
-    const isWritten = await endJobRun(db, run, {
-      status: isOver ? 'ended' : 'interrupted',
-      outcome: isOver ? status : null,
-      runId,
-      // A signal is no error of the run's.
-      error: !isOver && signal.aborted ? null : (errors[0]?.message ?? null),
-      finishedAt: new Date(clock.now()),
-    })
-    if (!isWritten) log.warn('job.overtaken', { job: job.name })
-  }
+  const done = await runJob(job, { signal: AbortSignal.any([signal, lost]), report }).then(
+    (outcome) => ({ ...outcome, thrown: undefined }),
+    (error: unknown) => ({ ...failedBy(error), thrown: error instanceof Error ? error : new Error(String(error)) }),
+  )
+  board.end(job.name)
+  const { status, runId, errors, thrown } = done
+  const isStopped = signal.aborted || lost.aborted
+  const isOver = status === 'ok' || !(isStopped || (errors.some(passes) && !isLast))
+  // A signal is no error of the run's.
+  const error = !isOver && signal.aborted ? null : (errors[0]?.message ?? null)
+  const finishedAt = new Date(clock.now())
+  const end: EndedJobRun = isOver
+    ? { status: 'ended', outcome: status, runId, error, finishedAt }
+    : { status: 'interrupted', outcome: null, runId, error, finishedAt }
+  if (thrown !== undefined) log.error('job.failed', { job: job.name, reason: error, err: thrown })
   try {
-    const outcome = await runJob(job, { signal: AbortSignal.any([signal, lost]), report })
-    await end(outcome)
-    return outcome
-  } catch (error) {
-    // Where the database does not answer, what stopped the run says so; the run is taken up again.
-    await end({ runId: null, status: 'failed', errors: [problemOf(error)] }).catch(() => {})
-    throw error
+    if (!(await endJobRun(db, run, end))) log.warn('job.overtaken', { job: job.name })
   } finally {
-    board.end(job.name)
     log.info('job.ended', { job: job.name, status })
   }
+  return { ...done, isOver }
 }
 
 /** Whether the next attempt may find it gone. Classes 53 and 57: the server is short of something, or stops. */
@@ -67,22 +161,30 @@ function passes({ code, sqlState = '' }: JobOutcome['errors'][number]): boolean 
   return code === 'db.unreachable' || (code === 'db.refused' && /^5[37]/.test(sqlState))
 }
 
-function problemOf(error: unknown): JobOutcome['errors'][number] {
+function failedBy(error: unknown): JobOutcome {
   const code = error instanceof LivehouseError ? error.code : 'internal'
   const message = error instanceof Error ? error.message : String(error)
-  return { stream: null, partition: null, code, message, ...sqlStateOf(error) }
+  return {
+    runId: null,
+    status: 'failed',
+    errors: [{ stream: null, partition: null, code, message, ...sqlStateOf(error) }],
+  }
 }
 
 /**
- * Runs a job now, whether it is due or not. @param worker host and process
- * @returns undefined where another process is at work on it @throws what the run throws, and db.… codes
+ * Runs a job now, whether it is due or not. @returns undefined where another process is at work on it
+ * @throws what the run throws, and db.… codes
  */
-export async function runByHand(job: Job, worker: string, deps: PerformDeps): Promise<JobOutcome | undefined> {
-  const { db, clock } = deps
-  await using lease = await takeJob(db, job.name)
+export async function runByHand(
+  job: Job,
+  deps: PerformDeps & { readonly signal: AbortSignal },
+): Promise<JobOutcome | undefined> {
+  await using lease = await takeJob(deps.db, job.name)
   if (lease === undefined) return undefined
-  const startedAt = new Date(clock.now())
-  const run = await beginJobRun(db, { job: job.name, due: undefined, worker, startedAt })
-  assert(run !== undefined, 'a run by hand is due at no time')
-  return await performRun(run, job, lease, deps)
+  const startedAt = new Date(deps.clock.now())
+  const run = await beginJobRun(deps.db, { job: job.name, due: undefined, worker: thisProcess(), startedAt })
+  if (run === undefined) return undefined
+  const { thrown, ...outcome } = await performRun(run, job, lease, { ...deps, isLast: false })
+  if (thrown !== undefined) throw thrown
+  return outcome
 }

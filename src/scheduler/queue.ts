@@ -14,7 +14,7 @@ export type QueueName = 'runs' | 'partitions' | 'given-up'
 export interface QueuedJob {
   /** UUID. */
   readonly id: string
-  /** Of jobs with the same key one is at work at a time. */
+  /** Of partitions with the same key one is at work at a time; a run holds its job's lease. */
   readonly key: string
   /** Higher ones go first. */
   readonly priority: number
@@ -52,13 +52,14 @@ const INTERVALS = { superviseIntervalSeconds: 5, monitorIntervalSeconds: 4, queu
 const CONNECTIONS = 3
 const SCHEMA = 'pgboss'
 
-const common = { policy: 'singleton', heartbeatSeconds: HEARTBEAT_SECONDS, expireInSeconds: LONGEST_SECONDS }
+const common = { heartbeatSeconds: HEARTBEAT_SECONDS, expireInSeconds: LONGEST_SECONDS }
 const queues = {
   'given-up': { deleteAfterSeconds: 86_400 },
-  // Doubled after each attempt: 20 s to 43 minutes, well over an hour in all, for a full disk is not emptied at once.
-  runs: { ...common, retryLimit: 8, retryDelay: 20, retryBackoff: true, deadLetter: 'given-up' },
+  // Doubled after each attempt, from 10 s to 43 minutes, over an hour in all: a full disk is not emptied at once.
+  runs: { ...common, retryLimit: 9, retryDelay: 10, retryBackoff: true, deadLetter: 'given-up' },
   partitions: {
     ...common,
+    policy: 'singleton',
     retryLimit: 10,
     retryDelay: 1,
     retryBackoff: true,
@@ -72,6 +73,7 @@ const queues = {
 export class Queue implements AsyncDisposable {
   readonly #boss: PgBoss
   readonly #db: Kysely<Database>
+  readonly #listeners = new Map<QueueName, () => void>()
 
   /** Use `openQueue`. */
   constructor(boss: PgBoss, db: Kysely<Database>) {
@@ -89,6 +91,17 @@ export class Queue implements AsyncDisposable {
         batch.map(({ key, ...job }) => ({ ...job, singletonKey: key })),
       )
     }
+    this.lookAgain(name)
+  }
+
+  /** Who works on the queue in this process hears of it when there may be something new; of other processes' jobs it does not. */
+  onNews(name: QueueName, listener: () => void): void {
+    this.#listeners.set(name, listener)
+  }
+
+  /** Makes this process look for jobs of a queue now. */
+  lookAgain(name: QueueName): void {
+    this.#listeners.get(name)?.()
   }
 
   /** Takes up to so many jobs that wait, by their priority and then the oldest. */
@@ -124,6 +137,12 @@ export class Queue implements AsyncDisposable {
   /** Another attempt follows later, unless this was the last. */
   async fail(name: QueueName, { id }: Attempt, message: string): Promise<void> {
     await this.#boss.fail(name, id, { message })
+  }
+
+  /** Another attempt may follow at once: this one was only stopped. */
+  async giveBack(name: QueueName, { id }: Attempt): Promise<void> {
+    await this.#boss.cancel(name, id)
+    await this.#boss.resume(name, id)
   }
 
   /** Nobody begins them, and their workers hear of it from `renew`. */

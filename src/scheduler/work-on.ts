@@ -1,4 +1,4 @@
-import type { Clock } from '../core/clock.ts'
+import { systemClock } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
 import { thisProcess } from '../ledger/leases.ts'
@@ -10,7 +10,6 @@ export interface WorkOptions {
   readonly name: QueueName
   /** Jobs side by side. */
   readonly concurrency: number
-  readonly clock: Clock
   readonly log: Log
   /** Aborts when nothing more is to be begun; what is at work is waited for. */
   readonly signal: AbortSignal
@@ -26,24 +25,29 @@ const RENEW_MS = 3000
 /** How long a database that has gone is left alone. */
 const DATABASE_POLL_MS = 5000
 
-/** Works on the jobs of a queue until the signal aborts and what is at work has ended. A database that has gone is waited for. */
-export async function workOn({ queue, name, concurrency, clock, log, signal, ...does }: WorkOptions): Promise<void> {
+/**
+ * Works on the jobs of a queue until the signal aborts and what is at work has ended; what it stops is given back. A database that has
+ * gone is waited for. Heartbeats and attempts go by the time of the database, so it keeps to real time.
+ */
+export async function workOn({ queue, name, concurrency, log, signal, ...does }: WorkOptions): Promise<void> {
   const active = new Map<Attempt, AbortController>()
   let wake = new AbortController()
   const wakeUp = () => wake.abort()
   signal.addEventListener('abort', wakeUp, { once: true })
+  queue.onNews(name, wakeUp)
 
   const perform = async (attempt: Attempt, lost: AbortController): Promise<void> => {
     const end = await does.handle(attempt, AbortSignal.any([signal, lost.signal])).then(
       (output) => () => queue.complete(name, attempt, output),
-      (error: unknown) => () => queue.fail(name, attempt, error instanceof Error ? error.message : String(error)),
+      (error: unknown) => () =>
+        signal.aborted ? queue.giveBack(name, attempt) : queue.fail(name, attempt, reasonOf(error)),
     )
     try {
       // Whoever has it now says how it ends.
       if (!lost.signal.aborted) await end()
     } catch (error) {
       // Without an end on record it is begun once more.
-      log.warn('queue.failed', { reason: error instanceof Error ? error.message : String(error) })
+      log.warn('queue.failed', { reason: reasonOf(error) })
     }
   }
   const renew = async (): Promise<void> => {
@@ -57,13 +61,13 @@ export async function workOn({ queue, name, concurrency, clock, log, signal, ...
     }
   }
 
-  let renewedAtMs = clock.now()
+  let renewedAtMs = systemClock.now()
   while (!signal.aborted || active.size > 0) {
     wake = new AbortController()
     let waitMs = POLL_MS
     try {
-      if (clock.now() - renewedAtMs >= RENEW_MS) {
-        renewedAtMs = clock.now()
+      if (systemClock.now() - renewedAtMs >= RENEW_MS) {
+        renewedAtMs = systemClock.now()
         await renew()
       }
       const free = signal.aborted ? 0 : concurrency - active.size
@@ -76,12 +80,16 @@ export async function workOn({ queue, name, concurrency, clock, log, signal, ...
         })
       }
     } catch (error) {
-      log.warn('queue.failed', { reason: error instanceof Error ? error.message : String(error) })
+      log.warn('queue.failed', { reason: reasonOf(error) })
       waitMs = DATABASE_POLL_MS
     }
-    await clock.sleep(waitMs, wake.signal).catch(() => {})
+    await systemClock.sleep(waitMs, wake.signal).catch(() => {})
   }
   signal.removeEventListener('abort', wakeUp)
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 function notOurs({ id }: Attempt): LivehouseError<'lease.lost'> {

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { status } from '../../src/cli/status.ts'
@@ -11,6 +13,7 @@ import { untilRow } from '../helpers/own-locks.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { environmentOf, runVerb } from '../helpers/run-verb.ts'
 import { type Child, startChild } from '../helpers/start-child.ts'
+import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
 let emulator: Emulator
 let database: TestDatabase
@@ -98,6 +101,19 @@ test('two workers share a run, which is one run and tells what it did like any o
     expect(Object.keys(slices)).toEqual(Object.keys(again.streams[name].slices))
     expect(extracted, name).toBeGreaterThanOrEqual(emulator.truth()[name]?.length ?? 0)
   }
+})
+
+test('a job that serve holds is shared with a worker, and is one run on record', async () => {
+  const folder = createTemporaryFolder('jobs')
+  writeFileSync(join(folder, 'nightly.ts'), `export default { cron: '0 0 1 1 *' }`)
+  await sql`insert into livehouse_ops.jobs (job, cron, time_zone, is_enabled, since, seen_at)
+    values ('nightly', '0 0 1 1 *', 'Asia/Shanghai', true, '2025-12-01', '2025-12-01')`.execute(database.db)
+  const worker = await startWorker()
+  const serve = startChild(['serve'], { ...environment(), LIVEHOUSE_JOBS_DIR: folder, LIVEHOUSE_HTTP: 'off' })
+  await serve.hears('"job.ended"')
+  await expectTruth({ emulator, database })
+  expect(await readRuns()).toEqual(['run nightly ok'])
+  for (const child of [serve, worker]) await stop(child)
 })
 
 test('what a killed worker was reading is read by another', async () => {

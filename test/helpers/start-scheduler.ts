@@ -3,14 +3,12 @@ import type { Kysely } from 'kysely'
 import type { Clock } from '../../src/core/clock.ts'
 import type { JobDefinition, Job } from '../../src/core/define-job.ts'
 import type { Database } from '../../src/store/database.ts'
-import type { JobOutcome, RunJob } from '../../src/app/run-job.ts'
-import { createProgressBoard, type ProgressBoard } from '../../src/app/progress-board.ts'
-import { serveJobs } from '../../src/scheduler/serve-jobs.ts'
+import type { JobOutcome } from '../../src/app/run-job.ts'
+import { serveJobs, type ServeOptions } from '../../src/scheduler/serve-jobs.ts'
 import { createRecordingLog } from './recording-log.ts'
 
 /** A scheduler in this process, and what it tells. */
 export interface TestScheduler {
-  readonly board: ProgressBoard
   /** What was said last of the database: why it is lost; undefined while it answers. */
   readonly databaseProblem: () => unknown
   /** Names of events that were logged. */
@@ -31,19 +29,17 @@ export function startScheduler(
   db: Kysely<Database>,
   clock: Clock,
   jobs: readonly Job[],
-  runJob: RunJob,
+  send: ServeOptions['send'],
   worker = 'test',
 ): TestScheduler {
   const { log, lines } = createRecordingLog()
   const controller = new AbortController()
-  const board = createProgressBoard()
   const digests = Object.fromEntries(jobs.map(({ name, digest }) => [name, digest]))
   const startedAt = new Date(clock.now())
   const scheduler = { schedulerId: randomUUID(), worker, jobs: digests, startedAt }
-  const ended = serveJobs({ db, clock, log, signal: controller.signal, board, runJob, jobs, scheduler })
+  const ended = serveJobs({ db, clock, log, signal: controller.signal, jobs, scheduler, send })
   ended.catch(() => {})
   return {
-    board,
     databaseProblem: () => lines.findLast(({ event }) => event.startsWith('database.'))?.fields['reason'],
     events: () => lines.map(({ event }) => event),
     stop: async () => {

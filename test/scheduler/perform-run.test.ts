@@ -1,19 +1,20 @@
 import { once } from 'node:events'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Clock } from '../../src/core/clock.ts'
-import type { RunJob } from '../../src/app/run-job.ts'
-import { performRun } from '../../src/scheduler/perform-run.ts'
 import { createProgressBoard } from '../../src/app/progress-board.ts'
-import { takeJob } from '../../src/ledger/jobs.ts'
-import { beginJobRun, endJobRun, type HeldJobRun, readLastJobRuns, resumeJobRun } from '../../src/ledger/job-runs.ts'
+import type { JobOutcome, RunJob } from '../../src/app/run-job.ts'
+import type { JobDefinition } from '../../src/core/define-job.ts'
+import { LivehouseError } from '../../src/core/errors.ts'
+import { beginJobRun, endJobRun, readLastJobRuns } from '../../src/ledger/job-runs.ts'
+import { createGiveUpHandler, createRunHandler, queuedRun } from '../../src/scheduler/perform-run.ts'
+import { openTimetable } from '../../src/scheduler/timetable.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
-import { nightly } from '../helpers/scheduler-bench.ts'
 import { doneWell, jobOf } from '../helpers/start-scheduler.ts'
 
-const startedAt = new Date('2026-11-20T18:00:00Z')
-const job = jobOf('nightly', nightly)
+/** A quarter of an hour in which the job is due at its beginning. */
+const DUE_MS = Date.parse('2026-11-20T18:00:00Z')
+const quarterly = { cron: '*/15 * * * *' } as const
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -25,64 +26,138 @@ beforeEach(async () => {
 })
 afterAll(() => database[Symbol.asyncDispose]())
 
-const clock: Clock = { now: () => startedAt.getTime(), sleep: async () => {} }
-
-async function begin(): Promise<HeldJobRun> {
-  const run = await beginJobRun(database.db, { job: 'nightly', due: undefined, worker: 'a', startedAt })
-  if (run === undefined) throw new Error('a run by hand is due at no time')
-  return run
+interface Attempted {
+  readonly definition?: JobDefinition
+  /** How long after it was due. */
+  readonly afterMs?: number
+  readonly number?: number
+  readonly isLast?: boolean
+  readonly runJob?: RunJob
+  readonly handler?: typeof createRunHandler
 }
 
-/** Performs a run; `work` says how it goes. */
-async function perform(run: HeldJobRun, runJob: RunJob): Promise<readonly string[]> {
+/** What `serve` does with a queued run. @returns the events that were logged, and whether the queue was told that it failed */
+async function attempt(given: Attempted = {}) {
+  const { definition = quarterly, afterMs = 0, number = 0, isLast = false, handler = createRunHandler } = given
   const { log, lines } = createRecordingLog()
-  await using lease = await takeJob(database.db, 'nightly', { renewMs: 5, expiresMs: 20_000 })
-  if (lease === undefined) throw new Error('nobody has it')
-  const { signal } = new AbortController()
-  await performRun(run, job, lease, {
-    db: database.db,
-    clock,
-    log,
-    signal,
-    board: createProgressBoard(),
-    runJob,
-  }).catch(() => {})
-  return lines.map(({ event }) => event)
+  const job = jobOf('quarterly', definition)
+  const tick = openTimetable(job.cron, job.timeZone).last(DUE_MS - 1, DUE_MS)
+  if (tick === undefined) throw new Error('it is due then')
+  const { id, data } = queuedRun({ job, tick })
+  const clock = { now: () => DUE_MS + afterMs, sleep: async () => {} }
+  const { runJob = async () => doneWell } = given
+  const handle = handler({ db: database.db, clock, log, board: createProgressBoard(), runJob })
+  const failed = await handle({ id, data, number, isLast }, new AbortController().signal).then(
+    () => false,
+    () => true,
+  )
+  return { failed, events: lines.map(({ event }) => event) }
 }
 
-const onRecord = async () => (await readLastJobRuns(database.db, ['nightly'])).get('nightly')
-
-/** What another process does with the run, from taking it up to its end. */
-async function overtake(run: HeldJobRun): Promise<void> {
-  const theirs = await resumeJobRun(database.db, run, { worker: 'b', startedAt })
-  if (theirs === undefined) throw new Error('it can be taken up')
-  const end = { status: 'ended', outcome: 'ok', runId: '8', error: null, finishedAt: startedAt } as const
-  expect(await endJobRun(database.db, theirs, end)).toBe(true)
-}
-
-test('a run whose lease another has taken is stopped, and what is on record is what the other did', async () => {
-  const run = await begin()
-  await perform(run, async (_, { signal }) => {
-    await sql`update livehouse_ops.leases set epoch = epoch + 1`.execute(database.db)
-    await overtake(run)
-    if (!signal.aborted) await once(signal, 'abort')
-    expect(signal.reason).toMatchObject({ code: 'lease.lost', message: expect.stringContaining('job nightly') })
-    return doneWell
+const onRecord = async () => (await readLastJobRuns(database.db, ['quarterly'])).get('quarterly')
+const readRuns = async () =>
+  await database.db.selectFrom('livehouse_ops.job_runs').select(['status', 'outcome', 'error', 'attempts']).execute()
+const stops =
+  (sqlState = '57P01') =>
+  async (): Promise<JobOutcome> => ({
+    ...doneWell,
+    status: 'failed',
+    errors: [{ stream: null, partition: null, code: 'db.refused', message: 'the database says so', sqlState }],
   })
-  expect(await onRecord()).toMatchObject({ worker: 'b', runId: '8' })
+
+test('a run is written down with its end, and the same one is not made twice', async () => {
+  expect(await attempt()).toMatchObject({ failed: false, events: ['job.started', 'job.ended'] })
+  expect(await attempt()).toEqual({ failed: false, events: [] })
+  expect(await readRuns()).toEqual([{ status: 'ended', outcome: 'ok', error: null, attempts: 1 }])
 })
 
-const problem = { stream: null, partition: null, message: 'the database says so' }
+test('a machine that knows the zone by another name makes no second run of it', async () => {
+  await attempt()
+  expect(await attempt({ definition: { ...quarterly, timezone: 'PRC' } })).toEqual({ failed: false, events: [] })
+  expect(await readRuns()).toHaveLength(1)
+})
+
+test('a run that throws has failed, and is told of', async () => {
+  const runJob = async () => {
+    throw new Error('no luck')
+  }
+  expect(await attempt({ runJob })).toMatchObject({ failed: false, events: ['job.started', 'job.failed', 'job.ended'] })
+  expect(await readRuns()).toMatchObject([{ status: 'ended', outcome: 'failed', error: 'no luck' }])
+})
+
 test.each([
-  ['interrupted', { ...problem, code: 'db.unreachable' }],
-  ['interrupted', { ...problem, code: 'db.refused', sqlState: '53300' }],
-  ['interrupted', { ...problem, code: 'db.refused', sqlState: '53100' }],
-  ['interrupted', { ...problem, code: 'db.refused', sqlState: '57P01' }],
-  ['ended', { ...problem, code: 'db.refused', sqlState: '42501' }],
-  ['ended', { ...problem, code: 'db.newer' }],
-  ['ended', { ...problem, code: 'internal' }],
-] as const)('a run is %s after %o', async (status, error) => {
-  const run = await begin()
-  await perform(run, async () => ({ ...doneWell, status: 'failed', errors: [error] }))
-  expect(await onRecord()).toMatchObject({ status, outcome: status === 'ended' ? 'failed' : null })
+  ['interrupted', '53300'],
+  ['interrupted', '53100'],
+  ['interrupted', '57P01'],
+  ['ended', '42501'],
+])(
+  'a run that the database stops is %s after %s, and is begun once more only where that may help',
+  async (status, sqlState) => {
+    expect(await attempt({ runJob: stops(sqlState) })).toMatchObject({ failed: status === 'interrupted' })
+    expect(await readRuns()).toMatchObject([{ status, outcome: status === 'ended' ? 'failed' : null }])
+    const thrown = new LivehouseError('db.refused', 'the database refuses', { reason: 'so', sqlState })
+    await attempt({ number: 1, runJob: async () => Promise.reject(thrown) })
+    expect(await readRuns()).toMatchObject([{ status }])
+  },
+)
+
+test('what the database stopped goes on when it answers, and has failed at the last attempt', async () => {
+  await attempt({ runJob: stops() })
+  await attempt({ number: 1, afterMs: 60_000 })
+  expect(await readRuns()).toEqual([{ status: 'ended', outcome: 'ok', error: null, attempts: 2 }])
+  await sql`delete from livehouse_ops.job_runs`.execute(database.db)
+  expect(await attempt({ number: 8, isLast: true, runJob: stops() })).toMatchObject({ failed: false })
+  expect(await readRuns()).toMatchObject([{ status: 'ended', outcome: 'failed', error: 'the database says so' }])
+})
+
+test('a run whose every attempt ended its process has failed when the queue gives it up', async () => {
+  await attempt({ runJob: stops() })
+  expect(await attempt({ handler: createGiveUpHandler })).toMatchObject({ events: ['job.failed'] })
+  expect(await readRuns()).toMatchObject([{ outcome: 'failed', error: 'it was begun 1 times and never ended' }])
+})
+
+const LATE_MS = 16 * 60_000
+test('where the next tick has come, a run that was not begun leaves no trace', async () => {
+  expect(await attempt({ afterMs: LATE_MS })).toEqual({ failed: false, events: [] })
+  expect(await readRuns()).toEqual([])
+})
+
+test.each([
+  [1, 'skipped', null],
+  [2, 'ended', 'failed'],
+])('where the next tick has come, one that was begun %i times is %s', async (number, status, outcome) => {
+  await attempt({ runJob: stops() })
+  await attempt({ number, afterMs: LATE_MS })
+  const error = 'it had not come to its end when it was due again, 2026-11-21 02:15:00'
+  expect(await readRuns()).toEqual([{ status, outcome, error, attempts: 2 }])
+})
+
+test.each([
+  [0, 'skipped', 'it was missed, and is not to be made up for'],
+  [1, 'ended', 'it was interrupted, and is not to be made up for'],
+])('what is not to be caught up ends as such at attempt %i', async (number, status, error) => {
+  await attempt({ number, afterMs: 120_000, definition: { ...quarterly, catchUp: 'never' } })
+  expect(await readRuns()).toMatchObject([{ status, error }])
+})
+
+test('a run whose lease another has taken is stopped, and what is on record is what the other did', async () => {
+  const { events } = await attempt({
+    runJob: async (_, { signal }) => {
+      await sql`update livehouse_ops.leases set epoch = epoch + 1`.execute(database.db)
+      const { rows } = await sql<{ localTime: string }>`
+        select local_time as "localTime" from livehouse_ops.job_runs`.execute(database.db)
+      const due = { localTime: rows[0]?.localTime ?? '', timeZone: 'Asia/Shanghai', isRepeat: false }
+      const startedAt = new Date(DUE_MS)
+      const again = { job: 'quarterly', due: { ...due, dueAt: startedAt }, worker: 'b', startedAt }
+      const theirs = await beginJobRun(database.db, again)
+      if (theirs === undefined) throw new Error('it can be taken up')
+      const end = { status: 'ended', outcome: 'ok', runId: '8', error: null, finishedAt: startedAt } as const
+      expect(await endJobRun(database.db, theirs, end)).toBe(true)
+      if (!signal.aborted) await once(signal, 'abort')
+      expect(signal.reason).toMatchObject({ code: 'lease.lost', message: expect.stringContaining('job quarterly') })
+      return doneWell
+    },
+  })
+  expect(await onRecord()).toMatchObject({ worker: 'b', attempts: 2, status: 'ended', outcome: 'ok', runId: '8' })
+  expect(events).toContain('job.overtaken')
 })
