@@ -2,7 +2,6 @@ import { Socket } from 'node:net'
 import { Kysely, sql } from 'kysely'
 import { Pool, types } from 'pg'
 import { LivehouseError } from '../core/errors.ts'
-import { copyPool } from './copy-pool.ts'
 import { describeTarget } from './database-url.ts'
 import type { Database } from './database.ts'
 import { clientFor } from './require-scram.ts'
@@ -65,7 +64,7 @@ export async function openDatabase(url: string, options: PoolOptions = {}): Prom
   signal?.addEventListener('abort', interrupt, { once: true })
   const watch = watchSilence(url, hangUp, silentAfterMs)
   const named = { target: describeTarget(url), setting }
-  const db = new Kysely<Database>({ dialect: warehouseDialect(copyPool(pool), named, watch) })
+  const db = new Kysely<Database>({ dialect: warehouseDialect(pool, named, watch) })
   try {
     const { rows } = await sql<{ version: string; encoding: string }>`
       select current_setting('server_version') as version, current_setting('server_encoding') as encoding`.execute(db)

@@ -1,14 +1,16 @@
 import { tracingChannel } from 'node:diagnostics_channel'
+import { finished } from 'node:stream/promises'
 import {
-  type DatabaseConnection,
   type Dialect,
-  type Driver,
   PostgresAdapter,
-  PostgresDriver,
-  PostgresIntrospector,
+  type PostgresCursor,
+  PostgresDialect,
   type PostgresPool,
-  PostgresQueryCompiler,
+  type PostgresPoolClient,
+  type PostgresQueryResult,
 } from 'kysely'
+import type { Pool, PoolClient } from 'pg'
+import { from as copyFrom } from 'pg-copy-streams'
 import {
   isConnectionLoss,
   type NamedTarget,
@@ -21,16 +23,18 @@ import type { SilenceWatch } from './watch-silence.ts'
 const trace = tracingChannel<{ readonly doing: string }>('livehouse:database')
 
 /**
- * Kysely's Postgres dialect with two differences: errors arrive as `LivehouseError` where they are the database's to
- * mend, and the Migrator takes no lock of a session (`migrate.ts` holds one of its transaction instead), because
- * a pooler in transaction mode gives the session to someone else.
+ * Kysely's Postgres dialect with three differences: errors arrive as `LivehouseError` where they are the database's to repair;
+ * `copy … from stdin` takes its data as the only parameter (in Postgres that statement has none, so nothing else can be meant);
+ * and the Migrator takes no lock of a session (`migrate.ts` holds one of its transaction instead), because a pooler in
+ * transaction mode gives the session to someone else.
  */
-export function warehouseDialect(pool: PostgresPool, named: NamedTarget, watch: SilenceWatch): Dialect {
-  return {
-    createAdapter: () => new SessionlessAdapter(),
-    createDriver: () => translatingDriver(new PostgresDriver({ pool: () => Promise.resolve(pool) }), named, watch),
-    createIntrospector: (db) => new PostgresIntrospector(db),
-    createQueryCompiler: () => new PostgresQueryCompiler(),
+export function warehouseDialect(pool: Pool, named: NamedTarget, watch: SilenceWatch): Dialect {
+  return new WarehouseDialect({ pool: translatingPool(pool, named, watch) })
+}
+
+class WarehouseDialect extends PostgresDialect {
+  override createAdapter(): PostgresAdapter {
+    return new SessionlessAdapter()
   }
 }
 
@@ -39,61 +43,73 @@ class SessionlessAdapter extends PostgresAdapter {
   override async releaseMigrationLock(): Promise<void> {}
 }
 
-function translatingDriver(inner: Driver, named: NamedTarget, watch: SilenceWatch): Driver {
-  /** The driver's own connection behind each one that was handed out. */
-  const connections = new WeakMap<DatabaseConnection, DatabaseConnection>()
-  /** Those whose server has gone; the driver may not have noticed yet. */
-  const lost = new WeakSet<DatabaseConnection>()
-  const innerOf = (connection: DatabaseConnection) => connections.get(connection) ?? connection
-  const translated = async <T>(connection: DatabaseConnection, work: Promise<T>, doing: string): Promise<T> => {
-    const isAnswered = watch.ask()
+function translatingPool(pool: Pool, named: NamedTarget, watch: SilenceWatch): PostgresPool {
+  // Kysely knows a connection by its client.
+  const clients = new WeakMap<PoolClient, PostgresPoolClient>()
+  return {
+    options: pool.options,
+    connect: async () => {
+      try {
+        const client = await trace.tracePromise(() => pool.connect(), { doing: 'connect' })
+        const known = clients.get(client) ?? new TranslatingClient(client, named, watch)
+        clients.set(client, known)
+        return known
+      } catch (error) {
+        throw translateConnectError(error, named)
+      }
+    },
+    end: async () => {
+      const callOff = watch.partWith()
+      await trace.tracePromise(() => pool.end().finally(callOff), { doing: 'close' })
+    },
+  }
+}
+
+class TranslatingClient implements PostgresPoolClient {
+  readonly #client: PoolClient
+  readonly #named: NamedTarget
+  readonly #watch: SilenceWatch
+  /** Its server has gone; the driver may not have noticed yet. */
+  #isLost = false
+
+  constructor(client: PoolClient, named: NamedTarget, watch: SilenceWatch) {
+    this.#client = client
+    this.#named = named
+    this.#watch = watch
+  }
+
+  query<R>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>>
+  query<R>(cursor: PostgresCursor<R>): PostgresCursor<R>
+  query(text: string | PostgresCursor<unknown>, values: readonly unknown[] = []): unknown {
+    if (typeof text !== 'string') throw new Error('no statement is read through a cursor')
+    return this.#run(text, values)
+  }
+
+  async #run(text: string, values: readonly unknown[]): Promise<unknown> {
+    // The server has rolled back; another error here would hide why.
+    if (this.#isLost && text === 'rollback') return { command: 'ROLLBACK', rowCount: null, rows: [] }
+    const isAnswered = this.#watch.ask()
     try {
-      return await trace.tracePromise(() => work, { doing })
+      return await trace.tracePromise(() => send(this.#client, text, values), { doing: text })
     } catch (error) {
-      const translation = translateStatementError(error, named)
-      if (isConnectionLoss(translation)) lost.add(connection)
+      const translation = translateStatementError(error, this.#named)
+      this.#isLost ||= isConnectionLoss(translation)
       throw translation
     } finally {
       isAnswered()
     }
   }
-  const wrap = (connection: DatabaseConnection): DatabaseConnection => {
-    const wrapped: DatabaseConnection = {
-      executeQuery: (query, options) => translated(wrapped, connection.executeQuery(query, options), query.sql),
-      streamQuery: (query, chunkSize, options) => connection.streamQuery(query, chunkSize, options),
-      cancelQuery: async (provide) => connection.cancelQuery?.(provide),
-      collectSessionInfo: async () => connection.collectSessionInfo?.(),
-      killSession: async (provide) => connection.killSession?.(provide),
-    }
-    connections.set(wrapped, connection)
-    return wrapped
+
+  release(destroy?: boolean): void {
+    this.#client.release(destroy === true || this.#isLost)
   }
-  return {
-    init: (options) => inner.init(options),
-    acquireConnection: async (options) => {
-      try {
-        return wrap(await trace.tracePromise(() => inner.acquireConnection(options), { doing: 'connect' }))
-      } catch (error) {
-        throw translateConnectError(error, named)
-      }
-    },
-    beginTransaction: (outer, settings) => translated(outer, inner.beginTransaction(innerOf(outer), settings), 'begin'),
-    commitTransaction: (outer) => translated(outer, inner.commitTransaction(innerOf(outer)), 'commit'),
-    rollbackTransaction: async (outer) => {
-      // The server has rolled back; another error here would hide why.
-      if (!lost.has(outer)) await translated(outer, inner.rollbackTransaction(innerOf(outer)), 'rollback')
-    },
-    savepoint: async (outer, name, compile) => inner.savepoint?.(innerOf(outer), name, compile),
-    rollbackToSavepoint: async (outer, name, compile) => inner.rollbackToSavepoint?.(innerOf(outer), name, compile),
-    releaseSavepoint: async (outer, name, compile) => inner.releaseSavepoint?.(innerOf(outer), name, compile),
-    releaseConnection: async (outer, options) => {
-      // A rollback that fails is what makes the driver throw the connection away instead of handing it out again.
-      if (lost.has(outer)) await inner.rollbackTransaction(innerOf(outer)).catch(() => {})
-      await inner.releaseConnection(innerOf(outer), options)
-    },
-    destroy: async (options) => {
-      const callOff = watch.partWith()
-      await trace.tracePromise(() => inner.destroy(options).finally(callOff), { doing: 'close' })
-    },
-  }
+}
+
+async function send(client: PoolClient, text: string, values: readonly unknown[]): Promise<unknown> {
+  const [data] = values
+  if (!(data instanceof Buffer) || !text.startsWith('copy ')) return await client.query(text, [...values])
+  const stream = client.query(copyFrom(text))
+  stream.end(data)
+  await finished(stream)
+  return { command: 'INSERT', rowCount: stream.rowCount, rows: [] }
 }
