@@ -45,7 +45,7 @@ export function readSettings<T>(environment: Environment, read: SettingsReader<T
   })
 }
 
-/** The same for a part of the settings by itself, without the log. @throws LivehouseError `config.invalid` with its problems */
+/** The same for a part of the settings, without the log. @throws LivehouseError `config.invalid` with its problems */
 export function readGroup<T>(environment: Environment, read: SettingsReader<T>): T {
   const source = createSettingSource(environment)
   const settings = read(source)
@@ -56,7 +56,7 @@ export function readGroup<T>(environment: Environment, read: SettingsReader<T>):
   throw new LivehouseError('config.invalid', title, { problems })
 }
 
-/** The same for the log, which is there first: what is wrong is left to the commands, which report every problem at once. */
+/** The same for the log, which is there first: commands report what is wrong, every problem at once. */
 export function readWhatIsRight<T>(environment: Environment, read: SettingsReader<T>): T {
   return read(createSettingSource(environment))
 }
@@ -149,7 +149,7 @@ export function readDataDir(source: SettingSource): string {
   return resolve(source.value('LIVEHOUSE_DATA_DIR') ?? '.livehouse')
 }
 
-/** Where job files are: an absolute path. When not set, `jobs` of the working folder, else those that livehouse brings along. */
+/** Where job files are, absolute: when not set, `jobs` of the working folder, else those of livehouse itself. */
 export function readJobsDir(source: SettingSource): string {
   const own = existsSync('jobs') ? 'jobs' : join(programFolder, 'jobs')
   const folder = resolve(source.value('LIVEHOUSE_JOBS_DIR') ?? own)

@@ -46,7 +46,7 @@ export async function main(verbs: Readonly<Record<string, CommandEntry>> = comma
   })
 }
 
-/** Within this time a signal that comes again is the same one: a terminal sends it to the launcher too, which passes it on. */
+/** Within this time a repeated signal is the same one: a terminal sends it to the launcher too, which passes it on. */
 const SAME_SIGNAL_MS = 300
 
 function listenToSignals(controller: AbortController, endNow: (error: unknown) => void): void {

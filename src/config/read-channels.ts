@@ -82,8 +82,8 @@ const truths: Readonly<Record<string, boolean>> = {
 }
 
 /**
- * Channels from CSV with a header that names some of `channel_id,label,group,from,until,is_test`, in any order; undefined
- * where it cannot be read as that.
+ * Channels from CSV with a header that names some of `channel_id,label,group,from,until,is_test`, in any order;
+ * undefined where it cannot be read as that.
  */
 function readChannelsCsv(
   text: string,
@@ -131,7 +131,7 @@ const recordsSchema = z.array(z.object({ info: z.object({ lines: z.number() }), 
 /** A line of CSV as cells, with the number of the line that it ends on. */
 type CsvRecord = z.infer<typeof recordsSchema>[number]
 
-/** The lines of CSV, header included, blank ones and `#` comments left out; none where it is not CSV, which is refused. */
+/** The lines of CSV with the header, without blank ones and `#` comments; none where it is no CSV, which is refused. */
 export function parseCsv(text: string, file: string, refuse: (problem: string) => void): readonly CsvRecord[] {
   try {
     return recordsSchema.parse(

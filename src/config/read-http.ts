@@ -32,7 +32,8 @@ export function readHttpSettings(source: SettingSource): HttpSettings {
   }
   if (!isLoopback(bare) && !source.isSet(TOKEN)) {
     source.refuse(
-      `${TOKEN} is not set, but ${LISTEN} is ${show(given)}, which others can reach; it should be set to a long random text, or ${LISTEN} to an address of this machine alone, such as 127.0.0.1:8787`,
+      `${TOKEN} is not set, but ${LISTEN} is ${show(given)}, which others can reach; it should be set to a long random ` +
+        `text, or ${LISTEN} to an address of this machine alone, such as 127.0.0.1:8787`,
     )
   }
   return { listen: { host: bare, port }, token }

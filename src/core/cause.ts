@@ -1,4 +1,4 @@
-/** Something an operator should hear of without asking. Holds ids and counts, never personal data or a text of the service. */
+/** What an operator should hear of without asking. Ids and counts, never personal data or a text of the service. */
 export type Cause =
   /** The last run of a command (`sync`, `run nightly`) is not green. `problems`: how many of each code, by stream. */
   | {
@@ -12,8 +12,9 @@ export type Cause =
       readonly problems: readonly { readonly stream: string | null; readonly code: string; readonly count: number }[]
     }
   /**
-   * Not all of a stream was read on the service's day by the hour that a job names (`HH:MM`). `provenAt`: ISO instant of the
-   * last reading of any of it. `unproven`: of how many channels of those expected some is missing; not there where all is.
+   * Not all of a stream was read on the service's day by the hour that a job names (`HH:MM`). `provenAt`: ISO instant
+   * of the last reading of any of it. `unproven`: of how many channels of those expected some is missing; not there
+   * where all is.
    */
   | {
       readonly kind: 'stale'
@@ -30,8 +31,8 @@ export type Cause =
   /** A job that had to end before it was done, so many times in a row. */
   | { readonly kind: 'unfinished'; readonly job: string; readonly runs: number }
   /**
-   * The ten calls a day of version 1 will not do by the date that the job names. Both are dates; `finishBy` is null where it names
-   * none, `finishesOn` where no call is allowed at all.
+   * The ten calls a day of version 1 will not do by the date that the job names. Both are dates; `finishBy` is null
+   * where it names none, `finishesOn` where no call is allowed at all.
    */
   | {
       readonly kind: 'budget'

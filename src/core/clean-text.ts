@@ -3,13 +3,13 @@ export function cleanText(raw: string): string {
   return (raw.includes('\u0000') ? raw.replaceAll('\u0000', '') : raw).toWellFormed()
 }
 
-/** Control characters but for line feed and tab (ECMA-48), and what turns the direction of text (Unicode Bidirectional Algorithm). */
+/** Control characters but for line feed and tab (ECMA-48), and what turns the direction of text (Unicode UAX 9). */
 // oxlint-disable-next-line no-control-regex
 const UNPRINTABLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 
 /**
- * Text as a terminal may show it: a service's names and messages must not move the cursor, recolour or reorder what stands
- * around them. Such characters stand as `\u001b`, which within JSON text means the same.
+ * Text as a terminal may show it: a service's names and messages must not move the cursor, recolour or reorder what
+ * stands around them. Such characters stand as `\u001b`, which within JSON text means the same.
  */
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)

@@ -24,8 +24,8 @@ export const systemClock: Clock = {
 }
 
 /**
- * Lets whatever has come in meanwhile be heard: work that goes on without waiting keeps everything else from it. Two rounds, for a
- * connection that is used again waits one before it sends.
+ * Lets whatever has come in meanwhile be heard: work that goes on without waiting keeps everything else from it. Two
+ * rounds, for a connection that is used again waits one before it sends.
  */
 export async function yieldToEventLoop(): Promise<void> {
   await nextRound()

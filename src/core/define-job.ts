@@ -20,7 +20,7 @@ interface AnyJob {
   readonly channels?: JobChannels
   /** Whether a time that was missed is made up for, once; `never` waits for the next one. `once` when not given. */
   readonly catchUp?: 'once' | 'never'
-  /** `HH:MM` of the service's clock: where not all of one of its streams has landed on the day by then, an alert says so. */
+  /** `HH:MM` of the service's clock: an alert says so where not all of its streams have landed on the day by then. */
   readonly provenBy?: string
 }
 
@@ -47,7 +47,7 @@ export interface BackfillJob extends AnyJob {
   readonly finishBy?: string
 }
 
-/** Asks the service for its totals and holds them against the warehouse; what differs is read again by the next sync. */
+/** Holds the service's totals against the warehouse; what differs is read again by the next sync. */
 export interface AuditJob extends AnyJob {
   readonly kind: 'audit'
   /** All that is covered when not given. */

@@ -91,7 +91,7 @@ export interface ErrorDetails {
 
 export type ErrorCode = keyof ErrorDetails
 
-/** What a caller may do about an error: try the same again, wait for tomorrow's budget, leave this partition, or end the run. */
+/** What a caller may do about an error: try again, wait for tomorrow's budget, leave this partition, or end the run. */
 export type Recovery = 'retry' | 'wait' | 'skip' | 'abort'
 
 /** `retry` means once more within the same call; when the attempts are used up, such an error ends its partition. */

@@ -1,7 +1,7 @@
 /**
- * A JSON value as text, of any depth: `JSON.stringify` and everything else that recurses ends with a stack overflow a few
- * thousand levels down, and a service may send more. For values that were read from
- * JSON, and bigints, which are written as numbers.
+ * A JSON value as text, of any depth: `JSON.stringify` and everything else that recurses ends with a stack overflow a
+ * few thousand levels down, and a service may send more. For values that were read from JSON, and bigints, which are
+ * written as numbers.
  */
 export function jsonText(value: unknown): string {
   try {

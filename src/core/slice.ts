@@ -44,9 +44,12 @@ export function formatWindow({ from, to }: Window): string {
 
 /**
  * How complete a slice is known to be.
- * `verified`: the source's total was the same in every answer and distinct + quarantined rows (+ known duplicates) equal it.
- * `agreed`: the source gives no total; two clean readings at least an hour apart, with other page borders, held the same rows.
- * `unverifiable`: the source gives no total, and one clean reading was had so far; it is read again until it is `agreed`.
+ * `verified`: the source's total was the same in every answer and distinct + quarantined rows (+ known duplicates)
+ * equal it.
+ * `agreed`: the source gives no total; two clean readings at least an hour apart, with other page borders, held the
+ * same rows.
+ * `unverifiable`: the source gives no total, and one clean reading was had so far; it is read again until it is
+ * `agreed`.
  * `moving`: a live list moved while it was read; read again next time.
  * `short`: fewer rows came than the source says, after re-reading.
  * `accepted`: a shortfall that an operator acknowledged.

@@ -31,8 +31,8 @@ export interface RowIdentity {
 }
 
 /**
- * Two streams that write one table, each with its version of a row. The higher version takes a row over entirely; the lower
- * inserts, and updates only rows of its own.
+ * Two streams that write one table, each with its version of a row. The higher version takes a row over entirely; the
+ * lower inserts, and updates only rows of its own.
  */
 export interface TableVersions {
   /** Says whose a row is. */
@@ -84,7 +84,7 @@ export interface Envelope {
   readonly size: string
   /** Column headers, where items are rows of cells. */
   readonly title?: string
-  /** Whether the answer has an errcode: where errcodes are the way to refuse, one may say that there is no such page. */
+  /** Whether the answer has an errcode: where it has, one may say that there is no such page. */
   readonly hasErrcode?: boolean
 }
 
@@ -110,8 +110,9 @@ export interface Wire {
 }
 
 /**
- * A stream is a value: what to ask, and how to read a row. One file each in `src/streams`. From its columns come the row's
- * type, the load statement, the conformance test and the data dictionary; from its wire the requests and how answers are read.
+ * A stream is a value: what to ask, and how to read a row. One file each in `src/streams`. From its columns come the
+ * row's type, the load statement, the conformance test and the data dictionary; from its wire the requests and how
+ * answers are read.
  */
 export interface Stream extends LoadTable {
   readonly name: StreamName
@@ -134,13 +135,13 @@ export interface Stream extends LoadTable {
   readonly timeColumns: readonly string[]
   /** Whether the service filters by time; without a filter a slice is a walk over the whole list. */
   readonly isTimeFiltered: boolean
-  /** Whether the service allows only some calls a day: read page by page, over days where need be, and only when named. */
+  /** Whether the service allows only some calls a day: read page by page, over days if need be, and only when named. */
   readonly isBudgeted?: boolean
   /** By which time a row was there; where it is not told, the latest of its times. */
   readonly bornColumn?: string
   /** How long before the covered end rows still change, and are read again; 0 for snapshots. */
   readonly lookbackDays: number
-  /** Turns an item into fields by name; the default takes an object as it is. `title`: the column headers over it, if any. */
+  /** Turns an item into fields by name; the default takes an object as it is. `title`: the headers over it, if any. */
   readonly readItem?: (item: unknown, title: readonly unknown[] | undefined) => ItemFields | Rejection
   /** What else makes an item unacceptable in this partition. */
   readonly checkItem?: (fields: Readonly<Record<string, unknown>>, partition: Partition) => Rejection | undefined

@@ -76,8 +76,8 @@ export function offsetAt(instantMs: number, timeZone: string): string {
 }
 
 /**
- * Whether the runtime knows this IANA zone. An offset such as `+08:00` is none, although the runtime takes it: Postgres reads its
- * sign the other way round (POSIX), so that times would be wrong by twice as much.
+ * Whether the runtime knows this IANA zone. An offset such as `+08:00` is none, although the runtime takes it: Postgres
+ * reads its sign the other way round (POSIX), so that times would be wrong by twice as much.
  */
 export function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false

@@ -1,7 +1,8 @@
 /**
- * Calls `action` once the signal aborts. A signal that lasts gets many listeners, and the runtime chains them: one that was taken off
- * still points to those that came after it. Where the collector has moved one among the old, all that these hold, such as whole
- * answers, stays in memory until everything is collected; so a listener that is called off lets go of its action.
+ * Calls `action` once the signal aborts. A signal that lasts gets many listeners, and the runtime chains them: one that
+ * was taken off still points to those that came after it. Where the collector has moved one among the old, all that
+ * these hold, such as whole answers, stays in memory until everything is collected; so a listener that is called off
+ * lets go of its action.
  * @returns calls it off
  */
 export function whenAborted(signal: AbortSignal, action: () => void): () => void {

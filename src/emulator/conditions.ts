@@ -44,7 +44,7 @@ export function createRateLimit(conditions: Readonly<Pick<Conditions, 'callsPerS
   }
 }
 
-/** @returns whether `scope` has a call left on this day of the service's zone; each question takes one (API 4.6, section 8). */
+/** @returns whether `scope` has a call left on this day of the service's zone; each question takes one (API 4.6). */
 export function createDayBudget(callsPerDay: number, clock: Clock, timeZone: string): (scope: string) => boolean {
   const used = new Map<string, number>()
   return (scope) => {

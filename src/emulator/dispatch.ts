@@ -72,7 +72,7 @@ function answerAuth(name: 'token' | 'ticket' | 'authorize', params: Params, serv
   }
 }
 
-/** Undefined when the body is not a JSON object. The auth endpoints read the query, the others the body (4.8, 4.9 by switch). */
+/** Undefined for a body that is no JSON object. Auth endpoints read the query, others the body (4.8, 4.9 by switch). */
 function readParams(name: EndpointName, { query, text }: Incoming, { switches }: Service): Params | undefined {
   if (isAuth(name)) return query
   const body = parseObject(text)

@@ -5,7 +5,7 @@ import type { Selection } from './select-rows.ts'
 import type { Switches } from './switches.ts'
 import type { Channel, World } from './world/world.ts'
 
-/** An endpoint by the last word of its path; the two menu calls share one, so theirs are `createMenu` and `changeMenu`. */
+/** An endpoint by the last word of its path; the two menu calls share it: `createMenu` and `changeMenu`. */
 export type EndpointName = string
 
 /** What a list endpoint was asked for. The echo is apart, so that a fault can serve another page than it names. */

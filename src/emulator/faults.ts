@@ -2,8 +2,8 @@ import type { Answer } from './answer.ts'
 import type { EndpointName, ListQuery } from './endpoint.ts'
 
 /**
- * What a fault does: to the query before it is served, to the answer before it goes out, or both. A function may also change
- * the world, so that a list moves between two pages.
+ * What a fault does: to the query before it is served, to the answer before it goes out, or both. A function may also
+ * change the world, so that a list moves between two pages.
  */
 export interface FaultEffect {
   readonly name: string

@@ -5,9 +5,10 @@ import { wireDuration, wireInteger, wireMinute } from './wire.ts'
 import type { Gift, Manager, Questionnaire, Visitor, WatchRecord } from './world/world.ts'
 
 /**
- * What a value is in the world, on the wire and in the warehouse. `text`: empty is NULL. `id`: digits, a number on the wire.
- * `duration`: seconds, `HH:MM:SS`. `second` and `minute`: readings of the wall clock; none is empty text. `flag`: 0 or 1 on the
- * wire. `decimal`: a number, text in the warehouse. `same`: as it is everywhere.
+ * What a value is in the world, on the wire and in the warehouse. `text`: empty is NULL. `id`: digits, a number on the
+ * wire.
+ * `duration`: seconds, `HH:MM:SS`. `second` and `minute`: readings of the wall clock; none is empty text. `flag`: 0 or
+ * 1 on the wire. `decimal`: a number, text in the warehouse. `same`: as it is everywhere.
  */
 type Kind = 'text' | 'same' | 'id' | 'duration' | 'second' | 'minute' | 'flag' | 'decimal'
 

@@ -1,4 +1,4 @@
-/** `time` is the list's own time; `id` the order in which the rows came to be; `shuffled` a fixed order without sense. */
+/** `time` is the list's own time; `id` the order in which rows came to be; `shuffled` a fixed order without sense. */
 export type RowOrder = 'time-asc' | 'time-desc' | 'id-asc' | 'id-desc' | 'shuffled'
 
 /** What the spec leaves open, as the emulated service has it; may be changed while it runs. */

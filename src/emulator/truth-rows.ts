@@ -125,8 +125,8 @@ function text(value: string): string | null {
 type Cells = readonly (Cell | undefined)[]
 
 /**
- * Numbers rows without an id, 1, 2 … among those of equal identity: ordered by their remaining values, null before any text,
- * texts by code unit.
+ * Numbers rows without an id, 1, 2 … among those of equal identity: ordered by their remaining values, null before any
+ * text, texts by code unit.
  */
 function numberOccurrences<Item extends object>(
   rows: readonly Item[],

@@ -22,9 +22,10 @@ export const truthTables = [
 type TruthTable = (typeof truthTables)[number]
 
 /**
- * What the warehouse must hold of this world, by table, with the contract's column names (section 3): durations in seconds,
- * money and bigint as text, times as `YYYY-MM-DDTHH:MM:SSZ`, dates as `YYYY-MM-DD`, null for empty. `watch_records_v1` is what
- * only version 1 delivers. Signup answers name their parent by `user_id`, `signed_up_at` and `occurrence`.
+ * What the warehouse must hold of this world, by table, with the contract's column names (section 3): durations in
+ * seconds, money and bigint as text, times as `YYYY-MM-DDTHH:MM:SSZ`, dates as `YYYY-MM-DD`, null for empty.
+ * `watch_records_v1` is what only version 1 delivers. Signup answers name their parent by `user_id`, `signed_up_at` and
+ * `occurrence`.
  */
 export type Truth = Readonly<Record<TruthTable, readonly rows.TruthRow[]> & Record<string, readonly rows.TruthRow[]>>
 

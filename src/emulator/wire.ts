@@ -27,8 +27,9 @@ function twoDigits(number: number): string {
 }
 
 /**
- * Turns readings of a zone's wall clock into instants, in seconds since 1970, by the rules of Postgres: of two instants with
- * one reading the later one (standard time), and a reading that daylight saving skips counts with the offset before it.
+ * Turns readings of a zone's wall clock into instants, in seconds since 1970, by the rules of Postgres: of two instants
+ * with one reading the later one (standard time), and a reading that daylight saving skips counts with the offset
+ * before it.
  */
 export function createInstantReader(timeZone: string): (wallTime: WallTime) => number {
   const offsets = new Map<number, readonly [number, number]>()

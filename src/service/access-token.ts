@@ -33,8 +33,8 @@ const tokenEnvelope = z.object({ access_token: z.string().trim().min(1), expire_
 /**
  * API 4.1: asks for a token with the app id and secret.
  * @returns a function that makes the call over `send`.
- * @throws LivehouseError `api.credentialsRefused` when the service answers that it does not accept them, `api.noToken` when it
- *   refuses with a code that says nothing of them, `api.wrongAuthUrl` when what answers issues no tokens.
+ * @throws LivehouseError `api.credentialsRefused` when the service answers that it does not accept them, `api.noToken`
+ * when it refuses with a code that says nothing of them, `api.wrongAuthUrl` when what answers issues no tokens.
  */
 export function createTokenRequest(
   send: Send,
@@ -91,13 +91,14 @@ function readValidity(expireTime: unknown, { serviceTimeMs }: Answer, { timeZone
 const UNKNOWN_USER = 404001
 
 /**
- * 400, 401, 403 and the codes that stand for them can only be about the app id and the secret: the call carries nothing else. Any
- * other errcode (API 5.2: not shown) may be a busy service. What else no later attempt changes is about the address; it must not
- * look like an answer to the call that waits for the token, of which it could mean that there is no such page.
+ * 400, 401, 403 and the codes that stand for them can only be about the app id and the secret: the call carries nothing
+ * else. Any other errcode (API 5.2: not shown) may be a busy service. What else no later attempt changes is about the
+ * address; it must not look like an answer to the call that waits for the token, of which it could mean that there is
+ * no such page.
  */
 function asTokenError(error: unknown, options: AccessTokenOptions): unknown {
   if (hasCode(error, 'api.refused')) {
-    const message = `${error.message}: no code that refuses the app id and secret, so this is trouble of the service; the next run asks again`
+    const message = `${error.message}: no code that refuses the app id and secret: trouble of the service; the next run asks again`
     return new LivehouseError('api.noToken', message, error.details, { cause: error })
   }
   const isRefusal =
@@ -108,7 +109,8 @@ function asTokenError(error: unknown, options: AccessTokenOptions): unknown {
     hasCode(error, 'api.status') && error.details.status < 500 && ![408, 425].includes(error.details.status)
   if (!isRefusal) return isFinal ? wrongAddress(error.message, options, error) : error
   const { reason } = error.details
-  const message = `${error.message}: the app id and secret are not accepted; check LIVEHOUSE_APP_ID and LIVEHOUSE_APP_SECRET`
+  const advice = 'the app id and secret are not accepted; check LIVEHOUSE_APP_ID and LIVEHOUSE_APP_SECRET'
+  const message = `${error.message}: ${advice}`
   return new LivehouseError('api.credentialsRefused', message, { call: NAME, reason }, { cause: error })
 }
 

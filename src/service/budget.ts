@@ -15,15 +15,15 @@ export interface Reservation {
 }
 
 /**
- * Takes one call of the day for this channel, for good, before the call is made. `atMs`: what the service's own clock shows,
- * milliseconds since 1970.
+ * Takes one call of the day for this channel, for good, before the call is made. `atMs`: what the service's own clock
+ * shows, milliseconds since 1970.
  * @throws LivehouseError `api.budgetSpent` when none is left, or none may be made now.
  */
 export type Reserve = (channelId: string, atMs: number, signal: AbortSignal) => Promise<Reservation>
 
 /**
- * Charges every attempt of 4.6 to the day's budget; other calls pass. Without `reserve` 4.6 is not called at all. A refusal
- * means that the day is spent: someone else may share the account. The error then has the refusal as its cause.
+ * Charges every attempt of 4.6 to the day's budget; other calls pass. Without `reserve` 4.6 is not called at all. A
+ * refusal means that the day is spent: someone else may share the account. The error then has the refusal as its cause.
  */
 export function budget(next: Send, reserve: Reserve | undefined, serviceClock: ServiceClock): Send {
   return async (call, context) => {

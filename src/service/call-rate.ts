@@ -3,8 +3,9 @@ export type Ending = 'answered' | 'refused' | 'paused'
 /** How many calls ended how within the second `at`. */
 export type Second = { readonly at: number } & Record<Ending, number>
 /**
- * What is known of the calls of one endpoint: the first instant that is free; the calls a second that were last found to be its
- * limit; what was answered in the last second if it was policed; whether it had only refusals; and the seconds not judged yet.
+ * What is known of the calls of one endpoint: the first instant that is free; the calls a second that were last found
+ * to be its limit; what was answered in the last second if it was policed; whether it had only refusals; and the
+ * seconds not judged yet.
  */
 export interface GatePace {
   readonly nextAtMs: number
@@ -51,9 +52,10 @@ export function rateAt({ limit = Number.POSITIVE_INFINITY, limitedAtMs, isClosed
 }
 
 /**
- * Finds the limit as BBR finds a policer: the long-term sampling of its version 1 (Cardwell et al., "BBR: Congestion-Based
- * Congestion Control", ACM Queue 14(5), 2016; Flach et al., "An Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016).
- * Two seconds in a row that lose over a fifth: the limit is what both of them delivered at least.
+ * Finds the limit as BBR finds a policer: the long-term sampling of its version 1 (Cardwell et al., "BBR:
+ * Congestion-Based Congestion Control", ACM Queue 14(5), 2016; Flach et al., "An Internet-Wide Analysis of Traffic
+ * Policing", SIGCOMM 2016). Two seconds in a row that lose over a fifth: the limit is what both of them delivered at
+ * least.
  */
 export function learn(before: GatePace | undefined, report: readonly Second[], nowMs: number): GatePace {
   const known = before ?? { nextAtMs: 0, limitedAtMs: 0, isClosed: false, judgedAt: 0, seconds: [] }

@@ -133,7 +133,8 @@ function bareCall(host: 'base' | 'auth'): WireCall & Pick<Call, 'repeat'> {
 
 function noCredentials(): LivehouseError<'config.invalid'> {
   const problem =
-    'LIVEHOUSE_APP_ID and LIVEHOUSE_APP_SECRET are not set: set both (and LIVEHOUSE_AUTH_URL); for reading, LIVEHOUSE_API_TOKEN will do'
+    'LIVEHOUSE_APP_ID and LIVEHOUSE_APP_SECRET are not set: set both (and LIVEHOUSE_AUTH_URL); ' +
+    'for reading, LIVEHOUSE_API_TOKEN will do'
   return new LivehouseError('config.invalid', problem, { problems: [problem] })
 }
 

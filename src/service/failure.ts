@@ -101,7 +101,9 @@ function judge(report: Report): LivehouseError {
 }
 
 function redirect(call: Call, raw: RawAnswer, secrets: Secrets): LivehouseError {
-  const reason = `the service redirects to ${targetOf(raw, secrets)}; livehouse does not follow, because the bearer token would go there too: set the address of the service to where it lives now`
+  const why = 'livehouse does not follow, because the bearer token would go there too'
+  const repair = 'set the address of the service to where it lives now'
+  const reason = `the service redirects to ${targetOf(raw, secrets)}; ${why}: ${repair}`
   const details = { call: call.name, status: raw.status, reason }
   return new LivehouseError('api.status', `${call.name}: ${raw.status}: ${reason}`, details)
 }

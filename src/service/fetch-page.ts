@@ -9,8 +9,8 @@ import type { Send } from './send.ts'
 export type Ask = (request: PageRequest, context: CallContext, place?: ListPlace) => Promise<Page>
 
 /**
- * Asks as told, to learn how the service takes it: a refusal is an answer and is not repeated, only one failure of transport
- * is, and the parameters of 4.8 and 4.9 stand where `place` says.
+ * Asks as told, to learn how the service takes it: a refusal is an answer and is not repeated, only one failure of
+ * transport is, and the parameters of 4.8 and 4.9 stand where `place` says.
  */
 export function createAsk(send: Send): Ask {
   return async (request, context, place) => {
@@ -20,8 +20,8 @@ export function createAsk(send: Send): Ask {
 }
 
 /**
- * Fetches pages of every list. Where the parameters of 4.8 and 4.9 belong is not shown in the spec: when the echoed `page` shows
- * that they had no effect, the other place is tried once by itself and remembered.
+ * Fetches pages of every list. Where the parameters of 4.8 and 4.9 belong is not shown in the spec: when the echoed
+ * `page` shows that they had no effect, the other place is tried once by itself and remembered.
  * @param configured the place that is tried first
  * @returns a function that @throws LivehouseError `paging.ignored` when neither place has an effect
  */
@@ -58,8 +58,8 @@ export function createFetchPage(send: Send, configured: ListPlace): FetchPage {
 }
 
 /**
- * An answer without an echo cannot be judged and counts as heeded. A smaller size than was asked for is a clamped one, unless it
- * is the default and nothing but the size is there to tell.
+ * An answer without an echo cannot be judged and counts as heeded. A smaller size than was asked for is a clamped one,
+ * unless it is the default and nothing but the size is there to tell.
  */
 function isHeeded(request: PageRequest, { echoedPage, echoedPageSize = request.pageSize }: Page): boolean {
   const { page, pageSize } = request
@@ -90,7 +90,9 @@ function onlyRefused(error: unknown): undefined {
 
 function ignored(request: PageRequest, page: Page): LivehouseError<'paging.ignored'> {
   const call = listCall(request).name
-  const evidence = `asked for page ${request.page} of ${request.pageSize}, the answer says page ${page.echoedPage} of ${page.echoedPageSize}, with the parameters in the query as well as in the body`
+  const said = `the answer says page ${page.echoedPage} of ${page.echoedPageSize}`
+  const places = 'with the parameters in the query as well as in the body'
+  const evidence = `asked for page ${request.page} of ${request.pageSize}, ${said}, ${places}`
   const { page: number, size } = request.list.stream.wire.paging
   const details = { call, parameter: `${number}, ${size}`, evidence }
   return new LivehouseError('paging.ignored', `${call}: the page parameters have no effect: ${evidence}`, details)

@@ -6,7 +6,7 @@ import { whenAborted } from '../core/when-aborted.ts'
 import type { Secrets } from './secrets.ts'
 import type { Call } from './send.ts'
 
-/** A connection whose answer has come can be used again a moment later (undici): at once another one takes the next call. */
+/** A connection whose answer has come can be used a moment later (undici): another one takes the next call. */
 const SPARE_CONNECTIONS = 2
 const MAX_BODY_BYTES = 32 * 1024 * 1024
 
@@ -46,8 +46,8 @@ export interface Http extends AsyncDisposable {
 }
 
 /**
- * Owns the connections to the service. Proxies come from the options only, redirects are not followed, and bodies are asked
- * for unencoded, so that the cap counts what is held in memory.
+ * Owns the connections to the service. Proxies come from the options only, redirects are not followed, and bodies are
+ * asked for unencoded, so that the cap counts what is held in memory.
  */
 export function createHttp(options: HttpOptions): Http {
   const { proxies, timeoutMs, concurrency } = options
@@ -90,7 +90,8 @@ async function exchange(
   for (const [name, value] of Object.entries(call.query ?? {})) url.searchParams.set(name, value)
   const limit = new AbortController()
   const stopListening = whenAborted(signal, () => limit.abort())
-  // undici's limits see only pauses; an answer that drips is caught here. Always on the real clock: a socket knows no other.
+  // undici's limits see only pauses; an answer that drips is caught here. Always on the real clock: a socket knows no
+  // other.
   const callOff = callIfStillRunning(options.timeoutMs, () => limit.abort())
   const received = { bytes: 0, hasHeaders: false }
   try {

@@ -1,20 +1,20 @@
 /**
- * What a double may not hold (IEEE 754): a number of 16 digits or dots, or with an exponent of three digits; ids stand in quotes.
- * Where a text only looks like that, the page is parsed more slowly and just as well.
+ * What a double may not hold (IEEE 754): a number of 16 digits or dots, or with an exponent of three digits; ids stand
+ * in quotes. Where a text only looks like that, the page is parsed more slowly and just as well.
  */
 const LONG_NUMBER = /(?:^|[:,[\s-])(?:[\d.]{16}|[\d.]+[eE][+-]?\d{3})/
-/** A number of more digits than any column holds stays the text that it was: to make an integer of a million takes minutes. */
+/** A number of more digits than any column holds stays text: to make an integer of a million digits takes minutes. */
 const LONGEST_NUMBER = 100
 
-/** Characters; a page of 100 visitors has a quarter of this. Only larger bodies are looked through before they are parsed. */
+/** Characters; a page of 100 visitors has a quarter of this. Only larger bodies are checked before they are parsed. */
 const LARGE_BODY = 1 << 18
 /** A page of 50 signups with 200 answers each holds 10,000. */
 const MOST_VALUES = 200_000
 const DEEPEST = 2000
 
 /**
- * Parses JSON without losing digits: integers beyond 2^53 become `bigint`, decimals that a double would change and numbers of
- * over 100 characters become their source text. The slower way is taken only where the text has such digits.
+ * Parses JSON without losing digits: integers beyond 2^53 become `bigint`, decimals that a double would change and
+ * numbers of over 100 characters become their source text. The slower way is taken only where the text has such digits.
  * @throws SyntaxError whose message quotes the text: never pass it on.
  */
 export function parseExact(text: string): unknown {
@@ -61,7 +61,7 @@ function endOfString(text: string, place: number): number {
   return end
 }
 
-/** A reviver; the third parameter is there (ECMAScript, JSON.parse source text access), though the library's types lack it. */
+/** A reviver; the types lack its third parameter (ECMAScript, JSON.parse source text access). */
 function exactNumber(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   const source = context?.source
   if (typeof value !== 'number' || source === undefined) return value

@@ -83,7 +83,8 @@ function check({ scope, outerId, hashActId, clientIp, title }: LoginTicketReques
   if (!scopes.includes(scope)) throw invalidRequest(NAME, `scope is one of ${scopes.join(', ')}`, scope)
   if (outerId === '') throw invalidRequest(NAME, 'outerid must not be empty', outerId)
   if (scope === 'outer_visitor' && outerIdUnits(outerId) > MAX_OUTER_ID_UNITS) {
-    const rule = `outerid has at most ${MAX_OUTER_ID_UNITS} units for scope outer_visitor (a letter or digit counts 1, a Chinese character 3; this one has ${outerIdUnits(outerId)})`
+    const counted = `a letter or digit counts 1, a Chinese character 3; this one has ${outerIdUnits(outerId)}`
+    const rule = `outerid has at most ${MAX_OUTER_ID_UNITS} units for scope outer_visitor (${counted})`
     throw invalidRequest(NAME, rule, outerId)
   }
   if (hashActId === '') throw invalidRequest(NAME, 'hash_act_id must not be empty', hashActId)

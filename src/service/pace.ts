@@ -18,7 +18,8 @@ export function pace(next: Send, options: PaceOptions): Send {
   const places = pLimit(concurrency)
   return async (call, context) => {
     const { signal } = context
-    // At once, so that all calls report together what is wrong with it; and when its turn has come, which may be much later.
+    // At once, so that all calls report together what is wrong with it; and when its turn has come, which may be much
+    // later.
     await prepare(call, signal)
     const over = Promise.withResolvers<void>()
     let place: Promise<void> | undefined

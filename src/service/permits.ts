@@ -16,8 +16,9 @@ export interface Permit {
 /** Decides when the next call may leave. */
 export interface Permits {
   /**
-   * For each endpoint (`base` for a bare address) the channels in turn. `prepare`: waits, when the call's turn has come, for what it
-   * needs and what does not last; it may be called again. Rejects with the signal's reason, or with what `prepare` throws.
+   * For each endpoint (`base` for a bare address) the channels in turn. `prepare`: waits, when the call's turn has
+   * come, for what it needs and what does not last; it may be called again. Rejects with the signal's reason, or with
+   * what `prepare` throws.
    */
   readonly take: (
     call: Pick<Call, 'channelId' | 'endpoint'>,
@@ -56,8 +57,8 @@ interface Gate {
 }
 
 /**
- * Paces calls together with all who share the cell: each endpoint at the rate that `call-rate.ts` finds, all of them below the
- * ceiling. Instants are evenly spread and taken ahead a few at a time, so that exchanges are few.
+ * Paces calls together with all who share the cell: each endpoint at the rate that `call-rate.ts` finds, all of them
+ * below the ceiling. Instants are evenly spread and taken ahead a few at a time, so that exchanges are few.
  */
 export function createPermits({ maxCallsPerSecond, cell, clock, log }: PermitsOptions): Permits {
   const { now: hostNow, monotonicMs = hostNow } = clock

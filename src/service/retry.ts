@@ -5,13 +5,13 @@ import type { CallContext } from '../core/page.ts'
 import type { Call } from './send.ts'
 
 const MOST_ATTEMPTS: Readonly<Record<Call['repeat'], number>> = { read: 5, idempotent: 5, once: 2, never: 1 }
-/** An errcode that the spec does not name may be a passing fault: reads, and calls that wait for a token, are made this often. */
+/** An errcode that the spec does not name may pass: reads, and calls that wait for a token, are made this often. */
 const MOST_REFUSED_ATTEMPTS = 3
 const FIRST_WAIT_MS = 500
 const LONGEST_WAIT_MS = 30_000
 /** A service that asks for more patience than this is asked again all the same. */
 const LONGEST_RETRY_AFTER_MS = 60_000
-/** A refusal is not the call's own failure: it uses up no attempt until the service has refused the call for so long. */
+/** A refusal is no failure of the call: it uses up no attempt until the service has refused it for so long. */
 const LONGEST_REFUSED_MS = 600_000
 /** So many repetitions within a minute are worth a warning, at most one a minute. */
 const STORM_RETRIES = 20
@@ -22,13 +22,13 @@ export interface RetryOptions {
   readonly log: Log
   /** From 0 to 1, exclusive. */
   readonly random: () => number
-  /** How long a call is repeated while the service refuses it with 429: ten minutes unless somebody waits for the answer. */
+  /** How long a call is repeated while the service refuses it with 429: ten minutes unless somebody waits for it. */
   readonly longestRefusedMs?: number | undefined
 }
 
 /**
- * Repeats what may pass: failures of transport, 408, 425, 429, 5xx, damaged bodies, and a 401 once where the next attempt
- * carries a fresh token. The last error says after how many attempts.
+ * Repeats what may pass: failures of transport, 408, 425, 429, 5xx, damaged bodies, and a 401 once where the next
+ * attempt carries a fresh token. The last error says after how many attempts.
  */
 export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
   next: (call: Named, context: CallContext) => Promise<Result>,

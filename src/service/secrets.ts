@@ -13,8 +13,8 @@ export interface Secrets {
 }
 
 /**
- * Remembers secret values, so that a service that repeats them in its error texts cannot spread them. `onAdded` hears of
- * each later value too, for the logger.
+ * Remembers secret values, so that a service that repeats them in its error texts cannot spread them. `onAdded` hears
+ * of each later value too, for the logger.
  */
 export function createSecrets(initial: readonly (string | null)[], onAdded: (value: string) => void): Secrets {
   const given = initial.filter((value) => value !== null)

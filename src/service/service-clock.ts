@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import { hasCode } from '../core/errors.ts'
 import type { Http, RawAnswer } from './http.ts'
 
-/** The service's clock as its answers tell it; before the first, and where they have no `Date` header, this machine's. */
+/** The service's clock as its answers tell it; before the first, and without a `Date` header, this machine's. */
 export interface ServiceClock extends Clock {
   /** Asks the service where none of its answers has told the time within the last minute. @throws what `ask` throws */
   readonly refresh: (signal: AbortSignal) => Promise<void>
@@ -16,9 +16,9 @@ const FRESH_MS = 60_000
 const RESOLUTION_MS = 1000
 
 /**
- * Follows the `Date` of every answer by Cristian's algorithm: an answer bounds the difference of the two clocks by when its call
- * left and when it came. What is known stays while it lies within; else the least counts, which is never ahead of the service.
- * Between answers a clock that no adjustment moves carries it on.
+ * Follows the `Date` of every answer by Cristian's algorithm: an answer bounds the difference of the two clocks by when
+ * its call left and when it came. What is known stays while it lies within; else the least counts, which is never ahead
+ * of the service. Between answers a clock that no adjustment moves carries it on.
  * @param ask makes any harmless call over `timed`
  * @returns the clock, and the exchange that tells it of the answers of the base address
  */

@@ -53,6 +53,7 @@ function notAccepted(error: LivehouseError<'api.unauthorized'>, isRenewable: boo
 }
 
 function noCredentials({ name }: Call): LivehouseError<'config.invalid'> {
-  const problem = `LIVEHOUSE_APP_ID and LIVEHOUSE_APP_SECRET are not set, but ${name} needs them: set both, and LIVEHOUSE_AUTH_URL`
+  const both = 'LIVEHOUSE_APP_ID and LIVEHOUSE_APP_SECRET'
+  const problem = `${both} are not set, but ${name} needs them: set both, and LIVEHOUSE_AUTH_URL`
   return new LivehouseError('config.invalid', problem, { problems: [problem] })
 }

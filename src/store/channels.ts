@@ -11,8 +11,8 @@ export interface ConfiguredChannel {
 }
 
 /**
- * Gives every configured channel a row, and marks those that are no longer configured as retired. Rows that say the same
- * already are not touched.
+ * Gives every configured channel a row, and marks those that are no longer configured as retired. Rows that say the
+ * same already are not touched.
  */
 export async function registerChannels(
   db: Kysely<Database>,
@@ -58,7 +58,7 @@ export async function registerChannels(
   })
 }
 
-/** The statement that keeps what the service says of a channel; an answer that names nothing never blanks what is known. */
+/** The statement that keeps what the service says of a channel; an empty answer never blanks what is known. */
 export function channelDescription(
   db: Kysely<Database>,
   channelId: string,

@@ -8,8 +8,8 @@ import { loadRows } from './load.ts'
 const BATCH = 1000
 
 /**
- * Replaces the children of these parents: writes those that are new or differ, and deletes those beyond the last one. In the
- * transaction of the parents.
+ * Replaces the children of these parents: writes those that are new or differ, and deletes those beyond the last one.
+ * In the transaction of the parents.
  */
 export async function replaceChildren(
   trx: Transaction<Database>,

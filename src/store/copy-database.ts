@@ -127,7 +127,8 @@ async function copyTable(
   }
   const [read, written] = await Promise.all([source, target].map((side) => fingerprintOf(side, name, list)))
   if (read?.rows === written?.rows && read?.sum === written?.sum) return Number(written?.rows)
-  const reason = `${name} has ${read?.rows} rows, its copy ${written?.rows}${read?.rows === written?.rows ? ' with other contents' : ''}`
+  const otherwise = read?.rows === written?.rows ? ' with other contents' : ''
+  const reason = `${name} has ${read?.rows} rows, its copy ${written?.rows}${otherwise}`
   throw new LivehouseError('db.copyRefused', `The copy was taken back: ${reason}. Run it again.`, { reason })
 }
 
@@ -141,8 +142,8 @@ async function fingerprintOf(session: Session, name: string, list: string) {
 }
 
 /**
- * The tables that the migrations have made, in the order in which they were made: each after those that it refers to. First come
- * those that the database reads or writes when slices arrive: the service's zone, and how partitions stand.
+ * The tables that the migrations have made, in the order in which they were made: each after those that it refers to.
+ * First come those that the database reads or writes when slices arrive: the service's zone, and how partitions stand.
  */
 async function readTables(session: Session): Promise<readonly CopyTable[]> {
   return await session.query<CopyTable & Record<string, unknown>>(

@@ -16,7 +16,8 @@ export interface Session extends AsyncDisposable {
 }
 
 /**
- * Connects; `setting` names the database in its errors. Every value is spelled the same way on both sides of a copy, whatever the servers are set to.
+ * Connects; `setting` names the database in its errors. Every value is spelled the same way on both sides of a copy,
+ * whatever the servers are set to.
  * @throws db.unreachable, db.refused, also from each statement
  */
 export async function openSession(url: string, setting: string, signal: AbortSignal): Promise<Session> {

@@ -36,8 +36,8 @@ export interface FreshDatabase {
 }
 
 /**
- * Works with an empty database of this name, one at a time: one that is there goes, and with it who is connected to it. The others
- * wait for an advisory lock; any login could hold it too, and would only make them wait.
+ * Works with an empty database of this name, one at a time: one that is there goes, and with it who is connected to it.
+ * The others wait for an advisory lock; any login could hold it too, and would only make them wait.
  * @throws db.unreachable, db.refused, and whatever `work` throws
  */
 export async function withFreshDatabase<T>(

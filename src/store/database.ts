@@ -2,7 +2,7 @@ import type { LedgerTables } from './tables/ledger-tables.ts'
 import type { OperationTables } from './tables/operation-tables.ts'
 
 /**
- * Every table of the warehouse that is not a stream's, by its qualified name. `bigint` and `numeric` are exact decimal text,
- * `timestamptz` is a `Date`; `date`, `timestamp` and ranges stay the text of Postgres.
+ * Every table of the warehouse that is not a stream's, by its qualified name. `bigint` and `numeric` are exact decimal
+ * text, `timestamptz` is a `Date`; `date`, `timestamp` and ranges stay the text of Postgres.
  */
 export interface Database extends LedgerTables, OperationTables {}

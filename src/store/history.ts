@@ -23,8 +23,9 @@ export interface ComparedBy {
 }
 
 /**
- * After a proven reading: rows of this part that it did not find are noted as missed; those that the proven reading before it
- * missed too are marked removed. What was found is no longer missed. In the transaction of the reading's last rows.
+ * After a proven reading: rows of this part that it did not find are noted as missed; those that the proven reading
+ * before it missed too are marked removed. What was found is no longer missed. In the transaction of the reading's last
+ * rows.
  */
 export async function compareWithHeld(
   trx: Transaction<Database>,
@@ -68,8 +69,8 @@ export async function compareWithHeld(
 }
 
 /**
- * From the first to the last minute of a window in which a row differs from what the readings before had: one that this run has
- * written, or a disputed one. Undefined where there is none.
+ * From the first to the last minute of a window in which a row differs from what the readings before had: one that this
+ * run has written, or a disputed one. Undefined where there is none.
  * @param seen what the readings before had, as `tsmultirange` text
  */
 export async function findChangedRange(

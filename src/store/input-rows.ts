@@ -21,8 +21,8 @@ export function inputColumns(into: LoadTable): readonly InputColumn[] {
 }
 
 /**
- * Rows as a table: shared values once, every other column as one array, unnested side by side in the select list. In the FROM
- * clause each of them would be stored by itself first.
+ * Rows as a table: shared values once, every other column as one array, unnested side by side in the select list. In
+ * the FROM clause each of them would be stored by itself first.
  */
 export function inputRows(columns: readonly InputColumn[], rows: readonly Row[]): RawBuilder<unknown> {
   const outputs = columns.map(({ name, type, isShared }) => {
@@ -57,13 +57,15 @@ const OTHER_ESCAPE = /\\[^"\\]/
 const ESCAPED = /["\\]/g
 
 /**
- * Values separated by commas, `null` for NULL, with `"` around every text and `\` before `"` and `\`. An array literal has them so within
- * its brackets (PostgreSQL manual, 8.15.6), and a line of CSV with the backslash as escape character (COPY). It is what JSON has within
- * its brackets, and the runtime writes that many times faster than anything put together value by value.
+ * Values separated by commas, `null` for NULL, with `"` around every text and `\` before `"` and `\`. An array literal
+ * has them so within its brackets (PostgreSQL manual, 8.15.6), and a line of CSV with the backslash as escape character
+ * (COPY). It is what JSON has within its brackets, and the runtime writes that many times faster than anything put
+ * together value by value.
  */
 export function cellsText(values: readonly Cell[]): string {
   const json = JSON.stringify(values)
-  // An escaped backslash before a letter looks like another escape: then the slow way is taken in vain, and does no harm.
+  // An escaped backslash before a letter looks like another escape: then the slow way is taken in vain, and does no
+  // harm.
   return json.includes('\\') && OTHER_ESCAPE.test(json) ? values.map(cellText).join(',') : json.slice(1, -1)
 }
 

@@ -15,16 +15,16 @@ export interface LoadOptions {
   /** Leaves a row alone that is fresher than its new version (by the table's `freshnessColumn`). */
   readonly onlyNewer?: boolean
   /**
-   * For rows that were received earlier than now, by the run that they are loaded as: leaves alone what that run or a later
-   * one has written, and a row that is as fresh or fresher.
+   * For rows that were received earlier than now, by the run that they are loaded as: leaves alone what that run or a
+   * later one has written, and a row that is as fresh or fresher.
    */
   readonly isLate?: boolean
 }
 
 /**
- * Upserts rows of one slice by one statement, in the caller's transaction, after `prepareToLoad`: inserts new ones, updates those whose
- * content differs and does not touch equal ones, so that a quiet night writes nothing. Idempotent. Counts are exact and add up to the
- * number of rows, whose keys must be distinct.
+ * Upserts rows of one slice by one statement, in the caller's transaction, after `prepareToLoad`: inserts new ones,
+ * updates those whose content differs and does not touch equal ones, so that a quiet night writes nothing. Idempotent.
+ * Counts are exact and add up to the number of rows, whose keys must be distinct.
  */
 export async function loadRows(
   trx: Transaction<Database>,
@@ -42,7 +42,8 @@ export async function loadRows(
 
 /**
  * Settings of this transaction: the zone in which the service's times are read, and no plan that scans the whole table
- * for a batch (a growing table has no statistics yet). A process that is stopped in its midst loses it, as it loses its leases.
+ * for a batch (a growing table has no statistics yet). A process that is stopped in its midst loses it, as it loses its
+ * leases.
  */
 export async function prepareToLoad(trx: Transaction<Database>, timeZone: string): Promise<void> {
   await sql`select set_config('TimeZone', ${timeZone}, true), set_config('enable_seqscan', 'off', true),
@@ -69,7 +70,8 @@ function upsert(into: LoadTable, rows: readonly Row[], runId: string, options: L
   const fresher = mayOverwrite(into, options)
   const isBack = into.marksRemoved ? sql`, removed_at = null` : sql``
 
-  // The limit keeps the look at the target one index scan a row, whatever the planner believes of a table that just grew.
+  // The limit keeps the look at the target one index scan a row, whatever the planner believes of a table that just
+  // grew.
   return sql<Written>`
     with changed as (
       select input.* from (${inputRows(columns, rows)}) as input
@@ -109,8 +111,9 @@ function isNewer({ freshnessColumn }: LoadTable, { onlyNewer, isLate }: LoadOpti
 }
 
 /**
- * Writes rows that are believed to be new by COPY, which takes the server half the time of an upsert; where one of their keys is
- * there after all, upserts all of them. In the caller's transaction, after `prepareToLoad`. The rows' keys must be distinct.
+ * Writes rows that are believed to be new by COPY, which takes the server half the time of an upsert; where one of
+ * their keys is there after all, upserts all of them. In the caller's transaction, after `prepareToLoad`. The rows'
+ * keys must be distinct.
  */
 export async function copyRows(
   trx: Transaction<Database>,

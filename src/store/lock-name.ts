@@ -2,8 +2,8 @@ import { type Kysely, sql } from 'kysely'
 import type { Database } from './database.ts'
 
 /**
- * Waits until no other transaction has locked this name, and holds it until the end of this one. A row of `livehouse_ops.locks`, which
- * nobody without rights on that schema can lock.
+ * Waits until no other transaction has locked this name, and holds it until the end of this one. A row of
+ * `livehouse_ops.locks`, which nobody without rights on that schema can lock.
  */
 export async function lockName(trx: Kysely<Database>, name: string): Promise<void> {
   await sql`

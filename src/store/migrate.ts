@@ -37,7 +37,7 @@ export async function migrateUp(db: Kysely<Database>, options: MigrateOptions = 
   return runMigrator(db, options, (migrator) => migrator.migrateToLatest())
 }
 
-/** Takes the last migration back, and the views of `livehouse_bi` with it. @returns its name, or none when there is none. @throws as `migrateUp` */
+/** Takes the last migration back, and the views with it. @returns its name, or none. @throws as `migrateUp` */
 export async function migrateDown(db: Kysely<Database>, options: MigrateOptions = {}): Promise<readonly string[]> {
   if ((await readMigrationStatus(db, options)).every(({ appliedAt }) => appliedAt === null)) return []
   return runMigrator(db, options, async (migrator, transaction) => {

@@ -6,16 +6,18 @@ import { codeOf } from './translate-error.ts'
 const LOCK_NOT_AVAILABLE = '55P03'
 /** Another makes the schema or a table of it at the same moment. */
 const MADE_MEANWHILE: ReadonlySet<string> = new Set(['23505', '42P06', '42P07'])
-/** How often a lock is waited for, 2 seconds each: that of another livehouse that migrates, and those that the work itself needs. */
+/** How often a lock is waited for, 2 seconds each: that of another migration, and those that the work itself needs. */
 const MOST_WAITS = 30
 const MOST_TRIES = 3
 
 /**
- * Works in a transaction that holds the migration lock, a row that only its owners can lock. Waits are short, and nothing is queued
- * between two of them: who waits for a table or view to change it keeps everybody else from reading it.
+ * Works in a transaction that holds the migration lock, a row that only its owners can lock. Waits are short, and
+ * nothing is queued between two of them: who waits for a table or view to change it keeps everybody else from reading
+ * it.
  *
- * Functions are those of Postgres alone: views keep for ever what their names meant when they were made, and where everybody may
- * create in schema public (the default before PostgreSQL 15) somebody's `convert_to(text, text)` would be a better match.
+ * Functions are those of Postgres alone: views keep for ever what their names meant when they were made, and where
+ * everybody may create in schema public (the default before PostgreSQL 15) somebody's `convert_to(text, text)` would be
+ * a better match.
  * @throws db.refused with state 55P03, naming who is in the way
  */
 export async function withMigrationLock<T>(
@@ -76,13 +78,13 @@ export const MIGRATION_LOCK_TABLE = 'migration_lock'
 const list = `${MIGRATION_SCHEMA}.${MIGRATION_TABLE}`
 const lock = `${MIGRATION_SCHEMA}.${MIGRATION_LOCK_TABLE}`
 
-/** Nobody without rights on the table can lock its row. The lock ends with its transaction, so no session has to last. */
+/** Nobody without rights on the table can lock its row. The lock ends with its transaction. */
 export const takeMigrationLock = `select from ${lock} for update`
 
 /**
  * The Migrator's own tables as it would make them. Made before it looks: it asks again after a failure, which a
- * transaction does not allow, and the right that is missing would stay unsaid. The schema is only made where there is none, because
- * `if not exists` asks for the right to make it all the same.
+ * transaction does not allow, and the right that is missing would stay unsaid. The schema is only made where there is
+ * none, because `if not exists` asks for the right to make it all the same.
  */
 export const createMigrationTables: readonly string[] = [
   `do $$ begin

@@ -5,8 +5,8 @@ import type { Database } from './database.ts'
 import { lockName, shareName } from './lock-name.ts'
 
 /**
- * Keeps the two versions of a channel's rows from being written at the same time: many transactions of the higher version may,
- * or one of the lower. So what one finds of the other stays as it is until it has committed.
+ * Keeps the two versions of a channel's rows from being written at the same time: many transactions of the higher
+ * version may, or one of the lower. So what one finds of the other stays as it is until it has committed.
  */
 export async function lockVersions(
   trx: Transaction<Database>,
@@ -18,8 +18,8 @@ export async function lockVersions(
 }
 
 /**
- * The rows of the other version that have the keys of these, each with the values of `stream`'s columns and `extra` as they
- * would be loaded: times are text of the service's wall clock. After `prepareToLoad`, which sets the zone.
+ * The rows of the other version that have the keys of these, each with the values of `stream`'s columns and `extra` as
+ * they would be loaded: times are text of the service's wall clock. After `prepareToLoad`, which sets the zone.
  */
 export async function readOtherVersionRows(
   trx: Transaction<Database>,
@@ -51,7 +51,7 @@ export async function readOtherVersionRows(
   return result.rows
 }
 
-/** Whether the lower version has any row here: mostly it has none, as its index tells at once, and the keys need not travel. */
+/** Whether the lower version has any row here: mostly none, as its index tells at once; then no keys need to travel. */
 async function hasOtherVersion(
   trx: Transaction<Database>,
   { table, key, columns }: Stream,

@@ -12,7 +12,7 @@ import { watchSilence } from './watch-silence.ts'
 const OLDEST_SERVER = 14
 const CONNECT_TIMEOUT_MS = 10_000
 const IDLE_TIMEOUT_MS = 30_000
-/** Sooner than routers forget a connection; some of ours are silent for hours. Without it systems wait for two hours. */
+/** Sooner than routers forget a connection; some are silent for hours. By themselves systems wait for two hours. */
 const KEEP_ALIVE_MS = 60_000
 
 export interface PoolOptions {
@@ -30,13 +30,13 @@ export interface PoolOptions {
  * Opens a pool of connections to a Postgres URL and makes sure of the server. Use it with `await using`, or `destroy()`
  * it: connections that are open keep the process alive.
  *
- * TLS is asked for in the URL: `?sslmode=verify-full`, `no-verify`, `disable`, with `sslrootcert`, `sslcert` and `sslkey`
- * naming files; `require_auth=scram-sha-256` refuses a server that does not prove that it knows the password;
+ * TLS is asked for in the URL: `?sslmode=verify-full`, `no-verify`, `disable`, with `sslrootcert`, `sslcert` and
+ * `sslkey` naming files; `require_auth=scram-sha-256` refuses a server that does not prove that it knows the password;
  * `uselibpqcompat=true` gives `require` and `prefer` the meaning that they have in libpq.
  *
- * Its statements rely on no state of a session: what one needs is set by `set_config(…, true)` within its transaction, so that a pooler
- * in transaction mode may stand in between. Where the server has stopped answering,
- * every statement that waits fails with db.unreachable within half a minute (`watch-silence.ts`).
+ * Its statements rely on no state of a session: what one needs is set by `set_config(…, true)` within its transaction,
+ * so that a pooler in transaction mode may stand in between. Where the server has stopped answering, every statement
+ * that waits fails with db.unreachable within half a minute (`watch-silence.ts`).
  * @throws db.unreachable, db.refused (also from every later statement), db.tooOld, db.encoding
  */
 export async function openDatabase(url: string, options: PoolOptions = {}): Promise<Kysely<Database>> {

@@ -1,7 +1,7 @@
 import { Client, type ClientConfig, Connection } from 'pg'
 import { LivehouseError } from '../core/errors.ts'
 
-/** The driver's client, or one that keeps to `require_auth=scram-sha-256`, where the URL asks for that as it does of libpq. */
+/** The driver's client, or one that keeps to `require_auth=scram-sha-256` where the URL asks for it (as of libpq). */
 export function clientFor(url: string): typeof Client {
   return new URL(url).searchParams.get('require_auth') === 'scram-sha-256' ? ScramClient : Client
 }

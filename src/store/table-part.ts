@@ -96,7 +96,7 @@ export async function countUntimed(db: Kysely<Database>, part: TablePart): Promi
   return Number(rows[0]?.count ?? 0)
 }
 
-/** The minute on the service's wall clock of the row at `offset`, in the order of time; undefined where there are not so many. */
+/** The minute, by the service's wall clock, of the row at `offset` in the order of time; undefined beyond the last. */
 export async function findMinute(db: Kysely<Database>, part: TablePart, offset: number): Promise<WallTime | undefined> {
   const { rows } = await sql<{ minute: string }>`
     select date_trunc('minute', ${timeOf(part)} at time zone ${part.timeZone})::text as minute
@@ -115,8 +115,9 @@ export interface QuietMinute {
 }
 
 /**
- * The minute of a window, its ends included, that fewest rows of the partition touch, and of these the one closest to `near`. Where
- * none does, it does not matter which of its times a row is counted by, nor whether an end belongs to a range.
+ * The minute of a window, its ends included, that fewest rows of the partition touch, and of these the one closest to
+ * `near`. Where none does, it does not matter which of its times a row is counted by, nor whether an end belongs to a
+ * range.
  */
 export async function findQuietMinute(
   db: Kysely<Database>,
@@ -128,7 +129,8 @@ export async function findQuietMinute(
   const wall = (time: WallTime) => sql`${formatWallTime(time)}::timestamp`
   const instant = (time: WallTime) => sql`${wall(time)} at time zone ${timeZone}`
   const minuteOf = (time: RawBuilder<unknown>) => sql`date_trunc('minute', ${time} at time zone ${timeZone})`
-  // A sweep: a row is met by the minute in which it begins and those up to the one behind its last. A level lasts until the next step.
+  // A sweep: a row is met by the minute in which it begins and those up to the one behind its last. A level lasts until
+  // the next step.
   const { rows } = await sql<{ at: string; touching: number }>`
     with spans as (
       select ${minuteOf(sql`least(${times})`)} as first, ${minuteOf(sql`greatest(${times})`)} + interval '2 minutes' as beyond

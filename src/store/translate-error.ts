@@ -28,8 +28,8 @@ const lostCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'ECONNREFUSED', 'E
 const lostMessages = /^(Connection terminated|Client has encountered a connection error|Client was closed)/
 
 /**
- * An error of a statement: a lost connection becomes `db.unreachable`, a refusal of the server `db.refused` with what to
- * do. Everything else (a broken constraint, a bug) is returned as it is.
+ * An error of a statement: a lost connection becomes `db.unreachable`, a refusal of the server `db.refused` with what
+ * to do. Everything else (a broken constraint, a bug) is returned as it is.
  */
 export function translateStatementError(error: unknown, named: NamedTarget): unknown {
   if (!(error instanceof Error) || error instanceof LivehouseError) return error

@@ -19,14 +19,14 @@ import {
 } from './translate-error.ts'
 import type { SilenceWatch } from './watch-silence.ts'
 
-/** Where Node's diagnostics show each connection that is being opened, each statement, and each pool that is being closed. */
+/** Where Node's diagnostics show each connection being opened, each statement, and each pool being closed. */
 const trace = tracingChannel<{ readonly doing: string }>('livehouse:database')
 
 /**
- * Kysely's Postgres dialect with three differences: errors arrive as `LivehouseError` where they are the database's to repair;
- * `copy … from stdin` takes its data as the only parameter (in Postgres that statement has none, so nothing else can be meant);
- * and the Migrator takes no lock of a session (`migrate.ts` holds one of its transaction instead), because a pooler in
- * transaction mode gives the session to someone else.
+ * Kysely's Postgres dialect with three differences: errors arrive as `LivehouseError` where they are the database's to
+ * repair; `copy … from stdin` takes its data as the only parameter (in Postgres that statement has none, so nothing
+ * else can be meant); and the Migrator takes no lock of a session (`migrate.ts` holds one of its transaction instead),
+ * because a pooler in transaction mode gives the session to someone else.
  */
 export function warehouseDialect(pool: Pool, named: NamedTarget, watch: SilenceWatch): Dialect {
   return new WarehouseDialect({ pool: translatingPool(pool, named, watch) })

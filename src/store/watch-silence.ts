@@ -6,22 +6,23 @@ import { createClient } from './require-scram.ts'
 export interface SilenceWatch {
   /** A statement has been sent. @returns what is called when it has ended */
   readonly ask: () => () => void
-  /** All connections are being closed: one that is not within seconds is hung up. @returns what is called when all are */
+  /** All connections are being closed: those that stay open are hung up. @returns what is called when all are closed */
   readonly partWith: () => () => void
 }
 
 /** How long nothing may be heard before the server is asked by itself, and how long that may take. */
 const SILENT_AFTER_MS = 10_000
 const LONGEST_PARTING_MS = 3000
-/** So many questions in a row must get no answer: one that is lost, or that this process was too slow to hear, says nothing. */
+/** So many questions in a row must get no answer: a lost one, or a process that was too slow to hear, says nothing. */
 const MOST_UNHEARD = 3
-/** The same where the connection is greeted: a pooler lets a statement wait for as long as our own hold its connections. */
+/** The same where the connection is greeted: a pooler lets a statement wait while others hold its connections. */
 const MOST_UNANSWERED = 30
 
 /**
- * Notices a server that keeps its connections open and answers nothing: a disk that hangs, a proxy that forwards no more, a
- * machine that was put to sleep. A statement alone cannot tell, since some take long; so where nothing at all has been heard for
- * a while, a connection of its own asks. `hangUp` is called when that gets no answer either, again and again.
+ * Notices a server that keeps its connections open and answers nothing: a disk that hangs, a proxy that forwards no
+ * more, a machine that was put to sleep. A statement alone cannot tell, since some take long; so where nothing at all
+ * has been heard for a while, a connection of its own asks. `hangUp` is called when that gets no answer either, again
+ * and again.
  */
 export function watchSilence(
   url: string,
@@ -66,8 +67,8 @@ export function watchSilence(
 }
 
 /**
- * What a connection of its own hears in time. A refusal is an answer; an error of the network, or of files for TLS that are being
- * replaced, is none, nor silence.
+ * What a connection of its own hears in time. A refusal is an answer; an error of the network, or of files for TLS that
+ * are being replaced, is none, nor silence.
  */
 async function askAnother(url: string, withinMs: number): Promise<'answer' | 'greeting' | 'nothing' | 'error'> {
   const socket = new Socket()

@@ -1,14 +1,15 @@
 import { cleanText } from '../core/clean-text.ts'
 import { jsonText } from '../core/json-text.ts'
 
-/** Postgres reads `jsonb` recursively and refuses what is some thousand levels deep; below this a value stands as its text. */
+/** Postgres refuses `jsonb` that is some thousand levels deep; below this a value stands as its text. */
 const DEEPEST = 200
 /** Postgres' numbers end at 131,072 digits; longer ones than this stand as text. */
 const MOST_DIGITS = 1000
 
 /**
- * JSON text that Postgres takes as `jsonb` and that keeps every digit: bigints are written as numbers, text is cleaned of
- * what Postgres cannot hold (also in keys), and what lies deeper than 200 levels stands as text of its JSON. Never throws.
+ * JSON text that Postgres takes as `jsonb` and that keeps every digit: bigints are written as numbers, text is cleaned
+ * of what Postgres cannot hold (also in keys), and what lies deeper than 200 levels stands as text of its JSON. Never
+ * throws.
  */
 export function exactJson(value: unknown): string {
   return JSON.stringify(isDeeper(value, DEEPEST) ? fold(value, DEEPEST) : value, (_key, part: unknown) => {

@@ -104,7 +104,7 @@ function givenValue({ source }: Column, context: ItemContext): Cell {
   }
 }
 
-/** Finds the fields of an item that are not known. Items mostly have the same fields in the same order: then nothing is looked up. */
+/** Finds the unknown fields of an item; where it has the fields of the one before, nothing is looked up. */
 function unknownFinder(
   known: ReadonlySet<string>,
 ): (fields: Readonly<Record<string, unknown>>) => string[] | undefined {

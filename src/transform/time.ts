@@ -5,8 +5,8 @@ const ZERO_DATE = /^0000-00-00/
 const TIME = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2})(?::(\d{2})(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?$/
 
 /**
- * A point in time as Postgres reads it: `YYYY-MM-DD HH:MM:SS` on the service's wall clock, or with the offset that it came
- * with. Minute precision gets `:00`. Zero dates are none; dates that do not exist cannot be read.
+ * A point in time as Postgres reads it: `YYYY-MM-DD HH:MM:SS` on the service's wall clock, or with the offset that it
+ * came with. Minute precision gets `:00`. Zero dates are none; dates that do not exist cannot be read.
  */
 export function pointInTime(raw: unknown): string | null | typeof unreadable {
   if (raw === null || raw === undefined || raw === '') return null

@@ -16,7 +16,7 @@ export interface Assets {
   readonly paths: { readonly style: string; readonly script: string; readonly chart: string; readonly icon: string }
 }
 
-/** Reads the page's own files and the chart library. Their paths change with their contents, so browsers may keep them. */
+/** Reads the page's own files and the chart library. Paths change with the contents, so browsers may keep them. */
 export async function readAssets(): Promise<Assets> {
   const folder = join(programFolder, 'src', 'web', 'assets')
   // The library names no path to this file; it lies beside its main one.

@@ -59,8 +59,8 @@ const DAY_MS = 86_400_000
 const LONGEST_STATEMENT_MS = 20_000
 
 /**
- * Reads everything that pages show, in one snapshot of the database. What it reads grows with partitions, never with slices or the
- * rows of the warehouse.
+ * Reads everything that pages show, in one snapshot of the database. What it reads grows with partitions, never with
+ * slices or the rows of the warehouse.
  * @throws db.… codes
  */
 export async function collectFacts({ db, clock, readJobs, budget }: FactsDeps): Promise<Omit<Facts, 'watched'>> {
@@ -86,7 +86,7 @@ export interface Known {
   readonly error: unknown
 }
 
-/** Facts for many who ask, read from the database by one at a time. Never throws, and waits for `longestMs` at most (10 s). */
+/** Facts for many who ask, read by one at a time. Never throws; waits for `longestMs` (10 s) at most. */
 export type ReadFacts = (longestMs?: number) => Promise<Known>
 
 /** What was read is kept for so many times as long as it took, and for three seconds at least. */
@@ -120,7 +120,7 @@ export function createFactsSource(deps: FactsDeps): ReadFacts {
   }
 }
 
-/** The same work for all who ask at once; what came of it is kept for `rest` times as long as it took, a failure for three seconds. */
+/** The same work for all who ask at once; its result is kept `rest` times as long as it took, a failure for 3 s. */
 function withRest<Given, Result>(
   clock: Clock,
   rest: number,

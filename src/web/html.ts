@@ -21,8 +21,8 @@ export class Html {
 export type Content = Html | string | number | false | null | undefined | readonly Content[]
 
 /**
- * A template whose values cannot become markup: whatever strangers have put into a name arrives as text. In tags, values
- * stand only inside double quotes: `` html`<a href="${path}">${name}</a>` ``.
+ * A template whose values cannot become markup: whatever strangers have put into a name arrives as text. In tags,
+ * values stand only inside double quotes: `` html`<a href="${path}">${name}</a>` ``.
  */
 export function html(strings: TemplateStringsArray, ...values: readonly Content[]): Html {
   return Html.of(strings, ...values)
@@ -55,7 +55,7 @@ function escape(text: string): string {
 
 const LONGEST = 120
 
-/** Text of strangers (names, labels, errors), set apart so that right-to-left letters in it turn nothing beside it round. */
+/** Text of strangers (names, labels, errors), set apart so that right-to-left letters turn nothing beside it round. */
 export function foreign(text: string, longest: number = LONGEST): Html {
   return html`<bdi>${plainForeign(text, longest)}</bdi>`
 }
@@ -67,8 +67,8 @@ export function plainForeign(text: string, longest: number = LONGEST): string {
 }
 
 /**
- * A message without the values that it quotes, for a page that shows nobody's data: what stands in quotes and long numbers
- * become `…`. A number that follows the word channel stays.
+ * A message without the values that it quotes, for a page that shows nobody's data: what stands in quotes and long
+ * numbers become `…`. A number that follows the word channel stays.
  */
 export function maskValues(message: string): string {
   return message

@@ -5,8 +5,8 @@ import type { RangeOf } from './verdict.ts'
 import { TIMELINE_DAYS } from './facts.ts'
 
 /**
- * A day of a stream at a glance, the gravest first: `problem` (short or failed), `gap`, `accepted`, `partial` (some of it is
- * not read yet), `complete`, `none`.
+ * A day of a stream at a glance, the gravest first: `problem` (short or failed), `gap`, `accepted`, `partial` (some of
+ * it is not read yet), `complete`, `none`.
  */
 export type DayState = 'problem' | 'gap' | 'accepted' | 'partial' | 'complete' | 'none'
 

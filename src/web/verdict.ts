@@ -17,8 +17,8 @@ export type RangeOf = (channelId: string) => ChannelRange
 /** What should have been read. */
 export interface Expectations {
   /**
-   * Whether a stream of a channel is kept up to date. Where jobs read the stream, they say of which channels; else, such as
-   * where cron runs a sync, of all.
+   * Whether a stream of a channel is kept up to date. Where jobs read the stream, they say of which channels; else,
+   * such as where cron runs a sync, of all.
    */
   readonly isWanted: (stream: string, channelId: string) => boolean
   readonly rangeOf: RangeOf
@@ -52,8 +52,8 @@ export type Finding =
   | { readonly kind: 'failedRun'; readonly runId: string; readonly command: string }
 
 /**
- * The answer that the page begins with. `empty`: nothing has run; `first`: the first sync has not ended; `complete`: all that
- * is read has been read, proven, and lately; `incomplete`: not so, and `findings` says why.
+ * The answer that the page begins with. `empty`: nothing has run; `first`: the first sync has not ended; `complete`:
+ * all that is read has been read, proven, and lately; `incomplete`: not so, and `findings` says why.
  */
 export interface Verdict {
   readonly status: 'empty' | 'first' | 'complete' | 'incomplete'

@@ -164,8 +164,8 @@ function chooseLastSession(random: Random, from: WallTime, to: WallTime, isOnAir
 }
 
 /**
- * One visit: most come early in a broadcast (ramp), stay for an exponential time or to the end (peak, decay); some watch the
- * recording afterwards, some never press play.
+ * One visit: most come early in a broadcast (ramp), stay for an exponential time or to the end (peak, decay); some
+ * watch the recording afterwards, some never press play.
  */
 function chooseStay(random: Random, session: Session, to: WallTime): Stay {
   const replayAt = Math.floor(session.endsAt + 600 + random.exponential(1.5 * DAY))

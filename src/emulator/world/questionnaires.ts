@@ -30,7 +30,7 @@ const ANSWERS = [
   '＂全角＂',
 ] as const
 
-/** A signup form before the watch page, a survey inside it, and one that nobody has answered; the last channel of five has none. */
+/** A signup form before the watch page, a survey in it, one without answers; every fifth channel has none. */
 export function createQuestionnaires(
   random: Random,
   channelIndex: number,

@@ -66,7 +66,7 @@ async function checkCluster(home: Home): Promise<void> {
   )
 }
 
-/** What is made of it by programs is the server's user's; the folder around it is not, so that it can be renamed and removed. */
+/** What programs make belongs to the server's user; the folder around it does not, so that it can be renamed. */
 async function createCluster(home: Home, signal: AbortSignal): Promise<void> {
   const binaries = await findBinaries(home, signal)
   const work = await mkdtemp(join(home.place, UNFINISHED_PREFIX))
@@ -118,7 +118,7 @@ async function runInitdb(
   if (exitCode !== 0) throw failureIn(output, home.dataDir)
 }
 
-/** Before the cluster is in its place, by a PostgreSQL that takes no connections: no password of a superuser is ever used. */
+/** By a PostgreSQL that takes no connections, before the cluster is in its place: no superuser ever logs in. */
 async function createRole(home: Home, { postgres }: Binaries, { made, work, signal }: Making): Promise<void> {
   const password = await keepPassword(home, 'password')
   const input = [

@@ -6,7 +6,7 @@ import { embeddedError } from './embedded-error.ts'
 import type { Home } from './home.ts'
 import { codeOf } from '../translate-error.ts'
 
-/** A file of the private folder: the password of the role livehouse, that of the superuser, and the port of last time. */
+/** A file of the private folder: the password of the role livehouse, that of the superuser, the port of last time. */
 export type PrivateFile = 'password' | 'superuser-password' | 'port'
 
 /** Undefined where there is none. */

@@ -20,7 +20,7 @@ export async function findServer(home: Home): Promise<FoundServer | undefined> {
   return { port: Number(lines[3]), isReady: lines[7] === 'ready' }
 }
 
-/** Not so for a zombie, which nobody reaps in a container without an init, nor for a program that got the number of one that is gone. */
+/** Not a zombie, as in a container without an init, nor a program that got the number of a server that is gone. */
 async function isServer(pid: number, { pgdata, owner }: Home): Promise<boolean> {
   if (process.platform !== 'linux') return isAlive(pid)
   const { uid } = (await stat(`/proc/${pid}`).catch(() => undefined)) ?? {}
@@ -46,8 +46,8 @@ function serverUid(owner: Home['owner']): number | undefined {
 }
 
 /**
- * Makes sure that what listens on the port runs as the server's user, where the system tells (Linux): whoever else took it
- * could pass everything on to the true server and read along.
+ * Makes sure that what listens on the port runs as the server's user, where the system tells (Linux): whoever else took
+ * it could pass everything on to the true server and read along.
  * @returns whether anything listens
  * @throws db.embedded
  */

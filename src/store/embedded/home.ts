@@ -127,8 +127,8 @@ export interface Owner {
 const NOBODY: Owner = { uid: 65_534, gid: 65_534 }
 
 /**
- * As whom the server runs: PostgreSQL refuses root, so root runs it as the owner of the data, and new ones as the account
- * `livehouse`, where the system has one, or as nobody. Undefined for any other user, who runs it as itself.
+ * As whom the server runs: PostgreSQL refuses root, so root runs it as the owner of the data, and new ones as the
+ * account `livehouse`, where the system has one, or as nobody. Undefined for any other user, who runs it as itself.
  */
 export async function serverOwner(pgdata: string, accounts = '/etc/passwd'): Promise<Owner | undefined> {
   if (process.geteuid?.() !== 0) return undefined

@@ -79,7 +79,7 @@
     for (const figure of document.querySelectorAll('figure.chart')) drawChart(figure)
   }
 
-  /** Puts a part of a new page in the place of the old one. @returns whether it has charts; undefined where someone is at work in it */
+  /** Puts a part of a new page in place of the old one. @returns whether it has charts; undefined where it is in use */
   function renewPart(fresh) {
     const old = document.getElementById(fresh.id)
     if (!old || old.contains(document.activeElement)) return undefined

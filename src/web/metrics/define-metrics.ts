@@ -8,8 +8,8 @@ import type { Facts } from '../facts.ts'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 
 /**
- * Every metric of livehouse. Labels are of bounded sets only: streams, endpoints, proofs, outcomes, commands, jobs; never a
- * channel, a viewer or a message.
+ * Every metric of livehouse. Labels are of bounded sets only: streams, endpoints, proofs, outcomes, commands, jobs;
+ * never a channel, a viewer or a message.
  */
 export function defineMetrics(registry: Registry) {
   const registers = [registry]

@@ -22,7 +22,7 @@ interface ChartSpec {
   readonly note: string
 }
 
-/** Rows, hours watched and calls by day, and this process's calls by hour: numbers in tables, which the script draws. */
+/** Rows, hours watched and calls by day, this process's calls by hour: numbers in tables, which the script draws. */
 export function chartsSection(view: View, hours: readonly CallHour[]): Html {
   const { messages, facts } = view
   const { charts, columns, formats, empty } = messages

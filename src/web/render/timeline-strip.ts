@@ -13,8 +13,8 @@ export const timelinePatterns: Html = html`<svg class="unseen" width="0" height=
 </defs></svg>`
 
 /**
- * The days of one stream or channel as bars, and in words for those who do not see them: how many are complete, and which are
- * not as they should be. `isCompact`: a tenth of the markup, without words on each bar.
+ * The days of one stream or channel as bars, and in words for those who do not see them: how many are complete, and
+ * which are not as they should be. `isCompact`: a tenth of the markup, without words on each bar.
  */
 export function timelineStrip(messages: Messages, days: readonly TimelineDay[], isCompact = false): Html {
   const width = days.length * (WIDTH + GAP) - GAP

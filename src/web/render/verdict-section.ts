@@ -84,8 +84,8 @@ function findingItem(view: View, found: Finding): Html {
 }
 
 /**
- * What is under way: the jobs of this process as they go, else what the record tells of runs of other processes. Empty, but
- * there, while nothing is.
+ * What is under way: the jobs of this process as they go, else what the record tells of runs of other processes. Empty,
+ * but there, while nothing is.
  */
 export function progressSection(
   messages: Messages,

@@ -55,7 +55,7 @@ export function roundTo3(value: number): number {
   return Number(value.toPrecision(3))
 }
 
-/** A part of a page under its heading. The script renews it as a whole, by its id. `note`: in place of the usual one. */
+/** A part of a page under its heading. The script renews it whole, by its id. `note`: in place of the usual one. */
 export function section(
   messages: Messages,
   name: keyof Messages['sections'],
@@ -149,8 +149,8 @@ interface TableSpec<Row> {
 }
 
 /**
- * A table with a caption and headings for both directions. On a phone its rows become blocks, in which each cell carries the
- * name of its column; the roles keep it a table for screen readers.
+ * A table with a caption and headings for both directions. On a phone its rows become blocks, in which each cell
+ * carries the name of its column; the roles keep it a table for screen readers.
  */
 export function dataTable<Row>({ caption, isCaptionShown, columns, rows, empty, className }: TableSpec<Row>): Html {
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`
