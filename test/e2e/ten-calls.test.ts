@@ -158,6 +158,6 @@ test('a slice that was begun is ended before another one begins, unless it is fo
   const tenPages = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
   // On the second day it is the other channel's turn first, which takes a call.
   expect(pages().slice(16)).toEqual([...tenPages, ...tenPages.slice(0, -1)])
-  await run(ledger, ['forget', '--from', '2018-10-01', '--to', '2018-10-02', '--streams', 'watch_records_v1'])
+  await account.run(ledger, ['forget', '--from', '2018-10-01', '--to', '2018-10-02', '--streams', 'watch_records_v1'])
   expect(await account.database.db.selectFrom('livehouse_ops.open_slices').selectAll().execute()).toEqual([])
 })
