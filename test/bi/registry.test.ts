@@ -80,15 +80,3 @@ async function readComments(db: Kysely<Database>) {
   )
   return rows
 }
-
-test('the roles are described', async () => {
-  await using database = await createTestDatabase()
-  await publishBi(database.db)
-  const { rows } = await sql<{ comment: string | null }>`
-    select shobj_description(oid, 'pg_authid') as comment from pg_roles
-    where rolname in ('livehouse_analyst', 'livehouse_pii')`.execute(database.db)
-  expect(rows.map(({ comment }) => comment)).toEqual([
-    expect.stringContaining('livehouse_bi'),
-    expect.stringContaining('livehouse_bi'),
-  ])
-})

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { doctor } from '../../src/cli/doctor.ts'
 import { type Clock, systemClock } from '../../src/core/clock.ts'
-import { LivehouseError } from '../../src/core/errors.ts'
 import { html, refusal } from '../../src/emulator/fault-effects.ts'
 import type { Emulator } from '../../src/emulator/server.ts'
 import { claimSource } from '../../src/ledger/source.ts'
@@ -202,13 +201,4 @@ test('pending migrations are to be mended where they are not applied by themselv
   const { failed, byName } = await examine(environment)
   expect(failed).toEqual(['schema'])
   expect(byName.get('schema')?.mend).toContain('livehouse migrate up')
-})
-
-test('Ctrl-C ends it, and is no finding', async () => {
-  await using service = await startEmulatedService()
-  const reason = new LivehouseError('run.interrupted', 'interrupted by SIGINT', { signal: 'SIGINT' })
-  const environment = settingsFor(service.emulator)
-  const { context, printed } = createTestContext({ environment, signal: AbortSignal.abort(reason) })
-  await expect(doctor.run(context, [])).rejects.toBe(reason)
-  expect(printed.join()).not.toContain('interrupted')
 })

@@ -1,10 +1,9 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { backfill } from '../../src/cli/backfill.ts'
 import { status } from '../../src/cli/status.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { systemClock } from '../../src/core/clock.ts'
-import { html, missingRow } from '../../src/emulator/fault-effects.ts'
+import { missingRow } from '../../src/emulator/fault-effects.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { startTestStatusServer } from '../helpers/status-server.ts'
 
@@ -93,43 +92,4 @@ test('what status, page and metrics say of a list is the same before and after i
   expect(await run(sync, ['--streams', 'managers'])).toMatchObject({ code: 0 })
   expect(await countWalks(account)).toBeLessThan(before / 50)
   expect(await show()).toEqual(shown)
-})
-
-test('what is open is the same for status and metrics: until it is read, however much else has been, and while its channel is', async () => {
-  await using account = await startAccount()
-  const { emulator, clock, run, database } = account
-  const [channelId = ''] = emulator.channelIds
-  const own = ['--streams', 'watch_records']
-  expect(await run(sync, own)).toMatchObject({ code: 0 })
-  clock.nowMs += 24 * 60 * MINUTE_MS
-  emulator.faults.push({ effect: html(200), endpoint: 'userRecordList', channelId })
-  expect(await run(sync, own)).toMatchObject({ code: 3 })
-  emulator.faults.length = 0
-  // The last slice of the partition has landed, and says nothing of the range that failed.
-  const earlier = ['--from', '2026-11-01', '--to', '2026-11-02', '--channels', channelId]
-  expect(await run(backfill, [...own, ...earlier])).toMatchObject({ code: 0 })
-  const show = async () => {
-    await using server = await startTestStatusServer(database, {
-      clock: { now: () => clock.nowMs, sleep: systemClock.sleep },
-    })
-    const metrics = await server.text('/metrics')
-    const { shortfalls } = await showStatus(account)
-    return { shortfalls, problems: /^livehouse_open_problems\{stream="watch_records"\} (\d+)$/m.exec(metrics)?.[1] }
-  }
-  expect(await show()).toMatchObject({
-    shortfalls: [{ partition: `channel=${channelId}`, proof: 'failed', from: expect.stringMatching(/^2026-11/) }],
-    problems: '1',
-  })
-  await sql`update livehouse.channels set state = 'retired' where channel_id = ${channelId}`.execute(database.db)
-  expect(await show()).toEqual({ shortfalls: [], problems: '0' })
-  await sql`update livehouse.channels set state = 'active'`.execute(database.db)
-  expect(await run(sync, own)).toMatchObject({ code: 0 })
-  expect(await show()).toEqual({ shortfalls: [], problems: '0' })
-  // A range that was read before and is not read again now is open too.
-  emulator.faults.push({ effect: html(200), endpoint: 'userRecordList', channelId })
-  expect(await run(backfill, [...own, ...earlier])).toMatchObject({ code: 3 })
-  expect(await show()).toMatchObject({ shortfalls: [{ proof: 'failed' }], problems: '1' })
-  emulator.faults.length = 0
-  expect(await run(backfill, [...own, ...earlier])).toMatchObject({ code: 0 })
-  expect(await show()).toEqual({ shortfalls: [], problems: '0' })
 })

@@ -17,15 +17,6 @@ describe('the ten calls a day of 4.6', () => {
     await clock.advance(1000)
     expect((await service.call('POST', V1, {})).status).toBe(200)
   })
-
-  test('belong to the account or to the channel by switch', async () => {
-    await using service = await startEmulatedService()
-    const other = V1.replace(':channel', service.emulator.channelIds[1] ?? '')
-    for (let call = 1; call <= 10; call += 1) await service.call('POST', V1, {})
-    expect((await service.call('POST', other, {})).status).toBe(429)
-    service.emulator.switches.v1BudgetScope = 'channel'
-    expect((await service.call('POST', other, {})).status).toBe(200)
-  })
 })
 
 describe('the rate limit', () => {

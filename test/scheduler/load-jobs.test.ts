@@ -68,18 +68,6 @@ test('a job says everything that it can', async () => {
   expect(again).toMatchObject({ name: 'again', kind: 'backfill', timeZone, isEnabled: true, catchUp: 'once' })
 })
 
-test('a job file may be JavaScript; two of one name are refused', async () => {
-  const plain = "import { defineJob } from 'livehouse'\nexport default defineJob({ cron: '0 4 * * *' })"
-  const jobs = await loadJobs({ folder: folderOf({ 'a.js': plain, 'b.mjs': plain }), timeZone })
-  expect(jobs.map(({ name, cron }) => [name, cron])).toEqual([
-    ['a', '0 4 * * *'],
-    ['b', '0 4 * * *'],
-  ])
-  expect(await problemsOf({ 'a.js': plain, 'a.ts': plain })).toEqual([
-    'a.js: a.ts is a job of the same name; keep one of them',
-  ])
-})
-
 test.each([
   [`{}`, /^cron is missing; it should be five fields/],
   [`{ cron: '61 * * * *' }`, /^cron is "61 \* \* \* \*": its minute "61" is not possible; it should be five fields/],

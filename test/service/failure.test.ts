@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { LivehouseError } from '../../src/core/errors.ts'
-import { slowDrip } from '../../src/emulator/fault-effects.ts'
-import { startEmulator } from '../../src/emulator/server.ts'
 import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
-import { connectTo, listIn, listOf } from '../helpers/emulated-client.ts'
+import { listOf } from '../helpers/emulated-client.ts'
 import { type ScriptedAnswer, startScriptedService } from '../helpers/scripted-service.ts'
 
 const paging = { page: 3, pageSize: 100 }
@@ -110,12 +108,4 @@ describe('redirects', () => {
     expect(error.message).toContain(`redirects to ${other.url};`)
     expect(error.message).not.toContain('next=')
   })
-})
-
-test('an answer that drips is given up after the time for a call', async () => {
-  await using emulator = await startEmulator({ channels: 1, viewers: 50, days: 5 })
-  emulator.faults.push({ effect: slowDrip(1, 5), endpoint: 'visitorList' })
-  await using impatient = connectTo(emulator, { requestTimeoutMs: 60 })
-  const ask = impatient.fetchPage({ list: listIn(emulator, 'visitors'), page: 1, pageSize: 100 }, openContext())
-  expect(await errorOf(ask)).toMatchObject({ code: 'api.timeout' })
 })

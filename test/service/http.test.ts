@@ -124,9 +124,4 @@ describe('failures of transport', () => {
     expect(error).toMatchObject({ code: 'api.unreachable', details: { reason: 'ECONNREFUSED' } })
     expect(String(error)).toContain('no connection to http://127.0.0.1:1 (ECONNREFUSED)')
   })
-
-  test('a connection that is closed without an answer', async () => {
-    await using service = await startScriptedService(() => ({ raw: (response) => response.destroy() }))
-    expect(await failureOf(service.url)).toMatchObject({ code: 'api.unreachable' })
-  })
 })

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { NOW } from '../helpers/status-facts.ts'
 import { messagesOf, chooseLanguage, type LanguageWishes } from '../../src/web/messages.ts'
 import { formatsOf } from '../../src/web/formats.ts'
 
@@ -51,24 +50,6 @@ test('what is open of a channel is said in both languages', () => {
   const said = (language: 'en' | 'zh-CN') => messagesOf(language).channel.open(counts, formatsOf(language))
   expect(said('en')).toEqual(['2 short or failed', '1 gap', '3 streams late'])
   expect(said('zh-CN')).toEqual(['2 处缺数据或失败', '1 处空缺', '3 类数据过期'])
-})
-
-test.each([
-  ['en', '1 gap in 1 channel', '2 gaps in 3 channels'],
-  ['zh-CN', '1 处空缺（1 个频道）', '2 处空缺（3 个频道）'],
-] as const)('numbers go with their nouns: %s', (language, one, many) => {
-  const { verdict, formats } = messagesOf(language)
-  expect(verdict.finding({ kind: 'gap', stream: 'gifts', gaps: 1, channels: 1 }, 'X', formats)).toContain(one)
-  expect(verdict.finding({ kind: 'gap', stream: 'gifts', gaps: 2, channels: 3 }, 'X', formats)).toContain(many)
-})
-
-test.each([
-  ['en', ['20 Nov 2026, 14:30', '20 Nov', '40 seconds', '1 minute', '26 hours', '5 days', '1,234,567']],
-  ['zh-CN', ['2026年11月20日 14:30', '11月20日', '40秒钟', '1分钟', '26小时', '5天', '1,234,567']],
-] as const)('times and numbers are written as in %s', (language, expected) => {
-  const { wallTime, wallDay, span, number } = formatsOf(language)
-  const spans = [40_000, 60_000, 26 * 3_600_000, 5 * 86_400_000].map(span)
-  expect([wallTime(NOW), wallDay(NOW), ...spans, number(1_234_567)]).toEqual(expected)
 })
 
 const nobody: LanguageWishes = { asked: null, remembered: undefined, configured: undefined, accepted: undefined }
