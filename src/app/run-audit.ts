@@ -8,7 +8,7 @@ import { formatWallTime } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
 import type { Difference } from '../sync/audit/partition-audit.ts'
 import { type AuditResult, runAudit } from '../sync/audit/run-audit.ts'
-import { endAcceptances, readAcceptances } from '../ledger/acceptances.ts'
+import { endAcceptances } from '../ledger/acceptances.ts'
 import { readGoneChannels } from '../ledger/channel-states.ts'
 import { readQuestions } from '../ledger/questionnaires.ts'
 import type { AppContext } from './context.ts'
@@ -70,7 +70,6 @@ async function compare(
     channels: channels.filter(({ channelId }) => !gone.has(channelId)),
     window,
     questionsOf: (channelId: string) => questions.get(channelId) ?? [],
-    acceptances: await readAcceptances(db),
     reopens,
     concurrency: Math.min(CONCURRENT_PARTITIONS, service.concurrency),
   }

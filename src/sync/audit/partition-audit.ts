@@ -2,6 +2,7 @@ import type { ListRequest } from '../../core/page.ts'
 import type { Partition, Proof, Window } from '../../core/slice.ts'
 import type { Stream, StreamName } from '../../core/stream.ts'
 import { formatWallMinute } from '../../core/wall-clock.ts'
+import type { AcceptedPart } from '../../ledger/read-ledger.ts'
 import type { CallMeter, RunDeps } from '../slice-work.ts'
 
 /**
@@ -65,6 +66,8 @@ export interface AuditTask {
   readonly covered: readonly Window[] | undefined
   /** Whether a range was asked for: then a list that tells no total is read again. */
   readonly hasRange: boolean
+  /** Shortfalls that an operator has acknowledged. */
+  readonly accepted: readonly AcceptedPart[]
 }
 
 /** A partition that is being compared: what has been found so far, and the calls that it took. */

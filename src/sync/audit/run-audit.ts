@@ -5,7 +5,6 @@ import { noCounts } from '../../core/outcome.ts'
 import { partitionKey, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
 import { parseWallTime } from '../../core/wall-clock.ts'
-import type { Acceptance } from '../../ledger/acceptances.ts'
 import { readLedger } from '../../ledger/read-ledger.ts'
 import type { Database } from '../../store/database.ts'
 import { rowKeyColumn } from '../../store/table-part.ts'
@@ -22,13 +21,12 @@ import {
   proofOf,
   sumOfRows,
 } from './partition-audit.ts'
-import { createAllowance, settleAudit } from './settle-audit.ts'
+import { settleAudit } from './settle-audit.ts'
 
 export interface AuditRequest extends AuditScope {
   readonly streams: readonly Stream[]
   /** The known questionnaires of a channel. */
   readonly questionsOf: QuestionsOf
-  readonly acceptances: readonly Acceptance[]
   /** Whether the next sync is to read again what differs. */
   readonly reopens: boolean
   /** Partitions side by side. */
@@ -70,10 +68,9 @@ export async function runAudit(request: AuditRequest, deps: RunDeps): Promise<Au
     await Promise.all(opened.map(async (audit) => await limit(compare, audit)))
   }
   const tally = createTally(request.streams)
-  const takeAllowance = createAllowance(request.acceptances, deps.clock.now())
   const partitions: PartitionAudit[] = []
   for (const audit of audits) {
-    const settled = await settleAudit(audit, { takeAllowance, reopens: request.reopens }, deps)
+    const settled = await settleAudit(audit, request.reopens, deps)
     partitions.push(settled)
     addTo(tally, audit, settled, signal.aborted)
   }
@@ -152,15 +149,16 @@ async function planAudit(
   const tasks: AuditTask[] = []
   const hasRange = window !== undefined
   for (const stream of streams) {
-    if (!stream.isTimeFiltered) {
-      const partitions = partitionsOf(stream, channels, questionsOf)
-      tasks.push(...partitions.map(({ partition }) => ({ stream, partition, covered: undefined, hasRange })))
-      continue
-    }
-    const wanted = wantedPartitions(stream, channels, questionsOf, window ?? ALL_TIMES)
+    const wanted = stream.isTimeFiltered
+      ? wantedPartitions(stream, channels, questionsOf, window ?? ALL_TIMES)
+      : partitionsOf(stream, channels, questionsOf).map(({ partition }) => {
+          return { of: partition, partition: partitionKey(partition), window: undefined }
+        })
     const ledger = await readLedger(db, stream.name, wanted)
-    for (const { of } of wanted)
-      tasks.push({ stream, partition: of, covered: ledger.get(partitionKey(of))?.covered ?? [], hasRange })
+    for (const { of, partition } of wanted) {
+      const { covered = [], accepted = [] } = ledger.get(partition) ?? {}
+      tasks.push({ stream, partition: of, covered: stream.isTimeFiltered ? covered : undefined, hasRange, accepted })
+    }
   }
   return tasks
 }

@@ -1,37 +1,34 @@
-import { type Partition, partitionKey, type Window } from '../../core/slice.ts'
+import { partitionKey, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
-import { type Acceptance, isStanding } from '../../ledger/acceptances.ts'
 import { forgetCoverage } from '../../ledger/coverage.ts'
 import { readReopened, recordReopened } from '../../ledger/settled-ranges.ts'
 import { mergeWindows } from '../plan-windows.ts'
 import type { RunDeps } from '../slice-work.ts'
 import {
+  type AuditTask,
   type Comparison,
   type Difference,
   isRepairedByReading,
   nothingCompared,
   type OpenAudit,
   type PartitionAudit,
+  sumOfRows,
 } from './partition-audit.ts'
 
-export interface SettleOptions {
-  readonly takeAllowance: TakeAllowance
-  /** Whether the next sync is to read again what differs. */
-  readonly reopens: boolean
-}
-
-/** Ends the audit of a partition: what an operator has acknowledged is accepted, what differs is to be read again. */
+/**
+ * Ends the audit of a partition: what an operator has acknowledged is accepted, what differs is to be read again. `reopens`: by the next
+ * sync, whatever the ledger covers.
+ */
 export async function settleAudit(
-  { task: { stream, partition }, meter, comparison, error }: OpenAudit,
-  { takeAllowance, reopens }: SettleOptions,
+  { task: { stream, partition, accepted }, meter, comparison, error }: OpenAudit,
+  reopens: boolean,
   { db, clock }: Pick<RunDeps, 'db' | 'clock'>,
 ): Promise<PartitionAudit> {
   const place = { stream: stream.name, partition: partitionKey(partition), ...meter.counts() }
   if (comparison === undefined || error !== undefined)
     return { ...nothingCompared, ...comparison, ...place, verdict: 'failed', reopened: [], error }
   const open = stream.isTimeFiltered ? await readReopened(db, stream.name, place.partition) : []
-  const isAccepted = takeAllowance(stream, partition, comparison.differences)
-  const found = isAccepted ? 'accepted' : comparison.verdict
+  const found = areAccepted(comparison.differences, accepted) ? 'accepted' : comparison.verdict
   const verdict = open.length > 0 ? 'different' : found
   const wanted = reopens && verdict === 'different' ? windowsToReopen(comparison, stream) : []
   const reopened: Window[] = []
@@ -58,36 +55,11 @@ function windowsToReopen({ differences }: Comparison, stream: Stream): readonly 
   return mergeWindows(repaired.flatMap(({ window }) => window ?? []))
 }
 
-/** Whether all these differences of a partition have been accepted: then that much less is left of what was acknowledged. */
-type TakeAllowance = (stream: Stream, partition: Partition, differences: readonly Difference[]) => boolean
-
-/**
- * Only what the source withholds can have been accepted: where it was acknowledged, and up to its size over all partitions of
- * the channel together, as a sync takes it.
- */
-export function createAllowance(acceptances: readonly Acceptance[], nowMs: number): TakeAllowance {
-  const standing = acceptances
-    .filter((each) => isStanding(each, nowMs))
-    .toSorted((a, b) => a.missingRows - b.missingRows)
-  let taken: ReadonlyMap<string, number> = new Map()
-  return ({ name }, { channel = null }, differences) => {
-    const ofChannel = standing.filter(({ stream, channelId }) => stream === name && channelId === channel)
-    const next = new Map(taken)
-    for (const difference of differences) {
-      if (difference.kind !== 'withheld') return false
-      const { rows } = difference
-      const room = ofChannel.find(
-        (each) => meets(each, difference.window) && (next.get(each.acceptanceId) ?? 0) + rows <= each.missingRows,
-      )
-      if (room === undefined) return false
-      next.set(room.acceptanceId, (next.get(room.acceptanceId) ?? 0) + rows)
-    }
-    taken = next
-    return differences.length > 0
-  }
-}
-
-function meets({ windows }: Acceptance, window: Window | undefined): boolean {
-  if (window === undefined) return windows.length === 0
-  return windows.some(({ from, to }) => from < window.to && window.from < to)
+/** Only what the source withholds can have been accepted: where that was acknowledged, and up to its size. */
+function areAccepted(differences: readonly Difference[], accepted: AuditTask['accepted']): boolean {
+  if (differences.length === 0 || differences.some(({ kind }) => kind !== 'withheld')) return false
+  const meeting = accepted.filter(({ window: part }) =>
+    differences.some(({ window }) => !window || !part || (part.from < window.to && window.from < part.to)),
+  )
+  return sumOfRows(differences) <= meeting.reduce((sum, { missingRows }) => sum + missingRows, 0)
 }
