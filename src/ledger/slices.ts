@@ -1,4 +1,4 @@
-import { type Kysely, type OperationNodeSource, sql } from 'kysely'
+import { type Kysely, type OperationNodeSource, type RawBuilder, sql } from 'kysely'
 import { isGreen, type Partition, partitionKey, type Proof, type Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import { formatWallTime, type WallTime } from '../core/wall-clock.ts'
@@ -151,12 +151,10 @@ export interface RowsQuestion {
   readonly window: Window | undefined
 }
 
-/** A reading that is longer than the window by more than this says little about it: rows crowd on some days. */
-const LONGEST_SHARE = 4
-
 /**
- * How many rows earlier readings let expect: of a whole list its last one; of a window the mean density of those of like length
- * that have met at least half of it. `isCounted`: only totals that the source named count, else the rows that came.
+ * How many rows earlier readings let expect: of a whole list its last one; of a window the mean density of the readings that have met at
+ * least half of it, but of those much longer than it, which say little about one day. `isCounted`: only totals that the source named
+ * count, else the rows that came.
  * @returns as many numbers as questions, in their order; undefined where nothing is known
  */
 export async function readKnownRows(
@@ -167,35 +165,23 @@ export async function readKnownRows(
 ): Promise<readonly (number | undefined)[]> {
   const ranges = questions.map(({ window }) => (window === undefined ? null : formatRange(window)))
   const rowsRead = isCounted ? sql`last_total` : sql`distinct_rows`
+  const secondsOf = (range: RawBuilder<unknown>) => sql`extract(epoch from upper(${range}) - lower(${range}))::float8`
+  const isShort = isCounted ? sql`${secondsOf(sql`reads`)} <= 4 * ${secondsOf(sql`range`)}` : sql`true`
   const { rows } = await sql<{ number: string; rows: number }>`
     with asked as (
       select * from unnest(${questions.map(({ partition }) => partition)}::text[], ${ranges}::tsrange[])
         with ordinality as a (partition, range, number)
     ),
-    readings as (
-      select slice_id, partition, reads, ${rowsRead}::float8 as rows,
-        extract(epoch from upper(reads) - lower(reads))::float8 as seconds
-      from livehouse_ops.slices where stream = ${stream} and partition in (select partition from asked) and calls > 0 and ${rowsRead} is not null
-        and (status <> 'failed' or proof = 'short')
-    ),
-    walks as (
-      select distinct on (number) number, rows from asked join readings using (partition)
-      where range is null and reads is null order by number, slice_id desc
-    ),
-    met as (
-      select number, range, rows, seconds, range * reads as part,
-        extract(epoch from upper(range * reads) - lower(range * reads))::float8 as met_seconds,
-        extract(epoch from upper(range) - lower(range))::float8 as asked_seconds
-      from asked join readings using (partition) where range && reads
-    ),
-    windows as (
-      select number, max(asked_seconds) * sum(rows * met_seconds / seconds) / sum(met_seconds) as rows
-      from met where seconds <= asked_seconds * ${isCounted ? LONGEST_SHARE : 1e9}::float8
-      group by number
-      having (select sum(extract(epoch from upper(each) - lower(each))) from unnest(range_agg(part)) as each) * 2
-        >= max(asked_seconds)
+    known as (
+      select number, slice_id, range, ${rowsRead}::float8 as rows, ${secondsOf(sql`range`)} as asked,
+        ${secondsOf(sql`reads`)} as seconds, ${secondsOf(sql`range * reads`)} as met
+      from asked join livehouse_ops.slices using (partition)
+      where stream = ${stream} and calls > 0 and ${rowsRead} is not null and (status <> 'failed' or proof = 'short')
+        and (range is null and reads is null or range && reads and ${isShort})
     )
-    select number, rows from walks union all select number, rows from windows`.execute(db)
+    select number, case when max(asked) is null then (array_agg(rows order by slice_id desc))[1]
+      else max(asked) * sum(rows * met / seconds) / sum(met) end as rows
+    from known group by number having max(asked) is null or sum(met) * 2 >= max(asked)`.execute(db)
   const known = new Map(rows.map((row) => [Number(row.number), row.rows]))
   return questions.map((_, index) => known.get(index + 1))
 }

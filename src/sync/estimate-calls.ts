@@ -6,7 +6,6 @@ import type { Stream, StreamName } from '../core/stream.ts'
 import { MINUTE } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
 import { readKnownRows } from '../ledger/slices.ts'
-import { longestSlice } from './cut-slice.ts'
 import type { PartitionPlan } from './partitions.ts'
 import type { Slice } from './slice-work.ts'
 
@@ -39,11 +38,6 @@ export interface EstimateDeps {
 
 /** Of so many slices a stream the source is asked; the others are taken to be like them. */
 const MOST_ASKED = 20
-/** What cutting a longer list takes beside its pages (see `cut-slice.ts`), for each part. */
-const PAGES_A_SLICE = 50
-const CALLS_A_PART = 1.5
-const CALLS_A_BARE_PART = 5.5
-
 /**
  * Estimates the calls of a plan: from the totals of earlier readings, else by asking the source for page 1 with one row. Lists
  * without a total are never asked: their calls are guessed from the rows that came before.
@@ -80,18 +74,14 @@ export async function estimateCalls(
   return estimates
 }
 
-/** Calls for so many rows, at the largest page that the spec allows. */
-function callsFor(stream: Stream, rows: number | undefined): number {
-  const { pageSize, isCounted, isTimeFiltered, isBudgeted } = stream
-  // An empty page ends it.
-  if (isBudgeted) return Math.ceil((rows ?? 0) / pageSize) + 1
-  const longest = longestSlice(stream, PAGES_A_SLICE)
-  const pages = Math.ceil((rows ?? 0) / pageSize)
-  const parts = pages > longest ? Math.ceil(pages / longest) : 0
-  if (isCounted) return Math.max(1, pages) + (isTimeFiltered ? Math.ceil(parts * CALLS_A_PART) : 0)
-  if (parts > 0) return pages + Math.ceil(parts * CALLS_A_BARE_PART)
-  // An empty page is the end; a full first one takes a look at a far one, and the first and the last again.
-  return pages + ((rows ?? 0) < pageSize ? 1 : 4)
+/** Calls for so many rows, at the largest page that the spec allows; what cutting a long list takes beside its pages is left out. */
+function callsFor({ pageSize, isCounted, isBudgeted }: Stream, rows = 0): number {
+  const pages = Math.ceil(rows / pageSize)
+  if (isCounted) return Math.max(1, pages)
+  // An empty page is the end; where few calls are allowed, nothing else is asked for.
+  if (isBudgeted === true || rows < pageSize) return pages + 1
+  // A full first page takes a look at a far one, and the first and the last again.
+  return pages + 4
 }
 
 /** Without the pages that have landed, but that the last of them is looked at again. */
