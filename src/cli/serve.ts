@@ -1,9 +1,6 @@
 import type { Job } from '../core/define-job.ts'
 import { plannedChannel, type ServiceSettings } from '../app/settings.ts'
 import type { Kysely } from 'kysely'
-import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import type { OnCall } from '../service/read-answer.ts'
 import { openRunConnection } from '../app/open-connection.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
@@ -82,18 +79,11 @@ LIVEHOUSE_HTTP=0.0.0.0:8787 LIVEHOUSE_HTTP_TOKEN_FILE=/run/secrets/http-token li
     await using connection = await openRunConnection(context, service, db, { onCall: statusPage.onCall })
     const runContext = { ...context, openProgress: async () => createPlainProgress(log, clock) }
     await using queue = await openQueue(context, database)
-    const worker = thisProcess()
 
     for (const line of describeNext(enabled, clock.now())) context.remark(line)
-    log.info('serve.started', { worker, jobs: enabled.map(({ name }) => name) })
+    log.info('serve.started', { worker: thisProcess(), jobs: enabled.map(({ name }) => name) })
     const runJob = createRunJob(runContext, { db, connection, readSettings: readSettingsOf, runPhases: fanOut(queue) })
     const performs = { db, clock, log, board, runJob }
-    const scheduler = {
-      schedulerId: randomUUID(),
-      worker,
-      jobs: Object.fromEntries(jobs.map(({ name, digest }) => [name, digest])),
-      startedAt: new Date(clock.now()),
-    }
     const send = async (run: QueuedRun) => await queue.send('runs', [queuedRun(run)])
     const readChannels = () => readSettings(environment, readChannelsIfAny)
     await runSideBySide(signal, (ends) => {
@@ -101,7 +91,7 @@ LIVEHOUSE_HTTP=0.0.0.0:8787 LIVEHOUSE_HTTP_TOKEN_FILE=/run/secrets/http-token li
       const partitions = { queue, db, service, connection, concurrency: DEFAULT_CONCURRENCY }
       const alerting = { db, settings: alerts, service, jobs: enabled, readChannels }
       return [
-        serveJobs({ db, clock, log, signal: ends, jobs, scheduler, send, afterLook: () => queue.lookAgain('runs') }),
+        serveJobs({ db, clock, log, signal: ends, jobs, send, afterLook: () => queue.lookAgain('runs') }),
         workOn({ ...work, name: 'runs', handle: createRunHandler(performs) }),
         workOn({ ...work, name: 'given-up', handle: createGiveUpHandler(performs) }),
         workOnPartitions({ ...context, signal: ends }, partitions),
@@ -166,7 +156,6 @@ async function openStatusPage(
 ): Promise<StatusPage> {
   if (listen === undefined) return { onCall: undefined, [Symbol.asyncDispose]: async () => {} }
   const { clock, log, remark, version } = context
-  await waitForPort(listen, context)
   const server = await startStatusServer({
     db,
     clock,
@@ -205,35 +194,4 @@ function viewOf(state: JobState): JobView {
     isRunning,
     last: last && { startedAt: last.startedAt, status: outcomeOf(state) ?? 'interrupted' },
   }
-}
-
-/** A process that is being replaced ends within 10 s; nobody who has given a wrong port should wait for long. */
-const WAIT_MS = 12_000
-const POLL_MS = 500
-
-/**
- * Waits a while for a port that another process holds, such as the one that this one replaces; whoever listens there next finds out
- * all that is wrong. @throws the signal's reason
- */
-export async function waitForPort(
-  { host, port }: { readonly host: string; readonly port: number },
-  { clock, remark, signal }: Pick<CliContext, 'clock' | 'remark' | 'signal'>,
-): Promise<void> {
-  const untilMs = clock.now() + WAIT_MS
-  for (let isFirst = true; (await isTaken(host, port)) && clock.now() < untilMs; isFirst = false) {
-    if (isFirst) remark(`status page: another program listens on port ${port}, which is waited for`)
-    await clock.sleep(POLL_MS, signal)
-  }
-}
-
-async function isTaken(host: string, port: number): Promise<boolean> {
-  const server = createServer().listen(port, host)
-  try {
-    await once(server, 'listening')
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
-  }
-  server.close()
-  await once(server, 'close')
-  return false
 }

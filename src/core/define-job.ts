@@ -68,8 +68,6 @@ export interface Job {
   readonly isEnabled: boolean
   readonly catchUp: 'once' | 'never'
   readonly definition: JobDefinition
-  /** Of the whole definition: processes with other files are told of each other. */
-  readonly digest: string
 }
 
 /** Makes a job file's value: typed, and frozen. What it says is checked when it is loaded. */

@@ -22,7 +22,7 @@ export async function registerJobs(
   // A clock that was ahead must not keep a job from being due until then: the earlier instant counts.
   const { rows } = await sql<{ job: string; since: Date }>`
     insert into livehouse_ops.jobs as known (job, cron, time_zone, is_enabled, since, seen_at)
-    select job, cron, time_zone, is_enabled, ${now}, ${now}
+    select job, cron, time_zone, is_enabled, ${now}, now()
     from unnest(${jobs.map(({ job }) => job)}::text[], ${jobs.map(({ cron }) => cron)}::text[],
       ${jobs.map(({ timeZone }) => timeZone)}::text[], ${jobs.map(({ isEnabled }) => isEnabled)}::boolean[])
       as found (job, cron, time_zone, is_enabled)
@@ -67,37 +67,14 @@ export async function readServedSince(db: Kysely<Database>): Promise<ReadonlyMap
   return new Map(rows.map(({ job, since }) => [job, since]))
 }
 
-/** A process that runs jobs by their schedule. */
-export interface Scheduler {
-  readonly schedulerId: string
-  /** Host and process. */
-  readonly worker: string
-  /** Digest of each of its jobs by name. */
-  readonly jobs: Readonly<Record<string, string>>
-  readonly startedAt: Date
+/** Says that jobs are served. Kept by the clock of the database: those of several machines may differ. */
+export async function sayServed(db: Kysely<Database>, jobs: readonly string[]): Promise<void> {
+  await sql`update livehouse_ops.jobs set seen_at = now() where job = any(${jobs}::text[])`.execute(db)
 }
 
-/** Says that a scheduler is there. Kept by the clock of the database: those of several machines may differ. */
-export async function sayHere(
-  db: Kysely<Database>,
-  { schedulerId, worker, jobs, startedAt }: Scheduler,
-): Promise<void> {
-  await sql`
-    with gone as (delete from livehouse_ops.schedulers where seen_at < now() - interval '1 day')
-    insert into livehouse_ops.schedulers (scheduler_id, worker, jobs, started_at, seen_at)
-    values (${schedulerId}, ${worker}, ${JSON.stringify(jobs)}::jsonb, ${startedAt}, now())
-    on conflict (scheduler_id) do update set seen_at = excluded.seen_at`.execute(db)
-}
-
-/** Those that have said so in the last two minutes, the oldest first. */
-export async function readSchedulers(db: Kysely<Database>): Promise<readonly Scheduler[]> {
-  const { rows } = await sql<Scheduler>`
-    select scheduler_id as "schedulerId", worker, jobs, started_at as "startedAt" from livehouse_ops.schedulers
-    where seen_at > now() - interval '2 minutes' order by started_at, scheduler_id`.execute(db)
-  return rows
-}
-
-/** Says that a scheduler has ended. */
-export async function sayGone(db: Kysely<Database>, schedulerId: string): Promise<void> {
-  await db.deleteFrom('livehouse_ops.schedulers').where('scheduler_id', '=', schedulerId).execute()
+/** The jobs of which that was said in the last two minutes. */
+export async function readServedJobs(db: Kysely<Database>): Promise<readonly string[]> {
+  const { rows } = await sql<{ job: string }>`
+    select job from livehouse_ops.jobs where seen_at > now() - interval '2 minutes'`.execute(db)
+  return rows.map(({ job }) => job)
 }

@@ -1,5 +1,4 @@
 import type { Job } from '../core/define-job.ts'
-import { createHash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { registerHooks } from 'node:module'
 import { join } from 'node:path'
@@ -112,10 +111,6 @@ async function loadJob(
       isEnabled: enabled,
       catchUp,
       definition,
-      digest: createHash('sha256')
-        .update(JSON.stringify(sorted(definition)))
-        .digest('hex')
-        .slice(0, 16),
     }),
   }
 }
@@ -131,14 +126,4 @@ async function importWithin(ms: number, file: string): Promise<unknown> {
   } finally {
     loaded.abort()
   }
-}
-
-/** The same whatever the order of the fields. */
-function sorted(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  return Object.fromEntries(
-    Object.entries(value)
-      .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, inner]) => [name, sorted(inner)]),
-  )
 }

@@ -5,7 +5,7 @@ import { LivehouseError } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
 import type { Database } from '../store/database.ts'
 import { readLastTicks } from '../ledger/job-runs.ts'
-import { readHeldJobs, readSchedulers, registerJobs, sayGone, sayHere, type Scheduler } from '../ledger/jobs.ts'
+import { readHeldJobs, registerJobs, sayServed } from '../ledger/jobs.ts'
 import type { QueuedRun } from './perform-run.ts'
 import { openTimetable, type Timetable } from './timetable.ts'
 
@@ -15,7 +15,6 @@ export interface ServeOptions {
   readonly log: Log
   readonly signal: AbortSignal
   readonly jobs: readonly Job[]
-  readonly scheduler: Scheduler
   /** Queues a run; one that has been queued before is left alone. */
   readonly send: (run: QueuedRun) => Promise<void>
   /** Hears that all that is due has been queued. */
@@ -32,26 +31,15 @@ const DATABASE_POLL_MS = 5000
  * that has gone is waited for.
  * @throws what is not the database's to repair: a bug
  */
-export async function serveJobs({
-  db,
-  clock,
-  log,
-  signal,
-  jobs,
-  scheduler,
-  send,
-  afterLook,
-}: ServeOptions): Promise<void> {
+export async function serveJobs({ db, clock, log, signal, jobs, send, afterLook }: ServeOptions): Promise<void> {
   const served = jobs
     .filter(({ isEnabled }) => isEnabled)
     .map((job) => ({ job, timetable: openTimetable(job.cron, job.timeZone) }))
-  const meetOthers = createMeetOthers(db, log, scheduler)
   const readHistories = createReadHistories(db, clock, jobs)
   const outage = createOutageLog(clock, log)
   while (!signal.aborted) {
     let waitMs = DATABASE_POLL_MS
     try {
-      await meetOthers()
       const afterMs = await readHistories()
       const held = await readHeldJobs(db, [...afterMs.keys()])
       // What comes due while the job runs is made up for when that has ended.
@@ -68,7 +56,6 @@ export async function serveJobs({
     }
     await clock.sleep(waitMs, signal).catch(() => {})
   }
-  await sayGone(db, scheduler.schedulerId).catch(() => {})
 }
 
 /** Says so once when the database goes, and once when it is back. */
@@ -101,25 +88,6 @@ function untilNext(served: readonly ServedJob[], nowMs: number): number {
   return Math.min(POLL_MS, ...waits)
 }
 
-/** Says that a scheduler is there, and warns once of each other one whose job files are not the same. */
-function createMeetOthers(db: Kysely<Database>, log: Log, scheduler: Scheduler) {
-  const warned = new Set<string>()
-  return async (): Promise<void> => {
-    await sayHere(db, scheduler)
-    for (const other of await readSchedulers(db)) {
-      const jobs = differingJobs(scheduler.jobs, other.jobs)
-      if (jobs.length === 0 || warned.has(other.schedulerId)) continue
-      warned.add(other.schedulerId)
-      log.warn('jobs.differ', { other: other.worker, jobs, mend: 'give every livehouse serve the same job files' })
-    }
-  }
-}
-
-/** The jobs that only one of two has, or that are not the same in both. */
-function differingJobs(a: Scheduler['jobs'], b: Scheduler['jobs']): readonly string[] {
-  return [...new Set([...Object.keys(a), ...Object.keys(b)])].filter((job) => a[job] !== b[job]).toSorted()
-}
-
 /**
  * Writes down all jobs of the process first, and again where the clock was ahead when they were written down.
  * @returns reads after when each job may be due: its last tick on record, or since when it is due by its present schedule
@@ -133,6 +101,7 @@ function createReadHistories(db: Kysely<Database>, clock: Clock, jobs: readonly 
     if (since === undefined || [...since.values()].some((each) => each > now)) {
       since = await registerJobs(db, schedules, now)
     }
+    await sayServed(db, names)
     const last = await readLastTicks(db, names, now)
     return new Map(
       [...since].map(([name, at]) => [name, Math.max(at.getTime(), last.get(name)?.dueAt?.getTime() ?? 0)]),

@@ -121,7 +121,6 @@ test('the page is where it may be, or serve does not begin', async () => {
   expect(await problemsOf({ LIVEHOUSE_HTTP: '0.0.0.0:0' })).toContain('LIVEHOUSE_HTTP_TOKEN is not set')
   const taken = new URL(account.emulator.baseUrl).host
   expect(await problemsOf({ LIVEHOUSE_HTTP: taken })).toContain(`LIVEHOUSE_HTTP is ${taken}, where it cannot listen`)
-  expect(clock.waits.length).toBeGreaterThan(0)
   expect(await problemsOf({ LIVEHOUSE_LANG: 'klingon' })).toContain('LIVEHOUSE_LANG is "klingon"')
 })
 

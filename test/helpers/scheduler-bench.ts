@@ -20,7 +20,7 @@ export interface SchedulerBench extends AsyncDisposable {
   readonly times: () => readonly string[]
   /** The wall time of each. */
   readonly ticks: () => readonly string[]
-  readonly start: (definition?: JobDefinition, worker?: string) => TestScheduler
+  readonly start: (definition?: JobDefinition) => TestScheduler
   readonly stop: (scheduler: TestScheduler) => Promise<void>
   /** Ends what lives and forgets all that was. */
   readonly reset: () => Promise<void>
@@ -48,8 +48,8 @@ export async function startSchedulerBench(): Promise<SchedulerBench> {
     clock: createClock(),
     times: () => [...sent.values()].map(({ at }) => at),
     ticks: () => [...sent.values()].map(({ tick }) => tick),
-    start: (definition = nightly, worker = 'a') => {
-      const scheduler = startScheduler(db, bench.clock, [jobOf('nightly', definition)], send, worker)
+    start: (definition = nightly) => {
+      const scheduler = startScheduler(db, bench.clock, [jobOf('nightly', definition)], send)
       live.add(scheduler)
       return scheduler
     },
@@ -59,7 +59,7 @@ export async function startSchedulerBench(): Promise<SchedulerBench> {
     },
     reset: async () => {
       for (const scheduler of live) await bench.stop(scheduler)
-      for (const table of ['jobs', 'job_runs', 'schedulers']) {
+      for (const table of ['jobs', 'job_runs']) {
         await sql`delete from ${sql.table(`livehouse_ops.${table}`)}`.execute(db)
       }
       sent.clear()

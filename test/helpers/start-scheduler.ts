@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import type { Clock } from '../../src/core/clock.ts'
 import type { JobDefinition, Job } from '../../src/core/define-job.ts'
@@ -21,8 +20,7 @@ export const doneWell: JobOutcome = { runId: null, status: 'ok', errors: [] }
 
 export function jobOf(name: string, definition: JobDefinition): Job {
   const { kind = 'sync', cron, timezone = 'Asia/Shanghai', enabled = true, catchUp = 'once' } = definition
-  const digest = JSON.stringify(definition)
-  return { name, kind, cron, timeZone: timezone, isEnabled: enabled, catchUp, definition, digest }
+  return { name, kind, cron, timeZone: timezone, isEnabled: enabled, catchUp, definition }
 }
 
 export function startScheduler(
@@ -30,14 +28,10 @@ export function startScheduler(
   clock: Clock,
   jobs: readonly Job[],
   send: ServeOptions['send'],
-  worker = 'test',
 ): TestScheduler {
   const { log, lines } = createRecordingLog()
   const controller = new AbortController()
-  const digests = Object.fromEntries(jobs.map(({ name, digest }) => [name, digest]))
-  const startedAt = new Date(clock.now())
-  const scheduler = { schedulerId: randomUUID(), worker, jobs: digests, startedAt }
-  const ended = serveJobs({ db, clock, log, signal: controller.signal, jobs, scheduler, send })
+  const ended = serveJobs({ db, clock, log, signal: controller.signal, jobs, send })
   ended.catch(() => {})
   return {
     databaseProblem: () => lines.findLast(({ event }) => event.startsWith('database.'))?.fields['reason'],

@@ -13,7 +13,7 @@ import type { Cause, Notice } from '../../core/cause.ts'
 import { sqlStateOf } from '../../core/outcome.ts'
 import { recordCauses } from '../../ledger/alerts.ts'
 import { readCauses, STATE_CAUSES } from '../../ledger/read-causes.ts'
-import { readSchedulers } from '../../ledger/jobs.ts'
+import { readServedJobs } from '../../ledger/jobs.ts'
 import { type AlertChannel, deliverNotices, sendNotices } from '../../app/alerts/deliver-notices.ts'
 import { isOfDatabase } from '../serve-jobs.ts'
 
@@ -107,7 +107,7 @@ export function createLook(options: WatchOptions): () => Promise<void> {
 async function recordJobCauses(options: WatchOptions, now: Date): Promise<void> {
   const { db, jobs, channel } = options
   const mine = jobs.map(({ name }) => name)
-  const served = (await readSchedulers(db)).flatMap((scheduler) => Object.keys(scheduler.jobs))
+  const served = await readServedJobs(db)
   try {
     const lookedAt = { kinds: JOB_CAUSES, jobs: { mine, served: [...mine, ...served] } }
     await recordCauses(db, lookedAt, () => readJobCauses(db, now.getTime(), options), now)

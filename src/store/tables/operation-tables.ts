@@ -47,14 +47,6 @@ export interface OperationTables {
     /** Of `local_time`. */
     time_zone: string | null
   }
-  'livehouse_ops.schedulers': {
-    scheduler_id: string
-    worker: string
-    /** Digest by job. */
-    jobs: Json
-    started_at: Instant
-    seen_at: Instant
-  }
   'livehouse_ops.leases': {
     name: string
     holder: string

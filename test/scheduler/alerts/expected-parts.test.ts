@@ -24,7 +24,7 @@ afterAll(async () => await database[Symbol.asyncDispose]())
 
 function job(definition: JobDefinition): Job {
   const { cron, kind = 'sync' } = definition
-  return { name: 'a', kind, cron, timeZone, isEnabled: true, catchUp: 'once', definition, digest: '' }
+  return { name: 'a', kind, cron, timeZone, isEnabled: true, catchUp: 'once', definition }
 }
 
 /** `stream`, and its parts with a `+` for new ones. */

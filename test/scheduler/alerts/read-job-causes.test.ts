@@ -33,7 +33,6 @@ function job(definition: JobDefinition, name = 'nightly'): Job {
     isEnabled: true,
     catchUp: 'once',
     definition,
-    digest: '',
   }
 }
 
