@@ -6,7 +6,7 @@ import { openConnection, WATCHED_REFUSED_MS } from '../app/open-connection.ts'
 import { openSharedDatabase } from '../app/open-database.ts'
 import { readDatabaseSettings, readServiceSettings, readSettings } from '../config.ts'
 import type { CliContext } from './command.ts'
-import { readInteger } from './flags.ts'
+import { readInteger, readList } from './flags.ts'
 import { printResult } from './format.ts'
 import { defineCommand } from './usage.ts'
 
@@ -32,7 +32,7 @@ const flags = {
   name: ['TEXT', 'at most 4 Chinese or 8 narrow characters', ...menuActions],
   type: ['N', '1 chat, 2 rich text, 3 video (the default), 4 topic', ...menuActions],
   'rich-text': ['HTML?', "for type 2; '' clears it", ...menuActions],
-  vid: ['N…', 'for type 3: the id of a video of yours; repeat it for more', ...menuActions],
+  vid: ['N,N', 'for type 3: the ids of videos of yours', ...menuActions],
   json: 'prints one JSON object instead',
 } as const
 
@@ -52,7 +52,7 @@ set, a fetched token is shared with the runs that use that database.`,
     flags,
     examples: `livehouse api token
 livehouse api ticket --scope outer_visitor --outerid user42 --hash-act-id exov5dm9 --client-ip 203.0.113.7
-livehouse api menu create --channel 10001589 --name 精彩回放 --type 3 --vid 522323 --vid 522324
+livehouse api menu create --channel 10001589 --name 精彩回放 --type 3 --vid 522323,522324
 livehouse api menu update --channel 10001589 --menu-id 1234 --name 互动`,
   },
   ({ action, values }, refuse) => {
@@ -63,7 +63,7 @@ livehouse api menu update --channel 10001589 --menu-id 1234 --name 互动`,
       values,
       menuId: readInteger('--menu-id', values['menu-id'], refuse) ?? 0,
       type: readInteger('--type', values.type, refuse, 4),
-      vids: values.vid?.map((each) => readInteger('--vid', each, refuse) ?? 0),
+      vids: readList('--vid', values.vid, refuse)?.map((each) => readInteger('--vid', each, refuse) ?? 0),
     }
   },
   async (context, { action, values, menuId, type, vids }) => {

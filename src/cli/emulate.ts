@@ -15,17 +15,11 @@ const flags = {
   viewers: ['N', 'viewers per channel (default 1000)'],
   days: ['N', 'days of history before now (default 30)'],
   latency: ['MS', 'wait before each answer (default 0)'],
-  jitter: ['MS', 'by how much that differs from call to call (default 0)'],
-  'deep-page-cost': [
-    'MS',
-    'by how much longer each page takes than the one before it, as services do that walk to it row by row (default 0)',
-  ],
   'rate-limit': ['N', 'calls per second; more are answered with 429 (default: no limit)'],
   'retry-after': ['S', 'seconds that such an answer asks to wait (default: it does not say)'],
   'app-id': ['TEXT', 'app id that is accepted (default emulator-app)'],
   'app-secret': ['TEXT', 'its secret, or @FILE that holds it (default emulator-secret)'],
   'api-token': ['TEXT', 'fixed bearer token that is accepted, or @FILE that holds it (default emulator-token)'],
-  'token-seconds': ['S', 'validity of fetched tokens (default 7200)'],
   'time-zone': ['ZONE', "zone of the service's clock (default Asia/Shanghai)"],
 } as const
 
@@ -69,14 +63,11 @@ function readOptions(values: Values, refuse: Refuse): EmulatorOptions {
     viewers: whole('viewers', 0, 1_000_000),
     days: whole('days', 1, 3650),
     latencyMs: whole('latency', 0, 600_000),
-    jitterMs: whole('jitter', 0, 600_000),
-    deepPageMs: readCost('--deep-page-cost', values['deep-page-cost'], refuse),
     rateLimit: whole('rate-limit', 1, 1_000_000),
     retryAfterSeconds: whole('retry-after', 0, 86_400),
     appId: values['app-id'],
     appSecret: readSecret('app-secret', values['app-secret'], refuse),
     apiToken: readSecret('api-token', values['api-token'], refuse),
-    tokenSeconds: whole('token-seconds', 1, 31_536_000),
     timeZone,
   }
 }
@@ -92,14 +83,6 @@ function readSecret(flag: string, given: string | undefined, refuse: Refuse): st
   }
 }
 
-/** Milliseconds with up to three decimals: a page of a real service costs parts of one. */
-function readCost(flag: string, given: string | undefined, refuse: Refuse): number | undefined {
-  if (given === undefined) return undefined
-  if (/^\d{1,5}(\.\d{1,3})?$/.test(given)) return Number(given)
-  refuse(`${flag} is ${JSON.stringify(given)}; it should be milliseconds, such as 2 or 0.25`)
-  return undefined
-}
-
 function describe(emulator: Emulator, timeZone: string | undefined): string[] {
   const variables: readonly (readonly [string, string])[] = [
     ['LIVEHOUSE_BASE_URL', emulator.baseUrl],
@@ -110,16 +93,7 @@ function describe(emulator: Emulator, timeZone: string | undefined): string[] {
     ['LIVEHOUSE_CHANNELS', emulator.channelIds.join(',')],
     ...(timeZone === undefined ? [] : [['LIVEHOUSE_TIMEZONE', timeZone] as const]),
   ]
-  return [
-    `base URL    ${emulator.baseUrl}`,
-    `auth URL    ${emulator.authUrl}`,
-    `app id      ${emulator.appId}`,
-    `app secret  ${emulator.appSecret}`,
-    `API token   ${emulator.apiToken}`,
-    `channels    ${emulator.channelIds.join(' ')}`,
-    '',
-    ...variables.map(([name, value]) => `export ${name}=${quote(value)}`),
-  ]
+  return variables.map(([name, value]) => `export ${name}=${quote(value)}`)
 }
 
 /** For a POSIX shell. */

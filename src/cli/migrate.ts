@@ -9,7 +9,6 @@ import { migrationSql } from '../store/migration-sql.ts'
 import { loadMigrations } from '../store/migrations-folder.ts'
 import { hasCode } from '../core/errors.ts'
 import type { CliContext } from './command.ts'
-import { printResult, snakeCased } from './format.ts'
 import { defineCommand } from './usage.ts'
 
 /** `livehouse migrate`: the schema. */
@@ -31,7 +30,6 @@ LIVEHOUSE_AUTO_MIGRATE is 0.`,
         'it with psql as a user that may',
     },
     flags: {
-      json: ['', 'one JSON object', 'status'],
       all: ['', 'every migration, pending or not; asks no database', 'sql'],
     },
     examples: `livehouse migrate status
@@ -62,7 +60,7 @@ LIVEHOUSE_AUTO_MIGRATE=0 livehouse sync   # stops where migrations are pending, 
       case 'down':
         return report(context, 'taken back', await migrateDown(db, { signal }))
       case 'status':
-        return showStatus(context, await readMigrationStatus(db, { signal }), values.json)
+        return showStatus(context, await readMigrationStatus(db, { signal }))
       case 'sql':
         return showPendingSql(
           context,
@@ -99,9 +97,8 @@ function report({ print }: CliContext, done: string, names: readonly string[]): 
 
 type Status = Awaited<ReturnType<typeof readMigrationStatus>>
 
-function showStatus(context: CliContext, status: Status, isJson: boolean): number {
-  const lines = status.map(({ name, appliedAt }) => `${name}  ${appliedAt ?? 'pending'}`)
-  printResult(context, isJson, { migrations: status.map(snakeCased), pending: namesOfPending(status) }, lines)
+function showStatus({ print }: CliContext, status: Status): number {
+  for (const { name, appliedAt } of status) print(`${name}  ${appliedAt ?? 'pending'}`)
   return 0
 }
 

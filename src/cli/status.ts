@@ -24,7 +24,11 @@ ${onlyWhenNamed}. Channels that are no longer configured do not count, nor one t
         'exit code 3, and a line for each stream, when nothing of it has landed for longer: 90m, 26h, 2d. For monitoring; ' +
           `${onlyWhenNamed}, which is only read when named, does not count`,
       ],
-      json: 'prints one JSON object instead, with the late streams in "stale" where --max-age is given',
+      json:
+        'prints one JSON object instead: {"time_zone", "streams": {NAME: {"rows", "last_landed_at", "last_proof", "covered_until", …}}, ' +
+        '"runs", "quarantine": {NAME: {"rows", "most_common_reason"}}, "gaps" and "shortfalls": [{"stream", "partition", "from", ' +
+        '"to", …}] (the newest; all are counted in "gap_count" and "shortfall_count"), "gone_channels", "acceptances", ' +
+        '"v1_calls", "stale": [NAME] or null without --max-age}',
     },
     notes: 'Exit codes: 0 shown, 1 the database cannot be read, 2 wrong use, 3 something is older than --max-age.',
     examples: `livehouse status

@@ -4,17 +4,12 @@ import { checkUsage, didYouMean, type Refuse } from './wrong-use.ts'
 
 /**
  * A flag: what it does, for one that takes no value; else what stands for its value, what it does, and the actions that it belongs to
- * (none: all). A `…` behind what stands for the value: it may be given several times; a `?`: it may be empty. An empty value: it
- * takes none.
+ * (none: all). A `?` behind what stands for the value: it may be empty. An empty value: it takes none.
  */
 type Flag = string | readonly [value: string, does: string, ...actions: string[]]
 type Flags = Readonly<Record<string, Flag>>
 
-type Value<F extends Flag> = F extends string | readonly ['', ...unknown[]]
-  ? boolean
-  : F extends readonly [`${string}…`, ...unknown[]]
-    ? readonly string[] | undefined
-    : string | undefined
+type Value<F extends Flag> = F extends string | readonly ['', ...unknown[]] ? boolean : string | undefined
 
 /** How a verb is used; its parser and its `--help` are made from it. */
 export interface Usage<A extends string, F extends Flags> {
@@ -108,16 +103,14 @@ function parse<A extends string, F extends Flags>(
   const { flags, actions, defaultAction, words: expected = '', passesOn = false } = usage
   const end = argv.includes('--') ? argv.indexOf('--') : argv.length
   const behind = argv.slice(end + 1)
-  const values = new Map<string, string | boolean | readonly string[]>(
+  const values = new Map<string, string | boolean>(
     Object.keys(flags).flatMap((name) => (takesValue(flags[name]) ? [] : [[name, false] as const])),
   )
   const seen = new Set<string>()
   const parser = parserOf(usage)
   for (const name of Object.keys(flags)) {
     parser.on(`option:${name}`, (value: string | null | undefined) => {
-      const earlier = values.get(name)
       if (value === null || (value === '' && !mayBeEmpty(flags[name]))) refuse(`--${name} needs a value`)
-      else if (isRepeatable(flags[name])) values.set(name, [...(Array.isArray(earlier) ? earlier : []), value ?? ''])
       else if (seen.has(name)) refuse(`--${name} is given twice`)
       else values.set(name, value ?? true)
       seen.add(name)
@@ -173,8 +166,4 @@ function takesValue(flag: Flag | undefined): boolean {
 
 function mayBeEmpty(flag: Flag | undefined): boolean {
   return typeof flag === 'object' && flag[0].endsWith('?')
-}
-
-function isRepeatable(flag: Flag | undefined): boolean {
-  return typeof flag === 'object' && flag[0].endsWith('…')
 }

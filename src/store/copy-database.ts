@@ -62,7 +62,6 @@ export async function copyDatabase({
     onTable(done)
   }
   await copySequences(source, target)
-  await refreshMaterializedViews(target)
   await target.query('commit')
   for (const name of names) await target.query(`analyze ${name}`)
   return copied
@@ -92,14 +91,6 @@ async function copySequences(source: Session, target: Session): Promise<void> {
     )
     if (at !== undefined) await target.query('select setval($1::regclass, $2, $3)', [name, at.value, at.isCalled])
   }
-}
-
-async function refreshMaterializedViews(target: Session): Promise<void> {
-  const views = await target.query<{ name: string }>(
-    `select format('%I.%I', schemaname, matviewname) as name from pg_matviews where schemaname = any($1)`,
-    [COPIED_SCHEMAS],
-  )
-  for (const { name } of views) await target.query(`refresh materialized view ${name}`)
 }
 
 /**

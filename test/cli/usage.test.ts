@@ -13,7 +13,6 @@ const backfill = defineCommand(
       from: ['DATE', 'the first day'],
       'no-reopen': 'leaves the ledger as it is',
       json: 'prints JSON',
-      tag: ['T…', 'several'],
       all: ['', 'everything', 'down'],
     },
     notes: 'Exit codes: 0.',
@@ -34,8 +33,8 @@ test.each([
   [['up', 'x'], { action: 'up', words: ['x'] }],
   [['stay', 'up', 'x'], { action: 'stay up', words: ['x'] }],
   [
-    ['--tag', '1', 'down', '--all', '--from=a b', '--tag', '2', '--json', '--no-reopen'],
-    { action: 'down', words: [], from: 'a b', tag: ['1', '2'], json: true, all: true, 'no-reopen': true },
+    ['down', '--all', '--from=a b', '--json', '--no-reopen'],
+    { action: 'down', words: [], from: 'a b', json: true, all: true, 'no-reopen': true },
   ],
   [['down', '--', '--all'], { action: 'down', words: ['--all'] }],
 ])('%j is read', async (argv, expected) => {
@@ -89,7 +88,6 @@ test('the help comes from the flags', () => {
     '  --from <DATE>  the first day',
     '  --no-reopen    leaves the ledger as it is',
     '  --json         prints JSON',
-    '  --tag <T…>     several',
     '  --all          down: everything',
     '',
     'Exit codes: 0.',

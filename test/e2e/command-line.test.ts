@@ -69,8 +69,9 @@ describe('an operator who mistypes', () => {
 
 test('every field of status --json is in its help', async () => {
   const { out } = await livehouse(['status', '--help'])
-  for (const field of ['leases', 'gaps', 'gap_count', 'shortfalls', 'shortfall_count'])
-    expect(out).toContain(`"${field}"`)
+  const fields =
+    'time_zone streams runs quarantine gaps gap_count shortfalls shortfall_count gone_channels acceptances v1_calls stale'
+  for (const field of fields.split(' ')) expect(out).toContain(`"${field}"`)
 })
 
 test('a token service that answers success without a token is trouble of the service, not a wrong address', async () => {
