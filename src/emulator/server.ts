@@ -179,7 +179,7 @@ async function answerRequest(
 ): Promise<void> {
   const { clock, cache, conditions, calls } = service
   const incoming = await readRequest(request)
-  const shown = answerTruth(incoming.path, service.world, truth)
+  const shown = answerTruth(incoming.path, truth)
   if (shown) return respond(response, shown, { clock, cache, openSignal })
   const latencyMs = latencyOf(conditions, jitter)
   if (latencyMs > 0) await clock.sleep(latencyMs, openSignal())
