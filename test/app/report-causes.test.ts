@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { run as runJob } from '../../src/cli/run.ts'
 import { sync } from '../../src/cli/sync.ts'
+import { systemClock } from '../../src/core/clock.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
@@ -23,15 +24,16 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]()
 })
 
-/** Syncs, and gives what the robot has heard meanwhile. */
-async function run(channels: readonly string[], webhook = `${robot.url}/hook`) {
+/** Syncs so many minutes from now, and gives what the robot has heard meanwhile. */
+async function run(channels: readonly string[], { webhook = `${robot.url}/hook`, minutesLater = 0 } = {}) {
   const heard = robot.requests.length
   const environment = {
     ...environmentOf(emulator, database),
     LIVEHOUSE_CHANNELS: channels.join(','),
     LIVEHOUSE_ALERT_WEBHOOK: webhook,
   }
-  const { code } = await runVerb(sync, ['--streams', 'visitors'], { environment })
+  const clock = { ...systemClock, now: () => systemClock.now() + minutesLater * 60_000 }
+  const { code } = await runVerb(sync, ['--streams', 'visitors'], { environment, clock })
   return { code, heard: robot.requests.slice(heard).flatMap(({ body }) => Object(body).events ?? []) }
 }
 
@@ -49,8 +51,9 @@ test('a run that is not green is told once, and again when the next one is', asy
 
 test('a receiver that is not there changes nothing about the run, and is told later', async () => {
   const known = [...emulator.channelIds]
-  expect((await run([...known, '424242'], 'http://127.0.0.1:9/hook')).code).toBe(3)
-  expect((await run([...known, '424242'])).heard).toMatchObject([{ event: 'raised', cause: 'run=sync' }])
+  expect((await run([...known, '424242'], { webhook: 'http://127.0.0.1:9/hook' })).code).toBe(3)
+  const later = await run([...known, '424242'], { minutesLater: 6 })
+  expect(later.heard).toMatchObject([{ event: 'raised', cause: 'run=sync' }])
 })
 
 test('what is said after a run and each minute asks for nothing that takes long in a large ledger', async () => {
