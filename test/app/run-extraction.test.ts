@@ -49,21 +49,6 @@ test('a run of which all connections are ended goes on or tells the database, an
   expect(await readRuns(database.db)).toMatchObject([{ status, finished_at: expect.any(Date) }])
 })
 
-test('a run whose database takes no more connections ends with that', async () => {
-  await using database = await createTestDatabase()
-  const allow = async (isAllowed: boolean) =>
-    await onServer(async (admin) => {
-      await sql`alter database ${sql.id(database.name)} allow_connections ${sql.lit(isAllowed)}`.execute(admin)
-    })
-  await using world = await runSync(database, async () => {
-    await allow(false)
-    await endAll(database)
-  })
-  const { errors } = JSON.parse(world.run.printed[0] ?? '{"errors":[]}')
-  const codes = [world.run.error ?? [], errors].flat().map(({ code }: { code: unknown }) => code)
-  expect(new Set(codes)).toEqual(new Set([expect.stringMatching(/^db\.(refused|unreachable)$/)]))
-})
-
 test('a run that fails before its first slice is written down as failed, with the reason', async () => {
   await using database = await createTestDatabase()
   await sql`alter table livehouse_ops.channel_states rename to elsewhere`.execute(database.db)

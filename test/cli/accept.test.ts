@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { accept } from '../../src/cli/accept.ts'
-import { backfill } from '../../src/cli/backfill.ts'
 import { ledger } from '../../src/cli/ledger.ts'
 import { status } from '../../src/cli/status.ts'
 import { sync } from '../../src/cli/sync.ts'
@@ -96,30 +95,6 @@ test('an acceptance ends after its days: the range is read again, and is short',
   withhold(account, 'userRecordList', 0)
   expect(await syncStream(account, 'watch_records')).toMatchObject({ code: 0, slices: { accepted: 0 } })
   await expectTruth(account, ['watch_records'])
-})
-
-test('what is cut off an accepted reading is no reading of its own', async () => {
-  await using account = await startShort('watch_records', 'userRecordList')
-  const { run, place } = account
-  const records = ['--streams', 'watch_records']
-  const shown = async (kind: string) =>
-    (await run(ledger, records)).printed.filter((line) => line.startsWith(`  ${kind} `))
-  const forgetDay = async (day: number) =>
-    await run(ledger, ['forget', '--from', `2026-11-0${day}`, '--to', `2026-11-0${day + 1}`, ...records])
-  await syncStream(account, 'watch_records')
-  await run(accept, [...place, ...REASON])
-  withhold(account, 'userRecordList', 2)
-  expect(await syncStream(account, 'watch_records')).toMatchObject({ code: 3, slices: { short: 1 } })
-  await forgetDay(1)
-  expect(await shown('accepted')).toHaveLength(1)
-  expect(await run(accept, [...place, ...REASON])).toMatchObject({ code: 0 })
-
-  withhold(account, 'userRecordList', 0)
-  expect(await run(backfill, ['--from', '2015-01-01', '--to', '2026-11-21', ...records])).toMatchObject({ code: 0 })
-  expect(await shown('accepted')).toEqual([])
-  await forgetDay(3)
-  expect(await shown('accepted')).toEqual([])
-  expect(await shown('short')).toEqual([])
 })
 
 test('signups that did come land with the next sync, and what was accepted for one stream is not for another', async () => {

@@ -91,19 +91,6 @@ test('only gaps asks for nothing where all is covered, and reads what has been f
   expect(recordCalls(world.emulator)).toHaveLength(calls)
 })
 
-test('a backfill of an empty warehouse brings its range, signups too, and leaves the rest to the sync', async () => {
-  await using world = await setUp()
-  expect(await world.run(RANGE)).toMatchObject({ code: 0 })
-  const { rows } = await sql<{ outside: string; inside: string }>`
-    select count(*) filter (where given_at < ${dayBefore(20)}::timestamp at time zone 'Asia/Shanghai'
-        or given_at >= ${dayBefore(10)}::timestamp at time zone 'Asia/Shanghai') as outside,
-      count(*) as inside from livehouse.gifts`.execute(world.database.db)
-  expect(rows).toMatchObject([{ outside: '0' }])
-  expect(Number(rows[0]?.inside)).toBeGreaterThan(0)
-  expect(await world.sync()).toMatchObject({ code: 0 })
-  await expectTruth(world)
-})
-
 test.each([
   [['--from', dayBefore(10), '--to', dayBefore(20)], 'is not before'],
   [['--from', '2030-01-01', '--to', '2030-02-01'], 'lies in the future'],

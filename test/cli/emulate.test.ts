@@ -40,22 +40,6 @@ describe('livehouse emulate', () => {
     await expect(rawCall({ url: baseUrl })).rejects.toThrow('ECONNREFUSED')
   })
 
-  test('names every flag that is wrong at once', async () => {
-    const { context } = createTestContext()
-    const argv = ['--port', '70000', '--viewers', 'many', '--time-zone', 'Mars/Olympus', '--app-id', '']
-    await expect(emulate.run(context, argv)).rejects.toMatchObject({
-      code: 'usage.invalid',
-      details: {
-        problems: [
-          '--app-id needs a value',
-          expect.stringContaining('--time-zone is "Mars/Olympus"'),
-          expect.stringContaining('--port is "70000"'),
-          expect.stringContaining('--viewers is "many"'),
-        ],
-      },
-    })
-  })
-
   test('a taken port is wrong use that names the port', async () => {
     await whileEmulating(['--channels', '1', '--viewers', '1'], async (lines) => {
       const { port } = new URL(valueIn(lines, 'LIVEHOUSE_BASE_URL'))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatAge, formatDuration, formatTable, leftOf } from '../../src/cli/format.ts'
+import { formatTable } from '../../src/cli/format.ts'
 
 test('columns are aligned, numbers to the right, Chinese characters two places wide', () => {
   const rows = [
@@ -25,25 +25,4 @@ test('line feeds and escape codes cannot break the table', () => {
 
 test('without rows there is the header', () => {
   expect(formatTable(['stream', 'rows'], [])).toEqual(['stream  rows'])
-})
-
-test.each([
-  [-5, '0 s'],
-  [59_400, '59 s'],
-  [60_000, '1 min'],
-  [26 * 3_600_000, '26 h'],
-  [80 * 3_600_000, '3 days'],
-])('an age of %d ms is %s', (ms, text) => expect(formatAge(ms)).toBe(text))
-
-test.each([
-  [1340, '1.3 s'],
-  [250_000, '4 min 10 s'],
-  [7_500_000, '2 h 5 min'],
-])('%d ms took %s', (ms, text) => expect(formatDuration(ms)).toBe(text))
-
-test('where each channel has its own, those that have used some are named', () => {
-  const budget = { serviceDay: '2026-11-20', budget: 10, scope: 'channel' } as const
-  expect(leftOf({ ...budget, scopes: [] })).toBe('each channel 10')
-  const scopes = [{ scope: 'channel=9', used: 7, left: 3, spentAt: null }]
-  expect(leftOf({ ...budget, scopes })).toBe('channel=9 3 of 10, each other channel 10')
 })

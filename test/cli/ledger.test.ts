@@ -91,17 +91,6 @@ test('everything can be forgotten, of the streams that have a past', async () =>
   expect(rows).toEqual([])
 })
 
-test('an empty ledger shows that nothing has been read, and stays empty', async () => {
-  await using account = await startAccount({ isMigrated: false })
-  const shown = await account.run(ledger)
-  expect(shown).toMatchObject({ code: 0 })
-  expect(shown.printed.join('\n')).toMatch(/^watch_records +2 +– +0 +2 +0 +never$/m)
-  expect(shown.printed.join('\n')).toContain('gap      2015-01-01 to 2026-11-20 14:30')
-  expect(account.emulator.calls).toEqual([])
-  const { rows } = await sql`select from pg_namespace where nspname like 'livehouse%'`.execute(account.database.db)
-  expect(rows).toEqual([])
-})
-
 test('what failed is shown with its reason until a later reading has made it good', async () => {
   await using account = await startAccount()
   const { emulator, run, clock } = account

@@ -33,11 +33,6 @@ describe('channels are read from', () => {
     expect(read(' 9, 10 ,a-b_c')).toEqual(['9', '10', 'a-b_c'].map((channelId) => ({ channelId, ...plain })))
   })
 
-  test('a file of ids with comments', () => {
-    const file = channelsFile('# ours\n9\n\n10 # main stage\r\n')
-    expect(read(file)).toEqual(['9', '10'].map((channelId) => ({ channelId, ...plain })))
-  })
-
   test('CSV with a header in any order, quotes, comments and a byte order mark', () => {
     const file = channelsFile(
       '\ufeff# ours\nlabel,channel_id,until,from,is_test,group\n"大会, ""春""",9,2026-02-01,2026-01-01,true,A#1\n\n,10,,,,\n',
@@ -46,10 +41,6 @@ describe('channels are read from', () => {
       { channelId: '9', label: '大会, "春"', group: 'A#1', from: '2026-01-01', until: '2026-02-01', isTest: true },
       { channelId: '10', ...plain },
     ])
-  })
-
-  test('CSV with the id alone', () => {
-    expect(read(channelsFile('channel_id\n9\n'))).toEqual([{ channelId: '9', ...plain }])
   })
 })
 

@@ -125,24 +125,6 @@ test('a day is complete when all of it has been read, and final when two reading
   expect(freshness).toEqual([{ complete_through: '2026-11-10', gap_count: '1', covered_until: '2026-11-20 15:26:00' }])
 })
 
-test('what has never been read is listed too, without times and not as proven', async () => {
-  const unread = { covered_until: null, complete_through: null, last_proof: null, is_proven: false }
-  const of = async (channel: string) =>
-    await read<
-      Record<string, unknown>
-    >(`select stream, covered_until, complete_through, last_proof, is_proven from livehouse_bi.freshness
-      where channel_id = '${channel}' order by stream`)
-  const streams = ['gifts', 'questionnaires', 'signups', 'visitors', 'watch_records']
-  expect(await of('9')).toEqual(streams.map((stream) => ({ stream, ...unread })))
-  const [first = ''] = pipeline.emulator.channelIds
-  expect((await of(first)).filter((row) => Object.values(row).includes(null))).toEqual([])
-  await sql`insert into livehouse.questionnaires (channel_id, question_id, run_id) values (${first}, 'new', 1)`.execute(
-    db,
-  )
-  expect(await of(first)).toContainEqual({ stream: 'signups', ...unread })
-  await sql`delete from livehouse.questionnaires where question_id = 'new'`.execute(db)
-})
-
 test('the gifts of a day are complete when those of both types have been read', async () => {
   const day = async () =>
     await read(

@@ -18,22 +18,3 @@ describe('the ten calls a day of 4.6', () => {
     expect((await service.call('POST', V1, {})).status).toBe(200)
   })
 })
-
-describe('the rate limit', () => {
-  test('refuses what comes too fast, and says when to come back only when told to', async () => {
-    const clock = createFakeClock()
-    await using service = await startEmulatedService({ clock, rateLimit: 2, retryAfterSeconds: 3 })
-    const statuses = async () => {
-      const answers = [
-        await service.call('GET', '/v1/account/managers'),
-        await service.call('GET', '/v1/account/managers'),
-      ]
-      return answers.map(({ status }) => status)
-    }
-    expect(await statuses()).toEqual([200, 200])
-    const refused = await service.call('GET', '/v1/activities/:channel/getQuestionList')
-    expect(refused).toMatchObject({ status: 429, json: { errcode: 429001 }, headers: { 'retry-after': '3' } })
-    await clock.advance(500)
-    expect(await statuses()).toEqual([200, 429])
-  })
-})

@@ -65,31 +65,13 @@ test.each(changes)('clocks go %s in %s: %s after %s', (_, timeZone, cron, from, 
   expect(ticksBetween(cron, timeZone, from, until).slice(0, expected.length).map(describe)).toEqual(expected)
 })
 
-const zones = ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Shanghai', 'Pacific/Apia', 'UTC']
+const zones = ['Europe/Berlin', 'Australia/Lord_Howe', 'Asia/Shanghai']
 
 test.each(zones)('in %s each night of two years is due once, and none between', (timeZone) => {
   const ticks = ticksBetween('15 2 * * *', timeZone, '2025-01-03T00:00Z', '2027-01-01T00:00Z')
   const days = ticks.map(({ localTime }) => Math.floor(localTime / 86_400))
   expect(days).toEqual(days.map((_, index) => (days[0] ?? 0) + index))
   expect(ticks.some(({ isRepeat }) => isRepeat)).toBe(false)
-})
-
-test.each(zones)('in %s a quarter of an hour stays one when clocks change', (timeZone) => {
-  for (const month of [
-    '2026-03-07',
-    '2026-03-28',
-    '2026-04-04',
-    '2026-10-03',
-    '2026-10-24',
-    '2026-10-31',
-    '2011-12-29',
-  ]) {
-    const from = Date.parse(`${month}T00:00Z`)
-    const until = new Date(from + 3 * 86_400_000).toISOString()
-    const ticks = ticksBetween('*/15 * * * *', timeZone, new Date(from).toISOString(), until)
-    expect(ticks.map(({ dueAtMs }) => (dueAtMs - from) / 900_000)).toEqual(ticks.map((_, index) => index + 1))
-    expect(new Set(ticks.map(describe)).size).toBe(ticks.length)
-  }
 })
 
 test('of many missed times the last one is found, however long ago it was', () => {

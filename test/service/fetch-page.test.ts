@@ -51,24 +51,6 @@ describe('where 4.8 and 4.9 expect their parameters', () => {
     await expect(call).rejects.toThrow(/asked for page 2 of 10, the answer says page 1 of 20/)
     expect(service.requests).toHaveLength(2)
   })
-
-  test('a service that refuses the other place has answered too', async () => {
-    const answer = managers('none')
-    await using service = await startScriptedService((request) =>
-      request.body === undefined ? answer(request) : { status: 400, text: 'no body, please' },
-    )
-    await using connection = connectClient(service.url)
-    const call = connection.fetchPage({ list: listOf('managers'), ...first, page: 2 }, openContext())
-    await expect(call).rejects.toMatchObject({ code: 'paging.ignored' })
-  })
-
-  test('a service that clamps the size is believed once the place has proved itself', async () => {
-    await using service = await startScriptedService(managers('query', { most: 15 }))
-    await using connection = connectClient(service.url)
-    await connection.fetchPage({ list: listOf('managers'), ...first }, openContext())
-    const page = await connection.fetchPage({ list: listOf('managers'), page: 2, pageSize: 30 }, openContext())
-    expect(page).toMatchObject({ echoedPageSize: 15, items: rows.slice(15, 30) })
-  })
 })
 
 // What a probe asks.

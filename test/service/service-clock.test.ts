@@ -34,13 +34,6 @@ function setup({ skewMs = 0, hasDate = true, isSteady = false } = {}) {
   return { machine, pass, jump, asked: () => asked, service: made.serviceClock, timed: made.timed, call, serviceMs }
 }
 
-test('of an answer from a cache the time counts at which it was served', async () => {
-  const { machine, service, timed, call, serviceMs } = setup({ skewMs: DAY_MS })
-  machine.ageSeconds = 3600
-  await timed(call, { signal })
-  expect(service.now()).toBe(serviceMs())
-})
-
 test.each([
   ['a day ahead', DAY_MS],
   ['a day back', -DAY_MS],

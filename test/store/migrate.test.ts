@@ -109,17 +109,6 @@ test('a user without rights learns which one is missing and how a DBA helps', as
   expect(error.message).not.toContain(role.password)
 })
 
-test('a read-only database is refused with what to do', async () => {
-  await using database = await createTestDatabase({ isMigrated: false })
-  await sql`alter database ${sql.id(database.name)} set default_transaction_read_only = on`.execute(database.db)
-  await using db = await openDatabase(database.url)
-  await expect(migrateUp(db)).rejects.toMatchObject({
-    code: 'db.refused',
-    details: { sqlState: '25006' },
-    message: expect.stringContaining('read-only'),
-  })
-})
-
 test('a user who owns both schemas migrates without the right to create any', async () => {
   await using role = await createTestRole()
   await using database = await createTestDatabase({ isMigrated: false })

@@ -110,20 +110,6 @@ test('a connection that the administrator ends says so, and the pool goes on', a
   expect((await sql`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }])
 })
 
-test('a connection that is lost between two statements fails the next one and nothing else', async () => {
-  await using database = await createTestDatabase({ isMigrated: false })
-  const { db, name } = database
-  const interrupted = db.transaction().execute(async (transaction) => {
-    await sql`select 1`.execute(transaction)
-    await onServer(async (admin) => {
-      await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = ${name}`.execute(admin)
-    })
-    await sql`select 1`.execute(transaction)
-  })
-  await expect(interrupted).rejects.toMatchObject({ code: expect.stringMatching(/^db\.(refused|unreachable)$/) })
-  expect((await sql`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }])
-})
-
 test('a server older than 14 is refused by its version', () => {
   requireServerVersion('14.0')
   requireServerVersion('15.18 (Debian 15.18-0+deb12u1)')

@@ -4,7 +4,6 @@ import { DAY } from '../../src/core/wall-clock.ts'
 import { html, missingRow } from '../../src/emulator/fault-effects.ts'
 import { judge } from '../../src/web/verdict.ts'
 import { forgetCoverage } from '../../src/ledger/coverage.ts'
-import { finishRun, startRun } from '../../src/ledger/runs.ts'
 import { claimSource } from '../../src/ledger/source.ts'
 import { startPipeline, type TestPipeline, TIME_ZONE } from '../helpers/start-pipeline.ts'
 import { collectFacts, type Facts } from '../../src/web/facts.ts'
@@ -93,23 +92,4 @@ test('a night later it is late; a gap, a failed and a short reading are found un
   await pipeline.sync()
   expect((await collect()).open).toEqual([])
   expect((await judged()).findings).toEqual([])
-})
-
-test('runs are told with their rows, and days with what was written on them', async () => {
-  const { db } = pipeline.database
-  const startedAt = new Date(pipeline.clock.nowMs)
-  const runId = await startRun(db, { command: 'sync', settings: {}, startedAt })
-  const counts = { extracted: 9, inserted: 5, updated: 1, unchanged: 3, calls: 12, retries: 2 }
-  const outcome = { streams: { gifts: { ...counts, slices: { verified: 0, failed: 1 } } }, errors: [{ code: 'x' }] }
-  await finishRun(db, runId, { status: 'partial', finishedAt: startedAt, resumesAt: null, outcome })
-  const facts = await collect()
-  expect(facts.runs[0]).toMatchObject({
-    runId,
-    status: 'partial',
-    errorCount: 1,
-    streams: [{ stream: 'gifts', counts: { ...counts, removed: 0 }, slices: { failed: 1 } }],
-  })
-  expect(facts.activity).toEqual([{ day: '2026-11-21', inserted: 5, updated: 1, calls: 12, retries: 2 }])
-  // The runs of the pipeline have no end on record; what landed of them is told.
-  expect(facts.runs.at(-1)?.streams.find(({ stream }) => stream === 'visitors')?.counts.extracted).toBe(120)
 })

@@ -140,17 +140,6 @@ test('a user who may not make roles or change the views goes on without, and is 
   expect(await publishBi(db)).toEqual({ status: 'blocked', notice })
 })
 
-test('settings that are given are kept in the database, those that are not stay', async () => {
-  await using database = await createTestDatabase()
-  const { db } = database
-  const read = async () => (await sql`select currency, masked from livehouse_ops.bi_settings`.execute(db)).rows
-  await publishBi(db, { settings: { currency: 'CNY', masked: ['phone'] } })
-  await publishBi(db, { settings: { currency: undefined, masked: undefined } })
-  expect(await read()).toEqual([{ currency: 'CNY', masked: ['phone'] }])
-  await publishBi(db, { settings: { currency: 'USD', masked: [] } })
-  expect(await read()).toEqual([{ currency: 'USD', masked: [] }])
-})
-
 /** As if an older livehouse had made this view. */
 async function pretendOlder(db: Parameters<typeof publishBi>[0], view: string, columns: string): Promise<void> {
   const all = sql.join(biViews.map(({ name }) => sql`livehouse_bi.${sql.id(name)}`))

@@ -24,30 +24,6 @@ describe('the same options give the same world', () => {
   })
 })
 
-describe('visitors agree with their watch records', () => {
-  test('sums, first entry, last leave and number of visits', () => {
-    for (const channel of channelsOf(createWorld(OPTIONS))) {
-      const records = Map.groupBy(channel.records.rows, (row) => row.userId)
-      expect(channel.visitors.rows).toHaveLength(OPTIONS.viewers)
-      expect(records.size).toBe(OPTIONS.viewers)
-      for (const visitor of channel.visitors.rows) {
-        const own = records.get(visitor.userId) ?? []
-        const sum = (field: 'watchSeconds' | 'liveSeconds' | 'vodSeconds' | 'onlineSeconds') =>
-          own.reduce((total, row) => total + row[field], 0)
-        expect(visitor).toMatchObject({
-          visitTimes: own.length,
-          watchSeconds: sum('watchSeconds'),
-          liveSeconds: sum('liveSeconds'),
-          vodSeconds: sum('vodSeconds'),
-          onlineSeconds: sum('onlineSeconds'),
-          firstLoginAt: Math.min(...own.map((row) => row.enteredAt)),
-          lastOnlineAt: Math.max(...own.map((row) => row.leftAt)),
-        })
-      }
-    }
-  })
-})
-
 describe('it looks like the real thing', () => {
   const channels = channelsOf(createWorld(OPTIONS))
 
