@@ -5,6 +5,7 @@ import { LivehouseError } from '../core/errors.ts'
 import { describeTarget } from './database-url.ts'
 import type { Database } from './database.ts'
 import { clientFor } from './require-scram.ts'
+import type { NamedTarget } from './translate-error.ts'
 import { warehouseDialect } from './warehouse-dialect.ts'
 import { watchSilence } from './watch-silence.ts'
 
@@ -66,8 +67,10 @@ export async function openDatabase(url: string, options: PoolOptions = {}): Prom
   const named = { target: describeTarget(url), setting }
   const db = new Kysely<Database>({ dialect: warehouseDialect(pool, named, watch) })
   try {
-    const { rows } = await sql<{ version: string; encoding: string }>`
-      select current_setting('server_version') as version, current_setting('server_encoding') as encoding`.execute(db)
+    const { rows } = await sql<{ engine: string; version: string; encoding: string }>`
+      select version() as engine, current_setting('server_version') as version,
+        current_setting('server_encoding') as encoding`.execute(db)
+    refuseCockroach(rows[0]?.engine ?? '', named)
     requireServerVersion(rows[0]?.version ?? '', setting)
     requireUtf8(rows[0]?.encoding ?? '', named.target)
     return db
@@ -85,6 +88,15 @@ function remember(socket: Socket, sockets: Set<Socket>): Socket {
   sockets.add(socket)
   socket.on('close', () => sockets.delete(socket))
   return socket
+}
+
+/** It speaks the protocol and calls itself a PostgreSQL. @throws db.tooOld */
+function refuseCockroach(engine: string, { target, setting }: NamedTarget): void {
+  if (!engine.startsWith('CockroachDB')) return
+  const message =
+    `Database ${target} is a CockroachDB, which has no range types: the ledger of what has been read is made of them. Name a ` +
+    `PostgreSQL ${OLDEST_SERVER} or newer with ${setting}.`
+  throw new LivehouseError('db.tooOld', message, { version: engine })
 }
 
 /** @throws db.tooOld */

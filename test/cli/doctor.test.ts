@@ -202,3 +202,16 @@ test('pending migrations are to be mended where they are not applied by themselv
   expect(failed).toEqual(['schema'])
   expect(byName.get('schema')?.mend).toContain('livehouse migrate up')
 })
+
+test('a CockroachDB is refused by its name, and why', async () => {
+  await using service = await startEmulatedService()
+  await using database = await createTestDatabase({ isMigrated: false })
+  await sql`create function public.version() returns text language sql as $$ select 'CockroachDB CCL v24.3.1' $$`.execute(
+    database.db,
+  )
+  const url = new URL(database.url)
+  url.searchParams.set('options', '-c search_path=public,pg_catalog')
+  const { byName } = await examine({ ...settingsFor(service.emulator), DATABASE_URL: url.href })
+  expect(byName.get('database')).toMatchObject({ result: 'failed' })
+  expect(byName.get('database')?.seen).toContain('is a CockroachDB, which has no range types')
+})
