@@ -12,6 +12,7 @@ import { calls } from './scenarios/calls.mts'
 import { endToEnd } from './scenarios/end-to-end.mts'
 import { hiddenLimit } from './scenarios/hidden-limit.mts'
 import { latency } from './scenarios/latency.mts'
+import { machines } from './scenarios/machines.mts'
 import { manyPartitions, memoryAndGrowth } from './scenarios/memory-and-growth.mts'
 import { planning } from './scenarios/planning.mts'
 import { startUp } from './scenarios/start-up.mts'
@@ -31,6 +32,7 @@ const scenarios: readonly Scenario[] = [
   startUp,
   manyPartitions,
   planning,
+  machines,
 ]
 
 const usage = `npm run bench -- [--only a,b] [--quick] [--rows N] [--json]
