@@ -111,11 +111,15 @@ export function createFactsSource(deps: FactsDeps): ReadFacts {
       // Once for each time that the database goes away.
       if (known.error === undefined) log.warn('page.unread', { err: error })
       known = { facts: known.facts, error }
+      throw error
     }
   })
   return async (longestMs = LONGEST_WAIT_MS) => {
-    const isRead = refresh(undefined).then(() => true)
-    if (await within(clock, longestMs, isRead, false)) return known
+    const isEnded = refresh(undefined).then(
+      () => true,
+      () => true,
+    )
+    if (await within(clock, longestMs, isEnded, false)) return known
     return { facts: known.facts, error: known.error ?? new Error(`the database was not read within ${longestMs} ms`) }
   }
 }

@@ -5,8 +5,9 @@ import { html, missingRow } from '../../src/emulator/fault-effects.ts'
 import { judge } from '../../src/web/verdict.ts'
 import { forgetCoverage } from '../../src/ledger/coverage.ts'
 import { claimSource } from '../../src/ledger/source.ts'
+import { createFakeClock } from '../helpers/fake-clock.ts'
 import { startPipeline, type TestPipeline, TIME_ZONE } from '../helpers/start-pipeline.ts'
-import { collectFacts, type Facts } from '../../src/web/facts.ts'
+import { collectFacts, createFactsSource, type Facts, type FactsDeps } from '../../src/web/facts.ts'
 
 let pipeline: TestPipeline
 beforeAll(async () => {
@@ -16,14 +17,16 @@ beforeAll(async () => {
 })
 afterAll(() => pipeline[Symbol.asyncDispose]())
 
+const deps = (): FactsDeps => ({
+  db: pipeline.database.db,
+  clock: { now: () => pipeline.clock.nowMs, sleep: async () => {} },
+  log: silentLog,
+  budget: { v1Budget: 10, v1BudgetScope: 'account' },
+  readJobs: async () => [],
+})
+
 async function collect(): Promise<Omit<Facts, 'watched'>> {
-  return await collectFacts({
-    db: pipeline.database.db,
-    clock: { now: () => pipeline.clock.nowMs, sleep: async () => {} },
-    log: silentLog,
-    budget: { v1Budget: 10, v1BudgetScope: 'account' },
-    readJobs: async () => [],
-  })
+  return await collectFacts(deps())
 }
 
 const judged = async () => judge({ ...(await collect()), watched: undefined })
@@ -92,4 +95,22 @@ test('a night later it is late; a gap, a failed and a short reading are found un
   await pipeline.sync()
   expect((await collect()).open).toEqual([])
   expect((await judged()).findings).toEqual([])
+})
+
+test('an outage that took 10 s to show is over on the page 3 s after it is over', async () => {
+  let isAway = true
+  const clock = createFakeClock()
+  const readFacts = createFactsSource({
+    ...deps(),
+    clock,
+    readJobs: async () => {
+      if (!isAway) return []
+      clock.nowMs += 10_000
+      throw new Error('connect ETIMEDOUT')
+    },
+  })
+  expect(await readFacts()).toMatchObject({ facts: undefined, error: { message: 'connect ETIMEDOUT' } })
+  isAway = false
+  await clock.runTo(clock.nowMs + 3000)
+  expect(await readFacts()).toMatchObject({ facts: { open: [] }, error: undefined })
 })
