@@ -1,9 +1,11 @@
 import type { ExtractionSettings } from '../app/settings.ts'
 import type { Kysely } from 'kysely'
 import { dateAfter, daysUntilDone, lastDayOf } from '../app/last-day.ts'
+import { outcomeObject } from '../app/outcome.ts'
 import { openConnection, readServiceTime } from '../app/open-connection.ts'
 import { openAsItIs, refusePending } from '../app/open-database.ts'
 import type { ReadDatabase } from '../app/run-backfill.ts'
+import { noCounts, noSlices } from '../core/outcome.ts'
 import type { Stream } from '../core/stream.ts'
 import { type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 import { type CallBudget, readCallBudget } from '../ledger/call-budget.ts'
@@ -36,7 +38,7 @@ interface DryRunRequest {
  */
 export async function dryRun(context: CliContext, request: DryRunRequest): Promise<number> {
   const { signal, print } = context
-  const startedAt = new Date(context.clock.now())
+  const startedAt = new Date(context.clock.now()).toISOString()
   const { settings, streams } = request
   const { service } = settings
   await using database = await openAsItIs(context, settings.database)
@@ -64,10 +66,20 @@ export async function dryRun(context: CliContext, request: DryRunRequest): Promi
   })
   const budget = await readCallBudget(db, service, clock.now())
   const shown = { estimates, asked, ceiling: service.maxCallsPerSecond, budget }
-  const run = { run_id: null, command: request.command, status: 'ok', started_at: startedAt }
-  const end = { finished_at: new Date(context.clock.now()), resumes_at: null, errors: [], dry_run: true }
-  if (request.isJson) print(JSON.stringify({ ...run, ...end, ...estimateObject(shown) }))
-  else for (const line of describe(shown)) print(line)
+  if (!request.isJson) for (const line of describe(shown)) print(line)
+  else {
+    const run = outcomeObject({
+      runId: null,
+      command: request.command,
+      status: 'ok',
+      startedAt,
+      finishedAt: new Date(context.clock.now()).toISOString(),
+      resumesAt: null,
+      streams: Object.fromEntries(streams.map(({ name }) => [name, { counts: noCounts, slices: noSlices }])),
+      errors: [],
+    })
+    print(JSON.stringify({ ...run, dry_run: true, estimate: estimateObject(shown) }))
+  }
   return 0
 }
 

@@ -5,12 +5,13 @@ import type { Command } from '../../src/cli/command.ts'
 import { daysObject } from '../../src/cli/dry-run.ts'
 import { ledger } from '../../src/cli/ledger.ts'
 import { sync } from '../../src/cli/sync.ts'
+import { noCounts, noSlices } from '../../src/core/outcome.ts'
 import type { Database } from '../../src/store/database.ts'
 import { migrateDown } from '../../src/store/migrate.ts'
 import { refusal } from '../../src/emulator/fault-effects.ts'
 import type { CallBudget, ScopeBudget } from '../../src/ledger/call-budget.ts'
-import { startAccount, type TestAccount } from '../helpers/start-account.ts'
-import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
+import { startAccount } from '../helpers/start-account.ts'
+import { startV1Account, V1_BACKFILL, type V1Account } from '../helpers/v1-account.ts'
 
 const RANGE = ['--from', '2026-10-20', '--to', '2026-11-10']
 
@@ -33,11 +34,25 @@ async function dump(db: Kysely<Database>): Promise<unknown> {
   return { contents: await Promise.all(contents), sequences, schemas }
 }
 
-async function dryRunJson(account: TestAccount, verb: Command, argv: readonly string[] = []) {
+/** What is estimated. */
+async function dryRunJson(account: Pick<V1Account, 'run'>, verb: Command, argv: readonly string[] = []) {
   const run = await account.run(verb, [...argv, '--dry-run', '--json'])
   expect(run).toMatchObject({ code: 0, error: undefined })
   expect(run.printed).toHaveLength(1)
-  return JSON.parse(run.printed[0] ?? '')
+  const { estimate, ...object } = JSON.parse(run.printed[0] ?? '')
+  // What a run prints, with nothing done.
+  expect(object).toEqual({
+    run_id: null,
+    command: verb === sync ? 'sync' : 'backfill',
+    status: 'ok',
+    started_at: expect.any(String),
+    finished_at: expect.any(String),
+    resumes_at: null,
+    streams: Object.fromEntries(Object.keys(estimate.streams).map((name) => [name, { ...noCounts, slices: noSlices }])),
+    errors: [],
+    dry_run: true,
+  })
+  return estimate
 }
 
 test.each<[string, boolean]>([
@@ -50,16 +65,7 @@ test.each<[string, boolean]>([
     const { emulator, database, run } = account
     const before = await dump(database.db)
     const estimate = await dryRunJson(account, sync)
-    expect(await dryRunJson(account, backfill, RANGE)).toMatchObject({
-      run_id: null,
-      command: 'backfill',
-      status: 'ok',
-      resumes_at: null,
-      errors: [],
-      dry_run: true,
-      started_at: expect.any(String),
-      finished_at: expect.any(String),
-    })
+    await dryRunJson(account, backfill, RANGE)
     expect(await run(sync, ['--dry-run'])).toMatchObject({ code: 0 })
     expect(await dump(database.db)).toEqual(before)
     const lists = emulator.calls.filter(({ endpoint }) => endpoint !== 'token')
@@ -151,8 +157,7 @@ test.each<[string, readonly number[], CallBudget, number | null, string | null]>
 test('a dry run tells the days, spends no call, and knows what has been read before', async () => {
   await using v1 = await startV1Account()
   v1.setRecords(2420)
-  const dryRun = async () =>
-    JSON.parse((await v1.run(backfill, [...V1_BACKFILL, '--dry-run', '--json'])).printed.join())
+  const dryRun = async () => await dryRunJson(v1, backfill, V1_BACKFILL)
   const estimated = async () => (await dryRun()).streams.watch_records_v1
   expect(await estimated()).toMatchObject({ calls: 2, is_at_least: true, days: 1, calls_a_day: 10 })
   expect(v1.callsOn46()).toEqual([])
