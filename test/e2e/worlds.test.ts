@@ -6,7 +6,7 @@ import { playScenario } from '../helpers/worlds/play-scenario.ts'
 import { readFocus, scenariosOf } from '../helpers/worlds/scenario.ts'
 
 /** As in `model.test.ts`: the same ones each time, unless `MODEL_SEED` and `MODEL_RUNS` say otherwise. */
-const RUNS = Number(process.env.MODEL_RUNS ?? 10)
+const RUNS = Number(process.env.MODEL_RUNS ?? 8)
 const SEED = process.env.MODEL_SEED ?? '20261122'
 /** What they are about, as `signups: headers, audit` or `gifts, records`; everything when not given. */
 const ABOUT = process.env.MODEL_ABOUT
