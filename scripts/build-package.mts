@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { cp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { build } from 'rolldown'
+import manifest from '../package.json' with { type: 'json' }
 
 const root = join(import.meta.dirname, '..')
 const dist = join(root, 'dist')
@@ -24,7 +25,14 @@ async function compile(sources: readonly string[], sourcemap: boolean): Promise<
     cwd: root,
     input: Object.fromEntries(sources.map((source) => [source.replace(/\.ts$/, ''), source])),
     platform: 'node',
-    external: (id) => !id.startsWith('.') && !id.startsWith('/') && !sources.includes(id),
+    external: [
+      /^node:/,
+      /^livehouse$/,
+      ...Object.keys(manifest.dependencies).map((name) => new RegExp(`^${name}(/|$)`)),
+    ],
+    // Node 24 runs it as it is written.
+    transform: { target: 'esnext' },
+    tsconfig: false,
     output: {
       dir: dist,
       format: 'esm',

@@ -2,12 +2,12 @@
 // machine has one, with an older Node; as root and, where it may, as another user. Needs no network where npm has the dependencies
 // in its cache. Ends with 1 at the first thing that is not so.
 import { strict as assert } from 'node:assert'
-import { type SpawnSyncOptions, spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { type SpawnOptions, type SpawnSyncOptions, spawn, spawnSync } from 'node:child_process'
+import { EventEmitter, once } from 'node:events'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { createInterface } from 'node:readline'
+import { pathToFileURL } from 'node:url'
 import manifest from '../package.json' with { type: 'json' }
 import lock from '../package-lock.json' with { type: 'json' }
 
@@ -23,6 +23,7 @@ try {
   const tarball = pack()
   install(tarball)
   checkTypes()
+  checkImports()
   for (const node of [process.execPath, ...findOldNodes()]) {
     await use(node, process.getuid?.())
     if (process.getuid?.() === 0) await use(node, OTHER_USER)
@@ -72,18 +73,29 @@ function checkTypes(): void {
   assert.match(check(`{ cron: 3 }`).stdout, /Type 'number' is not assignable to type 'string'/)
 }
 
+/** Every file of the program loads: none lies elsewhere than it is looked for, and no dependency is missing. */
+function checkImports(): void {
+  const program = join(folder, 'node_modules', 'livehouse', 'dist')
+  const files = readdirSync(program, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.mjs'))
+  const code = `for (const file of process.argv.slice(1)) await import(file)`
+  const urls = files.map((file) => pathToFileURL(join(program, file)).href)
+  run(process.execPath, ['--input-type=module', '--eval', code, ...urls], { cwd: folder })
+}
+
 /** The way of a new user: version, help, demo, a sync of an emulated service by the settings of `.env`, jobs of their own. */
 async function use(node: string, uid: number | undefined): Promise<void> {
-  const home = mkdtempSync(join(folder, 'user-'))
+  const home = mkdtempSync(join(tmpdir(), 'livehouse-user-'))
   const env = {
     PATH: [dirname(node), ...(process.env.PATH ?? '').split(delimiter)].join(delimiter),
     HOME: home,
     TMPDIR: home,
+    LIVEHOUSE_HTTP: '127.0.0.1:0',
   }
   if (uid !== undefined) chownSync(home, uid, uid)
   const options = { cwd: home, env, ...(uid === undefined ? {} : { uid, gid: uid }) }
   const bin = join(folder, 'node_modules', '.bin', 'livehouse')
   const livehouse = (...args: string[]) => run(node, [bin, ...args], options)
+  const start = (verb: string) => startChild(node, [bin, verb], options)
   const version = run(node, ['--version'], options).trim()
   process.stdout.write(`with Node ${version} as uid ${uid ?? '-'}\n`)
 
@@ -94,29 +106,58 @@ async function use(node: string, uid: number | undefined): Promise<void> {
     assert.match(demo, /livehouse\.visitors +[\d,]+ +[\d,]+ +✓/)
     assert.doesNotMatch(demo, /✗/)
 
-    const emulator = spawn(node, [bin, 'emulate'], { ...options, stdio: ['ignore', 'pipe', 'inherit'] })
-    try {
-      const settings: string[] = []
-      for await (const line of createInterface(emulator.stdout)) {
-        if (line.startsWith('export ')) settings.push(line.replace('export ', ''))
-        if (line.includes('LIVEHOUSE_CHANNELS=')) break
-      }
-      writeFileSync(join(home, '.env'), [...settings, 'DATABASE_URL=embedded', ''].join('\n'), { mode: 0o600 })
-      if (uid !== undefined) chownSync(join(home, '.env'), uid, uid)
-      assert.equal(JSON.parse(livehouse('sync', '--json')).status, 'ok')
-      assert.match(livehouse('jobs'), /nightly/, 'the job that the package brings along')
-      mkdirSync(join(home, 'jobs'))
-      const typed = `import { defineJob } from 'livehouse'\nconst cron: string = '0 3 * * *'\nexport default defineJob({ cron })\n`
-      writeFileSync(join(home, 'jobs', 'typed.ts'), typed)
-      writeFileSync(join(home, 'jobs', 'plain.js'), `export default { cron: '0 4 * * *', streams: ['gifts'] }\n`)
-      assert.match(livehouse('jobs'), /plain[^]*typed/)
-      assert.equal(JSON.parse(livehouse('run', 'typed', '--json')).status, 'ok')
-    } finally {
-      emulator.kill()
-      await once(emulator, 'exit')
-    }
+    await using emulator = start('emulate')
+    const settings = await emulator.hear(/^export (LIVEHOUSE_CHANNELS=.*)$/m)
+    const lines = [...settings.matchAll(/^export (.*)$/gm)].map(([, line]) => line)
+    writeFileSync(join(home, '.env'), [...lines, 'DATABASE_URL=embedded', ''].join('\n'), { mode: 0o600 })
+    if (uid !== undefined) chownSync(join(home, '.env'), uid, uid)
+    assert.equal(JSON.parse(livehouse('sync', '--json')).status, 'ok')
+    // A folder of that name that holds none.
+    mkdirSync(join(home, 'jobs'))
+    assert.match(livehouse('jobs'), /nightly/, 'the job that the package brings along')
+    const typed = `import { defineJob } from 'livehouse'\nconst cron: string = '0 3 * * *'\nexport default defineJob({ cron })\n`
+    writeFileSync(join(home, 'jobs', 'typed.ts'), typed)
+    writeFileSync(join(home, 'jobs', 'plain.js'), `export default { cron: '0 4 * * *', streams: ['gifts'] }\n`)
+    assert.match(livehouse('jobs'), /plain[^]*typed/)
+    assert.equal(JSON.parse(livehouse('run', 'typed', '--json')).status, 'ok')
+
+    await using serve = start('serve')
+    const [page] = /http:\/\/127\.0\.0\.1:\d+/.exec(await serve.hear(/http:\/\/127\.0\.0\.1:\d+/)) ?? []
+    assert.equal((await fetch(`${page}/healthz`)).status, 200)
+    const [, style] = /<link rel="stylesheet" href="([^"]+)"/.exec(await (await fetch(page ?? '')).text()) ?? []
+    assert.equal((await fetch(`${page}${style}`)).status, 200)
   } finally {
     livehouse('db', 'stop')
+    rmSync(home, { recursive: true, force: true })
+  }
+}
+
+/** A process that goes on until it is disposed of. */
+function startChild(node: string, args: readonly string[], options: SpawnOptions) {
+  const child = spawn(node, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+  const said = { text: '' }
+  const news = new EventEmitter()
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      said.text += text
+      news.emit('text')
+    })
+  }
+  child.on('exit', () => news.emit('text'))
+  return {
+    /** All that it has said, once that matches. @throws when it ends before */
+    hear: async (pattern: RegExp): Promise<string> => {
+      while (!pattern.test(said.text)) {
+        assert.equal(child.exitCode, null, said.text)
+        await once(news, 'text')
+      }
+      return said.text
+    },
+    [Symbol.asyncDispose]: async (): Promise<void> => {
+      if (child.exitCode !== null) return
+      child.kill()
+      await once(child, 'exit')
+    },
   }
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import type { DatabaseSettings, ServiceSettings } from './app/settings.ts'
@@ -149,13 +149,25 @@ export function readDataDir(source: SettingSource): string {
   return resolve(source.value('LIVEHOUSE_DATA_DIR') ?? '.livehouse')
 }
 
-/** Where job files are, absolute: when not set, `jobs` of the working folder, else those of livehouse itself. */
+/**
+ * Where job files are, absolute: when not set, `jobs` of the working folder where that holds some, else those of livehouse itself.
+ * Root runs those of another user only where the setting names them.
+ */
 export function readJobsDir(source: SettingSource): string {
-  const own = existsSync('jobs') ? 'jobs' : join(programFolder, 'jobs')
-  const folder = resolve(source.value('LIVEHOUSE_JOBS_DIR') ?? own)
-  const problem = describeOpenFile(folder)
+  const given = source.value('LIVEHOUSE_JOBS_DIR')
+  const own = resolve('jobs')
+  const shipped = join(programFolder, 'jobs')
+  const folder = given === undefined ? (hasModules(own) ? own : shipped) : resolve(given)
+  const isForeign = given === undefined && folder !== shipped && process.getuid?.() === 0 && statSync(folder).uid !== 0
+  const problem = isForeign
+    ? `${folder} belongs to another user, and livehouse runs as root; set LIVEHOUSE_JOBS_DIR to it to run its files all the same`
+    : describeOpenFile(folder)
   if (problem !== undefined) source.refuse(problem)
   return folder
+}
+
+function hasModules(folder: string): boolean {
+  return existsSync(folder) && readdirSync(folder).some((file) => /\.(ts|js|mjs)$/.test(file))
 }
 
 /** The earliest date that a first sync asks for, `YYYY-MM-DD` of the service's calendar. */

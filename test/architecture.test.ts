@@ -107,6 +107,7 @@ const rules: Rules = {
     'test/e2e/',
     'test/architecture.test.ts',
     'test/install.test.ts',
+    'test/kubernetes.test.ts',
     'test/readme.test.ts',
     'test/streams.conformance.test.ts',
     // The parsers of one field each, in one table.

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chownSync, copyFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
@@ -89,6 +89,20 @@ test('on Windows, where no process becomes another, it runs in the one that was 
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   expect(stdout).toContain(manifest.version)
 })
+
+test.runIf(process.getuid?.() === 0)(
+  'root does not run job files of another user that just lie in the working folder',
+  () => {
+    const cwd = createTemporaryFolder('foreign-jobs')
+    mkdirSync(join(cwd, 'jobs'))
+    writeFileSync(join(cwd, 'jobs', 'nightly.js'), "console.log('it runs')")
+    chownSync(join(cwd, 'jobs'), 65_534, 65_534)
+    const jobs = (env: Readonly<Record<string, string>>) =>
+      spawnSync(process.execPath, [launcher, 'jobs'], { cwd, env, encoding: 'utf8' }).stderr
+    expect(jobs({})).toContain(`${join(cwd, 'jobs')} belongs to another user`)
+    expect(jobs({ LIVEHOUSE_JOBS_DIR: 'jobs' })).not.toContain('belongs to another user')
+  },
+)
 
 describe.runIf(oldNode !== undefined)('an old Node', () => {
   const node = oldNode ?? ''

@@ -51,7 +51,7 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     load: async () => (await import('./ledger.ts')).ledger,
   },
   accept: {
-    summary: 'acknowledges a shortfall, up to its size and for some days: accept, list, withdraw',
+    summary: 'acknowledges a shortfall, up to its size and for some days',
     load: async () => (await import('./accept.ts')).accept,
   },
   channels: {

@@ -53,8 +53,9 @@ livehouse init < answers.txt`,
 /** As a file of settings needs it: within quotes where a character would otherwise mean something. */
 function quote(value: string): string {
   if (/^[\w.,:/@%?&=+-]+$/.test(value)) return value
-  const mark = ["'", '"', '`'].find((each) => !value.includes(each))
-  if (mark === undefined) throw wrongUse('init', `an answer has all three of ' " and \`; write ${FILE} by hand`)
+  // Between double quotes a backslash and an n are a line feed.
+  const mark = ["'", '`', ...(value.includes('\\') ? [] : ['"'])].find((each) => !value.includes(each))
+  if (mark === undefined) throw wrongUse('init', `an answer has too many kinds of quotes; write ${FILE} by hand`)
   return `${mark}${value}${mark}`
 }
 
