@@ -29,8 +29,6 @@ export type Delivery =
   | { readonly kind: 'reset' }
   /** Never answers. */
   | { readonly kind: 'hang' }
-  /** So many bytes at a time, with a wait after each. */
-  | { readonly kind: 'drip'; readonly bytes: number; readonly everyMs: number }
 
 /** `errors`: `{"errors": {code, message}}` with a matching status; `errcode`: `{errcode, msg}` (API 7.1). */
 export type ErrorFamily = 'errors' | 'errcode'

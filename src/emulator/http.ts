@@ -32,16 +32,10 @@ export async function readRequest(request: IncomingMessage): Promise<Incoming> {
 interface Means {
   readonly clock: Clock
   readonly cache: PageCache
-  /** Opens what ends a wait: the client has gone or the emulator stops. */
-  readonly openSignal: () => AbortSignal
 }
 
 /** Sends an answer the way its delivery says; a hanging one is left to the client or to the emulator's end. */
-export async function respond(
-  response: ServerResponse,
-  answer: Answer,
-  { clock, cache, openSignal }: Means,
-): Promise<void> {
+export function respond(response: ServerResponse, answer: Answer, { clock, cache }: Means): void {
   const { delivery } = answer
   if (delivery.kind === 'hang') return
   if (delivery.kind === 'reset') {
@@ -55,21 +49,10 @@ export async function respond(
     'content-length': body.length,
     ...answer.headers,
   })
-  switch (delivery.kind) {
-    case 'whole':
-      response.end(body)
-      return
-    case 'cut':
-      response.write(body.subarray(0, Math.floor(body.length * delivery.share)), () => response.destroy())
-      return
-    case 'drip': {
-      const signal = openSignal()
-      for (let sent = 0; sent < body.length && !signal.aborted; sent += delivery.bytes) {
-        response.write(body.subarray(sent, sent + delivery.bytes))
-        await clock.sleep(delivery.everyMs, signal)
-      }
-      response.end()
-    }
+  if (delivery.kind === 'cut') {
+    response.write(body.subarray(0, Math.floor(body.length * delivery.share)), () => response.destroy())
+  } else {
+    response.end(body)
   }
 }
 

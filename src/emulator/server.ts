@@ -180,7 +180,7 @@ async function answerRequest(
   const { clock, cache, conditions, calls } = service
   const incoming = await readRequest(request)
   const shown = answerTruth(incoming.path, truth)
-  if (shown) return respond(response, shown, { clock, cache, openSignal })
+  if (shown) return respond(response, shown, { clock, cache })
   const latencyMs = latencyOf(conditions, jitter)
   if (latencyMs > 0) await clock.sleep(latencyMs, openSignal())
   const { answer, call } = dispatch(incoming, service)
@@ -189,7 +189,7 @@ async function answerRequest(
   const isSilent = answer.delivery.kind === 'hang' || answer.delivery.kind === 'reset'
   // The bare address is asked for no more than the time.
   if (incoming.path !== '/') calls.push({ ...call, status: isSilent ? 0 : answer.status, at: clock.now() })
-  return respond(response, answer, { clock, cache, openSignal })
+  respond(response, answer, { clock, cache })
 }
 
 async function listen(server: Server, port: number): Promise<string> {

@@ -3,14 +3,7 @@ import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
 import { status } from '../../src/cli/status.ts'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
-import {
-  fieldValue,
-  foreignRow,
-  html,
-  missingRow,
-  refusal,
-  status as httpStatus,
-} from '../../src/emulator/fault-effects.ts'
+import { fieldValue, foreignRow, html, missingRow, refusal, status as httpStatus } from '../helpers/fault-effects.ts'
 import { forgetCoverage } from '../../src/ledger/coverage.ts'
 import { streams } from '../../src/streams/registry.ts'
 import { createTestContext } from '../helpers/cli-context.ts'

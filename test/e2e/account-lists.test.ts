@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
-import { ignoredPage } from '../../src/emulator/fault-effects.ts'
+import { ignoredPage } from '../helpers/fault-effects.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { startAccount } from '../helpers/start-account.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
-import { errcode } from '../../src/emulator/fault-effects.ts'
+import { errcode } from '../helpers/fault-effects.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 

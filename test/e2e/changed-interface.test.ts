@@ -4,7 +4,7 @@ import { accept } from '../../src/cli/accept.ts'
 import { backfill } from '../../src/cli/backfill.ts'
 import { sync } from '../../src/cli/sync.ts'
 import type { EndpointName } from '../../src/emulator/endpoint.ts'
-import { changedRows } from '../../src/emulator/fault-effects.ts'
+import { changedRows } from '../helpers/fault-effects.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 

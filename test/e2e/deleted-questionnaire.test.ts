@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { status } from '../../src/cli/status.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { systemClock } from '../../src/core/clock.ts'
-import { fieldValue } from '../../src/emulator/fault-effects.ts'
+import { fieldValue } from '../helpers/fault-effects.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { startTestStatusServer } from '../helpers/status-server.ts'
 

@@ -13,7 +13,7 @@ import {
   noRows,
   refusal,
   status,
-} from '../../src/emulator/fault-effects.ts'
+} from '../helpers/fault-effects.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { audit } from '../../src/cli/audit.ts'
 import { status } from '../../src/cli/status.ts'
 import { sync } from '../../src/cli/sync.ts'
-import { refusal } from '../../src/emulator/fault-effects.ts'
+import { refusal } from '../helpers/fault-effects.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 

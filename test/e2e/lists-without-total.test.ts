@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
 import { MINUTE, type WallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
-import { ignoredPage, status, withheldRows } from '../../src/emulator/fault-effects.ts'
+import { ignoredPage, status, withheldRows } from '../helpers/fault-effects.ts'
 import type { Fault, FaultEffect } from '../../src/emulator/faults.ts'
 import { defaultSwitches, type Switches } from '../../src/emulator/switches.ts'
 import type { Channel, Gift } from '../../src/emulator/world/world.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
-import { connectionReset, fieldValue, ignoredTimeFilter, noRows, refusal } from '../../src/emulator/fault-effects.ts'
+import { connectionReset, fieldValue, ignoredTimeFilter, noRows, refusal } from '../helpers/fault-effects.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { environmentOf, runVerb } from '../helpers/run-verb.ts'
 import { startPipeline } from '../helpers/start-pipeline.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { foreignRow, missingRow, noRows } from '../../src/emulator/fault-effects.ts'
+import { foreignRow, missingRow, noRows } from '../helpers/fault-effects.ts'
 import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
 
 const readResolved = async ({ database }: TestPipeline) =>

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import type { EndpointName } from '../../src/emulator/endpoint.ts'
-import { fieldValue, foreignRow } from '../../src/emulator/fault-effects.ts'
+import { fieldValue, foreignRow } from '../helpers/fault-effects.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import type { Signup } from '../../src/emulator/world/world.ts'
 import { streams } from '../../src/streams/registry.ts'

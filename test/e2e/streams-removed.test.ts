@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { EndpointName } from '../../src/emulator/endpoint.ts'
-import { duplicateRow, missingRow, noRows, withheldRows } from '../../src/emulator/fault-effects.ts'
+import { duplicateRow, missingRow, noRows, withheldRows } from '../helpers/fault-effects.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { streams } from '../../src/streams/registry.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
-import { ignoredPage, missingRow } from '../../src/emulator/fault-effects.ts'
+import { ignoredPage, missingRow } from '../helpers/fault-effects.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { startV1Account, V1_BACKFILL, type V1Account } from '../helpers/v1-account.ts'

@@ -4,7 +4,7 @@ import type { Command } from '../../src/cli/command.ts'
 import { ledger } from '../../src/cli/ledger.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { wallTimeAt } from '../../src/core/wall-clock.ts'
-import { refusal } from '../../src/emulator/fault-effects.ts'
+import { refusal } from '../helpers/fault-effects.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { startV1Account, V1_BACKFILL, type V1Account } from '../helpers/v1-account.ts'
 

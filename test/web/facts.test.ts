@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { silentLog } from '../../src/core/log.ts'
 import { DAY } from '../../src/core/wall-clock.ts'
-import { html, missingRow } from '../../src/emulator/fault-effects.ts'
+import { html, missingRow } from '../helpers/fault-effects.ts'
 import { judge } from '../../src/web/verdict.ts'
 import { forgetCoverage } from '../../src/ledger/coverage.ts'
 import { claimSource } from '../../src/ledger/source.ts'

@@ -8,15 +8,7 @@ import { partitionKey } from '../../../src/core/slice.ts'
 import { DAY, openWallClock, wallTimeAt } from '../../../src/core/wall-clock.ts'
 import type { Database } from '../../../src/store/database.ts'
 import { openDatabase } from '../../../src/store/pool.ts'
-import {
-  connectionReset,
-  cutBody,
-  emptyBody,
-  errcode,
-  html,
-  refusal,
-  status,
-} from '../../../src/emulator/fault-effects.ts'
+import { connectionReset, cutBody, emptyBody, errcode, html, refusal, status } from '../fault-effects.ts'
 import { type Emulator, startEmulator } from '../../../src/emulator/server.ts'
 import { planAgain } from '../../../src/sync/plan-again.ts'
 import { planSync } from '../../../src/sync/plan-sync.ts'

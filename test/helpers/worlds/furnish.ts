@@ -1,5 +1,5 @@
 import { MINUTE, parseWallTime } from '../../../src/core/wall-clock.ts'
-import { withheldRows } from '../../../src/emulator/fault-effects.ts'
+import { withheldRows } from '../fault-effects.ts'
 import type { FaultEffect } from '../../../src/emulator/faults.ts'
 import { createWorld } from '../../../src/emulator/world/create-world.ts'
 import type { ModelWorld } from '../model/model-world.ts'

@@ -15,7 +15,7 @@ import {
   repeatedPage,
   status,
   withheldRows,
-} from '../../../src/emulator/fault-effects.ts'
+} from '../fault-effects.ts'
 import type { Fault, FaultEffect } from '../../../src/emulator/faults.ts'
 import type { ListName, Mutation } from '../model/schedule.ts'
 

@@ -1,5 +1,12 @@
-import { type Answer, type Delivery, type ErrorFamily, jsonAnswer, type ListBody, refuse } from './answer.ts'
-import type { FaultEffect } from './faults.ts'
+import {
+  type Answer,
+  type Delivery,
+  type ErrorFamily,
+  jsonAnswer,
+  type ListBody,
+  refuse,
+} from '../../src/emulator/answer.ts'
+import type { FaultEffect } from '../../src/emulator/faults.ts'
 
 /** A refusal with an HTTP status and its documented envelope; the status is the code's first three digits. */
 export function refusal(code: number, message = 'Injected', family: ErrorFamily = 'errors'): FaultEffect {
@@ -36,10 +43,6 @@ export function hang(): FaultEffect {
 }
 
 /** The answer comes so many bytes at a time. */
-export function slowDrip(bytes: number, everyMs: number): FaultEffect {
-  return delivered('slow drip', { kind: 'drip', bytes, everyMs })
-}
-
 /** `{"errors": …}` with 200, where an array or an envelope belongs. */
 export function errorsObject(code = 500001, message = 'Server logic error'): FaultEffect {
   return { name: 'errors object', answer: () => jsonAnswer({ errors: { code, message } }) }
