@@ -55,12 +55,9 @@ test.each(['entry', 'leave'] as const)(
     if (!record) throw new Error('the world is empty')
     channel.records.add({ ...record, recordId: '900000001', enteredAt: now - 72 * HOUR, leftAt: now - 60 })
     await run(sync, ['--streams', 'watch_records'])
-    const { code, out } = await text('--streams', 'watch_records')
-    expect(out).toContain('counted to within 1 rows')
-    expect(code).toBe(0)
-    for (const _ of [1, 2])
-      await change(sql`delete from livehouse.watch_records where record_id = (
-        select min(record_id) from livehouse.watch_records where channel_id = ${channel.id})`)
+    expect(await text('--streams', 'watch_records')).toMatchObject({ code: 0 })
+    await change(sql`delete from livehouse.watch_records where record_id = (
+      select min(record_id) from livehouse.watch_records where channel_id = ${channel.id})`)
     const { audit: found } = await json('--streams', 'watch_records')
     expect(found.partitions).toContainEqual(expect.objectContaining({ verdict: 'different' }))
   },

@@ -2,7 +2,7 @@ import { isEmptyWindow, type Partition, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
 import { DAY } from '../../core/wall-clock.ts'
 import type { CallMeter, RunDeps } from '../slice-work.ts'
-import { compareRange, mayStillChange } from './compare-range.ts'
+import { compareRange, mayStillChange, newestOf } from './compare-range.ts'
 import type { Holdings } from './holdings.ts'
 import { askTotal, type Comparison, type Difference, mergeComparisons } from './partition-audit.ts'
 
@@ -47,10 +47,15 @@ export async function auditRange(range: Window, sides: Sides): Promise<Compariso
   const { audit, holdings, deps, meter } = sides
   const { from, to } = range
   const start = await holdings.quietMinute({ from, to: Math.min(to, from + DAY) }, from)
-  const end = await holdings.quietMinute({ from: Math.max(from, to - DAY), to }, to)
+  const quiet = await holdings.quietMinute({ from: Math.max(from, to - DAY), to }, to)
+  // Of the last days all up to now, where somebody is always there: no row touches that. What is new since the last reading is read.
+  const isUpToNow = quiet.touching > 0 && start.touching === 0 && mayStillChange({ ...audit, window: range }, deps)
+  const end = isUpToNow ? { at: newestOf(deps), touching: 0 } : quiet
   const window = { from: start.at, to: Math.max(start.at, end.at) }
   const slack = start.touching + end.touching
-  const sourceRows = isEmptyWindow(window) ? 0 : await totalOf(window, sides)
+  const behind = { ...audit, window: { from: to, to: window.to }, quarantined: holdings.quarantined }
+  const fresh = isUpToNow && to < window.to ? (await compareRange(behind, deps, meter)).missing : 0
+  const sourceRows = isEmptyWindow(window) ? 0 : (await totalOf(window, sides)) - fresh
   const held = await holdings.count(window)
   // What has no time that could be read lies somewhere in the whole; in a part of it, it would stand in for rows that are missing.
   const untimed = audit.isWhole ? (await holdings.count()).rows : 0

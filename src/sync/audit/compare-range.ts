@@ -35,8 +35,8 @@ export interface RangeComparison {
   readonly notes: readonly string[]
   /** Whether the list moved while it was read, so that it says nothing about rows that did not come. */
   readonly hasMoved: boolean
-  /** Rows that came and lie in the range. */
-  readonly found: number
+  /** Rows that came and are not here, new ones among them. */
+  readonly missing: number
   readonly hasKey: (key: string) => boolean
 }
 
@@ -62,17 +62,11 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
       if (row) missing.set(key, row)
     }
   }
-  const readings = await readRange(
-    { stream, partition, window: widened(range, deps), covers: undefined },
-    deps,
-    meter,
-    {
-      take: async (rows) => {
-        for (const row of rows) if (touches(row, range, timeZone)) pending.push(row)
-        if (pending.length >= BATCH) await compare()
-      },
-    },
-  )
+  const slice = { stream, partition, window: widened(range, deps), covers: undefined }
+  const readings = await readRange(slice, deps, meter, async (rows) => {
+    for (const row of rows) if (touches(row, range, timeZone)) pending.push(row)
+    if (pending.length >= BATCH) await compare()
+  })
   await compare()
 
   const received = readings.reduce((sum, { summary }) => sum + summary.distinct, 0)
@@ -109,7 +103,7 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
       ...(recent > 0 ? [`unreadable items that are new or have changed since the last reading: ${recent}`] : []),
     ],
     hasMoved: readings.some(({ verdict }) => verdict.proof === 'moving'),
-    found: readings.reduce((sum, { found }) => sum + found.count, 0),
+    missing: missing.size,
     hasKey: (key) => readings.some(({ found }) => found.has(key)),
   }
 }
@@ -118,7 +112,12 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
 function widened(range: ComparedRange, deps: RunDeps): Window | undefined {
   const { window, stream } = range
   if (window === undefined || stream.timeColumns.length < 2 || !mayStillChange(range, deps)) return window
-  return { from: window.from, to: Math.max(window.to, horizonAt(wallTimeAt(deps.clock.now(), deps.timeZone)).newest) }
+  return { from: window.from, to: Math.max(window.to, newestOf(deps)) }
+}
+
+/** Up to where a sync reads. */
+export function newestOf({ clock, timeZone }: Pick<RunDeps, 'clock' | 'timeZone'>): WallTime {
+  return horizonAt(wallTimeAt(clock.now(), timeZone)).newest
 }
 
 /** Whether a row has a time in the window, or none that could be read. */
@@ -231,7 +230,7 @@ async function readRange(
   whole: Slice,
   deps: RunDeps,
   meter: CallMeter,
-  { take }: { readonly take: (rows: readonly Row[]) => Promise<void> },
+  take: (rows: readonly Row[]) => Promise<void>,
 ): Promise<readonly Extraction[]> {
   const nothing = async () => {}
   const loader: BatchLoader = { add: take, flush: nothing, finish: nothing, settle: nothing, counts: () => noCounts }
