@@ -100,7 +100,7 @@ export interface TableSize {
 const MOST_COUNTED = 50_000
 
 /** The tables of schema `livehouse`, by name. Large ones are never counted: of them it is the estimate, and `MOST_COUNTED` at least. */
-export async function readTableSizes(db: Kysely<Database>): Promise<ReadonlyMap<string, TableSize>> {
+async function readTableSizes(db: Kysely<Database>): Promise<ReadonlyMap<string, TableSize>> {
   const { rows: tables } = await sql<{ name: string; estimate: number }>`
     select relname::text as name, reltuples::float8 as estimate from pg_class
     where relnamespace = to_regnamespace('livehouse') and relkind in ('r', 'p')`.execute(db)

@@ -133,7 +133,7 @@ function firstOf({ open }: Pick<OpenReadings, 'open'>, kind: OpenReading['kind']
 }
 
 /** What is not covered or not proven, and how it is repaired; nothing where all is well. */
-export function describeOpenPoints(found: Pick<OpenReadings, 'open' | 'openCounts'>): string[] {
+function describeOpenPoints(found: Pick<OpenReadings, 'open' | 'openCounts'>): string[] {
   const [gaps, shortfalls] = [firstOf(found, 'gap'), firstOf(found, 'problem')]
   const { gap, problem } = found.openCounts
   return [
