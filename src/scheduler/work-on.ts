@@ -15,7 +15,7 @@ export interface WorkOptions {
   readonly signal: AbortSignal
   /** Does a job. @param signal aborts also where the job is no longer ours @returns what its sender gets @throws what makes it fail */
   readonly handle: (attempt: Attempt, signal: AbortSignal) => Promise<object>
-  /** Which of those at work are still wanted; all when not given. */
+  /** Which of some jobs are still wanted; all when not given. */
   readonly keepWanted?: (attempts: readonly Attempt[]) => Promise<readonly Attempt[]>
 }
 
@@ -50,10 +50,20 @@ export async function workOn({ queue, name, concurrency, log, signal, ...does }:
       log.warn('queue.failed', { reason: reasonOf(error) })
     }
   }
+  /** What nobody waits for any more is cancelled. */
+  const keepWanted = async (attempts: readonly Attempt[]): Promise<readonly Attempt[]> => {
+    if (does.keepWanted === undefined || attempts.length === 0) return attempts
+    const wanted = new Set(await does.keepWanted(attempts))
+    const unwanted = attempts.filter((attempt) => !wanted.has(attempt))
+    await queue.cancel(
+      name,
+      unwanted.map(({ id }) => id),
+    )
+    return [...wanted]
+  }
   const renew = async (): Promise<void> => {
     const attempts = [...active.keys()]
-    const wanted = (await does.keepWanted?.(attempts)) ?? attempts
-    const ours = await queue.renew(name, wanted)
+    const ours = await queue.renew(name, await keepWanted(attempts))
     for (const attempt of attempts) {
       if (ours.has(attempt) || active.get(attempt)?.signal.aborted !== false) continue
       log.info('job.lost', { id: attempt.id })
@@ -71,7 +81,7 @@ export async function workOn({ queue, name, concurrency, log, signal, ...does }:
         await renew()
       }
       const free = signal.aborted ? 0 : concurrency - active.size
-      for (const attempt of free > 0 ? await queue.take(name, free) : []) {
+      for (const attempt of free > 0 ? await keepWanted(await queue.take(name, free)) : []) {
         const lost = new AbortController()
         active.set(attempt, lost)
         void perform(attempt, lost).finally(() => {

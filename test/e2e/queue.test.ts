@@ -186,7 +186,14 @@ test('who asked for a run and died is waited for by nobody', async () => {
   await asking.ended
   await sql`update livehouse_ops.leases set expires_at = now() where name like 'run %'`.execute(database.db)
   await untilRow(database.db, sql`select where not exists (${heldPartitions})`)
+  const calls = emulator.calls.length
   letGo()
+  await untilRow(
+    database.db,
+    sql`select where not exists (
+    select from pgboss.job where name = 'partitions' and state in ('created', 'retry', 'active'))`,
+  )
+  expect(emulator.calls).toHaveLength(calls)
   const shown = await runVerb(status, [], { environment: environment(), clock: systemClock })
   expect(shown.printed.join('\n')).toContain('interrupted')
   await stop(worker)
