@@ -29,7 +29,8 @@ async function fillDisk(table: string): Promise<void> {
 }
 
 test.each([
-  ['livehouse.watch_records', 3],
+  // Signups are read when other streams have landed.
+  ['livehouse.signups', 3],
   ['livehouse_ops.slices', 1],
 ])(
   'a disk that is full while %s is written is named with its mend, and with room the next sync brings all',
