@@ -53,10 +53,14 @@ LIVEHOUSE_AUTO_MIGRATE=0 livehouse sync   # stops where migrations are pending, 
     await using db = await openConfiguredDatabase(context, settings)
     const { signal } = context
     switch (action) {
-      case 'up':
+      case 'up': {
         report(context, 'applied', await migrateUp(db, { signal }))
+        const bi = await publishBi(db, { signal, settings: settings.bi })
+        const code = reportBi(context, bi, await publishForms(db, signal))
+        // Last: its server may be another one, and away.
         await makeQueue(context, settings)
-        return reportBi(context, await publishBi(db, { signal, settings: settings.bi }), await publishForms(db, signal))
+        return code
+      }
       case 'down':
         return report(context, 'taken back', await migrateDown(db, { signal }))
       case 'status':

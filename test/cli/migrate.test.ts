@@ -3,6 +3,7 @@ import { migrate } from '../../src/cli/migrate.ts'
 import { loadMigrations } from '../../src/store/migrations-folder.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
+import { runVerb } from '../helpers/run-verb.ts'
 
 /** Runs `livehouse migrate …` and returns what it printed. */
 async function run(url: string, ...argv: string[]): Promise<readonly string[]> {
@@ -22,6 +23,14 @@ test('status, up, down and sql say what is and what was done', async () => {
   expect(await run(url, 'sql')).toEqual(['-- nothing is pending'])
   expect((await run(url, 'status'))[0]).toMatch(/^0001-\S+ {2}\d{4}-.*Z$/)
   expect(await run(url, 'down')).toEqual([`taken back: ${names.at(-1)}`])
+})
+
+test('where the server of the queue is away, the schema and the views are made all the same', async () => {
+  await using database = await createTestDatabase({ isMigrated: false })
+  const environment = { DATABASE_URL: database.url, LIVEHOUSE_QUEUE_URL: 'postgres://nobody:hush@127.0.0.1:1/none' }
+  const { error, remarked } = await runVerb(migrate, ['up'], { environment })
+  expect(error).toMatchObject({ code: 'db.unreachable' })
+  expect(remarked).toContain('published: the views of livehouse_bi')
 })
 
 test('the whole SQL is printed without any database', async () => {
