@@ -1,9 +1,12 @@
+import type { Kysely } from 'kysely'
 import { openConfiguredDatabase } from '../app/open-database.ts'
 import type { DatabaseSettings } from '../app/settings.ts'
 import { readDatabaseSettings, readServiceTimeZone, readSettings } from '../config.ts'
 import { readCommentLanguage } from '../config/read-bi.ts'
 import { planForDba, type BiOutcome, publishBi } from '../bi/publish/publish-bi.ts'
 import { type FormsOutcome, publishForms } from '../bi/publish/publish-forms.ts'
+import { openQueue, planQueue } from '../scheduler/queue.ts'
+import type { Database } from '../store/database.ts'
 import { migrateDown, migrateUp, readMigrationStatus } from '../store/migrate.ts'
 import { migrationSql } from '../store/migration-sql.ts'
 import { loadMigrations } from '../store/migrations-folder.ts'
@@ -26,8 +29,8 @@ LIVEHOUSE_AUTO_MIGRATE is 0.`,
         'next up',
       status: 'lists every migration and when it was applied',
       sql:
-        'prints the SQL of what is pending, views and roles included, as one transaction, and executes nothing: for a DBA, who runs ' +
-        'it with psql as a user that may',
+        'prints the SQL of what is pending, views and roles included, as one transaction, and of the queue, as another; executes ' +
+        'nothing: for a DBA, who runs it with psql as a user that may',
     },
     flags: {
       all: ['', 'every migration, pending or not; asks no database', 'sql'],
@@ -43,12 +46,7 @@ LIVEHOUSE_AUTO_MIGRATE=0 livehouse sync   # stops where migrations are pending, 
       timeZone: readServiceTimeZone(source),
       language: readCommentLanguage(source),
     }))
-    if (action === 'sql' && values.all) {
-      context.print(
-        (await migrationSql(await loadMigrations(), await planForDba(undefined, timeZone, language))).trimEnd(),
-      )
-      return 0
-    }
+    if (action === 'sql' && values.all) return await showSql(context, await planForDba(undefined, timeZone, language))
     const settings = readSettings(context.environment, readDatabaseSettings)
     await using db = await openConfiguredDatabase(context, settings)
     const { signal } = context
@@ -66,18 +64,13 @@ LIVEHOUSE_AUTO_MIGRATE=0 livehouse sync   # stops where migrations are pending, 
       case 'status':
         return showStatus(context, await readMigrationStatus(db, { signal }))
       case 'sql':
-        return showPendingSql(
-          context,
-          await readMigrationStatus(db, { signal }),
-          await planForDba(db, timeZone, language),
-        )
+        return await showSql(context, await planForDba(db, timeZone, language), db, settings.queueUrl)
     }
   },
 )
 
 /** The schema of the queue, for commands that may not make it themselves. Who never queues anything can do without it. */
 async function makeQueue(context: CliContext, settings: DatabaseSettings): Promise<void> {
-  const { openQueue } = await import('../scheduler/queue.ts')
   try {
     await (await openQueue(context, { ...settings, isAutoMigrated: true }))[Symbol.asyncDispose]()
   } catch (error) {
@@ -106,15 +99,18 @@ function showStatus({ print }: CliContext, status: Status): number {
   return 0
 }
 
-async function showPendingSql({ print }: CliContext, status: Status, publication: readonly string[]): Promise<number> {
-  const pending = namesOfPending(status)
-  const all = await loadMigrations()
-  const migrations = Object.fromEntries(Object.entries(all).filter(([name]) => pending.includes(name)))
-  if (pending.length === 0 && publication.length === 0) print('-- nothing is pending')
-  else print((await migrationSql(migrations, publication)).trimEnd())
+/** Of everything where no database is given. A queue with a database of its own is made by migrate up alone. */
+async function showSql(
+  { print, signal }: CliContext,
+  views: readonly string[],
+  db?: Kysely<Database>,
+  queueUrl?: string,
+): Promise<number> {
+  const status = db === undefined ? [] : await readMigrationStatus(db, { signal })
+  const applied = new Set(status.flatMap(({ name, appliedAt }) => (appliedAt === null ? [] : [name])))
+  const pending = Object.entries(await loadMigrations()).filter(([name]) => !applied.has(name))
+  const queue = queueUrl === undefined ? await planQueue(db) : []
+  const isNothing = pending.length + views.length + queue.length === 0
+  print(isNothing ? '-- nothing is pending' : await migrationSql(Object.fromEntries(pending), views, queue))
   return 0
-}
-
-function namesOfPending(status: Status): readonly string[] {
-  return status.filter(({ appliedAt }) => appliedAt === null).map(({ name }) => name)
 }

@@ -1,4 +1,4 @@
-import { fromKysely, PgBoss } from 'pg-boss'
+import { fromKysely, getConstructionPlans, PgBoss } from 'pg-boss'
 import type { Kysely } from 'kysely'
 import type { AppContext } from '../app/context.ts'
 import { embeddedUrl } from '../app/open-database.ts'
@@ -197,6 +197,13 @@ export async function openQueue(context: AppContext, settings: DatabaseSettings)
   }
 }
 
+/** What makes the queue's schema, as a transaction of its own, for a DBA. Nothing where it is there; `db` undefined: all. */
+export async function planQueue(db: Kysely<Database> | undefined): Promise<readonly string[]> {
+  const made = `select from pg_tables where schemaname = '${SCHEMA}' and tablename = 'version'`
+  const isMade = db !== undefined && (await executorOf(db).executeSql(made)).rows.length > 0
+  return isMade ? [] : [getConstructionPlans(SCHEMA).trim()]
+}
+
 /** Runs the statements of pg-boss, which may be several in a transaction of their own, on one connection. */
 function executorOf(db: Kysely<Database>): ReturnType<typeof fromKysely> {
   return {
@@ -217,6 +224,6 @@ function executorOf(db: Kysely<Database>): ReturnType<typeof fromKysely> {
 function notMade(): LivehouseError<'db.pendingMigrations'> {
   const message =
     `The queue's schema ${SCHEMA} is not there yet, and LIVEHOUSE_AUTO_MIGRATE is 0. Run \`livehouse migrate up\` as a user that may ` +
-    'create schemas in the database of LIVEHOUSE_QUEUE_URL, or of DATABASE_URL where that is not set.'
+    'create schemas in the database of LIVEHOUSE_QUEUE_URL; without that setting, a DBA may run `livehouse migrate sql`.'
   return new LivehouseError('db.pendingMigrations', message, { pending: [SCHEMA] })
 }

@@ -34,7 +34,7 @@ export async function readRights(db: Kysely<Database>): Promise<Rights> {
       has_table_privilege(c.oid, 'insert') and has_table_privilege(c.oid, 'update')
         and has_table_privilege(c.oid, 'delete') as "canWrite"
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where n.nspname in ('livehouse', 'livehouse_ops') and c.relkind in ('r', 'p')
+    where n.nspname in ('livehouse', 'livehouse_ops', 'pgboss') and c.relkind in ('r', 'p')
     order by name`.execute(db)
   const [found] = server.rows
   assert(found !== undefined)

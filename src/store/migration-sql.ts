@@ -13,20 +13,21 @@ import { createMigrationTables, MIGRATION_SCHEMA, MIGRATION_TABLE, takeMigration
 
 /** What the user of DATABASE_URL needs when another one owns the tables. */
 const grants = `
--- When another user than that of DATABASE_URL runs this, that user also needs:
---   grant usage on schema livehouse, livehouse_ops to USER;
---   grant select, insert, update, delete on all tables in schema livehouse, livehouse_ops to USER;
-`
+-- When another user than that of DATABASE_URL runs this, that user also needs (pgboss where it is here):
+--   grant usage on schema livehouse, livehouse_ops, pgboss to USER;
+--   grant select, insert, update, delete on all tables in schema livehouse, livehouse_ops, pgboss to USER;`
 
 /**
  * The SQL of migrations as one script and transaction for a DBA, who runs it with psql as a user that may; afterwards
  * the database counts as migrated. Nothing is executed here.
  * @param migrations by name, in their order. They may only write: what they read would be missing.
  * @param views statements that follow them
+ * @param queue statements after that transaction
  */
 export async function migrationSql(
   migrations: Readonly<Record<string, Migration>>,
   views: readonly string[] = [],
+  queue: readonly string[] = [],
 ): Promise<string> {
   const parts = ['begin', 'set local search_path to pg_catalog', ...createMigrationTables, takeMigrationLock]
   for (const [name, migration] of Object.entries(migrations)) {
@@ -39,6 +40,7 @@ export async function migrationSql(
   }
   if (views.length > 0) parts.push(`-- the views of livehouse_bi, and who reads them\n${views[0]}`, ...views.slice(1))
   parts.push('commit')
+  if (queue.length > 0) parts.push(`-- the queue of livehouse serve and livehouse worker\n${queue.join(';\n')}`)
   return `${parts.join(';\n')};\n${grants}`
 }
 

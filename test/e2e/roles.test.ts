@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sql } from 'kysely'
@@ -18,8 +19,11 @@ import { openDatabase } from '../../src/store/pool.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
 import { FIXED_NOW } from '../helpers/emulated-service.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
-import { databaseUrl, onServer } from '../helpers/postgres.ts'
+import { createTestDatabase, databaseUrl, onServer } from '../helpers/postgres.ts'
 import { environmentOf, runVerb } from '../helpers/run-verb.ts'
+import { startChild } from '../helpers/start-child.ts'
+import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
+import { createTestRole } from '../helpers/test-role.ts'
 
 // With exactly the rights that docs/examples/roles gives, under names of this run.
 const names = { livehouse: unique('owner'), anna: unique('anna'), paul: unique('paul') }
@@ -61,8 +65,9 @@ function unique(name: string): string {
   return `livehouse_test_${name}_${randomUUID().slice(0, 8)}`
 }
 
-async function run(verb: Command, argv: readonly string[]) {
-  const environment = environmentOf(emulator, { url: urlOf('livehouse') })
+const settingsOfOwner = () => environmentOf(emulator, { url: urlOf('livehouse') })
+
+async function run(verb: Command, argv: readonly string[], environment = settingsOfOwner()) {
   const { code, printed, error } = await runVerb(verb, argv, { environment, clock })
   return { code, printed: printed.join('\n'), error }
 }
@@ -121,6 +126,36 @@ test.each([
     })
     await expect(attempt).rejects.toThrow(/permission denied/)
   }
+})
+
+test('a login that owns nothing serves with what a DBA has run: the printed SQL, and what doctor asks for', async () => {
+  await using role = await createTestRole()
+  await using database = await createTestDatabase({ isMigrated: false })
+  const dba = async (script: string) => void (await sql.raw(script).execute(database.db))
+  const folder = createTemporaryFolder('jobs')
+  writeFileSync(join(folder, 'nightly.ts'), `export default { cron: '0 0 1 1 *' }`)
+  const settings = { LIVEHOUSE_JOBS_DIR: folder, LIVEHOUSE_HTTP: 'off', LOG_LEVEL: 'debug' }
+  const environment = { ...environmentOf(emulator, { url: databaseUrl(database.name, role) }), ...settings }
+  await dba((await run(migrate, ['sql'], environment)).printed)
+  for (const schema of ['livehouse', 'livehouse_ops'])
+    await dba(`grant usage on schema ${schema} to ${role.name};
+      grant select, insert, update, delete on all tables in schema ${schema} to ${role.name}`)
+
+  const grant = / run: (GRANT .* pgboss TO .*;)/.exec((await run(doctor, [], environment)).printed)?.[1]
+  await dba(grant ?? 'doctor asked for nothing')
+  expect(await run(doctor, [], environment)).toMatchObject({ code: 0 })
+  expect(await run(migrate, ['sql'], environment)).toMatchObject({ printed: '-- nothing is pending' })
+
+  await dba(`insert into livehouse_ops.jobs (job, cron, time_zone, is_enabled, since, seen_at)
+    values ('nightly', '0 0 1 1 *', 'Asia/Shanghai', true, '2025-12-01', '2025-12-01')`)
+  const serve = startChild(['serve'], environment)
+  await serve.hears('"job.ended"')
+  serve.process.kill('SIGTERM')
+  const { code, error } = await serve.ended
+  expect(code).toBe(143)
+  expect(error).not.toContain('permission denied')
+  const runs = await database.db.selectFrom('livehouse_ops.runs').select(['command', 'status']).execute()
+  expect(runs).toEqual([{ command: 'run nightly', status: 'ok' }])
 })
 
 test('who has neither role is not let in', async () => {

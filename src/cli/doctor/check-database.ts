@@ -44,7 +44,7 @@ function checkRights(
   if (isReadOnly)
     return broken('the server is read-only', 'connect to the primary, or end default_transaction_read_only')
   if (closedTables.length > 0) {
-    const schemas = 'SCHEMA livehouse, livehouse_ops'
+    const schemas = `SCHEMA ${[...new Set(closedTables.map((table) => table.split('.')[0]))].join(', ')}`
     return broken(
       `${user} may not read and write ${closedTables.join(', ')}`,
       `let their owner run: GRANT USAGE ON ${schemas} TO ${user}; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN ${schemas} TO ${user};`,
