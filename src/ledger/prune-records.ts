@@ -1,5 +1,4 @@
 import { type Kysely, sql } from 'kysely'
-import { DAY } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
 import { isDueNotice } from './alerts.ts'
 
@@ -24,10 +23,10 @@ const KEPT_DAYS = 400
 /**
  * Deletes what is on record beside the ledger and is older than `KEPT_DAYS`: runs of jobs that have ended, backfills that are over, days
  * of the call budget, alerts that are over and were told, and runs that nothing refers to. The ledger itself (see `pruneSlices`) and
- * quarantine are not touched.
+ * quarantine are not touched. `now` may be far ahead: nothing is old before it is so by the database's clock.
  */
 export async function pruneRecords(db: Kysely<Database>, now: Date): Promise<void> {
-  const before = new Date(now.getTime() - KEPT_DAYS * DAY * 1000)
+  const before = sql<Date>`least(${now}::timestamptz, now()) - make_interval(days => ${KEPT_DAYS})`
   // Runs of jobs refer to runs.
   await db.deleteFrom('livehouse_ops.job_runs').where('status', '=', 'ended').where('started_at', '<', before).execute()
   await db
@@ -36,10 +35,7 @@ export async function pruneRecords(db: Kysely<Database>, now: Date): Promise<voi
     .where('finished_at', '<', before)
     .where(isUnnamed(['slices', 'open_slices'], 'backfill_id'))
     .execute()
-  await db
-    .deleteFrom('livehouse_ops.call_budget')
-    .where('service_day', '<', before.toISOString().slice(0, 10))
-    .execute()
+  await db.deleteFrom('livehouse_ops.call_budget').where(sql<boolean>`service_day < (${before})::date`).execute()
   await db
     .deleteFrom('livehouse_ops.alerts')
     .where('cleared_at', '<', before)

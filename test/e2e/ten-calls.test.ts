@@ -87,6 +87,17 @@ test("calls made while the service's clock is weeks ahead count as calls of the 
   await expectTruth(account, ['watch_records_v1'])
 })
 
+test('a run under a clock that is years ahead forgets no calls of the day', async () => {
+  account.setRecords(2420)
+  account.clock.nowMs = noonOfTomorrow()
+  expect(await run(backfill, V1_BACKFILL)).toMatchObject({ code: 4 })
+  account.emulator.conditions.clockAheadMs = 800 * DAY_MS
+  expect(await run(sync, ['--streams', 'managers'])).toMatchObject({ code: 0 })
+  account.emulator.conditions.clockAheadMs = 0
+  await run(backfill, V1_BACKFILL)
+  expect(account.callsByDay()).toEqual([10])
+})
+
 test("what may still change when its reading begins is read again, although the service's clock was ahead then", async () => {
   account.clock.nowMs = noonOfTomorrow()
   account.setRecords(1210)
