@@ -146,7 +146,7 @@ export interface ExpectedPart {
   readonly stream: StreamName
   /** Its name in the ledger. */
   readonly part: string
-  /** Met on the day, or found again after days without an answer: it may wait for its first reading until the next one. */
+  /** Its channel or itself was met or changed on the day. One that was not read before, or found again, waits until the next day. */
   readonly isNew: boolean
 }
 
@@ -164,8 +164,11 @@ export async function countUnproven(
     from unnest(${expected.map(({ stream }) => stream)}::text[], ${expected.map(({ part }) => part)}::text[],
       ${expected.map(({ isNew }) => isNew)}::bool[]) as wanted (stream, partition, is_new)
     left join livehouse_ops.latest_readings using (stream, partition), day
-    -- One that was read on the day before has not come back: of it something else has changed.
-    where landed_at < day.begin and not (wanted.is_new and landed_at < day.begin - interval '1 day')
+    -- A channel of which anything was read on the day before has not come back: of it something else has changed.
+    where landed_at < day.begin and not (wanted.is_new and substring(wanted.partition from '^channel=([^/]+)') not in (
+        select substring(partition from '^channel=([^/]+)') from livehouse_ops.slices
+        where status in ('landed', 'moving') and partition like 'channel=%'
+          and finished_at >= day.begin - interval '1 day' and finished_at < day.begin))
       or landed_at is null and not wanted.is_new
     group by wanted.stream`.execute(db)
   return new Map(rows.map(({ stream, ...counts }) => [stream, counts]))

@@ -120,6 +120,16 @@ test('what was met only on the day may wait for its first reading, and no longer
   expect(await causes([nightly], { parts })).toMatchObject([{ unproven: { channels: 1, of: 2 } }])
 })
 
+test('a part that has failed for days is late also where its channel was changed on the day, unless nothing of it was read', async () => {
+  await land('gifts', '2026-11-20T02:16:00+08')
+  await land('gifts', '2026-11-17T02:16:00+08', 'landed', 'channel=2')
+  const parts = [partOf('channel=1'), partOf('channel=2', true)]
+  expect(await causes([nightly], { parts })).toEqual([])
+  await land('visitors', '2026-11-19T02:16:00+08', 'landed', 'channel=2')
+  await land('visitors', '2026-11-20T02:16:00+08', 'landed', 'channel=2')
+  expect(await causes([nightly], { parts })).toMatchObject([{ unproven: { channels: 1, of: 2 } }])
+})
+
 test('before the hour, the day before counts', async () => {
   await land('gifts', '2026-11-18T03:00:00+08')
   const nowMs = NOW_MS - 2 * HOUR_MS
