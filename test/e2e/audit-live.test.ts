@@ -1,9 +1,12 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
 import { startFilled } from '../helpers/start-filled.ts'
 
 const HOUR = 3600
+
+const deleteRecord = (channelId: string, recordId: RawBuilder<unknown>) =>
+  sql`delete from livehouse.watch_records where (channel_id, record_id) = (${channelId}, ${recordId})`
 
 test('a row that was always at the source and is not here is found; one that is new since the last sync is no difference', async () => {
   await using account = await startFilled()
@@ -44,9 +47,14 @@ test('by the time that moves, a viewer who stays on is no difference', async () 
   expect(code).toBe(0)
 })
 
-test.each(['entry', 'leave'] as const)(
-  'a channel that is never without a viewer is green, and rows that it lacks are found, counted by %s',
-  async (recordFilterTime) => {
+test.each([
+  ['entry', 0],
+  ['entry', 30],
+  ['leave', 0],
+  ['leave', 30],
+] as const)(
+  'beside a viewer who stays for days all is equal, and one row that is lost is found, counted by %s, %i minutes later',
+  async (recordFilterTime, minutes) => {
     await using account = await startFilled()
     const { channel, text, json, emulator, clock, change, run } = account
     emulator.switches.recordFilterTime = recordFilterTime
@@ -55,13 +63,51 @@ test.each(['entry', 'leave'] as const)(
     if (!record) throw new Error('the world is empty')
     channel.records.add({ ...record, recordId: '900000001', enteredAt: now - 72 * HOUR, leftAt: now - 60 })
     await run(sync, ['--streams', 'watch_records'])
-    expect(await text('--streams', 'watch_records')).toMatchObject({ code: 0 })
-    await change(sql`delete from livehouse.watch_records where record_id = (
-      select min(record_id) from livehouse.watch_records where channel_id = ${channel.id})`)
+    clock.nowMs += minutes * 60_000
+    const { code, out } = await text('--streams', 'watch_records')
+    expect(out.match(/equal$/gm)).toHaveLength(2)
+    expect(out).not.toContain('counted to within')
+    expect(code).toBe(0)
+    const oldest = sql`(select min(record_id) from livehouse.watch_records where channel_id = ${channel.id})`
+    await change(deleteRecord(channel.id, oldest))
     const { audit: found } = await json('--streams', 'watch_records')
     expect(found.partitions).toContainEqual(expect.objectContaining({ verdict: 'different' }))
   },
 )
+
+test('what the count does not show is said to be not proven, and what is lost elsewhere is found', async () => {
+  await using account = await startFilled()
+  const { channel, text, json, emulator, clock, change, run } = account
+  emulator.switches.recordFilterTime = 'leave'
+  const now = Math.floor(clock.nowMs / 1000) + 8 * HOUR
+  const [first] = channel.records.rows.toSorted((a, b) => a.enteredAt - b.enteredAt)
+  if (!first) throw new Error('the world is empty')
+  channel.records.add({ ...first, recordId: '900000001', enteredAt: now - 72 * HOUR, leftAt: now - 60 })
+  await run(sync, ['--streams', 'watch_records'])
+  // More than are read: since this viewer came, no minute was without one.
+  const enteredAt = now - 71 * HOUR
+  const numbers = Array.from({ length: 20_000 }, (_, index) => 910_000_000 + index)
+  channel.records.add(...numbers.map((each) => ({ ...first, recordId: `${each}`, enteredAt, leftAt: enteredAt + 30 })))
+  await sql`insert into livehouse.watch_records select (jsonb_populate_record(known, jsonb_build_object('record_id', number,
+      'entered_at', to_timestamp(${enteredAt - 8 * HOUR}), 'left_at', to_timestamp(${enteredAt - 8 * HOUR + 30})))).*
+    from livehouse.watch_records as known, unnest(${numbers}::bigint[]) as number where record_id = 900000001`.execute(
+    account.database.db,
+  )
+  const argv = ['--streams', 'watch_records', '--channels', channel.id, '--no-reopen']
+  const { code, out } = await text(...argv)
+  expect(out).toMatch(/not proven$/m)
+  expect(out).toContain('counted to within 1 rows')
+  expect(code).toBe(0)
+  const { streams } = await json(...argv)
+  expect(streams.watch_records.slices).toMatchObject({ verified: 0, unverifiable: 1 })
+
+  for (const lost of [first.recordId, numbers[0]]) await change(deleteRecord(channel.id, sql`${lost}::bigint`))
+  const { audit: found } = await json(...argv)
+  const differences = [{ kind: 'missing', rows: 1, keys: [first.recordId] }]
+  expect(found.partitions).toMatchObject([
+    { verdict: 'different', differences, notes: [expect.stringContaining('to within 1 rows')] },
+  ])
+})
 
 test('hundreds of visits that show only when they have ended are read, and are no difference', async () => {
   await using account = await startFilled()

@@ -76,7 +76,7 @@ test('gifts have no total: what is covered is read again and compared, also for 
   expect(await text('--streams', 'gifts', '--from', '2026-10-01')).toMatchObject({ code: 0 })
 })
 
-test('what is gone from the source is kept and said; only a record of the last days is a difference, and nothing is reopened', async () => {
+test('what is gone from the source is kept and said; only what is of the last days, or too much to be read, is a difference, and nothing is reopened', async () => {
   await using account = await startFilled()
   const { channel, json } = account
   const records = channel.records.rows.toSorted((a, b) => a.enteredAt - b.enteredAt)
@@ -100,6 +100,14 @@ test('what is gone from the source is kept and said; only a record of the last d
   // What is kept on purpose is said.
   const list = found.partitions.find(({ stream }: { stream: string }) => stream === 'questionnaires')
   expect(list).toMatchObject({ verdict: 'equal', notes: ['no longer at the source, and kept: 1'] })
+
+  await sql`insert into livehouse.watch_records
+    select (jsonb_populate_record(known, jsonb_build_object('record_id', 910000000 + number))).*
+    from livehouse.watch_records as known, generate_series(0, 20000) as number where record_id = ${record.recordId}`.execute(
+    account.database.db,
+  )
+  const { audit: many } = await json('--streams', 'watch_records', '--channels', channel.id)
+  expect(many.partitions[0].differences).toContainEqual(expect.objectContaining({ kind: 'count', rows: -20_002 }))
 })
 
 test('what the source announces and never delivers is a difference, unless it has been accepted', async () => {

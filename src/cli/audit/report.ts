@@ -12,9 +12,13 @@ const words: Readonly<Record<AuditVerdict, string>> = {
   different: 'different',
   accepted: 'accepted',
   moving: 'moving',
-  unverifiable: 'not compared',
+  unverifiable: 'not proven',
   unread: 'not read yet',
   failed: 'failed',
+}
+
+function wordOf({ verdict, sourceRows }: PartitionAudit): string {
+  return verdict === 'unverifiable' && sourceRows === undefined ? 'not compared' : words[verdict]
 }
 
 /** What was compared, for a person: a line a partition, then what differs and what was done about it. */
@@ -38,25 +42,18 @@ export function describeAudit(outcome: AuditOutcome): string[] {
 
 const header = ['stream', 'partition', 'compared', 'at the source', 'in the warehouse', 'quarantined', 'verdict']
 
-function rowOf({
-  stream,
-  partition,
-  window,
-  sourceRows,
-  warehouseRows,
-  quarantinedRows,
-  verdict,
-}: PartitionAudit): TableCell[] {
+function rowOf(audit: PartitionAudit): TableCell[] {
+  const { stream, partition, window, sourceRows, warehouseRows, quarantinedRows, verdict } = audit
   const range = window === undefined ? '–' : rangeText(window)
   const whole = findStream(stream)?.isTimeFiltered === false && verdict !== 'unread' ? 'whole list' : range
   const rows = warehouseRows === undefined ? undefined : warehouseRows - quarantinedRows
-  return [stream, partition, whole, sourceRows ?? '–', rows ?? '–', quarantinedRows, words[verdict]]
+  return [stream, partition, whole, sourceRows ?? '–', rows ?? '–', quarantinedRows, wordOf(audit)]
 }
 
 function describeStreams(partitions: readonly PartitionAudit[]): string[] {
   const groups = [...Map.groupBy(partitions, ({ stream }) => stream)]
   const rows = groups.map(([stream, group]) => {
-    const verdicts = [...Map.groupBy(group, ({ verdict }) => verdict)]
+    const verdicts = [...Map.groupBy(group, wordOf)]
     // Where nothing was compared there is no number: 0 would read as no rows.
     const sum = (of: (each: PartitionAudit) => number | undefined) =>
       group.reduce<number | undefined>((total, each) => addKnown(total, of(each)), undefined) ?? '–'
@@ -66,7 +63,7 @@ function describeStreams(partitions: readonly PartitionAudit[]): string[] {
       sum(({ sourceRows }) => sourceRows),
       sum(({ warehouseRows, quarantinedRows }) => warehouseRows && warehouseRows - quarantinedRows),
       sum(({ quarantinedRows }) => quarantinedRows),
-      verdicts.map(([verdict, each]) => `${each.length} ${words[verdict]}`).join(', '),
+      verdicts.map(([word, each]) => `${each.length} ${word}`).join(', '),
     ]
   })
   return formatTable(['stream', 'partitions', 'at the source', 'in the warehouse', 'quarantined', 'verdicts'], rows)

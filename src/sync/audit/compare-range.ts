@@ -79,17 +79,11 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
   const lostItems = unknown.filter(({ raw }) => isOldItem(raw, range, deps))
   const { surplus, kept } = await findSurplus(range, readings, deps)
   const withheld = readings.reduce((sum, reading) => sum + withheldBy(reading), 0)
+  const lostKeys = lost.map((row) => String(row[keyColumn]))
+  const lostHashes = lostItems.map(({ raw }) => `unreadable item ${hashItem(raw).slice(0, 8)}`)
   const differences: readonly Difference[] = [
-    ...named(
-      'missing',
-      lost.map((row) => String(row[keyColumn])),
-      hullOf(lost, range, timeZone),
-    ),
-    ...named(
-      'missing',
-      lostItems.map(({ raw }) => `unreadable item ${hashItem(raw).slice(0, 8)}`),
-      window,
-    ),
+    ...named('missing', lostKeys, hullOf(lost, range, timeZone)),
+    ...named('missing', lostHashes, window),
     ...named('surplus', surplus, window),
     ...(withheld === 0 ? [] : [{ kind: 'withheld', rows: withheld, window } as const]),
   ]
@@ -208,8 +202,12 @@ async function findSurplus(
   const now = wallTimeAt(clock.now(), timeZone)
   const old = window && !stream.marksRemoved ? settledPart(window, now, stream.lookbackDays) : undefined
   const kept = old ? await absentOf(old) : []
-  const surplus = await absentOf(window)
-  return { surplus: surplus.filter((key) => !kept.includes(key)), kept }
+  return { surplus: without(await absentOf(window), kept), kept }
+}
+
+/** The keys that are not among others, of which each is looked at once. */
+export function without(keys: readonly string[], others: readonly string[]): readonly string[] {
+  return [...new Set(keys).difference(new Set(others))]
 }
 
 function keptNote({ stream }: ComparedRange, keys: readonly string[]): string {

@@ -9,7 +9,7 @@ import type { CallMeter, RunDeps } from '../slice-work.ts'
  * How the warehouse and the source stand to each other in one partition.
  * `equal`: as many rows, or what is different has come about since the last reading. `different`: not what the ledger claims.
  * `accepted`: the source delivers fewer rows than it says, and an operator has acknowledged that. `moving`: the list moved while
- * it was compared. `unverifiable`: there is nothing to compare with. `unread`: nothing of it has been read, so nothing is claimed.
+ * it was compared. `unverifiable`: there is nothing to compare with, or the count does not show it. `unread`: nothing of it has been read, so nothing is claimed.
  */
 export type AuditVerdict = 'equal' | 'different' | 'accepted' | 'moving' | 'unverifiable' | 'unread' | 'failed'
 
@@ -64,7 +64,7 @@ export interface AuditTask {
   readonly partition: Partition
   /** What is covered of what is asked for, oldest first; undefined for a list without a time filter. */
   readonly covered: readonly Window[] | undefined
-  /** Whether a range was asked for: then a list that tells no total is read again. */
+  /** Whether a range was asked for: then rows without a readable time may lie outside of it. */
   readonly hasRange: boolean
   /** Shortfalls that an operator has acknowledged. */
   readonly accepted: readonly AcceptedPart[]
@@ -123,7 +123,9 @@ export function mergeComparisons(parts: readonly Comparison[]): Comparison {
   const [first, last] = [parts[0], parts.at(-1)]
   if (first === undefined || last === undefined) return nothingCompared
   const sum = (rows: readonly (number | undefined)[]) => rows.reduce<number>((total, each) => total + (each ?? 0), 0)
-  const verdict = (['different', 'moving'] as const).find((each) => parts.some((part) => part.verdict === each))
+  const verdict = (['different', 'moving', 'unverifiable'] as const).find((each) =>
+    parts.some((part) => part.verdict === each),
+  )
   return {
     verdict: verdict ?? 'equal',
     window: first.window && last.window && { from: first.window.from, to: last.window.to },
