@@ -23,10 +23,11 @@ range is no longer covered, and the next sync reads it again. Nothing else is wr
 Lists with times (watch_records, signups) are compared as far as they are covered; visitors, questionnaires, managers and the
 usage of today as a whole. Rows in quarantine count, rows that are marked as removed do not. What is new at the source since it was
 last read is said and is no difference. A watch record that is no longer at the source is kept and said; it is a difference only
-where it is of the last three days, or where so many are too many that they are not read. Where viewers stay on at the end of
-what is counted, and what has come since the last minute without one is too much to be read, a partition is not proven. Gifts have no total: what is covered of
-them is read again. What an audit has reopened is a difference until it has been read again. ${onlyWhenNamed} is not audited: it has no total and allows ten calls a day. Named with
-others it is passed over, named alone it is refused.`,
+where it is of the last three days, or where so many are too many that they are not read. Where viewers stay on at the
+end of what is counted, and what has come since the last minute without one is too much to be read, a partition is not
+proven. Gifts have no total: what is covered of them is read again. What an audit has reopened is a difference until
+it has been read again. ${onlyWhenNamed} is not audited: it has no total and allows ten calls a day. Named with others
+it is passed over, named alone it is refused.`,
     flags: {
       from: [
         'DATE',

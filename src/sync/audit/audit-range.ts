@@ -83,9 +83,9 @@ export async function auditRange(range: Window, sides: Sides): Promise<Compariso
 }
 
 /**
- * From, or up to, which minute a range is counted: the one within a day of its end that no row touches; of the last days now, where no row
- * touches that; or the closest one further in, or the other end where there is none, if what lies outside is little enough to be read; else
- * the one within a day that fewest rows touch.
+ * From, or up to, which minute a range is counted: the one within a day of its end that no row touches; of the last days
+ * now, where no row touches that; or the closest one further in, or the other end where there is none, if what lies
+ * outside is little enough to be read; else the one within a day that fewest rows touch.
  */
 async function quietMinuteAt(end: keyof Window, range: Window, sides: Sides): Promise<QuietMinute> {
   const { audit, deps } = sides
