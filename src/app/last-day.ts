@@ -31,7 +31,7 @@ export async function readLastDay(
   const backfillId = await findOpenBackfill(db, wanted)
   const range = { window, backfillId, onlyGaps: wanted.onlyGaps }
   const planStreams = backfillPlan(db, settings, range, wallTimeAt(nowMs, service.timeZone))
-  const plans = await resumeOpenFirst(db, await planStreams(budgeted, () => []))
+  const plans = await resumeOpenFirst(db, await planStreams(budgeted, () => []), nowMs)
   const estimates = await estimateCalls(budgeted, plans, {
     db,
     fetchPage: () => assert.fail('calls of version 1 are estimated without asking'),

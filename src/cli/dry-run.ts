@@ -56,7 +56,8 @@ export async function dryRun(context: CliContext, request: DryRunRequest): Promi
   const planned = (await planStreams(streams, questionsOf)).filter(
     ({ partition: { channel } }) => channel === undefined || !gone.has(channel),
   )
-  const plans = db === undefined ? planned : await resumeOpenFirst(db, planned, await request.findAbandoned?.(db))
+  const abandoned = db && (await request.findAbandoned?.(db))
+  const plans = db === undefined ? planned : await resumeOpenFirst(db, planned, clock.now(), abandoned)
   let asked = 0
   const estimates = await estimateCalls(streams, plans, {
     db,

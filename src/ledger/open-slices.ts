@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
+import { DAY } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
 import { formatRange, parseRange } from './wall-range.ts'
 
@@ -10,7 +11,7 @@ export interface OpenSlice {
   /** What of it will count as covered; undefined for nothing. */
   readonly covers: Window | undefined
   readonly backfillId: string | undefined
-  /** Pages whose rows are committed; 0 of a half of one that did not come on. */
+  /** Pages whose rows are committed; 0 of one that was refused before its first. */
   readonly pagesRead: number
   /** Items of the largest page that came. */
   readonly pageSize: number
@@ -26,6 +27,15 @@ export interface OpenSlice {
   readonly startedAt: Date
   /** When the last page was committed. */
   readonly readAt: Date
+  /** The page that the service refuses, and since when; undefined once it is committed. A half keeps it until it comes as far. */
+  readonly refused: { readonly page: number; readonly since: Date } | undefined
+}
+
+const LONGEST_REFUSAL_MS = 3 * DAY * 1000
+
+/** Whether its next page has been refused for so long that the calls of a day are not the reason. */
+export function isRefusedForDays({ refused, pagesRead }: OpenSlice, nowMs: number): boolean {
+  return refused?.page === pagesRead + 1 && nowMs - refused.since.getTime() >= LONGEST_REFUSAL_MS
 }
 
 /** The slice of a partition that is being read; undefined where none is. */
@@ -56,6 +66,7 @@ export async function readOpenSlice(
     retries: Number(row.retries),
     startedAt: row.started_at,
     readAt: row.read_at,
+    refused: row.refused_since ? { page: row.refused_page ?? 1, since: row.refused_since } : undefined,
   }
 }
 
@@ -80,6 +91,8 @@ export async function saveOpenSlice(
     run_id: place.runId,
     started_at: slice.startedAt,
     read_at: slice.readAt,
+    refused_since: slice.refused?.since ?? null,
+    refused_page: slice.refused?.page ?? null,
   }
   await db
     .insertInto('livehouse_ops.open_slices')

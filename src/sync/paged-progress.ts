@@ -28,6 +28,7 @@ export function beginSlice({ window, covers, backfillId }: Slice, startedAt: Dat
     retries: 0,
     startedAt,
     readAt: startedAt,
+    refused: undefined,
   }
 }
 
@@ -45,6 +46,7 @@ export function addPage(before: OpenSlice, { stream }: Slice, page: ReadPage, ti
     lastPageKeys: contentOf(page),
     foundRows: before.foundRows + found.length,
     quarantinedRows: before.quarantinedRows + page.rejected.length,
+    refused: before.refused && before.refused.page > before.pagesRead + 1 ? before.refused : undefined,
   }
 }
 

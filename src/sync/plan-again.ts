@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { partitionKey, type Window } from '../core/slice.ts'
 import { readCoverage } from '../ledger/coverage.ts'
-import { readOpenSlice } from '../ledger/open-slices.ts'
+import { isRefusedForDays, readOpenSlice } from '../ledger/open-slices.ts'
 import { hasLandedSince } from '../ledger/slices.ts'
 import type { Database } from '../store/database.ts'
 import type { PartitionPlan } from './partitions.ts'
@@ -51,12 +51,13 @@ export function partOf(slice: Slice, window: Window): Slice {
 
 /**
  * The same plans, but where a slice has been begun that is read over days, it goes first, and what it reads is left out of the
- * others: nothing new is begun before it has ended. `abandoned`: a backfill that is to be begun anew; what it has begun counts for
- * nothing.
+ * others: nothing new is begun before it has ended. One of which nothing has landed is left to what has begun it. `nowMs`: by the
+ * service's clock. `abandoned`: a backfill that is to be begun anew; what it has begun counts for nothing.
  */
 export async function resumeOpenFirst(
   db: Kysely<Database>,
   plans: readonly PartitionPlan[],
+  nowMs: number,
   abandoned?: string,
 ): Promise<readonly PartitionPlan[]> {
   return await Promise.all(
@@ -65,7 +66,9 @@ export async function resumeOpenFirst(
       const open = stream.isBudgeted ? await readOpenSlice(db, stream.name, partitionKey(partition)) : undefined
       if (open === undefined || (abandoned !== undefined && open.backfillId === abandoned)) return plan
       const { window, covers, backfillId, pagesRead } = open
-      const begun = { stream, partition, window, covers, pagesRead, ...(backfillId !== undefined && { backfillId }) }
+      if (pagesRead === 0 && plan.slices.every((slice) => slice.backfillId !== backfillId)) return plan
+      const progress = { pagesRead, isRefused: isRefusedForDays(open, nowMs) }
+      const begun = { stream, partition, window, covers, ...progress, ...(backfillId !== undefined && { backfillId }) }
       // A backfill reads its range whatever others have read of it.
       const rest = plan.slices.flatMap((slice) =>
         slice.window === undefined || slice.backfillId !== backfillId
@@ -77,4 +80,18 @@ export async function resumeOpenFirst(
       return { ...plan, slices: [begun, ...rest] }
     }),
   )
+}
+
+/** Newest first: yesterday is there in minutes, and history fills in behind. */
+export type SliceOrder = 'newest-first' | 'oldest-first'
+
+/**
+ * What goes first. `priority`: among all slices; with few calls a day partitions take turns, behind what has been begun and is not
+ * refused for days. `rank`: among those of a partition; what has been begun goes first.
+ */
+export function rankOf({ stream, window, pagesRead, isRefused }: Slice, turn = 0, order: SliceOrder = 'newest-first') {
+  const inTime = window && (order === 'newest-first' ? window.to : -window.to)
+  const rank = pagesRead === undefined ? (inTime ?? Number.MAX_SAFE_INTEGER) : Number.MAX_SAFE_INTEGER
+  const isInTurn = stream.isBudgeted === true && (isRefused === true || !pagesRead)
+  return { priority: isInTurn ? -turn : rank, rank }
 }

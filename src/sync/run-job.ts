@@ -1,19 +1,16 @@
 import PQueue from 'p-queue'
+import { yieldToEventLoop } from '../core/clock.ts'
 import { hasCode, LivehouseError, recoveryFrom } from '../core/errors.ts'
-import { noCounts } from '../core/outcome.ts'
 import { partitionKey } from '../core/slice.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
 import { type Leases, partitionLease } from '../ledger/leases.ts'
 import type { PartitionPlan } from './partitions.ts'
-import { resumeOpenFirst } from './plan-again.ts'
+import { rankOf, resumeOpenFirst, type SliceOrder } from './plan-again.ts'
 import { type Reachability, watchReachability } from './reachability.ts'
 import { runPagedSlice } from './run-paged-slice.ts'
-import { type EndedSlice, runSlice } from './run-slice.ts'
+import { type EndedSlice, failedBy, runSlice } from './run-slice.ts'
 import { type RunDeps, type Slice, sliceName } from './slice-work.ts'
 import { createTally, type JobResult, type Tally } from './tally.ts'
-
-/** Newest first: yesterday is there in minutes, and history fills in behind. */
-export type SliceOrder = 'newest-first' | 'oldest-first'
 
 /** What can be planned with what the phases before have brought. */
 export type Phase = () => Promise<readonly PartitionPlan[]>
@@ -39,10 +36,10 @@ const LONGEST_WAIT_MS = 1_800_000
 const LEASE_POLL_MS = 1000
 
 /**
- * Extracts slices side by side, phase after phase: whole walks first, then windows in their order, whatever their partition. Every slice
- * runs under the lease of its partition, which is taken with its first slice and given back with its last. One that fails does not stop the others; an error that none could survive
- * (credentials refused, service or database out of reach) and an interruption end the run: what is in flight ends, the rest is
- * not begun. A partition that another run works on is put last and waited for.
+ * Extracts slices side by side, phase after phase: whole walks first, then windows in their order, whatever their partition. Every
+ * slice runs under the lease of its partition, which is taken with its first slice and given back with its last. One that fails
+ * does not stop the others; an error that none could survive (credentials refused, service or database out of reach) and an
+ * interruption end the run: what is in flight ends, the rest is not begun. A partition that another run holds is waited for, last.
  */
 export async function runJob(
   streams: readonly Stream[],
@@ -63,7 +60,7 @@ export async function runJob(
   }
   for (const phase of phases) {
     if (signal.aborted) break
-    await runPhase(await resumeOpenFirst(deps.db, await phase()), job)
+    await runPhase(await resumeOpenFirst(deps.db, await phase(), deps.clock.now()), job)
   }
   return job.tally.result(signal.reason)
 }
@@ -95,7 +92,7 @@ interface Job {
 }
 
 async function runPhase(plans: readonly PartitionPlan[], job: Job): Promise<void> {
-  const { deps, tally } = job
+  const { deps, options, tally } = job
   const counts = new Map<StreamName, number>()
   for (const { stream, slices } of plans) counts.set(stream.name, (counts.get(stream.name) ?? 0) + slices.length)
   for (const [stream, slices] of counts) deps.report({ kind: 'stream.planned', stream, slices })
@@ -110,8 +107,10 @@ async function runPhase(plans: readonly PartitionPlan[], job: Job): Promise<void
     const free: OpenPartition[] = []
     const held: OpenPartition[] = []
     for (const partition of blocked) {
-      if (await takeLease(partition, job)) free.push(openPartition(await planRest(partition.plan, job), true))
-      else held.push(partition)
+      const rest = (await takeLease(partition, job)) ? await planRest(partition.plan, job) : undefined
+      if (rest === undefined) held.push(partition)
+      else if (rest.slices.length > 0) free.push(openPartition(rest, true))
+      else await options.leases.release(leaseOf(partition))
     }
     blocked = [...held, ...(await runPartitions(free, job))]
   }
@@ -123,7 +122,8 @@ async function runPhase(plans: readonly PartitionPlan[], job: Job): Promise<void
 }
 
 async function planRest(plan: PartitionPlan, { options, deps }: Job): Promise<PartitionPlan> {
-  const [rest] = await resumeOpenFirst(deps.db, [{ ...plan, slices: await options.planAgain(plan) }])
+  const slices = await options.planAgain(plan)
+  const [rest] = await resumeOpenFirst(deps.db, [{ ...plan, slices }], deps.clock.now())
   return rest ?? plan
 }
 
@@ -133,6 +133,7 @@ async function runPartitions(partitions: readonly OpenPartition[], job: Job): Pr
   // With few calls a day, one slice is ended before the next is begun.
   const isScarce = partitions.some(({ plan }) => plan.stream.isBudgeted)
   const queue = new PQueue({ concurrency: isScarce ? 1 : options.concurrency })
+  const turns = new Map(partitions.map((partition, turn) => [partition, turn]))
   const errors: unknown[] = []
 
   const own = async (partition: OpenPartition): Promise<boolean> => {
@@ -148,17 +149,17 @@ async function runPartitions(partitions: readonly OpenPartition[], job: Job): Pr
       if (result.scope === 'account') job.spent.add(slice.stream.name)
     } else if (result.kind === 'cut') {
       tally.addCut(slice, result.counts)
-      enqueue(result.parts, partition)
-      const cut = { stream: slice.stream.name, slice: sliceName(slice), parts: result.parts.length }
-      deps.report({ kind: 'slice.cut', ...cut })
+      await enqueue(result.parts.map((part) => ({ slice: part, partition })))
+      deps.report({ kind: 'slice.cut', stream: slice.stream.name, slice: sliceName(slice), parts: result.parts.length })
     } else if (hasCode(result.error, 'lease.lost')) {
       // Another may have it by now, as after a machine was asleep: what that one lands counts, and the rest is read after it.
       tally.addCut(slice, result.counts)
       partition.rest = 'put off'
     } else {
       if (recoveryFrom(result.error) === 'abort' || reach.isLost(result.error)) job.endRun(result.error)
-      const isStuck = isBudgeted === true && result.proof === 'failed'
-      if (isStuck || hasCode(result.error, 'paging.ignored')) partition.rest = 'given up'
+      const isStuck = (isBudgeted && result.proof === 'failed') || hasCode(result.error, 'paging.ignored')
+      // What is put off is planned again, whatever becomes of what was in flight.
+      if (isStuck && partition.rest !== 'put off') partition.rest = 'given up'
       options.onEnd?.(slice, result)
       tally.add(slice, result, deps.signal.aborted)
     }
@@ -178,7 +179,8 @@ async function runPartitions(partitions: readonly OpenPartition[], job: Job): Pr
     if (!isOurs) return
     if (partition.isPlannedUnderLease) return await runOne(slice, partition)
     partition.isPlannedUnderLease = true
-    enqueue((await planRest(partition.plan, job)).slices, partition)
+    const { slices } = await planRest(partition.plan, job)
+    await enqueue(slices.map((each) => ({ slice: each, partition })))
   }
   const begin = async (slice: Slice, partition: OpenPartition): Promise<void> => {
     try {
@@ -191,24 +193,26 @@ async function runPartitions(partitions: readonly OpenPartition[], job: Job): Pr
       errors.push(error)
     }
   }
-  const enqueue = (slices: readonly Slice[], partition: OpenPartition): void => {
-    partition.open += slices.length
-    for (const slice of slices)
-      void queue.add(async () => await begin(slice, partition), { priority: priorityOf(slice, options) })
+  // Sorted, for the queue begins with the first at once, and has no place to look for.
+  const enqueue = async (waiting: readonly { readonly slice: Slice; readonly partition: OpenPartition }[]) => {
+    const ranked = waiting.map(({ slice, partition }) => {
+      return { slice, partition, ...rankOf(slice, turns.get(partition), options.order) }
+    })
+    ranked.sort((a, b) => b.priority - a.priority || b.rank - a.rank)
+    for (const { partition } of ranked) partition.open++
+    for (const [index, { slice, partition, priority }] of ranked.entries()) {
+      if (index % 1000 === 999) await yieldToEventLoop()
+      void queue.add(async () => await begin(slice, partition), { priority })
+    }
   }
-  for (const partition of partitions) {
-    const { slices } = partition.plan
-    if (slices.length === 0) await options.leases.release(leaseOf(partition))
-    enqueue(partition.isPlannedUnderLease ? slices : slices.slice(0, 1), partition)
-  }
+  const planned = partitions.flatMap((partition) => {
+    const count = partition.isPlannedUnderLease ? undefined : 1
+    return partition.plan.slices.slice(0, count).map((slice) => ({ slice, partition }))
+  })
+  await enqueue(planned)
   await queue.onIdle()
   if (errors.length > 0) throw errors[0]
   return partitions.filter(({ rest }) => rest === 'put off')
-}
-
-function priorityOf({ window, pagesRead = 0 }: Slice, { order = 'newest-first' }: JobOptions): number {
-  if (window === undefined || pagesRead > 0) return Number.MAX_SAFE_INTEGER
-  return order === 'newest-first' ? window.to : -window.to
 }
 
 /** Of few calls a day, none goes to what another run has landed between the plan and the lease: there it is planned under that. */
@@ -243,8 +247,4 @@ function lockedOut({ stream, partition }: Slice, waitedMs: number): EndedSlice {
   const name = { stream: stream.name, partition: partitionKey(partition) }
   const message = `${name.stream} ${name.partition}: another run has held it for ${Math.round(waitedMs / 60_000)} minutes; see \`livehouse status\``
   return failedBy(new LivehouseError('slice.locked', message, { ...name, waitedMs }))
-}
-
-function failedBy(error: unknown): EndedSlice {
-  return { kind: 'ended', proof: 'failed', counts: noCounts, error, found: undefined, hasNewHeaders: false }
 }

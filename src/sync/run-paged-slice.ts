@@ -1,10 +1,15 @@
 import { describeList } from '../core/page.ts'
-import { hasCode } from '../core/errors.ts'
+import { hasCode, LivehouseError } from '../core/errors.ts'
 import type { Counts } from '../core/outcome.ts'
 import { isGreen, partitionKey } from '../core/slice.ts'
-import { DAY } from '../core/wall-clock.ts'
 import { executeTogether, recordSlice, type SliceRecord } from '../ledger/slices.ts'
-import { closeOpenSlice, type OpenSlice, readOpenSlice, saveOpenSlice } from '../ledger/open-slices.ts'
+import {
+  closeOpenSlice,
+  isRefusedForDays,
+  type OpenSlice,
+  readOpenSlice,
+  saveOpenSlice,
+} from '../ledger/open-slices.ts'
 import { createBatchLoader } from './batch-loader.ts'
 import { acceptShortfall, compareWithEarlier, type HeldVerdict } from './compare-with-earlier.ts'
 import { openReading } from './open-reading.ts'
@@ -28,16 +33,14 @@ export interface WaitingSlice {
   readonly resumesAt: string
 }
 
-/** What has not come on for so long, though it was asked for, lies too deep in its list. */
-const LONGEST_REST_MS = 3 * DAY * 1000
-
 /**
  * Extracts a slice of which only some calls a day may be made (API 4.6): page by page, each committed together with how far the
  * reading has come, over as many runs and days as it takes. An empty page ends it, and nothing else.
  *
  * A run that goes on with it looks first at the page where the one before it stopped. Where that no longer holds what it held, rows
  * have moved between what was read and what was not: the slice is cut in two, and read anew, so that a list that keeps
- * moving is read in parts that fit in a day. So is one of which the next page is refused for days.
+ * moving is read in parts that fit in a day. So is one of which a later page is refused for days: it lies too deep. Where the
+ * first page is, or there is no half, the slice fails in the words of the service; each day asks once more.
  */
 export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice | CutSlice | WaitingSlice> {
   const { db, clock, timeZone, runId } = deps
@@ -48,9 +51,10 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
   // By the earlier clock, since it may end when that shows more.
   const startedAt = new Date(Math.min(clock.now(), deps.claimableMs()))
   const open = await readOpenSlice(db, place.stream, place.partition)
-  const begun = open && isThis(open, slice) ? open : beginSlice(slice, startedAt)
+  const known = open && isThis(open, slice) ? open : beginSlice(slice, startedAt)
+  const begun = known.pagesRead > 0 ? known : { ...beginSlice(slice, startedAt), refused: known.refused }
   /** What has been committed. */
-  let state = begun
+  let state: OpenSlice = begun
   let received = 0
   let quarantined = 0
   let degraded = 0
@@ -129,11 +133,18 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
     if (!hasCode(error, 'api.budgetSpent')) return end('failed', await recordFailure(slice, error, log, deps))
     // Without a cause nothing was asked: livehouse itself has counted the calls.
     const isRefused = error.cause !== undefined
-    const [half] = halvesOf(slice)
-    if (isRefused && half && state === begun && clock.now() - begun.readAt.getTime() >= LONGEST_REST_MS) {
-      const next = { ...beginSlice(half, startedAt), readAt: new Date(clock.now()) }
+    if (isRefused) {
+      const { refused, pagesRead } = state
+      const page = pagesRead + 1
+      state = { ...state, refused: refused?.page === page ? refused : { page, since: new Date(clock.now()) } }
+      const isForDays = isRefusedForDays(state, clock.now())
+      const [half, other] = halvesOf(slice)
+      const isTooDeep = isForDays && pagesRead > 0 && other !== undefined
+      const next = isTooDeep && half ? { ...beginSlice(half, startedAt), refused } : upToNow()
       const saved = await writeFailure(slice, error, async (trx) => await saveOpenSlice(trx, place, next), deps)
       if (saved !== error) return end('failed', saved)
+      const failure = isForDays && !isTooDeep ? refusedForDays(error.cause, state.refused?.since) : undefined
+      if (failure !== undefined) return end('failed', await recordFailure(slice, failure, log, deps))
     }
     const { scope, resumesAt } = error.details
     log.wait(isRefused ? 'slice.refused' : 'slice.waiting', counts(), {
@@ -142,6 +153,17 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
     })
     return { kind: 'waiting', counts: counts(), scope, resumesAt }
   }
+}
+
+function refusedForDays(cause: unknown, since: Date | undefined): unknown {
+  if (!(cause instanceof LivehouseError)) return cause
+  const advice =
+    'it is not that the calls of a day are spent. Each day asks once more; leave out what is refused for good'
+  return new LivehouseError(
+    cause.code,
+    `${cause.message}: refused since ${since?.toISOString()}, so ${advice}`,
+    cause.details,
+  )
 }
 
 /** Newest first. One of a minute is read anew as it is. */

@@ -1,4 +1,4 @@
-import type { Counts } from '../core/outcome.ts'
+import { type Counts, noCounts } from '../core/outcome.ts'
 import { isGreen, type Proof } from '../core/slice.ts'
 import { nothingEarlier } from '../ledger/earlier-readings.ts'
 import { createBatchLoader } from './batch-loader.ts'
@@ -24,6 +24,10 @@ export interface EndedSlice {
   readonly found: FoundRows | undefined
   /** Whether the headers of a questionnaire are not what they were: all of it is to be read again. */
   readonly hasNewHeaders: boolean
+}
+
+export function failedBy(error: unknown): EndedSlice {
+  return { kind: 'ended', proof: 'failed', counts: noCounts, error, found: undefined, hasNewHeaders: false }
 }
 
 /** It was too large: nothing of it has been written. */

@@ -23,8 +23,10 @@ export interface Slice {
   readonly backfillId?: string
   /** Whether it has more pages than a slice may have; undefined where that is not known. */
   readonly isLong?: boolean | undefined
-  /** So many of its pages have landed: it goes before all others. */
+  /** So many of its pages have landed, where it has been begun: it goes before the others of its partition. */
   readonly pagesRead?: number
+  /** Whether its next page is refused for days: then it waits for the turn of its partition. */
+  readonly isRefused?: boolean
   /** How old rows must be to be covered; as everywhere when not given. */
   readonly settleSeconds?: number
   /** How long its rows may still change; as the stream says when not given. */

@@ -1,10 +1,13 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { ledger } from '../../src/cli/ledger.ts'
+import { sync } from '../../src/cli/sync.ts'
 import { migrateDown, migrateUp } from '../../src/store/migrate.ts'
 import { streams } from '../../src/streams/registry.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { readRowVersions } from '../helpers/row-versions.ts'
 import { startPipeline } from '../helpers/start-pipeline.ts'
+import { startV1Account } from '../helpers/v1-account.ts'
 
 test('the first sync makes the tables equal to what the service has, value by value', async () => {
   await using pipeline = await startPipeline({ viewers: 250 })
@@ -57,4 +60,15 @@ test('a service whose clock is behind ours covers only what its own clock had sh
     from livehouse_ops.slices group by partition`.execute(database.db)
   expect(rows).toHaveLength(2)
   for (const { until } of rows) expect(Number(until)).toBeLessThanOrEqual(behindMs - 300_000)
+})
+
+test('the newest range of every channel goes before an older gap of any', async () => {
+  await using account = await startV1Account()
+  const records = ['--streams', 'watch_records']
+  expect(await account.run(sync, records)).toMatchObject({ code: 0 })
+  await account.run(ledger, ['forget', '--from', '2018-10-01', '--to', '2018-10-02', ...records])
+  const before = account.emulator.calls.length
+  expect(await account.run(sync, records, { LIVEHOUSE_CONCURRENCY: '1' })).toMatchObject({ code: 0 })
+  const [first, second] = account.emulator.calls.slice(before).filter(({ params }) => 'start_time' in params)
+  expect(first?.channelId).not.toBe(second?.channelId)
 })

@@ -1,11 +1,19 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
+import type { Command } from '../../src/cli/command.ts'
+import { sync } from '../../src/cli/sync.ts'
+import { parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
 import { openDatabase } from '../../src/store/pool.ts'
 import { errorsObject, jsonBody, refusal, status } from '../helpers/fault-effects.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
+import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 import { startV1Account, V1_BACKFILL, type V1Account } from '../helpers/v1-account.ts'
+
+const DAY_MS = 86_400_000
 
 let account: V1Account
 beforeEach(async () => {
@@ -13,8 +21,8 @@ beforeEach(async () => {
 })
 afterEach(async () => await account[Symbol.asyncDispose]())
 
-async function run() {
-  const { code, printed, error } = await account.run(backfill, [...V1_BACKFILL, '--json'])
+async function run(verb: Command = backfill, argv: readonly string[] = V1_BACKFILL, settings = {}) {
+  const { code, printed, error } = await account.run(verb, [...argv, '--json'], settings)
   expect(error).toBeUndefined()
   return { code, json: JSON.parse(printed.join('')) }
 }
@@ -42,23 +50,103 @@ test.each<[string, FaultEffect]>([
   await expectTruth(account, ['watch_records_v1'])
 })
 
-test('a channel that is refused every day keeps no other from its calls', async () => {
+test('a channel that is refused every day keeps no other from its calls, and fails from the third day on, in words', async () => {
   account.setRecords(450, 1250)
   const [refused = '', other = ''] = account.emulator.channelIds
   account.emulator.faults.push({ effect: status(404), endpoint: 'userRecords', channelId: refused })
   const ends = []
-  for (let day = 1; day <= 5; day++) {
+  for (let day = 1; day <= 6; day++) {
     ends.push(await run())
     account.nextDay()
   }
-  // It waits for calls that the service gives, and each day it is asked for one.
-  expect(ends.map(({ code }) => code)).toEqual([4, 4, 4, 4, 4])
+  // Asked for on the first day, and on the third and those after it, when the other has been read.
+  expect(ends.map(({ code }) => code)).toEqual([4, 4, 4, 3, 3, 3])
+  expect(ends[3]?.json.errors).toMatchObject([
+    {
+      partition: `channel=${refused}`,
+      code: 'api.status',
+      message: expect.stringMatching(/404.*refused since 2026-11-/),
+    },
+  ])
   const pages = account.callsOn46().filter(({ channelId }) => channelId === other)
   expect(pages.at(-1)?.page).toBe(14)
 
   account.emulator.faults.splice(0)
   expect(await run()).toMatchObject({ code: 0 })
   await expectTruth(account, ['watch_records_v1'])
+})
+
+test('nor does one whose missing range is newer', async () => {
+  account.setRecords(450, 1250)
+  const [refused = '', other = ''] = account.emulator.channelIds
+  account.emulator.faults.push({ effect: status(404), endpoint: 'userRecords', channelId: refused })
+  const path = join(createTemporaryFolder('csv'), 'channels.csv')
+  writeFileSync(path, `channel_id,until\n${refused},\n${other},2018-12-01\n`)
+  for (let day = 1; day <= 4; day++) {
+    await run(sync, ['--streams', 'watch_records_v1'], { LIVEHOUSE_CHANNELS: `@${path}` })
+    account.nextDay()
+  }
+  const pages = account.callsOn46().filter(({ channelId }) => channelId === other)
+  expect(pages.at(-1)?.page).toBe(14)
+})
+
+test('a pause of days is no refusal: after it one refusal costs no page that was read', async () => {
+  account.setRecords(1250)
+  await run()
+  account.clock.nowMs += 4 * DAY_MS
+  account.emulator.faults.push({ effect: status(429), endpoint: 'userRecords', times: 1 })
+  expect((await run()).code).toBe(4)
+  account.nextDay()
+  expect((await run()).code).toBe(0)
+  const [channelId] = account.emulator.channelIds
+  const pages = account.callsOn46().flatMap((call) => (call.channelId === channelId ? [call.page] : []))
+  expect(pages.slice(9)).toEqual([10, 10, 10, 11, 12, 13, 14])
+  await expectTruth(account, ['watch_records_v1'])
+})
+
+test('the half of a list that lies too deep goes before what is newer of its channel', async () => {
+  account.setRecords(450, 0)
+  const [deep = ''] = account.emulator.channelIds
+  account.emulator.faults.push({ effect: status(400), endpoint: 'userRecords', channelId: deep, page: 4 })
+  const settings = { LIVEHOUSE_CHANNELS: deep, LIVEHOUSE_V1_BUDGET: '3' }
+  const syncOnce = async () => await run(sync, ['--streams', 'watch_records_v1'], settings)
+  for (let day = 1; day <= 5; day++) {
+    await syncOnce()
+    account.nextDay()
+  }
+  // Enough for all calls of a day.
+  const [channel] = account.emulator.world.channels.values()
+  const [old] = channel?.oldRecords.rows ?? []
+  const enteredAt = wallTimeAt(account.clock.nowMs - DAY_MS, 'Asia/Shanghai')
+  const young = Array.from({ length: 250 }, (_, index) => ({
+    recordId: `77${index}`,
+    enteredAt,
+    leftAt: enteredAt + 60,
+  }))
+  if (old) channel?.oldRecords.add(...young.map((times) => ({ ...old, ...times })))
+  const before = account.callsOn46().length
+  await syncOnce()
+  const [first] = account.callsOn46().slice(before)
+  expect(String(first?.params['end_time'])).toMatch(/^2026-11-1/)
+  expect(String(first?.params['start_time'])).toMatch(/^202[01]/)
+})
+
+test('one minute that lies too deep is not begun anew without end: it fails, with the words of the service', async () => {
+  account.setRecords(150)
+  const [channel] = account.emulator.world.channels.values()
+  const enteredAt = parseWallTime('2018-09-01 23:59:00') ?? 0
+  for (const row of channel?.oldRecords.rows.slice() ?? []) {
+    channel?.oldRecords.replace(row, { ...row, enteredAt, leftAt: enteredAt + 30 })
+  }
+  account.emulator.faults.push({ effect: status(400), endpoint: 'userRecords', page: 2 })
+  const oneDay = ['--from', '2018-09-01', '--to', '2018-09-02', '--streams', 'watch_records_v1']
+  let last = await run(backfill, oneDay)
+  for (let runs = 1; last.code === 4; runs++) {
+    expect(runs).toBeLessThan(40)
+    account.clock.nowMs += 3 * DAY_MS
+    last = await run(backfill, oneDay)
+  }
+  expect(last).toMatchObject({ code: 3, json: { errors: [{ code: 'api.status' }] } })
 })
 
 test('a list of which the service refuses far pages is read in parts, and keeps no other from its calls', async () => {

@@ -184,5 +184,7 @@ export interface LedgerTables {
     run_id: BigInteger
     started_at: Instant
     read_at: Instant
+    refused_since: OptionalInstant
+    refused_page: number | null
   }
 }
