@@ -129,14 +129,14 @@ const budgets: Readonly<Record<string, number>> = {
   service: 2150,
   store: 3050,
   streams: 750,
-  sync: 5400,
+  sync: 5450,
   transform: 400,
   web: 3400,
   // The files beside the folders.
   '': 400,
 }
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 35_500, test: 24_350 }
+const MOST_LINES = { src: 35_500, test: 24_450 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
