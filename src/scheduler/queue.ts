@@ -139,10 +139,13 @@ export class Queue implements AsyncDisposable {
     await this.#boss.fail(name, id, { message })
   }
 
-  /** Another attempt may follow at once: this one was only stopped. */
+  /** Another attempt may follow at once: this one was only stopped. In between, nobody sees it as cancelled. */
   async giveBack(name: QueueName, { id }: Attempt): Promise<void> {
-    await this.#boss.cancel(name, id)
-    await this.#boss.resume(name, id)
+    await this.#db.transaction().execute(async (trx) => {
+      const options = { db: fromKysely(trx) }
+      await this.#boss.cancel(name, id, options)
+      await this.#boss.resume(name, id, options)
+    })
   }
 
   /** Nobody begins them, and their workers hear of it from `renew`. */
