@@ -44,7 +44,7 @@ export async function extractUnkeyed(
   let earlier: readonly string[] | undefined
 
   for (let attempt = 1; ; attempt++) {
-    const { pages, doubt, unread } = stream.isCounted
+    const { pages, doubt, unread, isEndUnknown }: ListReading = stream.isCounted
       ? await readCountedList(reading)
       : await readList(reading, isTooLong)
     const walk = startWalk(stream, reading.readItem)
@@ -56,7 +56,8 @@ export async function extractUnkeyed(
     if (unread !== undefined) return { kind: 'unread', cause: unread, rows }
     const kept = rows.filter((row) => window === undefined || isInWindow(row[identity.timeColumn], window, timeZone))
     const summary = walk.summary()
-    const contents = doubt === undefined || stream.isCounted ? undefined : kept.map(jsonText).sort()
+    const mayBeWhole = doubt !== undefined && !stream.isCounted && isEndUnknown !== true
+    const contents = mayBeWhole ? kept.map(jsonText).sort() : undefined
     const verdict = judgeReading(summary, isSameOnceEach(contents, earlier) ? undefined : doubt)
     earlier = contents
     const isOneAnswer = pages.length < 2 && summary.received < reading.pages.pageSize
@@ -80,8 +81,8 @@ export async function extractUnkeyed(
 }
 
 /**
- * Whether two readings in a row hold the same rows of the window, none of them twice: what moved lies beside it, in the minute more
- * that is asked for.
+ * Whether two readings in a row, both to the end of the list, hold the same rows of the window, none of them twice: what moved lies
+ * beside it, in the minute more that is asked for.
  */
 function isSameOnceEach(contents: readonly string[] | undefined, earlier: readonly string[] | undefined): boolean {
   return contents !== undefined && isSameJson(contents, earlier) && new Set(contents).size === contents.length

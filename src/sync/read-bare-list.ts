@@ -18,6 +18,8 @@ export interface ListReading {
   readonly pages: readonly Page[]
   /** Why the list is to be read again; undefined for a clean reading. */
   readonly doubt: string | undefined
+  /** Whether nothing shows where it ends: what lies behind has not come, however often it is read so. */
+  readonly isEndUnknown?: boolean
   /** Why its end was not reached, so that the window has to be cut: it is too long to be held, or a page was refused. */
   readonly unread?: 'too long' | RefusedPage
 }
@@ -49,7 +51,8 @@ export async function readBareList(
       const meaning = await lookBehind(reading, pages, next)
       if (meaning === 'end') break
       if (isRefused) return refused(reading, pages, next)
-      if (meaning === 'unknown') return { pages, doubt: `page ${number} is the one before it again` }
+      if (meaning === 'unknown')
+        return { pages, doubt: `page ${number} is the one before it again`, isEndUnknown: true }
       repeats++
       if (repeats > MOST_REPEATS) throw pageIgnored(reading, next, number, number - repeats)
     } else repeats = 0

@@ -3,11 +3,13 @@ import { describe, expect, test } from 'vitest'
 import { down, up } from '../../migrations/0028-rows-by-minute.ts'
 import { backfill } from '../../src/cli/backfill.ts'
 import { sync } from '../../src/cli/sync.ts'
+import { parseWallTime } from '../../src/core/wall-clock.ts'
 import { changedRows } from '../helpers/fault-effects.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import type { Signup } from '../../src/emulator/world/world.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+import { clampedTo } from '../helpers/worlds/furnish.ts'
 
 const DAY_MS = 86_400_000
 const streams = ['--streams', 'gifts,questionnaires,signups']
@@ -51,6 +53,32 @@ test('headers that are edited while nobody signs up are noticed, and all signups
   const { printed } = await run(sync, [...streams, '--json'])
   expect(JSON.parse(printed.join()).streams.signups).toMatchObject({ updated: rows.length, inserted: 0, removed: 0 })
   await expectTruth(account, ['questionnaires', 'signups'])
+})
+
+test('equal gifts beside a range, behind which the service shows nothing, are no end of it: none is missed or marked', async () => {
+  await using account = await startAccount({ viewers: 5 })
+  const { emulator, run, clock } = account
+  const [first, ...others] = emulator.world.channels.values()
+  const [gift] = first?.gifts.rows ?? []
+  if (!first || !gift) throw new Error('no gift')
+  for (const { gifts } of [first, ...others]) for (const row of gifts.rows.slice()) gifts.remove(row)
+  emulator.faults.push({ effect: clampedTo(3), endpoint: 'giftRunning' })
+  Object.assign(emulator.switches, { beyondLastPage: 'error', giftOrder: 'time-desc' })
+  const midnight = parseWallTime('2026-11-20') ?? 0
+  const give = (count: number, givenAt: number) =>
+    first.gifts.add(...Array.from({ length: count }, () => ({ ...gift, type: 'cash' as const, givenAt })))
+  const read = async () => {
+    clock.nowMs += 2 * 3_600_000
+    const { code } = await run(backfill, ['--from', '2026-11-18', '--to', '2026-11-20', '--streams', 'gifts'])
+    return [code, (await readCounts(account)).gifts]
+  }
+  give(2, midnight - 9000)
+  expect(await read()).toEqual([0, 2])
+  give(1, midnight - 20_000)
+  give(10, midnight + 20)
+  for (let time = 0; time < 3; time++) expect(await read()).toEqual([3, 3])
+  Object.assign(emulator.switches, { beyondLastPage: 'empty' })
+  expect(await read()).toEqual([0, 3])
 })
 
 describe('the time of a gift or a signup', () => {
