@@ -22,7 +22,8 @@ export interface AccessTokenOptions {
   readonly secrets: Secrets
 }
 
-const NAME = 'GET token'
+/** How messages and errors name it. */
+export const TOKEN_CALL = 'GET token'
 /** API 3.1, where the answer's own `expire_time` cannot be read. */
 const USUAL_VALIDITY_SECONDS = 7200
 /** Ten years, for ever: dates beyond the calendar fit into no column. */
@@ -57,16 +58,16 @@ export function createTokenRequest(
 /** Who answers success without a token issues them all the same; any other answer is none of a token service. */
 function withoutToken({ json }: Answer, options: AccessTokenOptions, cause: unknown): LivehouseError {
   const isSuccess = z.object({ errcode: z.literal([1000, '1000']) }).safeParse(json).success
-  if (!isSuccess) return wrongAddress(`${NAME}: the answer holds no access_token`, options, cause)
+  if (!isSuccess) return wrongAddress(`${TOKEN_CALL}: the answer holds no access_token`, options, cause)
   const reason = 'errcode 1000 without an access_token'
-  const message = `${NAME}: the answer is ${reason}: trouble of the service; the next run asks again`
-  return new LivehouseError('api.noToken', message, { call: NAME, code: 1000, reason }, { cause })
+  const message = `${TOKEN_CALL}: the answer is ${reason}: trouble of the service; the next run asks again`
+  return new LivehouseError('api.noToken', message, { call: TOKEN_CALL, code: 1000, reason }, { cause })
 }
 
 function tokenCall({ appId, appSecret }: Credentials): Call {
   return {
     endpoint: 'token',
-    name: NAME,
+    name: TOKEN_CALL,
     method: 'GET',
     host: 'auth',
     path: '/v2/oauth2/token',
@@ -111,10 +112,10 @@ function asTokenError(error: unknown, options: AccessTokenOptions): unknown {
   const { reason } = error.details
   const advice = 'the app id and secret are not accepted; check LIVEHOUSE_APP_ID and LIVEHOUSE_APP_SECRET'
   const message = `${error.message}: ${advice}`
-  return new LivehouseError('api.credentialsRefused', message, { call: NAME, reason }, { cause: error })
+  return new LivehouseError('api.credentialsRefused', message, { call: TOKEN_CALL, reason }, { cause: error })
 }
 
 function wrongAddress(found: string, { authUrl }: AccessTokenOptions, cause: unknown): LivehouseError {
   const message = `${found}: nothing issues tokens at LIVEHOUSE_AUTH_URL, which is ${authUrl}; check it`
-  return new LivehouseError('api.wrongAuthUrl', message, { call: NAME, reason: found }, { cause })
+  return new LivehouseError('api.wrongAuthUrl', message, { call: TOKEN_CALL, reason: found }, { cause })
 }

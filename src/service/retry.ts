@@ -2,10 +2,11 @@ import type { Clock } from '../core/clock.ts'
 import { hasCode, LivehouseError, recoveryOf } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
 import type { CallContext } from '../core/page.ts'
+import { TOKEN_CALL } from './access-token.ts'
 import type { Call } from './send.ts'
 
 const MOST_ATTEMPTS: Readonly<Record<Call['repeat'], number>> = { read: 5, idempotent: 5, once: 2, never: 1 }
-/** An errcode that the spec does not name may pass: reads, and calls that wait for a token, are made this often. */
+/** An errcode that the spec does not name may pass: reads, and the one for a token that a call waits for, are made this often. */
 const MOST_REFUSED_ATTEMPTS = 3
 const FIRST_WAIT_MS = 500
 const LONGEST_WAIT_MS = 30_000
@@ -38,6 +39,8 @@ export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
   return async (call, context) => {
     let isRenewed = false
     let failures = 0
+    /** A call that waits for a token has not left yet: these use up none of its own attempts. */
+    let tokenFailures = 0
     let refusedSinceMs: number | undefined
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -46,16 +49,20 @@ export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
         context.signal.throwIfAborted()
         if (!(error instanceof LivehouseError)) throw error
         const canRenew: boolean = !isRenewed && hasCode(error, 'api.unauthorized') && error.details.isRenewable === true
-        const isRefused: boolean = hasCode(error, 'api.rateLimited') && MOST_ATTEMPTS[call.repeat] > 2
+        const isOfToken = call.name !== TOKEN_CALL && 'call' in error.details && error.details.call === TOKEN_CALL
+        const repeat = isOfToken ? 'read' : call.repeat
+        const isRefused: boolean = hasCode(error, 'api.rateLimited') && MOST_ATTEMPTS[repeat] > 2
         refusedSinceMs = isRefused ? (refusedSinceMs ?? clock.now()) : undefined
-        if (!canRenew && !isRefused) failures += 1
+        if (isOfToken && !isRefused) tokenFailures += 1
+        else if (!canRenew && !isRefused) failures += 1
+        const used = isOfToken ? tokenFailures : failures
         const isOver =
           refusedSinceMs === undefined
-            ? failures >= mostAttempts(call, error)
+            ? used >= mostAttempts(repeat, error)
             : clock.now() + askedWait(error) - refusedSinceMs >= longestRefusedMs
         if (isOver && !canRenew) throw finalError(error, attempt)
         isRenewed ||= canRenew
-        const waitMs = canRenew ? 0 : waitBefore(error, Math.max(1, failures), random)
+        const waitMs = canRenew ? 0 : waitBefore(error, Math.max(1, used), random)
         log.debug('call.retry', { call: call.name, attempt, code: error.code, waitMs })
         warnOfStorm(error)
         await clock.sleep(waitMs, context.signal)
@@ -64,8 +71,7 @@ export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
   }
 }
 
-function mostAttempts({ repeat }: Pick<Call, 'repeat'>, error: LivehouseError): number {
-  // The call itself has not left yet.
+function mostAttempts(repeat: Call['repeat'], error: LivehouseError): number {
   if (hasCode(error, 'api.noToken')) return MOST_REFUSED_ATTEMPTS
   if (hasCode(error, 'api.refused')) return repeat === 'read' ? MOST_REFUSED_ATTEMPTS : 1
   return isPassing(error) ? MOST_ATTEMPTS[repeat] : 1

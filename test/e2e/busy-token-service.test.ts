@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
+import { backfill } from '../../src/cli/backfill.ts'
 import { sync } from '../../src/cli/sync.ts'
-import { errcode } from '../helpers/fault-effects.ts'
+import { connectionReset, errcode, status } from '../helpers/fault-effects.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
 
 /** With an app id and secret in place of the fixed token, and `times` answers of a token service that is busy. */
 async function syncBusy(account: TestAccount, times?: number) {
@@ -11,19 +13,36 @@ async function syncBusy(account: TestAccount, times?: number) {
 }
 
 async function syncWithSecret({ emulator, run }: TestAccount, authUrl: string) {
-  return await run(sync, ['--json'], {
-    LIVEHOUSE_API_TOKEN: '',
-    LIVEHOUSE_AUTH_URL: authUrl,
-    LIVEHOUSE_APP_ID: emulator.appId,
-    LIVEHOUSE_APP_SECRET: emulator.appSecret,
-  })
+  return await run(sync, ['--json'], withSecret(emulator, authUrl))
 }
+
+const withSecret = ({ appId, appSecret }: TestAccount['emulator'], authUrl: string) => ({
+  LIVEHOUSE_API_TOKEN: '',
+  LIVEHOUSE_AUTH_URL: authUrl,
+  LIVEHOUSE_APP_ID: appId,
+  LIVEHOUSE_APP_SECRET: appSecret,
+})
 
 test('a token service that is busy for a moment is asked again, and the run loses nothing by it', async () => {
   await using account = await startAccount()
   expect(await syncBusy(account, 2)).toMatchObject({ code: 0 })
   await expectTruth(account)
 })
+
+test.each([errcode(5000, 'system busy'), status(503)])(
+  '$name uses up no attempt of a call of version 1',
+  async (effect) => {
+    await using account = await startV1Account()
+    const { emulator, run } = account
+    account.setRecords(50)
+    emulator.faults.push({ effect, endpoint: 'token', times: 2 })
+    emulator.faults.push({ effect: connectionReset(), endpoint: 'userRecords', times: 1 })
+    expect(await run(backfill, V1_BACKFILL, withSecret(emulator, emulator.authUrl))).toMatchObject({ code: 0 })
+    // The lost one, a page, and the empty one that each of two channels ends with.
+    expect(account.callsByDay()).toEqual([4])
+    await expectTruth(account, ['watch_records_v1'])
+  },
+)
 
 test('one that stays busy ends the run as trouble of the service, not as refused credentials', async () => {
   await using account = await startAccount()
