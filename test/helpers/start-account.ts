@@ -18,10 +18,10 @@ export interface TestAccount extends AsyncDisposable {
   ) => Promise<VerbRun>
 }
 
-export async function startAccount({ isMigrated = true, viewers = 60 } = {}): Promise<TestAccount> {
+export async function startAccount({ isMigrated = true, channels = 2, viewers = 60 } = {}): Promise<TestAccount> {
   const clock = createFakeClock({ startMs: FIXED_NOW, isAutomatic: true })
   const database = await createTestDatabase({ isMigrated })
-  const emulator = await startEmulator({ channels: 2, viewers, clock })
+  const emulator = await startEmulator({ channels, viewers, clock })
   return {
     emulator,
     database,
