@@ -8,7 +8,16 @@ import manifest from '../package.json' with { type: 'json' }
 import lock from '../package-lock.json' with { type: 'json' }
 
 /** Those that ask for no more than to be named. */
-const licences = new Set(['MIT', 'ISC', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD', 'BlueOak-1.0.0'])
+const licences = new Set([
+  'MIT',
+  'ISC',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  '0BSD',
+  'BlueOak-1.0.0',
+  '(MIT OR CC0-1.0)',
+])
 
 const root = join(import.meta.dirname, '..')
 const folder = join(root, 'release')
