@@ -2,7 +2,9 @@ import { type Kysely, sql } from 'kysely'
 
 /** What is read over days keeps since when it is refused: neither a pause nor one refusal is taken for days of them. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  await sql`ALTER TABLE livehouse_ops.open_slices ADD COLUMN refused_since timestamptz, ADD COLUMN refused_page integer`.execute(db)
+  await sql`ALTER TABLE livehouse_ops.open_slices ADD COLUMN refused_since timestamptz, ADD COLUMN refused_page integer`.execute(
+    db,
+  )
   await sql`COMMENT ON COLUMN livehouse_ops.open_slices.refused_since IS
     'When the service first refused a page that has not come since; NULL where it has not'`.execute(db)
   await sql`COMMENT ON COLUMN livehouse_ops.open_slices.refused_page IS
