@@ -53,7 +53,7 @@ const rules: Rules = {
     'pg-copy-streams': ['store'],
     pino: ['log.ts'],
     'prom-client': ['web'],
-    'string-width': ['service', 'cli'],
+    'string-width': ['cli'],
     undici: ['service/http.ts'],
     zod: ['config', 'ledger', 'scheduler', 'service', 'store', 'sync'],
   },

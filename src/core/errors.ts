@@ -7,7 +7,7 @@ export interface ErrorDetails {
   'usage.invalid': { readonly problems: readonly string[] }
   /** A setting; `problems` name the variable, what was given (never a secret) and what it should be. */
   'config.invalid': { readonly problems: readonly string[] }
-  /** A request that the spec forbids, found before it is made (API 4.2 to 4.4). */
+  /** A request that cannot be put together, found before it is made. */
   'api.invalidRequest': { readonly call: string; readonly rule: string; readonly given: string }
   /** No connection: name resolution, refused, reset, TLS. */
   'api.unreachable': { readonly call: string; readonly reason: string }
@@ -38,7 +38,7 @@ export interface ErrorDetails {
   'api.refused': { readonly call: string; readonly code: number | string; readonly reason: string }
   /** A body that is empty, cut or not JSON. */
   'api.badBody': { readonly call: string; readonly reason: string }
-  /** A body that asking again would not mend: too large, or compressed although it was asked for unencoded. */
+  /** A body that asking again would not change: too large, or compressed although it was asked for unencoded. */
   'api.bodyRefused': { readonly call: string; readonly reason: string }
   /** JSON of another shape than the spec's, such as an object where an array belongs. */
   'api.badShape': { readonly call: string; readonly reason: string }
@@ -136,7 +136,7 @@ export const recoveryOf: Readonly<Record<ErrorCode, Recovery>> = {
 }
 
 /**
- * The one error class. The message says what failed with the value that shows it and how to mend it, never a secret.
+ * The one error class. The message says what failed with the value that shows it and how to repair it, never a secret.
  * Match on `code`, never on the text.
  */
 export class LivehouseError<Code extends ErrorCode = ErrorCode> extends Error {

@@ -1,7 +1,8 @@
+import { LivehouseError } from '../core/errors.ts'
 import { describeList, type ListRequest, type PageRequest } from '../core/page.ts'
 import { endpointOf } from '../core/stream.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
-import { type Call, invalidRequest } from './send.ts'
+import type { Call } from './send.ts'
 
 /** Where 4.8 and 4.9 expect their parameters. */
 export type ListPlace = 'query' | 'body'
@@ -45,7 +46,9 @@ export function listCall(request: PageRequest, place: ListPlace = 'query'): Call
  */
 export function channelIn(channelId = '', name: string): string {
   if (/^[\w-]+$/.test(channelId)) return channelId
-  throw invalidRequest(name, 'a channel id consists of letters, digits, - and _', channelId)
+  const [rule, given] = ['a channel id consists of letters, digits, - and _', JSON.stringify(channelId.slice(0, 100))]
+  const message = `${name}: ${rule}, but ${given} was given; no call was made`
+  throw new LivehouseError('api.invalidRequest', message, { call: name, rule, given })
 }
 
 function partsOf({ stream, partition }: ListRequest): Readonly<Record<string, string>> {

@@ -1,4 +1,3 @@
-import { LivehouseError } from '../core/errors.ts'
 import type { CallContext } from '../core/page.ts'
 
 /** One call to the service as data: what to ask, how to authorise it, and whether it may be made again. */
@@ -41,16 +40,8 @@ export interface Answer {
  */
 export type Send = (call: Call, context: CallContext) => Promise<Answer>
 
-/** A request that the spec forbids; nothing was sent. `given` is the value that breaks the rule. */
-export function invalidRequest(
-  call: string,
-  rule: string,
-  given: string | number | undefined,
-): LivehouseError<'api.invalidRequest'> {
-  const shown = given === undefined ? 'nothing' : `"${String(given).slice(0, 100)}"`
-  return new LivehouseError('api.invalidRequest', `${call}: ${rule}, but ${shown} was given; no call was made`, {
-    call,
-    rule,
-    given: shown,
-  })
+/** The parameters that are given, by the names of the spec. */
+export function onlyGiven<Value>(parameters: Readonly<Record<string, Value | undefined>>): Record<string, Value> {
+  const given = Object.entries(parameters)
+  return Object.fromEntries(given.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 }

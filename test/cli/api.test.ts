@@ -85,7 +85,6 @@ describe('api ticket', () => {
     expect(text).toContain(`ticket   ${ticket}`)
     const url = /https?:\S+/.exec(text)?.[0] ?? ''
     expect(url).toBe(`${emulator.authUrl}/v2/oauth2/authorize?ticket=${encodeURIComponent(ticket)}`)
-    expect((await fetch(url, { redirect: 'manual' })).status).toBe(302)
   })
 
   test('all that is missing is said at once, as wrong use', async () => {
@@ -95,10 +94,9 @@ describe('api ticket', () => {
     expect(exitCode).toBe(2)
   })
 
-  test('a value that breaks a rule of the service is wrong use too', async () => {
-    const { text, exitCode } = await problemsOf('ticket', ...ticketFlags(), '--title', 'boss')
-    expect(text).toContain('title is one of emcee, guest, assistant, but "boss" was given; no call was made')
-    expect(exitCode).toBe(2)
+  test('what the service does not accept is said in its words', async () => {
+    const error = await errorOf(run('ticket', ...ticketFlags(), '--title', 'boss'))
+    expect(error).toMatchObject({ message: 'GET ticket: 400 (code 400001 "Invalid parameters: title")' })
   })
 })
 
@@ -143,7 +141,6 @@ describe('api menu', () => {
     [['update', '--channel', '9'], '--menu-id is not given'],
     [['create', '--channel', '9', '--vid', '1.5'], '--vid is "1.5"'],
     [['create', '--channel', '9', '--type', '5'], '--type is "5"; it should be a whole number from 1 to 4'],
-    [['create', '--channel', '9', '--name', '精彩回放吧'], 'name has at most 4 Chinese or 8 narrow characters'],
     [['create', '--channel', '../9'], 'a channel id consists of'],
     [['delete'], 'there is no action "menu"; did you mean menu create?'],
   ])('%j is refused before anything is sent', async (argv, problem) => {
