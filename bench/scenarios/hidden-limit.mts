@@ -58,8 +58,8 @@ async function run(
   // More pages than the limits let through: the run is ended when all has been seen.
   const world = { channels: 10, visitors: 100_000, isWhole: false }
   const first = phases[0]?.limit
-  const options = { world, latencyMs: LATENCY_MS, rateLimit: first, retryAfterSeconds: retryAfter }
-  await using emulator = await openEmulator(options, bench.signal)
+  const conditions = { latencyMs: LATENCY_MS, callsPerSecond: first, retryAfterSeconds: retryAfter }
+  await using emulator = await openEmulator({ world, conditions }, bench.signal)
   const databaseUrl = await bench.server.fresh(databaseName('limit', name))
   await emulator.use()
   const stop = new AbortController()

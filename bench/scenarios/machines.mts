@@ -24,7 +24,10 @@ export const machines: Scenario = {
 async function share(bench: Bench, workers: number): Promise<Measure> {
   const pages = bench.isQuick ? 5 : 40
   const world = { channels: CHANNELS_A_WORKER * workers, visitors: pages * 100 - 1, isWhole: false }
-  await using emulator = await openEmulator({ world, latencyMs: LATENCY_MS, cacheBytes: 4e9 }, bench.signal)
+  await using emulator = await openEmulator(
+    { world, conditions: { latencyMs: LATENCY_MS }, cacheBytes: 4e9 },
+    bench.signal,
+  )
   const databaseUrl = await bench.server.fresh(databaseName('machines', workers))
   const env = { LIVEHOUSE_CONCURRENCY: String(CONCURRENCY), LOG_LEVEL: 'info' }
   const options = programOptions(bench, emulator, { databaseUrl, env })

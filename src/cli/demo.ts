@@ -8,7 +8,6 @@ import { readDataDir, readSettings } from '../config.ts'
 import type { RunOutcome } from '../core/outcome.ts'
 import { DAY, formatWallTime } from '../core/wall-clock.ts'
 import { type Emulator, startEmulator } from '../emulator/server.ts'
-import { truthTables } from '../emulator/truth.ts'
 import { claimSource } from '../ledger/source.ts'
 import { withFreshDatabase } from '../store/create-database.ts'
 import { describeTarget } from '../store/database-url.ts'
@@ -127,10 +126,9 @@ export async function fillDemo(
     },
   )
   signal.throwIfAborted()
-  const expected = emulator.truth()
-  const filled = truthTables.filter((table) => findStream(table)?.isBudgeted !== true)
+  const filled = Object.entries(emulator.truth()).filter(([table]) => findStream(table)?.isBudgeted !== true)
   const compared = await Promise.all(
-    filled.map(async (table) => ({ table, landed: await countRows(db, table), expected: expected[table].length })),
+    filled.map(async ([table, { length }]) => ({ table, landed: await countRows(db, table), expected: length })),
   )
   const rows = compared.map(({ table, landed, expected: truth }) => {
     const [shown, of] = [landed, truth].map((count) => count.toLocaleString('en-US'))

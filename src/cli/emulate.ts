@@ -30,8 +30,6 @@ export const emulate = defineCommand(
     about: `Serves the whole interface of the channel service on this machine, with made-up channels, viewers and records, until
 Ctrl-C. The same seed and numbers give the same world for the same minute of the clock.`,
     flags,
-    notes: `What a warehouse must hold afterwards is at BASE_URL/__truth, one table at BASE_URL/__truth/TABLE, and the numbers of
-rows at BASE_URL/__truth/counts.`,
     examples: `livehouse emulate --port 4010
 livehouse emulate --channels 3 --viewers 20000 --latency 50
 livehouse emulate --rate-limit 5 --retry-after 1`,
@@ -62,9 +60,11 @@ function readOptions(values: Values, refuse: Refuse): EmulatorOptions {
     channels: whole('channels', 1, 10_000),
     viewers: whole('viewers', 0, 1_000_000),
     days: whole('days', 1, 3650),
-    latencyMs: whole('latency', 0, 600_000),
-    rateLimit: whole('rate-limit', 1, 1_000_000),
-    retryAfterSeconds: whole('retry-after', 0, 86_400),
+    conditions: {
+      latencyMs: whole('latency', 0, 600_000) ?? 0,
+      callsPerSecond: whole('rate-limit', 1, 1_000_000),
+      retryAfterSeconds: whole('retry-after', 0, 86_400),
+    },
     appId: values['app-id'],
     appSecret: readSecret('app-secret', values['app-secret'], refuse),
     apiToken: readSecret('api-token', values['api-token'], refuse),

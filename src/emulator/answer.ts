@@ -1,6 +1,5 @@
 /** What goes out on the socket, still open to faults. */
 export interface Answer {
-  readonly kind: 'answer'
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: Body
@@ -50,12 +49,13 @@ export const refusals = {
   rateLimited: { code: 429001, message: 'Touch rate limit' },
 } as const
 
-export function jsonAnswer(value: unknown, status = 200): Answer {
-  return { kind: 'answer', status, headers: {}, body: { kind: 'json', value }, delivery: { kind: 'whole' } }
+/** Whole, and with 200 unless it is said otherwise. */
+export function answerWith(body: Body, status = 200, headers: Answer['headers'] = {}): Answer {
+  return { status, headers, body, delivery: { kind: 'whole' } }
 }
 
-export function listAnswer(body: ListBody): Answer {
-  return { kind: 'answer', status: 200, headers: {}, body, delivery: { kind: 'whole' } }
+export function jsonAnswer(value: unknown, status = 200): Answer {
+  return answerWith({ kind: 'json', value }, status)
 }
 
 /** @param errcodeStatus whether an errcode comes with 200 or with its own status; 401 and 429 keep theirs. */

@@ -1,6 +1,5 @@
 import type { Clock } from '../core/clock.ts'
 import { formatWallDate, wallTimeAt } from '../core/wall-clock.ts'
-import type { Random } from './world/random.ts'
 
 /** What the emulated service is like to call; may be changed while it runs. */
 export interface Conditions {
@@ -18,18 +17,17 @@ export interface Conditions {
   clockAheadMs: number
 }
 
-/** How long a call waits before it is looked at. */
-export function latencyOf({ latencyMs, jitterMs }: Readonly<Conditions>, random: Random): number {
-  return jitterMs === 0 ? latencyMs : Math.max(0, latencyMs + (2 * random.next() - 1) * jitterMs)
-}
-
-/** How long the answer of a page waits, by its number from 1. */
-export function depthDelayOf({ deepPageMs }: Readonly<Conditions>, page: number | undefined): number {
-  return Math.max(0, (page ?? 1) - 1) * deepPageMs
+export const defaultConditions: Readonly<Conditions> = {
+  latencyMs: 0,
+  jitterMs: 0,
+  deepPageMs: 0,
+  callsPerSecond: undefined,
+  retryAfterSeconds: undefined,
+  clockAheadMs: 0,
 }
 
 /** @returns whether one more call may pass: a bucket that holds one second's calls. Without a rate every call may. */
-export function createRateLimit(conditions: Readonly<Pick<Conditions, 'callsPerSecond'>>, clock: Clock): () => boolean {
+export function createRateLimit(conditions: Readonly<Conditions>, clock: Clock): () => boolean {
   let tokens = Number.POSITIVE_INFINITY
   let filledAt = clock.now()
   return () => {

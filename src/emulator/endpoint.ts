@@ -1,7 +1,6 @@
 import type { WallTime } from '../core/wall-clock.ts'
 import type { ErrorFamily } from './answer.ts'
 import type { ParamReader } from './params.ts'
-import type { Selection } from './select-rows.ts'
 import type { Switches } from './switches.ts'
 import type { Channel, World } from './world/world.ts'
 
@@ -30,28 +29,28 @@ export interface Source {
   readonly switches: Readonly<Switches>
 }
 
-/** The page and size that an envelope names. */
-export interface Echo {
-  readonly page: number
-  readonly pageSize: number
-}
+/** Puts the items of a page into the answer's shape, with the page and size that it names. */
+export type Envelope = (
+  items: readonly unknown[],
+  total: number,
+  echo: { readonly page: number; readonly pageSize: number },
+  switches: Readonly<Switches>,
+) => unknown
 
-/** Puts the items of a page into the answer's shape. */
-export type Envelope = (items: readonly unknown[], total: number, echo: Echo, switches: Readonly<Switches>) => unknown
-
-/** All rows that an endpoint has for a query, as they go out. */
+/** All rows that an endpoint has for a query; those of a page are put on the wire when they are asked for. */
 export interface Served {
-  readonly rows: Selection<unknown>
+  readonly count: number
+  readonly items: (from: number, to: number) => readonly unknown[]
   readonly envelope: Envelope
-  /** What the rows depend on besides the query and the switches. */
-  readonly cacheKey: string
+  /** Of the list that they come from. */
+  readonly version: number
 }
 
-interface ListEndpointBase {
-  /** POST when not given. */
-  readonly method?: 'GET'
-  /** v1 when not given. */
-  readonly version?: 'v1' | 'v2'
+/** An endpoint that lists rows of the account, or of one channel. */
+export interface ListEndpoint {
+  readonly method: 'GET' | 'POST'
+  readonly version: 'v1' | 'v2'
+  readonly scope: 'account' | 'channel'
   readonly family: ErrorFamily
   readonly defaultPageSize: number
   readonly maxPageSize: number
@@ -59,16 +58,6 @@ interface ListEndpointBase {
   readonly sizeParam: 'perPage' | 'page_size'
   /** The parameters other than page and size. */
   readonly readFilters: (reader: ParamReader) => Partial<ListQuery>
-}
-
-/** An endpoint that lists rows of one channel; undefined for a questionnaire that the channel does not have. */
-export interface ChannelList extends ListEndpointBase {
-  readonly scope: 'channel'
-  readonly serve: (query: ListQuery, source: Source, channel: Channel) => Served | undefined
-}
-
-/** An endpoint that lists rows of the account. */
-export interface AccountList extends ListEndpointBase {
-  readonly scope: 'account'
-  readonly serve: (query: ListQuery, source: Source) => Served
+  /** Undefined without a channel where it needs one, and for a questionnaire that the channel does not have. */
+  readonly serve: (query: ListQuery, source: Source, channel: Channel | undefined) => Served | undefined
 }

@@ -11,39 +11,28 @@ export interface FaultEffect {
   readonly answer?: (answer: Answer) => Answer
 }
 
-/** An effect and the calls that it meets; what is not named meets all. Tests push it onto `emulator.faults`. */
+/** An effect and the calls that it happens to; what is not named applies to all. */
 export interface Fault {
   readonly effect: FaultEffect
   readonly endpoint?: EndpointName
   readonly channelId?: string
   /** As asked. */
   readonly page?: number
-  /** How many more calls it meets; it leaves the queue at 0. Without it, it stays. */
+  /** How many more calls it happens to; it leaves the queue at 0. Without it, it stays. */
   times?: number
 }
 
-/** The call that faults are matched with. */
-interface FaultTarget {
-  readonly endpoint: EndpointName | undefined
-  readonly channelId: string | undefined
-  readonly page: number | undefined
-}
+/** The call that faults are matched with, of which some may not be known. */
+type FaultTarget = { readonly [Part in 'endpoint' | 'channelId' | 'page']: Fault[Part] | undefined }
 
-/** The effects that meet this call, in the order of the queue; counts them down and removes those that are used up. */
+/** The effects on this call, in the order of the queue; counts them down and removes those that are used up. */
 export function takeEffects(faults: Fault[], target: FaultTarget): readonly FaultEffect[] {
-  const met = faults.filter((fault) => meets(fault, target))
-  for (const fault of met) {
+  const parts = ['endpoint', 'channelId', 'page'] as const
+  const due = faults.filter((fault) => parts.every((part) => fault[part] === undefined || fault[part] === target[part]))
+  for (const fault of due) {
     if (fault.times === undefined) continue
     fault.times -= 1
     if (fault.times <= 0) faults.splice(faults.indexOf(fault), 1)
   }
-  return met.map(({ effect }) => effect)
-}
-
-function meets(fault: Fault, { endpoint, channelId, page }: FaultTarget): boolean {
-  return (
-    (fault.endpoint === undefined || fault.endpoint === endpoint) &&
-    (fault.channelId === undefined || fault.channelId === channelId) &&
-    (fault.page === undefined || fault.page === page)
-  )
+  return due.map(({ effect }) => effect)
 }

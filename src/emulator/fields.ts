@@ -1,14 +1,13 @@
 import type { Cell } from '../core/column.ts'
 import { floorToMinute, formatWallTime, type WallTime } from '../core/wall-clock.ts'
 import type { Switches } from './switches.ts'
-import { wireDuration, wireInteger, wireMinute } from './wire.ts'
+import { wireDuration, wireInteger } from './wire.ts'
 import type { Gift, Manager, Questionnaire, Visitor, WatchRecord } from './world/world.ts'
 
 /**
  * What a value is in the world, on the wire and in the warehouse. `text`: empty is NULL. `id`: digits, a number on the
- * wire.
- * `duration`: seconds, `HH:MM:SS`. `second` and `minute`: readings of the wall clock; none is empty text. `flag`: 0 or
- * 1 on the wire. `decimal`: a number, text in the warehouse. `same`: as it is everywhere.
+ * wire. `duration`: seconds, `HH:MM:SS`. `second` and `minute`: readings of the wall clock; none is empty text. `flag`:
+ * 0 or 1 on the wire. `decimal`: a number, text in the warehouse. `same`: as it is everywhere.
  */
 type Kind = 'text' | 'same' | 'id' | 'duration' | 'second' | 'minute' | 'flag' | 'decimal'
 
@@ -122,30 +121,30 @@ export function showsGiver({ showsVisitor }: Gift, { giftVisitor }: Readonly<Swi
   return giftVisitor === 'always' || (giftVisitor === 'some' && showsVisitor)
 }
 
+/** How a value goes out, and as what the warehouse must hold it; `second` writes an instant. */
+const kinds: Readonly<Record<Kind, { readonly wire: (value: Cell) => unknown; readonly truth: ToTruth }>> = {
+  text: { wire: (value) => value, truth: (value) => (value === '' ? null : value) },
+  same: { wire: (value) => value, truth: (value) => value },
+  id: { wire: (value) => wireInteger(String(value)), truth: (value) => value },
+  duration: { wire: (value) => wireDuration(Number(value)), truth: (value) => value },
+  second: {
+    wire: (value) => (value === null ? '' : formatWallTime(Number(value))),
+    truth: (value, second) => second(Number(value)),
+  },
+  minute: {
+    wire: (value) => formatWallTime(Number(value)).slice(0, 16),
+    truth: (value, second) => second(floorToMinute(Number(value))),
+  },
+  flag: { wire: Number, truth: (value) => value },
+  decimal: { wire: (value) => value, truth: String },
+}
+type ToTruth = (value: Cell, second: (time: WallTime) => string) => Cell
+
 /** A row as it goes out. */
 export function wireRow<Row>(fields: readonly Field<Row>[], row: Row): Record<string, unknown> {
   const wired: Record<string, unknown> = {}
-  for (const [property, field, , kind] of fields) wired[field] = wireValue(kind, cellOf(row[property]))
+  for (const [property, field, , kind] of fields) wired[field] = kinds[kind].wire(cellOf(row[property]))
   return wired
-}
-
-function wireValue(kind: Kind, value: Cell): unknown {
-  switch (kind) {
-    case 'id':
-      return wireInteger(String(value))
-    case 'duration':
-      return wireDuration(Number(value))
-    case 'second':
-      return value === null ? '' : formatWallTime(Number(value))
-    case 'minute':
-      return wireMinute(Number(value))
-    case 'flag':
-      return Number(value)
-    case 'text':
-    case 'same':
-    case 'decimal':
-      return value
-  }
 }
 
 /** A row as the warehouse must hold it. @param second writes an instant */
@@ -154,16 +153,11 @@ export function truthRow<Row>(
   row: Row,
   second: (time: WallTime) => string,
 ): Record<string, Cell> {
-  return Object.fromEntries(
-    fields.map(([property, , column, kind]) => [column, truthValue(kind, cellOf(row[property]), second)]),
-  )
-}
-
-function truthValue(kind: Kind, value: Cell, second: (time: WallTime) => string): Cell {
-  if (value === null || (kind === 'text' && value === '')) return null
-  if (kind === 'second') return second(Number(value))
-  if (kind === 'minute') return second(floorToMinute(Number(value)))
-  return kind === 'decimal' ? String(value) : value
+  const cells = fields.map(([property, , column, kind]) => {
+    const value = cellOf(row[property])
+    return [column, value === null ? null : kinds[kind].truth(value, second)]
+  })
+  return Object.fromEntries(cells)
 }
 
 function cellOf(value: unknown): Cell {

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
-import type { Clock } from '../core/clock.ts'
-import type { Answer, ListBody } from './answer.ts'
+import type { Answer } from './answer.ts'
 import type { Params } from './params.ts'
 
 /** A request, as far as an endpoint looks at it. */
@@ -22,30 +21,29 @@ export async function readRequest(request: IncomingMessage): Promise<Incoming> {
   return {
     method: request.method ?? '',
     path,
-    query: query === '' ? {} : Object.fromEntries(new URLSearchParams(query)),
+    query: Object.fromEntries(new URLSearchParams(query)),
     contentType: request.headers['content-type'] ?? '',
     authorization: request.headers.authorization ?? '',
     text: body,
   }
 }
 
-interface Means {
-  readonly clock: Clock
-  readonly cache: PageCache
-}
-
-/** Sends an answer the way its delivery says; a hanging one is left to the client or to the emulator's end. */
-export function respond(response: ServerResponse, answer: Answer, { clock, cache }: Means): void {
+/**
+ * Sends an answer the way its delivery says; a hanging one is left to the client or to the emulator's end.
+ * @param nowMs what the service's clock shows, in milliseconds since 1970
+ */
+export function respond(response: ServerResponse, answer: Answer, pages: PageCache, nowMs: number): void {
   const { delivery } = answer
   if (delivery.kind === 'hang') return
   if (delivery.kind === 'reset') {
     response.socket?.resetAndDestroy()
     return
   }
-  const body = renderBody(answer, cache)
+  const body = renderBody(answer, pages)
+  const contentType = answer.body.kind === 'text' ? answer.body.contentType : 'application/json'
   response.writeHead(answer.status, {
-    date: new Date(clock.now()).toUTCString(),
-    'content-type': contentTypeOf(answer),
+    date: new Date(nowMs).toUTCString(),
+    'content-type': `${contentType}; charset=utf-8`,
     'content-length': body.length,
     ...answer.headers,
   })
@@ -56,54 +54,38 @@ export function respond(response: ServerResponse, answer: Answer, { clock, cache
   }
 }
 
-function renderBody({ body }: Answer, cache: PageCache): Buffer {
+function renderBody({ body }: Answer, pages: PageCache): Buffer {
   switch (body.kind) {
     case 'text':
       return Buffer.from(body.text)
     case 'json':
       return Buffer.from(JSON.stringify(body.value) ?? '')
     case 'list':
-      return renderList(body, cache)
+      return pages(body.cacheKey, () => Buffer.from(JSON.stringify(body.envelope(body.items(), body.total))))
   }
 }
 
-function renderList(list: ListBody, cache: PageCache): Buffer {
-  const known = list.cacheKey === undefined ? undefined : cache.get(list.cacheKey)
-  if (known) return known
-  const rendered = Buffer.from(JSON.stringify(list.envelope(list.items(), list.total)))
-  if (list.cacheKey !== undefined) cache.set(list.cacheKey, rendered)
-  return rendered
-}
+/** The body that was rendered for this key, or else what `render` makes; without a key it is not kept. */
+export type PageCache = (key: string | undefined, render: () => Buffer) => Buffer
 
-function contentTypeOf({ body }: Answer): string {
-  return body.kind === 'text' ? `${body.contentType}; charset=utf-8` : 'application/json; charset=utf-8'
-}
-
-/** Bodies of pages by what they depend on; the least recently used ones give way. */
-export interface PageCache {
-  readonly get: (key: string) => Buffer | undefined
-  readonly set: (key: string, body: Buffer) => void
-}
-
+/** Keeps the bodies used last, up to so many bytes: a bench measures the program, and not how pages are rendered. */
 export function createPageCache(maxBytes: number): PageCache {
   const bodies = new Map<string, Buffer>()
   let bytes = 0
-  return {
-    get: (key) => {
-      const body = bodies.get(key)
-      if (!body) return undefined
-      bodies.delete(key)
-      bodies.set(key, body)
-      return body
-    },
-    set: (key, body) => {
-      bodies.set(key, body)
-      bytes += body.length
-      for (const [oldest, dropped] of bodies) {
-        if (bytes <= maxBytes) return
-        bodies.delete(oldest)
-        bytes -= dropped.length
-      }
-    },
+  const drop = (key: string) => {
+    bytes -= bodies.get(key)?.length ?? 0
+    bodies.delete(key)
+  }
+  return (key, render) => {
+    if (key === undefined) return render()
+    const body = bodies.get(key) ?? render()
+    drop(key)
+    bodies.set(key, body)
+    bytes += body.length
+    for (const oldest of bodies.keys()) {
+      if (bytes <= maxBytes) break
+      drop(oldest)
+    }
+    return body
   }
 }

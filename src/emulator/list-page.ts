@@ -1,66 +1,66 @@
-import { type Answer, listAnswer, refusals, refuse } from './answer.ts'
-import type { AccountList, ChannelList, Echo, Envelope, ListQuery, Served, Source } from './endpoint.ts'
+import { type Answer, answerWith, refusals, refuse } from './answer.ts'
+import type { Envelope, EndpointName, ListEndpoint, ListQuery, Served, Source } from './endpoint.ts'
 import type { FaultEffect } from './faults.ts'
 import { createParamReader, type ParamReader, type Params } from './params.ts'
 import type { Switches } from './switches.ts'
 import type { Channel } from './world/world.ts'
 
+/** What a list endpoint is asked with. */
+interface Asked {
+  readonly name: EndpointName
+  readonly params: Params
+  readonly channel: Channel | undefined
+  readonly effects: readonly FaultEffect[]
+}
+
 /** Reads the parameters of a list endpoint and serves the page, as faults would have it. */
-export function answerList(
-  list: ChannelList | AccountList,
-  params: Params,
-  channel: Channel | undefined,
-  effects: readonly FaultEffect[],
-  source: Source,
-): Answer {
+export function answerList(list: ListEndpoint, { name, params, channel, effects }: Asked, source: Source): Answer {
+  const { switches } = source
   const reader = createParamReader(params)
-  const asked = readQuery(list, reader, source)
-  if (reader.refusal) return refuse(list.family, reader.refusal, source.switches.errcodeStatus)
+  const asked = readQuery(list, reader, switches)
+  if (reader.refusal) return refuse(list.family, reader.refusal, switches.errcodeStatus)
   const query = effects.reduce((before, effect) => effect.query?.(before) ?? before, asked)
-  if (list.scope === 'account') return servePage(list, query, source, list.serve(query, source))
-  if (!channel) return refuse(list.family, refusals.noActivity, source.switches.errcodeStatus)
   const served = list.serve(query, source, channel)
-  if (served === undefined) return refuse(list.family, refusals.notFound('question'), source.switches.errcodeStatus)
-  return servePage(list, query, source, served)
+  if (served === undefined) return refuse(list.family, refusals.notFound('question'), switches.errcodeStatus)
+  // Everything that the rows, and what stands around them, depend on.
+  const { id, name: title, adminId, questionnaires } = channel ?? {}
+  const key = [name, id, title, adminId, questionnaires?.version, served.version, query, switches]
+  return servePage(list, query, switches, served, JSON.stringify(key))
 }
 
-function readQuery(list: ChannelList | AccountList, reader: ParamReader, source: Source): ListQuery {
+function readQuery(list: ListEndpoint, reader: ParamReader, { aboveMaximum }: Readonly<Switches>): ListQuery {
   const page = reader.count(list.pageParam) ?? 1
-  const pageSize = readPageSize(list, reader, source)
-  return { page, pageSize, echoPage: page, echoPageSize: pageSize, ...list.readFilters(reader) }
-}
-
-function readPageSize(list: ChannelList | AccountList, reader: ParamReader, { switches }: Source): number {
   const asked = reader.count(list.sizeParam) ?? list.defaultPageSize
-  if (asked <= list.maxPageSize) return asked
-  if (switches.aboveMaximum === 'error') reader.refuse(refusals.invalid(list.sizeParam))
-  return switches.aboveMaximum === 'default' ? list.defaultPageSize : list.maxPageSize
+  const isTooLarge = asked > list.maxPageSize
+  if (isTooLarge && aboveMaximum === 'error') reader.refuse(refusals.invalid(list.sizeParam))
+  const largest = aboveMaximum === 'default' ? list.defaultPageSize : list.maxPageSize
+  const pageSize = isTooLarge ? largest : asked
+  return { page, pageSize, echoPage: page, echoPageSize: pageSize, ...list.readFilters(reader) }
 }
 
 /** Cuts the page out of the rows; beyond the last one the switch decides. */
 function servePage(
-  { family }: ChannelList | AccountList,
+  { family }: ListEndpoint,
   query: ListQuery,
-  { switches }: Source,
-  { rows, envelope, cacheKey }: Served,
+  switches: Readonly<Switches>,
+  { count, items, envelope }: Served,
+  cacheKey: string,
 ): Answer {
   const { pageSize } = query
-  const lastPage = Math.max(1, Math.ceil(rows.count / pageSize))
+  const lastPage = Math.max(1, Math.ceil(count / pageSize))
   const isBeyond = query.page > lastPage
   if (isBeyond && switches.beyondLastPage === 'error') {
     return refuse(family, refusals.invalid('page'), switches.errcodeStatus)
   }
   const repeatsLast = isBeyond && switches.beyondLastPage === 'repeat-last'
   const page = repeatsLast ? lastPage : query.page
-  const echo: Echo = { page: repeatsLast ? lastPage : query.echoPage, pageSize: query.echoPageSize }
-  const start = (page - 1) * pageSize
-  const end = Math.min(rows.count, start + pageSize)
-  return listAnswer({
+  const echo = { page: repeatsLast ? lastPage : query.echoPage, pageSize: query.echoPageSize }
+  return answerWith({
     kind: 'list',
-    items: () => (start < end ? rows.slice(start, end) : []),
-    total: rows.count,
-    envelope: (items, total) => envelope(items, total, echo, switches),
-    cacheKey: `${cacheKey}|${JSON.stringify(query)}|${JSON.stringify(switches)}`,
+    items: () => items((page - 1) * pageSize, page * pageSize),
+    total: count,
+    envelope: (shown, total) => envelope(shown, total, echo, switches),
+    cacheKey,
   })
 }
 
@@ -70,8 +70,7 @@ export function listField(name: string, items: readonly unknown[], { emptyLists 
   return emptyLists === 'null' ? { [name]: null } : {}
 }
 
-/** A total as number or as text. */
-export function totalField(total: number, { totals }: Readonly<Switches>): number | string {
+function totalField(total: number, { totals }: Readonly<Switches>): number | string {
   return totals === 'text' ? String(total) : total
 }
 
@@ -92,5 +91,17 @@ export function accountEnvelope(sizeOf: (pageSize: number) => number | string): 
   return (items, total, { page, pageSize }, switches) => ({
     page: { p: page, perPage: sizeOf(pageSize), count: totalField(total, switches) },
     ...listField('data', items, switches),
+  })
+}
+
+/** Of 4.10 and 4.11, whose list has a name of its own. */
+export function errcodeEnvelope(name: string): Envelope {
+  return (items, total, { page, pageSize }, switches) => ({
+    errcode: 1000,
+    msg: 'OK',
+    page_index: page,
+    ...listField(name, items, switches),
+    size: pageSize,
+    total: totalField(total, switches),
   })
 }

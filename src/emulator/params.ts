@@ -26,15 +26,14 @@ export function createParamReader(params: Params): ParamReader {
   const refuse = (next: Refusal) => {
     refusal ??= next
   }
-  const valueOf = (name: string) => params[name] ?? undefined
-  const invalid = (name: string) => refuse(refusals.invalid(name))
-
-  const text = (name: string): string | undefined => {
-    const value = valueOf(name)
-    if (value === undefined || typeof value === 'string') return value
-    invalid(name)
-    return undefined
+  /** Undefined for what is not given, and for what `read` cannot read. */
+  const readWith = <Value>(name: string, read: (value: unknown) => Value | undefined): Value | undefined => {
+    const given = params[name] ?? undefined
+    const value = given === undefined ? undefined : read(given)
+    if (given !== undefined && value === undefined) refuse(refusals.invalid(name))
+    return value
   }
+  const text = (name: string) => readWith(name, textOf)
   return {
     get refusal() {
       return refusal
@@ -42,37 +41,29 @@ export function createParamReader(params: Params): ParamReader {
     refuse,
     text,
     requiredText: (name) => {
-      const value = text(name)
-      if (value === undefined || value === '') refuse(refusals.missing(name))
-      return value ?? ''
-    },
-    count: (name) => {
-      const value = valueOf(name)
-      if (value === undefined) return undefined
-      const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value
-      if (typeof number === 'number' && Number.isInteger(number) && number >= 1) return number
-      invalid(name)
-      return undefined
-    },
-    time: (name) => {
-      const value = text(name)
-      if (value === undefined) return undefined
-      const time = REQUEST_TIME.test(value) ? parseWallTime(value) : undefined
-      if (time === undefined) invalid(name)
-      return time
-    },
-    flag: (name, fallback) => {
-      const value = valueOf(name)
-      if (value === undefined) return fallback
-      if (value === 0 || value === '0') return false
-      if (value === 1 || value === '1') return true
-      invalid(name)
-      return fallback
-    },
-    choice: (name, choices) => {
-      const value = text(name)
-      if (value !== undefined && !choices.includes(value)) invalid(name)
+      const value = text(name) ?? ''
+      if (value === '') refuse(refusals.missing(name))
       return value
     },
+    count: (name) =>
+      readWith(name, (value) => {
+        const number = /^\d{1,15}$/.test(textOf(value) ?? '') ? Number(value) : value
+        return typeof number === 'number' && Number.isInteger(number) && number >= 1 ? number : undefined
+      }),
+    time: (name) =>
+      readWith(name, (value) => (REQUEST_TIME.test(textOf(value) ?? '') ? parseWallTime(String(value)) : undefined)),
+    flag: (name, fallback) => readWith(name, (value) => flags.get(value)) ?? fallback,
+    choice: (name, choices) => readWith(name, (value) => choices.find((choice) => choice === value)),
   }
+}
+
+const flags: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
+  [0, false],
+  ['0', false],
+  [1, true],
+  ['1', true],
+])
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
 }

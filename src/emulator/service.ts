@@ -1,11 +1,10 @@
 import type { Clock } from '../core/clock.ts'
-import type { Answer } from './answer.ts'
 import type { Conditions } from './conditions.ts'
-import type { Credentials } from './credentials.ts'
+import type { ClientSettings, Credentials } from './credentials.ts'
 import type { EndpointName, Source } from './endpoint.ts'
 import type { Fault } from './faults.ts'
-import type { PageCache } from './http.ts'
 import type { Params } from './params.ts'
+import type { Switches } from './switches.ts'
 
 /** One call as it was answered. */
 export interface RecordedCall {
@@ -20,22 +19,15 @@ export interface RecordedCall {
   readonly at: number
 }
 
-/** The state of a running emulator. */
-export interface Service extends Source {
+/** The state of a running emulator: the world, switches, conditions and faults may be changed at any time. */
+export interface Service extends Source, ClientSettings {
+  readonly switches: Switches
+  readonly conditions: Conditions
+  /** A queue. */
+  readonly faults: Fault[]
+  readonly calls: RecordedCall[]
   readonly clock: Clock
-  readonly appId: string
-  readonly tokenSeconds: number
-  readonly conditions: Readonly<Conditions>
   readonly credentials: Credentials
   readonly admitsCall: () => boolean
   readonly admitsV1Call: (scope: string) => boolean
-  readonly faults: Fault[]
-  readonly calls: RecordedCall[]
-  readonly cache: PageCache
-}
-
-/** An answer and what is to be remembered of its call. */
-export interface Outcome {
-  readonly answer: Answer
-  readonly call: Omit<RecordedCall, 'status' | 'at'>
 }

@@ -7,12 +7,8 @@ export interface Switches {
   filterEnds: 'inclusive' | 'exclusive' | 'half-open'
   /** Which time of a watch record 4.5 and 4.6 filter by. */
   recordFilterTime: 'entry' | 'leave'
-  recordOrder: RowOrder
-  giftOrder: RowOrder
-  signupOrder: RowOrder
-  questionnaireOrder: RowOrder
-  /** Managers have no time: `time` and `id` are the same here. */
-  managerOrder: RowOrder
+  /** Of every list but 4.7. Managers have no time: `time` and `id` are the same there. */
+  rowOrder: RowOrder
   /** What `direction` of 4.7 sorts by. */
   visitorOrder: 'last-online' | 'first-login' | 'watch-time' | 'user-id' | 'shuffled'
   beyondLastPage: 'empty' | 'repeat-last' | 'error'
@@ -39,11 +35,7 @@ export interface Switches {
 export const defaultSwitches: Readonly<Switches> = {
   filterEnds: 'inclusive',
   recordFilterTime: 'entry',
-  recordOrder: 'time-desc',
-  giftOrder: 'time-desc',
-  signupOrder: 'time-desc',
-  questionnaireOrder: 'time-desc',
-  managerOrder: 'id-asc',
+  rowOrder: 'time-desc',
   visitorOrder: 'last-online',
   beyondLastPage: 'empty',
   aboveMaximum: 'clamp',

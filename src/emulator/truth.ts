@@ -1,25 +1,17 @@
-import type { WallTime } from '../core/wall-clock.ts'
-import { type Answer, jsonAnswer, refusals, refuse } from './answer.ts'
+import type { Cell } from '../core/column.ts'
+import { formatWallDate, type WallTime } from '../core/wall-clock.ts'
+import * as fields from './fields.ts'
 import type { Switches } from './switches.ts'
-import * as rows from './truth-rows.ts'
 import { createInstantReader } from './wire.ts'
-import type { RowList } from './world/row-list.ts'
-import type { Channel, World } from './world/world.ts'
+import type { Channel, Questionnaire, Signup, WatchRecord, World } from './world/world.ts'
 
-export const truthTables = [
-  'channels',
-  'visitors',
-  'watch_records',
-  'watch_records_v1',
-  'gifts',
-  'questionnaires',
-  'signups',
-  'signup_answers',
-  'managers',
-  'manager_usage',
-] as const
+/** One row that the warehouse must hold; `answers` is the value of the jsonb column. */
+export type TruthRow = Readonly<Record<string, Cell | readonly TruthAnswer[]>>
 
-type TruthTable = (typeof truthTables)[number]
+interface TruthAnswer {
+  readonly question: string | null
+  readonly answer: string | null
+}
 
 /**
  * What the warehouse must hold of this world, by table, with the contract's column names (section 3): durations in
@@ -27,41 +19,136 @@ type TruthTable = (typeof truthTables)[number]
  * `watch_records_v1` is what only version 1 delivers. Signup answers name their parent by `user_id`, `signed_up_at` and
  * `occurrence`.
  */
-export type Truth = Readonly<Record<TruthTable, readonly rows.TruthRow[]> & Record<string, readonly rows.TruthRow[]>>
+export type Truth = Readonly<ReturnType<typeof readTruth> & Record<string, readonly TruthRow[]>>
+
+/** Writes an instant. */
+type Second = (time: WallTime) => string
 
 /** @param now the service's wall clock, for `snapshot_date`. */
-export function readTruth(world: World, switches: Readonly<Switches>, now: WallTime): Truth {
+export function readTruth(world: World, switches: Readonly<Switches>, now: WallTime) {
   const toInstant = createInstantReader(world.timeZone)
-  const second = (time: WallTime) => `${new Date(toInstant(time) * 1000).toISOString().slice(0, 19)}Z`
-  const reading: rows.Reading = { switches, second }
-  const channels = [...world.channels.values()]
-  /** Of every channel, each of its rows. */
-  const each = <Row extends object>(list: (channel: Channel) => RowList<Row>, read: ReadRow<Row>) =>
-    channels.flatMap((channel) => list(channel).rows.map((row) => read(channel, row, reading)))
-  const signups = channels.flatMap((channel) => rows.signupRows(channel, reading))
+  const second: Second = (time) => `${new Date(toInstant(time) * 1000).toISOString().slice(0, 19)}Z`
+  /** Of every channel, each of the rows. */
+  const each = (rowsOf: (channel: Channel) => readonly TruthRow[]): readonly TruthRow[] =>
+    [...world.channels.values()].flatMap((channel) =>
+      rowsOf(channel).map((row) => ({ channel_id: channel.id, ...row })),
+    )
+  const signups = [...world.channels.values()].flatMap((channel) => signupRows(channel, second))
+  const unknown = Object.fromEntries(fields.unknownToV1.map((column) => [column, null]))
+  const record = (row: WatchRecord) => fields.truthRow(fields.recordFields, row, second)
   return {
-    channels: channels.map(rows.channelRow),
-    visitors: each(({ visitors }) => visitors, rows.visitorRow),
-    watch_records: each(({ records }) => records, rows.recordRow),
-    watch_records_v1: each(({ oldRecords }) => oldRecords, rows.oldRecordRow),
-    gifts: channels.flatMap((channel) => rows.giftRows(channel, reading)),
-    questionnaires: each(({ questionnaires }) => questionnaires, rows.questionnaireRow),
-    signups: signups.map(({ row }) => row),
-    signup_answers: signups.flatMap(({ answers }) => answers),
-    managers: world.managers.rows.map((row) => rows.managerRow(row, reading)),
-    manager_usage: world.managers.rows.map((row) => rows.usageRow(row, now, reading)),
+    channels: each((channel) => [channelRow(channel)]),
+    visitors: each(({ visitors }) => visitors.rows.map((row) => fields.truthRow(fields.visitorFields, row, second))),
+    watch_records: each(({ records }) => records.rows.map((row) => ({ ...record(row), api_version: 2 }))),
+    watch_records_v1: each(({ oldRecords }) =>
+      oldRecords.rows.map((row) => ({ ...record(row), ...unknown, api_version: 1 })),
+    ),
+    gifts: each((channel) => giftRows(channel, switches, second)),
+    questionnaires: each(({ questionnaires }) => questionnaires.rows.map((row) => questionnaireRow(row, second))),
+    signups: signups.map((row): TruthRow => row),
+    signup_answers: signups.flatMap(answerRows),
+    managers: world.managers.rows.map((row): TruthRow => fields.truthRow(fields.managerFields, row, second)),
+    manager_usage: world.managers.rows.map(
+      (row): TruthRow => ({
+        ...fields.truthRow(fields.usageFields, row, second),
+        snapshot_date: formatWallDate(now),
+      }),
+    ),
   }
 }
 
-type ReadRow<Row> = (channel: Channel, row: Row, reading: rows.Reading) => rows.TruthRow
+/** Name and administrator are told by the visitors alone (API 2.5). */
+function channelRow({ name, adminId, visitors }: Channel): TruthRow {
+  const isKnown = visitors.rows.length > 0
+  return { name: isKnown ? text(name) : null, admin_id: isKnown ? adminId : null }
+}
 
-/** `/__truth`, `/__truth/counts` and `/__truth/TABLE`: for checks from another process; undefined for other paths. */
-export function answerTruth(path: string, read: () => Truth): Answer | undefined {
-  const [, root, table, ...rest] = path.split('/')
-  if (root !== '__truth' || rest.length > 0) return undefined
-  if (table === undefined) return jsonAnswer(read())
-  const tables = Object.entries(read())
-  if (table === 'counts') return jsonAnswer(Object.fromEntries(tables.map(([name, { length }]) => [name, length])))
-  const rows = tables.find(([name]) => name === table)?.[1]
-  return rows ? jsonAnswer(rows) : refuse('errors', refusals.notFound('table'), 'matching')
+/** API 4.12, of one channel. */
+function giftRows({ gifts }: Channel, switches: Readonly<Switches>, second: Second): TruthRow[] {
+  const rows = gifts.rows.map(
+    (row): Readonly<Record<string, Cell>> => ({
+      gift_type: row.type,
+      visitor_id: null,
+      visitor_name: null,
+      ...(fields.showsGiver(row, switches) && fields.truthRow(fields.giverFields, row, second)),
+      ...fields.truthRow(fields.giftFields, row, second),
+    }),
+  )
+  return numberOccurrences(
+    rows,
+    (row) => [row.gift_type, row.given_at, row.gift_id, row.amount],
+    (row) => [row.visitor_id, row.visitor_name, row.phone],
+  )
+}
+
+/** API 4.10. */
+function questionnaireRow(row: Questionnaire, second: Second): TruthRow {
+  const own = fields.truthRow(fields.questionnaireFields, row, second)
+  return { ...own, is_open: row.isOpen, created_at: second(row.createdAt) }
+}
+
+/** API 4.11, of one channel. */
+function signupRows({ id, questionnaires }: Channel, second: Second) {
+  return questionnaires.rows.flatMap((form) =>
+    numberOccurrences(
+      form.signups.rows.map((row) => signupRow(id, form, row, second)),
+      (row) => [row.user_id, row.signed_up_at],
+      (row) => [row.nickname, row.phone, ...row.answers.map(({ answer }) => answer)],
+    ),
+  )
+}
+
+function signupRow(channelId: string, { questionId, questions }: Questionnaire, row: Signup, second: Second) {
+  return {
+    channel_id: channelId,
+    question_id: questionId,
+    user_id: text(row.userId),
+    nickname: text(row.nick),
+    phone: text(row.phone),
+    signed_up_at: second(row.signedUpAt),
+    answers: questions.map((question, index) => ({
+      question: text(question),
+      answer: text(row.answers[index] ?? ''),
+    })),
+  }
+}
+
+function answerRows({ answers, ...signup }: ReturnType<typeof signupRows>[number]): TruthRow[] {
+  const { channel_id, question_id, user_id, signed_up_at, occurrence } = signup
+  const parent = { channel_id, question_id, user_id, signed_up_at, occurrence }
+  return answers.map(({ question, answer }, index) => ({ ...parent, question_no: index + 1, question, answer }))
+}
+
+function text(value: string): string | null {
+  return value === '' ? null : value
+}
+
+type Cells = readonly (Cell | undefined)[]
+
+/**
+ * Numbers rows without an id, 1, 2 … among those of equal identity: ordered by their remaining values, null before any
+ * text, texts by code unit.
+ */
+function numberOccurrences<Item extends object>(
+  rows: readonly Item[],
+  identityOf: (row: Item) => Cells,
+  remainderOf: (row: Item) => Cells,
+): (Item & { readonly occurrence: number })[] {
+  const groups = Map.groupBy(rows, (row) => JSON.stringify(identityOf(row)))
+  return [...groups.values()].flatMap((group) =>
+    group
+      .sort((a, b) => compareTexts(remainderOf(a), remainderOf(b)))
+      .map((row, index) => ({ ...row, occurrence: index + 1 })),
+  )
+}
+
+function compareTexts(a: Cells, b: Cells): number {
+  for (const [index, left] of a.entries()) {
+    const right = b[index] ?? null
+    if (left === right) continue
+    if (left === null) return -1
+    if (right === null) return 1
+    return String(left) < String(right) ? -1 : 1
+  }
+  return 0
 }

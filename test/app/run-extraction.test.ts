@@ -13,7 +13,12 @@ const clock: Clock = { now: () => Date.UTC(2026, 10, 20, 6, 30), sleep: systemCl
 /** A sync that takes a while; `meanwhile` begins when its first slice has ended. */
 async function runSync(database: TestDatabase, meanwhile: () => Promise<void>, argv: readonly string[] = []) {
   const isLong = argv.length > 0
-  const emulator = await startEmulator({ channels: 1, viewers: isLong ? 12_000 : 1500, clock, latencyMs: 10 })
+  const emulator = await startEmulator({
+    channels: 1,
+    viewers: isLong ? 12_000 : 1500,
+    clock,
+    conditions: { latencyMs: 10 },
+  })
   let done: Promise<void> | undefined
   const log = {
     ...silentLog,

@@ -84,8 +84,8 @@ const filters = (['inclusive', 'exclusive', 'half-open'] as const).flatMap((filt
 describe('whatever the spec leaves open', () => {
   test.each<Partial<Switches>>([
     ...filters,
-    { recordOrder: 'time-asc', signupOrder: 'id-asc', visitorOrder: 'user-id', giftOrder: 'shuffled' },
-    { recordOrder: 'shuffled', signupOrder: 'shuffled', visitorOrder: 'shuffled', managerOrder: 'shuffled' },
+    { rowOrder: 'time-asc', visitorOrder: 'user-id' },
+    { rowOrder: 'shuffled', visitorOrder: 'shuffled' },
     { beyondLastPage: 'repeat-last' },
     { beyondLastPage: 'error', errcodeStatus: 'matching' },
     { aboveMaximum: 'error', listParams: 'body' },

@@ -108,7 +108,7 @@ test.each([
 
 test('a sync that comes upon a backfill goes first, and the backfill goes on behind it', async () => {
   await using database = await createTestDatabase()
-  await using emulator = await startEmulator({ channels: 1, viewers: 40_000, clock, latencyMs: 10 })
+  await using emulator = await startEmulator({ channels: 1, viewers: 40_000, clock, conditions: { latencyMs: 10 } })
   const environment = { ...environmentOf(emulator, database), LIVEHOUSE_CONCURRENCY: '1' }
   const ended: string[] = []
   const begun = Promise.withResolvers<void>()

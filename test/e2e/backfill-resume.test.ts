@@ -13,7 +13,7 @@ let emulator: Emulator
 
 beforeAll(async () => {
   database = await createTestDatabase()
-  emulator = await startEmulator({ channels: 12, viewers: 1200, latencyMs: 8 })
+  emulator = await startEmulator({ channels: 12, viewers: 1200, conditions: { latencyMs: 8 } })
 })
 
 afterAll(async () => {

@@ -63,7 +63,7 @@ test('equal gifts beside a range, behind which the service shows nothing, are no
   if (!first || !gift) throw new Error('no gift')
   for (const { gifts } of [first, ...others]) for (const row of gifts.rows.slice()) gifts.remove(row)
   emulator.faults.push({ effect: clampedTo(3), endpoint: 'giftRunning' })
-  Object.assign(emulator.switches, { beyondLastPage: 'error', giftOrder: 'time-desc' })
+  Object.assign(emulator.switches, { beyondLastPage: 'error', rowOrder: 'time-desc' })
   const midnight = parseWallTime('2026-11-20') ?? 0
   const give = (count: number, givenAt: number) =>
     first.gifts.add(...Array.from({ length: count }, () => ({ ...gift, type: 'cash' as const, givenAt })))

@@ -61,7 +61,7 @@ test.each([
 test.each(['time-desc', 'shuffled'] as const)(
   'a record of 2018 that is deleted overnight, from a page that was read, hides no other (%s)',
   async (order) => {
-    account.emulator.switches.recordOrder = order
+    account.emulator.switches.rowOrder = order
     account.setRecords(1500)
     expect(await runForDays(1)).toMatchObject({ code: 4 })
     const [channel] = account.emulator.world.channels.values()

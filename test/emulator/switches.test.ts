@@ -25,7 +25,7 @@ describe('ends of a time filter', () => {
     ['exclusive', ['b']],
     ['half-open', ['a', 'b']],
   ] as const)('%s', async (filterEnds, expected) => {
-    await using service = await startEmulatedService({ switches: { filterEnds, recordOrder: 'time-asc' } })
+    await using service = await startEmulatedService({ switches: { filterEnds, rowOrder: 'time-asc' } })
     const { records } = channelOf(service)
     const [sample] = records.rows
     const at = 1_600_000_000
@@ -53,8 +53,8 @@ test.each([
 describe('the order of watch records', () => {
   const orders = ['time-asc', 'time-desc', 'id-asc', 'id-desc', 'shuffled'] as const
 
-  test.each(orders)('%s: the pages hold every row once', async (recordOrder) => {
-    await using service = await startEmulatedService({ switches: { recordOrder } })
+  test.each(orders)('%s: the pages hold every row once', async (rowOrder) => {
+    await using service = await startEmulatedService({ switches: { rowOrder } })
     const { records } = channelOf(service)
     const ids: string[] = []
     for (let p = 1; p <= Math.ceil(records.rows.length / 17); p += 1) {
@@ -63,10 +63,10 @@ describe('the order of watch records', () => {
     }
     const byTime = records.rows.toSorted((a, b) => a.enteredAt - b.enteredAt).map((row) => row.recordId)
     expect(ids.toSorted()).toEqual(byTime.toSorted())
-    const expected = { asc: byTime, desc: byTime.toReversed(), shuffled: ids }[recordOrder.split('-')[1] ?? 'shuffled']
+    const expected = { asc: byTime, desc: byTime.toReversed(), shuffled: ids }[rowOrder.split('-')[1] ?? 'shuffled']
     expect(ids).toEqual(expected)
     const isSorted = [byTime, byTime.toReversed()].some((order) => order.join() === ids.join())
-    expect(isSorted).toBe(recordOrder !== 'shuffled')
+    expect(isSorted).toBe(rowOrder !== 'shuffled')
   })
 })
 

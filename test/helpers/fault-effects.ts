@@ -1,5 +1,6 @@
 import {
   type Answer,
+  answerWith,
   type Delivery,
   type ErrorFamily,
   jsonAnswer,
@@ -15,7 +16,7 @@ export function refusal(code: number, message = 'Injected', family: ErrorFamily 
 
 /** A bare status, as a gateway gives it. */
 export function status(code: number, headers: Readonly<Record<string, string>> = {}): FaultEffect {
-  return { name: `status ${code}`, answer: () => ({ ...textAnswer(code, 'text/plain', ''), headers }) }
+  return { name: `status ${code}`, answer: () => textAnswer(code, 'text/plain', '', headers) }
 }
 
 /** A page for people where JSON belongs. */
@@ -42,7 +43,6 @@ export function hang(): FaultEffect {
   return delivered('hang', { kind: 'hang' })
 }
 
-/** The answer comes so many bytes at a time. */
 /** `{"errors": …}` with 200, where an array or an envelope belongs. */
 export function errorsObject(code = 500001, message = 'Server logic error'): FaultEffect {
   return { name: 'errors object', answer: () => jsonAnswer({ errors: { code, message } }) }
@@ -121,12 +121,11 @@ export function ignoredTimeFilter(): FaultEffect {
 
 /** Points elsewhere; a client that follows would carry its token along. */
 export function redirect(location: string, code = 302): FaultEffect {
-  return { name: `redirect ${code}`, answer: () => ({ ...textAnswer(code, 'text/plain', ''), headers: { location } }) }
+  return { name: `redirect ${code}`, answer: () => textAnswer(code, 'text/plain', '', { location }) }
 }
 
-function textAnswer(code: number, contentType: string, text: string): Answer {
-  const body = { kind: 'text', contentType, text } as const
-  return { kind: 'answer', status: code, headers: {}, body, delivery: { kind: 'whole' } }
+function textAnswer(code: number, contentType: string, text: string, headers: Answer['headers'] = {}): Answer {
+  return answerWith({ kind: 'text', contentType, text }, code, headers)
 }
 
 function delivered(name: string, delivery: Delivery): FaultEffect {

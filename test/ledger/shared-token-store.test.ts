@@ -163,7 +163,7 @@ describe('two processes', () => {
   test('survive a sudden end of the token with one fetch', async () => {
     await using given = await startTwo({})
     await given.ask()
-    given.emulator.revokeTokens()
+    given.emulator.credentials.revokeTokens()
     await given.ask()
     expect(countCalls(given.emulator).fetched).toBe(2)
   })

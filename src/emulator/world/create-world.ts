@@ -1,11 +1,10 @@
-import assert from 'node:assert/strict'
-import { DAY, formatWallDate, parseWallTime, type WallTime } from '../../core/wall-clock.ts'
+import { DAY, formatWallDate, type WallTime } from '../../core/wall-clock.ts'
 import { chooseSessions, createAudience, type Session } from './audience.ts'
 import { chooseChannelName, choosePhone } from './names.ts'
 import { createQuestionnaires } from './questionnaires.ts'
 import { createRandom, type Random } from './random.ts'
 import { createRowList } from './row-list.ts'
-import type { Channel, Gift, Manager, Menu, Visitor, World } from './world.ts'
+import type { Channel, Gift, Manager, Visitor, World } from './world.ts'
 
 export interface WorldOptions {
   readonly seed: number
@@ -23,20 +22,18 @@ const MAIN_ACCOUNT_ID = '1013377'
 const MANAGERS = 25
 const FIRST_CHANNEL_ID = 10_001_589
 const OLD_VIEWERS = 12
-/** Version 1 of the watch records is what holds the time before this. */
-const VERSION_2_BEGINS = parseWallTime('2018-12-01')
+/** 2018-12-01. Version 1 of the watch records is what holds the time before this. */
+const VERSION_2_BEGINS = 17_866 * DAY
 
 /** The same options give the same world. */
 export function createWorld(options: WorldOptions): World {
-  const { seed, endsAt, timeZone } = options
+  const { endsAt, timeZone } = options
   const channels = Array.from({ length: options.channels }, (_, index) => createChannel(options, index))
   return {
     timeZone,
     endsAt,
     channels: new Map(channels.map((channel) => [channel.id, channel])),
-    managers: createRowList(
-      createManagers(createRandom(seed, 'managers'), MANAGERS, MAIN_ACCOUNT_ID, options.channels, endsAt),
-    ),
+    managers: createRowList(createManagers(options)),
     videoIds: new Set([522_323, 522_324, 530_001]),
   }
 }
@@ -46,6 +43,8 @@ function createChannel({ seed, viewers, days, endsAt }: WorldOptions, index: num
   const from = endsAt - days * DAY
   const sessions = chooseSessions(random, from, endsAt, index % 3 === 0)
   const { visitors, records } = createAudience({ seed, channelIndex: index, viewers, sessions, from, to: endsAt })
+  // Every new channel has a chat menu (API 4.3: it is why a second one is refused).
+  const menuId = 240_415 + index
   return {
     id: String(FIRST_CHANNEL_ID + index * 37),
     hashId: random.hash(8),
@@ -56,13 +55,12 @@ function createChannel({ seed, viewers, days, endsAt }: WorldOptions, index: num
     oldRecords: createRowList(index < 2 ? createOldRecords(seed, index) : []),
     gifts: createRowList(createGifts(random, visitors, sessions)),
     questionnaires: createRowList(createQuestionnaires(random, index, visitors, from, endsAt)),
-    menus: new Map([[240_415 + index, createChatMenu(240_415 + index)]]),
+    menus: new Map([[menuId, { menuId, name: '聊天互动', type: 1, richText: '', videoIds: [] }]]),
   }
 }
 
 /** A few dozen visits of the autumn of 2018. */
 function createOldRecords(seed: number, index: number) {
-  assert(VERSION_2_BEGINS !== undefined)
   const random = createRandom(seed, 'old', index)
   const from = VERSION_2_BEGINS - 60 * DAY
   const to = VERSION_2_BEGINS - 1
@@ -72,11 +70,6 @@ function createOldRecords(seed: number, index: number) {
     ...record,
     recordId: String(1000 + index * 1_000_000 + place),
   }))
-}
-
-/** Every new channel has one (API 4.3: it is why a second chat menu is refused). */
-function createChatMenu(menuId: number): Menu {
-  return { menuId, name: '聊天互动', type: 1, richText: '', videoIds: [] }
 }
 
 /** The gift id of a cash reward; props are numbered from 101. */
@@ -117,17 +110,12 @@ function giverOf(random: Random, visitor: Visitor): Pick<Gift, 'visitorId' | 'vi
 const USERNAMES = ['009', 'admin', '0x1F', '华东分部', 'live_ops', '1e3', '运营-小王'] as const
 
 /** Sub-accounts of one main account: empty times, digits as names, limits that contradict their kind. */
-function createManagers(
-  random: Random,
-  count: number,
-  mainAccountId: string,
-  channels: number,
-  to: WallTime,
-): Manager[] {
-  return Array.from({ length: count }, (_, index) => createManager(random, index, mainAccountId, channels, to))
+function createManagers({ seed, channels, endsAt }: WorldOptions): Manager[] {
+  const random = createRandom(seed, 'managers')
+  return Array.from({ length: MANAGERS }, (_, index) => createManager(random, index, channels, endsAt))
 }
 
-function createManager(random: Random, index: number, mainAccountId: string, channels: number, to: WallTime): Manager {
+function createManager(random: Random, index: number, channels: number, to: WallTime): Manager {
   const limitType = random.chance(0.7) ? 1 : 2
   const isNew = index === 0 || random.chance(0.3)
   const lastLoginAt = isNew ? null : to - random.between(60, 90 * DAY)
@@ -136,7 +124,7 @@ function createManager(random: Random, index: number, mainAccountId: string, cha
   return {
     id: String(41_382 + index * 13),
     username: USERNAMES[index] ?? `user${String(index).padStart(3, '0')}`,
-    belongTo: mainAccountId,
+    belongTo: MAIN_ACCOUNT_ID,
     limitType,
     trafficLimit: random.chance(0.3) ? 1243 : 0,
     timeLimit: random.chance(0.3) ? 60 : 0,

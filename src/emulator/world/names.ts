@@ -16,41 +16,36 @@ const FANCY = choicesOf(
 )
 const CHANNEL_TOPICS = choicesOf('新品发布会|年度峰会|在线公开课|健康讲座|招聘宣讲会|产品培训|读书分享会|技术沙龙')
 
-interface Region {
-  readonly province: string
-  readonly cities: Choices
-}
-
-const REGIONS: readonly [Region, ...Region[]] = [
-  { province: '浙江省', cities: ['浙江杭州', '浙江宁波', '浙江温州', '浙江绍兴'] },
-  { province: '江苏省', cities: ['江苏南京', '江苏苏州', '江苏无锡'] },
-  { province: '上海市', cities: ['上海'] },
-  { province: '北京市', cities: ['北京'] },
-  { province: '广东省', cities: ['广东广州', '广东深圳', '广东东莞'] },
-  { province: '四川省', cities: ['四川成都', '四川绵阳'] },
-  { province: '湖北省', cities: ['湖北武汉'] },
-  { province: '山东省', cities: ['山东济南', '山东青岛'] },
-  { province: '内蒙古自治区', cities: ['内蒙古呼和浩特'] },
-  { province: '美国', cities: ['美国加利福尼亚'] },
-  { province: '未知地区', cities: [''] },
+/** A province and its cities. */
+const REGIONS: readonly [readonly [string, Choices], ...(readonly [string, Choices])[]] = [
+  ['浙江省', ['浙江杭州', '浙江宁波', '浙江温州', '浙江绍兴']],
+  ['江苏省', ['江苏南京', '江苏苏州', '江苏无锡']],
+  ['上海市', ['上海']],
+  ['北京市', ['北京']],
+  ['广东省', ['广东广州', '广东深圳', '广东东莞']],
+  ['四川省', ['四川成都', '四川绵阳']],
+  ['湖北省', ['湖北武汉']],
+  ['山东省', ['山东济南', '山东青岛']],
+  ['内蒙古自治区', ['内蒙古呼和浩特']],
+  ['美国', ['美国加利福尼亚']],
+  ['未知地区', ['']],
 ]
 
 /** Where a viewer is, and what an anonymous one from there is called. */
-export interface Place {
+interface Place {
   readonly addr: string
   readonly anonymousNick: string
 }
 
 export function choosePlace(random: Random): Place {
-  const region = random.pick(REGIONS)
-  return { addr: random.pick(region.cities), anonymousNick: `${region.province}网友` }
+  const [province, cities] = random.pick(REGIONS)
+  return { addr: random.pick(cities), anonymousNick: `${province}网友` }
 }
 
 /** About a third of the viewers are anonymous, so nicknames are not unique. */
 export function chooseNick(random: Random, place: Place): string {
   if (random.chance(0.35)) return place.anonymousNick
-  if (random.chance(0.25)) return random.pick(FANCY)
-  return choosePersonName(random)
+  return random.chance(0.25) ? random.pick(FANCY) : choosePersonName(random)
 }
 
 export function choosePersonName(random: Random): string {
@@ -58,24 +53,20 @@ export function choosePersonName(random: Random): string {
 }
 
 export function choosePhone(random: Random): string {
-  return `1${random.pick(['30', '35', '38', '50', '59', '77', '86', '89'])}${String(random.between(0, 99_999_999)).padStart(8, '0')}`
+  const prefix = random.pick(['30', '35', '38', '50', '59', '77', '86', '89'])
+  return `1${prefix}${String(random.between(0, 99_999_999)).padStart(8, '0')}`
 }
 
 /** Mostly IPv4; some IPv6 in its shortest form. */
 export function chooseIp(random: Random): string {
   if (random.chance(0.06))
-    return `2408:8409:${(random.between(0x1000, 0xffff)).toString(16)}::${random.between(1, 0xffff).toString(16)}`
-  return `${random.pick(['36', '58', '101', '112', '115', '183', '223'])}.${random.between(0, 255)}.${random.between(0, 255)}.${random.between(1, 254)}`
+    return `2408:8409:${random.between(0x1000, 0xffff).toString(16)}::${random.between(1, 0xffff).toString(16)}`
+  const network = random.pick(['36', '58', '101', '112', '115', '183', '223'])
+  return [network, random.between(0, 255), random.between(0, 255), random.between(1, 254)].join('.')
 }
 
 /** What someone watches with: device, browser (the "watching method") and access source, as display text. */
-interface Equipment {
-  readonly device: string
-  readonly browser: string
-  readonly origin: string
-}
-
-export function chooseEquipment(random: Random): Equipment {
+export function chooseEquipment(random: Random): Record<'device' | 'browser' | 'origin', string> {
   const origin = random.pick(['直接访问', '直接访问', '微信', '朋友圈', 'live.example.com', 'www.example.com/活动'])
   if (random.chance(0.3))
     return { device: '电脑端', browser: random.pick(['谷歌浏览器', 'Edge', 'IE9', '火狐浏览器']), origin }

@@ -39,6 +39,24 @@ export function createQuestionnaires(
   to: WallTime,
 ): Questionnaire[] {
   if (channelIndex % 5 === 4) return []
+  const createSignup = (visitor: Visitor, questions: readonly string[]): Signup => ({
+    userId: visitor.userId,
+    nick: random.chance(0.5) ? visitor.nick : choosePersonName(random),
+    phone: visitor.phone || choosePhone(random),
+    answers: questions.map(() => chooseAnswer(random)),
+    signedUpAt: Math.max(from, Math.min(to - 1, visitor.firstLoginAt - random.between(-60, 7200))),
+  })
+  /** Of this share of the visitors; a few come twice, with equal or other answers. */
+  const createSignups = (questions: readonly string[], share: number): Signup[] => {
+    const signups = visitors.flatMap((visitor) => {
+      if (!random.chance(share)) return []
+      const signup = createSignup(visitor, questions)
+      const again = random.chance(0.02) ? [{ ...signup }] : []
+      if (random.chance(0.02)) again.push({ ...signup, answers: questions.map(() => chooseAnswer(random)) })
+      return [signup, ...again]
+    })
+    return signups.sort((a, b) => a.signedUpAt - b.signedUpAt)
+  }
   const create = (name: string, position: 0 | 1, questions: readonly string[], share: number): Questionnaire => ({
     questionId: random.hash(8),
     name,
@@ -46,38 +64,13 @@ export function createQuestionnaires(
     isOpen: random.chance(0.8),
     createdAt: random.between(from, Math.floor((from + to) / 2)),
     questions,
-    signups: createRowList(createSignups(random, visitors, questions, share, from, to)),
+    signups: createRowList(createSignups(questions, share)),
   })
   return [
     create('报名表', 1, channelIndex % 2 === 0 ? ODD_QUESTIONS : PLAIN_QUESTIONS, 0.2),
     create('满意度调查 ⭐', 0, PLAIN_QUESTIONS, 0.05),
     create('', 0, ['备用问题'], 0),
   ]
-}
-
-function createSignups(
-  random: Random,
-  visitors: readonly Visitor[],
-  questions: readonly string[],
-  share: number,
-  from: WallTime,
-  to: WallTime,
-): Signup[] {
-  const signups: Signup[] = []
-  for (const visitor of visitors) {
-    if (!random.chance(share)) continue
-    const signup: Signup = {
-      userId: visitor.userId,
-      nick: random.chance(0.5) ? visitor.nick : choosePersonName(random),
-      phone: visitor.phone || choosePhone(random),
-      answers: questions.map(() => chooseAnswer(random)),
-      signedUpAt: Math.max(from, Math.min(to - 1, visitor.firstLoginAt - random.between(-60, 7200))),
-    }
-    signups.push(signup)
-    if (random.chance(0.02)) signups.push({ ...signup })
-    if (random.chance(0.02)) signups.push({ ...signup, answers: questions.map(() => chooseAnswer(random)) })
-  }
-  return signups.sort((a, b) => a.signedUpAt - b.signedUpAt)
 }
 
 /** Free text, nothing, or several choices joined as the service does. */

@@ -8,23 +8,19 @@ export interface RowList<Item extends object> {
   /** Puts `next` where `row` stands. */
   readonly replace: (row: Item, next: Item) => void
   readonly remove: (row: Item) => void
-  /** The rows that `keep` accepts, sorted, equal ones as added; the views used last are kept until the list changes. */
-  readonly sorted: (
-    name: string,
-    compare: (a: Item, b: Item) => number,
-    keep?: (row: Item) => boolean,
-  ) => readonly Item[]
+  /** What `select` makes of the rows; the selections used last are kept until the list changes. */
+  readonly kept: (name: string, select: () => readonly Item[]) => readonly Item[]
 }
 
-const MAX_VIEWS = 64
+const MAX_SELECTIONS = 64
 
 /** Takes the array over. */
 export function createRowList<Item extends object>(rows: Item[] = []): RowList<Item> {
-  const views = new Map<string, readonly Item[]>()
+  const selections = new Map<string, readonly Item[]>()
   let version = 0
   const changed = () => {
     version += 1
-    views.clear()
+    selections.clear()
   }
   const indexOf = (row: Item) => {
     const index = rows.indexOf(row)
@@ -48,13 +44,13 @@ export function createRowList<Item extends object>(rows: Item[] = []): RowList<I
       rows.splice(indexOf(row), 1)
       changed()
     },
-    sorted: (name, compare, keep) => {
-      const view = views.get(name) ?? (keep ? rows.filter((row) => keep(row)) : [...rows]).sort(compare)
-      views.delete(name)
-      views.set(name, view)
-      const [oldest] = views.keys()
-      if (views.size > MAX_VIEWS && oldest !== undefined) views.delete(oldest)
-      return view
+    kept: (name, select) => {
+      const selection = selections.get(name) ?? select()
+      selections.delete(name)
+      selections.set(name, selection)
+      const [oldest] = selections.keys()
+      if (selections.size > MAX_SELECTIONS && oldest !== undefined) selections.delete(oldest)
+      return selection
     },
   }
 }

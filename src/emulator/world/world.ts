@@ -29,46 +29,37 @@ export interface Channel {
   readonly menus: Map<number, Menu>
 }
 
-/** Empty text and null stay as the service sends them. */
-export interface Visitor {
+/** What visitors and their visits have in common. Empty text and null stay as the service sends them. */
+interface Viewer {
   readonly userId: string
   readonly assignId: string | null
   readonly outerId: string | null
   readonly nick: string
   readonly addr: string
   readonly phone: string | null
-  readonly refer: string
   readonly device: string
   readonly browser: string
+  readonly onlineSeconds: number
+  readonly watchSeconds: number
+  readonly liveSeconds: number
+  readonly vodSeconds: number
+}
+
+export interface Visitor extends Viewer {
+  readonly refer: string
   readonly lastIp: string
   readonly wxOpenid: string | null
   readonly visitTimes: number
   readonly shareTimes: number
   readonly commentCount: number
-  readonly watchSeconds: number
-  readonly liveSeconds: number
-  readonly vodSeconds: number
-  readonly onlineSeconds: number
   readonly firstLoginAt: WallTime
   readonly lastOnlineAt: WallTime
 }
 
-export interface WatchRecord {
+export interface WatchRecord extends Viewer {
   /** Decimal digits, also beyond 2^53. */
   readonly recordId: string
-  readonly userId: string
-  readonly assignId: string | null
-  readonly outerId: string | null
-  readonly nick: string
-  readonly addr: string
-  readonly phone: string | null
-  readonly device: string
-  readonly browser: string
   readonly origin: string
-  readonly onlineSeconds: number
-  readonly watchSeconds: number
-  readonly liveSeconds: number
-  readonly vodSeconds: number
   /** To the second here; the service shows minutes. */
   readonly enteredAt: WallTime
   readonly leftAt: WallTime

@@ -1,5 +1,4 @@
-import type { Truth } from '../../../src/emulator/truth.ts'
-import type { TruthRow } from '../../../src/emulator/truth-rows.ts'
+import type { Truth, TruthRow } from '../../../src/emulator/truth.ts'
 
 const ZONE_MS = 8 * 3_600_000
 const DAY_MS = 86_400_000

@@ -1,6 +1,6 @@
 import type { StreamName } from '../../../src/core/stream.ts'
 import { DAY, MINUTE, type WallTime, wallTimeAt } from '../../../src/core/wall-clock.ts'
-import type { TruthRow } from '../../../src/emulator/truth-rows.ts'
+import type { TruthRow } from '../../../src/emulator/truth.ts'
 import { createWorld } from '../../../src/emulator/world/create-world.ts'
 import { createRowList, type RowList } from '../../../src/emulator/world/row-list.ts'
 import type {

@@ -54,9 +54,7 @@ export const switches: fc.Arbitrary<Switches> = fc
   .record({
     filterEnds: fc.constantFrom('inclusive', 'exclusive', 'half-open'),
     recordFilterTime: fc.constantFrom('entry', 'leave'),
-    recordOrder: order,
-    giftOrder: order,
-    signupOrder: order,
+    rowOrder: order,
     visitorOrder: fc.constantFrom(
       'last-online',
       'last-online',

@@ -126,8 +126,7 @@ export async function openWorldAccount(database: TestDatabase, scenario: Scenari
     clock: { now: () => time.serviceMs, sleep: arrived },
     world,
     switches: scenario.switches,
-    latencyMs: 0.5,
-    deepPageMs: 1,
+    conditions: { latencyMs: 0.5, deepPageMs: 1 },
   })
   const clock: Clock = {
     now: () => time.serviceMs + time.ownAheadMs,

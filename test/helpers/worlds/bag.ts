@@ -1,5 +1,5 @@
 import type { StreamName } from '../../../src/core/stream.ts'
-import type { TruthRow } from '../../../src/emulator/truth-rows.ts'
+import type { TruthRow } from '../../../src/emulator/truth.ts'
 
 /** What is to be compared: rows as texts, each as often as it is there. */
 export type Bag = ReadonlyMap<string, { readonly row: TruthRow; readonly count: number }>

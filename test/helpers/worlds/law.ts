@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { StreamName } from '../../../src/core/stream.ts'
 import { DAY, MINUTE, wallTimeAt, type WallTime } from '../../../src/core/wall-clock.ts'
-import type { TruthRow } from '../../../src/emulator/truth-rows.ts'
+import type { TruthRow } from '../../../src/emulator/truth.ts'
 import { findStream } from '../../../src/streams/registry.ts'
 import { identityOf } from '../model/model-world.ts'
 import { readStreamTable } from '../read-table.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { StreamName } from '../../../src/core/stream.ts'
-import type { TruthRow } from '../../../src/emulator/truth-rows.ts'
+import type { TruthRow } from '../../../src/emulator/truth.ts'
 import { identityOf } from '../model/model-world.ts'
 import { readStreamTable } from '../read-table.ts'
 import type { WorldAccount } from './account.ts'
