@@ -10,7 +10,8 @@ const LONGEST_NUMBER = 100
 const LARGE_BODY = 1 << 18
 /** A page of 50 signups with 200 answers each holds 10,000. */
 const MOST_VALUES = 200_000
-const DEEPEST = 2000
+/** What recurses ends with an overflow a few thousand levels down, and Postgres refuses such `jsonb`. */
+const DEEPEST = 200
 
 /**
  * Parses JSON without losing digits: integers beyond 2^53 become `bigint`, decimals that a double would change and
@@ -22,13 +23,12 @@ export function parseExact(text: string): unknown {
 }
 
 /**
- * Why a large body is not parsed: to build millions of values, or lists in lists in lists, takes seconds and gigabytes.
- * @returns undefined for a body of up to 200,000 values and 2,000 levels
+ * Why a large body is not parsed: to build millions of values takes seconds and gigabytes.
+ * @returns undefined for a body of up to 200,000 values
  */
 export function findExcess(text: string): string | undefined {
   if (text.length < LARGE_BODY) return undefined
   let values = 0
-  let depth = 0
   for (let place = 0; place < text.length; place += 1) {
     switch (text[place]) {
       case '"':
@@ -36,22 +36,24 @@ export function findExcess(text: string): string | undefined {
         break
       case '[':
       case '{':
-        depth += 1
-        values += 1
-        break
-      case ']':
-      case '}':
-        depth -= 1
-        break
       case ',':
         values += 1
         break
       default:
     }
-    if (depth > DEEPEST) return `its values are nested deeper than ${DEEPEST} levels`
     if (values > MOST_VALUES) return `it holds more than ${MOST_VALUES} values`
   }
   return undefined
+}
+
+/** Why a parsed body is not read; undefined for one of up to 200 levels. */
+export function findDepth(json: unknown): string | undefined {
+  return isDeeper(json, DEEPEST) ? `its values are nested deeper than ${DEEPEST} levels` : undefined
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1))
 }
 
 /** Where the string that begins at `place` ends; the end of the text where it does not. */

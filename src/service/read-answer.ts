@@ -3,7 +3,7 @@ import { type ErrorCode, LivehouseError } from '../core/errors.ts'
 import type { CallContext } from '../core/page.ts'
 import { failureOf } from './failure.ts'
 import type { RawAnswer } from './http.ts'
-import { findExcess, parseExact } from './json.ts'
+import { findDepth, findExcess, parseExact } from './json.ts'
 import type { Secrets } from './secrets.ts'
 import type { Answer, Call, Send } from './send.ts'
 
@@ -70,6 +70,8 @@ function judge(call: Call, raw: RawAnswer, serviceClock: Clock, secrets: Secrets
   const excess = findExcess(raw.text)
   if (excess !== undefined) throw refused(call, raw, excess)
   const json = parse(raw.text)
+  const depth = findDepth(json)
+  if (depth !== undefined) throw refused(call, raw, depth)
   const failure = failureOf(call, raw, json, secrets, retryAfterMs(raw.retryAfter, serviceClock))
   if (failure) throw failure
   if (json === notJson) throw badBody(call, raw)

@@ -1,5 +1,5 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type Row, textOf } from '../core/column.ts'
-import { isSameJson } from '../core/json-text.ts'
 import { describeList, type Page } from '../core/page.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
@@ -104,7 +104,7 @@ async function cutByTotal(
     return look.value ?? []
   })
   // A page that shows page 1 again says nothing. Where all do, the page parameter seems to be ignored: reading shows whether it is.
-  const seen = served.filter((page) => !isSameJson(page.items, first.items))
+  const seen = served.filter((page) => !isDeepStrictEqual(page.items, first.items))
   if (served.length > 0 && seen.length === 0) return undefined
   const times = seen.flatMap(timesOf).sort((a, b) => a - b)
   if (times.length === 0) return toSlices(slice, cutWindow(window, parts))
@@ -125,7 +125,7 @@ async function cutByLook(
   if (far === undefined || far.items.length === 0) return undefined
   // Past the end some services give the last page again: then it says nothing.
   const farther = await fetchIfServed(pages, number + 1)
-  if (farther !== undefined && isSameJson(farther.items, far.items)) return undefined
+  if (farther !== undefined && isDeepStrictEqual(farther.items, far.items)) return undefined
   const times = timesOf(far)
   if (times.length === 0) return toSlices(slice, cutWindow(window, 2))
   const at = floorToMinute(quantile(times, 0.5))

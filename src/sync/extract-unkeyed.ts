@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import { cleanText } from '../core/clean-text.ts'
 import type { Row } from '../core/column.ts'
-import { isSameJson, jsonText } from '../core/json-text.ts'
+import { jsonText } from '../core/json-text.ts'
 import { describeList, type Page } from '../core/page.ts'
 import type { RowIdentity } from '../core/stream.ts'
 import type { BatchLoader } from './batch-loader.ts'
@@ -85,7 +86,7 @@ export async function extractUnkeyed(
  * beside it, in the minute more that is asked for.
  */
 function isSameOnceEach(contents: readonly string[] | undefined, earlier: readonly string[] | undefined): boolean {
-  return contents !== undefined && isSameJson(contents, earlier) && new Set(contents).size === contents.length
+  return contents !== undefined && isDeepStrictEqual(contents, earlier) && new Set(contents).size === contents.length
 }
 
 /** As JSON text that Postgres takes: operators' free text, and what is no text as that of its JSON. */
@@ -115,7 +116,8 @@ async function readCountedList({ pages: reading, reportPage }: SliceReading): Pr
     reportPage(page.items.length, lastPage)
     if (page.items.length === 0) continue
     if (page.echoedPage !== number) doubts.push(`page ${number} was asked for, and page ${page.echoedPage ?? '?'} came`)
-    if (!isSameJson(page.title, pages[0]?.title)) doubts.push(`the headers of page ${number} are not those of page 1`)
+    if (!isDeepStrictEqual(page.title, pages[0]?.title))
+      doubts.push(`the headers of page ${number} are not those of page 1`)
   }
   const doubt = doubts[0] ?? (await findChange(reading, pages, pagesOfTwins(pages)))
   return { pages, doubt }

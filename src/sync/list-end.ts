@@ -1,4 +1,4 @@
-import { isSameJson } from '../core/json-text.ts'
+import { isDeepStrictEqual } from 'node:util'
 import type { Page } from '../core/page.ts'
 import { fetchUnlessRefused, largestPage, type PageReading, pageIgnored, type RefusedPage } from './page-reading.ts'
 
@@ -43,10 +43,11 @@ export async function lookBehind(
   const { items } = page
   const rows = pages.flatMap((each) => each.items)
   // Some rows of it may be hidden; it ends with the last one.
-  const isEnd = items.length > 0 && items.length <= look.ifEnd.length && isSameJson(items, rows.slice(-items.length))
+  const isEnd =
+    items.length > 0 && items.length <= look.ifEnd.length && isDeepStrictEqual(items, rows.slice(-items.length))
   if (isRefused) return isEnd && (await isRefusedAgain(reading, pages)) ? 'end' : 'unknown'
-  const isFirst = items.length >= look.pageSize && isSameJson(items, rows.slice(0, items.length))
-  if (isSameJson(items, look.ifMore)) {
+  const isFirst = items.length >= look.pageSize && isDeepStrictEqual(items, rows.slice(0, items.length))
+  if (isDeepStrictEqual(items, look.ifMore)) {
     // Of equal rows it could be the first page over and over: then a page beyond any end is full of them too.
     if (pages.length > 1 || !isFirst || (await lookFar(smaller, page)) !== 'same') return 'more'
     throw pageIgnored(reading, page, BEYOND_ANY_END)
@@ -81,7 +82,7 @@ function findLook(pages: readonly Page[], { items }: Page, size: number): Look |
       const ifMore = [...(known > 0 ? ifEnd : []), ...items].slice(0, pageSize)
       return { pageSize, number: Math.floor(end / pageSize) + 1, ifEnd, ifMore }
     })
-    .find(({ ifEnd, ifMore }) => !isSameJson(ifMore, ifEnd))
+    .find(({ ifEnd, ifMore }) => !isDeepStrictEqual(ifMore, ifEnd))
 }
 
 /** The rows that have come, and how many the service has counted up to the last of them. */
@@ -104,5 +105,5 @@ async function isRefusedAgain(reading: PageReading, pages: readonly Page[]): Pro
 async function lookFar(reading: PageReading, { items }: Page): Promise<'same' | 'other' | 'refused'> {
   const far = await fetchUnlessRefused(reading, BEYOND_ANY_END)
   if ('refusal' in far) return 'refused'
-  return isSameJson(far.items, items) ? 'same' : 'other'
+  return isDeepStrictEqual(far.items, items) ? 'same' : 'other'
 }

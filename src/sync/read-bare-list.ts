@@ -1,4 +1,5 @@
-import { isSameJson, jsonText } from '../core/json-text.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { jsonText } from '../core/json-text.ts'
 import type { Page } from '../core/page.ts'
 import { lookBehind } from './list-end.ts'
 import {
@@ -47,7 +48,7 @@ export async function readBareList(
     const next = number === 1 ? await fetchNumbered(reading, 1) : await fetchUnlessRefused(reading, number)
     const isRefused = 'refusal' in next
     if (!isRefused && next.items.length === 0) break
-    if (isRefused || isSameJson(next.items, pages.at(-1)?.items)) {
+    if (isRefused || isDeepStrictEqual(next.items, pages.at(-1)?.items)) {
       const meaning = await lookBehind(reading, pages, next)
       if (meaning === 'end') break
       if (isRefused) return refused(reading, pages, next)
@@ -84,7 +85,8 @@ export async function findChange(
 ): Promise<string | undefined> {
   for (const number of new Set(numbers)) {
     const again = await fetchPastEnd(reading, number)
-    if (!isSameJson(again?.items, pages[number - 1]?.items)) return `page ${number} changed while the list was read`
+    if (!isDeepStrictEqual(again?.items, pages[number - 1]?.items))
+      return `page ${number} changed while the list was read`
   }
   return undefined
 }

@@ -1,6 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import assert from 'node:assert/strict'
 import { yieldToEventLoop } from '../core/clock.ts'
-import { isSameJson } from '../core/json-text.ts'
 import type { CallContext, Page } from '../core/page.ts'
 import { fetchNumbered, fetchPastEnd, type PageReading, pageIgnored } from './page-reading.ts'
 import type { Reader } from './read-ahead.ts'
@@ -73,7 +73,7 @@ function lastPageOf(total: number, size: number): number {
 
 function isSamePage(a: Page, b: Page): boolean {
   // The first items differ on nearly every page: the others need not be looked at.
-  return a.items.length > 0 && isSameJson(a.items[0], b.items[0]) && isSameJson(a.items, b.items)
+  return a.items.length > 0 && isDeepStrictEqual(a.items[0], b.items[0]) && isDeepStrictEqual(a.items, b.items)
 }
 
 interface Prefetcher {

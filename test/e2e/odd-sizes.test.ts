@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { failureOf } from '../../src/service/failure.ts'
-import { findExcess, parseExact } from '../../src/service/json.ts'
+import { findDepth, findExcess, parseExact } from '../../src/service/json.ts'
 import { createSecrets } from '../../src/service/secrets.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { fieldValue } from '../helpers/fault-effects.ts'
@@ -39,6 +39,7 @@ function readBody(text: string): void {
   if (findExcess(text) !== undefined) return
 
   const json = parseOrNot(text)
+  if (findDepth(json) !== undefined) return
   const raw = {
     status: 200,
     contentType: '',
@@ -114,7 +115,8 @@ test('rows with fields of megabytes land, and a sync of them ends', async () => 
 })
 
 test.each([
-  ['lists in lists', '['.repeat(1_000_000) + ']'.repeat(1_000_000), /nested deeper than 2000 levels/],
+  ['a million lists in lists', '['.repeat(1_000_000) + ']'.repeat(1_000_000), /more than 200000 values/],
+  ['lists in lists', `{"a":${'['.repeat(200)}${']'.repeat(200)}}`, /nested deeper than 200 levels/],
   ['millions of values', `[${'1,'.repeat(1_000_000)}1]`, /more than 200000 values/],
   ['an errcode of 300,000 digits', `{"errcode":${'9'.repeat(300_000)},"msg":"no"}`, /code 9{40} "no"/],
 ])('%s are refused with a short sentence', async (_, text, sentence) => {
