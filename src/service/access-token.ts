@@ -26,6 +26,8 @@ export interface AccessTokenOptions {
 export const TOKEN_CALL = 'GET token'
 /** API 3.1, where the answer's own `expire_time` cannot be read. */
 const USUAL_VALIDITY_SECONDS = 7200
+/** The call that waits for a token uses it at once, whatever is left of it. */
+const SHORTEST_VALIDITY_SECONDS = 1
 /** Ten years, for ever: dates beyond the calendar fit into no column. */
 const LONGEST_VALIDITY_SECONDS = 315_576_000
 
@@ -50,7 +52,8 @@ export function createTokenRequest(
     const read = tokenEnvelope.safeParse(answer.json)
     if (!read.success) throw withoutToken(answer, options, read.error)
     options.secrets.add(read.data.access_token)
-    const validSeconds = Math.min(readValidity(read.data.expire_time, answer, options), LONGEST_VALIDITY_SECONDS)
+    const leftSeconds = readValidity(read.data.expire_time, answer, options)
+    const validSeconds = Math.min(Math.max(leftSeconds, SHORTEST_VALIDITY_SECONDS), LONGEST_VALIDITY_SECONDS)
     return { value: read.data.access_token, issuedAtMs, expiresAtMs: issuedAtMs + validSeconds * 1000 }
   }
 }
@@ -79,13 +82,12 @@ function tokenCall({ appId, appSecret }: Credentials): Call {
 
 /** `expire_time` is remaining seconds (API 2.1), also as text; public samples of the service show a time of day. */
 function readValidity(expireTime: unknown, { serviceTimeMs }: Answer, { timeZone, clock }: AccessTokenOptions): number {
-  // Less than none left is none: the token is good for the call that asked, as one of 0 seconds is.
-  if (typeof expireTime === 'number') return Math.max(0, expireTime)
+  if (typeof expireTime === 'number') return expireTime
   if (typeof expireTime !== 'string') return USUAL_VALIDITY_SECONDS
-  if (/^\s*-?\d{1,12}\s*$/.test(expireTime)) return Math.max(0, Number(expireTime))
+  if (/^\s*-?\d{1,12}\s*$/.test(expireTime)) return Number(expireTime)
   const expiry = parseWallTime(expireTime.trim())
   if (expiry === undefined) return USUAL_VALIDITY_SECONDS
-  return Math.max(0, expiry - wallTimeAt(serviceTimeMs ?? clock.now(), timeZone))
+  return expiry - wallTimeAt(serviceTimeMs ?? clock.now(), timeZone)
 }
 
 /** "No such user": the app id is not known. */

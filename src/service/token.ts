@@ -34,7 +34,7 @@ export function token(next: Send, options: TokenOptions): Send {
 
 /** A call has its token before it asks for leave to go: else those that have it would wait, and then go all at once. */
 export function prepareToken(options: TokenOptions): (call: Call, signal: AbortSignal) => Promise<unknown> {
-  return async (call, signal) => await tokensOf(call, options)?.prepare(signal)
+  return async (call, signal) => await tokensOf(call, options)?.current(signal)
 }
 
 function tokensOf(call: Call, { bearer, ticket }: TokenOptions): Tokens | undefined {

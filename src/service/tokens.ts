@@ -11,9 +11,7 @@ type IssuedToken = Pick<AccessToken, 'value'>
 
 /** Where calls get their bearer token from. */
 export interface Tokens {
-  /** Waits for the one fetch in flight where one is due: `current` will hardly have to. */
-  readonly prepare: (signal: AbortSignal) => Promise<unknown>
-  /** A token that should be accepted, for one call. */
+  /** A token that should be accepted; waits for the one fetch in flight where one is due. */
   readonly current: (signal: AbortSignal) => Promise<IssuedToken>
   /** The service did not accept this token. @returns whether `current` can give another one. */
   readonly reject: (token: IssuedToken) => boolean
@@ -21,7 +19,7 @@ export interface Tokens {
 
 /** The token that the operator configured; there is no other. */
 export function fixedToken(value: string): Tokens {
-  return { prepare: async () => {}, current: async () => ({ value }), reject: () => false }
+  return { current: async () => ({ value }), reject: () => false }
 }
 
 /** Tokens that can be asked for. */
@@ -45,8 +43,6 @@ interface FetchedTokensOptions {
 /** Tokens of 4.1: fetched when needed, once for all who wait, renewed before they expire. */
 export function fetchedTokens({ requestToken, store, clock, addSecret, closed }: FetchedTokensOptions): FetchedTokens {
   let held: AccessToken | undefined
-  /** However short its validity: it is good for the call that asked. */
-  let unused: AccessToken | undefined
   let rejected: AccessToken | undefined
   let flight: Promise<AccessToken> | undefined
 
@@ -67,23 +63,16 @@ export function fetchedTokens({ requestToken, store, clock, addSecret, closed }:
   const hold = (token: AccessToken): AccessToken => {
     addSecret(token.value)
     held = token
-    unused = token
     rejected = undefined
     return token
   }
-  const obtain = async (signal: AbortSignal): Promise<AccessToken> => {
-    if (held && (isUsable(held) || (held === unused && !isRejected(held)))) return held
-    flight ??= readOrFetch()
-      .then(hold)
-      .finally(() => (flight = undefined))
-    return await orAborted(flight, signal)
-  }
   return {
-    prepare: obtain,
     current: async (signal) => {
-      const token = await obtain(signal)
-      unused = undefined
-      return token
+      if (isUsable(held)) return held
+      flight ??= readOrFetch()
+        .then(hold)
+        .finally(() => (flight = undefined))
+      return await orAborted(flight, signal)
     },
     renew: async (request, context) => {
       const signal = AbortSignal.any([closed, context.signal])
