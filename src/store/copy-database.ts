@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream/promises'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { LivehouseError } from '../core/errors.ts'
 import { openSession, type Session } from './copy-session.ts'
-import { MIGRATION_LOCK_TABLE, MIGRATION_TABLE } from './migration-lock.ts'
+import { migrationTables } from './migration-lock.ts'
 
 /** Two databases that have had the same migrations. */
 export interface CopyRequest {
@@ -144,6 +144,6 @@ async function readTables(session: Session): Promise<readonly CopyTable[]> {
      from pg_class c join pg_namespace n on n.oid = c.relnamespace
      where n.nspname = any($1) and c.relkind = 'r' and c.relname <> all($2)
      order by c.relname not in ('source', 'partition_states'), c.oid`,
-    [COPIED_SCHEMAS, [MIGRATION_TABLE, MIGRATION_LOCK_TABLE]],
+    [COPIED_SCHEMAS, migrationTables],
   )
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type Kysely, sql } from 'kysely'
 import type { Database } from './database.ts'
-import { MIGRATION_LOCK_TABLE, MIGRATION_SCHEMA, MIGRATION_TABLE } from './migration-lock.ts'
+import { migrationTables } from './migration-lock.ts'
 
 /** The server behind a connection, and what its user may do there. */
 export interface Rights {
@@ -47,9 +47,7 @@ export async function readRights(db: Kysely<Database>): Promise<Rights> {
   }
 }
 
-const writtenByMigrations: ReadonlySet<string> = new Set(
-  [MIGRATION_TABLE, MIGRATION_LOCK_TABLE].map((table) => `${MIGRATION_SCHEMA}.${table}`),
-)
+const writtenByMigrations: ReadonlySet<string> = new Set(migrationTables.map((table) => `livehouse_ops.${table}`))
 
 interface TableRow {
   readonly name: string

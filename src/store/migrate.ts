@@ -1,9 +1,9 @@
-import { type Kysely, sql } from 'kysely'
-import type { Migration, MigrationResultSet, Migrator } from 'kysely/migration'
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { Migration } from 'kysely/migration'
 import { hasCode, LivehouseError } from '../core/errors.ts'
 import { withdrawBi } from '../bi/publish/withdraw-bi.ts'
 import type { Database } from './database.ts'
-import { MIGRATION_LOCK_TABLE, MIGRATION_SCHEMA, MIGRATION_TABLE, withMigrationLock } from './migration-lock.ts'
+import { recordMigration, withMigrationLock } from './migration-lock.ts'
 import { loadMigrations, readMigrationNames } from './migrations-folder.ts'
 
 const MISSING_RIGHT = '42501'
@@ -34,15 +34,29 @@ export interface MigrateOptions {
 export async function migrateUp(db: Kysely<Database>, options: MigrateOptions = {}): Promise<readonly string[]> {
   // Asked first without the lock: then a user without any right on the schema can work in a migrated database.
   if ((await readPending(db, options)).length === 0) return []
-  return runMigrator(db, options, (migrator) => migrator.migrateToLatest())
+  return changeSchema(db, options, async (transaction, migrations) => {
+    // Another may have held the lock until now.
+    const pending = await readPending(transaction, { ...options, migrations })
+    for (const name of pending) {
+      options.signal?.throwIfAborted()
+      await migrations[name]?.up(transaction)
+      await sql.raw(recordMigration(name)).execute(transaction)
+    }
+    return pending
+  })
 }
 
 /** Takes the last migration back, and the views with it. @returns its name, or none. @throws as `migrateUp` */
 export async function migrateDown(db: Kysely<Database>, options: MigrateOptions = {}): Promise<readonly string[]> {
   if ((await readMigrationStatus(db, options)).every(({ appliedAt }) => appliedAt === null)) return []
-  return runMigrator(db, options, async (migrator, transaction) => {
+  return changeSchema(db, options, async (transaction, migrations) => {
+    const status = await readMigrationStatus(transaction, { ...options, migrations })
+    const last = status.findLast(({ appliedAt }) => appliedAt !== null)
+    if (last === undefined) return []
     await withdrawBi(transaction)
-    return migrator.migrateDown()
+    await migrations[last.name]?.down?.(transaction)
+    await sql`delete from livehouse_ops.migrations where name = ${last.name}`.execute(transaction)
+    return [last.name]
   })
 }
 
@@ -88,41 +102,26 @@ async function readApplied(
   db: Kysely<Database>,
   signal: AbortSignal | undefined,
 ): Promise<ReadonlyMap<string, string>> {
-  const table = `${MIGRATION_SCHEMA}.${MIGRATION_TABLE}`
   const found = await sql<{ isThere: boolean }>`
-    select exists (select from pg_tables where schemaname = ${MIGRATION_SCHEMA} and tablename = ${MIGRATION_TABLE})
+    select exists (select from pg_tables where schemaname = 'livehouse_ops' and tablename = 'migrations')
       as "isThere"`.execute(db, { signal })
   if (found.rows[0]?.isThere !== true) return new Map()
-  const rows = await sql<{ name: string; timestamp: string }>`
-    select name, timestamp from ${sql.table(table)} order by name`.execute(db, { signal })
-  return new Map(rows.rows.map(({ name, timestamp }) => [name, timestamp]))
+  const { rows } = await sql<{ name: string; timestamp: string }>`
+    select name, timestamp from livehouse_ops.migrations`.execute(db, { signal })
+  return new Map(rows.map(({ name, timestamp }) => [name, timestamp]))
 }
 
-async function runMigrator(
+async function changeSchema(
   db: Kysely<Database>,
   { signal, migrations, setting = 'DATABASE_URL' }: MigrateOptions,
-  run: (migrator: Migrator, transaction: Kysely<Database>) => Promise<MigrationResultSet>,
+  change: (transaction: Transaction<Database>, migrations: Migrations) => Promise<readonly string[]>,
 ): Promise<readonly string[]> {
-  const provided = { ...(migrations ?? (await loadMigrations())) }
-  // Hardly ever needed, so not loaded at every start.
-  const { Migrator } = await import('kysely/migration')
-  return withMigrationLock(db, signal, async (transaction) => {
-    // Another may have held the lock until now.
-    await readMigrationStatus(transaction, { migrations: provided })
-    const migrator = new Migrator({
-      db: transaction,
-      provider: { getMigrations: () => Promise.resolve(provided) },
-      migrationTableSchema: MIGRATION_SCHEMA,
-      migrationTableName: MIGRATION_TABLE,
-      migrationLockTableName: MIGRATION_LOCK_TABLE,
-    })
-    const { error, results = [] } = await run(migrator, transaction)
-    if (error instanceof Error) throw error
-    signal?.throwIfAborted()
-    return results.map(({ migrationName }) => migrationName)
-  }).catch((error: unknown) => {
+  const provided = migrations ?? (await loadMigrations())
+  try {
+    return await withMigrationLock(db, signal, (transaction) => change(transaction, provided))
+  } catch (error) {
     throw explainRefusal(error, setting)
-  })
+  }
 }
 
 function explainRefusal(error: unknown, setting: string): unknown {

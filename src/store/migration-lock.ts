@@ -70,25 +70,25 @@ async function describeHolders(db: Kysely<Database>): Promise<string> {
   return `an open transaction is in the way: ${rows.map(({ who }) => who).join('; ')}`
 }
 
-/** Where Kysely's Migrator keeps its list. */
-export const MIGRATION_SCHEMA = 'livehouse_ops'
-export const MIGRATION_TABLE = 'migrations'
-export const MIGRATION_LOCK_TABLE = 'migration_lock'
+/** The list of what the database has had, and the table whose row is locked meanwhile. */
+export const migrationTables = ['migrations', 'migration_lock'] as const
 
-const list = `${MIGRATION_SCHEMA}.${MIGRATION_TABLE}`
-const lock = `${MIGRATION_SCHEMA}.${MIGRATION_LOCK_TABLE}`
+const list = 'livehouse_ops.migrations'
+const lock = 'livehouse_ops.migration_lock'
 
 /** Nobody without rights on the table can lock its row. The lock ends with its transaction. */
 export const takeMigrationLock = `select from ${lock} for update`
 
-/**
- * The Migrator's own tables as it would make them. Made before it looks: it asks again after a failure, which a
- * transaction does not allow, and the right that is missing would stay unsaid. The schema is only made where there is
- * none, because `if not exists` asks for the right to make it all the same.
- */
+/** Adds a migration to the list; its name is one of a file. */
+export function recordMigration(name: string): string {
+  const now = `to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+  return `insert into ${list} (name, timestamp) values ('${name}', ${now})`
+}
+
+/** The schema is only made where there is none: `if not exists` asks for the right to make it all the same. */
 export const createMigrationTables: readonly string[] = [
   `do $$ begin
-  if to_regnamespace('${MIGRATION_SCHEMA}') is null then create schema ${MIGRATION_SCHEMA}; end if;
+  if to_regnamespace('livehouse_ops') is null then create schema livehouse_ops; end if;
 end $$`,
   `create table if not exists ${list} (name varchar(255) not null primary key, timestamp varchar(255) not null)`,
   `create table if not exists ${lock} (id varchar(255) not null primary key, is_locked integer default 0 not null)`,

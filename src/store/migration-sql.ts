@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict'
-import {
-  type CompiledQuery,
-  type DatabaseConnection,
-  DummyDriver,
-  Kysely,
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
-} from 'kysely'
+import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely'
 import type { Migration } from 'kysely/migration'
-import { createMigrationTables, MIGRATION_SCHEMA, MIGRATION_TABLE, takeMigrationLock } from './migration-lock.ts'
+import { createMigrationTables, recordMigration, takeMigrationLock } from './migration-lock.ts'
 
 /** What the user of DATABASE_URL needs when another one owns the tables. */
 const grants = `
@@ -33,10 +25,7 @@ export async function migrationSql(
   for (const [name, migration] of Object.entries(migrations)) {
     assert(/^[\w-]+$/.test(name), `a migration's name: ${name}`)
     const statements = await recordStatements((db) => migration.up(db))
-    parts.push(`-- ${name}\n${statements[0] ?? 'select'}`, ...statements.slice(1))
-    // The Migrator sorts by this text, so it has the form that Date.toISOString gives.
-    const now = `to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
-    parts.push(`insert into ${MIGRATION_SCHEMA}.${MIGRATION_TABLE} (name, timestamp) values ('${name}', ${now})`)
+    parts.push(`-- ${name}\n${statements[0] ?? 'select'}`, ...statements.slice(1), recordMigration(name))
   }
   if (views.length > 0) parts.push(`-- the views of livehouse_bi, and who reads them\n${views[0]}`, ...views.slice(1))
   parts.push('commit')
@@ -46,22 +35,16 @@ export async function migrationSql(
 
 async function recordStatements(write: (db: Kysely<unknown>) => Promise<void>): Promise<readonly string[]> {
   const statements: string[] = []
-  const connection: DatabaseConnection = {
-    executeQuery: async (query: CompiledQuery) => {
-      assert(query.parameters.length === 0, `a migration's statement has no parameters: ${query.sql}`)
-      statements.push(query.sql)
-      return { rows: [] }
-    },
-    streamQuery: () => assert.fail('a migration only writes'),
-  }
-  const driver = new DummyDriver()
-  driver.acquireConnection = () => Promise.resolve(connection)
   const db = new Kysely<unknown>({
     dialect: {
       createAdapter: () => new PostgresAdapter(),
-      createDriver: () => driver,
+      createDriver: () => new DummyDriver(),
       createIntrospector: (inner) => new PostgresIntrospector(inner),
       createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+    log: ({ query }) => {
+      assert(query.parameters.length === 0, `a migration's statement has no parameters: ${query.sql}`)
+      statements.push(query.sql)
     },
   })
   await write(db)

@@ -2,7 +2,6 @@ import { tracingChannel } from 'node:diagnostics_channel'
 import { finished } from 'node:stream/promises'
 import {
   type Dialect,
-  PostgresAdapter,
   type PostgresCursor,
   PostgresDialect,
   type PostgresPool,
@@ -23,24 +22,12 @@ import type { SilenceWatch } from './watch-silence.ts'
 const trace = tracingChannel<{ readonly doing: string }>('livehouse:database')
 
 /**
- * Kysely's Postgres dialect with three differences: errors arrive as `LivehouseError` where they are the database's to
- * repair; `copy … from stdin` takes its data as the only parameter (in Postgres that statement has none, so nothing
- * else can be meant); and the Migrator takes no lock of a session (`migrate.ts` holds one of its transaction instead),
- * because a pooler in transaction mode gives the session to someone else.
+ * Kysely's Postgres dialect with two differences: errors arrive as `LivehouseError` where they are the database's to
+ * repair, and `copy … from stdin` takes its data as the only parameter (in Postgres that statement has none, so nothing
+ * else can be meant).
  */
 export function warehouseDialect(pool: Pool, named: NamedTarget, watch: SilenceWatch): Dialect {
-  return new WarehouseDialect({ pool: translatingPool(pool, named, watch) })
-}
-
-class WarehouseDialect extends PostgresDialect {
-  override createAdapter(): PostgresAdapter {
-    return new SessionlessAdapter()
-  }
-}
-
-class SessionlessAdapter extends PostgresAdapter {
-  override async acquireMigrationLock(): Promise<void> {}
-  override async releaseMigrationLock(): Promise<void> {}
+  return new PostgresDialect({ pool: translatingPool(pool, named, watch) })
 }
 
 function translatingPool(pool: Pool, named: NamedTarget, watch: SilenceWatch): PostgresPool {
