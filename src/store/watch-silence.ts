@@ -15,8 +15,8 @@ const SILENT_AFTER_MS = 10_000
 const LONGEST_PARTING_MS = 3000
 /** So many questions in a row must get no answer: a lost one, or a process that was too slow to hear, says nothing. */
 const MOST_UNHEARD = 3
-/** The same where the connection is greeted: a pooler lets a statement wait while others hold its connections. */
-const MOST_UNANSWERED = 30
+/** What one counts where the connection is greeted: a pooler lets a statement wait while others hold its connections. */
+const GREETED = 0.1
 
 /**
  * Notices a server that keeps its connections open and answers nothing: a disk that hangs, a proxy that forwards no
@@ -31,9 +31,9 @@ export function watchSilence(
 ): SilenceWatch {
   let waiting = 0
   let answered = 0
-  let isWatching = false
   let unheard = 0
-  let unanswered = 0
+  let looks = 0
+  let isWatching = false
   const watch = (): void => {
     isWatching = waiting > 0
     const before = answered
@@ -41,15 +41,12 @@ export function watchSilence(
   }
   const look = async (before: number): Promise<void> => {
     const isSilent = () => waiting > 0 && answered === before
-    const heard = isSilent() ? await askAnother(url, silentAfterMs) : 'answer'
-    if (heard === 'answer' || !isSilent()) unheard = unanswered = 0
-    else if (heard !== 'error') {
-      unheard = heard === 'nothing' ? unheard + 1 : 0
-      unanswered++
-    }
-    if (unheard >= MOST_UNHEARD || unanswered >= MOST_UNANSWERED) {
-      hangUp(noAnswer(unanswered * 2 * silentAfterMs))
-      unheard = unanswered = 0
+    const silence = isSilent() ? await askAnother(url, silentAfterMs) : 0
+    looks = silence > 0 && isSilent() ? looks + 1 : 0
+    unheard = looks > 0 ? unheard + silence : 0
+    if (unheard >= MOST_UNHEARD) {
+      hangUp(noAnswer(2 * looks * silentAfterMs))
+      looks = unheard = 0
     }
     watch()
   }
@@ -67,13 +64,13 @@ export function watchSilence(
 }
 
 /**
- * What a connection of its own hears in time. A refusal is an answer; an error of the network, or of files for TLS that
- * are being replaced, is none, nor silence.
+ * Asks by a connection of its own. A refusal is an answer, and an error of the network no silence.
+ * @returns 0 for an answer, 1 for silence, and `GREETED`
  */
-async function askAnother(url: string, withinMs: number): Promise<'answer' | 'greeting' | 'nothing' | 'error'> {
+async function askAnother(url: string, withinMs: number): Promise<number> {
   const socket = new Socket()
+  let silence = 1
   let isLate = false
-  let isGreeted = false
   const callOff = callIfStillRunning(withinMs, () => {
     isLate = true
     socket.destroy()
@@ -81,13 +78,11 @@ async function askAnother(url: string, withinMs: number): Promise<'answer' | 'gr
   try {
     const client = createClient(url, { stream: () => socket })
     await client.connect()
-    isGreeted = true
+    silence = GREETED
     await client.query('select 1')
-    return 'answer'
-  } catch (error) {
-    if (error instanceof Error && 'severity' in error) return 'answer'
-    if (!isLate) return 'error'
-    return isGreeted ? 'greeting' : 'nothing'
+    return 0
+  } catch {
+    return isLate ? silence : 0
   } finally {
     callOff()
     socket.destroy()
