@@ -6,7 +6,7 @@ import { readDatabaseSettings, readDataDir, readSettings } from '../config.ts'
 import { LivehouseError } from '../core/errors.ts'
 import { publishBi } from '../bi/publish/publish-bi.ts'
 import { copyDatabase } from '../store/copy-database.ts'
-import { describeTarget, mendCredentials } from '../store/database-url.ts'
+import { describeTarget } from '../store/database-url.ts'
 import type { Database } from '../store/database.ts'
 import { stopEmbedded } from '../store/embedded.ts'
 import { migrateUp, readMigrationStatus, requireMigrated } from '../store/migrate.ts'
@@ -129,6 +129,8 @@ function readCopyTarget(given: string | undefined, refuse: Refuse): string {
   const protocol = URL.parse(given ?? '')?.protocol
   if (given === undefined) refuse(`copy needs --to, ${EXPECTED}`)
   else if (protocol !== 'postgres:' && protocol !== 'postgresql:') refuse(`--to (not shown) should be ${EXPECTED}`)
+  else if (/%(?![\da-f]{2})/i.test(given))
+    refuse('--to (not shown) has a % that stands for no character: write it as %25')
   return given ?? ''
 }
 
@@ -136,9 +138,8 @@ function readCopyTarget(given: string | undefined, refuse: Refuse): string {
  * `livehouse db copy`: the embedded database into a server's.
  * @throws db.copyRefused, db.… codes
  */
-async function copyToServer(context: CliContext, from: string, given: string): Promise<number> {
+async function copyToServer(context: CliContext, from: string, to: string): Promise<number> {
   const { signal, print, remark } = context
-  const to = mendCredentials(given)
   const password = decodeURIComponent(new URL(to).password)
   context.addSecret(password)
   if (password !== '')

@@ -87,7 +87,7 @@ test('the embedded database moves to a server, and the next sync goes on there',
   const tooEarly = await runVerb(db, ['copy', '--to', server.url], { environment })
   expect(tooEarly.error).toMatchObject({ code: 'db.copyRefused', message: expect.stringMatching(/nothing to copy/) })
   const oddPassword = await runVerb(db, ['copy', '--to', 'postgres://u:a%zz@127.0.0.1:1/d'], { environment })
-  expect(oddPassword.error).toMatchObject({ code: 'db.copyRefused' })
+  expect(oddPassword.error).toMatchObject({ code: 'usage.invalid', details: { problems: [/write it as %25/] } })
   await runVerb(sync, [], { environment })
 
   for (const [to, mending] of [
