@@ -24,7 +24,7 @@ export async function lockVersions(
 export async function readOtherVersionRows(
   trx: Transaction<Database>,
   stream: Stream,
-  { column, own, other }: TableVersions,
+  { column, other }: TableVersions,
   rows: readonly Row[],
 ): Promise<readonly Row[]> {
   const [first] = rows
@@ -33,8 +33,6 @@ export async function readOtherVersionRows(
     ...Object.entries(stream.columns).map(([name, { type }]) => [name, type] as const),
     ['extra', 'jsonb'],
   ]
-  const isHigher = own > other.version
-  if (isHigher && !(await hasOtherVersion(trx, stream, column, other.version, first))) return []
   const ofKeys = stream.key.map((name) => {
     const { type = 'text', source } = stream.columns[name] ?? {}
     const isShared = source?.kind === 'partition'
@@ -49,22 +47,6 @@ export async function readOtherVersionRows(
     from ${sql.table(`livehouse.${stream.table}`)}
     where ${sql.join(ofKeys, sql` and `)} and ${sql.ref(column)} = ${sql.lit(other.version)}`.execute(trx)
   return result.rows
-}
-
-/** Whether the lower version has any row here: mostly none, as its index tells at once; then no keys need to travel. */
-async function hasOtherVersion(
-  trx: Transaction<Database>,
-  { table, key, columns }: Stream,
-  column: string,
-  version: number,
-  row: Row,
-): Promise<boolean> {
-  const shared = key.filter((name) => columns[name]?.source.kind === 'partition')
-  const ofPartition = shared.map((name) => sql`${sql.ref(name)} = ${row[name]}`)
-  const { rows } = await sql`
-    select 1 from ${sql.table(`livehouse.${table}`)}
-    where ${sql.join([...ofPartition, sql`${sql.ref(column)} = ${sql.lit(version)}`], sql` and `)} limit 1`.execute(trx)
-  return rows.length > 0
 }
 
 function asLoaded(name: string, type: ColumnType): RawBuilder<unknown> {
