@@ -1,7 +1,7 @@
 import { hasCode, LivehouseError } from '../core/errors.ts'
 
 /** What to do about a refusal, by SQLSTATE (PostgreSQL, appendix A); a class of two characters stands for all of it. */
-const mendings: Readonly<Record<string, string>> = {
+const repairs: Readonly<Record<string, string>> = {
   '25006': 'It is read-only: connect to the primary, or end its recovery or default_transaction_read_only',
   '28': 'Check the user, the password and pg_hba.conf for this address',
   '3D000': 'Create the database first (CREATE DATABASE …), or correct its name in DATABASE_URL',
@@ -35,11 +35,11 @@ export function translateStatementError(error: unknown, named: NamedTarget): unk
   if (!(error instanceof Error) || error instanceof LivehouseError) return error
   const { target, setting } = named
   const code = codeOf(error)
-  const mending = mendings[code] ?? mendings[code.slice(0, 2)]
-  if (mending !== undefined && code.length === 5) {
+  const repair = repairs[code] ?? repairs[code.slice(0, 2)]
+  if (repair !== undefined && code.length === 5) {
     return new LivehouseError(
       'db.refused',
-      `Database ${target} refuses: ${error.message} (${code}). ${mending.replaceAll('DATABASE_URL', setting)}.`,
+      `Database ${target} refuses: ${error.message} (${code}). ${repair.replaceAll('DATABASE_URL', setting)}.`,
       { reason: error.message, sqlState: code },
       { cause: error },
     )

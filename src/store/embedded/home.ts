@@ -89,8 +89,8 @@ async function makeRoots(folder: string, dataDir: string): Promise<void> {
 async function requireRoots(folder: string, dataDir: string): Promise<void> {
   const { uid, gid, mode } = await stat(folder)
   if (uid === 0 && (mode & (gid === 0 ? 0o002 : 0o022)) === 0) return
-  const mending = `Give it to root alone (chown root ${folder}; chmod go-w ${folder}), or run as another user than root`
-  throw embeddedError(dataDir, `${folder} may be changed by others (uid ${uid}), and livehouse runs as root`, mending)
+  const repair = `Give it to root alone (chown root ${folder}; chmod go-w ${folder}), or run as another user than root`
+  throw embeddedError(dataDir, `${folder} may be changed by others (uid ${uid}), and livehouse runs as root`, repair)
 }
 
 async function makePrivate({ dataDir, private: folder }: Home): Promise<void> {
