@@ -43,6 +43,7 @@ const rules: Rules = {
   packages: {
     'cli-progress': ['cli/progress.ts'],
     commander: ['cli/usage.ts'],
+    cronstrue: ['web/render/jobs-section.ts'],
     'csv-parse': ['config'],
     kysely: ['bi/publish', 'ledger', 'store'],
     'node-cron': ['scheduler'],
@@ -97,7 +98,6 @@ const rules: Rules = {
       'src/ledger/channel-states.ts': 'what the table of channels counts',
       'src/ledger/gift-labels.ts': 'labels of gifts',
       'src/ledger/questionnaires.ts': 'the questions that signups are partitioned by',
-      'src/ledger/health.ts': 'the hours of the status page',
       'src/store/tables/operation-tables.ts': 'the columns of questionnaires that the ledger reads',
     },
   },
@@ -117,26 +117,26 @@ const rules: Rules = {
 
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. */
 const budgets: Readonly<Record<string, number>> = {
-  app: 1800,
+  app: 1850,
   bi: 2750,
   cli: 5050,
   config: 650,
   core: 1250,
   emulator: 2950,
-  ledger: 4050,
+  ledger: 4140,
   log: 100,
-  scheduler: 1600,
+  scheduler: 1640,
   service: 2150,
   store: 3050,
   streams: 750,
   sync: 5450,
   transform: 400,
-  web: 3400,
+  web: 3600,
   // The files beside the folders.
   '': 400,
 }
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 35_500, test: 24_500 }
+const MOST_LINES = { src: 35_500, test: 24_550 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

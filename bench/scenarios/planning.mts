@@ -1,4 +1,3 @@
-import { createProgressBoard } from '../../src/app/progress-board.ts'
 import { type Kysely, sql } from 'kysely'
 import { systemClock } from '../../src/core/clock.ts'
 import { silentLog } from '../../src/core/log.ts'
@@ -101,7 +100,6 @@ async function readPage(db: Kysely<Database>): Promise<void> {
     commands: ['sync'],
     readJobs: async () => [],
     readPending: async () => [],
-    board: createProgressBoard(),
   })
   const response = await fetch(server.url)
   if (!response.ok) throw new Error(`${server.url} answered ${response.status}`)

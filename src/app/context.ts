@@ -12,6 +12,8 @@ export interface AppContext {
   readonly signal: AbortSignal
   /** Remarks and progress for a person: standard error. */
   readonly remark: (line: string) => void
+  /** Who asked for what is run, for its record; not given where that is who started this process. */
+  readonly askedBy?: string | undefined
   /** Shows how a run goes on until it is disposed of: bars on a terminal, sparse log lines elsewhere. */
   readonly openProgress: () => Promise<Progress>
 }

@@ -36,13 +36,14 @@ export async function recordRun<T extends RunOutcome>(
   { db, command, asked, settings, toRecord = outcomeObject }: RecordRequest<T>,
   work: (run: OpenRun) => Promise<Omit<T, keyof When>>,
 ): Promise<{ readonly outcome: T } | { readonly failure: RunOutcome; readonly error: unknown }> {
-  const { clock, log } = context
+  const { clock, log, askedBy } = context
   const { alerts } = settings ?? {}
   // Loaded now: hours later, an update may have put another in its place.
   const { reportCauses } = alerts?.webhook ? await import('./report-causes.ts') : {}
   const startedAt = new Date(clock.now())
   await using leases = new Leases(db)
-  const runId = await openRun(db, { command, settings: asked, startedAt }, leases)
+  const settingsOfRun = askedBy === undefined ? asked : { ...asked, askedBy }
+  const runId = await openRun(db, { command, settings: settingsOfRun, startedAt }, leases)
   const when = () => ({
     runId,
     command,

@@ -16,6 +16,7 @@ import { openRunConnection, readServiceTime } from './open-connection.ts'
 import { outcomeObject } from './outcome.ts'
 import { recordRun } from './record-run.ts'
 import { createSliceDeps, type RunConnection } from './run-extraction.ts'
+import { openProgressOnRecord } from './save-progress.ts'
 
 export interface AuditRequest {
   readonly settings: ExtractionSettings
@@ -61,7 +62,7 @@ async function compare(
   const connection = request.connection ?? own ?? assert.fail('there is no connection')
   const clock = await readServiceTime(context, connection)
   await endAcceptances(db, new Date(clock.now()))
-  using progress = await context.openProgress()
+  await using progress = await openProgressOnRecord(context, db, runId)
   log.info('run.started', { runId, command: request.command ?? 'audit' })
   const gone = namesChannels ? new Set<string>() : await readGoneChannels(db)
   const questions = await readQuestions(db)

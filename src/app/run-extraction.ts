@@ -28,6 +28,7 @@ import type { AppContext, Progress } from './context.ts'
 import { askGoneChannels, settleChannels } from './gone-channels.ts'
 import { LARGEST_DIFFERENCE_SECONDS, openRunConnection, readServiceTime } from './open-connection.ts'
 import { type OpenRun, recordRun } from './record-run.ts'
+import { openProgressOnRecord } from './save-progress.ts'
 
 export interface ExtractionRequest {
   /** The verb. */
@@ -120,7 +121,7 @@ async function extract(
   const forgotten = isTold ? await forgetReadingsAfter(db, latest) : 0
   if (forgotten > 0)
     log.warn('ledger.forgotten', { runId, slices: forgotten, reason: "they are later than the service's time now" })
-  using progress = await context.openProgress()
+  await using progress = await openProgressOnRecord(context, db, runId)
   log.info('run.started', { runId, command })
 
   const deps = {
@@ -156,7 +157,7 @@ interface Run {
   /** The service's. */
   readonly clock: Clock
   readonly runId: string
-  readonly progress: Progress
+  readonly progress: Pick<Progress, 'report'>
 }
 
 /** Pages asked for or held over all slices, for each call that may be made at once: one late page does not stop the others. */

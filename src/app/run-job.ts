@@ -3,7 +3,6 @@ import type { Kysely } from 'kysely'
 import type { AuditJob, BackfillJob, JobRange, SyncJob, Job } from '../core/define-job.ts'
 import { LivehouseError } from '../core/errors.ts'
 import type { RunOutcome } from '../core/outcome.ts'
-import type { ReportProgress } from '../core/progress.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { DAY, formatWallTime, parseWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
@@ -23,7 +22,7 @@ export type JobOutcome = Pick<RunOutcome, 'runId' | 'status' | 'errors'>
 /** Does what a job is for. @throws what stops it before it can say what it did */
 export type RunJob = (
   job: Job,
-  run: { readonly signal: AbortSignal; readonly report: ReportProgress },
+  run: { readonly signal: AbortSignal; readonly askedBy?: string | undefined },
 ) => Promise<JobOutcome>
 
 /** What the runs of jobs share. */
@@ -45,9 +44,9 @@ interface JobRequest extends JobDeps {
 
 /** What the scheduler calls to run a job. */
 export function createRunJob(context: AppContext, deps: JobDeps): RunJob {
-  return async (job, { signal, report }) => {
+  return async (job, { signal, askedBy }) => {
     const settings = deps.readSettings(job)
-    const own = { ...context, signal, openProgress: () => bothOf(context, report) }
+    const own = { ...context, signal, askedBy }
     const outcome = await runKind(own, { ...deps, job, settings })
     deps.onResult?.(outcome)
     if (outcome.status === 'ok') await requestHeartbeat(own, settings)
@@ -60,16 +59,6 @@ async function runKind(context: AppContext, request: JobRequest): Promise<RunOut
   if (definition.kind === 'audit') return await runAuditJob(context, definition, request)
   if (definition.kind === 'backfill') return await runBackfillJob(context, definition, request)
   return await runSyncJob(context, definition, request)
-}
-
-/** Progress for whoever looks at this process, and for the scheduler. */
-async function bothOf({ openProgress }: AppContext, report: ReportProgress) {
-  const shown = await openProgress()
-  const reportBoth: ReportProgress = (event) => {
-    shown.report(event)
-    report(event)
-  }
-  return { report: reportBoth, [Symbol.dispose]: () => shown[Symbol.dispose]() }
 }
 
 /** Holds the service's totals against the warehouse. */

@@ -1,11 +1,9 @@
-import { parseExact } from '../service/json.ts'
+import { retryAll } from '../app/operator-actions.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { readDatabaseSettings, readSettings } from '../config.ts'
 import { withoutPhones } from '../core/clean-text.ts'
-import { retryQuarantine, type RetryResult } from '../sync/retry-quarantine.ts'
+import type { RetryResult } from '../sync/retry-quarantine.ts'
 import { type QuarantineGroup, readQuarantine } from '../ledger/quarantine-reasons.ts'
-import { allStreams } from '../streams/registry.ts'
-import { itemReader } from '../transform/field.ts'
 import { readStreams } from './flags.ts'
 import { counted, formatTable, printResult, snakeCased } from './format.ts'
 import { defineCommand } from './usage.ts'
@@ -56,18 +54,7 @@ livehouse quarantine --json | jq '[.groups[].items] | add'`,
       printResult(context, isJson, { groups: groups.map(snakeCased) }, describeGroups(groups))
       return 0
     }
-    // Before the first sync there is nothing in quarantine, and no zone.
-    const source = await db.selectFrom('livehouse_ops.source').select('time_zone').executeTakeFirst()
-    const { clock, signal } = context
-    const deps = {
-      db,
-      streams: allStreams,
-      openItemReader: itemReader,
-      parse: parseExact,
-      now: () => clock.now(),
-      signal,
-    }
-    const result = await retryQuarantine({ ...deps, timeZone: source?.time_zone ?? 'UTC' }, names)
+    const result = await retryAll(context, db, names)
     printResult(context, isJson, retryObject(result), describeRetry(result))
     return 0
   },

@@ -5,7 +5,6 @@ import { reportCauses } from '../app/report-causes.ts'
 import { auditObject, type AuditOutcome } from '../app/run-audit.ts'
 import { createRunJob } from '../app/run-job.ts'
 import type { RunOutcome } from '../core/outcome.ts'
-import { createProgressBoard } from '../app/progress-board.ts'
 import { runByHand } from '../scheduler/perform-run.ts'
 import { describeAudit } from './audit/report.ts'
 import type { CliContext } from './command.ts'
@@ -61,7 +60,7 @@ async function runNamed(context: CliContext, name: string): Promise<RunOutcome |
     onResult: (brought) => (result = brought),
   })
   try {
-    await runByHand(job, { db, clock, log, signal, board: createProgressBoard(), runJob })
+    await runByHand(job, { db, clock, log, signal, runJob })
   } finally {
     // A run tells of itself; what fails before there is one is told here.
     await reportCauses(context, db, { alerts, service })

@@ -16,10 +16,10 @@ import { formatWallTime } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
 import { readMigrationStatus } from '../store/migrate.ts'
 import { startStatusServer } from '../web/start-status-server.ts'
-import { createProgressBoard, type ProgressBoard } from '../app/progress-board.ts'
+import { createOperatorActions, operatorCommands } from '../app/operator-actions.ts'
 import { fanOut } from '../scheduler/fan-out.ts'
-import { createGiveUpHandler, createRunHandler, queuedRun, type QueuedRun } from '../scheduler/perform-run.ts'
-import { openQueue } from '../scheduler/queue.ts'
+import { askedRun, createGiveUpHandler, createRunHandler, queuedRun, type QueuedRun } from '../scheduler/perform-run.ts'
+import { openQueue, type Queue } from '../scheduler/queue.ts'
 import { workOnPartitions } from '../scheduler/run-partition.ts'
 import { serveJobs } from '../scheduler/serve-jobs.ts'
 import { workOn } from '../scheduler/work-on.ts'
@@ -46,10 +46,10 @@ a job is due is run by one of them. What a run reads is queued by partition, for
 that is interrupted, or whose process dies, is begun again within a minute. A database that goes is waited for. Job files are read at
 the start.
 
-Answers on LIVEHOUSE_HTTP (default 127.0.0.1:8787; off for not at all): a status page in English and Chinese, which only
-reads; /healthz, 200 while the process lives; /readyz, 200 while the database answers and has every migration, as JSON;
-/metrics for Prometheus. Any other address than this machine's own needs LIVEHOUSE_HTTP_TOKEN: the page asks
-for it once, /metrics wants it as Authorization: Bearer, /healthz and /readyz are open.
+Answers on LIVEHOUSE_HTTP (default 127.0.0.1:8787; off for not at all): a status page in English and Chinese; /healthz, 200
+while the process lives; /readyz, 200 while the database answers and has every migration, as JSON; /metrics for Prometheus. Any
+other address than this machine's own needs LIVEHOUSE_HTTP_TOKEN: the page asks for it once, /metrics wants it as Authorization:
+Bearer, /healthz and /readyz are open. Behind the token the page also runs jobs, retries the quarantine and reopens ranges.
 
 SIGTERM and Ctrl-C end it within 10 s, with what was in flight finished or rolled back.`,
     flags: {},
@@ -71,19 +71,18 @@ LIVEHOUSE_HTTP=0.0.0.0:8787 LIVEHOUSE_HTTP_TOKEN_FILE=/run/secrets/http-token li
       page: readStatusPageSettings(source),
       alerts: readAlertSettings(source),
     }))
-    const maxConnections = SHARED_CONNECTIONS + CONNECTIONS_PER_JOB * enabled.length
+    const maxConnections = SHARED_CONNECTIONS + CONNECTIONS_PER_JOB * Math.max(1, enabled.length)
     await using db = await openWarehouse(context, { settings: database, source: service, maxConnections })
-    const board = createProgressBoard()
-    await using statusPage = await openStatusPage(context, page, { db, service, jobs, board })
+    await using queue = await openQueue(context, database)
+    await using statusPage = await openStatusPage(context, page, { db, service, jobs, queue })
     // One for all jobs: the ceiling of calls holds for all of them together.
     await using connection = await openRunConnection(context, service, db, { onCall: statusPage.onCall })
     const runContext = { ...context, openProgress: async () => createPlainProgress(log, clock) }
-    await using queue = await openQueue(context, database)
 
     for (const line of describeNext(enabled, clock.now())) context.remark(line)
     log.info('serve.started', { worker: thisProcess(), jobs: enabled.map(({ name }) => name) })
     const runJob = createRunJob(runContext, { db, connection, readSettings: readSettingsOf, runPhases: fanOut(queue) })
-    const performs = { db, clock, log, board, runJob }
+    const performs = { db, clock, log, runJob }
     const send = async (run: QueuedRun) => await queue.send('runs', [queuedRun(run)])
     const readChannels = () => readSettings(environment, readChannelsIfAny)
     await runSideBySide(signal, (ends) => {
@@ -126,7 +125,7 @@ interface StatusPageDeps {
   readonly db: Kysely<Database>
   readonly service: ServiceSettings
   readonly jobs: readonly Job[]
-  readonly board: ProgressBoard
+  readonly queue: Queue
 }
 
 /** The page of `serve`; nothing at all where it is off. */
@@ -152,7 +151,7 @@ const COMMANDS = ['sync', 'backfill', 'audit', 'demo']
 async function openStatusPage(
   context: CliContext,
   { listen, token, language, ranges }: StatusPageSettings,
-  { db, service, jobs, board }: StatusPageDeps,
+  { db, service, jobs, queue }: StatusPageDeps,
 ): Promise<StatusPage> {
   if (listen === undefined) return { onCall: undefined, [Symbol.asyncDispose]: async () => {} }
   const { clock, log, remark, version } = context
@@ -165,9 +164,16 @@ async function openStatusPage(
     language,
     version,
     budget: service,
-    commands: [...COMMANDS, ...jobs.map(({ name }) => `run ${name}`)],
+    commands: [...COMMANDS, ...operatorCommands, ...jobs.map(({ name }) => `run ${name}`)],
     readJobs: async () => (await readJobStates(db, jobs, clock.now())).map(viewOf),
-    board,
+    actions: createOperatorActions(context, db, async (name, askedBy) => {
+      const named = jobs.filter((job) => job.name === name)
+      const [state] = await readJobStates(db, named, clock.now())
+      if (state === undefined) return 'none'
+      if (state.isRunning) return 'running'
+      await queue.send('runs', [askedRun({ job: state.job, askedBy }, state.last?.startedAt)])
+      return 'queued'
+    }),
     readPending: async () => {
       const migrations = await readMigrationStatus(db)
       return migrations.flatMap(({ name, appliedAt }) => (appliedAt === null ? [name] : []))

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { type Proof, proofs } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
-import { formatWallDate, formatWallTime, parseWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
+import { formatWallTime, parseWallTime, type WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
 
 /** What the ledger says of one stream in one active channel, or in the account, over all its partitions. */
@@ -97,42 +97,6 @@ export async function readLastLandings(db: Kysely<Database>): Promise<ReadonlyMa
     .groupBy('stream')
     .execute()
   return new Map(rows.flatMap(({ stream, at }) => (at === null ? [] : [[stream, at] as const])))
-}
-
-/** How many whole lists of one stream were read on one day of the service. */
-export interface WalkDay {
-  readonly stream: string
-  /** `YYYY-MM-DD`. */
-  readonly day: string
-  /** Partitions with a reading that came to its end. */
-  readonly landed: number
-  /** Partitions with none but failed or short ones. */
-  readonly failed: number
-}
-
-/** The walks of active channels and the account from the day of `since` on, of one channel or of all. */
-export async function readWalkDays(
-  db: Kysely<Database>,
-  since: Date,
-  timeZone: string,
-  channelId?: string,
-): Promise<readonly WalkDay[]> {
-  const days = sql`datemultirange(daterange(${formatWallDate(wallTimeAt(since.getTime(), timeZone))}::date, null))`
-  const ofChannel = channelId === undefined ? sql`true` : sql`channel_id = ${channelId}`
-  // Most partitions were read on the same days: these are counted before they are spread out.
-  const { rows } = await sql<WalkDay>`
-    with alike as (
-      select stream, span, is_landed, count(*) as partitions
-      from livehouse_ops.latest_readings, lateral (
-        select unnest(landed_days * ${days}) as span, true as is_landed
-        union all select unnest(failed_days * ${days}), false) as spans
-      where is_active and not is_windowed and ${ofChannel} group by stream, span, is_landed
-    )
-    select stream, day::date::text as day, coalesce(sum(partitions) filter (where is_landed), 0)::integer as landed,
-      coalesce(sum(partitions) filter (where not is_landed), 0)::integer as failed
-    from alike, generate_series(lower(span), upper(span) - 1, interval '1 day') as day
-    group by stream, day order by stream, day`.execute(db)
-  return rows
 }
 
 /** A day of the service: from its midnight on. */

@@ -44,6 +44,39 @@ export async function readQuarantineReasons(db: Kysely<Database>): Promise<Quara
   return { reasons, isMore: (rows[0]?.looked ?? 0) > MOST_ITEMS }
 }
 
+/** An item that is still unreadable. */
+export interface ShownItem {
+  readonly stream: string
+  readonly partition: string
+  readonly reason: string
+  /** Where in the item; empty for the item itself. */
+  readonly path: string
+  /** The beginning of its JSON text: personal data. */
+  readonly raw: string
+  readonly lastSeenAt: Date
+}
+
+/** Items that came last. @param stream of all when undefined @param rawLength characters of each */
+export async function readQuarantinedItems(
+  db: Kysely<Database>,
+  { stream, count, skip, rawLength }: { stream: string | undefined; count: number; skip: number; rawLength: number },
+): Promise<readonly ShownItem[]> {
+  return await db
+    .selectFrom('livehouse_ops.quarantine')
+    .select(['stream', 'partition', 'reason', 'path', 'last_seen_at as lastSeenAt'])
+    .select(sql<string>`left(raw, ${rawLength}::integer)`.as('raw'))
+    .where('resolved_at', 'is', null)
+    .$if(stream !== undefined, (query) => query.where('stream', '=', stream ?? ''))
+    .orderBy('last_seen_at', 'desc')
+    .orderBy('stream')
+    .orderBy('partition')
+    .orderBy('item_hash')
+    .orderBy('ordinal')
+    .limit(count)
+    .offset(skip)
+    .execute()
+}
+
 /** What one stream has in quarantine and not made good since. */
 export interface QuarantineCount {
   readonly stream: string

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { type Counts, noCounts } from '../core/outcome.ts'
 import { type Proof, proofs } from '../core/slice.ts'
 import type { Database } from '../store/database.ts'
-import { hasEnded, type RecordedStatus, recordedStatus } from './runs.ts'
+import { hasEnded, type RecordedStatus, recordedStatus, type SavedProgress } from './runs.ts'
 
 /** What a run did to one stream. */
 export interface StreamReport {
@@ -22,6 +22,8 @@ export interface RunReport {
   /** Of a run that has not ended, what has landed so far: rows and calls, not yet what became of them. */
   readonly streams: readonly StreamReport[]
   readonly errorCount: number
+  /** By stream; null before it has begun to read, and for what reads nothing. */
+  readonly progress: Readonly<Record<string, SavedProgress>> | null
 }
 
 /** Something that went wrong in a run. `message` may quote what the service said. */
@@ -32,9 +34,15 @@ export interface RunError {
   readonly message: string
 }
 
-/** Which runs: the last ones, one, or those that ended since others were seen. */
+/** Which runs: the last ones, all or of a command or status, one, or those that ended since others were seen. */
 export type RunQuestion =
-  | { readonly kind: 'last'; readonly count: number }
+  | {
+      readonly kind: 'last'
+      readonly count: number
+      readonly skip?: number
+      readonly command?: string | undefined
+      readonly status?: RecordedStatus | undefined
+    }
   | { readonly kind: 'one'; readonly runId: string }
   | { readonly kind: 'since'; readonly runId: string; readonly open: readonly string[]; readonly count: number }
 
@@ -44,16 +52,22 @@ export async function readRunReports(db: Kysely<Database>, question: RunQuestion
     .selectFrom('livehouse_ops.runs')
     .select(['run_id as runId', 'command', 'started_at as startedAt', 'finished_at as finishedAt'])
     .select(['resumes_at as resumesAt', recordedStatus.as('status')])
+    .select(sql<RunReport['progress']>`progress`.as('progress'))
     // Parts of a document: the whole of it may hold thousands of errors.
     .select(sql<RecordedStreams | null>`outcome->'streams'`.as('recorded'))
     .select(sql<number>`coalesce(jsonb_array_length(outcome->'errors'), 0)`.as('errorCount'))
     .where((run) => {
-      if (question.kind === 'last') return run.lit(true)
+      if (question.kind === 'last') {
+        const { command, status } = question
+        const ofCommand = command === undefined ? run.lit(true) : run('command', '=', command)
+        return status === undefined ? ofCommand : run.and([ofCommand, run(recordedStatus, '=', status)])
+      }
       if (question.kind === 'one') return run('run_id', '=', question.runId)
       return run.or([run('run_id', '>', question.runId), run('run_id', 'in', ['0', ...question.open])])
     })
     .orderBy('run_id', 'desc')
     .limit(question.kind === 'one' ? 1 : question.count)
+    .offset(question.kind === 'last' ? (question.skip ?? 0) : 0)
     .execute()
   const withoutOutcome = rows.flatMap((run) => (hasEnded(run) ? [] : [run.runId]))
   const landed = withoutOutcome.length === 0 ? new Map<string, StreamReport[]>() : await readLanded(db, withoutOutcome)
@@ -113,10 +127,11 @@ function withoutZeros(slices: Partial<Record<string, number>>): StreamReport['sl
   return Object.fromEntries(proofs.flatMap((proof) => (slices[proof] ? [[proof, slices[proof]]] : [])))
 }
 
-/** What the runs that ended on one day of the service did together. */
+/** What the runs that ended on one day of the service did to one stream together. */
 export interface DayActivity {
   /** `YYYY-MM-DD`. */
   readonly day: string
+  readonly stream: string
   readonly inserted: number
   readonly updated: number
   readonly calls: number
@@ -127,7 +142,7 @@ export interface DayActivity {
 /** The runs of any span are few beside the rows that they brought; more than this are left out, oldest first. */
 const MOST_RUNS = 5000
 
-/** The days since `since` on which a run ended, in order. */
+/** The days since `since` on which a run ended, and the streams that it had to do with, in order. */
 export async function readDailyActivity(
   db: Kysely<Database>,
   since: Date,
@@ -138,10 +153,10 @@ export async function readDailyActivity(
       select * from (select * from livehouse_ops.runs order by run_id desc limit ${MOST_RUNS}) as latest
       where finished_at >= ${since} and jsonb_typeof(outcome->'streams') = 'object'
     )
-    select (finished_at at time zone ${timeZone})::date::text as day,
+    select (finished_at at time zone ${timeZone})::date::text as day, stream,
       ${sum('inserted')}, ${sum('updated')}, ${sum('calls')}, ${sum('retries')}
     from ended, jsonb_each(outcome->'streams') as per (stream, facts)
-    group by day order by day`.execute(db)
+    group by day, stream order by day, stream`.execute(db)
   return rows
 }
 

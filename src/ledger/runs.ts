@@ -79,8 +79,37 @@ export async function finishRun(db: Kysely<Database>, runId: string, run: EndedR
     .execute()
 }
 
+/** How far a run has come with one stream. */
+export interface SavedProgress {
+  readonly rows: number
+  /** Slices, or the partitions that workers have; planned so far. */
+  readonly parts: number
+  readonly endedParts: number
+  /** From 0 to 1, by pages as far as these are known. */
+  readonly share: number
+}
+
+/** Writes down how far a run has come, by stream, for those who look from other processes. */
+export async function saveProgress(
+  db: Kysely<Database>,
+  runId: string,
+  progress: Readonly<Record<string, SavedProgress>>,
+): Promise<void> {
+  await db
+    .updateTable('livehouse_ops.runs')
+    .set({ progress: JSON.stringify(progress) })
+    .where('run_id', '=', runId)
+    .execute()
+}
+
 /** Every command that a run is on record of, as the column `value` of a subquery. */
 export const runCommands = distinctValues('livehouse_ops.runs', 'command')
+
+/** Every command that a run is on record of, in order. */
+export async function readCommands(db: Kysely<Database>): Promise<readonly string[]> {
+  const { rows } = await sql<{ value: string }>`select value from ${runCommands} as commands order by value`.execute(db)
+  return rows.map(({ value }) => value)
+}
 
 /**
  * Whether a run says how its command stands. Of those that are under way nothing is known yet; one that was only interrupted is gone

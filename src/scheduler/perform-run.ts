@@ -1,6 +1,6 @@
+import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import type { Kysely } from 'kysely'
-import type { ProgressBoard } from '../app/progress-board.ts'
 import type { JobOutcome, RunJob } from '../app/run-job.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Job } from '../core/define-job.ts'
@@ -22,11 +22,16 @@ export interface QueuedRun {
   readonly tick: Tick
 }
 
+/** A run that somebody asked for, whether the job is due or not. */
+export interface AskedRun {
+  readonly job: Job
+  readonly askedBy: string
+}
+
 export interface PerformDeps {
   readonly db: Kysely<Database>
   readonly clock: Clock
   readonly log: Log
-  readonly board: ProgressBoard
   readonly runJob: RunJob
 }
 
@@ -38,8 +43,18 @@ const HELD_POLL_MS = 5000
 /** A tick is queued once, whoever sends it: its id is made of job, wall time and zone. */
 export function queuedRun({ job, tick }: QueuedRun): QueuedJob {
   const key = JSON.stringify([job.name, job.timeZone, tick.localTime, tick.isRepeat])
-  const id = createHash('sha256').update(key).digest('hex').slice(0, 32)
-  return { id, key: job.name, priority: 0, data: { job, tick } satisfies QueuedRun }
+  return { id: uuidOf(key), key: job.name, priority: 0, data: { job, tick } satisfies QueuedRun }
+}
+
+/** Asked for twice before it begins, it is queued once: its id is made of the job and of when that began last. */
+export function askedRun({ job, askedBy }: AskedRun, lastStartedAt: Date | undefined): QueuedJob {
+  const key = JSON.stringify([job.name, lastStartedAt?.getTime() ?? 0])
+  return { id: uuidOf(key), key: job.name, priority: 0, data: { job, askedBy } satisfies AskedRun }
+}
+
+/** A UUID, as far as Postgres looks. */
+function uuidOf(key: string): string {
+  return createHash('sha256').update(key).digest('hex').slice(0, 32)
 }
 
 /**
@@ -50,8 +65,10 @@ export function createRunHandler(deps: PerformDeps): WorkOptions['handle'] {
   const { db, clock, log } = deps
   return async ({ data, number, isLast }, signal) => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a scheduler has queued, as JSON
-    const { job, tick } = data as QueuedRun
+    const { job, ...why } = data as QueuedRun | AskedRun
     await using lease = await waitForJob(job, deps, signal)
+    if ('askedBy' in why) return await performAsked({ job, ...why }, lease, { ...deps, signal, isLast })
+    const { tick } = why
     const later = openTimetable(job.cron, job.timeZone).last(tick.dueAtMs, clock.now())
     const last = (await readLastTicks(db, [job.name], new Date(clock.now()))).get(job.name)
     // A machine may know the zone by another name: it has queued the same instant as another tick.
@@ -81,13 +98,23 @@ export function createRunHandler(deps: PerformDeps): WorkOptions['handle'] {
   }
 }
 
+/** Each attempt is a run of its own on the job's record. */
+async function performAsked({ job, askedBy }: AskedRun, lease: JobLease, deps: Performance): Promise<object> {
+  const run = await beginByHand(job, deps)
+  const { isOver, errors } = await performRun(run, job, lease, { ...deps, askedBy })
+  if (!isOver) throw new Error(errors[0]?.message ?? 'it was interrupted')
+  return {}
+}
+
 /** Writes down that a run was begun too often, each time without an end. */
 export function createGiveUpHandler(deps: Pick<PerformDeps, 'db' | 'clock' | 'log'>): WorkOptions['handle'] {
   return async ({ data }) => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
-    const { job, tick } = data as QueuedRun
-    const run = await begin({ job, tick }, deps)
+    const given = data as QueuedRun | AskedRun
+    // What somebody asked for has its attempts on record already.
+    const run = 'tick' in given ? await begin(given, deps) : undefined
     if (run === undefined) return {}
+    const { job } = given
     const error = `it was begun ${run.attempts - 1} times and never ended`
     const finishedAt = new Date(deps.clock.now())
     await endJobRun(deps.db, run, { status: 'ended', outcome: 'failed', runId: null, error, finishedAt })
@@ -106,6 +133,12 @@ async function begin({ job, tick }: QueuedRun, { db, clock }: Pick<PerformDeps, 
   return await beginJobRun(db, { job: job.name, due, worker: thisProcess(), startedAt: new Date(clock.now()) })
 }
 
+async function beginByHand({ name: job }: Job, { db, clock }: Pick<PerformDeps, 'db' | 'clock'>) {
+  const startedAt = new Date(clock.now())
+  const run = await beginJobRun(db, { job, due: undefined, worker: thisProcess(), startedAt })
+  return run ?? assert.fail('a run by hand is not the same as any other')
+}
+
 /** Runs by hand are not queued, and hold the job as well. */
 async function waitForJob({ name }: Job, { db, clock }: PerformDeps, signal: AbortSignal): Promise<JobLease> {
   for (;;) {
@@ -119,6 +152,7 @@ interface Performance extends PerformDeps {
   readonly signal: AbortSignal
   /** Whether it is over however it ends. */
   readonly isLast: boolean
+  readonly askedBy?: string
 }
 
 /**
@@ -129,15 +163,13 @@ async function performRun(
   run: HeldJobRun,
   job: Job,
   { lost }: JobLease,
-  { db, clock, log, board, runJob, signal, isLast }: Performance,
+  { db, clock, log, runJob, signal, isLast, askedBy }: Performance,
 ): Promise<JobOutcome & { readonly isOver: boolean; readonly thrown: Error | undefined }> {
-  const report = board.start(job.name, clock.now())
   log.info('job.started', { job: job.name })
-  const done = await runJob(job, { signal: AbortSignal.any([signal, lost]), report }).then(
+  const done = await runJob(job, { signal: AbortSignal.any([signal, lost]), askedBy }).then(
     (outcome) => ({ ...outcome, thrown: undefined }),
     (error: unknown) => ({ ...failedBy(error), thrown: error instanceof Error ? error : new Error(String(error)) }),
   )
-  board.end(job.name)
   const { status, runId, errors, thrown } = done
   const isStopped = signal.aborted || lost.aborted
   const isOver = status === 'ok' || !(isStopped || (errors.some(passes) && !isLast))
@@ -181,9 +213,7 @@ export async function runByHand(
 ): Promise<JobOutcome | undefined> {
   await using lease = await takeJob(deps.db, job.name)
   if (lease === undefined) return undefined
-  const startedAt = new Date(deps.clock.now())
-  const run = await beginJobRun(deps.db, { job: job.name, due: undefined, worker: thisProcess(), startedAt })
-  if (run === undefined) return undefined
+  const run = await beginByHand(job, deps)
   const { thrown, ...outcome } = await performRun(run, job, lease, { ...deps, isLast: false })
   if (thrown !== undefined) throw thrown
   return outcome

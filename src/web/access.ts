@@ -2,7 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
 import { isLoopback } from '../core/loopback.ts'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { type Reply, redirectReply, textReply } from './reply.ts'
 
 /** Who may see the page. */
@@ -18,6 +18,10 @@ export interface Access {
   readonly isExhausted: () => boolean
   /** What a browser keeps in place of the token. */
   readonly session: string | undefined
+  /** What forms that do something carry, and no other site knows; undefined where there is no token: then nothing is done. */
+  readonly csrf: string | undefined
+  /** Whether a form carries that, and the browser does not say that another site has sent it. */
+  readonly isOurForm: (headers: IncomingHttpHeaders, csrf: string) => boolean
 }
 
 const MOST_WRONG = 10
@@ -31,8 +35,9 @@ export function createAccess(token: string | undefined, { clock, log }: { clock:
   let wrong: readonly number[] = []
   const recent = () => wrong.filter((atMs) => clock.now() - atMs < MINUTE_MS)
   // The cookie opens the page and does not tell the token; with another token it opens nothing any more.
-  const session =
-    token === undefined ? undefined : createHmac('sha256', token).update('livehouse session').digest('hex')
+  const keyedBy = (purpose: string) =>
+    token === undefined ? undefined : createHmac('sha256', token).update(`livehouse ${purpose}`).digest('hex')
+  const [session, csrf] = [keyedBy('session'), keyedBy('form')]
   return {
     // With a token a foreign name gains nothing, and reverse proxies pass on names of their own.
     isHostKnown: (host) => token !== undefined || isLoopback((host ?? '').replace(/:\d+$/, '')),
@@ -50,6 +55,12 @@ export function createAccess(token: string | undefined, { clock, log }: { clock:
     },
     isExhausted: () => recent().length >= MOST_WRONG,
     session,
+    csrf,
+    isOurForm: (headers, given) => {
+      const site = headers['sec-fetch-site']
+      const isOwnSite = site === undefined || site === 'same-origin' || site === 'none'
+      return isOwnSite && csrf !== undefined && isEqual(given, csrf)
+    },
   }
 }
 
@@ -102,7 +113,8 @@ function safePath(path: string): string {
   return isOurs && url.pathname !== '/login' ? url.pathname + url.search : '/'
 }
 
-async function readForm(request: IncomingMessage): Promise<URLSearchParams | undefined> {
+/** The fields of a form; undefined for what is too large to be one of ours. */
+export async function readForm(request: IncomingMessage): Promise<URLSearchParams | undefined> {
   const chunks: Buffer[] = []
   let length = 0
   const body: AsyncIterable<Buffer> = request

@@ -1,11 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Language } from '../core/language.ts'
 import type { Log } from '../core/log.ts'
+import type { OperatorActions } from '../app/operator-actions.ts'
 import { type Access, readCookies, answerLogin } from './access.ts'
+import { answerAction } from './actions.ts'
 import type { Assets } from './assets.ts'
 import type { Readiness } from './health.ts'
 import type { Html } from './html.ts'
-import type { PageContent } from './pages.ts'
+import type { PageContent, PageRequest } from './pages.ts'
 import { layout, loginPage, problemPage } from './render/layout.ts'
 import { jsonReply, type Reply, send, textReply } from './reply.ts'
 import { type Messages, messagesOf, chooseLanguage, languageOf } from './messages.ts'
@@ -18,7 +20,9 @@ export interface Answering {
   readonly language: Language | undefined
   readonly version: string
   readonly log: Log
-  readonly makePage: (messages: Messages, path: string, parameters: URLSearchParams) => Promise<PageContent>
+  /** Undefined where nothing can be done from the page. */
+  readonly actions: OperatorActions | undefined
+  readonly makePage: (request: PageRequest) => Promise<PageContent>
   readonly readReadiness: () => Promise<Readiness>
   readonly renderMetrics: () => Promise<{ readonly contentType: string; readonly text: string }>
 }
@@ -38,7 +42,7 @@ const YEAR_SECONDS = 31_536_000
 const RENEW_SECONDS = 10
 const RENEW_BUSY_SECONDS = 2
 
-/** Answers one request. Nothing but signing in is done by other methods than GET and HEAD. */
+/** Answers one request. GET and HEAD only read; POST signs in and, behind the token, does what a form asks for. */
 export async function answerRequest(
   answering: Answering,
   request: IncomingMessage,
@@ -77,8 +81,12 @@ async function replyTo(answering: Answering, asked: Asked): Promise<Reply> {
   const isLogin = path === '/login' && answering.access.session !== undefined
   if (method === 'POST' && isLogin)
     return await answerLogin(answering.access, request, (next) => loginReply(answering, asked, next, true))
+  if (method === 'POST') {
+    const done = await replyToForm(answering, asked)
+    if (done !== undefined) return done
+  }
   if (method !== 'GET' && method !== 'HEAD') {
-    return textReply(405, 'this page only reads', { allow: isLogin ? 'GET, HEAD, POST' : 'GET, HEAD' })
+    return textReply(405, 'this path is only read', { allow: isLogin ? 'GET, HEAD, POST' : 'GET, HEAD' })
   }
   if (path === '/healthz') return jsonReply(200, { status: 'alive' })
   if (path === '/readyz') {
@@ -95,8 +103,19 @@ async function replyTo(answering: Answering, asked: Asked): Promise<Reply> {
     const { contentType, text } = await answering.renderMetrics()
     return { status: 200, contentType, body: text }
   }
-  const page = await answering.makePage(asked.messages, path, asked.parameters)
+  const page = await answering.makePage({ ...asked, csrf: answering.actions && answering.access.csrf })
   return framed(answering, asked, page)
+}
+
+/** Undefined where there is nothing to do at this path. */
+async function replyToForm(answering: Answering, asked: Asked): Promise<Reply | undefined> {
+  const { access, actions } = answering
+  if (actions === undefined || access.csrf === undefined) return undefined
+  const refused = refusal(answering, asked)
+  if (refused !== undefined) return refused
+  const { messages, request, path } = asked
+  const problem = (status: number, text: string) => pageReply(answering, asked, status, problemPage(messages, text))
+  return await answerAction({ access, actions, messages, problem }, request, path)
 }
 
 /** Why this request sees nothing; undefined where it may. */
@@ -133,7 +152,8 @@ function pageReply(answering: Answering, asked: Asked, status: number, content: 
 function framed({ assets, version }: Answering, asked: Asked, page: PageContent): Reply {
   const { messages, path } = asked
   const { facts, isBusy, title, content, status } = page
-  const renewSeconds = status === 401 || status === 404 ? 0 : isBusy ? RENEW_BUSY_SECONDS : RENEW_SECONDS
+  const isFinal = status >= 400 && status < 500
+  const renewSeconds = isFinal ? 0 : isBusy ? RENEW_BUSY_SECONDS : RENEW_SECONDS
   const parameters = Object.fromEntries([...asked.parameters].filter(([name]) => name !== 'lang'))
   const asOf = facts && { atMs: facts.readAtMs, timeZone: facts.timeZone }
   const frame = { messages, assets: assets.paths, path, parameters, version, asOf, renewSeconds }

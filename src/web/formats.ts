@@ -11,7 +11,6 @@ const DAY = 24 * HOUR
 /** How a language writes numbers and times. Wall clock readings are those of the service, whatever its zone. */
 export function formatsOf(language: Language) {
   const whole = new Intl.NumberFormat(language, { maximumFractionDigits: 0 })
-  const tenths = new Intl.NumberFormat(language, { maximumFractionDigits: 1 })
   const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: 'UTC' } as const
   const date = { year: 'numeric', month: 'short', day: 'numeric', timeZone: 'UTC' } as const
   const time = new Intl.DateTimeFormat(language === 'en' ? 'en-GB' : language, { ...date, ...clock })
@@ -24,7 +23,6 @@ export function formatsOf(language: Language) {
     new Intl.NumberFormat(language, { style: 'unit', unit: name, unitDisplay: 'long' }).format(value)
   return {
     number: (value: number): string => whole.format(value),
-    hours: (value: number): string => tenths.format(value),
     /** `20 Nov 2026, 02:10`, of the service's wall clock. */
     wallTime: (wallTime: number): string => time.format(wallTime * SECOND),
     /** `20 Nov`. */

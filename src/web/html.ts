@@ -75,3 +75,18 @@ export function maskValues(message: string): string {
     .replaceAll(/"(?:[^"\\]|\\.)*("|$)/gs, '…')
     .replaceAll(/(channel[ =])?\d{5,}/g, (number, channel?: string) => (channel === undefined ? '…' : number))
 }
+
+/**
+ * JSON text that shows the shape of its values and none of them: digits become 0, letters x. Names of fields stay where
+ * they are written as the interface writes its own. The text may be cut before its end.
+ */
+export function maskJson(json: string): string {
+  return json.replaceAll(/"(?:[^"\\]|\\.)*("|$)(\s*:)?|[^"]+/gs, (part, _, colon?: string) => {
+    const isName = colon !== undefined && /^"[A-Za-z_]{1,40}"/.test(part)
+    return isName || /^(?:true|false|null|[\s,:[\]{}])+$/.test(part) ? part : maskShape(part)
+  })
+}
+
+function maskShape(text: string): string {
+  return text.replaceAll(/\\u[0-9a-fA-F]{4}|\p{L}|\p{M}/gu, 'x').replaceAll(/\p{N}/gu, '0')
+}

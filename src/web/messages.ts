@@ -1,14 +1,18 @@
+import assert from 'node:assert/strict'
 import { type Language, languages } from '../core/language.ts'
 import type { StreamName } from '../core/stream.ts'
 import { allStreams } from '../streams/registry.ts'
-import { englishLabels, type Labels } from './words/labels-en.ts'
-import { chineseLabels } from './words/labels-zh.ts'
-import { english, type Sentences } from './words/sentences-en.ts'
-import { chinese } from './words/sentences-zh.ts'
+import { labels } from './words/labels.ts'
+import { sentences } from './words/sentences.ts'
 import { type Formats, formatsOf } from './formats.ts'
 
+/** One language of a table of words. */
+type Chosen<Table> = {
+  readonly [Key in keyof Table]: Table[Key] extends readonly [string, string] ? string : Chosen<Table[Key]>
+}
+
 /** Every word of the page, with how its language writes numbers and times. */
-export interface Messages extends Labels, Sentences {
+export interface Messages extends Chosen<typeof labels>, Chosen<typeof sentences> {
   readonly language: Language
   /** What each stream is called. */
   readonly streams: Readonly<Record<StreamName, string>>
@@ -17,9 +21,23 @@ export interface Messages extends Labels, Sentences {
 
 /** The words of a language. */
 export function messagesOf(language: Language): Messages {
-  const words = language === 'en' ? { ...englishLabels, ...english } : { ...chineseLabels, ...chinese }
   const streams = allStreams.map(({ name, label }) => [name, language === 'en' ? label.en : label.zh])
+  const words = choose({ ...labels, ...sentences }, language === 'en' ? 0 : 1)
   return { ...words, language, streams: Object.fromEntries(streams), formats: formatsOf(language) }
+}
+
+function choose<Table extends object>(table: Table, index: 0 | 1): Chosen<Table> {
+  const entries = Object.entries(table).map(([key, value]) => [
+    key,
+    Array.isArray(value) ? value[index] : choose(value, index),
+  ])
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same keys, each with one of its two texts
+  return Object.fromEntries(entries) as Chosen<Table>
+}
+
+/** A sentence with its values in place of `{name}`. */
+export function fill(sentence: string, values: Readonly<Record<string, string | number>>): string {
+  return sentence.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? assert.fail(`no ${name}`)))
 }
 
 /** What may say in which language to answer, the strongest first. */

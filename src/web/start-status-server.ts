@@ -12,11 +12,11 @@ import { answerRequest } from './answer-request.ts'
 import { readAssets } from './assets.ts'
 import { createReadiness, LONGEST_ANSWER_MS, within } from './health.ts'
 import type { Language } from '../core/language.ts'
-import { type CountedCall, createStatusMetrics, createCallHistory } from './metrics/status-metrics.ts'
+import { type CountedCall, createStatusMetrics } from './metrics/status-metrics.ts'
 import { makePage } from './pages.ts'
 import { judge, createExpectations, type RangeOf } from './verdict.ts'
-import { createFactsSource, type JobView } from './facts.ts'
-import type { ProgressBoard } from '../app/progress-board.ts'
+import { collectFacts, createFactsSource, type JobView } from './facts.ts'
+import type { OperatorActions } from '../app/operator-actions.ts'
 
 /** What the status server shows, and to whom. */
 export interface StatusServerOptions {
@@ -34,7 +34,8 @@ export interface StatusServerOptions {
   /** What runs are recorded as, beside which others are counted as `other`. */
   readonly commands: readonly string[]
   readonly readJobs: () => Promise<readonly JobView[]>
-  readonly board: ProgressBoard
+  /** What can be done from the page, behind the token; nothing when not given. */
+  readonly actions?: OperatorActions
   /** Names of migrations that the database has not had. */
   readonly readPending: () => Promise<readonly string[]>
   /** In which time a channel is read; without it, all are without end. */
@@ -54,16 +55,16 @@ const MOST_CONNECTIONS = 500
 const LONGEST_REQUEST_MS = 3000
 
 /**
- * Serves the status page, `/healthz`, `/readyz` and `/metrics`. It only reads.
+ * Serves the status page, `/healthz`, `/readyz` and `/metrics`.
  * @throws LivehouseError `config.invalid` where it cannot listen
  */
 export async function startStatusServer(options: StatusServerOptions): Promise<StatusServer> {
-  const { db, clock, log, board, rangeOf = () => ({}) } = options
+  const { clock, rangeOf = () => ({}), log } = options
   const assets = await readAssets()
-  const history = createCallHistory(clock)
   const metrics = createStatusMetrics(options)
-  const readFacts = createFactsSource(options)
-  const pages = { db, clock, log, readFacts, board, history, rangeOf }
+  // A database that goes before anybody looks was seen once.
+  const first = collectFacts(options).catch(() => undefined)
+  const readFacts = createFactsSource(options, first)
   // Of its own: who asks for readiness gets what is so now.
   const findDatabase = createReadiness(options)
   const answering = {
@@ -72,7 +73,8 @@ export async function startStatusServer(options: StatusServerOptions): Promise<S
     language: options.language,
     version: options.version,
     log,
-    makePage: makePage.bind(undefined, pages),
+    actions: options.actions,
+    makePage: makePage.bind(undefined, { ...options, readFacts, rangeOf }),
     readReadiness: createReadiness(options),
     renderMetrics: async () => {
       const [{ facts }, { database }] = await Promise.all([
@@ -82,8 +84,8 @@ export async function startStatusServer(options: StatusServerOptions): Promise<S
       ])
       const verdict = facts && judge(facts, createExpectations(facts, rangeOf))
       // A large ledger may take longer to read, of a database that answers.
-      const error = database === 'unreachable' ? database : undefined
-      return { contentType: metrics.contentType, text: await metrics.render({ facts, error }, verdict, clock.now()) }
+      const known = { facts, verdict, isDatabaseUp: database !== 'unreachable', nowMs: clock.now() }
+      return { contentType: metrics.contentType, text: await metrics.render(known) }
     },
   }
   const limits = {
@@ -99,11 +101,9 @@ export async function startStatusServer(options: StatusServerOptions): Promise<S
   log.info('http.listening', { url })
   return {
     url,
-    onCall: (call) => {
-      history.add(call.outcome)
-      metrics.onCall(call)
-    },
+    onCall: metrics.onCall,
     [Symbol.asyncDispose]: async () => {
+      await first
       if (!server.listening) return
       const closed = once(server, 'close')
       server.close()

@@ -1,5 +1,5 @@
-import { DAY, formatWallDate, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
-import type { LedgerUnit, WalkDay } from '../ledger/latest-readings.ts'
+import { DAY, type WallTime } from '../core/wall-clock.ts'
+import type { LedgerUnit } from '../ledger/latest-readings.ts'
 import type { OpenReading } from '../ledger/open-readings.ts'
 import type { RangeOf } from './verdict.ts'
 import { TIMELINE_DAYS } from './facts.ts'
@@ -17,41 +17,27 @@ export interface TimelineDay {
   readonly share: number
 }
 
-/** What the days of a timeline are made from. */
+/** What the days of a timeline are made from. All of it belongs to one stream, or to one channel. */
 export interface TimelineFacts {
   readonly now: WallTime
-  readonly timeZone: string
   readonly units: readonly LedgerUnit[]
   readonly open: readonly OpenReading[]
-  /** Only of walks over whole lists. */
-  readonly walkDays: readonly WalkDay[]
   readonly rangeOf: RangeOf
 }
 
-/** The last days of what is given, today's last. All of it belongs to one stream, or to one channel. */
-export function timelineOf({ now, timeZone, units, open, walkDays, rangeOf }: TimelineFacts): readonly TimelineDay[] {
+/** The last days of what is read by time, today's last. Whole lists have no days. */
+export function timelineOf({ now, units, open, rangeOf }: TimelineFacts): readonly TimelineDay[] {
   const windowed = units.filter(({ isWindowed }) => isWindowed)
-  const walked = units.filter(({ isWindowed }) => !isWindowed)
-  const partitions = walked.reduce((sum, unit) => sum + unit.partitions, 0)
-  const walks = Map.groupBy(walkDays, ({ day }) => day)
-  // A walk has no range: it counts on the day on which it was made. To know a zone takes longer than to ask it.
-  const spans = open.map((reading) => ({ reading, span: spanOf(reading, timeZone) }))
   return daysUntil(now).map((day) => {
     const span = { from: day, to: Math.min(day + DAY, now) }
-    const marks = spans.flatMap((each) =>
-      overlap(each.span.from, each.span.to, { from: day, to: day + DAY }) > 0 ? [each.reading] : [],
-    )
-    const ofDay = walks.get(formatWallDate(day)) ?? []
-    const landed = ofDay.reduce((sum, { landed }) => sum + landed, 0)
-    const failed = ofDay.reduce((sum, { failed }) => sum + failed, 0)
+    const marks = open.filter(({ window }) => window && overlap(window.from, window.to, span) > 0)
     const read = windowed.reduce((sum, unit) => sum + overlap(unit.since, unit.until, span), 0)
     const missing = marks.reduce((sum, { kind, window }) => {
       return kind === 'gap' && window ? sum + overlap(window.from, window.to, span) : sum
     }, 0)
     const wanted = windowed.reduce((sum, unit) => sum + wantedOf(unit, span, rangeOf), 0)
-    const whole = windowed.length > 0 ? wanted : partitions
-    const share = whole === 0 ? 0 : clamp((windowed.length > 0 ? read - missing : landed) / whole)
-    return { day, share, state: stateOf(marks, share, failed) }
+    const share = wanted === 0 ? 0 : Math.min(1, Math.max(0, (read - missing) / wanted))
+    return { day, share, state: stateOf(marks, share) }
   })
 }
 
@@ -78,19 +64,10 @@ function wantedOf({ channelId, since, until }: LedgerUnit, span: Span, rangeOf: 
   return overlap(from, to, span)
 }
 
-function spanOf({ window, at }: OpenReading, timeZone: string): Span {
-  const moment = at === null ? -Infinity : wallTimeAt(at.getTime(), timeZone)
-  return window ?? { from: moment, to: moment + 1 }
-}
-
-function stateOf(marks: readonly OpenReading[], share: number, failed: number): DayState {
-  if (failed > 0 || marks.some(({ kind }) => kind === 'problem')) return 'problem'
+function stateOf(marks: readonly OpenReading[], share: number): DayState {
+  if (marks.some(({ kind }) => kind === 'problem')) return 'problem'
   if (marks.some(({ kind }) => kind === 'gap')) return 'gap'
   if (share === 0) return 'none'
   if (marks.some(({ kind }) => kind === 'accepted')) return 'accepted'
   return share > 0.999 ? 'complete' : 'partial'
-}
-
-function clamp(share: number): number {
-  return Math.min(1, Math.max(0, share))
 }

@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
-import type { StreamName } from '../../src/core/stream.ts'
-import { finishRun, startRun } from '../../src/ledger/runs.ts'
+import { Leases } from '../../src/ledger/leases.ts'
+import { finishRun, openRun, saveProgress, startRun } from '../../src/ledger/runs.ts'
 import { claimSource } from '../../src/ledger/source.ts'
 import { chromiumPath, launchChromium } from '../helpers/chromium.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
@@ -75,7 +75,7 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     await using opened = await open('/')
     const { page, complaints } = opened
     await page.locator('#chart-rows canvas').waitFor()
-    expect(await page.locator('#chart-hours canvas').count()).toBe(1)
+    expect(await page.locator('#chart-calls canvas').count()).toBe(1)
     const isDrawn = `(() => { const c = document.querySelector('#chart-rows canvas'); return c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some((byte) => byte !== 0) })()`
     expect(await page.evaluate(isDrawn)).toBe(true)
     expect(complaints).toEqual([])
@@ -83,7 +83,15 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
 
   test('names of strangers stay text on every page', async () => {
     const [first = ''] = pipeline.emulator.channelIds
-    for (const path of ['/', '/channels', `/channels/${first}`, '/runs/2', `/channels?q=${encodeURIComponent(EVIL)}`]) {
+    for (const path of [
+      '/',
+      '/channels',
+      `/channels/${first}`,
+      '/runs',
+      '/runs/2',
+      '/quarantine',
+      `/channels?q=${encodeURIComponent(EVIL)}`,
+    ]) {
       await using opened = await open(path)
       const { page, complaints } = opened
       expect(await page.evaluate('window.broken'), path).toBeUndefined()
@@ -112,7 +120,7 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     await page.locator('#chart-rows summary').click()
     expect(await page.locator('#chart-rows table').isVisible()).toBe(true)
     expect(await page.locator('#streams tbody tr').count()).toBe(7)
-    expect(await page.locator('#coverage .days').first().innerText()).toContain('of 30 days complete')
+    expect(await page.locator('#coverage .days').nth(1).innerText()).toContain('until')
   })
 
   test('the keyboard reaches everything, the content first', async () => {
@@ -144,45 +152,23 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     }
   })
 
-  test('a running job is shown as it goes, and its end renews the page, without loading it again', async () => {
+  test('a run is shown as it goes, and its end renews the page, without loading it again', async () => {
     await using opened = await open('/')
     const { page, complaints } = opened
     await page.evaluate('window.isTheSame = true')
-    const stream: StreamName = 'visitors'
-    status.tell({ kind: 'job.started', job: 'nightly', atMs: pipeline.clock.nowMs })
-    status.tell({ kind: 'job.progress', job: 'nightly', event: { kind: 'stream.planned', stream, slices: 2 } })
-    await page.getByText('nightly is running').waitFor()
-    for (const slice of ['a', 'b']) {
-      const progress = { stream, slice } as const
-      status.tell({
-        kind: 'job.progress',
-        job: 'nightly',
-        event: { kind: 'page', ...progress, rows: 100, totalPages: 1 },
-      })
-      status.tell({
-        kind: 'job.progress',
-        job: 'nightly',
-        event: { kind: 'slice.ended', ...progress, proof: 'verified' },
-      })
-    }
-    await page.getByText('2 of 2 slices · 200 rows').waitFor()
-    expect(await page.locator('progress').getAttribute('value')).toBe('100')
-
-    const runId = await startRun(pipeline.database.db, {
-      command: 'night 42',
-      settings: {},
-      startedAt: new Date(pipeline.clock.nowMs),
-    })
+    const { db } = pipeline.database
+    await using leases = new Leases(db)
+    const startedAt = new Date(pipeline.clock.nowMs - 60_000)
+    const runId = await openRun(db, { command: 'night 42', settings: {}, startedAt }, leases)
+    await saveProgress(db, runId, { visitors: { rows: 200, parts: 4, endedParts: 1, share: 0.25 } })
     pipeline.clock.nowMs += 600_000
-    await finishRun(pipeline.database.db, runId, {
-      status: 'ok',
-      finishedAt: new Date(pipeline.clock.nowMs),
-      resumesAt: null,
-      outcome: {},
-    })
-    status.tell({ kind: 'job.ended', job: 'nightly' })
-    await page.getByText('night 42').waitFor()
+    await page.getByText('1 of 4 parts · 200 rows · about 33 minutes left').waitFor()
+    expect(await page.locator('progress').getAttribute('value')).toBe('25')
+    const finishedAt = new Date(pipeline.clock.nowMs)
+    await finishRun(db, runId, { status: 'ok', finishedAt, resumesAt: null, outcome: {} })
+    pipeline.clock.nowMs += 600_000
     await page.locator('#progress').waitFor({ state: 'hidden' })
+    await page.getByText('night 42').waitFor()
     expect(await page.evaluate('window.isTheSame')).toBe(true)
     expect(complaints).toEqual([])
   })
@@ -215,7 +201,7 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     await using large = await startTestStatusServer(empty)
     await using many = await open('/channels?page=20', phone, large)
     expect(await many.page.locator('#channels tbody tr').count()).toBe(50)
-    expect(await many.page.locator('.pages').innerText()).toContain('Page 20 of 20')
+    expect(await many.page.locator('.pages').innerText()).toContain('Page 20')
     expect(await overflow(many.page)).toBe(0)
   })
 })

@@ -68,6 +68,7 @@ export function makeRun(overrides: Partial<RunReport> = {}): RunReport {
     resumesAt: null,
     streams: [],
     errorCount: 0,
+    progress: null,
     ...overrides,
   }
 }
@@ -90,10 +91,8 @@ export function makeFacts(overrides: Partial<Facts> = {}): Facts {
     open: [],
     openCounts: { gap: 0, problem: 0, accepted: 0 },
     problems: countProblems((overrides.open ?? []).filter(({ kind }) => kind === 'problem')),
-    walkDays: [{ stream: 'visitors', day: '2026-11-20', landed: 1, failed: 0 }],
     runs: [makeRun()],
-    activity: [{ day: '2026-11-20', inserted: 120, updated: 3, calls: 40, retries: 2 }],
-    watched: [{ day: '2026-11-19', hours: 12.5, visits: 30 }],
+    activity: [{ day: '2026-11-20', stream: 'watch_records', inserted: 120, updated: 3, calls: 40, retries: 2 }],
     quarantine: { reasons: [], isMore: false },
     sizes: new Map([['watch_records', { rows: 1234, isExact: true }]]),
     jobs: [],
@@ -108,5 +107,6 @@ export function makeFacts(overrides: Partial<Facts> = {}): Facts {
 }
 
 export function makeView(facts: Facts = makeFacts(), language: Language = 'en'): View {
-  return { messages: messagesOf(language), facts, nowMs: facts.readAtMs, expectations: createExpectations(facts) }
+  const expectations = createExpectations(facts)
+  return { messages: messagesOf(language), facts, nowMs: facts.readAtMs, expectations, csrf: undefined }
 }

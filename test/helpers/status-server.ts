@@ -3,31 +3,19 @@ import { silentLog } from '../../src/core/log.ts'
 import { readMigrationStatus } from '../../src/store/migrate.ts'
 import { startStatusServer, type StatusServer, type StatusServerOptions } from '../../src/web/start-status-server.ts'
 import type { TestDatabase } from './postgres.ts'
-import { createProgressBoard } from '../../src/app/progress-board.ts'
-import type { ProgressEvent, ReportProgress } from '../../src/core/progress.ts'
 
-/** What a made-up job tells. */
-export type ProgressNews =
-  | { readonly kind: 'job.started'; readonly job: string; readonly atMs: number }
-  | { readonly kind: 'job.progress'; readonly job: string; readonly event: ProgressEvent }
-  | { readonly kind: 'job.ended'; readonly job: string }
-
-/** A status server on a free port, and jobs that a test makes up. */
+/** A status server on a free port. */
 export interface TestStatusServer extends AsyncDisposable {
   readonly server: StatusServer
   /** Asks for a path; `headers` add to those of a browser without wishes. Redirects are not followed. */
   readonly get: (path: string, headers?: Readonly<Record<string, string>>, method?: string) => Promise<Response>
   readonly text: (path: string, headers?: Readonly<Record<string, string>>) => Promise<string>
-  /** Tells of a running job. */
-  readonly tell: (news: ProgressNews) => void
 }
 
 export async function startTestStatusServer(
   { db }: Pick<TestDatabase, 'db'>,
   overrides: Partial<StatusServerOptions> = {},
 ): Promise<TestStatusServer> {
-  const board = createProgressBoard()
-  const reports = new Map<string, ReportProgress>()
   const server = await startStatusServer({
     db,
     clock: systemClock,
@@ -39,7 +27,6 @@ export async function startTestStatusServer(
     budget: { v1Budget: 10, v1BudgetScope: 'account' },
     commands: ['sync'],
     readJobs: async () => [],
-    board,
     readPending: async () =>
       (await readMigrationStatus(db)).flatMap(({ name, appliedAt }) => (appliedAt === null ? [name] : [])),
     ...overrides,
@@ -50,11 +37,6 @@ export async function startTestStatusServer(
     server,
     get,
     text: async (path, headers) => await (await get(path, headers)).text(),
-    tell: (news) => {
-      if (news.kind === 'job.started') reports.set(news.job, board.start(news.job, news.atMs))
-      else if (news.kind === 'job.ended') board.end(news.job)
-      else reports.get(news.job)?.(news.event)
-    },
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   }
 }

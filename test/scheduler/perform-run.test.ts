@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createProgressBoard } from '../../src/app/progress-board.ts'
 import type { JobOutcome, RunJob } from '../../src/app/run-job.ts'
 import type { JobDefinition } from '../../src/core/define-job.ts'
 import { LivehouseError } from '../../src/core/errors.ts'
@@ -46,7 +45,7 @@ async function attempt(given: Attempted = {}) {
   const { id, data } = queuedRun({ job, tick })
   const clock = { now: () => DUE_MS + afterMs, sleep: async () => {} }
   const { runJob = async () => doneWell } = given
-  const handle = handler({ db: database.db, clock, log, board: createProgressBoard(), runJob })
+  const handle = handler({ db: database.db, clock, log, runJob })
   const failed = await handle({ id, data, number, isLast }, new AbortController().signal).then(
     () => false,
     () => true,

@@ -28,7 +28,16 @@ test('no page shows a value of any viewer, not even in what went wrong', async (
 
   const clock = { ...systemClock, now: () => pipeline.clock.nowMs }
   await using status = await startTestStatusServer(pipeline.database, { clock })
-  for (const path of ['/', '/channels', `/channels/${first}`, `/runs/${runId}`, '/metrics', '/readyz']) {
+  for (const path of [
+    '/',
+    '/channels',
+    `/channels/${first}`,
+    '/runs',
+    `/runs/${runId}`,
+    '/quarantine',
+    '/metrics',
+    '/readyz',
+  ]) {
     const page = await status.text(path)
     expect(page.length, path).toBeGreaterThan(50)
     expect(

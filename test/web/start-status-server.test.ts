@@ -49,7 +49,9 @@ describe('everybody', () => {
     '/',
     '/channels',
     '/channels/none',
+    '/runs',
     '/runs/1',
+    '/quarantine',
     '/healthz',
     '/readyz',
     '/metrics',
@@ -70,7 +72,7 @@ describe('everybody', () => {
   })
 
   test.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('%s is not allowed anywhere', async (method) => {
-    for (const path of [...paths, '/login']) {
+    for (const path of [...paths, '/login', '/actions/run']) {
       const answer = await open.get(path, {}, method)
       expect([path, answer.status, answer.headers.get('allow')]).toEqual([path, 405, 'GET, HEAD'])
     }
@@ -96,21 +98,6 @@ describe('on loopback without a token', () => {
     expect(await statusFor(`${open.server.url}/`, { host: 'localhost:1' })).toBe(200)
     expect(await statusFor(`${open.server.url}/healthz`, { host: 'evil.example' })).toBe(200)
   })
-})
-
-test('a running job is shown until it ends, and a page asks again sooner while it runs', async () => {
-  open.tell({ kind: 'job.started', job: '<night>', atMs: 0 })
-  open.tell({ kind: 'job.progress', job: '<night>', event: { kind: 'stream.planned', stream: 'gifts', slices: 4 } })
-  open.tell({ kind: 'job.progress', job: '<night>', event: { kind: 'slice.started', stream: 'gifts', slice: 'a' } })
-  const page = { kind: 'page', stream: 'gifts', slice: 'a', rows: 70, totalPages: undefined } as const
-  open.tell({ kind: 'job.progress', job: '<night>', event: page })
-  const running = await open.text('/')
-  for (const shown of ['70 rows', '0 of 4 slices', '&lt;night&gt; is running', 'data-renew-seconds="2"'])
-    expect(running).toContain(shown)
-  open.tell({ kind: 'job.ended', job: '<night>' })
-  const ended = await open.text('/')
-  expect(ended).not.toContain('&lt;night&gt;')
-  expect(ended).toContain('data-renew-seconds="10"')
 })
 
 test('a port that is taken is said to be, with the setting', async () => {

@@ -1,15 +1,13 @@
 import { expect, test } from 'vitest'
 import { DAY } from '../../src/core/wall-clock.ts'
 import { timelineOf, type TimelineFacts } from '../../src/web/timeline.ts'
-import { makeReading, makeUnit, NOW, NOW_MS, TIME_ZONE } from '../helpers/status-facts.ts'
+import { makeReading, makeUnit, NOW } from '../helpers/status-facts.ts'
 
 const TODAY = Math.floor(NOW / DAY) * DAY
 const base: TimelineFacts = {
   now: NOW,
-  timeZone: TIME_ZONE,
   units: [makeUnit()],
   open: [],
-  walkDays: [],
   rangeOf: () => ({}),
 }
 
@@ -44,14 +42,11 @@ test('a gap, a problem and an acknowledged shortfall show on their days, the gra
   expect(states({ open }, 5)).toEqual(['gap', 'problem', 'accepted', 'complete', 'partial'])
 })
 
-test('walks over whole lists show on the days on which they were made', () => {
-  const units = [makeUnit({ stream: 'visitors', isWindowed: false, since: null, until: null, partitions: 4 })]
-  const walkDays = [
-    { stream: 'visitors', day: '2026-11-18', landed: 4, failed: 0 },
-    { stream: 'visitors', day: '2026-11-19', landed: 3, failed: 1 },
-    { stream: 'visitors', day: '2026-11-20', landed: 2, failed: 0 },
-  ]
-  expect(states({ units, walkDays }, 4)).toEqual(['none', 'complete', 'problem', 'partial'])
-  const accepted = [makeReading({ kind: 'accepted', window: undefined, at: new Date(NOW_MS) })]
-  expect(states({ units, walkDays, open: accepted }, 1)).toEqual(['accepted'])
+test('a part of the channels that failed is that much of the height', () => {
+  const units = Array.from({ length: 199 }, (_, index) => makeUnit({ channelId: `${index}` }))
+  const failed = makeUnit({ channelId: '200', since: null, until: null })
+  const open = [makeReading({ channelId: '200', window: { from: TODAY - 40 * DAY, to: TODAY + DAY } })]
+  const days = timelineOf({ ...base, units: [...units, failed], open }).slice(0, -1)
+  expect(days.map(({ share }) => share)).toEqual(days.map(() => 0.995))
+  expect(new Set(days.map(({ state }) => state))).toEqual(new Set(['problem']))
 })

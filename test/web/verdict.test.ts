@@ -1,8 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { DAY } from '../../src/core/wall-clock.ts'
-import { judge } from '../../src/web/verdict.ts'
-import { makeChannel, makeFacts, makeRun, makeUnit, NOW, NOW_MS, THIS_NIGHT } from '../helpers/status-facts.ts'
-import type { JobView } from '../../src/web/facts.ts'
+import { createExpectations, judge, standingOf } from '../../src/web/verdict.ts'
+import {
+  makeChannel,
+  makeFacts,
+  makeReading,
+  makeRun,
+  makeUnit,
+  NOW,
+  NOW_MS,
+  THIS_NIGHT,
+} from '../helpers/status-facts.ts'
+import type { Facts, JobView } from '../../src/web/facts.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -11,13 +20,15 @@ function makeJob(overrides: Partial<JobView>): JobView {
   return { ...nightly, streams: [], channels: 'all', last: undefined, ...overrides }
 }
 
+/** Until when all of it is there, as the page says at its head. */
+function completeUntil(facts: Facts): number | undefined {
+  return standingOf([...judge(facts).kept], createExpectations(facts)).until
+}
+
 test('a night that is read, proven and fresh is complete until where its least part ends', () => {
-  expect(judge(makeFacts())).toMatchObject({
-    status: 'complete',
-    findings: [],
-    completeUntil: THIS_NIGHT,
-    isRunning: false,
-  })
+  const facts = makeFacts()
+  expect(judge(facts)).toMatchObject({ status: 'complete', findings: [], isRunning: false })
+  expect(completeUntil(facts)).toBe(THIS_NIGHT)
 })
 
 test('while the first run goes on, what is not there yet is no finding to be read', () => {
@@ -30,10 +41,25 @@ test('what is older than a night and two hours is late, with the channels and si
   const facts = makeFacts({ units: [...makeFacts().units.slice(1), ...units] })
   expect(judge(facts).findings).toContainEqual({
     kind: 'late',
-    stream: 'watch_records',
-    channels: 2,
+    streams: ['watch_records'],
+    channels: ['9', '10'],
     since: NOW - 3 * DAY,
   })
+})
+
+test('each fault is told once: the gravest of a channel, and one sentence for streams with the same', () => {
+  const open = [makeReading(), makeReading({ stream: 'gifts' })]
+  const behind = { until: NOW - 3 * DAY, gaps: 2 }
+  const units = [makeUnit(behind), makeUnit({ channelId: '10' }), makeUnit({ stream: 'gifts', ...behind })]
+  const facts = makeFacts({ open, units, channels: [makeChannel(), makeChannel({ channelId: '10' })] })
+  const [first, ...others] = judge(facts).findings
+  expect(first).toMatchObject({ kind: 'problem', streams: ['watch_records', 'gifts'], channels: ['9'] })
+  expect(others.map(({ kind }) => kind)).toEqual(['unread'])
+  expect(standingOf(units.slice(0, 2), createExpectations(facts))).toEqual({ until: THIS_NIGHT, all: 2, behind: ['9'] })
+  // A run that failed as a whole is told of where nothing else tells of it.
+  const failed = [makeRun({ status: 'failed' })]
+  expect(judge({ ...facts, runs: failed }).failedRun).toBeUndefined()
+  expect(judge(makeFacts({ runs: failed })).failedRun).toMatchObject({ runId: '7' })
 })
 
 test('a backfill of old days does not make a stream fresh', () => {
@@ -45,8 +71,8 @@ test('a backfill of old days does not make a stream fresh', () => {
 test('an active channel that nothing was read of is found for each stream; gone ones are not', () => {
   const channels = [makeChannel(), makeChannel({ channelId: '10' }), makeChannel({ channelId: '11', state: 'gone' })]
   const found = judge(makeFacts({ channels })).findings
-  expect(found).toHaveLength(4)
-  expect(found).toContainEqual({ kind: 'unread', stream: 'gifts', channels: 1 })
+  const streams = ['visitors', 'watch_records', 'gifts', 'questionnaires']
+  expect(found).toEqual([{ kind: 'unread', streams, channels: ['10'], since: null }])
 })
 
 describe('where jobs read some channels only', () => {
@@ -64,24 +90,24 @@ describe('where jobs read some channels only', () => {
   ]
   test.each(some)('%s that is read is complete, whatever is not read of others', (_, chosen) => {
     const jobs = [makeJob({ streams: others }), makeJob({ streams: ['watch_records', 'gifts'], channels: chosen })]
-    expect(judge({ ...base, jobs })).toMatchObject({ status: 'complete', completeUntil: THIS_NIGHT })
-    const once = makeUnit({ channelId: '10', until: NOW - 9 * DAY })
-    expect(judge({ ...base, jobs, units: [...base.units, once] })).toMatchObject({
-      completeUntil: THIS_NIGHT,
-      findings: [],
-    })
+    expect(judge({ ...base, jobs }).status).toBe('complete')
+    expect(completeUntil({ ...base, jobs })).toBe(THIS_NIGHT)
+    const once = { ...base, jobs, units: [...base.units, makeUnit({ channelId: '10', until: NOW - 9 * DAY })] }
+    expect(judge(once).findings).toEqual([])
+    expect(completeUntil(once)).toBe(THIS_NIGHT)
   })
   test.each(some)('%s that was never read is found', (_, chosen) => {
     const units = base.units.filter(({ stream }) => stream !== 'gifts')
     const jobs = [makeJob({ streams: ['watch_records', 'gifts'], channels: chosen })]
-    expect(judge({ ...base, jobs, units }).findings).toEqual([{ kind: 'unread', stream: 'gifts', channels: 1 }])
+    expect(judge({ ...base, jobs, units }).findings).toEqual([
+      { kind: 'unread', streams: ['gifts'], channels: ['9'], since: null },
+    ])
   })
   test('what another job reads of the others is expected too', () => {
     const streams = ['watch_records', 'gifts'] as const
     const jobs = [makeJob({ streams, channels: { group: 'a' } }), makeJob({ streams, channels: { group: 'b' } })]
     expect(judge({ ...base, jobs }).findings).toEqual([
-      { kind: 'unread', stream: 'watch_records', channels: 1 },
-      { kind: 'unread', stream: 'gifts', channels: 1 },
+      { kind: 'unread', streams: ['watch_records', 'gifts'], channels: ['10'], since: null },
     ])
   })
 })

@@ -21,6 +21,7 @@ export interface LedgerTables {
     finished_at: OptionalInstant
     resumes_at: OptionalInstant
     outcome: OptionalJson
+    progress: ColumnType<unknown, string | undefined, string>
   }
   'livehouse_ops.slices': {
     slice_id: GeneratedAlways<string>

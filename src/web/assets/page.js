@@ -25,7 +25,7 @@
     const place = figure.querySelector('.canvas')
     if (!table || !place || !globalThis.Chart) return
     const { labels, series } = readTable(table)
-    const colors = ['--chart-1', '--chart-2', '--chart-3'].map((name) => colorOf(name, place))
+    const colors = series.map((_, index) => colorOf(`--chart-${(index % 8) + 1}`, place))
     const [ink, line] = ['--muted', '--line'].map((name) => colorOf(name, place))
     const canvas = document.createElement('canvas')
     canvas.setAttribute('role', 'img')

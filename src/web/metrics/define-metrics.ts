@@ -104,7 +104,7 @@ export function showFacts(metrics: Metrics, facts: Facts, verdict: Verdict, nowM
   for (const [stream, units] of Map.groupBy(facts.units, ({ stream }) => stream)) {
     showStream(metrics, facts, { stream, units, kept: verdict.kept, unread }, nowMs)
   }
-  for (const stream of verdict.findings.flatMap(unreadStream)) {
+  for (const stream of verdict.findings.flatMap(unreadStreams)) {
     for (const gauge of [metrics.behind, metrics.sinceLanded]) setOrRemove(gauge, stream, unread)
   }
   for (const { stream, items } of facts.quarantine.reasons) metrics.quarantined.inc({ stream }, items)
@@ -124,10 +124,9 @@ export function showFacts(metrics: Metrics, facts: Facts, verdict: Verdict, nowM
   }
 }
 
-/** The stream of which some part that should have been read never was. */
-function unreadStream(finding: Finding): string[] {
-  const isUnread = finding.kind === 'unread' || (finding.kind === 'late' && finding.since === null)
-  return isUnread ? [finding.stream] : []
+/** The streams of which some part that should have been read never was. */
+function unreadStreams({ kind, streams }: Finding): readonly string[] {
+  return kind === 'unread' ? streams : []
 }
 
 /** What is not known has no series: a zero would say that all is well. */

@@ -4,9 +4,7 @@ import type { Database } from '../../store/database.ts'
 import { readRunReports, type RunReport } from '../../ledger/run-reports.ts'
 import { hasEnded } from '../../ledger/runs.ts'
 import type { Verdict } from '../verdict.ts'
-import type { Known } from '../facts.ts'
-import { formatWallTime, wallTimeAt } from '../../core/wall-clock.ts'
-import type { Clock } from '../../core/clock.ts'
+import type { Facts } from '../facts.ts'
 import { showFacts, defineMetrics, type Metrics } from './define-metrics.ts'
 
 /** A call as the client tells of it. */
@@ -22,8 +20,15 @@ export interface StatusMetrics {
   readonly onCall: (call: CountedCall) => void
   /** Counts the runs that have ended. While the database is away the counters stand. Never throws. */
   readonly count: () => Promise<void>
-  /** All of it as text. `verdict`: of facts that are known; `known.error`: that the database does not answer. */
-  readonly render: (known: Known, verdict: Verdict | undefined, nowMs: number) => Promise<string>
+  /** All of it as text. `verdict`: of facts that are known. */
+  readonly render: (known: ShownMetrics) => Promise<string>
+}
+
+export interface ShownMetrics {
+  readonly facts: Facts | undefined
+  readonly verdict: Verdict | undefined
+  readonly isDatabaseUp: boolean
+  readonly nowMs: number
 }
 
 /** What `runs` may hold as its command; jobs come as `run NAME`. */
@@ -54,8 +59,8 @@ export function createStatusMetrics({ db, version, commands }: MetricsOptions): 
         .finally(() => (counting = undefined))
       await counting
     },
-    render: async ({ facts, error }, verdict, nowMs) => {
-      metrics.databaseUp.set(error === undefined ? 1 : 0)
+    render: async ({ facts, verdict, isDatabaseUp, nowMs }) => {
+      metrics.databaseUp.set(isDatabaseUp ? 1 : 0)
       if (facts !== undefined && verdict !== undefined) showFacts(metrics, facts, verdict, nowMs)
       return await registry.metrics()
     },
@@ -104,51 +109,5 @@ function add(metrics: Metrics, { command, status, streams }: RunReport, commands
     metrics.runRetries.inc({ stream }, retries)
     for (const [outcome, count] of Object.entries(rows)) metrics.rows.inc({ stream, outcome }, count)
     for (const [proof, count] of Object.entries(slices)) metrics.slices.inc({ stream, proof }, count)
-  }
-}
-
-/** The calls that this process made within one hour. */
-export interface CallHour {
-  /** `HH:00` of the service's wall clock. */
-  readonly hour: string
-  readonly answered: number
-  /** 429, and what stands for it. */
-  readonly refused: number
-  readonly failed: number
-}
-
-/** Remembers the calls of the last day by the hour. */
-export interface CallHistory {
-  readonly add: (outcome: string) => void
-  /** Oldest first; none before the first call. */
-  readonly hours: (timeZone: string) => readonly CallHour[]
-}
-
-const HOURS = 24
-const HOUR_MS = 3_600_000
-
-export function createCallHistory(clock: Clock): CallHistory {
-  const counts = new Map<number, { answered: number; refused: number; failed: number }>()
-  const currentHour = (): number => Math.floor(clock.now() / HOUR_MS)
-  return {
-    add: (outcome) => {
-      const hour = currentHour()
-      const count = counts.get(hour) ?? { answered: 0, refused: 0, failed: 0 }
-      counts.set(hour, count)
-      if (outcome === 'ok') count.answered++
-      else if (outcome === 'api.rateLimited') count.refused++
-      else count.failed++
-      for (const old of counts.keys()) if (old <= hour - HOURS) counts.delete(old)
-    },
-    hours: (timeZone) => {
-      if (counts.size === 0) return []
-      const last = currentHour()
-      return Array.from({ length: HOURS }, (_, index) => {
-        const hour = last - (HOURS - 1 - index)
-        const { answered = 0, refused = 0, failed = 0 } = counts.get(hour) ?? {}
-        const time = formatWallTime(wallTimeAt(hour * HOUR_MS, timeZone)).slice(11, 16)
-        return { hour: time, answered, refused, failed }
-      })
-    },
   }
 }

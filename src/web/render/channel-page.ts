@@ -1,19 +1,15 @@
-import { formatWallMinute } from '../../core/wall-clock.ts'
 import type { ListedChannel } from '../../ledger/channel-states.ts'
-import type { LedgerUnit, WalkDay } from '../../ledger/latest-readings.ts'
+import type { LedgerUnit } from '../../ledger/latest-readings.ts'
 import type { OpenReading, OpenReadings } from '../../ledger/open-readings.ts'
 import { foreign, type Html, html, maskValues } from '../html.ts'
+import { fill } from '../messages.ts'
 import { isAskedFor } from '../verdict.ts'
-import { coverageSection, lastRead, signedReach, streamsOf } from './streams-section.ts'
-import { section, streamName, type View, mark, proofMarks, dataTable } from './view.ts'
+import { rangeText } from './run-page.ts'
+import { coverageSection, lastRead, standing, streamsOf } from './streams-section.ts'
+import { actionForm, dataTable, lockedNote, mark, proofMarks, section, streamName, type View } from './view.ts'
 
-/** What of one channel alone is read for its page. */
-export interface ChannelReadings extends OpenReadings {
-  readonly walkDays: readonly WalkDay[]
-}
-
-/** One channel: each of its streams, and what of them is open. */
-export function channelPage(outer: View, channel: ListedChannel, { walkDays, ...readings }: ChannelReadings): Html {
+/** One channel: each of its streams, what of them is open, and a form to have a range read again. */
+export function channelPage(outer: View, channel: ListedChannel, readings: OpenReadings): Html {
   const view = { ...outer, facts: { ...outer.facts, ...readings } }
   const { messages } = view
   const { channelId } = channel
@@ -27,8 +23,9 @@ export function channelPage(outer: View, channel: ListedChannel, { walkDays, ...
   return html`<h1>${foreign(title, 60)}</h1>
 <p class="facets">${mark(channel.state === 'active' ? 'good' : 'calm', state)} ${facets.map((each) => each !== null && html`· ${foreign(each, 60)} `)}</p>
 ${streams(view, units)}
-${units.length > 0 && coverageSection(view, rows, open, walkDays)}
-${openPoints(view)}`
+${units.length > 0 && coverageSection(view, rows, open)}
+${openPoints(view)}
+${reopenSection(view, channelId, units)}`
 }
 
 function streams(view: View, units: readonly LedgerUnit[]): Html {
@@ -39,7 +36,7 @@ function streams(view: View, units: readonly LedgerUnit[]): Html {
     columns: [
       { head: columns.stream, cell: ({ stream }) => streamName(view, stream) },
       { head: columns.lastRead, cell: (unit) => lastRead(view, [unit]) },
-      { head: columns.coveredUntil, cell: (unit) => signedReach(view, [unit]) },
+      { head: columns.coveredUntil, cell: (unit) => standing(view, [unit]) },
       { head: columns.proof, cell: ({ proofs }) => proofMarks(messages, proofs) },
     ],
     rows: units,
@@ -58,13 +55,7 @@ function openPoints(view: View): Html {
     columns: [
       { head: columns.stream, cell: ({ stream }) => streamName(view, stream) },
       { head: columns.kind, cell: (reading) => kindOf(view, reading) },
-      {
-        head: columns.range,
-        cell: ({ window }) =>
-          window === undefined
-            ? messages.open.wholeList
-            : `${formatWallMinute(window.from)} – ${formatWallMinute(window.to)}`,
-      },
+      { head: columns.range, cell: ({ window }) => rangeText(view, window) },
       { head: columns.partition, cell: ({ partition }) => foreign(partition, 60) },
       {
         head: columns.reason,
@@ -78,9 +69,26 @@ function openPoints(view: View): Html {
   const hasAskedFor = open.some(({ stream, kind }) => isAskedFor(stream) && kind !== 'accepted')
   const note = hasAskedFor ? messages.open.askedFor : messages.notes.open
   const more = openCounts.problem + openCounts.gap + openCounts.accepted - open.length
-  const words = messages.open.more(messages.formats.number(more))
+  const words = fill(messages.open.more, { count: messages.formats.number(more) })
   const content = html`${table}${more > 0 && html`<p class="note">${words}</p>`}`
   return section(messages, 'open', content, open.length === 0 ? '' : note)
+}
+
+/** Whole days of the service, both of them included. */
+function reopenSection(view: View, channelId: string, units: readonly LedgerUnit[]): Html | false {
+  const { messages } = view
+  const { actions, columns } = messages
+  const streams = units.filter(({ isWindowed }) => isWindowed).map(({ stream }) => stream)
+  if (streams.length === 0) return false
+  const options = streams.map((stream) => html`<option value="${stream}">${streamName(view, stream)}</option>`)
+  const fields = html`<input type="hidden" name="channel" value="${channelId}">
+<label>${columns.stream}<select name="stream">${options}</select></label>
+<label>${actions.from}<input type="date" name="from" required></label>
+<label>${actions.to}<input type="date" name="to" required></label>
+`
+  const command = `livehouse ledger forget --channels ${channelId} --from DATE --to DATE`
+  const form = html`${actionForm(view, 'reopen', actions.reopen, fields)}${lockedNote(view, command)}`
+  return section(messages, 'reopen', form)
 }
 
 function kindOf({ messages }: View, { kind, proof }: OpenReading): Html {

@@ -1,14 +1,12 @@
-import { streamNames } from '../../streams/registry.ts'
 import type { ListedChannel } from '../../ledger/channel-states.ts'
 import type { LedgerUnit } from '../../ledger/latest-readings.ts'
 import type { OpenReading } from '../../ledger/open-readings.ts'
 import { foreign, type Html, html } from '../html.ts'
+import { fill } from '../messages.ts'
 import { timelineOf } from '../timeline.ts'
-import { isLate, isToBeRead } from '../verdict.ts'
-import { lastRead, reachOf, unmarked } from './streams-section.ts'
-import { timelineLegend, timelinePatterns, timelineStrip } from './timeline-strip.ts'
-import { link, section, type View, mark, dataTable } from './view.ts'
-import type { OpenCounts } from '../words/sentences-en.ts'
+import { lastRead, standing, unmarked } from './streams-section.ts'
+import { compactStrip, timelineLegend, timelinePatterns } from './timeline-strip.ts'
+import { choice, dataTable, link, mark, pagination, section, type View } from './view.ts'
 
 /** What of the list is asked for; empty text for no wish. */
 export interface ChannelFilter {
@@ -27,7 +25,8 @@ interface ChannelRow {
   readonly channel: ListedChannel
   readonly units: readonly LedgerUnit[]
   readonly open: readonly OpenReading[]
-  readonly counts: OpenCounts
+  /** Readings that fell short or failed, gaps, and streams that are late or unread. */
+  readonly counts: { readonly problems: number; readonly gaps: number; readonly late: number }
 }
 
 /** The channels, filtered and a page at a time: those with open points first. */
@@ -38,17 +37,17 @@ export function channelsPage(view: View, filter: ChannelFilter): Html {
   const pages = Math.max(1, Math.ceil(found.length / PAGE_SIZE))
   const page = Math.min(Math.max(1, filter.page), pages)
   const shown = found.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)
-  const count = words.found(formats.number(found.length), formats.number(facts.channels.length))
+  const count = { count: formats.number(found.length), all: formats.number(facts.channels.length) }
   return html`<h1>${messages.pages.channels}</h1>
 ${filterForm(view, filter)}
 ${section(
   messages,
   'channels',
-  html`<p class="count">${count}</p>
+  html`<p class="count">${fill(words.found, count)}</p>
 ${timelinePatterns}${table(view, shown)}
 ${shown.length > 0 && timelineLegend(messages)}
 ${unmarked(view)}
-${pages > 1 && pagination(view, filter, page, pages)}`,
+${pagination(view, '/channels', { ...filter, page: undefined }, page, page < pages)}`,
 )}`
 }
 
@@ -63,11 +62,7 @@ function rowsOf({ facts, expectations }: View): readonly ChannelRow[] {
   const rows = facts.channels.map((channel): ChannelRow => {
     const own = units.get(channel.channelId) ?? []
     const readings = open.get(channel.channelId) ?? []
-    const read = new Set(own.map(({ stream }) => stream))
-    const unread = streamNames.filter(
-      (stream) => !read.has(stream) && isToBeRead(stream, channel.channelId, expectations),
-    ).length
-    const isActive = channel.state === 'active'
+    const late = own.filter((unit) => ['late', 'unread'].includes(expectations.faultOf(unit) ?? '')).length
     return {
       channel,
       units: own,
@@ -75,7 +70,7 @@ function rowsOf({ facts, expectations }: View): readonly ChannelRow[] {
       counts: {
         problems: (problems.get(channel.channelId) ?? []).reduce((sum, each) => sum + each.readings, 0),
         gaps: own.reduce((sum, { gaps }) => sum + gaps, 0),
-        late: isActive ? unread + own.filter((unit) => isLate(facts, unit, expectations)).length : 0,
+        late: channel.state === 'active' ? late + expectations.unreadOf(channel.channelId).length : 0,
       },
     }
   })
@@ -103,19 +98,16 @@ function matches(row: ChannelRow, { q, group, state, show }: ChannelFilter): boo
   )
 }
 
-function filterForm({ messages, facts }: View, filter: ChannelFilter): Html {
+function filterForm(view: View, filter: ChannelFilter): Html {
+  const { messages, facts } = view
   const { filter: words, channelStates } = messages
-  const groups = [...new Set(facts.channels.flatMap(({ group }) => group ?? []))].toSorted()
-  const option = (value: string, text: string, chosen: string): Html =>
-    html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`
-  const states = (['active', 'retired', 'gone'] as const).map((state) =>
-    option(state, channelStates[state], filter.state),
-  )
-  const groupField = html`<label>${words.group}<select name="group">${option('', words.all, filter.group)}${groups.map((each) => option(each, each, filter.group))}</select></label>`
+  const names = [...new Set(facts.channels.flatMap(({ group }) => group ?? []))].toSorted()
+  const groups = names.map((name) => [name, name] as const)
+  const states = (['active', 'retired', 'gone'] as const).map((state) => [state, channelStates[state]] as const)
   return html`<form class="filter" method="get" action="/channels" role="search">
 <label>${words.search}<input type="search" name="q" value="${filter.q}" maxlength="100"></label>
-${groups.length > 0 && groupField}
-<label>${words.state}<select name="state">${option('', words.all, filter.state)}${states}</select></label>
+${groups.length > 0 && choice(view, 'group', words.group, filter.group, groups)}
+${choice(view, 'state', words.state, filter.state, states)}
 <label class="check"><input type="checkbox" name="show" value="open"${filter.show === 'open' && html` checked`}>${words.onlyOpen}</label>
 <button type="submit">${words.apply}</button>
 </form>`
@@ -124,7 +116,7 @@ ${groups.length > 0 && groupField}
 function table(view: View, rows: readonly ChannelRow[]): Html {
   const { messages, facts, expectations } = view
   const { columns } = messages
-  const { now, timeZone } = facts
+  const { now } = facts
   const { rangeOf } = expectations
   return dataTable<ChannelRow>({
     caption: messages.sections.channels,
@@ -135,23 +127,11 @@ function table(view: View, rows: readonly ChannelRow[]): Html {
       { head: columns.lastRead, cell: ({ units }) => lastRead(view, units) },
       {
         head: columns.coveredUntil,
-        cell: ({ units }) => (units.length === 0 ? messages.notKnown : reachOf(view, units)),
+        cell: ({ units }) => (units.length === 0 ? messages.notKnown : standing(view, units)),
       },
       {
         head: columns.timeline,
-        cell: ({ units, open }) =>
-          timelineStrip(
-            messages,
-            timelineOf({
-              now,
-              timeZone,
-              units: units.filter(({ isWindowed }) => isWindowed),
-              open,
-              walkDays: [],
-              rangeOf,
-            }),
-            true,
-          ),
+        cell: ({ units, open }) => compactStrip(messages, timelineOf({ now, units, open, rangeOf })),
       },
     ],
     rows,
@@ -169,16 +149,8 @@ function stateOf({ messages }: View, row: ChannelRow): Html {
   const { channel, counts } = row
   if (channel.state !== 'active') return mark('calm', messages.channelStates[channel.state])
   if (openCount(row) === 0) return mark('good', messages.channelStates.active)
-  return html`<span class="marks">${messages.channel.open(counts, messages.formats).map((words) => mark('bad', words))}</span>`
-}
-
-function pagination({ messages }: View, filter: ChannelFilter, page: number, pages: number): Html {
-  const { filter: words, formats } = messages
-  const to = (number: number): string =>
-    link('/channels', { q: filter.q, group: filter.group, state: filter.state, show: filter.show, page: `${number}` })
-  return html`<nav class="pages" aria-label="${words.pagination}">
-${page > 1 && html`<a rel="prev" href="${to(page - 1)}">${words.previous}</a>`}
-<span aria-current="page">${words.page(formats.number(page), formats.number(pages))}</span>
-${page < pages && html`<a rel="next" href="${to(page + 1)}">${words.next}</a>`}
-</nav>`
+  const { number } = messages.formats
+  const found = (['problems', 'gaps', 'late'] as const).filter((name) => counts[name] > 0)
+  const marks = found.map((name) => mark('bad', fill(messages.channel[name], { count: number(counts[name]) })))
+  return html`<span class="marks">${marks}</span>`
 }

@@ -1,99 +1,71 @@
 import { DAY, formatWallDate, parseWallTime } from '../../core/wall-clock.ts'
+import { streamNames } from '../../streams/registry.ts'
 import { type Content, type Html, html } from '../html.ts'
-import { section, type View } from './view.ts'
+import { section, streamName, type View } from './view.ts'
 import { TIMELINE_DAYS } from '../facts.ts'
-import type { CallHour } from '../metrics/status-metrics.ts'
-
-/** One row of numbers under a name, such as a day. */
-interface Point {
-  readonly name: string
-  readonly values: readonly number[]
-}
 
 interface ChartSpec {
   readonly id: string
   readonly title: string
-  readonly head: string
-  /** Of the values of each point. */
+  /** Of the values of each day. */
   readonly series: readonly string[]
-  readonly points: readonly Point[]
-  readonly format: (value: number) => string
-  /** In place of numbers that are not there. */
-  readonly note: string
+  readonly days: readonly { readonly name: string; readonly values: readonly number[] }[]
 }
 
-/** Rows, hours watched and calls by day, this process's calls by hour: numbers in tables, which the script draws. */
-export function chartsSection(view: View, hours: readonly CallHour[]): Html {
+/** Rows by stream and calls, by day: numbers in tables, which the script draws. */
+export function chartsSection(view: View): Html {
   const { messages, facts } = view
-  const { charts, columns, formats, empty } = messages
-  const days = lastDays(facts.now)
-  const activity = new Map(facts.activity.map((day) => [day.day, day]))
-  const watched = new Map((facts.watched ?? []).map((day) => [day.day, day]))
-  const byDay = (valuesOf: (day: string) => readonly number[]): readonly Point[] =>
-    days.map((day) => ({ name: formats.wallDay(parseWallTime(day) ?? 0), values: valuesOf(day) }))
-  const specs: readonly ChartSpec[] = [
-    {
-      id: 'chart-rows',
-      title: charts.rows,
-      head: columns.day,
-      series: [charts.inserted, charts.updated],
-      points: byDay((day) => [activity.get(day)?.inserted ?? 0, activity.get(day)?.updated ?? 0]),
-      format: formats.number,
-      note: empty.charts,
-    },
-    {
-      id: 'chart-hours',
-      title: charts.hours,
-      head: columns.day,
-      series: [charts.watched],
-      points: byDay((day) => [watched.get(day)?.hours ?? 0]),
-      format: formats.hours,
-      note: facts.watched === undefined ? charts.tooSlow : empty.charts,
-    },
-    {
-      id: 'chart-calls',
-      title: charts.calls,
-      head: columns.day,
-      series: [charts.madeOnce, charts.repeated],
-      points: byDay((day) => {
-        const { calls = 0, retries = 0 } = activity.get(day) ?? {}
-        return [calls - retries, retries]
-      }),
-      format: formats.number,
-      note: empty.charts,
-    },
-    {
-      id: 'chart-recent',
-      title: charts.recent,
-      head: columns.hour,
-      series: [charts.answered, charts.refused, charts.failed],
-      points: hours.map(({ hour, answered, refused, failed }) => ({ name: hour, values: [answered, refused, failed] })),
-      format: formats.number,
-      note: empty.charts,
-    },
-  ]
-  return section(messages, 'charts', html`<div class="charts">${specs.map((spec) => chart(view, spec))}</div>`)
+  const { charts, formats } = messages
+  const activity = Map.groupBy(facts.activity, ({ day }) => day)
+  const written = new Set(facts.activity.flatMap((each) => (each.inserted + each.updated > 0 ? [each.stream] : [])))
+  const streams = streamNames.filter((stream) => written.has(stream))
+  const byDay = (valuesOf: (ofDay: typeof facts.activity) => readonly number[]): ChartSpec['days'] =>
+    lastDays(facts.now).map((day) => ({
+      name: formats.wallDay(parseWallTime(day) ?? 0),
+      values: valuesOf(activity.get(day) ?? []),
+    }))
+  const rows = {
+    id: 'chart-rows',
+    title: charts.rows,
+    series: streams.map((stream) => streamName(view, stream)),
+    days: byDay((ofDay) =>
+      streams.map((stream) =>
+        ofDay.reduce((sum, each) => sum + (each.stream === stream ? each.inserted + each.updated : 0), 0),
+      ),
+    ),
+  }
+  const calls = {
+    id: 'chart-calls',
+    title: charts.calls,
+    series: [charts.madeOnce, charts.repeated],
+    days: byDay((ofDay) => {
+      const retries = ofDay.reduce((sum, each) => sum + each.retries, 0)
+      return [ofDay.reduce((sum, each) => sum + each.calls, 0) - retries, retries]
+    }),
+  }
+  return section(messages, 'charts', html`<div class="charts">${[rows, calls].map((spec) => chart(view, spec))}</div>`)
 }
 
 function lastDays(now: number): readonly string[] {
   return Array.from({ length: TIMELINE_DAYS }, (_, index) => formatWallDate(now - (TIMELINE_DAYS - 1 - index) * DAY))
 }
 
-function chart({ messages }: View, { id, title, head, series, points, format, note }: ChartSpec): Html {
-  const isEmpty = points.every(({ values }) => values.every((value) => value === 0))
-  const heads = [head, ...series].map((each) => html`<th scope="col">${each}</th>`)
+function chart({ messages }: View, { id, title, series, days }: ChartSpec): Html {
+  const { charts, columns, empty, formats } = messages
+  const isEmpty = days.every(({ values }) => values.every((value) => value === 0))
+  const heads = [columns.day, ...series].map((each) => html`<th scope="col">${each}</th>`)
   const cells = (values: readonly number[]): Content =>
-    values.map((value) => html`<td class="number" data-value="${Math.round(value * 100) / 100}">${format(value)}</td>`)
-  const rows = points.map(
+    values.map((value) => html`<td class="number" data-value="${value}">${formats.number(value)}</td>`)
+  const rows = days.map(
     ({ name, values }) => html`<tr><th scope="row">${name}</th>${cells(values)}</tr>
 `,
   )
   const numbers = html`<div class="canvas" hidden></div>
-<details><summary>${messages.charts.numbers}</summary><div class="scroll" tabindex="0" role="region" aria-label="${title}"><table class="plain"><caption class="unseen">${title}</caption><thead><tr>${heads}</tr></thead>
+<details><summary>${charts.numbers}</summary><div class="scroll" tabindex="0" role="region" aria-label="${title}"><table class="plain"><caption class="unseen">${title}</caption><thead><tr>${heads}</tr></thead>
 <tbody>
 ${rows}</tbody></table></div></details>`
   return html`<figure class="chart" id="${id}"><figcaption>${title}</figcaption>
-${isEmpty ? html`<p class="empty">${note}</p>` : numbers}
+${isEmpty ? html`<p class="empty">${empty.charts}</p>` : numbers}
 </figure>
 `
 }

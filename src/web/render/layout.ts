@@ -2,7 +2,7 @@ import { type Language, languages } from '../../core/language.ts'
 import { wallTimeAt } from '../../core/wall-clock.ts'
 import { type Content, type Html, html, plainForeign } from '../html.ts'
 import { link } from './view.ts'
-import { type Messages, messagesOf } from '../messages.ts'
+import { fill, type Messages, messagesOf } from '../messages.ts'
 
 /** What every page has around its content. */
 export interface Frame {
@@ -23,9 +23,11 @@ export interface Frame {
 export function layout(frame: Frame, title: string, content: Content): Html {
   const { messages, assets, asOf } = frame
   const { pages, formats } = messages
-  const place = frame.path.startsWith('/channels') ? 'channels' : frame.path === '/' ? 'overview' : ''
-  const pageLink = (name: 'overview' | 'channels', path: string): Html =>
-    html`<a href="${path}"${place === name && html` aria-current="page"`}>${pages[name]}</a>`
+  const [, place = ''] = frame.path.split('/')
+  const links = (['overview', 'channels', 'runs', 'quarantine'] as const).map((name) => {
+    const part = name === 'overview' ? '' : name
+    return html`<a href="/${part}"${place === part && html` aria-current="page"`}>${pages[name]}</a>`
+  })
   const time = asOf && formats.wallTime(wallTimeAt(asOf.atMs, asOf.timeZone))
   return html`<!doctype html>
 <html lang="${messages.language}">
@@ -44,13 +46,13 @@ export function layout(frame: Frame, title: string, content: Content): Html {
 <a class="skip" href="#main">${messages.skip}</a>
 <header class="top"><div class="wide">
 <a class="brand" href="/">${messages.title}</a>
-<nav aria-label="${pages.label}">${pageLink('overview', '/')}${pageLink('channels', '/channels')}</nav>
+<nav aria-label="${pages.label}">${links}</nav>
 <nav class="languages" aria-label="${messages.switchLanguage}">${languages.map((each) => languageLink(frame, each))}</nav>
 </div></header>
 <main id="main" class="wide" tabindex="-1">
 ${content}
 </main>
-<footer class="wide"><p id="as-of" data-renew>${time !== undefined && `${messages.asOf(time)} `}${asOf && messages.zone(asOf.timeZone)}</p><p>${messages.footer.readOnly} <a href="/metrics">${messages.footer.metrics}</a> · livehouse ${frame.version}</p></footer>
+<footer class="wide"><p id="as-of" data-renew>${time !== undefined && `${fill(messages.asOf, { time })} `}${asOf && fill(messages.zone, { timeZone: asOf.timeZone })}</p><p><a href="#main">${messages.top}</a> · <a href="/metrics">${messages.footer.metrics}</a> · livehouse ${frame.version}</p></footer>
 </body>
 </html>
 `

@@ -1,23 +1,36 @@
 import { streamNames } from '../../streams/registry.ts'
-import { addProofs, type LedgerUnit, type WalkDay } from '../../ledger/latest-readings.ts'
+import { addProofs, type LedgerUnit } from '../../ledger/latest-readings.ts'
 import type { OpenReading } from '../../ledger/open-readings.ts'
 import { type Content, type Html, html } from '../html.ts'
+import { fill } from '../messages.ts'
 import { timelineOf } from '../timeline.ts'
-import { isLate, isOver } from '../verdict.ts'
-import { describeDays, timelineAxis, timelineLegend, timelinePatterns, timelineStrip } from './timeline-strip.ts'
-import { moment, rowCount, section, streamName, type View, wallMoment, icon, proofMarks, dataTable } from './view.ts'
+import { standingOf } from '../verdict.ts'
+import { timelineLegend, timelinePatterns, timelineStrip } from './timeline-strip.ts'
+import {
+  channelLinks,
+  dataTable,
+  icon,
+  moment,
+  proofMarks,
+  roundTo3,
+  section,
+  streamName,
+  type View,
+  wallAgo,
+  wallMoment,
+} from './view.ts'
 
 interface StreamRow {
   readonly stream: string
   readonly units: readonly LedgerUnit[]
 }
 
-/** The streams that have been read, in the order of the contract. */
+/** The streams that have been read or have rows, in the order of the contract. */
 export function streamsOf({ facts }: View): readonly StreamRow[] {
   const groups = Map.groupBy(facts.units, ({ stream }) => stream)
   return streamNames.flatMap((stream) => {
-    const units = groups.get(stream)
-    return units === undefined ? [] : [{ stream, units }]
+    const units = groups.get(stream) ?? []
+    return units.length === 0 && !facts.sizes.get(stream)?.rows ? [] : [{ stream, units }]
   })
 }
 
@@ -29,9 +42,9 @@ export function streamsSection(view: View): Html {
     caption: messages.sections.streams,
     columns: [
       { head: columns.stream, cell: ({ stream }) => html`${streamName(view, stream)} <code>${stream}</code>` },
-      { head: columns.rows, cell: ({ stream }) => rowCount(view, stream) ?? messages.notKnown, isNumber: true },
+      { head: columns.rows, cell: ({ stream }) => rowCount(view, [stream]), isNumber: true },
       { head: columns.lastRead, cell: ({ units }) => lastRead(view, units) },
-      { head: columns.coveredUntil, cell: ({ units }) => signedReach(view, units) },
+      { head: columns.coveredUntil, cell: ({ units }) => standing(view, units) },
       { head: columns.proof, cell: ({ units }) => proofMarks(messages, addProofs(units)) },
     ],
     rows: streamsOf(view),
@@ -40,52 +53,52 @@ export function streamsSection(view: View): Html {
   return section(messages, 'streams', table)
 }
 
+/** The rows of some streams, with "about" where one is an estimate. */
+export function rowCount({ messages, facts }: View, streams: readonly string[]): string {
+  const sizes = streams.flatMap((stream) => facts.sizes.get(stream) ?? [])
+  if (sizes.length === 0) return messages.notKnown
+  const rows = sizes.reduce((sum, size) => sum + size.rows, 0)
+  const { number } = messages.formats
+  const isExact = sizes.every((size) => size.isExact)
+  return isExact ? number(rows) : fill(messages.about, { number: number(roundTo3(rows)) })
+}
+
 /** When a part of it was last read to its end. */
 export function lastRead(view: View, units: readonly LedgerUnit[]): Content {
   const times = units.flatMap(({ lastLandedAt }) => lastLandedAt?.getTime() ?? [])
-  return times.length === 0 ? view.messages.never : moment(view, new Date(Math.max(...times)))
+  if (times.length > 0) return moment(view, new Date(Math.max(...times)))
+  return units.length > 0 ? view.messages.notToItsEnd : view.messages.never
 }
 
-/** The same with a sign where it is longer ago than it should be. */
-export function signedReach(view: View, units: readonly LedgerUnit[]): Content {
-  const isOld = units.some((unit) => isLate(view.facts, unit, view.expectations))
-  const reach = reachOf(view, units)
-  return isOld ? html`<span class="late">${icon('bad')}${reach}</span>` : reach
-}
-
-/** Until when the least of its units is there. */
-export function reachOf(view: View, units: readonly LedgerUnit[]): Content {
+/** Until when it is there: where that holds for some channels only, for how many, and which are left. */
+export function standing(view: View, units: readonly LedgerUnit[]): Content {
   const { messages } = view
-  // What has come to its end says nothing of the others, and a whole list nothing of ranges.
-  const windowed = units.filter(({ isWindowed }) => isWindowed)
-  const goingOn = windowed.filter((unit) => !isOver(unit, view.expectations))
-  const counted = [goingOn, windowed, units].find((some) => some.length > 0) ?? []
-  const reaches = counted.map(({ reach }) => reach)
-  if (reaches.includes(null) || reaches.length === 0) return messages.notKnown
-  return wallMoment(view, Math.min(...reaches.map((reach) => reach ?? Infinity)))
+  const { until, all, behind } = standingOf(units, view.expectations)
+  const time = until === undefined ? messages.notKnown : wallMoment(view, until)
+  if (behind.length === 0) return time
+  if (all === 1) return html`<span class="late">${icon('bad')}${time}</span>`
+  return html`<span class="late">${icon('bad')}<span>${howMany(view, units)}${until !== undefined && html` <small>${wallAgo(view, until)}</small>`} <small>${messages.standing.missing}${channelLinks(view, behind)}</small></span></span>`
 }
 
-/** The last days of each stream as bars. `open`, `walkDays`: of all of them. */
-export function coverageSection(
-  view: View,
-  rows: readonly StreamRow[],
-  open: readonly OpenReading[],
-  walkDays: readonly WalkDay[],
-): Html {
-  const { messages, facts, expectations } = view
+/** `199 of 200 channels until 22 Nov 2026, 11:49`. */
+function howMany({ messages, expectations }: View, units: readonly LedgerUnit[]): string {
+  const { until, all, behind } = standingOf(units, expectations)
+  const { number, wallTime } = messages.formats
+  const time = until === undefined ? messages.notKnown : wallTime(until)
+  if (behind.length === all) return fill(messages.standing.none, { all: number(all) })
+  return fill(messages.standing.some, { whole: number(all - behind.length), all: number(all), time })
+}
+
+/** The last days of each stream as bars. `open`: of all of them. */
+export function coverageSection(view: View, rows: readonly StreamRow[], open: readonly OpenReading[]): Html {
+  const { messages } = view
   if (rows.length === 0) return section(messages, 'coverage', html`<p class="empty">${messages.empty.streams}</p>`)
-  const lanes = rows.map(({ stream, units }) => {
-    const ofStream = (each: { readonly stream: string }): boolean => each.stream === stream
-    const { now, timeZone } = facts
-    const { rangeOf } = expectations
-    const found = { open: open.filter(ofStream), walkDays: walkDays.filter(ofStream) }
-    return { stream, days: timelineOf({ now, timeZone, units, rangeOf, ...found }) }
-  })
-  const bars = lanes.map(({ stream, days }) => {
-    const strip = html`${timelineStrip(messages, days)}<p class="days">${describeDays(messages, days)}</p>`
-    return html`<tr><th scope="row">${streamName(view, stream)}</th><td>${strip}</td></tr>
-`
-  })
+  const lanes = rows
+    .filter(({ units }) => units.length > 0)
+    .map(
+      (row) => html`<tr><th scope="row">${streamName(view, row.stream)}</th><td>${lane(view, row, open)}</td></tr>
+`,
+    )
   return section(
     messages,
     'coverage',
@@ -93,18 +106,39 @@ export function coverageSection(
 <caption class="unseen">${messages.sections.coverage}</caption>
 <thead class="unseen"><tr><th scope="col">${messages.columns.stream}</th><th scope="col">${messages.columns.timeline}</th></tr></thead>
 <tbody>
-${bars}</tbody>
+${lanes}</tbody>
 </table>
-${timelineAxis(messages, lanes[0]?.days ?? [])}
 ${timelineLegend(messages)}
 ${unmarked(view)}`,
   )
 }
 
+/** The bars of a stream and until when it is there; of one that is read as whole lists, when that was. */
+function lane(view: View, { stream, units }: StreamRow, open: readonly OpenReading[]): Html {
+  const { messages, facts, expectations } = view
+  const { until, behind, all } = standingOf(units, expectations)
+  const missing = behind.length > 0 && all > 1 && html` ${messages.standing.missing}${channelLinks(view, behind)}`
+  if (!units.some(({ isWindowed }) => isWindowed)) {
+    const times = units.flatMap(({ lastLandedAt }) => lastLandedAt?.getTime() ?? [])
+    const { wholeList, wholeListNever } = messages.standing
+    const span = messages.formats.span(Math.max(0, view.nowMs - Math.max(...times)))
+    const words = times.length === 0 ? wholeListNever : fill(wholeList, { ago: fill(messages.ago, { span }) })
+    return html`<p class="days">${words}${missing && html`. ${missing}`}</p>`
+  }
+  const days = timelineOf({
+    now: facts.now,
+    units,
+    open: open.filter((each) => each.stream === stream),
+    rangeOf: expectations.rangeOf,
+  })
+  const time = until === undefined ? messages.notKnown : messages.formats.wallTime(until)
+  const words = behind.length === 0 || all === 1 ? fill(messages.standing.until, { time }) : howMany(view, units)
+  return html`${timelineStrip(messages, streamName(view, stream), days)}<p class="days">${words}${missing && html`. ${missing}`}</p>`
+}
+
 /** That there are more open points than timelines mark; nothing where all are. */
 export function unmarked({ messages: { open: words, formats }, facts: { open, openCounts } }: View): Html | false {
   const all = openCounts.problem + openCounts.gap + openCounts.accepted
-  return (
-    all > open.length && html`<p class="note">${words.unmarked(formats.number(open.length), formats.number(all))}</p>`
-  )
+  const numbers = { marked: formats.number(open.length), all: formats.number(all) }
+  return all > open.length && html`<p class="note">${fill(words.unmarked, numbers)}</p>`
 }

@@ -1,18 +1,16 @@
 import { wallTimeAt } from '../../core/wall-clock.ts'
 import { type Html, html, foreign } from '../html.ts'
 import type { Finding, Verdict } from '../verdict.ts'
-import { link, streamName, type View, icon, type Tone } from './view.ts'
+import { channelLinks, link, streamName, type View, icon, type Tone } from './view.ts'
 import type { RunReport } from '../../ledger/run-reports.ts'
-import type { Facts } from '../facts.ts'
-import type { Messages } from '../messages.ts'
-import type { JobProgress } from '../../app/progress-board.ts'
+import type { Known } from '../facts.ts'
+import { fill, type Messages } from '../messages.ts'
 
-const tones: Readonly<Record<Verdict['status'] | 'unreachable', Tone>> = {
+const tones: Readonly<Record<Verdict['status'], Tone>> = {
   complete: 'good',
   incomplete: 'bad',
   first: 'busy',
   empty: 'calm',
-  unreachable: 'bad',
 }
 
 const MOST_FINDINGS = 8
@@ -20,32 +18,44 @@ const MOST_FINDINGS = 8
 /** The answer that the page begins with. */
 export function verdictSection(view: View, verdict: Verdict): Html {
   const { messages } = view
-  const { findings, status } = verdict
-  const shown = findings.slice(0, MOST_FINDINGS)
-  const more = findings.length - shown.length
-  const list = findings.length > 0 && status !== 'first' && status !== 'empty'
+  const { findings, failedRun, status } = verdict
+  const words = messages.verdict
+  const shown = findings.slice(0, MOST_FINDINGS).map((each) => html`<li>${findingText(view, each)}</li>`)
+  const count = messages.formats.number(findings.length - shown.length)
+  const more = findings.length > shown.length && html`<li>${fill(words.more, { count })}</li>`
+  const failed =
+    failedRun &&
+    html`<li><a href="${link(`/runs/${failedRun.runId}`)}">${foreign(fill(messages.findings.failedRun, failedRun))}</a></li>`
   return answer(
     tones[status],
-    messages.verdict[status],
+    words[status],
     html`<p>${textOf(view, verdict)}</p>
-${list && html`<ul class="findings">${shown.map((each) => findingItem(view, each))}${more > 0 && html`<li>${messages.verdict.moreFindings(more, messages.formats)}</li>`}</ul>`}
-${verdict.isRunning && status !== 'first' && html`<p>${messages.verdict.runningText}</p>`}`,
+${status === 'incomplete' && html`<ul class="findings">${failed}${shown}${more}</ul>`}
+${verdict.isRunning && status !== 'first' && html`<p>${words.runningText}</p>`}`,
   )
 }
 
-/** The answer while the database is away. `view`: of what was known before; undefined where nothing was. */
-export function unreachableSection(messages: View['messages'], facts: View['facts'] | undefined): Html {
-  const { verdict, formats } = messages
+/** That the database is away: which one and why, since when, and of when what is shown then is. */
+export function unreachableSection(
+  { verdict, formats, ago }: Messages,
+  { facts, failure }: Known,
+  nowMs: number,
+  shownText?: string,
+): Html {
+  const timeZone = facts?.timeZone ?? 'UTC'
+  const timeOf = (atMs: number) => `${formats.wallTime(wallTimeAt(atMs, timeZone))}${facts ? '' : ' UTC'}`
+  const since = failure && {
+    time: timeOf(failure.sinceMs),
+    ago: fill(ago, { span: formats.span(nowMs - failure.sinceMs) }),
+    reason: failure.error instanceof Error ? failure.error.message : String(failure.error),
+  }
   const text =
-    facts === undefined
-      ? verdict.unreachableAtAll
-      : verdict.unreachableText(formats.wallTime(wallTimeAt(facts.readAtMs, facts.timeZone)))
-  return answer('bad', verdict.unreachable, html`<p>${text}</p>`)
-}
-
-/** In place of what a page alone shows, while the database is away. */
-export function unreadSection({ verdict }: View['messages']): Html {
-  return answer('bad', verdict.unreachable, html`<p>${verdict.unreachablePart}</p>`)
+    facts === undefined ? verdict.unreachableAtAll : fill(verdict.unreachableText, { time: timeOf(facts.readAtMs) })
+  return answer(
+    'bad',
+    verdict.unreachable,
+    html`${since && html`<p>${foreign(fill(verdict.unreachableSince, since), 400)}</p>`}<p>${shownText ?? text}</p>`,
+  )
 }
 
 function answer(tone: Tone, title: string, content: Html): Html {
@@ -57,66 +67,59 @@ ${content}</div>
 `
 }
 
-function textOf(view: View, { status }: Verdict): string {
-  const { messages, facts } = view
+function textOf({ messages, facts }: View, { status }: Verdict): string {
   const { verdict, formats } = messages
-  switch (status) {
-    case 'complete': {
-      const streams = new Set(facts.units.map(({ stream }) => stream)).size
-      const channels = facts.channels.filter(({ state }) => state === 'active').length
-      return verdict.completeText(streams, channels, formats)
-    }
-    case 'incomplete':
-      return verdict.incompleteText
-    case 'first':
-      return verdict.firstText
-    case 'empty':
-      return verdict.emptyText
-  }
+  if (status !== 'complete') return verdict[`${status}Text`]
+  const streams = new Set(facts.units.map(({ stream }) => stream)).size
+  const channels = facts.channels.filter(({ state }) => state === 'active').length
+  return fill(verdict.completeText, { streams: formats.number(streams), channels: formats.number(channels) })
 }
 
-function findingItem(view: View, found: Finding): Html {
-  const { messages } = view
-  const name = found.kind === 'failedRun' ? '' : streamName(view, found.stream)
-  const words = messages.verdict.finding(found, name, messages.formats)
-  const target = found.kind === 'failedRun' ? link(`/runs/${found.runId}`) : link('/channels', { show: 'open' })
-  return html`<li><a href="${target}">${words}</a></li>`
+/** What is wrong, once, with the channels that it is wrong with. */
+function findingText(view: View, { kind, streams, channels, since }: Finding): Html {
+  const { messages, facts } = view
+  const { findings, formats, separator } = messages
+  const all = facts.channels.filter(({ state }) => state === 'active').length
+  const count = { count: formats.number(channels.length), all: formats.number(all) }
+  const text = fill(findings[kind], {
+    streams: streams.map((stream) => streamName(view, stream)).join(separator),
+    where: channels.length === 0 ? '' : fill(findings.inChannels, count),
+    since: since === null ? messages.notKnown : formats.wallTime(since),
+  })
+  return channels.length === 0 ? html`${text}` : html`${text}: ${channelLinks(view, channels)}`
 }
 
-/**
- * What is under way: the jobs of this process as they go, else what the record tells of runs of other processes. Empty,
- * but there, while nothing is.
- */
-export function progressSection(
-  messages: Messages,
-  jobs: readonly JobProgress[],
-  facts: Pick<Facts, 'runs'> | undefined,
-): Html {
-  const elsewhere = jobs.length > 0 ? [] : (facts?.runs ?? []).filter(({ status }) => status === 'running')
-  if (jobs.length + elsewhere.length === 0) return html`<section id="progress" data-renew hidden></section>`
+/** How far the runs have come that are under way, of this process and of others. Empty, but there, while none is. */
+export function progressSection(view: View, runs: readonly RunReport[]): Html {
+  const { sections } = view.messages
+  const running = runs.filter(({ status }) => status === 'running')
+  if (running.length === 0) return html`<section id="progress" data-renew hidden></section>`
   return html`<section id="progress" class="part" aria-labelledby="progress-title" data-renew>
-<header><h2 id="progress-title">${messages.sections.progress}</h2></header>
-${jobs.map((job) => runningJob(messages, job))}${elsewhere.map((run) => runElsewhere(messages, run))}
+<header><h2 id="progress-title">${sections.progress}</h2></header>
+${running.map((run) => runProgress(view, run))}
 </section>
 `
 }
 
-function runningJob(messages: Messages, { job, streams }: JobProgress): Html {
-  const { progress, formats } = messages
-  const lines = streams.map(({ stream, rows, slices, endedSlices, share }) => {
-    const name = messages.streams[stream] ?? stream
+function runProgress(view: View, { runId, command, startedAt, progress, streams }: RunReport): Html {
+  const { messages, nowMs } = view
+  const { progress: words, formats } = messages
+  const { number } = formats
+  const title = foreign(fill(words.title, { command, run: runId }))
+  const lines = Object.entries(progress ?? {}).map(([stream, { rows, parts, endedParts, share }]) => {
     const percent = Math.floor(share * 100)
-    return html`<li><span class="name">${name}</span><progress max="100" value="${percent}" aria-label="${name}">${percent} %</progress><span class="facts">${progress.slices(formats.number(endedSlices), formats.number(slices))} · ${progress.rows(formats.number(rows))}</span></li>
+    const leftMs = share > 0 ? ((nowMs - startedAt.getTime()) / share) * (1 - share) : undefined
+    const left = leftMs === undefined ? words.unknown : fill(words.left, { span: formats.span(leftMs) })
+    const facts = [
+      fill(words.slices, { ended: number(endedParts), all: number(parts) }),
+      fill(words.rows, { rows: number(rows) }),
+      ...(share < 1 ? [left] : []),
+    ]
+    const name = streamName(view, stream)
+    return html`<li><span class="name">${name}</span><progress max="100" value="${percent}" aria-label="${name}">${percent} %</progress><span class="facts">${facts.join(' · ')}</span></li>
 `
   })
-  return html`<h3>${foreign(progress.title(job))}</h3><ul class="progress">${lines}</ul>`
-}
-
-function runElsewhere({ progress, formats, streams: names }: Messages, { command, runId, streams }: RunReport): Html {
-  const lines = streams.map(({ stream, counts, slices }) => {
-    const ended = Object.values(slices).reduce((sum, count) => sum + count, 0)
-    return html`<li><span class="name">${names[stream] ?? stream}</span><span class="facts">${progress.ended(formats.number(ended))} · ${progress.rows(formats.number(counts.extracted))}</span></li>
-`
-  })
-  return html`<h3><a href="/runs/${runId}">${progress.elsewhere(command, runId)}</a></h3><ul class="progress">${lines}</ul>`
+  const landed = streams.reduce((sum, { counts }) => sum + counts.extracted, 0)
+  const nothing = html`<p class="facts">${fill(words.rows, { rows: number(landed) })} · ${words.unknown}</p>`
+  return html`<h3><a href="${link(`/runs/${runId}`)}">${title}</a></h3>${lines.length === 0 ? nothing : html`<ul class="progress">${lines}</ul>`}`
 }

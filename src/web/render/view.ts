@@ -1,10 +1,10 @@
 import { type WallTime, wallTimeAt } from '../../core/wall-clock.ts'
-import { type Content, type Html, html } from '../html.ts'
+import { type Content, foreign, type Html, html } from '../html.ts'
 import type { Expectations } from '../verdict.ts'
 import type { Facts } from '../facts.ts'
-import type { Proof } from '../../core/slice.ts'
+import { type Proof, proofs } from '../../core/slice.ts'
 import type { RunReport } from '../../ledger/run-reports.ts'
-import type { Messages } from '../messages.ts'
+import { fill, type Messages } from '../messages.ts'
 
 /** What a part of a page is made from. */
 export interface View {
@@ -12,6 +12,8 @@ export interface View {
   readonly facts: Facts
   readonly nowMs: number
   readonly expectations: Expectations
+  /** What a form has to send along for something to be done; undefined where nothing can be done from the page. */
+  readonly csrf: string | undefined
 }
 
 /** A path with parameters; those that are not given are left out. */
@@ -30,24 +32,47 @@ export function moment(view: View, at: Date, timeZone: string = view.facts.timeZ
   const { messages, nowMs } = view
   const distance = at.getTime() - nowMs
   const span = messages.formats.span(Math.abs(distance))
-  const words = distance > 0 ? messages.ahead(span) : messages.ago(span)
+  const words = fill(distance > 0 ? messages.ahead : messages.ago, { span })
   const wall = messages.formats.wallTime(wallTimeAt(at.getTime(), timeZone))
   return html`<time class="moment" datetime="${at.toISOString()}"><span>${words}</span> <small>${wall}</small></time>`
 }
 
 /** A reading of the service's wall clock, and how long ago that was. */
 export function wallMoment(view: View, at: WallTime): Html {
-  const { messages, facts } = view
-  const span = messages.formats.span(Math.max(0, facts.now - at) * 1000)
-  return html`<span class="moment"><span>${messages.formats.wallTime(at)}</span> <small>${messages.ago(span)}</small></span>`
+  return html`<span class="moment"><span>${view.messages.formats.wallTime(at)}</span> <small>${wallAgo(view, at)}</small></span>`
 }
 
-/** How many rows, with "about" where it is an estimate. */
-export function rowCount({ messages, facts }: View, table: string): string | undefined {
-  const size = facts.sizes.get(table)
-  if (size === undefined) return undefined
-  const { number } = messages.formats
-  return size.isExact ? number(size.rows) : messages.about(number(roundTo3(size.rows)))
+/** How long ago the service's wall clock showed this. */
+export function wallAgo({ messages, facts }: View, at: WallTime): string {
+  return fill(messages.ago, { span: messages.formats.span(Math.max(0, facts.now - at) * 1000) })
+}
+
+const MOST_CHANNELS = 3
+
+/** Links to some channels, and to the list where there are more. Null, which is the account, has no page. */
+export function channelLinks({ messages, facts }: View, ids: readonly (string | null)[]): Html {
+  const channels = ids.flatMap((id) => id ?? [])
+  const links = channels.slice(0, MOST_CHANNELS).map((id) => {
+    const known = facts.channels.find(({ channelId }) => channelId === id)
+    return html`<a href="${link(`/channels/${encodeURIComponent(id)}`)}">${foreign(known?.label ?? known?.name ?? id, 40)}</a>`
+  })
+  const count = messages.formats.number(channels.length - links.length)
+  const more = html`<a href="/channels?show=open">${fill(messages.verdict.more, { count })}</a>`
+  const all = channels.length > links.length ? [...links, more] : links
+  return html`${all.map((each, index) => html`${index > 0 && messages.separator}${each}`)}`
+}
+
+/** A button that does something, with the fields of its form; nothing where nothing can be done from the page. */
+export function actionForm({ csrf }: View, path: string, button: Content, fields: Content): Html | false {
+  return (
+    csrf !== undefined &&
+    html`<form class="action" method="post" action="/actions/${path}"><input type="hidden" name="csrf" value="${csrf}">${fields}<button type="submit">${button}</button></form>`
+  )
+}
+
+/** How to do the same from a terminal, where the page does nothing. */
+export function lockedNote({ csrf, messages }: View, command: string): Html | false {
+  return csrf === undefined && html`<p class="note">${fill(messages.actions.locked, { command })}</p>`
 }
 
 /** An estimate is not worth more than three digits. */
@@ -114,6 +139,12 @@ const toneOfProof: Readonly<Record<Proof, Tone>> = {
   failed: 'bad',
 }
 
+/** How a slice ended. */
+export function proofMark(messages: Messages, name: string): Html | string {
+  const proof = proofs.find((each) => each === name)
+  return proof === undefined ? name : mark(toneOfProof[proof], messages.proofs[proof])
+}
+
 /** How many slices or partitions ended with each proof, those that are not green first. */
 export function proofMarks(messages: Messages, counts: Readonly<Partial<Record<Proof, number>>>): Html {
   const order = ['failed', 'short', 'accepted', 'moving', 'verified', 'agreed', 'unverifiable'] as const
@@ -137,9 +168,8 @@ export interface TableColumn<Row> {
 }
 
 interface TableSpec<Row> {
-  /** Says what the table is; read out, and seen only where `isCaptionShown`. */
+  /** Says what the table is; read out, not seen. */
   readonly caption: string
-  readonly isCaptionShown?: boolean
   /** The first one names the row. */
   readonly columns: readonly TableColumn<Row>[]
   readonly rows: readonly Row[]
@@ -152,7 +182,7 @@ interface TableSpec<Row> {
  * A table with a caption and headings for both directions. On a phone its rows become blocks, in which each cell
  * carries the name of its column; the roles keep it a table for screen readers.
  */
-export function dataTable<Row>({ caption, isCaptionShown, columns, rows, empty, className }: TableSpec<Row>): Html {
+export function dataTable<Row>({ caption, columns, rows, empty, className }: TableSpec<Row>): Html {
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`
   const head = columns.map(({ head, isNumber }) => {
     return html`<th scope="col" role="columnheader" class="${isNumber ? 'number' : ''}">${head}</th>`
@@ -166,9 +196,42 @@ export function dataTable<Row>({ caption, isCaptionShown, columns, rows, empty, 
 `
   })
   return html`<table role="table" class="data ${className}">
-<caption class="${isCaptionShown ? '' : 'unseen'}">${caption}</caption>
+<caption class="unseen">${caption}</caption>
 <thead role="rowgroup"><tr role="row">${head}</tr></thead>
 <tbody role="rowgroup">
 ${body}</tbody>
 </table>`
+}
+
+/** To the pages before and after one of a list, with its filter; nothing where there are none. */
+export function pagination(
+  { messages: { filter: words, formats } }: View,
+  path: string,
+  filter: Readonly<Record<string, string | undefined>>,
+  page: number,
+  hasMore: boolean,
+): Html | false {
+  const to = (number: number): string => link(path, { ...filter, page: `${number}` })
+  return (
+    (page > 1 || hasMore) &&
+    html`<nav class="pages" aria-label="${words.pagination}">
+${page > 1 && html`<a rel="prev" href="${to(page - 1)}">${words.previous}</a>`}
+<span aria-current="page">${fill(words.page, { page: formats.number(page) })}</span>
+${hasMore && html`<a rel="next" href="${to(page + 1)}">${words.next}</a>`}
+</nav>`
+  )
+}
+
+/** A choice of a filter. `all`: what stands for no choice. */
+export function choice(
+  { messages }: View,
+  name: string,
+  label: string,
+  chosen: string,
+  options: readonly (readonly [value: string, text: string])[],
+): Html {
+  const shown = [['', messages.filter.all] as const, ...options].map(
+    ([value, text]) => html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`,
+  )
+  return html`<label>${label}<select name="${name}">${shown}</select></label>`
 }

@@ -26,7 +26,7 @@ const create = (): StatusMetrics => createStatusMetrics({ db: database.db, versi
 
 async function render(metrics: StatusMetrics, facts = makeFacts()): Promise<string> {
   await metrics.count()
-  return await metrics.render({ facts, error: undefined }, judge(facts), NOW_MS)
+  return await metrics.render({ facts, verdict: judge(facts), isDatabaseUp: true, nowMs: NOW_MS })
 }
 
 /** The value of a series, as it is written. */

@@ -1,0 +1,57 @@
+import type { IncomingMessage } from 'node:http'
+import type { OperatorActions, ReopenedRange } from '../app/operator-actions.ts'
+import { DAY, parseWallTime } from '../core/wall-clock.ts'
+import { findStream, streamNames } from '../streams/registry.ts'
+import { type Access, readForm } from './access.ts'
+import { fill, type Messages } from './messages.ts'
+import { redirectReply, type Reply } from './reply.ts'
+
+/** What actions need; `problem` makes a page that says why nothing was done. */
+export interface ActionDeps {
+  readonly access: Access
+  readonly actions: OperatorActions
+  readonly messages: Messages
+  readonly problem: (status: number, text: string) => Reply
+}
+
+/** Does what a form of the page asks for, and leads to the record of it. Undefined where there is no such action. */
+export async function answerAction(
+  { access, actions, messages, problem }: ActionDeps,
+  request: IncomingMessage,
+  path: string,
+): Promise<Reply | undefined> {
+  const name = /^\/actions\/(run|retry|reopen)$/.exec(path)?.[1]
+  if (name === undefined) return undefined
+  const words = messages.actions
+  const form = await readForm(request)
+  if (form === undefined || !access.isOurForm(request.headers, form.get('csrf') ?? ''))
+    return problem(403, words.notOurs)
+  const askedBy = `status page, from ${request.socket.remoteAddress}`
+  if (name === 'run') {
+    const job = form.get('job') ?? ''
+    const found = await actions.runJob(job, askedBy)
+    if (found === 'queued') return redirectReply(`/runs?queued=${encodeURIComponent(job)}`)
+    const [status, reason] = found === 'none' ? [404, words.noJob] : [409, words.jobRunning]
+    return problem(status, fill(words.refused, { reason: fill(reason, { job }) }))
+  }
+  if (name === 'retry') return redirectReply(runPath(await actions.retryQuarantine(askedBy)))
+  const range = rangeOf(form)
+  if (range === undefined) return problem(400, fill(words.refused, { reason: words.badRange }))
+  return redirectReply(runPath(await actions.reopen(range, askedBy)))
+}
+
+function runPath(runId: string | null): string {
+  return runId === null ? '/runs' : `/runs/${runId}`
+}
+
+/** Whole days, both of them included; undefined for what is none, and for streams that are not filtered by time. */
+function rangeOf(form: URLSearchParams): ReopenedRange | undefined {
+  const stream = streamNames.find((name) => name === form.get('stream'))
+  const channelId = form.get('channel') ?? ''
+  const [from, last] = [form.get('from') ?? '', form.get('to') ?? ''].map((text) =>
+    text.length === 10 ? parseWallTime(text) : undefined,
+  )
+  if (stream === undefined || findStream(stream)?.isTimeFiltered !== true || channelId === '') return undefined
+  if (from === undefined || last === undefined || from > last) return undefined
+  return { stream, channelId, window: { from, to: last + DAY } }
+}

@@ -1,0 +1,171 @@
+import { createServer } from 'node:http'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { sync } from '../../src/cli/sync.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
+import { fieldValue, hang, html } from '../helpers/fault-effects.ts'
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { environmentOf, runVerb } from '../helpers/run-verb.ts'
+import { startChild } from '../helpers/start-child.ts'
+import { startTestStatusServer } from '../helpers/status-server.ts'
+import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
+
+const TOKEN = 'a token of many letters'.replaceAll(' ', '-')
+let emulator: Emulator
+let database: TestDatabase
+beforeEach(async () => {
+  emulator = await startEmulator({ channels: 5, viewers: 40 })
+  database = await createTestDatabase()
+})
+afterEach(async () => {
+  await emulator[Symbol.asyncDispose]()
+  await database[Symbol.asyncDispose]()
+})
+
+const environment = () => environmentOf(emulator, database)
+const runSync = async () => await runVerb(sync, [], { environment: environment(), clock: systemClock })
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+/** `livehouse serve` with a job that is off. */
+async function startServe() {
+  const folder = createTemporaryFolder('jobs')
+  const job = `export default { enabled: false, cron: '30 4 * * 0', streams: ['managers'] }`
+  writeFileSync(join(folder, 'lists.ts'), job)
+  const url = `http://127.0.0.1:${await freePort()}`
+  const settings = { LIVEHOUSE_JOBS_DIR: folder, LIVEHOUSE_HTTP: url.slice(7), LIVEHOUSE_HTTP_TOKEN: TOKEN }
+  const child = startChild(['serve'], { ...environment(), ...settings, LOG_LEVEL: 'info' })
+  await child.hears('"serve.started"')
+  const headers = { authorization: `Bearer ${TOKEN}` }
+  return {
+    child,
+    text: async (path: string) => await (await fetch(url + path, { headers })).text(),
+    post: async (
+      path: string,
+      fields: Readonly<Record<string, string>>,
+      others: Readonly<Record<string, string>> = headers,
+    ) =>
+      await fetch(url + path, {
+        method: 'POST',
+        headers: others,
+        body: new URLSearchParams(fields),
+        redirect: 'manual',
+      }),
+  }
+}
+
+test('behind the token the page runs a job, reopens a range and retries the quarantine, each on record', async () => {
+  const [first = ''] = emulator.channelIds
+  const unreadable = {
+    effect: fieldValue('user_id', { nick: '某某某' }, 3),
+    endpoint: 'visitorList',
+    channelId: first,
+    page: 1,
+  }
+  emulator.faults.push(unreadable)
+  await runSync()
+  emulator.faults.length = 0
+  const { child, text, post } = await startServe()
+
+  const overview = await text('/')
+  expect(overview).toContain('At 04:30, only on Sunday')
+  expect(overview).toMatch(/<td[^>]*data-label="Next"[^>]*>.*off/)
+  const quarantine = await text('/quarantine')
+  expect(quarantine).toContain('user_id is {…')
+  expect(quarantine).toContain('&quot;user_id&quot;:{&quot;nick&quot;:&quot;xxx&quot;}')
+  expect(quarantine).not.toContain('某')
+
+  const [, csrf = ''] = /name="csrf" value="([0-9a-f]+)"/.exec(overview) ?? []
+  const job = { job: 'lists' }
+  expect((await post('/actions/run', { csrf, ...job }, {})).status).toBe(401)
+  const refusals = [
+    await post('/actions/run', job),
+    await post('/actions/run', { csrf: 'f'.repeat(64), ...job }),
+    await post('/actions/run', { csrf, ...job }, { authorization: `Bearer ${TOKEN}`, 'sec-fetch-site': 'cross-site' }),
+  ]
+  expect(refusals.map(({ status }) => status)).toEqual([403, 403, 403])
+  expect((await post('/actions/run', { csrf, job: 'none' })).status).toBe(404)
+  expect((await post('/actions/other', { csrf })).status).toBe(405)
+  const range = { csrf, channel: first, stream: 'gifts', from: '2020-01-02', to: '2020-01-01' }
+  expect((await post('/actions/reopen', range)).status).toBe(400)
+  expect((await sql`select from livehouse_ops.runs`.execute(database.db)).rows).toHaveLength(1)
+
+  // Asked for twice, it runs once.
+  const queued = await post('/actions/run', { csrf, ...job })
+  expect([queued.status, queued.headers.get('location')]).toEqual([303, '/runs?queued=lists'])
+  expect([303, 409]).toContain((await post('/actions/run', { csrf, ...job })).status)
+  await child.hears('"job.ended"')
+  const reopened = await post('/actions/reopen', { ...range, to: '2020-01-02' })
+  const retried = await post('/actions/retry', { csrf })
+  const paths = [reopened, retried].map(({ headers }) => headers.get('location') ?? '')
+  const [reopenedRun = '', retriedRun = ''] = await Promise.all(paths.map(text))
+  expect(reopenedRun).toContain('ledger forget')
+  expect(reopenedRun).toContain('status page, from 127.0.0.1')
+  expect(retriedRun).toMatch(/data-label="Quarantined"[^>]*><div>1</)
+
+  const { rows } = await sql<{ command: string; by: string | null; outcome: { forgotten?: { stream: string }[] } }>`
+    select command, settings ->> 'askedBy' as by, outcome from livehouse_ops.runs order by run_id`.execute(database.db)
+  const by = 'status page, from 127.0.0.1'
+  expect(rows.map(({ command, by }) => [command, by])).toEqual([
+    ['sync', null],
+    ['run lists', by],
+    ['ledger forget', by],
+    ['quarantine retry', by],
+  ])
+  expect(rows[2]?.outcome.forgotten?.map(({ stream }) => stream)).toEqual(['gifts', 'gifts'])
+  expect(await text(`/channels/${first}`)).toMatch(/2020-01-02 – 2020-01-03/)
+  expect(await text('/runs?command=run+lists')).not.toContain('ledger forget</bdi>')
+  child.process.kill('SIGTERM')
+  expect(await child.ended).toMatchObject({ code: 143 })
+})
+
+test('one failed channel of five is a red cap on its days and one sentence, with a link, and the others stay green', async () => {
+  const [, , third = ''] = emulator.channelIds
+  emulator.faults.push({ effect: html(200), endpoint: 'userRecordList', channelId: third })
+  await runSync()
+  await using status = await startTestStatusServer(database)
+  const page = await status.text('/')
+  const verdict = /<section id="verdict".*?<\/section>/s.exec(page)?.[0] ?? ''
+  expect(verdict.match(/<li>/g)).toHaveLength(1)
+  expect(verdict).toContain('short or failed in 1 of 5 channels: ')
+  expect(verdict).toContain(`href="/channels/${third}"`)
+  const coverage = /<section id="coverage".*?<\/section>/s.exec(page)?.[0] ?? ''
+  expect(coverage).toMatch(/4 of 5 channels until \d/)
+  expect(coverage).toMatch(/: 80 % read, short or failed/)
+  // Four fifths of 24 are green.
+  expect(coverage).toContain('<rect class="day problem" x="0" y="0" width="10" height="5"/>')
+  expect(coverage).toContain('<rect class="day complete" x="0" y="5" width="10" height="19"/>')
+  expect(coverage.match(/A whole list each time, last read/g)).toHaveLength(4)
+  // Rows of batches are there before anything was read to its end.
+  const figures = /<section id="figures".*?<\/section>/s.exec(page)?.[0] ?? ''
+  const streams = /<section id="streams".*?<\/section>/s.exec(page)?.[0] ?? ''
+  const counts = [...streams.matchAll(/data-label="Rows"[^>]*><div>([\d,]+)</g)].map(([, text = '']) => text)
+  const sum = counts.reduce((total, text) => total + Number(text.replaceAll(',', '')), 0)
+  expect(figures).toContain(`<dd>${sum.toLocaleString('en')} <small>`)
+})
+
+test('how far the run of another process has come is shown while it goes on, with what is left', async () => {
+  emulator.faults.push({ effect: hang(), endpoint: 'giftRunning' })
+  const child = startChild(['sync'], { ...environment(), LOG_LEVEL: 'info' })
+  await using status = await startTestStatusServer(database)
+  const shown = async () => /<section id="progress".*?<\/section>/s.exec(await status.text('/'))?.[0] ?? ''
+  await child.whileRunning(vi.waitFor(async () => expect(await shown()).toMatch(/\d of \d+ parts/), 60_000))
+  const page = await status.text('/')
+  expect(page).toMatch(/<progress max="100" value="\d+"/)
+  // What becomes of its rows is not known yet.
+  const runs = /<section id="runs".*?<\/section>/s.exec(page)?.[0] ?? ''
+  expect(runs).toMatch(/data-label="New"[^>]*><div>–</)
+  expect(await status.text('/runs/1')).toMatch(/id="workers".*partition|id="workers".*process \d+/s)
+  child.process.kill('SIGKILL')
+  await child.ended
+})
