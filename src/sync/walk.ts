@@ -76,7 +76,6 @@ export function startWalk(
     add: (page) => {
       totals = addTotal(totals, page.total)
       received += page.items.length
-      if (isKeyed) keys.reserve(page.total ?? 0)
       const fresh: Row[] = []
       for (const item of page.items) {
         if (absentFields.size > 0) removePresent(absentFields, item)
