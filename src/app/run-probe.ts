@@ -12,13 +12,12 @@ import { openConnection } from './open-connection.ts'
 interface ProbeRequest {
   readonly service: ServiceSettings
   readonly db: Kysely<Database>
-  readonly channels: readonly string[]
 }
 
 /** Asks the service and keeps what it answers; a run like any other, written down however it ends. */
 export async function runProbe(context: AppContext, request: ProbeRequest): Promise<RunOutcome> {
-  const { db, channels } = request
-  const recorded = await recordRun(context, { db, command: 'probe', asked: { channels } }, async ({ runId }) => {
+  const { db } = request
+  const recorded = await recordRun(context, { db, command: 'probe', asked: {} }, async ({ runId }) => {
     const { facts, calls, failures } = await ask(context, request)
     await keepSourceFacts(db, facts, { runId, foundAt: new Date(context.clock.now()) })
     const errors = [...failures].map(([stream, { code, message }]): RunProblem => {
@@ -31,10 +30,9 @@ export async function runProbe(context: AppContext, request: ProbeRequest): Prom
   return recorded.outcome
 }
 
-async function ask(context: AppContext, { service, db, channels }: ProbeRequest): Promise<ProbeResult> {
-  const { clock, signal } = context
+async function ask(context: AppContext, { service, db }: ProbeRequest): Promise<ProbeResult> {
   await using connection = openConnection(context, service, db)
-  return await probe({ ask: connection.ask, streams: allStreams, channels, timeZone: service.timeZone, clock, signal })
+  return await probe({ ask: connection.ask, streams: allStreams, signal: context.signal })
 }
 
 /** The calls of each stream; a probe reads no rows. */

@@ -2,32 +2,22 @@ import { openWarehouse } from '../app/open-warehouse.ts'
 import { outcomeObject } from '../app/outcome.ts'
 import { runProbe } from '../app/run-probe.ts'
 import { readDatabaseSettings, readServiceSettings, readSettings } from '../config.ts'
-import { readChannelsIfAny } from '../config/read-channels.ts'
-import { factTopics, type KnownFact } from '../core/source-fact.ts'
-import { readGoneChannels } from '../ledger/channel-states.ts'
+import type { KnownFact } from '../core/source-fact.ts'
 import { readSourceFacts } from '../ledger/source.ts'
 import { exitCodeOfStatus } from './failure.ts'
-import { OF_CHANNELS, readChosenChannels } from './flags.ts'
 import { printResult, snakeCased } from './format.ts'
 import { defineCommand } from './usage.ts'
-import { checkUsage } from './wrong-use.ts'
 
 /** `livehouse probe`: what the spec leaves open. */
 export const probe = defineCommand(
   {
     verb: 'probe',
-    about: `Finds out what the service's documents leave open and a setting depends on: whether the newest record fits LIVEHOUSE_TIMEZONE, and
-where the manager lists read their parameters (LIVEHOUSE_LIST_PARAMS).
+    about: `Finds out what the service's documents leave open and a setting depends on: where the manager lists read their parameters
+(LIVEHOUSE_LIST_PARAMS). Makes 4 calls at most, all of them reading. What the answers do not show is unknown, and the reason is given.
 
-Makes 8 calls at most, all of them reading, none on version 1 of the watch records. What the answers do not show is unknown, and
-the reason is given. The findings are kept in livehouse_ops.source_facts with what was asked and what came (no personal data). The
-place of list parameters is then tried first by sync and backfill, unless LIVEHOUSE_LIST_PARAMS names one; nothing else depends on
-them, and no row ever does.
-
-It needs the service's settings, a database for the findings and, for all but the manager lists, LIVEHOUSE_CHANNELS: it asks the
-first of up to three channels that has watch records. A channel with a recent broadcast tells most.`,
+The findings are kept in livehouse_ops.source_facts with what was asked and what came (no personal data). The place of list
+parameters is then tried first by sync and backfill, unless LIVEHOUSE_LIST_PARAMS names one; no row ever depends on it.`,
     flags: {
-      channels: ['x,y', OF_CHANNELS],
       json:
         'prints one JSON object, that of a run with "facts": [{"topic", "subject", "answer" or null, "evidence", "found_at"}] ' +
         'besides',
@@ -35,23 +25,16 @@ first of up to three channels that has watch records. A channel with a recent br
     notes:
       'Exit codes: 0 asked, 1 nothing could be done, 2 a flag or a setting is wrong, 3 an endpoint gave no answer.',
     examples: `livehouse probe
-livehouse probe --channels 10001589
 livehouse probe --json | jq -r '.facts[] | select(.answer == null) | .topic'`,
   },
   ({ values }) => values,
   async (context, values) => {
-    const { service, database, configured } = readSettings(context.environment, (source) => ({
+    const { service, database } = readSettings(context.environment, (source) => ({
       service: readServiceSettings(source),
       database: readDatabaseSettings(source),
-      configured: readChannelsIfAny(source),
     }))
-    const chosen = checkUsage('probe', (refuse) => readChosenChannels(values.channels, configured, refuse))
     await using db = await openWarehouse(context, { settings: database, source: service })
-    const gone = values.channels === undefined ? await readGoneChannels(db) : new Set<string>()
-    const channels = chosen.map(({ channelId }) => channelId).filter((channelId) => !gone.has(channelId))
-    if (channels.length === 0)
-      context.remark('no channel is configured (LIVEHOUSE_CHANNELS): only the manager lists are asked')
-    const outcome = await runProbe(context, { service, db, channels })
+    const outcome = await runProbe(context, { service, db })
     const facts = await readSourceFacts(db)
     const calls = Object.values(outcome.streams).reduce((sum, { counts }) => sum + counts.calls, 0)
     printResult(context, values.json, { ...outcomeObject(outcome), facts: facts.map(snakeCased) }, [
@@ -71,7 +54,7 @@ function describeFacts(facts: readonly KnownFact[], since: Date): string[] {
     const sign = fact.answer === null ? '–' : '✓'
     const before = fact.foundAt < since ? ` (found ${fact.foundAt.toISOString().slice(0, 10)})` : ''
     return [
-      `${sign} ${fact.subject.padEnd(NAME_WIDTH)} ${factTopics[fact.topic]}: ${fact.answer ?? 'unknown'}${before}`,
+      `${sign} ${fact.subject.padEnd(NAME_WIDTH)} where the parameters are read: ${fact.answer ?? 'unknown'}${before}`,
       `${' '.repeat(NAME_WIDTH + 3)}${fact.evidence}`,
     ]
   }

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { LivehouseError } from '../core/errors.ts'
-import { type FactTopic, factTopics, type KnownFact, type SourceFact } from '../core/source-fact.ts'
+import type { KnownFact, SourceFact } from '../core/source-fact.ts'
 import type { Database } from '../store/database.ts'
 
 /** What a database belongs to: with another of these, its rows would be of another account or of other instants. */
@@ -101,18 +101,16 @@ function otherSource(differences: readonly string[]): LivehouseError<'db.otherSo
   )
 }
 
-/** Every fact that is kept, in the order of the topics; those of a newer version are left out. */
+/** What probes have found, by endpoint; what other versions have asked is left out. */
 export async function readSourceFacts(db: Kysely<Database>): Promise<readonly KnownFact[]> {
-  const rows = await db
+  const topic = 'list_params' as const
+  const facts = await db
     .selectFrom('livehouse_ops.source_facts')
-    .select(['topic', 'subject', 'answer', 'evidence', 'found_at'])
-    .orderBy('subject', 'desc')
+    .select(['subject', 'answer', 'evidence', 'found_at as foundAt'])
+    .where('topic', '=', topic)
+    .orderBy('subject')
     .execute()
-  const topics = Object.keys(factTopics)
-  const facts = rows.flatMap(({ topic, found_at, ...row }) =>
-    isTopic(topic) ? [{ topic, ...row, foundAt: found_at }] : [],
-  )
-  return facts.toSorted((a, b) => topics.indexOf(a.topic) - topics.indexOf(b.topic))
+  return facts.map((fact) => ({ topic, ...fact }))
 }
 
 /** Keeps what a probe found. What could not be known this time leaves an earlier answer as it is. */
@@ -140,8 +138,4 @@ export async function keepSourceFacts(
         ),
     )
     .execute()
-}
-
-function isTopic(topic: string): topic is FactTopic {
-  return Object.hasOwn(factTopics, topic)
 }
