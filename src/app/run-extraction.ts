@@ -13,7 +13,7 @@ import type { Database } from '../store/database.ts'
 import { limitLoads } from '../sync/batch-loader.ts'
 import type { PartitionPlan } from '../sync/partitions.ts'
 import { planAgain } from '../sync/plan-again.ts'
-import { createReadAhead } from '../sync/read-ahead.ts'
+import { createReadAhead } from '../sync/read-pages.ts'
 import { type PlanStreams, type RunPhases, runStreams } from '../sync/run-streams.ts'
 import type { JobResult } from '../sync/tally.ts'
 import type { SliceOrder } from '../sync/plan-again.ts'
@@ -187,7 +187,7 @@ export function createSliceDeps(
     },
     wallTimeAt: openWallClock(timeZone),
     runId,
-    readAhead: createReadAhead(PAGES_AHEAD * concurrency, context.clock),
+    readAhead: createReadAhead(PAGES_AHEAD * concurrency),
     loadLimit: limitLoads(),
     pagesPerSlice: PAGES_PER_SLICE,
   }

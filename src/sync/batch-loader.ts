@@ -18,10 +18,10 @@ const MOST_TRIES = 5
 
 export interface BatchLoader {
   /**
-   * Takes rows; of a stream whose rows have a key it commits every full batch, while more rows are taken. Waits for the turn
-   * of a batch, and fails with the error of an earlier one.
+   * Takes rows; of a stream whose rows have a key it commits every full batch, after `check`, while more rows are taken. Waits for
+   * the turn of a batch, and fails with the error of an earlier one.
    */
-  readonly add: (rows: readonly Row[]) => Promise<void>
+  readonly add: (rows: readonly Row[], check?: () => Promise<void>) => Promise<void>
   /** Commits what is held back, so that another walk may bring the same keys. */
   readonly flush: () => Promise<void>
   /**
@@ -107,10 +107,11 @@ export function createBatchLoader(
   }
 
   return {
-    add: async (rows) => {
+    add: async (rows, check) => {
       throwFailure()
       pending = [...pending, ...rows]
-      if (isWhole) return
+      if (isWhole || pending.length < BATCH) return
+      await check?.()
       while (pending.length >= BATCH) await commitAhead(pending.splice(0, BATCH))
     },
     flush: async () => {

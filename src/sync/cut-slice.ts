@@ -1,11 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Row, textOf } from '../core/column.ts'
+import { hasCode } from '../core/errors.ts'
+import { isSameJson } from '../core/json-text.ts'
 import { describeList, type Page } from '../core/page.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
 import type { SliceReading } from './open-reading.ts'
-import { fetchIfServed } from './page-reading.ts'
+import { fetchNumbered, type PageReading } from './page-reading.ts'
 import { partOf } from './plan-again.ts'
 import { cutWindow, cutWindowAt } from './plan-windows.ts'
 import { minuteOf, requireFiltered, secondOf } from './row-window.ts'
@@ -97,12 +99,8 @@ async function cutByTotal(
   const count = pagesOf(first, pages.pageSize)
   const parts = Math.min(MOST_PARTS, count, Math.ceil((count * TOLERANCE) / mostPages))
   const numbers = Array.from({ length: parts - 1 }, (_, index) => Math.floor(((index + 1) * count) / parts) + 1)
-  // All have ended before the first error is thrown: none is still asked for then.
-  const looks = await Promise.allSettled(numbers.map(async (number) => await fetchIfServed(pages, number)))
-  const served = looks.flatMap((look) => {
-    if (look.status === 'rejected') throw look.reason
-    return look.value ?? []
-  })
+  const looks = await Promise.all(numbers.map(async (number) => await lookAt(pages, number)))
+  const served = looks.filter((page) => page !== undefined)
   // A page that shows page 1 again says nothing. Where all do, the page parameter seems to be ignored: reading shows whether it is.
   const seen = served.filter((page) => !isDeepStrictEqual(page.items, first.items))
   if (served.length > 0 && seen.length === 0) return undefined
@@ -121,11 +119,11 @@ async function cutByLook(
   { first, firstTimes, timesOf, mostPages }: List,
 ): Promise<readonly Slice[] | undefined> {
   const number = Math.max(2, Math.floor(mostPages) + 1)
-  const far = await fetchIfServed(pages, number)
+  const far = await lookAt(pages, number)
   if (far === undefined || far.items.length === 0) return undefined
   // Past the end some services give the last page again: then it says nothing.
-  const farther = await fetchIfServed(pages, number + 1)
-  if (farther !== undefined && isDeepStrictEqual(farther.items, far.items)) return undefined
+  const farther = await lookAt(pages, number + 1)
+  if (farther !== undefined && isSameJson(farther.items, far.items)) return undefined
   const times = timesOf(far)
   if (times.length === 0) return toSlices(slice, cutWindow(window, 2))
   const at = floorToMinute(quantile(times, 0.5))
@@ -136,6 +134,16 @@ async function cutByLook(
   return toSlices(slice, parts)?.map((part) =>
     part.window && isBefore(part.window) ? { ...part, isLong: false } : part,
   )
+}
+
+/** A page that is only looked at: where it is not served, whoever needs its rows asks for them, and is told of what is wrong. */
+async function lookAt(pages: PageReading, number: number): Promise<Page | undefined> {
+  try {
+    return await fetchNumbered(pages, number)
+  } catch (error) {
+    if (pages.context.signal.aborted || hasCode(error, 'api.unreachable')) throw error
+    return undefined
+  }
 }
 
 /** Bounds inside of the window. A minute that fills a page is read as it is, and no other question reaches into it. */

@@ -6,9 +6,9 @@ import { readDuplicates } from '../ledger/known-duplicates.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import { type Extraction, isSettled, judgeWalks, keyField, losersOf, MOST_READINGS, winnersOf } from './judge-walk.ts'
 import type { SliceReading } from './open-reading.ts'
-import { fetchNumbered, fetchPastEnd, type PageReading } from './page-reading.ts'
+import { fetchNumbered, fetchUnlessRefused, type PageReading } from './page-reading.ts'
 import { readPages } from './read-pages.ts'
-import { holdBack, openFieldCheck } from './require-fields.ts'
+import { openFieldCheck } from './require-fields.ts'
 import { liesWithin, requireFiltered } from './row-window.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { rowKey, startWalk, type Walk, type WalkSummary } from './walk.ts'
@@ -35,21 +35,20 @@ export async function extractKeyed(
   const [suspects] = await Promise.all([readSuspects(slice, reading, deps), reading.firstPage()])
   let channelFacts: ChannelFacts | undefined
   let previous: WalkSummary | undefined
-  const fields = openFieldCheck(slice, reading, deps)
+  const requireFields = openFieldCheck(slice, reading, deps)
 
   for (let attempt = 1; ; attempt++) {
     const walk = startWalk(stream, readItem, new Set(suspects))
-    const held = holdBack(fields, loader.add)
     let count = 0
     for await (const { page, lastPage } of readPages(pages)) {
       const rows = walk.add(page)
       if (asked) requireFiltered(describeList(pages.list), stream, rows, asked, deps.timeZone)
-      await held.add(rows, walk.summary())
+      await loader.add(rows, async () => await requireFields(walk.summary()))
       count += countOfSlice(rows)
       channelFacts = completeFacts(channelFacts, stream, page, readItem)
       reportPage(page.items.length, lastPage)
     }
-    await held.flush(walk.summary())
+    await requireFields(walk.summary())
     const verdict = judgeWalks(walk.summary(), previous)
     const isLast = isSettled(verdict) || attempt === MOST_READINGS
     if (isLast && verdict.proof === 'moving') await readHead(pages, walk, loader)
@@ -89,8 +88,8 @@ async function readHead(pages: PageReading, walk: Walk, loader: BatchLoader): Pr
   let number = 1
   do {
     known = walk.summary().distinct
-    const page = number === 1 ? await fetchNumbered(pages, number) : await fetchPastEnd(pages, number)
-    if (page === undefined) return
+    const page = number === 1 ? await fetchNumbered(pages, number) : await fetchUnlessRefused(pages, number)
+    if ('refusal' in page) return
     await loader.add(walk.add(page))
     number++
   } while (walk.summary().distinct > known)

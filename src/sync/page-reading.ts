@@ -1,6 +1,5 @@
 import { hasCode, LivehouseError } from '../core/errors.ts'
 import { type CallContext, describeList, type FetchPage, type ListRequest, type Page } from '../core/page.ts'
-import type { ReadAhead } from './read-ahead.ts'
 
 /** What reading the pages of one list takes. */
 export interface PageReading {
@@ -12,6 +11,22 @@ export interface PageReading {
   readonly context: CallContext
 }
 
+/**
+ * How far the lists that are read at once may be read ahead. Together they hold no more than so many pages, however many they
+ * are; and of long ones only a few are read at once: more of them would fetch no faster, but each would hold rows that wait
+ * for a batch to fill.
+ */
+export interface ReadAhead {
+  /** Resolves when a list of so many pages may be read beyond its first. */
+  readonly begin: (pages: number) => Promise<PageShare>
+}
+
+export interface PageShare {
+  /** How many pages may be asked for or held now, the next one included: at least 1. */
+  readonly pages: () => number
+  readonly end: () => void
+}
+
 /** @param number from 1 */
 export async function fetchNumbered(
   { fetchPage, list, pageSize, context }: PageReading,
@@ -20,25 +35,15 @@ export async function fetchNumbered(
   return await fetchPage({ list, page: number, pageSize }, context)
 }
 
-/**
- * A page that need not be there: undefined where the service refuses it for good, as some do past the last page. Any other
- * failure is one.
- */
-export async function fetchPastEnd(reading: PageReading, number: number): Promise<Page | undefined> {
-  try {
-    return await fetchNumbered(reading, number)
-  } catch (error) {
-    if (isNoSuchPage(error, reading.list)) return undefined
-    throw error
-  }
-}
-
-/** Of a list without a total: a page that the service does not serve, though it may be there. */
+/** A page that the service does not serve, though it may be there. */
 export interface RefusedPage {
   readonly refusal: unknown
 }
 
-/** A later page of a list without a total, or why the service refuses it: that alone tells nothing of where the list ends. */
+/**
+ * A page that need not be there, or why the service refuses it, as some do past the last page. That alone tells nothing of where
+ * a list ends: a total shows it, or other pages.
+ */
 export async function fetchUnlessRefused(reading: PageReading, number: number): Promise<Page | RefusedPage> {
   try {
     return await fetchNumbered(reading, number)
@@ -48,29 +53,6 @@ export async function fetchUnlessRefused(reading: PageReading, number: number): 
     throw error
   }
 }
-
-/**
- * A page that is only looked at: undefined also where the service fails to serve it, as some do far down a list. Whoever needs
- * its rows asks for them another way, and is told of what is wrong then.
- */
-export async function fetchIfServed(reading: PageReading, number: number): Promise<Page | undefined> {
-  try {
-    return await fetchPastEnd(reading, number)
-  } catch (error) {
-    if (ofOnePage.some((code) => hasCode(error, code))) return undefined
-    throw error
-  }
-}
-
-/** What may go wrong with one page while others are served. */
-const ofOnePage = [
-  'api.status',
-  'api.timeout',
-  'api.refused',
-  'api.badBody',
-  'api.bodyRefused',
-  'api.badShape',
-] as const
 
 /** How many items the largest of these pages holds: the service serves no fewer where more are asked for. */
 export function largestPage(pages: readonly Page[]): number {
@@ -92,10 +74,4 @@ export function pageIgnored(
     `${call}: the service ignores the page parameter: ${evidence}. Nothing beyond page ${earlier} can be read; ask the service's support.`,
     { call, parameter: 'page', evidence },
   )
-}
-
-/** An errcode need not tell what it means (API 7.2): only where errcodes are the way to refuse may it be this. */
-function isNoSuchPage(error: unknown, { stream }: ListRequest): boolean {
-  if (hasCode(error, 'api.status')) return error.details.status === 400 || error.details.status === 404
-  return stream.wire.envelope?.hasErrcode === true && hasCode(error, 'api.refused')
 }

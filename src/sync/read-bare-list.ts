@@ -4,7 +4,6 @@ import type { Page } from '../core/page.ts'
 import { lookBehind } from './list-end.ts'
 import {
   fetchNumbered,
-  fetchPastEnd,
   fetchUnlessRefused,
   type PageReading,
   pageIgnored,
@@ -84,9 +83,8 @@ export async function findChange(
   numbers: Iterable<number>,
 ): Promise<string | undefined> {
   for (const number of new Set(numbers)) {
-    const again = await fetchPastEnd(reading, number)
-    if (!isDeepStrictEqual(again?.items, pages[number - 1]?.items))
-      return `page ${number} changed while the list was read`
+    const again = await fetchUnlessRefused(reading, number)
+    if ('refusal' in again || !isSameJson(again.items, pages[number - 1]?.items)) return `page ${number} changed while the list was read`
   }
   return undefined
 }

@@ -1,9 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
 import assert from 'node:assert/strict'
+import pLimit from 'p-limit'
 import { yieldToEventLoop } from '../core/clock.ts'
 import type { CallContext, Page } from '../core/page.ts'
-import { fetchNumbered, fetchPastEnd, type PageReading, pageIgnored } from './page-reading.ts'
-import type { Reader } from './read-ahead.ts'
+import {
+  fetchNumbered,
+  fetchUnlessRefused,
+  type PageReading,
+  type PageShare,
+  pageIgnored,
+  type ReadAhead,
+} from './page-reading.ts'
 
 /** A page and its number from 1. */
 export interface NumberedPage {
@@ -22,8 +29,8 @@ const MOST_EMPTY_PAGES = 2
 /**
  * Reads every page of a list that tells its total, in order, the later ones concurrently. No stop condition is trusted
  * alone: the announced total, a short page, an empty page and a repeated page must agree, and where fewer items came than
- * announced, or the last page is full, the walk goes on until a page is empty or repeats the one before it. A page that repeats the one before it is never
- * yielded. A list without a total ends after page 1.
+ * announced, or the last page is full, the walk goes on until a page is empty, refused or repeats the one before it. A page that
+ * repeats the one before it is never yielded. A list without a total ends after page 1.
  *
  * @throws LivehouseError `paging.ignored` when page 2 is page 1 again, `api.…` of a call.
  */
@@ -33,16 +40,15 @@ export async function* readPages(reading: PageReading): AsyncGenerator<NumberedP
   let total = first.total ?? first.items.length
   let received = first.items.length
   let lastPage = lastPageOf(total, size)
-  // Before page 1 is worked on: meanwhile the next ones come.
-  const ahead = prefetcher(reading, lastPage)
+  const ahead = prefetcher(reading)
   let previous = first
   let emptyPages = 0
   try {
     yield { number: 1, page: first, lastPage }
     for (let number = 2; number <= lastPage || received < total || previous.items.length >= size; number++) {
       if (number > lastPage * OVERRUN_FACTOR + OVERRUN_MARGIN) return
-      const page = number > lastPage ? await fetchPastEnd(reading, number) : await ahead.take(number, lastPage)
-      if (page === undefined) return
+      const page = number > lastPage ? await fetchUnlessRefused(reading, number) : await ahead.take(number, lastPage)
+      if ('refusal' in page) return
       emptyPages = page.items.length === 0 ? emptyPages + 1 : 0
       if (emptyPages > 0 && (number > lastPage || emptyPages === MOST_EMPTY_PAGES)) return
       if (isSamePage(page, previous)) {
@@ -83,12 +89,11 @@ interface Prefetcher {
   readonly stop: () => Promise<void>
 }
 
-/** Begins as soon as it is the turn of a list of so many pages, where there are more than the first. */
-function prefetcher(reading: PageReading, pages: number): Prefetcher {
+function prefetcher(reading: PageReading): Prefetcher {
   const leaving = new AbortController()
-  let context: CallContext | undefined
   const underway: Promise<Page>[] = []
-  let reader: Reader | undefined
+  let context: CallContext | undefined
+  let share: PageShare | undefined
   const ask = (number: number) => {
     context ??= { ...reading.context, signal: AbortSignal.any([reading.context.signal, leaving.signal]) }
     const page = fetchNumbered({ ...reading, context }, number)
@@ -96,40 +101,50 @@ function prefetcher(reading: PageReading, pages: number): Prefetcher {
     page.catch(() => {})
     return page
   }
-  const askAhead = ({ room }: Reader, number: number, lastPage: number): void => {
-    if (underway.length === 0) underway.push(ask(number))
-    const end = Math.min(lastPage, number + room() - 1)
-    for (let next = number + underway.length; next <= end; next++) underway.push(ask(next))
-  }
-  const begin = async (number: number, lastPage: number): Promise<Reader> => {
-    const opened = await reading.readAhead.begin(lastPage)
-    if (leaving.signal.aborted) opened.end()
-    else {
-      reader = opened
-      askAhead(opened, number, lastPage)
-    }
-    return opened
-  }
-  let begun = pages > 1 ? begin(2, pages) : undefined
   return {
     take: async (number, lastPage) => {
-      begun ??= begin(number, lastPage)
-      const opened = await begun
-      askAhead(opened, number, lastPage)
+      share ??= await reading.readAhead.begin(lastPage)
+      const end = Math.min(lastPage, number + share.pages() - 1)
+      for (let next = number + underway.length; next <= end; next++) underway.push(ask(next))
       const page = underway.shift()
       assert(page !== undefined)
-      try {
-        return await opened.next(page)
-      } finally {
-        // Pages that have come are read one after the other: in between the places of others are to be filled again.
-        await yieldToEventLoop()
-      }
+      // Pages that have come are read one after the other: in between the places of others are to be filled again.
+      return await page.finally(yieldToEventLoop)
     },
     stop: async () => {
-      if (begun === undefined) return
       leaving.abort()
-      reader?.end()
+      share?.end()
       await Promise.allSettled(underway)
+    },
+  }
+}
+
+const LONG_PAGES = 10
+const LONG_AT_ONCE = 3
+
+/** @param most pages over all lists that are read at once */
+export function createReadAhead(most: number): ReadAhead {
+  const limitLong = pLimit(LONG_AT_ONCE)
+  let lists = 0
+  return {
+    begin: async (pages) => {
+      const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+      if (pages > LONG_PAGES) {
+        const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+        void limitLong(() => {
+          begin()
+          return ended
+        })
+        await begun
+      }
+      lists += 1
+      return {
+        pages: () => Math.max(1, Math.floor(most / lists)),
+        end: () => {
+          lists -= 1
+          end()
+        },
+      }
     },
   }
 }

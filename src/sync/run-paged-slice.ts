@@ -89,7 +89,7 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
       await keepRejected(slice, page, deps)
       const soFar = { received: page.items.length, rejected: page.rejected, absentFields: page.absentFields }
       requireReadable(soFar)
-      await openFieldCheck(slice, reading, deps).require(soFar)
+      await openFieldCheck(slice, reading, deps)(soFar)
       await loader.add(page.rows)
       reading.reportPage(page.items.length, undefined)
       state = { ...addPage(state, slice, page, timeZone), readAt: new Date(clock.now()) }

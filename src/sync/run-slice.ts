@@ -67,7 +67,7 @@ export async function runSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice 
     extraction = extracted.extraction
     await keepRejected(slice, extraction.summary, deps)
     requireReadable(extraction.summary)
-    await openFieldCheck(slice, reading, deps).require(extraction.summary)
+    await openFieldCheck(slice, reading, deps)(extraction.summary)
     const earlier = slice.window === undefined ? await reading.earlier() : nothingEarlier
     const held = await compareWithEarlier(slice, extraction, deps, earlier.lastWalk)
     const verdict = await acceptShortfall(slice, held, deps)

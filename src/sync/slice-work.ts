@@ -9,7 +9,7 @@ import { formatWindow, type Partition, partitionKey, type Window } from '../core
 import type { Stream, StreamName } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
-import type { ReadAhead } from './read-ahead.ts'
+import type { ReadAhead } from './page-reading.ts'
 
 /** A piece of extraction. */
 export interface Slice {

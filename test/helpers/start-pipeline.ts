@@ -7,7 +7,7 @@ import { openWallClock, parseWallTime, wallTimeAt } from '../../src/core/wall-cl
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/server.ts'
 import { planAgain } from '../../src/sync/plan-again.ts'
 import { planSync } from '../../src/sync/plan-sync.ts'
-import { createReadAhead } from '../../src/sync/read-ahead.ts'
+import { createReadAhead } from '../../src/sync/read-pages.ts'
 import { runStreams } from '../../src/sync/run-streams.ts'
 import type { JobResult } from '../../src/sync/tally.ts'
 import { type BudgetSettings, callBudget } from '../../src/ledger/call-budget.ts'
@@ -98,7 +98,7 @@ export async function startPipeline(options: EmulatorOptions = {}): Promise<Test
           timeZone: TIME_ZONE,
           claimableMs: clock.now,
           wallTimeAt: openWallClock(TIME_ZONE),
-          readAhead: createReadAhead(12, deps.clock),
+          readAhead: createReadAhead(12),
           requireLease: async (trx, stream, partition) =>
             await leases.require(trx, partitionLease(stream, partitionKey(partition))),
           loadLimit: pLimit(2),

@@ -12,7 +12,7 @@ import { connectionReset, cutBody, emptyBody, errcode, html, refusal, status } f
 import { type Emulator, startEmulator } from '../../../src/emulator/server.ts'
 import { planAgain } from '../../../src/sync/plan-again.ts'
 import { planSync } from '../../../src/sync/plan-sync.ts'
-import { createReadAhead } from '../../../src/sync/read-ahead.ts'
+import { createReadAhead } from '../../../src/sync/read-pages.ts'
 import { runStreams } from '../../../src/sync/run-streams.ts'
 import type { JobResult } from '../../../src/sync/tally.ts'
 import { Leases, partitionLease } from '../../../src/ledger/leases.ts'
@@ -212,7 +212,7 @@ async function extract(
       timeZone: TIME_ZONE,
       claimableMs: clock.now,
       wallTimeAt: openWallClock(TIME_ZONE),
-      readAhead: createReadAhead(9, clock),
+      readAhead: createReadAhead(9),
       requireLease: async (trx, stream, partition) =>
         await leases.require(trx, partitionLease(stream, partitionKey(partition))),
       loadLimit: pLimit(2),
