@@ -1,5 +1,6 @@
 import type { ExtractionSettings } from './settings.ts'
 import type { Kysely } from 'kysely'
+import type { PerStream } from '../core/define-job.ts'
 import type { Clock } from '../core/clock.ts'
 import type { RunOutcome } from '../core/outcome.ts'
 import type { Window } from '../core/slice.ts'
@@ -8,7 +9,6 @@ import type { Database } from '../store/database.ts'
 import { planBackfill } from '../sync/plan-backfill.ts'
 import { planSync } from '../sync/plan-sync.ts'
 import type { PlanStreams } from '../sync/run-streams.ts'
-import type { SyncTuning } from '../sync/sync-tuning.ts'
 import { finishBackfill } from '../ledger/backfills.ts'
 import type { AppContext } from './context.ts'
 import { type ExtractionRequest, runExtraction } from './run-extraction.ts'
@@ -25,9 +25,10 @@ export function syncPlan(
   db: ReadDatabase,
   { channels, historyFrom, service: { timeZone } }: PlanSettings,
   now: WallTime,
-  tuning: SyncTuning = {},
+  lookbackDays?: PerStream,
 ): PlanStreams {
-  return (streams, questionsOf) => planSync(db, { streams, channels, historyFrom, now, timeZone, tuning }, questionsOf)
+  return (streams, questionsOf) =>
+    planSync(db, { streams, channels, historyFrom, now, timeZone, lookbackDays }, questionsOf)
 }
 
 /** What of a range is to be read again. */

@@ -112,8 +112,7 @@ async function runBackfillJob(
 /** Brings the streams of a job up to now, as its definition says. */
 async function runSyncJob(context: AppContext, definition: SyncJob, request: JobRequest) {
   const { db, connection, runPhases, job, settings } = request
-  const { lookbackDays, settleMinutes, rereadDays, until } = definition
-  const tuning = { lookbackDays, settleMinutes, rereadDays }
+  const { lookbackDays, until } = definition
   return await runExtraction(context, {
     command: `run ${job.name}`,
     asked: { job: job.name, ...definition, channels: settings.channels.map(({ channelId }) => channelId) },
@@ -121,7 +120,7 @@ async function runSyncJob(context: AppContext, definition: SyncJob, request: Job
     db,
     namesChannels: false,
     streams: jobStreams(job),
-    planStreams: (now) => syncPlan(db, settings, now, tuning),
+    planStreams: (now) => syncPlan(db, settings, now, lookbackDays),
     until,
     connection,
     runPhases,

@@ -31,10 +31,6 @@ export interface SyncJob extends AnyJob {
   readonly until?: string
   /** How long rows still change and are read again, in days. */
   readonly lookbackDays?: PerStream
-  /** How old rows must be to count as covered, in minutes. */
-  readonly settleMinutes?: PerStream
-  /** Reads all of the history again within so many days, a part of it each day. */
-  readonly rereadDays?: number
 }
 
 /** Reads a range of time-filtered streams again. */

@@ -19,7 +19,6 @@ const should = {
   provenBy: `it should be a time of day such as '07:00'`,
   days: 'it should be a whole number of days from 1 to 3650',
   lookback: `it should be numbers of days from 0 to 365 by stream, such as { ${inTime}: 7 }`,
-  settle: `it should be numbers of minutes from 1 to 1440 by stream, such as { ${inTime}: 10 }`,
   date: `it should be a date that exists, such as '2026-01-31'`,
   range: `it should be { from: '2026-01-01', to: '2026-02-01' } or { lastDays: 30 }`,
   kind: `it should be 'sync', 'backfill' or 'audit', or left out for a sync`,
@@ -29,7 +28,6 @@ const should = {
 const wholeNumber = (min: number, max: number, error: string) =>
   z.int({ error }).min(min, { error }).max(max, { error })
 const days = wholeNumber(1, 3650, should.days)
-const perStreamFields = new Set(['lookbackDays', 'settleMinutes'])
 const perStream = (min: number, max: number, error: string) =>
   z.partialRecord(z.enum(streamNames, { error }), wholeNumber(min, max, error), { error })
 const text = (isRight: (given: string) => boolean, error: string) => z.string({ error }).refine(isRight, { error })
@@ -69,8 +67,6 @@ const sync = z.strictObject({
   kind: z.literal('sync').optional(),
   until: timeOfDay(should.until).optional(),
   lookbackDays: perStream(0, 365, should.lookback).optional(),
-  settleMinutes: perStream(1, 1440, should.settle).optional(),
-  rereadDays: days.optional(),
 })
 const backfill = z.strictObject({
   ...common,
@@ -114,7 +110,7 @@ export function checkDefinition(given: unknown): CheckedDefinition {
 function problemsOf(issue: z.core.$ZodIssue, given: unknown, kind: string, known: readonly string[]): string[] {
   const path = issue.path.map(String).join('.')
   if (issue.code === 'unrecognized_keys') {
-    const byStream = perStreamFields.has(path) ? `${path} has streams: ${streamNames.join(', ')}` : undefined
+    const byStream = path === 'lookbackDays' ? `${path} has streams: ${streamNames.join(', ')}` : undefined
     const place =
       path === '' ? `a job of kind ${kind} has ${known.join(', ')}` : (byStream ?? `${path} is too much here`)
     return issue.keys.map((key) => `there is no field ${[path, key].filter(Boolean).join('.')}; ${place}`)

@@ -22,7 +22,6 @@ const slice = z.object({
   covers: window.optional(),
   backfillId: z.string().exactOptional(),
   isLong: z.boolean().optional(),
-  settleSeconds: z.number().exactOptional(),
   lookbackDays: z.number().exactOptional(),
 })
 /** A partition of a run as it is queued: what the run has planned of it, so that a worker needs neither job files nor channel lists. */

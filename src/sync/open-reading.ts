@@ -71,7 +71,7 @@ export function openReading(
     asked,
     covers: () => {
       const seenMs = Math.min(claimableMs, servedAtMs ?? claimableMs)
-      return slice.covers && coveredPart(slice.covers, horizonAt(deps.wallTimeAt(seenMs), slice.settleSeconds))
+      return slice.covers && coveredPart(slice.covers, horizonAt(deps.wallTimeAt(seenMs)))
     },
     firstPage: async () => {
       first = await fetchNumbered(pages, 1)

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import type { PerStream } from '../core/define-job.ts'
 import type { Stream } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
@@ -10,9 +11,8 @@ import {
   type QuestionsOf,
   wantedPartitions,
 } from './partitions.ts'
-import { coveredPart, horizonAt, lookbackStart, mergeWindows, restingApart } from './plan-windows.ts'
+import { coveredPart, horizonAt, lookbackStart, restingApart } from './plan-windows.ts'
 import { AGREEMENT_SECONDS, isReadTwice } from './settle-reading.ts'
-import { rereadParts, settleSecondsOf, type SyncTuning } from './sync-tuning.ts'
 
 export interface SyncPlan {
   readonly streams: readonly Stream[]
@@ -23,8 +23,8 @@ export interface SyncPlan {
   readonly now: WallTime
   /** The service's. */
   readonly timeZone: string
-  /** What a job changes of it. */
-  readonly tuning?: SyncTuning
+  /** How long rows of a stream may still change, where a job says so; else as the stream says. */
+  readonly lookbackDays?: PerStream | undefined
 }
 
 /**
@@ -47,16 +47,14 @@ async function planStream(
   plan: SyncPlan,
   questionsOf: QuestionsOf,
 ): Promise<readonly PartitionPlan[]> {
-  const { channels, historyFrom, now, timeZone, tuning } = plan
+  const { channels, historyFrom, now, timeZone } = plan
   if (!stream.isTimeFiltered) {
     return partitionsOf(stream, channels, questionsOf).map(({ partition }) => {
       return { stream, partition, slices: [{ stream, partition, window: undefined, covers: undefined }] }
     })
   }
-  const settleSeconds = settleSecondsOf(stream, tuning)
-  const settle = settleSeconds === undefined ? {} : { settleSeconds }
-  const lookbackDays = tuning?.lookbackDays?.[stream.name] ?? stream.lookbackDays
-  const horizon = horizonAt(now, settleSeconds)
+  const lookbackDays = plan.lookbackDays?.[stream.name] ?? stream.lookbackDays
+  const horizon = horizonAt(now)
   const wanted = wantedPartitions(stream, channels, questionsOf, { from: historyFrom, to: horizon.newest })
   const coverage = await readCoverage(db, stream.name, wanted, {
     settledFor: { lookbackDays, ofStream: stream.lookbackDays, timeZone },
@@ -66,12 +64,9 @@ async function planStream(
   })
   return wanted.map(({ of, partition, window }) => {
     const gaps = coverage.get(partition)?.gaps ?? [window]
-    // Of few calls a day none is for what is covered.
-    const days = stream.isBudgeted ? undefined : tuning?.rereadDays
-    const wished = days === undefined ? gaps : mergeWindows([...gaps, ...rereadParts(window, now, days)])
-    const windows = wished.toReversed().flatMap((gap) => restingApart(gap, stream, now))
+    const windows = gaps.toReversed().flatMap((gap) => restingApart(gap, stream, now))
     const slices = windows.map((part) => {
-      return { stream, partition: of, window: part, covers: coveredPart(part, horizon), lookbackDays, ...settle }
+      return { stream, partition: of, window: part, covers: coveredPart(part, horizon), lookbackDays }
     })
     return { stream, partition: of, slices }
   })

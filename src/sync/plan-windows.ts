@@ -14,8 +14,8 @@ export interface Horizon {
 }
 
 /** Whole minutes; what is there now lands, also of the minute that has begun. */
-export function horizonAt(now: WallTime, settleSeconds = SETTLE_SECONDS): Horizon {
-  return { newest: ceilToMinute(now - NEWEST_SECONDS), settled: floorToMinute(now - settleSeconds) }
+export function horizonAt(now: WallTime): Horizon {
+  return { newest: ceilToMinute(now - NEWEST_SECONDS), settled: floorToMinute(now - SETTLE_SECONDS) }
 }
 
 /** The part of a window that may count as covered; undefined for none. */

@@ -2,13 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { jsonText } from '../core/json-text.ts'
 import type { Page } from '../core/page.ts'
 import { lookBehind } from './list-end.ts'
-import {
-  fetchNumbered,
-  fetchUnlessRefused,
-  type PageReading,
-  pageIgnored,
-  type RefusedPage,
-} from './page-reading.ts'
+import { fetchNumbered, fetchUnlessRefused, type PageReading, pageIgnored, type RefusedPage } from './page-reading.ts'
 
 /** Equal rows fill no more pages in a row: the service repeats its last page, though not far behind it. */
 const MOST_REPEATS = 100
@@ -84,7 +78,8 @@ export async function findChange(
 ): Promise<string | undefined> {
   for (const number of new Set(numbers)) {
     const again = await fetchUnlessRefused(reading, number)
-    if ('refusal' in again || !isSameJson(again.items, pages[number - 1]?.items)) return `page ${number} changed while the list was read`
+    if ('refusal' in again || !isSameJson(again.items, pages[number - 1]?.items))
+      return `page ${number} changed while the list was read`
   }
   return undefined
 }

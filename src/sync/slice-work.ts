@@ -27,8 +27,6 @@ export interface Slice {
   readonly pagesRead?: number
   /** Whether its next page is refused for days: then it waits for the turn of its partition. */
   readonly isRefused?: boolean
-  /** How old rows must be to be covered; as everywhere when not given. */
-  readonly settleSeconds?: number
   /** How long its rows may still change; as the stream says when not given. */
   readonly lookbackDays?: number
 }

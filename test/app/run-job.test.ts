@@ -3,21 +3,15 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { run } from '../../src/cli/run.ts'
-import { sync } from '../../src/cli/sync.ts'
 import type { JobDefinition } from '../../src/core/define-job.ts'
-import type { Channel } from '../../src/emulator/world/world.ts'
-import { expectTruth } from '../helpers/expect-truth.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
-const DAY_MS = 86_400_000
 const folder = createTemporaryFolder('jobs')
 let account: TestAccount
-let channels: readonly Channel[]
 
 beforeEach(async () => {
   account = await startAccount({ viewers: 150 })
-  channels = [...account.emulator.world.channels.values()]
 })
 afterEach(async () => await account[Symbol.asyncDispose]())
 
@@ -58,26 +52,4 @@ test('a lookback of its own reads less or more, and takes nothing from the lookb
   account.clock.nowMs = begin + 7_200_000
   await runJob({ streams: ['watch_records'], lookbackDays: { watch_records: 7 } })
   expect(await readLastReach('watch_records')).toMatchObject({ hours: 170 })
-})
-
-test('what is younger than its settle time lands and is not covered', async () => {
-  await runJob({ streams: ['gifts', 'watch_records'], settleMinutes: { gifts: 90, watch_records: 1 } })
-  expect(await readLastReach('gifts')).toMatchObject({ minutes: upTo(90) })
-  expect(await readLastReach('watch_records')).toMatchObject({ minutes: upTo(1) })
-})
-
-test('the history is read again within so many days', async () => {
-  await account.run(sync)
-  const [channel] = channels
-  const [oldest] = [...(channel?.records.rows ?? [])].sort((a, b) => a.enteredAt - b.enteredAt)
-  if (!channel || !oldest) throw new Error('the world is empty')
-  channel.records.replace(oldest, { ...oldest, nick: 'edited long after' })
-  account.clock.nowMs += DAY_MS
-  await runJob({ streams: ['watch_records'] })
-  await expect(expectTruth(account, ['watch_records'])).rejects.toThrow('watch_records')
-  for (let night = 0; night < 3; night++) {
-    account.clock.nowMs += DAY_MS
-    await runJob({ streams: ['watch_records'], rereadDays: 3 })
-  }
-  await expectTruth(account, ['watch_records'])
 })

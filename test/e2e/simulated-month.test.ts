@@ -35,7 +35,7 @@ const NEW_FIELD = 9
 const UNKNOWN = { from: 13, goneOn: 15, to: 18 }
 
 const jobs = createTemporaryFolder('jobs')
-writeFileSync(join(jobs, 'nightly.ts'), `export default { cron: '15 2 * * *', rereadDays: 30, provenBy: '07:00' }`)
+writeFileSync(join(jobs, 'nightly.ts'), `export default { cron: '15 2 * * *', provenBy: '07:00' }`)
 writeFileSync(
   join(jobs, 'history.ts'),
   `export default { kind: 'backfill', cron: '20 0 * * *', streams: ['watch_records_v1'], range: { to: '2018-12-01' }, onlyGaps: true, finishBy: '2026-11-22' }`,

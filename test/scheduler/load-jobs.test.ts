@@ -48,7 +48,6 @@ test('a job says everything that it can', async () => {
     'all-of-it.ts': `const job: { cron: string } & object = {
       kind: 'sync', cron: '0 3 * * 1-5', timezone: 'Europe/Berlin', enabled: false, streams: ['visitors', 'watch_records'],
       channels: { group: 'training' }, catchUp: 'never', until: '06:00', lookbackDays: { watch_records: 7 },
-      settleMinutes: { watch_records: 10 }, rereadDays: 30,
     }
     export default job`,
     'again.ts': `export default { kind: 'backfill', cron: '@monthly', range: { lastDays: 30 }, channels: ['1001'] }`,
@@ -64,7 +63,7 @@ test('a job says everything that it can', async () => {
     isEnabled: false,
     catchUp: 'never',
   })
-  expect(all?.definition).toMatchObject({ lookbackDays: { watch_records: 7 }, rereadDays: 30 })
+  expect(all?.definition).toMatchObject({ lookbackDays: { watch_records: 7 } })
   expect(again).toMatchObject({ name: 'again', kind: 'backfill', timeZone, isEnabled: true, catchUp: 'once' })
 })
 
@@ -110,8 +109,6 @@ test.each([
     `{ cron: '@daily', lookbackDays: { watchers: 1 } }`,
     /^there is no field lookbackDays\.watchers; lookbackDays has streams: visitors, watch_records, /,
   ],
-  [`{ cron: '@daily', settleMinutes: { gifts: 0 } }`, /^settleMinutes\.gifts is 0: it should be numbers of minutes/],
-  [`{ cron: '@daily', rereadDays: 0 }`, /^rereadDays is 0: it should be a whole number of days/],
   [`{ cron: '@daily', crom: 1 }`, /^there is no field crom; a job of kind sync has cron, timezone, /],
   [`{ cron: '@daily', kind: 'sinc' }`, /^kind is "sinc"; it should be 'sync', 'backfill' or 'audit'/],
   [
