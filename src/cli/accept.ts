@@ -72,7 +72,7 @@ livehouse accept --stream signups --channel 10001589 --reason 'deleted by the or
       const where = 'livehouse status and livehouse ledger show what is short'
       throw wrongUse('accept', `${place} has no shortfall to accept: ${where}`)
     }
-    if (shortfalls.some(({ missingRows }) => missingRows === undefined)) {
+    if (shortfalls.some(({ missingRows }) => missingRows === null)) {
       const next = 'livehouse sync reads it again and keeps it'
       throw wrongUse('accept', `${place}: how many rows are missing is not known; ${next}`)
     }

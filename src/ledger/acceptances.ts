@@ -3,7 +3,7 @@ import type { Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
-import type { OpenShortfall } from './open-readings.ts'
+import type { OpenReading } from './open-readings.ts'
 import { formatRange, readBounds } from './wall-range.ts'
 
 /** A shortfall that is to be accepted: one channel (null for the account) of one stream. */
@@ -11,7 +11,7 @@ export interface NewAcceptance {
   readonly stream: StreamName
   readonly channelId: string | null
   /** Not empty; each says how much is missing. */
-  readonly shortfalls: readonly OpenShortfall[]
+  readonly shortfalls: readonly OpenReading[]
   readonly reason: string
   readonly acceptedAt: Date
   readonly expiresAt: Date
@@ -30,7 +30,7 @@ export interface NewAcceptance {
 export async function recordAcceptance(db: Kysely<Database>, acceptance: NewAcceptance): Promise<string> {
   const { stream, channelId, shortfalls, reason, acceptedAt, expiresAt, isKeyed } = acceptance
   const windows = shortfalls.flatMap(({ window }) => window ?? [])
-  const missing = shortfalls.reduce((sum, { missingRows = 0 }) => sum + missingRows, 0)
+  const missing = shortfalls.reduce((sum, { missingRows }) => sum + (missingRows ?? 0), 0)
   return await db.transaction().execute(async (trx) => {
     await lockName(trx, 'ledger')
     const { rows } = await sql<{ acceptance_id: string }>`
@@ -64,7 +64,7 @@ export async function recordAcceptance(db: Kysely<Database>, acceptance: NewAcce
       .where(
         'slice_id',
         'in',
-        shortfalls.map(({ sliceId }) => sliceId),
+        shortfalls.map(({ sliceId }) => sliceId ?? ''),
       )
       .execute()
     return acceptanceId

@@ -8,6 +8,8 @@ const kinds = ['problem', 'gap', 'accepted'] as const
 
 /** A range that is not covered, a reading that fell short or failed and that no later one has made good, or an accepted one. */
 export interface OpenReading {
+  /** Null for gaps. */
+  readonly sliceId: string | null
   readonly kind: (typeof kinds)[number]
   readonly stream: string
   readonly partition: string
@@ -21,6 +23,10 @@ export interface OpenReading {
   readonly reason: string | null
   /** Of all but gaps. */
   readonly at: Date | null
+  /** Of a shortfall; null where the ledger does not say. */
+  readonly missingRows: number | null
+  /** The acceptance by which an accepted one counts. */
+  readonly acceptanceId: string | null
 }
 
 /** What is open in active channels and the account. */
@@ -48,9 +54,7 @@ export async function readOpenReadings(db: Kysely<Database>, most: number, chann
   const open: OpenReading[] = []
   const openCounts = { gap: 0, problem: 0, accepted: 0 }
   for (const kind of kinds) {
-    const rows = await db
-      .selectFrom('livehouse_ops.open_readings')
-      .select(['stream', 'partition', 'channel_id', 'proof', 'error', 'read_at', 'reads'])
+    const rows = await selectOpen(db)
       .select(({ fn }) => fn.countAll<string>().over().as('count'))
       // A constant, so that the other parts of the view are not read.
       .where('kind', '=', sql.lit(kind))
@@ -63,11 +67,7 @@ export async function readOpenReadings(db: Kysely<Database>, most: number, chann
       .limit(most)
       .execute()
     openCounts[kind] = Number(rows[0]?.count ?? 0)
-    open.push(
-      ...rows.map(({ channel_id: channelId, error: reason, read_at: at, reads, stream, partition, proof }) => {
-        return { kind, stream, partition, proof, channelId, reason, at, window: parseRange(reads) }
-      }),
-    )
+    open.push(...rows.map(({ count: _, ...row }) => toReading(row)))
   }
   // Where all are listed, they need not be counted by the database.
   const listed = open.filter(({ kind }) => kind === 'problem')
@@ -100,44 +100,45 @@ async function readProblemCounts(db: Kysely<Database>): Promise<readonly Problem
   return rows.map((row) => ({ ...row, readings: Number(row.readings), partitions: Number(row.partitions) }))
 }
 
-/** A reading that fell short, and that no later one has made good or found anew. */
-export interface OpenShortfall {
-  readonly sliceId: string
-  readonly partition: string
-  /** What it read; undefined for a walk over the whole list. */
-  readonly window: Window | undefined
-  /** Undefined where the ledger does not say: it was read before this was kept. */
-  readonly missingRows: number | undefined
-  readonly reason: string | null
+/** What is open of one stream but its gaps, also of channels that are not active, the newest first. */
+export async function readOpenOfStream(db: Kysely<Database>, stream: StreamName): Promise<readonly OpenReading[]> {
+  const rows = await selectOpen(db)
+    .where('kind', '!=', 'gap')
+    .where('stream', '=', stream)
+    .orderBy('slice_id', 'desc')
+    .execute()
+  return rows.map(toReading)
 }
 
-/** The open shortfalls of a channel in all its partitions, or of the account (null), the newest first. */
+/** The shortfalls of a channel in all its partitions, or of the account (null), that no later one has found anew; the newest first. */
 export async function readShortfalls(
   db: Kysely<Database>,
   stream: StreamName,
   channelId: string | null,
-): Promise<readonly OpenShortfall[]> {
-  const rows = await db
-    .selectFrom('livehouse_ops.open_readings as bad')
-    .select(['slice_id', 'partition', 'error', 'missing_rows', 'reads'])
-    .where('kind', '=', sql.lit('problem'))
-    .where('stream', '=', stream)
-    .where('channel_id', 'is not distinct from', channelId)
-    .where('proof', '=', 'short')
-    // Ranges that meet are beyond the builder.
-    .where(
-      sql<boolean>`not exists (
-        select from livehouse_ops.slices as later where later.stream = bad.stream and later.partition = bad.partition
-          and coalesce(later.piece_of, later.slice_id) > bad.slice_id and later.proof in ('short', 'accepted')
-          and (bad.reads is null or later.reads && bad.reads))`,
-    )
-    .orderBy('slice_id', 'desc')
-    .execute()
-  return rows.map(({ slice_id, partition, missing_rows, error, reads }) => ({
-    sliceId: slice_id ?? '',
-    partition,
-    window: parseRange(reads),
-    missingRows: missing_rows === null ? undefined : Number(missing_rows),
-    reason: error,
-  }))
+): Promise<readonly OpenReading[]> {
+  const open = (await readOpenOfStream(db, stream)).filter((each) => each.channelId === channelId)
+  const isFoundAnew = ({ partition, window }: OpenReading, later: OpenReading) =>
+    later.proof !== 'failed' && later.partition === partition && meets(later.window, window)
+  return open.filter((bad, index) => {
+    const isShort = bad.kind === 'problem' && bad.proof === 'short'
+    return isShort && !open.slice(0, index).some((later) => isFoundAnew(bad, later))
+  })
+}
+
+/** A whole list meets every window. */
+export function meets(one: Window | undefined, other: Window | undefined): boolean {
+  return one === undefined || other === undefined || (one.from < other.to && one.to > other.from)
+}
+
+function selectOpen(db: Kysely<Database>) {
+  return db
+    .selectFrom('livehouse_ops.open_readings')
+    .select(['kind', 'stream', 'partition', 'channel_id as channelId', 'proof', 'error as reason', 'read_at as at'])
+    .select(['reads', 'slice_id as sliceId', 'missing_rows', 'acceptance_id as acceptanceId'])
+}
+
+type OpenRow = Awaited<ReturnType<ReturnType<typeof selectOpen>['execute']>>[number]
+
+function toReading({ reads, missing_rows, ...row }: OpenRow): OpenReading {
+  return { ...row, window: parseRange(reads), missingRows: missing_rows === null ? null : Number(missing_rows) }
 }

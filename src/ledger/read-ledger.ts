@@ -3,28 +3,7 @@ import type { Proof, Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../store/database.ts'
 import { readCoverage } from './coverage.ts'
-import { parseRange } from './wall-range.ts'
-
-/** A reading that fell short or failed, and that no later one has made good. */
-export interface OpenProblem {
-  /** What it read; undefined for a walk over the whole list. */
-  readonly window: Window | undefined
-  readonly proof: Proof
-  readonly reason: string | null
-  readonly at: Date
-}
-
-/** A reading that fell short and was accepted; it counts as covered, and is not proven. */
-export interface AcceptedPart {
-  /** What it read; undefined for a walk over the whole list. */
-  readonly window: Window | undefined
-  /** The number of the acceptance. */
-  readonly acceptanceId: string
-  readonly missingRows: number
-  /** The operator's. */
-  readonly reason: string
-  readonly expiresAt: Date
-}
+import { meets, type OpenReading, readOpenOfStream } from './open-readings.ts'
 
 /** What the ledger holds of one partition, within what is wanted of it. */
 export interface LedgerEntry {
@@ -33,10 +12,8 @@ export interface LedgerEntry {
   readonly gaps: readonly Window[]
   /** The last reading that landed; undefined where none has. */
   readonly lastLanded: { readonly at: Date; readonly proof: Proof } | undefined
-  /** The newest first. */
-  readonly problems: readonly OpenProblem[]
-  /** The newest first. */
-  readonly accepted: readonly AcceptedPart[]
+  /** Readings that fell short or failed, and that no later one has made good, and accepted ones; the newest first. */
+  readonly open: readonly OpenReading[]
 }
 
 /** A partition, and what is wanted of it; undefined for a walk over the whole list. */
@@ -54,26 +31,19 @@ export async function readLedger(
   const wanted = questions.flatMap(({ partition, window }) => (window === undefined ? [] : [{ partition, window }]))
   const coverage = await readCoverage(db, stream, wanted)
   const landed = await readLastLanded(db, stream)
-  const open = await readOpen(db, stream)
+  const open = Map.groupBy(await readOpenOfStream(db, stream), ({ partition }) => partition)
   return new Map(
     questions.map(({ partition, window }) => {
       const gaps = window === undefined ? [] : (coverage.get(partition)?.gaps ?? [])
-      const readings = open.get(partition)?.filter((reading) => window === undefined || meets(reading.window, window))
       const entry: LedgerEntry = {
         covered: window === undefined ? [] : between(gaps, window),
         gaps,
         lastLanded: landed.get(partition),
-        problems: readings?.flatMap(({ problem }) => problem ?? []) ?? [],
-        accepted: readings?.flatMap(({ accepted }) => accepted ?? []) ?? [],
+        open: open.get(partition)?.filter((reading) => meets(reading.window, window)) ?? [],
       }
       return [partition, entry]
     }),
   )
-}
-
-/** A whole list meets every window. */
-function meets(read: Window | undefined, { from, to }: Window): boolean {
-  return read === undefined || (read.from < to && read.to > from)
 }
 
 /** What of a window lies between gaps in it, oldest first. */
@@ -95,29 +65,4 @@ async function readLastLanded(db: Kysely<Database>, stream: StreamName) {
     .$narrowType<{ at: Date; proof: Proof }>()
     .execute()
   return new Map(rows.map(({ partition, at, proof }) => [partition, { at, proof }]))
-}
-
-/** The newest first. */
-async function readOpen(db: Kysely<Database>, stream: StreamName) {
-  const rows = await db
-    .selectFrom('livehouse_ops.open_readings as reading')
-    .leftJoin('livehouse_ops.acceptances as acceptance', 'acceptance.acceptance_id', 'reading.acceptance_id')
-    .select(['partition', 'reads', 'proof', 'error', 'read_at', 'reading.missing_rows', 'reason', 'expires_at'])
-    .select(['reading.acceptance_id', 'acceptance.missing_rows as accepted_rows'])
-    .where('kind', '!=', 'gap')
-    .where('reading.stream', '=', stream)
-    .orderBy('slice_id', 'desc')
-    .execute()
-  const readings = rows.map(({ partition, proof, error, read_at, acceptance_id, reason, expires_at, ...row }) => {
-    const window = parseRange(row.reads)
-    const problem =
-      proof && read_at && acceptance_id === null ? { window, proof, reason: error, at: read_at } : undefined
-    const missingRows = Number(row.missing_rows ?? row.accepted_rows)
-    const accepted =
-      acceptance_id && reason !== null && expires_at
-        ? { window, acceptanceId: acceptance_id, missingRows, reason, expiresAt: expires_at }
-        : undefined
-    return { partition, window, problem, accepted }
-  })
-  return Map.groupBy(readings, ({ partition }) => partition)
 }

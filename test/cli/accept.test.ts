@@ -59,7 +59,7 @@ test('an accepted shortfall makes no run partial, and is shown as accepted every
   })
   const parts = (await run(ledger, ['--streams', 'visitors'])).printed.join('\n')
   expect(parts).toContain(`visitors channel=${channel}: last landed 2026-11-20 14:30, accepted
-  accepted whole list: 1 row missing, accepted (1) until 2026-12-20 14:30: two ghosts`)
+  accepted whole list: 1 row missing, by acceptance 1 (livehouse status)`)
 })
 
 test('a shortfall that grows beyond what was accepted is short again, until that is accepted too', async () => {

@@ -47,6 +47,9 @@ export function makeChannel(overrides: Partial<ListedChannel> = {}): ListedChann
 export function makeReading(overrides: Partial<OpenReading> = {}): OpenReading {
   return {
     kind: 'problem',
+    sliceId: '1',
+    missingRows: null,
+    acceptanceId: null,
     stream: 'watch_records',
     partition: 'channel=9',
     channelId: '9',

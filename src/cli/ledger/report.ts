@@ -6,7 +6,8 @@ import type { Database } from '../../store/database.ts'
 import { clipToChannel, partitionsOf, type PlannedChannel } from '../../sync/partitions.ts'
 import { readGoneChannels } from '../../ledger/channel-states.ts'
 import { readQuestions } from '../../ledger/questionnaires.ts'
-import { type AcceptedPart, type LedgerEntry, type OpenProblem, readLedger } from '../../ledger/read-ledger.ts'
+import type { OpenReading } from '../../ledger/open-readings.ts'
+import { type LedgerEntry, readLedger } from '../../ledger/read-ledger.ts'
 import { counted, formatTable, minuteIn, rangeText } from '../format.ts'
 
 /** More partitions than this are only counted, unless their channels were named. */
@@ -34,7 +35,7 @@ export function describeLedger({ ledgers, window, timeZone, isDetailed }: ShownL
       stream.isTimeFiltered ? leastCovered(partitions) : 'whole list',
       partitions.reduce((sum, partition) => sum + holesOf(partition).length, 0),
       unread,
-      partitions.reduce((sum, { problems }) => sum + problems.length, 0),
+      partitions.reduce((sum, { open }) => sum + open.filter(({ kind }) => kind === 'problem').length, 0),
       last === undefined ? 'never' : `${minute(last.at)}, ${last.proof}`,
     ]
   })
@@ -64,27 +65,27 @@ function leastCovered(partitions: readonly PartitionLedger[]): string {
 }
 
 function detail(stream: string, ledger: PartitionLedger, minute: (at: Date) => string): string[] {
-  const { partition, wanted, covered, gaps, lastLanded, problems, accepted } = ledger
+  const { partition, wanted, covered, gaps, lastLanded, open } = ledger
   const landed = lastLanded === undefined ? 'never read' : `last landed ${minute(lastLanded.at)}, ${lastLanded.proof}`
   return [
     '',
     `${stream} ${partition}: ${landed}`,
     ...atMost(covered, (window) => `  covered  ${rangeText(window)}`),
     ...(wanted === undefined ? [] : atMost(gaps, (window) => `  gap      ${rangeText(window)}`)),
-    ...atMost(problems, describeProblem),
-    ...atMost(accepted, (part) => describeAccepted(part, minute)),
+    ...(['problem', 'accepted'] as const).flatMap((kind) => {
+      const ofKind = open.filter((reading) => reading.kind === kind)
+      return atMost(ofKind, describeOpen)
+    }),
   ]
 }
 
-function describeProblem({ window, proof, reason }: OpenProblem): string {
+function describeOpen({ window, proof, reason, missingRows, acceptanceId }: OpenReading): string {
   const where = window === undefined ? 'whole list' : rangeText(window)
-  return `  ${proof.padEnd(7)}  ${where}: ${reason ?? 'no reason was kept'}`
-}
-
-function describeAccepted(part: AcceptedPart, minute: (at: Date) => string): string {
-  const { window, acceptanceId, missingRows, reason, expiresAt } = part
-  const where = window === undefined ? 'whole list' : rangeText(window)
-  return `  accepted ${where}: ${counted(missingRows, 'row')} missing, accepted (${acceptanceId}) until ${minute(expiresAt)}: ${reason}`
+  const said =
+    acceptanceId === null
+      ? (reason ?? 'no reason was kept')
+      : `${counted(missingRows ?? 0, 'row')} missing, by acceptance ${acceptanceId} (livehouse status)`
+  return `  ${(proof ?? '').padEnd(8)} ${where}: ${said}`
 }
 
 /** The newest are at the end of ranges and at the head of problems; either way the first ones are shown. */
@@ -141,5 +142,5 @@ export async function collectLedger(
 }
 
 function nothingRead(window: Window | undefined): LedgerEntry {
-  return { covered: [], gaps: window === undefined ? [] : [window], lastLanded: undefined, problems: [], accepted: [] }
+  return { covered: [], gaps: window === undefined ? [] : [window], lastLanded: undefined, open: [] }
 }

@@ -2,7 +2,7 @@ import type { ListRequest } from '../../core/page.ts'
 import type { Partition, Proof, Window } from '../../core/slice.ts'
 import type { Stream, StreamName } from '../../core/stream.ts'
 import { formatWallMinute } from '../../core/wall-clock.ts'
-import type { AcceptedPart } from '../../ledger/read-ledger.ts'
+import type { OpenReading } from '../../ledger/open-readings.ts'
 import type { CallMeter, RunDeps } from '../slice-work.ts'
 
 /**
@@ -68,7 +68,7 @@ export interface AuditTask {
   /** Whether a range was asked for: then rows without a readable time may lie outside of it. */
   readonly hasRange: boolean
   /** Shortfalls that an operator has acknowledged. */
-  readonly accepted: readonly AcceptedPart[]
+  readonly accepted: readonly OpenReading[]
 }
 
 /** A partition that is being compared: what has been found so far, and the calls that it took. */

@@ -156,7 +156,8 @@ async function planAudit(
         })
     const ledger = await readLedger(db, stream.name, wanted)
     for (const { of, partition } of wanted) {
-      const { covered = [], accepted = [] } = ledger.get(partition) ?? {}
+      const { covered = [], open = [] } = ledger.get(partition) ?? {}
+      const accepted = open.filter(({ kind }) => kind === 'accepted')
       tasks.push({ stream, partition: of, covered: stream.isTimeFiltered ? covered : undefined, hasRange, accepted })
     }
   }

@@ -1,6 +1,7 @@
 import { partitionKey, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
 import { forgetCoverage } from '../../ledger/coverage.ts'
+import { meets } from '../../ledger/open-readings.ts'
 import { readReopened, recordReopened } from '../../ledger/settled-ranges.ts'
 import { mergeWindows } from '../plan-windows.ts'
 import type { RunDeps } from '../slice-work.ts'
@@ -58,8 +59,6 @@ function windowsToReopen({ differences }: Comparison, stream: Stream): readonly 
 /** Only what the source withholds can have been accepted: where that was acknowledged, and up to its size. */
 function areAccepted(differences: readonly Difference[], accepted: AuditTask['accepted']): boolean {
   if (differences.length === 0 || differences.some(({ kind }) => kind !== 'withheld')) return false
-  const meeting = accepted.filter(({ window: part }) =>
-    differences.some(({ window }) => !window || !part || (part.from < window.to && window.from < part.to)),
-  )
-  return sumOfRows(differences) <= meeting.reduce((sum, { missingRows }) => sum + missingRows, 0)
+  const meeting = accepted.filter((part) => differences.some(({ window }) => meets(part.window, window)))
+  return sumOfRows(differences) <= meeting.reduce((sum, { missingRows }) => sum + (missingRows ?? 0), 0)
 }
