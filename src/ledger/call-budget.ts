@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Clock } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
@@ -47,105 +48,80 @@ export function budgetScope(scope: BudgetSettings['v1BudgetScope'], channelId: s
  */
 export function callBudget(
   db: Kysely<Database>,
-  settings: BudgetSettings,
+  { v1Budget, v1BudgetScope, timeZone }: BudgetSettings,
   clock: Pick<Clock, 'now'>,
 ): (channelId: string, atMs: number, signal: AbortSignal) => Promise<TakenCall> {
+  const dayAt = (ms: number) => formatWallDate(wallTimeAt(ms, timeZone))
   return async (channelId, atMs, signal) => {
     signal.throwIfAborted()
-    const scope = budgetScope(settings.v1BudgetScope, channelId)
-    const day = serviceDayAt(atMs, settings.timeZone)
-    const latestDay = formatWallDate(wallTimeAt(Math.max(atMs, clock.now()), settings.timeZone))
-    const taking = { ...settings, scope, at: new Date(atMs), latestDay, ...day }
-    const { isTaken, serviceDay, resumesAt } = await takeCall(db, taking)
+    const scope = budgetScope(v1BudgetScope, channelId)
+    const shownDay = dayAt(atMs)
+    // By the days on either side and not by the time of day: where daylight saving begins at 0:00, a day has no midnight.
+    const isBeforeMidnight = dayAt(atMs + DISTANCE_SECONDS * 1000) !== shownDay
+    const isAfterMidnight = !isBeforeMidnight && dayAt(atMs - DISTANCE_SECONDS * 1000) !== shownDay
+    const isNearMidnight = isBeforeMidnight || isAfterMidnight
+    const lastDay = sql`greatest(${dayAt(Math.max(atMs, clock.now()))}::date, (now() at time zone ${timeZone})::date)`
+    const at = new Date(atMs)
+    const counts = countsFor(scope)
+    // Counted and committed durably before it returns, also where the database is told to be quick about commits.
+    const taken = await db
+      .transaction()
+      .setIsolationLevel('read committed')
+      .execute(async (trx) => {
+        // Before the statement that counts, which sees what is committed when it begins: the scopes have no row in common.
+        await lockName(trx, 'call budget')
+        await sql`
+          with ahead as (delete from livehouse_ops.call_budget where service_day > ${lastDay} returning *)
+          insert into livehouse_ops.call_budget as budget (scope, service_day, calls, first_call_at, last_call_at, spent_at)
+          select scope, ${lastDay}, sum(calls), min(first_call_at), max(last_call_at), max(spent_at) from ahead group by scope
+          on conflict (scope, service_day) do update
+          set calls = budget.calls + excluded.calls, spent_at = coalesce(budget.spent_at, excluded.spent_at)`.execute(
+          trx,
+        )
+        const { rows } = await sql<{ isTaken: boolean; serviceDay: string; resumesAt: Date }>`
+          with charged as materialized (
+            select greatest(max(service_day), ${shownDay}::date) as day,
+              case current_setting('synchronous_commit')
+                when 'off' then set_config('synchronous_commit', 'on', true) end as durable
+            from livehouse_ops.call_budget where ${counts}
+          ),
+          used as (
+            select coalesce(sum(calls), 0) as calls, coalesce(bool_or(spent_at is not null), false) as is_spent
+            from livehouse_ops.call_budget where ${counts} and service_day = (select day from charged)
+          ),
+          taken as (
+            insert into livehouse_ops.call_budget as budget (scope, service_day, calls, first_call_at, last_call_at)
+            select ${scope}, day, 1, ${at}, ${at} from charged, used
+            where used.calls < ${v1Budget} and not is_spent and not ${isNearMidnight}
+            on conflict (scope, service_day) do update set calls = budget.calls + 1, last_call_at = excluded.last_call_at
+            where budget.calls < ${v1Budget} and budget.spent_at is null
+            returning service_day
+          )
+          select exists (select from taken) as "isTaken", day::text as "serviceDay", durable,
+            (case when ${isAfterMidnight} and day = ${shownDay}::date then day else day + 1 end
+              + make_interval(secs => ${DISTANCE_SECONDS})) at time zone ${timeZone} as "resumesAt"
+          from charged`.execute(trx)
+        return rows[0]
+      })
+    assert(taken)
+    const { isTaken, serviceDay } = taken
+    const resumesAt = taken.resumesAt.toISOString()
     if (isTaken) return { scope, serviceDay, resumesAt, spendDay: async () => await spendDay(db, scope, serviceDay) }
-    const reason =
-      day.atMidnight !== undefined
-        ? `no call is made within ${DISTANCE_SECONDS / 60} minutes of the service's midnight`
-        : `the ${settings.v1Budget} calls of ${serviceDay} are spent (${scope})${day.serviceDay < serviceDay ? cameEarlier(day.serviceDay, serviceDay) : ''}`
+    const reason = isNearMidnight
+      ? `no call is made within ${DISTANCE_SECONDS / 60} minutes of the service's midnight`
+      : `the ${v1Budget} calls of ${serviceDay} are spent (${scope})${shownDay < serviceDay ? cameEarlier(shownDay, serviceDay) : ''}`
     const message = `channel ${channelId}: ${reason}; livehouse goes on at ${resumesAt}`
     throw new LivehouseError('api.budgetSpent', message, { scope, serviceDay, resumesAt })
   }
 }
 
-interface ServiceDay {
-  readonly serviceDay: string
-  /** On which side of the service's midnight, where it is near. */
-  readonly atMidnight: 'before' | 'after' | undefined
-}
-
-function serviceDayAt(atMs: number, timeZone: string): ServiceDay {
-  const dayAt = (ms: number) => formatWallDate(wallTimeAt(ms, timeZone))
-  const serviceDay = dayAt(atMs)
-  // By the days on either side and not by the time of day: where daylight saving begins at 0:00, a day has no midnight.
-  if (dayAt(atMs + DISTANCE_SECONDS * 1000) !== serviceDay) return { serviceDay, atMidnight: 'before' }
-  const isAfter = dayAt(atMs - DISTANCE_SECONDS * 1000) !== serviceDay
-  return { serviceDay, atMidnight: isAfter ? 'after' : undefined }
-}
-
-interface Taking extends BudgetSettings, ServiceDay {
-  readonly scope: string
-  readonly at: Date
-  /** By the service's clock or this machine's, whichever is later. */
-  readonly latestDay: string
-}
-
-interface Taken {
-  readonly isTaken: boolean
-  readonly serviceDay: string
-  readonly resumesAt: string
-}
-
-/** Counted and committed durably before it returns, also where the database is told to be quick about commits. */
-async function takeCall(db: Kysely<Database>, taking: Taking): Promise<Taken> {
-  const { scope, serviceDay, latestDay, at, v1Budget, timeZone, atMidnight } = taking
-  const counts = countsFor(scope)
-  const lastDay = sql`greatest(${latestDay}::date, (now() at time zone ${timeZone})::date)`
-  const transaction = db.transaction().setIsolationLevel('read committed')
-  const rows = await transaction.execute(async (trx) => {
-    // Before the statement that counts, which sees what is committed when it begins: the scopes have no row in common.
-    await lockName(trx, 'call budget')
-    await sql`
-    with ahead as (delete from livehouse_ops.call_budget where service_day > ${lastDay} returning *)
-    insert into livehouse_ops.call_budget as budget (scope, service_day, calls, first_call_at, last_call_at, spent_at)
-    select scope, ${lastDay}, sum(calls), min(first_call_at), max(last_call_at), max(spent_at) from ahead group by scope
-    on conflict (scope, service_day) do update
-    set calls = budget.calls + excluded.calls, spent_at = coalesce(budget.spent_at, excluded.spent_at)`.execute(trx)
-    const result = await sql<{ is_taken: boolean; service_day: string; resumes_at: Date }>`
-    with charged as materialized (
-      select greatest(max(service_day), ${serviceDay}::date) as day,
-        case current_setting('synchronous_commit') when 'off' then set_config('synchronous_commit', 'on', true) end as durable
-      from livehouse_ops.call_budget where ${counts}
-    ),
-    used as (
-      select coalesce(sum(calls), 0) as calls, coalesce(bool_or(spent_at is not null), false) as is_spent
-      from livehouse_ops.call_budget where ${counts} and service_day = (select day from charged)
-    ),
-    taken as (
-      insert into livehouse_ops.call_budget as budget (scope, service_day, calls, first_call_at, last_call_at)
-      select ${scope}, day, 1, ${at}, ${at} from charged, used
-      where used.calls < ${v1Budget} and not is_spent and ${atMidnight === undefined}
-      on conflict (scope, service_day) do update set calls = budget.calls + 1, last_call_at = excluded.last_call_at
-      where budget.calls < ${v1Budget} and budget.spent_at is null
-      returning service_day
-    )
-    select exists (select from taken) as is_taken, day::text as service_day, durable,
-      (case when ${atMidnight === 'after'} and day = ${serviceDay}::date then day else day + 1 end
-        + make_interval(secs => ${DISTANCE_SECONDS})) at time zone ${timeZone} as resumes_at
-    from charged`.execute(trx)
-    return result.rows
-  })
-  const [row] = rows
-  return {
-    isTaken: row?.is_taken ?? false,
-    serviceDay: row?.service_day ?? serviceDay,
-    resumesAt: row?.resumes_at.toISOString() ?? '',
-  }
-}
-
 async function spendDay(db: Kysely<Database>, scope: string, serviceDay: string): Promise<void> {
-  await sql`
-    update livehouse_ops.call_budget set spent_at = coalesce(spent_at, last_call_at)
-    where scope = ${scope} and service_day = ${serviceDay}::date`.execute(db)
+  await db
+    .updateTable('livehouse_ops.call_budget')
+    .set(({ fn }) => ({ spent_at: fn.coalesce('spent_at', 'last_call_at') }))
+    .where('scope', '=', scope)
+    .where('service_day', '=', serviceDay)
+    .execute()
 }
 
 function cameEarlier(shown: string, onRecord: string): string {
@@ -192,33 +168,24 @@ export async function readCallBudget(
   nowMs: number,
 ): Promise<CallBudget> {
   const today = formatWallDate(wallTimeAt(nowMs, timeZone))
-  const question = sql<Charged>`
-    select scope, service_day::text, calls, spent_at from livehouse_ops.call_budget
-    where service_day >= ${today}::date order by scope`
-  const rows = db === undefined ? [] : (await question.execute(db)).rows
-  const names = v1BudgetScope === 'account' ? ['account'] : [...new Set(rows.map(({ scope }) => scope))]
-  const read = names.map((name) => {
+  const charged =
+    (await db
+      ?.selectFrom('livehouse_ops.call_budget')
+      .select(['scope', 'service_day', 'calls', 'spent_at'])
+      .where('service_day', '>=', today)
+      .orderBy('service_day')
+      .orderBy('scope')
+      .execute()) ?? []
+  const names = v1BudgetScope === 'account' ? ['account'] : [...new Set(charged.map(({ scope }) => scope))].sort()
+  const days = names.map((name) => {
     // The same rows count as when a call is taken.
-    const counted = rows.filter(({ scope }) => v1BudgetScope === 'account' || scope === name || scope === 'account')
-    return { name, ...latestDayOf(counted, today) }
+    const counted = charged.filter(({ scope }) => v1BudgetScope === 'account' || scope === name || scope === 'account')
+    const serviceDay = counted.at(-1)?.service_day ?? today
+    const ofDay = counted.filter((row) => row.service_day === serviceDay)
+    const used = ofDay.reduce((sum, { calls }) => sum + calls, 0)
+    const spentAt = ofDay.find(({ spent_at }) => spent_at !== null)?.spent_at ?? null
+    return { serviceDay, scope: name, used, left: spentAt === null ? Math.max(0, v1Budget - used) : 0, spentAt }
   })
-  const scopes = read.map(({ name, calls, spentAt }) => {
-    return { scope: name, used: calls, left: spentAt === null ? Math.max(0, v1Budget - calls) : 0, spentAt }
-  })
-  const serviceDay = read[0]?.serviceDay ?? today
-  return { serviceDay, budget: v1Budget, scope: v1BudgetScope, scopes }
-}
-
-interface Charged {
-  readonly scope: string
-  readonly service_day: string
-  readonly calls: number
-  readonly spent_at: Date | null
-}
-
-function latestDayOf(rows: readonly Charged[], today: string) {
-  const serviceDay = rows.reduce((latest, row) => (row.service_day > latest ? row.service_day : latest), today)
-  const ofDay = rows.filter((row) => row.service_day === serviceDay)
-  const calls = ofDay.reduce((sum, row) => sum + row.calls, 0)
-  return { serviceDay, calls, spentAt: ofDay.find((row) => row.spent_at !== null)?.spent_at ?? null }
+  const scopes = days.map(({ serviceDay: _, ...scope }) => scope)
+  return { serviceDay: days[0]?.serviceDay ?? today, budget: v1Budget, scope: v1BudgetScope, scopes }
 }

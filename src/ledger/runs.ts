@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { RunStatus } from '../core/outcome.ts'
 import type { Database } from '../store/database.ts'
 import type { Leases } from './leases.ts'
@@ -77,68 +77,4 @@ export async function finishRun(db: Kysely<Database>, runId: string, run: EndedR
     })
     .where('run_id', '=', runId)
     .execute()
-}
-
-/** How far a run has come with one stream. */
-export interface SavedProgress {
-  readonly rows: number
-  /** Slices, or the partitions that workers have; planned so far. */
-  readonly parts: number
-  readonly endedParts: number
-  /** From 0 to 1, by pages as far as these are known. */
-  readonly share: number
-}
-
-/** Writes down how far a run has come, by stream, for those who look from other processes. */
-export async function saveProgress(
-  db: Kysely<Database>,
-  runId: string,
-  progress: Readonly<Record<string, SavedProgress>>,
-): Promise<void> {
-  await db
-    .updateTable('livehouse_ops.runs')
-    .set({ progress: JSON.stringify(progress) })
-    .where('run_id', '=', runId)
-    .execute()
-}
-
-/** Every command that a run is on record of, as the column `value` of a subquery. */
-export const runCommands = distinctValues('livehouse_ops.runs', 'command')
-
-/** Every command that a run is on record of, in order. */
-export async function readCommands(db: Kysely<Database>): Promise<readonly string[]> {
-  const { rows } = await sql<{ value: string }>`select value from ${runCommands} as commands order by value`.execute(db)
-  return rows.map(({ value }) => value)
-}
-
-/**
- * Whether a run says how its command stands. Of those that are under way nothing is known yet; one that was only interrupted is gone
- * on with, and the one before it counts.
- */
-export const saysHowItStands = sql<boolean>`(status not in ('running', 'interrupted') and not coalesce(
-  outcome -> 'errors' <> '[]' and not jsonb_path_exists(outcome, '$.errors[*] ? (@.code != "run.interrupted")'), false))`
-
-/** For a lateral join with `commands`: the last such run of each. */
-export const tellingRun = sql`(
-  select * from livehouse_ops.runs where runs.command = commands.value and ${saysHowItStands}
-  order by finished_at desc nulls last, run_id desc limit 1)`
-
-/**
- * The different values of a column that leads an index, as the column `value` of a subquery: one look into the index for each, however
- * many rows there are. `where`: the condition of a partial index.
- */
-export function distinctValues(
-  table: string,
-  column: string,
-  where: RawBuilder<unknown> = sql`true`,
-): RawBuilder<unknown> {
-  const name = sql.ref(column)
-  const from = sql.table(table)
-  return sql`(
-    with recursive found (value) as (
-      select min(${name}) from ${from} where ${where}
-      union all
-      select (select min(${name}) from ${from} where ${where} and ${name} > found.value) from found where found.value is not null
-    )
-    select value from found where value is not null)`
 }
