@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import { type Cell, type Column, type Row, unreadable } from '../core/column.ts'
+import type { Row } from '../core/column.ts'
 import { jsonText } from '../core/json-text.ts'
 import { type Partition, partitionKey } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
@@ -61,22 +61,9 @@ function differs(row: Row, otherRow: Row, name: string, { columns }: Stream, { t
   return one !== null && other !== null && one !== other
 }
 
-/** The row as the text of an item that reads as this row: the same for the same row, whichever version found the conflict. */
+/** What came of the row, as JSON text by column: the same for the same row, whichever version found the conflict. */
 function itemOf(row: Row, { columns }: Stream): string {
-  const fields = Object.entries(columns).flatMap(([name, column]) => {
-    const value = row[name] ?? null
-    return column.source.kind === 'field' && value !== null ? [[column.source.field, onTheWire(column, value)]] : []
-  })
-  const text = jsonText(Object.fromEntries(fields))
-  // Joined as text: parsing would cost digits.
-  return typeof row.extra === 'string' ? `${text.slice(0, -1)},${row.extra.trim().slice(1)}` : text
-}
-
-/** Durations are seconds here and `HH:MM:SS` there. */
-function onTheWire({ type, source }: Column, value: Exclude<Cell, null>): unknown {
-  if (type === 'bigint') return BigInt(value)
-  const isDuration = source.kind === 'field' && typeof value === 'number' && source.parse(value) === unreadable
-  if (!isDuration) return value
-  const parts = [Math.floor(value / 3600), Math.floor(value / 60) % 60, value % 60]
-  return parts.map((part) => String(part).padStart(2, '0')).join(':')
+  const names = Object.keys(columns).filter((name) => columns[name]?.source.kind === 'field')
+  const values = [...names, 'extra'].flatMap((name) => (row[name] == null ? [] : [[name, row[name]]]))
+  return jsonText(Object.fromEntries(values))
 }
