@@ -60,8 +60,7 @@ export async function extractKeyed(
       const duplicates = isSettled(verdict) ? losersOf(stream, walked.held) : []
       const summary = { ...walked, rejected: [...walked.rejected, ...duplicates] }
       const found = { count, has: walk.hasKey }
-      const isOnlyReading = attempt === 1
-      return { summary, verdict, channelFacts, title: undefined, found, isOnlyReading }
+      return { summary, verdict, channelFacts, title: undefined, found }
     }
     await loader.flush()
     for (const row of walked.repeated) suspects.add(keyOf(row))

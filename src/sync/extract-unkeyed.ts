@@ -76,7 +76,7 @@ export async function extractUnkeyed(
     const found = { count: kept.length, has: (key: string) => keys.has(key) }
     const known = { channelFacts: undefined, title: title && headersText(title) }
     const pageSize = pages.length > 1 ? largestPage(pages) : undefined
-    const extraction = { summary, verdict, found, isOnlyReading: true, unproven, pageSize, ...known }
+    const extraction = { summary, verdict, found, unproven, pageSize, ...known }
     return { kind: 'read', extraction, isRestless, rows }
   }
 }

@@ -43,8 +43,6 @@ export interface Extraction {
   readonly verdict: Verdict
   /** Rows of the slice's window, or of the walk. */
   readonly found: FoundRows
-  /** Whether it was read once: all rows that it has written are those that it found. */
-  readonly isOnlyReading: boolean
   /**
    * Rows without an id of a reading that came to its end and fell short: they are written only where the shortfall is accepted.
    * None of any other reading.

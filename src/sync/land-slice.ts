@@ -2,7 +2,6 @@ import type { OperationNodeSource } from 'kysely'
 import type { Row } from '../core/column.ts'
 import { partitionKey, type Proof } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import type { EarlierReadings } from '../ledger/earlier-readings.ts'
 import { executeTogether, sliceEntry, type SliceRecord } from '../ledger/slices.ts'
 import { resolveAbsent } from '../ledger/quarantine.ts'
 import { rememberHeaders } from '../ledger/questionnaires.ts'
@@ -31,7 +30,8 @@ export interface Landing {
 export interface ReadSlice {
   readonly extraction: Extraction
   readonly verdict: HeldVerdict
-  readonly earlier: EarlierReadings
+  /** Rows of the last walk; undefined where windows are read, and before the first. */
+  readonly lastWalk: number | undefined
   readonly record: SliceRecord
 }
 
@@ -41,7 +41,7 @@ export interface ReadSlice {
  */
 export async function landSlice(
   slice: Slice,
-  { extraction, verdict, earlier, record }: ReadSlice,
+  { extraction, verdict, lastWalk, record }: ReadSlice,
   deps: RunDeps,
   loader: BatchLoader,
 ): Promise<Landing> {
@@ -56,7 +56,10 @@ export async function landSlice(
     // Of a reading that fell short no row is written that has no id, so none has these headers.
     const isWritten = verdict.proof !== 'short' || verdict.isDrop
     const covered = await readEarlierOf(trx, record, stream)
-    const mayMiss = stream.marksRemoved ? !(earlier.isNew && extraction.isOnlyReading) : covered.seen !== '{}'
+    // The first reading of a list misses nothing.
+    const { marksRemoved } = stream
+    const mayMiss =
+      slice.window === undefined ? marksRemoved && lastWalk !== undefined : marksRemoved || covered.seen !== '{}'
     const { removed, disputed } =
       isFull(verdict) && mayMiss
         ? await compareWithHeld(trx, { ...slice, timeZone }, found, {

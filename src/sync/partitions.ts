@@ -1,7 +1,8 @@
 import { isEmptyWindow, type Partition, partitionKey, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
-import type { WantedRange } from '../ledger/coverage.ts'
+import type { Coverage, WantedRange } from '../ledger/coverage.ts'
+import { coveredPart, horizonAt, restingApart } from './plan-windows.ts'
 import type { Slice } from './slice-work.ts'
 
 /** A channel to read, and the part of history that the operator wants of it. */
@@ -71,4 +72,28 @@ export function wantedPartitions(
       window: clipToChannel(window, channel),
     }))
     .filter((wanted) => !isEmptyWindow(wanted.window))
+}
+
+/**
+ * What is not covered of each wanted partition, as slices.
+ * @param coverage undefined for nothing covered
+ * @param now the service's wall clock at the start of the run
+ * @param more what else is said of each slice
+ */
+export function planGaps(
+  stream: Stream,
+  wanted: readonly WantedPartition[],
+  coverage: ReadonlyMap<string, Coverage> | undefined,
+  now: WallTime,
+  more: Pick<Slice, 'backfillId' | 'lookbackDays'>,
+): readonly PartitionPlan[] {
+  const horizon = horizonAt(now)
+  return wanted.map(({ of, partition, window: whole }) => {
+    const gaps = coverage?.get(partition)?.gaps ?? [whole]
+    const slices = gaps
+      .toReversed()
+      .flatMap((gap) => restingApart(gap, stream, now))
+      .map((window) => ({ stream, partition: of, window, covers: coveredPart(window, horizon), ...more }))
+    return { stream, partition: of, slices }
+  })
 }

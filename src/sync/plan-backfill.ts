@@ -4,8 +4,8 @@ import type { Stream } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
 import { readCoverage } from '../ledger/coverage.ts'
-import { type PartitionPlan, type PlannedChannel, type QuestionsOf, wantedPartitions } from './partitions.ts'
-import { coveredPart, horizonAt, mergeWindows, restingApart } from './plan-windows.ts'
+import { type PartitionPlan, planGaps, type PlannedChannel, type QuestionsOf, wantedPartitions } from './partitions.ts'
+import { horizonAt } from './plan-windows.ts'
 
 export interface BackfillPlan {
   /** Time-filtered ones. */
@@ -30,30 +30,14 @@ export async function planBackfill(
   plan: BackfillPlan,
   questionsOf: QuestionsOf,
 ): Promise<readonly PartitionPlan[]> {
-  const plans = await Promise.all(plan.streams.map((stream) => planStream(db, stream, plan, questionsOf)))
-  return plans.flat()
-}
-
-async function planStream(
-  db: Kysely<Database> | undefined,
-  stream: Stream,
-  { channels, window, now, backfillId, onlyGaps }: BackfillPlan,
-  questionsOf: QuestionsOf,
-): Promise<readonly PartitionPlan[]> {
-  const horizon = horizonAt(now)
-  const past = { from: window.from, to: Math.min(window.to, horizon.newest) }
-  const wanted = wantedPartitions(stream, channels, questionsOf, past)
-  const isFresh = backfillId === undefined && !onlyGaps
-  const coverage = isFresh
-    ? undefined
-    : await readCoverage(db, stream.name, wanted, onlyGaps || backfillId === undefined ? {} : { backfillId })
-  return wanted.map(({ of, partition, window: whole }) => {
-    const gaps = mergeWindows(coverage?.get(partition)?.gaps ?? [whole]).toReversed()
-    const windows = gaps.flatMap((gap) => restingApart(gap, stream, now))
-    const slices = windows.map((part) => {
-      const slice = { stream, partition: of, window: part, covers: coveredPart(part, horizon) }
-      return backfillId === undefined ? slice : { ...slice, backfillId }
-    })
-    return { stream, partition: of, slices }
+  const { streams, channels, now, backfillId, onlyGaps } = plan
+  const past = { from: plan.window.from, to: Math.min(plan.window.to, horizonAt(now).newest) }
+  const more = backfillId === undefined ? {} : { backfillId }
+  const plans = streams.map(async (stream) => {
+    const wanted = wantedPartitions(stream, channels, questionsOf, past)
+    const isFresh = backfillId === undefined && !onlyGaps
+    const coverage = isFresh ? undefined : await readCoverage(db, stream.name, wanted, onlyGaps ? {} : more)
+    return planGaps(stream, wanted, coverage, now, more)
   })
+  return (await Promise.all(plans)).flat()
 }

@@ -6,12 +6,13 @@ import type { Database } from '../store/database.ts'
 import { readCoverage } from '../ledger/coverage.ts'
 import {
   type PartitionPlan,
+  planGaps,
   type PlannedChannel,
   partitionsOf,
   type QuestionsOf,
   wantedPartitions,
 } from './partitions.ts'
-import { coveredPart, horizonAt, lookbackStart, restingApart } from './plan-windows.ts'
+import { horizonAt, lookbackStart } from './plan-windows.ts'
 import { AGREEMENT_SECONDS, isReadTwice } from './settle-reading.ts'
 
 export interface SyncPlan {
@@ -54,20 +55,12 @@ async function planStream(
     })
   }
   const lookbackDays = plan.lookbackDays?.[stream.name] ?? stream.lookbackDays
-  const horizon = horizonAt(now)
-  const wanted = wantedPartitions(stream, channels, questionsOf, { from: historyFrom, to: horizon.newest })
+  const wanted = wantedPartitions(stream, channels, questionsOf, { from: historyFrom, to: horizonAt(now).newest })
   const coverage = await readCoverage(db, stream.name, wanted, {
     settledFor: { lookbackDays, ofStream: stream.lookbackDays, timeZone },
     ...(isReadTwice(stream) && {
       recent: { since: now - AGREEMENT_SECONDS, until: lookbackStart(now, lookbackDays) - AGREEMENT_SECONDS, timeZone },
     }),
   })
-  return wanted.map(({ of, partition, window }) => {
-    const gaps = coverage.get(partition)?.gaps ?? [window]
-    const windows = gaps.toReversed().flatMap((gap) => restingApart(gap, stream, now))
-    const slices = windows.map((part) => {
-      return { stream, partition: of, window: part, covers: coveredPart(part, horizon), lookbackDays }
-    })
-    return { stream, partition: of, slices }
-  })
+  return planGaps(stream, wanted, coverage, now, { lookbackDays })
 }

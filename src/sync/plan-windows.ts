@@ -76,12 +76,8 @@ export function restingApart(
 /** Equal parts of whole minutes, newest first; fewer where there are not as many minutes. */
 export function cutWindow({ from, to }: Window, parts: number): readonly Window[] {
   const minutes = (to - from) / MINUTE
-  const count = Math.max(1, Math.min(parts, minutes))
-  const bounds = Array.from({ length: count + 1 }, (_, index) => from + Math.round((minutes * index) / count) * MINUTE)
-  return bounds
-    .slice(1)
-    .map((end, index) => ({ from: bounds[index] ?? from, to: end }))
-    .toReversed()
+  const bounds = Array.from({ length: parts }, (_, index) => from + Math.round((minutes * index) / parts) * MINUTE)
+  return cutWindowAt({ from, to }, bounds)
 }
 
 /** The parts between these times, in whatever order they are given, newest first; times outside of the window are left out. */

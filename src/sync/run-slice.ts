@@ -1,6 +1,5 @@
 import { type Counts, noCounts } from '../core/outcome.ts'
 import { isGreen, type Proof } from '../core/slice.ts'
-import { nothingEarlier } from '../ledger/earlier-readings.ts'
 import { createBatchLoader } from './batch-loader.ts'
 import { acceptShortfall, compareWithEarlier } from './compare-with-earlier.ts'
 import { extractSlice } from './extract-slice.ts'
@@ -68,12 +67,12 @@ export async function runSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice 
     await keepRejected(slice, extraction.summary, deps)
     requireReadable(extraction.summary)
     await openFieldCheck(slice, reading, deps)(extraction.summary)
-    const earlier = slice.window === undefined ? await reading.earlier() : nothingEarlier
-    const held = await compareWithEarlier(slice, extraction, deps, earlier.lastWalk)
+    const lastWalk = slice.window === undefined ? (await reading.earlier()).lastWalk : undefined
+    const held = await compareWithEarlier(slice, extraction, deps, lastWalk)
     const verdict = await acceptShortfall(slice, held, deps)
     if (verdict.proof === 'accepted') await loader.add(extraction.unproven ?? [])
     const record = { ...log.record(verdict, extraction, reading.covers()), pageSize: extraction.pageSize }
-    const landing = await landSlice(slice, { extraction, verdict, earlier, record }, deps, loader)
+    const landing = await landSlice(slice, { extraction, verdict, lastWalk, record }, deps, loader)
     removed = landing.removed
     const proof = landing.proofs.at(-1) ?? verdict.proof
     return end(proof, isGreen(proof) ? undefined : shortfall(slice, verdict.reason), landing)
