@@ -30,8 +30,6 @@ export interface Landing {
 export interface ReadSlice {
   readonly extraction: Extraction
   readonly verdict: HeldVerdict
-  /** Rows of the last walk; undefined where windows are read, and before the first. */
-  readonly lastWalk: number | undefined
   readonly record: SliceRecord
 }
 
@@ -41,7 +39,7 @@ export interface ReadSlice {
  */
 export async function landSlice(
   slice: Slice,
-  { extraction, verdict, lastWalk, record }: ReadSlice,
+  { extraction, verdict, record }: ReadSlice,
   deps: RunDeps,
   loader: BatchLoader,
 ): Promise<Landing> {
@@ -56,10 +54,7 @@ export async function landSlice(
     // Of a reading that fell short no row is written that has no id, so none has these headers.
     const isWritten = verdict.proof !== 'short' || verdict.isDrop
     const covered = await readEarlierOf(trx, record, stream)
-    // The first reading of a list misses nothing.
-    const { marksRemoved } = stream
-    const mayMiss =
-      slice.window === undefined ? marksRemoved && lastWalk !== undefined : marksRemoved || covered.seen !== '{}'
+    const mayMiss = stream.marksRemoved || covered.seen !== '{}'
     const { removed, disputed } =
       isFull(verdict) && mayMiss
         ? await compareWithHeld(trx, { ...slice, timeZone }, found, {

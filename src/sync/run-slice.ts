@@ -72,7 +72,7 @@ export async function runSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice 
     const verdict = await acceptShortfall(slice, held, deps)
     if (verdict.proof === 'accepted') await loader.add(extraction.unproven ?? [])
     const record = { ...log.record(verdict, extraction, reading.covers()), pageSize: extraction.pageSize }
-    const landing = await landSlice(slice, { extraction, verdict, lastWalk, record }, deps, loader)
+    const landing = await landSlice(slice, { extraction, verdict, record }, deps, loader)
     removed = landing.removed
     const proof = landing.proofs.at(-1) ?? verdict.proof
     return end(proof, isGreen(proof) ? undefined : shortfall(slice, verdict.reason), landing)
