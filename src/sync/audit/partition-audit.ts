@@ -71,16 +71,6 @@ export interface AuditTask {
   readonly accepted: readonly OpenReading[]
 }
 
-/** A partition that is being compared: what has been found so far, and the calls that it took. */
-export interface OpenAudit {
-  readonly task: AuditTask
-  readonly meter: CallMeter
-  /** Undefined until it has been compared, and where that failed. */
-  comparison: Comparison | undefined
-  /** Why it failed. */
-  error: unknown
-}
-
 export interface PartitionAudit extends Comparison {
   readonly stream: StreamName
   readonly partition: string
@@ -88,6 +78,7 @@ export interface PartitionAudit extends Comparison {
   readonly reopened: readonly Window[]
   readonly calls: number
   readonly retries: number
+  /** Why it failed; undefined where it did not, and where it was not begun. */
   readonly error: unknown
 }
 

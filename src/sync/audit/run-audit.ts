@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import type { Kysely } from 'kysely'
 import pLimit from 'p-limit'
 import { LivehouseError, recoveryFrom } from '../../core/errors.ts'
@@ -5,23 +6,30 @@ import { noCounts } from '../../core/outcome.ts'
 import { partitionKey, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
 import { parseWallTime } from '../../core/wall-clock.ts'
+import { forgetCoverage } from '../../ledger/coverage.ts'
+import { meets } from '../../ledger/open-readings.ts'
 import { readLedger } from '../../ledger/read-ledger.ts'
+import { readReopened, recordReopened } from '../../ledger/settled-ranges.ts'
 import type { Database } from '../../store/database.ts'
 import { rowKeyColumn } from '../../store/table-part.ts'
 import { partitionsOf, type PlannedChannel, type QuestionsOf, wantedPartitions } from '../partitions.ts'
+import { mergeWindows } from '../plan-windows.ts'
 import { watchReachability } from '../reachability.ts'
+import { failedBy } from '../run-slice.ts'
 import { createCallMeter, type RunDeps } from '../slice-work.ts'
 import { createTally, type JobResult, type Tally } from '../tally.ts'
 import { auditPartition } from './audit-partition.ts'
 import {
   type AuditTask,
+  type Comparison,
+  type Difference,
   describeDifference,
-  type OpenAudit,
+  isRepairedByReading,
+  nothingCompared,
   type PartitionAudit,
   proofOf,
   sumOfRows,
 } from './partition-audit.ts'
-import { settleAudit } from './settle-audit.ts'
 
 export interface AuditRequest extends AuditScope {
   readonly streams: readonly Stream[]
@@ -47,75 +55,113 @@ export async function runAudit(request: AuditRequest, deps: RunDeps): Promise<Au
   const reach = watchReachability(deps.fetchPage)
   const inner = { ...deps, signal, fetchPage: reach.fetchPage }
   const limit = pLimit(request.concurrency)
-  const audits: OpenAudit[] = []
-  const compare = async (audit: OpenAudit): Promise<void> => {
-    if (signal.aborted) return
-    await compareOne(audit, inner)
-    if (recoveryFrom(audit.error) === 'abort' || reach.isLost(audit.error)) fatal.abort(audit.error)
+  const tally = createTally(request.streams)
+  const partitions: PartitionAudit[] = []
+  const audit = async (task: AuditTask): Promise<PartitionAudit> => {
+    const audited = await auditOne(task, request.reopens, inner)
+    const { error } = audited
+    if (recoveryFrom(error) === 'abort' || reach.isLost(error)) fatal.abort(error)
+    return audited
   }
   // Signups are those of questionnaires: which of these are still there is known by then.
   for (const isOfQuestions of [false, true]) {
     const streams = request.streams.filter((each) => (each.partitionedBy === 'channel/question') === isOfQuestions)
-    const tasks = await planAudit(deps.db, streams, request, stillThere(request.questionsOf, audits))
-    const opened = tasks.map(
-      (task): OpenAudit => ({ task, meter: createCallMeter(), comparison: undefined, error: undefined }),
-    )
-    audits.push(...opened)
+    const tasks = await planAudit(deps.db, streams, request, stillThere(request, partitions))
     for (const { name } of streams) {
       const slices = tasks.filter(({ stream }) => stream.name === name).length
       deps.report({ kind: 'stream.planned', stream: name, slices })
     }
-    await Promise.all(opened.map(async (audit) => await limit(compare, audit)))
-  }
-  const tally = createTally(request.streams)
-  const partitions: PartitionAudit[] = []
-  for (const audit of audits) {
-    const settled = await settleAudit(audit, request.reopens, deps)
-    partitions.push(settled)
-    addTo(tally, audit, settled, signal.aborted)
+    const audits = await Promise.all(tasks.map(async (task) => await limit(audit, task)))
+    for (const [index, task] of tasks.entries()) {
+      const audited = audits[index]
+      assert(audited)
+      partitions.push(audited)
+      addTo(tally, task, audited, signal.aborted)
+    }
   }
   return { ...tally.result(signal.reason), partitions }
 }
 
-/** What goes wrong is part of the result. */
-async function compareOne(audit: OpenAudit, deps: RunDeps): Promise<void> {
-  const { stream, partition } = audit.task
-  const name = { stream: stream.name, slice: partitionKey(partition) }
+/** What goes wrong is part of the result: `failed`, without an error where it was not begun. */
+async function auditOne(task: AuditTask, reopens: boolean, deps: RunDeps): Promise<PartitionAudit> {
+  const { stream, partition } = task
+  const place = { stream: stream.name, partition: partitionKey(partition) }
+  const meter = createCallMeter()
+  const failed = (error: unknown): PartitionAudit => {
+    return { ...nothingCompared, ...place, ...meter.counts(), verdict: 'failed', reopened: [], error }
+  }
+  if (deps.signal.aborted) return failed(undefined)
+  const name = { stream: stream.name, slice: place.partition }
   deps.report({ kind: 'slice.started', ...name })
+  let audited: PartitionAudit
   try {
-    audit.comparison = await auditPartition(audit.task, deps, audit.meter)
+    const comparison = await auditPartition(task, deps, meter)
+    audited = { ...(await settle(task, comparison, reopens, deps)), ...place, ...meter.counts(), error: undefined }
   } catch (error) {
-    audit.error = error
+    audited = failed(error)
   }
-  const { verdict = 'failed', differences = [] } = audit.comparison ?? {}
-  deps.report({ kind: 'slice.ended', ...name, proof: proofOf(verdict) ?? 'unverifiable' })
-  if (differences.length > 0) {
-    deps.log.warn('audit.different', { stream: name.stream, partition: name.slice, rows: sumOfRows(differences) })
+  deps.report({ kind: 'slice.ended', ...name, proof: proofOf(audited.verdict) ?? 'unverifiable' })
+  const rows = sumOfRows(audited.differences)
+  if (audited.differences.length > 0) deps.log.warn('audit.different', { ...place, rows })
+  return audited
+}
+
+/**
+ * What a comparison comes to: what an operator has acknowledged is accepted, what differs is to be read again. `reopens`: by the next
+ * sync, whatever the ledger covers.
+ */
+async function settle(
+  { stream, partition, accepted }: AuditTask,
+  comparison: Comparison,
+  reopens: boolean,
+  { db, clock }: Pick<RunDeps, 'db' | 'clock'>,
+): Promise<Comparison & Pick<PartitionAudit, 'reopened'>> {
+  const place = { stream: stream.name, partition: partitionKey(partition) }
+  const open = stream.isTimeFiltered ? await readReopened(db, place.stream, place.partition) : []
+  const found = areAccepted(comparison.differences, accepted) ? 'accepted' : comparison.verdict
+  const verdict = open.length > 0 ? 'different' : found
+  // Lists without times are read whole by every sync anyway.
+  const isToReopen = reopens && verdict === 'different' && stream.isTimeFiltered
+  const repaired = comparison.differences.filter((each) => isToReopen && isRepairedByReading(each, stream))
+  const reopened: Window[] = []
+  for (const window of mergeWindows(repaired.flatMap((each) => each.window ?? []))) {
+    const { stream: name, partition: only } = place
+    const forgotten = await forgetCoverage(db, { streams: [name], channels: undefined, partition: only, window })
+    if (forgotten.length === 0) continue
+    await recordReopened(db, place, window, new Date(clock.now()))
+    reopened.push(window)
   }
+  const unread = open.map((window) => ({ kind: 'reopened', rows: 0, window }) as const)
+  return { ...comparison, differences: [...comparison.differences, ...unread], verdict, reopened }
+}
+
+/** Only what the source withholds can have been accepted: where that was acknowledged, and up to its size. */
+function areAccepted(differences: readonly Difference[], accepted: AuditTask['accepted']): boolean {
+  if (differences.length === 0 || differences.some(({ kind }) => kind !== 'withheld')) return false
+  const meeting = accepted.filter((part) => differences.some(({ window }) => meets(part.window, window)))
+  return sumOfRows(differences) <= meeting.reduce((sum, { missingRows }) => sum + (missingRows ?? 0), 0)
 }
 
 /** A questionnaire that the source no longer lists has no signups that could be asked for. */
-function stillThere(questionsOf: QuestionsOf, audits: readonly OpenAudit[]): QuestionsOf {
-  const lists = audits.filter(({ task }) => task.stream.listsQuestions)
-  return (channelId) => {
-    const list = lists.find(({ task }) => task.partition.channel === channelId)
-    const hasKey = list?.comparison?.hasKey ?? (() => true)
-    return questionsOf(channelId).filter((questionId) => hasKey(questionId))
+function stillThere({ streams, questionsOf }: AuditRequest, audited: readonly PartitionAudit[]): QuestionsOf {
+  const names = new Set(streams.flatMap(({ listsQuestions, name }) => (listsQuestions ? [name] : [])))
+  const lists = new Map(audited.flatMap((each) => (names.has(each.stream) ? [[each.partition, each.hasKey]] : [])))
+  return (channel) => {
+    const hasKey = lists.get(partitionKey({ channel })) ?? (() => true)
+    return questionsOf(channel).filter((questionId) => hasKey(questionId))
   }
 }
 
-function addTo(tally: Tally, { task, error }: OpenAudit, settled: PartitionAudit, isEnding: boolean): void {
-  const { stream, partition } = task
+function addTo(tally: Tally, { stream, partition }: AuditTask, audited: PartitionAudit, isEnding: boolean): void {
   const slice = { stream, partition, window: undefined, covers: undefined }
-  const { verdict, calls, retries } = settled
+  const { verdict, calls, retries, error } = audited
   const proof = verdict === 'equal' && !stream.isCounted ? 'unverifiable' : proofOf(verdict)
   if (proof === undefined) tally.addCut(slice, { calls, retries })
   else if (verdict === 'failed' && error === undefined) tally.addNotBegun(slice)
   else {
     const counts = { ...noCounts, calls, retries }
-    const problem = error ?? (verdict === 'different' ? differenceError(stream, settled) : undefined)
-    const ended = { kind: 'ended', proof, counts, error: problem, found: undefined, hasNewHeaders: false } as const
-    tally.add(slice, ended, isEnding)
+    const problem = error ?? (verdict === 'different' ? differenceError(stream, audited) : undefined)
+    tally.add(slice, { ...failedBy(problem), proof, counts }, isEnding)
   }
 }
 
