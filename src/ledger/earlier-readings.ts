@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { type Kysely, sql } from 'kysely'
-import { type Partition, partitionKey } from '../core/slice.ts'
+import { type Partition, partitionKey, type Window } from '../core/slice.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
+import type { WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
+import { lockName } from '../store/lock-name.ts'
 import { DUPLICATE } from './known-duplicates.ts'
+import { formatRange, readBounds } from './wall-range.ts'
 
 /** What earlier readings of a partition have left that the next one has to look at. */
 export interface EarlierReadings {
@@ -47,4 +50,140 @@ export async function readMissedRows(db: Kysely<Database>, stream: StreamName, p
     .where('partition', '=', partition)
     .executeTakeFirstOrThrow()
   return Number(count)
+}
+
+/** A part of the ledger. */
+export interface LedgerPlace {
+  readonly stream: StreamName
+  readonly partition: string
+  readonly window: Window
+}
+
+/** What a reading can agree with: those that ended by then, with pages of another size or on one page. */
+export interface Comparable {
+  readonly endedBy: Date
+  readonly pageSize: number | undefined
+}
+
+/** What earlier readings have covered of a window. */
+export interface EarlierCoverage {
+  /** As `tsmultirange` text. */
+  readonly seen: string
+  /** How far, from the beginning of the window on without a gap, comparable readings have covered it; undefined for nothing. */
+  readonly comparedTo: WallTime | undefined
+}
+
+/** @param comparable all readings when not given */
+export async function readEarlierCoverage(
+  db: Kysely<Database>,
+  { stream, partition, window }: LedgerPlace,
+  comparable?: Comparable,
+): Promise<EarlierCoverage> {
+  const range = sql`${formatRange(window)}::tsrange`
+  const { endedBy, pageSize = null } = comparable ?? {}
+  const isComparable = endedBy
+    ? sql`finished_at <= ${endedBy} and (page_size is null or page_size is distinct from ${pageSize}::integer)`
+    : sql`true`
+  const { rows } = await sql<{ seen: string; lower: string | null; upper: string | null }>`
+    with earlier as (
+      select coalesce(range_agg(covers * ${range}), '{}') as seen,
+        coalesce(range_agg(covers * ${range}) filter (where ${isComparable}), '{}') as compared
+      from livehouse_ops.slices
+      where stream = ${stream} and partition = ${partition} and status = 'landed' and covers && ${range}
+    )
+    select seen::text, lower(part)::text as lower, upper(part)::text as upper
+    from earlier left join lateral unnest(compared) as part on lower(part) = lower(${range})`.execute(db)
+  const [row] = rows
+  return { seen: row?.seen ?? '{}', comparedTo: row && readBounds(row.lower, row.upper)?.to }
+}
+
+/**
+ * How many rows the largest page of the last reading of a window held, and of the one before it, of those that had several pages:
+ * none to two numbers.
+ */
+export async function readLastPageSizes(
+  db: Kysely<Database>,
+  { stream, partition, window }: LedgerPlace,
+): Promise<readonly number[]> {
+  const { rows } = await sql<{ size: number }>`
+    select max(page_size) as size from livehouse_ops.slices
+    where stream = ${stream} and partition = ${partition} and status = 'landed' and covers && ${formatRange(window)}::tsrange
+      and page_size is not null
+    group by run_id order by run_id desc limit 2`.execute(db)
+  return rows.map(({ size }) => size)
+}
+
+/**
+ * Takes a range out of what is settled, as a reading has found it changed: the next one reads it again. It stays covered. What
+ * lies behind it becomes a row of its own.
+ */
+export async function unsettle(db: Kysely<Database>, { stream, partition, window }: LedgerPlace): Promise<void> {
+  const range = sql`${formatRange(window)}::tsrange`
+  const before = sql`nullif(settled * tsrange(null, lower(${range})), 'empty')`
+  const behind = sql`settled * tsrange(upper(${range}), null)`
+  const changed = sql`stream = ${stream} and partition = ${partition} and status = 'landed' and settled && ${range}`
+  const { rows } = await sql`select from livehouse_ops.slices where ${changed} limit 1`.execute(db)
+  if (rows.length === 0) return
+  await lockName(db, 'ledger')
+  await sql`
+    with further as (
+      insert into livehouse_ops.slices (run_id, stream, partition, covers, settled, reads, backfill_id, status, proof, distinct_rows,
+        quarantined_rows, calls, retries, acceptance_id, lookback_days, page_size, started_at, finished_at, piece_of)
+      select run_id, stream, partition, ${behind}, ${behind}, reads, backfill_id, status, proof, 0, 0, 0, 0, acceptance_id,
+        lookback_days, page_size, started_at, finished_at, coalesce(piece_of, slice_id)
+      from livehouse_ops.slices where ${changed} and not isempty(${behind})
+    )
+    update livehouse_ops.slices set settled = ${before} where ${changed}`.execute(db)
+}
+
+/** A reading of a walk or window, and what was there before. */
+export interface DropQuestion {
+  readonly stream: StreamName
+  readonly partition: Partition
+  readonly window: Window | undefined
+  /** Rows that were there: of the walk before it, or of the window in the warehouse. */
+  readonly held: number
+  readonly found: number
+  readonly now: Date
+}
+
+/** Fewer rows than this say nothing about a share. */
+const SMALLEST_HELD = 20
+const SMALLEST_SHARE = 0.9
+/** How long after a first surprise a second one counts as agreement. */
+const AGREEMENT_MS = 3_600_000
+
+/** `agreed`: an earlier reading has found as little. */
+export type DropAnswer = 'none' | 'surprise' | 'agreed'
+
+/**
+ * Whether a reading found over a tenth fewer rows than were there: a source that answers an empty list, say. Believed only
+ * when another at least an hour earlier found the same, with no fuller one since.
+ */
+export async function judgeDrop(db: Kysely<Database>, question: DropQuestion): Promise<DropAnswer> {
+  const { stream, partition, window, held, found, now } = question
+  if (held <= SMALLEST_HELD || found >= held * SMALLEST_SHARE) return 'none'
+  const range = window && sql`${formatRange(window)}::tsrange`
+  const { rows } = await sql<{ distinct_rows: string; is_believed: boolean; is_within: boolean }>`
+    with readings as (
+      select coalesce(piece_of, slice_id) as slice_id, is_drop, distinct_rows, finished_at, status = 'landed' as is_believed,
+        ${range ? sql`reads <@ ${range}` : sql`true`} as is_within
+      from livehouse_ops.slices
+      where stream = ${stream} and partition = ${partitionKey(partition)} and (is_drop or status = 'landed')
+        and ${range ? sql`reads && ${range}` : sql`reads is null`}
+    )
+    select distinct_rows, is_believed, is_within from readings
+    where is_drop and finished_at <= ${new Date(now.getTime() - AGREEMENT_MS)}
+      and slice_id > coalesce((select max(slice_id) from readings where not is_drop), 0)`.execute(db)
+  const isAgreed = rows.some(({ distinct_rows, is_believed, is_within }) => {
+    const then = Number(distinct_rows)
+    if (window === undefined) return isAlike(then, found)
+    // A window grows with time: it must hold what the earlier reading found of it, and may hold more.
+    return is_believed || (is_within && found >= then * SMALLEST_SHARE)
+  })
+  return isAgreed ? 'agreed' : 'surprise'
+}
+
+function isAlike(a: number, b: number): boolean {
+  return Math.min(a, b) >= Math.max(a, b) * SMALLEST_SHARE
 }

@@ -1,19 +1,21 @@
-import type { OperationNodeSource } from 'kysely'
+import type { OperationNodeSource, Transaction } from 'kysely'
 import type { Row } from '../core/column.ts'
-import { partitionKey, type Proof } from '../core/slice.ts'
+import { isEmptyWindow, partitionKey, type Proof, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import { executeTogether, sliceEntry, type SliceRecord } from '../ledger/slices.ts'
 import { resolveAbsent } from '../ledger/quarantine.ts'
 import { rememberHeaders } from '../ledger/questionnaires.ts'
+import { type EarlierCoverage, readEarlierCoverage, unsettle } from '../ledger/earlier-readings.ts'
+import { executeTogether, sliceEntry, type SliceRecord } from '../ledger/slices.ts'
 import { channelDescription } from '../store/channels.ts'
-import { compareWithHeld, nothingDisputed } from '../store/history.ts'
+import type { Database } from '../store/database.ts'
+import { compareWithHeld, findChangedRange, nothingDisputed } from '../store/history.ts'
 import { loadRows } from '../store/load.ts'
+import { countHeld } from '../store/table-part.ts'
 import type { BatchLoader } from './batch-loader.ts'
-import type { HeldVerdict } from './compare-with-earlier.ts'
-import type { Extraction } from './judge-walk.ts'
-import { askedOf } from './open-reading.ts'
+import type { Extraction, HeldVerdict } from './judge-walk.ts'
+import { askedOf } from './page-reading.ts'
+import { AGREEMENT_SECONDS, isReadTwice, settledPart } from './plan-windows.ts'
 import { presentFieldsEntry } from './require-fields.ts'
-import { AGREEMENT_SECONDS, readEarlierOf, settleReading } from './settle-reading.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 
 /** What landing did beside writing rows. */
@@ -115,4 +117,65 @@ function isDaily({ columns }: Stream): boolean {
 /** Of rows with one key, the one that came last: the freshest where a list moved. */
 function latestOfEach(key: readonly string[], rows: readonly Row[]): readonly Row[] {
   return [...new Map(rows.map((row) => [key.map((name) => row[name]).join('\u0000'), row])).values()]
+}
+
+/** What a reading came to, before it lands. */
+interface LandingReading {
+  readonly record: SliceRecord
+  readonly earlier: EarlierCoverage
+  /** Whether it has written or marked any row. */
+  readonly hasWritten: boolean
+  /** Keys of rows of which it and the reading before it do not say the same. */
+  readonly disputed: readonly string[]
+}
+
+/** What a reading can be held against: all earlier ones, but of a list without a total only those that it can agree with. */
+async function readEarlierOf(
+  trx: Transaction<Database>,
+  record: SliceRecord,
+  stream: Stream,
+): Promise<EarlierCoverage> {
+  const { window, partition, startedAt, pageSize } = record
+  if (window === undefined) return { seen: '{}', comparedTo: undefined }
+  const endedBy = new Date(startedAt.getTime() - AGREEMENT_SECONDS * 1000)
+  const place = { stream: stream.name, partition: partitionKey(partition), window }
+  return await readEarlierCoverage(trx, place, isReadTwice(stream) ? { endedBy, pageSize } : undefined)
+}
+
+/**
+ * What the ledger keeps of a reading: what of it is at rest, up to the first row that it changed or missed. Of a list with a
+ * total that is what it changed nothing of, or read for the first time and verified. Of one without, what it held the same as
+ * readings at least an hour earlier: that is `agreed`, and a slice of its own where the rest was read for the first time.
+ * What had settled and has changed is settled no longer.
+ */
+async function settleReading(
+  trx: Transaction<Database>,
+  { stream, partition }: Slice,
+  { record, earlier, hasWritten, disputed }: LandingReading,
+  { runId, timeZone, wallTimeAt, claimableMs }: RunDeps,
+): Promise<readonly SliceRecord[]> {
+  const { window, covers, proof, startedAt, isDrop } = record
+  if (window === undefined) return [record]
+  const place = { stream: stream.name, partition: partitionKey(partition) }
+  const part = { stream, partition, window, timeZone }
+  const isAnyChanged = earlier.seen !== '{}' && (hasWritten || disputed.length > 0)
+  const changed = isAnyChanged ? await findChangedRange(trx, part, { seen: earlier.seen, disputed, runId }) : undefined
+  if (changed) await unsettle(trx, { ...place, window: changed })
+
+  const isLanded = proof === 'verified' || proof === 'unverifiable' || proof === 'accepted'
+  if (covers === undefined || !isLanded || (isReadTwice(stream) && isDrop)) return [record]
+  const restTo = proof === 'verified' && !isDrop ? covers.to : (earlier.comparedTo ?? covers.from)
+  const rest: Window = { from: covers.from, to: Math.min(restTo, covers.to, changed?.from ?? covers.to) }
+  if (isEmptyWindow(rest)) return [record]
+  const lookbackDays = record.lookbackDays ?? stream.lookbackDays
+  const settled = settledPart(rest, wallTimeAt(Math.min(startedAt.getTime(), claimableMs())), lookbackDays)
+  if (!isReadTwice(stream)) return [{ ...record, settled }]
+  const agreed: SliceRecord = { ...record, proof: 'agreed', settled, covers: rest, pageSize: undefined }
+  if (rest.to === covers.to) return [agreed]
+  const distinctRows = await countHeld(trx, { ...part, window: rest })
+  const [behind, read] = [covers, window].map(({ to }) => ({ from: rest.to, to }))
+  return [
+    { ...agreed, window: rest, distinctRows, quarantinedRows: 0, calls: 0, retries: 0 },
+    { ...record, covers: behind, window: read, distinctRows: Math.max(0, record.distinctRows - distinctRows) },
+  ]
 }

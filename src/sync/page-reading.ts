@@ -1,5 +1,108 @@
 import { hasCode, LivehouseError } from '../core/errors.ts'
+import type { ItemReader } from '../core/item.ts'
 import { type CallContext, describeList, type FetchPage, type ListRequest, type Page } from '../core/page.ts'
+import { partitionKey, widen, type Window } from '../core/slice.ts'
+import { formatWallDate } from '../core/wall-clock.ts'
+import { type EarlierReadings, readEarlier, readLastPageSizes } from '../ledger/earlier-readings.ts'
+import { coveredPart, horizonAt, isReadTwice } from './plan-windows.ts'
+import { type CallMeter, type ReadAhead, type RunDeps, type Slice, sliceName } from './slice-work.ts'
+
+/** What every way of reading a slice begins with. */
+export interface SliceReading {
+  readonly pages: PageReading
+  readonly readItem: ItemReader
+  readonly asked: Window | undefined
+  /** What the slice may claim to cover: never what a clock, the service's or ours, had not shown yet when it began to answer. */
+  readonly covers: () => Window | undefined
+  /** Page 1; whoever asks for it next gets this one. */
+  readonly firstPage: () => Promise<Page>
+  /** What was there before it; asked once. */
+  readonly earlier: () => Promise<EarlierReadings>
+  readonly reportPage: (rows: number, totalPages: number | undefined) => void
+}
+
+/** Whether the service's filters include their ends is not shown: each request asks for this much more on both sides. */
+const OVERLAP_SECONDS = 60
+
+/** What goes on the wire for a slice; undefined for a walk over the whole list. */
+export function askedOf({ window }: Pick<Slice, 'window'>): Window | undefined {
+  return window && widen(window, OVERLAP_SECONDS)
+}
+
+/** @param pageSize how many rows of a page are asked for; the largest that the spec allows when not given */
+export function openReading(
+  slice: Slice,
+  deps: RunDeps,
+  meter: CallMeter,
+  pageSize = slice.stream.pageSize,
+): SliceReading {
+  const { stream, partition, window } = slice
+  const asked = askedOf(slice)
+  const startedAtMs = deps.clock.now()
+  const claimableMs = deps.claimableMs()
+  let earlier: Promise<EarlierReadings> | undefined
+  let first: Page | undefined
+  let servedAtMs: number | undefined
+  const pages: PageReading = {
+    fetchPage: async (request, context) => {
+      if (request.page === 1 && first !== undefined) {
+        const known = first
+        first = undefined
+        return known
+      }
+      const page = await deps.fetchPage(request, context)
+      servedAtMs ??= page.serviceTimeMs
+      return page
+    },
+    list: { stream, partition, window: asked },
+    pageSize,
+    readAhead: deps.readAhead,
+    context: { signal: deps.signal, onAttempt: meter.onAttempt },
+  }
+  return {
+    pages,
+    readItem: deps.openItemReader(stream, {
+      partition,
+      // Few streams want it.
+      get serviceDay() {
+        return formatWallDate(deps.wallTimeAt(startedAtMs))
+      },
+    }),
+    asked,
+    covers: () => {
+      const seenMs = Math.min(claimableMs, servedAtMs ?? claimableMs)
+      return slice.covers && coveredPart(slice.covers, horizonAt(deps.wallTimeAt(seenMs)))
+    },
+    firstPage: async () => {
+      first = await fetchNumbered(pages, 1)
+      return first
+    },
+    earlier: async () => {
+      earlier ??= readEarlier(deps.db, stream, partition, window === undefined)
+      return await earlier
+    },
+    reportPage: (rows, totalPages) => {
+      deps.report({ kind: 'page', stream: stream.name, slice: sliceName(slice), rows, totalPages })
+    },
+  }
+}
+
+/** On smaller pages a few rows that the service hides would be an empty page, which ends a list. */
+const FEWEST_ROWS = 10
+
+/**
+ * How many rows of a page to ask for: every other time one less than the service has served, so that rows lie on other pages, and
+ * what goes wrong at the borders of pages shows.
+ */
+export async function choosePageSize(
+  { stream, partition, window }: Slice,
+  { db }: Pick<RunDeps, 'db'>,
+): Promise<number> {
+  if (window === undefined || !isReadTwice(stream)) return stream.pageSize
+  const place = { stream: stream.name, partition: partitionKey(partition), window }
+  const [last = 0, before = 0] = await readLastPageSizes(db, place)
+  return last < before || last <= FEWEST_ROWS ? stream.pageSize : Math.min(stream.pageSize, last - 1)
+}
 
 /** What reading the pages of one list takes. */
 export interface PageReading {
@@ -9,22 +112,6 @@ export interface PageReading {
   readonly pageSize: number
   readonly readAhead: ReadAhead
   readonly context: CallContext
-}
-
-/**
- * How far the lists that are read at once may be read ahead. Together they hold no more than so many pages, however many they
- * are; and of long ones only a few are read at once: more of them would fetch no faster, but each would hold rows that wait
- * for a batch to fill.
- */
-export interface ReadAhead {
-  /** Resolves when a list of so many pages may be read beyond its first. */
-  readonly begin: (pages: number) => Promise<PageShare>
-}
-
-export interface PageShare {
-  /** How many pages may be asked for or held now, the next one included: at least 1. */
-  readonly pages: () => number
-  readonly end: () => void
 }
 
 /** @param number from 1 */

@@ -12,8 +12,7 @@ import {
   type QuestionsOf,
   wantedPartitions,
 } from './partitions.ts'
-import { horizonAt, lookbackStart } from './plan-windows.ts'
-import { AGREEMENT_SECONDS, isReadTwice } from './settle-reading.ts'
+import { AGREEMENT_SECONDS, horizonAt, isReadTwice, lookbackStart } from './plan-windows.ts'
 
 export interface SyncPlan {
   readonly streams: readonly Stream[]

@@ -89,3 +89,11 @@ export function cutWindowAt({ from, to }: Window, times: readonly WallTime[]): r
     .map((end, index) => ({ from: bounds[index] ?? from, to: end }))
     .toReversed()
 }
+
+/** How long after a reading of a list without a total another one can agree with it. */
+export const AGREEMENT_SECONDS = 3600
+
+/** Whether no total proves a list, so that it is read a second time. Few calls a day do not allow for that. */
+export function isReadTwice({ isCounted, isTimeFiltered, isBudgeted }: Stream): boolean {
+  return isTimeFiltered && !isCounted && isBudgeted !== true
+}

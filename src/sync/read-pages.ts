@@ -3,14 +3,8 @@ import assert from 'node:assert/strict'
 import pLimit from 'p-limit'
 import { yieldToEventLoop } from '../core/clock.ts'
 import type { CallContext, Page } from '../core/page.ts'
-import {
-  fetchNumbered,
-  fetchUnlessRefused,
-  type PageReading,
-  type PageShare,
-  pageIgnored,
-  type ReadAhead,
-} from './page-reading.ts'
+import { fetchNumbered, fetchUnlessRefused, type PageReading, pageIgnored } from './page-reading.ts'
+import { type PageShare, type ReadAhead } from './slice-work.ts'
 
 /** A page and its number from 1. */
 export interface NumberedPage {

@@ -4,7 +4,7 @@ import { partitionKey } from '../core/slice.ts'
 import { isDuplicate } from '../ledger/known-duplicates.ts'
 import { knownFieldsEntry, noteMissingFields } from '../ledger/known-fields.ts'
 import type { Database } from '../store/database.ts'
-import type { SliceReading } from './open-reading.ts'
+import type { SliceReading } from './page-reading.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { expectedFields, type WalkSummary } from './walk.ts'
 

@@ -11,9 +11,8 @@ import {
   saveOpenSlice,
 } from '../ledger/open-slices.ts'
 import { createBatchLoader } from './batch-loader.ts'
-import { acceptShortfall, compareWithEarlier, type HeldVerdict } from './compare-with-earlier.ts'
-import { openReading } from './open-reading.ts'
-import { fetchNumbered, pageIgnored } from './page-reading.ts'
+import { acceptShortfall, compareWithEarlier, type HeldVerdict } from './judge-walk.ts'
+import { fetchNumbered, openReading, pageIgnored } from './page-reading.ts'
 import { addPage, beginSlice, isLastPage, judgeRepeatedPage, type ReadPage, readPageRows } from './paged-progress.ts'
 import { partOf } from './plan-again.ts'
 import { cutWindow, settledPart } from './plan-windows.ts'

@@ -1,14 +1,12 @@
 import { type Counts, noCounts } from '../core/outcome.ts'
 import { isGreen, type Proof } from '../core/slice.ts'
 import { createBatchLoader } from './batch-loader.ts'
-import { acceptShortfall, compareWithEarlier } from './compare-with-earlier.ts'
+import { acceptShortfall, compareWithEarlier, type Extraction, type FoundRows } from './judge-walk.ts'
 import { extractSlice } from './extract-slice.ts'
-import type { Extraction, FoundRows } from './judge-walk.ts'
 import { type Landing, landSlice } from './land-slice.ts'
-import { openReading } from './open-reading.ts'
+import { choosePageSize, openReading } from './page-reading.ts'
 import { keepRejected, openSliceLog, recordFailure, shortfall } from './record-slice.ts'
 import { openFieldCheck, requireReadable } from './require-fields.ts'
-import { choosePageSize } from './settle-reading.ts'
 import { createCallMeter, type RunDeps, type Slice } from './slice-work.ts'
 
 export interface EndedSlice {

@@ -9,7 +9,6 @@ import { formatWindow, type Partition, partitionKey, type Window } from '../core
 import type { Stream, StreamName } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
-import type { ReadAhead } from './page-reading.ts'
 
 /** A piece of extraction. */
 export interface Slice {
@@ -65,6 +64,22 @@ export interface RunDeps {
   readonly loadLimit: LimitFunction
   /** A slice of more pages is cut: shallow pages, steady progress, cheap resume. */
   readonly pagesPerSlice: number
+}
+
+/**
+ * How far the lists that are read at once may be read ahead. Together they hold no more than so many pages, however many they
+ * are; and of long ones only a few are read at once: more of them would fetch no faster, but each would hold rows that wait
+ * for a batch to fill.
+ */
+export interface ReadAhead {
+  /** Resolves when a list of so many pages may be read beyond its first. */
+  readonly begin: (pages: number) => Promise<PageShare>
+}
+
+export interface PageShare {
+  /** How many pages may be asked for or held now, the next one included: at least 1. */
+  readonly pages: () => number
+  readonly end: () => void
 }
 
 /** Counts what a slice asks of the service. */

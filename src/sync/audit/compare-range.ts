@@ -9,7 +9,7 @@ import { findAbsent, findUnknownKeys, rowKeyColumn } from '../../store/table-par
 import type { BatchLoader } from '../batch-loader.ts'
 import { extractSlice } from '../extract-slice.ts'
 import { type Extraction, isSettled } from '../judge-walk.ts'
-import { openReading } from '../open-reading.ts'
+import { openReading } from '../page-reading.ts'
 import { horizonAt, lookbackStart, settledPart } from '../plan-windows.ts'
 import { minuteOf } from '../row-window.ts'
 import type { CallMeter, RunDeps, Slice } from '../slice-work.ts'
