@@ -9,7 +9,7 @@ import type { Database } from '../store/database.ts'
 import { planBackfill } from '../sync/plan-backfill.ts'
 import { planSync } from '../sync/plan-sync.ts'
 import type { PlanStreams } from '../sync/run-streams.ts'
-import { finishBackfill } from '../ledger/backfills.ts'
+import { closeBackfill } from '../ledger/backfills.ts'
 import type { AppContext } from './context.ts'
 import { type ExtractionRequest, runExtraction } from './run-extraction.ts'
 
@@ -71,6 +71,6 @@ export async function runBackfill(
   const outcome = await runExtraction(context, { order: 'oldest-first', isPatient: true, ...request, planStreams })
   const hasMoved = Object.values(outcome.streams).some(({ slices }) => slices.moving > 0)
   const isFinished = outcome.status === 'ok' && !hasMoved
-  if (isFinished) await finishBackfill(db, range.backfillId, new Date(clock.now()))
+  if (isFinished) await closeBackfill(db, range.backfillId, 'finished', new Date(clock.now()))
   return { outcome, isFinished }
 }

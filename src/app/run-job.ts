@@ -7,7 +7,7 @@ import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { DAY, formatWallTime, parseWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
-import { abandonBackfill, openBackfill } from '../ledger/backfills.ts'
+import { closeBackfill, openBackfill } from '../ledger/backfills.ts'
 import type { RunPhases } from '../sync/run-streams.ts'
 import { findStream, streams, withLists } from '../streams/registry.ts'
 import type { AppContext } from './context.ts'
@@ -105,7 +105,8 @@ async function runBackfillJob(
   })
   // Tomorrow the range is another one: nobody comes back to this.
   const isFixed = !('lastDays' in definition.range) && definition.range.to !== undefined
-  if (!isFinished && !isFixed && !signal.aborted) await abandonBackfill(db, backfillId, new Date(clock.now()))
+  if (!isFinished && !isFixed && !signal.aborted)
+    await closeBackfill(db, backfillId, 'abandoned', new Date(clock.now()))
   return outcome
 }
 

@@ -1,8 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import { jsonText } from '../core/json-text.ts'
 import type { Page } from '../core/page.ts'
-import { lookBehind } from './list-end.ts'
-import { fetchNumbered, fetchUnlessRefused, type PageReading, pageIgnored, type RefusedPage } from './page-reading.ts'
+import {
+  fetchNumbered,
+  fetchUnlessRefused,
+  largestPage,
+  type PageReading,
+  pageIgnored,
+  type RefusedPage,
+} from './page-reading.ts'
 
 /** Equal rows fill no more pages in a row: the service repeats its last page, though not far behind it. */
 const MOST_REPEATS = 100
@@ -78,7 +84,7 @@ export async function findChange(
 ): Promise<string | undefined> {
   for (const number of new Set(numbers)) {
     const again = await fetchUnlessRefused(reading, number)
-    if ('refusal' in again || !isSameJson(again.items, pages[number - 1]?.items))
+    if ('refusal' in again || !isDeepStrictEqual(again.items, pages[number - 1]?.items))
       return `page ${number} changed while the list was read`
   }
   return undefined
@@ -95,4 +101,109 @@ export function pagesOfTwins(pages: readonly Page[]): readonly number[] {
     }
   }
   return [...pagesOf.values()].filter(({ size }) => size > 1).flatMap((numbers) => [...numbers])
+}
+
+/** No list has so many pages. */
+const BEYOND_ANY_END = 1_000_000
+/** No service serves so few rows a page where more are asked for. */
+const SURELY_ALL = 2
+
+/** A page of fewer rows than the service serves, and what it holds where the list ends and where the page before repeats. */
+interface Look {
+  readonly pageSize: number
+  readonly number: number
+  readonly ifEnd: readonly unknown[]
+  readonly ifMore: readonly unknown[]
+}
+
+/**
+ * What it means that a page is refused, or is the one before it again. Where a page beyond any end is another one, equal
+ * rows fill both: `more`. Else a page of a smaller size tells, that holds something else if the list ends than if it goes on. What
+ * was refused may have been so for its number, or for once: then a page of such a number is served, or it comes at last.
+ *
+ * @param pages at least one, of at least one item
+ * @returns `unknown` where no size tells, or what came is neither: the list moved, or lies too deep
+ * @throws LivehouseError `paging.ignored` where the first rows come again whatever is asked for, `api.…` of a call
+ */
+async function lookBehind(
+  reading: PageReading,
+  pages: readonly Page[],
+  next: Page | RefusedPage,
+): Promise<'end' | 'more' | 'unknown'> {
+  const isRefused = 'refusal' in next
+  if (!isRefused && (await lookFar(reading, next)) === 'other') return 'more'
+  const size = largestPage(pages)
+  const look = isRefused ? findSmallerPage(pages, size) : findLook(pages, next, size)
+  if (look === undefined) {
+    const isAll = pages.length === 1 && size <= SURELY_ALL && size < reading.pageSize
+    return isAll && (!isRefused || (await isRefusedAgain(reading, pages))) ? 'end' : 'unknown'
+  }
+  const smaller = { ...reading, pageSize: look.pageSize }
+  const page = await fetchUnlessRefused(smaller, look.number)
+  if ('refusal' in page) return 'unknown'
+  const { items } = page
+  const rows = pages.flatMap((each) => each.items)
+  // Some rows of it may be hidden; it ends with the last one.
+  const isEnd = items.length > 0 && items.length <= look.ifEnd.length && isDeepStrictEqual(items, rows.slice(-items.length))
+  if (isRefused) return isEnd && (await isRefusedAgain(reading, pages)) ? 'end' : 'unknown'
+  const isFirst = items.length >= look.pageSize && isDeepStrictEqual(items, rows.slice(0, items.length))
+  if (isDeepStrictEqual(items, look.ifMore)) {
+    // Of equal rows it could be the first page over and over: then a page beyond any end is full of them too.
+    if (pages.length > 1 || !isFirst || (await lookFar(smaller, page)) !== 'same') return 'more'
+    throw pageIgnored(reading, page, BEYOND_ANY_END)
+  }
+  if (isFirst && !isEnd) throw pageIgnored(reading, page, look.number)
+  return isEnd ? 'end' : 'unknown'
+}
+
+/**
+ * Of pages whose number is not that of one that has come, the one that holds the last row and most of what would lie behind: one
+ * that ends with the last row is served also where all behind it is refused. Two rows on page 1 leave no other.
+ */
+function findSmallerPage(pages: readonly Page[], size: number): Look | undefined {
+  const { rows, end } = summarize(pages, size)
+  const behind = ({ number, pageSize }: Look) => number * pageSize - end
+  return smallerSizes(size)
+    .map((pageSize) => {
+      const number = Math.ceil(end / pageSize)
+      return { pageSize, number, ifEnd: rows.slice((number - 1) * pageSize - end), ifMore: [] }
+    })
+    .filter((look) => look.number > pages.length && (behind(look) > 0 || pages.length === 1))
+    .sort((a, b) => behind(b) - behind(a))[0]
+}
+
+/** The largest page behind the last row that tells whether the page that came again is one of its own. */
+function findLook(pages: readonly Page[], { items }: Page, size: number): Look | undefined {
+  const { rows, end } = summarize(pages, size)
+  return smallerSizes(size)
+    .map((pageSize) => {
+      const known = end % pageSize
+      const ifEnd = rows.slice(-(known || pageSize))
+      const ifMore = [...(known > 0 ? ifEnd : []), ...items].slice(0, pageSize)
+      return { pageSize, number: Math.floor(end / pageSize) + 1, ifEnd, ifMore }
+    })
+    .find(({ ifEnd, ifMore }) => !isDeepStrictEqual(ifMore, ifEnd))
+}
+
+/** The rows that have come, and how many the service has counted up to the last of them. */
+function summarize(pages: readonly Page[], size: number) {
+  const rows = pages.flatMap(({ items }) => items)
+  return { rows, end: (pages.length - 1) * size + (pages.at(-1)?.items.length ?? 0) }
+}
+
+/** Larger ones may be clamped, and then show less than they seem to. */
+function smallerSizes(size: number): readonly number[] {
+  return Array.from({ length: size - 1 }, (_, index) => size - 1 - index)
+}
+
+/** Whether the page behind these is refused again: the first time it may have been for once. */
+async function isRefusedAgain(reading: PageReading, pages: readonly Page[]): Promise<boolean> {
+  return 'refusal' in (await fetchUnlessRefused(reading, pages.length + 1))
+}
+
+/** Whether a page beyond any end is this one too. */
+async function lookFar(reading: PageReading, { items }: Page): Promise<'same' | 'other' | 'refused'> {
+  const far = await fetchUnlessRefused(reading, BEYOND_ANY_END)
+  if ('refusal' in far) return 'refused'
+  return isDeepStrictEqual(far.items, items) ? 'same' : 'other'
 }
