@@ -1,4 +1,4 @@
-import { type InsertQueryBuilder, type InsertResult, type Kysely, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../store/database.ts'
 
@@ -8,13 +8,13 @@ export interface FieldPlace {
   readonly partition: string
 }
 
-/** The statement that remembers what items had; one that was missing is back. It writes only what is new. `fields`: at least one. */
-export function knownFieldsEntry(
+/** Remembers what items had; one that was missing is back. It writes only what is new. `fields`: at least one. */
+export async function rememberFields(
   db: Kysely<Database>,
   place: FieldPlace,
   fields: readonly string[],
-): InsertQueryBuilder<Database, 'livehouse_ops.known_fields', InsertResult> {
-  return db
+): Promise<void> {
+  await db
     .insertInto('livehouse_ops.known_fields')
     .values(fields.map((field) => ({ ...place, field })))
     .onConflict((conflict) =>
@@ -23,6 +23,7 @@ export function knownFieldsEntry(
         .doUpdateSet({ missing_since: null, accepted_at: null, reason: null })
         .where(sql<boolean>`known_fields.missing_since is not null`),
     )
+    .execute()
 }
 
 /** Notes that a slice had these fields in none of its items. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Kysely, type RawBuilder, sql, type UpdateQueryBuilder, type UpdateResult } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../store/database.ts'
@@ -76,15 +76,15 @@ export async function quarantineItems(
 
 /**
  * After a proven reading: what it no longer brought as unreadable is not in what it asked for. An item that can be nowhere any
- * more has come as a row or is gone, and is resolved: the statement for the transaction of the reading's last rows. `isDaily`: the
+ * more has come as a row or is gone, and is resolved; in the transaction of the reading's last rows. `isDaily`: the
  * rows belong to the day on which they are read, so only what was last seen on this day of the service.
  */
-export function resolveAbsent(
+export async function resolveAbsent(
   trx: Kysely<Database>,
   { stream, partition, seenAt, timeZone, asked }: QuarantineOrigin,
   brought: readonly QuarantinedItem[],
   { isDaily }: { readonly isDaily: boolean },
-): UpdateQueryBuilder<Database, 'livehouse_ops.quarantine', 'livehouse_ops.quarantine', UpdateResult> {
+): Promise<void> {
   const items = numbered(brought)
   const hashes = items.map(({ item_hash }) => item_hash)
   const ordinals = items.map(({ ordinal }) => ordinal)
@@ -94,7 +94,7 @@ export function resolveAbsent(
   const range = sql`tsmultirange(${asked ? formatRange(asked) : null}::tsrange)`
   const left = sql<string | null>`lies_in - ${range}`
   const resolvedAt = sql<Date>`case when isempty(${left}) then ${seenAt}::timestamptz end`
-  return trx
+  await trx
     .updateTable('livehouse_ops.quarantine')
     .set(asked ? { lies_in: left, resolved_at: resolvedAt } : { resolved_at: seenAt })
     .where(asked ? sql<boolean>`lies_in && ${range}` : sql<boolean>`true`)
@@ -103,6 +103,7 @@ export function resolveAbsent(
     .where('resolved_at', 'is', null)
     .where(sql<boolean>`(item_hash, ordinal) not in (select * from unnest(${hashes}::text[], ${ordinals}::integer[]))`)
     .where(ofDay)
+    .execute()
 }
 
 /** By which equal items are told, of JSON text. */

@@ -1,4 +1,4 @@
-import { type Kysely, type OperationNodeSource, type RawBuilder, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { isGreen, type Partition, partitionKey, type Proof, type Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import { formatWallTime, type WallTime } from '../core/wall-clock.ts'
@@ -43,12 +43,7 @@ export interface SliceRecord {
 
 /** Writes a slice into the ledger; in the transaction of its last rows, so that coverage never runs ahead of rows. */
 export async function recordSlice(db: Kysely<Database>, slice: SliceRecord): Promise<void> {
-  await sliceEntry(db, slice).execute()
-}
-
-/** The statement that does so, to be executed together with others. */
-export function sliceEntry(db: Kysely<Database>, slice: SliceRecord) {
-  return db.insertInto('livehouse_ops.slices').values({
+  const row = {
     run_id: slice.runId,
     stream: slice.stream,
     partition: partitionKey(slice.partition),
@@ -74,7 +69,8 @@ export function sliceEntry(db: Kysely<Database>, slice: SliceRecord) {
     error: slice.error ?? null,
     started_at: slice.startedAt,
     finished_at: slice.finishedAt,
-  })
+  }
+  await db.insertInto('livehouse_ops.slices').values(row).execute()
 }
 
 /** Whether a whole walk of this partition has landed since an instant. */
@@ -184,13 +180,4 @@ export async function readKnownRows(
     from known group by number having max(asked) is null or sum(met) * 2 >= max(asked)`.execute(db)
   const known = new Map(rows.map((row) => [Number(row.number), row.rows]))
   return questions.map((_, index) => known.get(index + 1))
-}
-
-/**
- * Executes statements that write to different tables, none of which gives anything back, in one exchange with the server. Each
- * sees the tables as they were before all of them.
- */
-export async function executeTogether(db: Kysely<Database>, statements: readonly OperationNodeSource[]): Promise<void> {
-  const parts = statements.map((statement, index) => sql`${sql.id(`part_${index}`)} as (${statement})`)
-  await sql`with ${sql.join(parts)} select`.execute(db)
 }

@@ -1,11 +1,11 @@
-import type { OperationNodeSource, Transaction } from 'kysely'
+import type { Transaction } from 'kysely'
 import type { Row } from '../core/column.ts'
 import { isEmptyWindow, partitionKey, type Proof, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { resolveAbsent } from '../ledger/quarantine.ts'
 import { rememberHeaders } from '../ledger/questionnaires.ts'
 import { type EarlierCoverage, readEarlierCoverage, unsettle } from '../ledger/earlier-readings.ts'
-import { executeTogether, sliceEntry, type SliceRecord } from '../ledger/slices.ts'
+import { recordSlice, type SliceRecord } from '../ledger/slices.ts'
 import { channelDescription } from '../store/channels.ts'
 import type { Database } from '../store/database.ts'
 import { compareWithHeld, findChangedRange, nothingDisputed } from '../store/history.ts'
@@ -15,7 +15,7 @@ import type { BatchLoader } from './batch-loader.ts'
 import type { Extraction, HeldVerdict } from './judge-walk.ts'
 import { askedOf } from './page-reading.ts'
 import { AGREEMENT_SECONDS, isReadTwice, settledPart } from './plan-windows.ts'
-import { presentFieldsEntry } from './require-fields.ts'
+import { rememberPresentFields } from './require-fields.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 
 /** What landing did beside writing rows. */
@@ -73,17 +73,15 @@ export async function landSlice(
       hasNewHeaders:
         isWritten && title !== undefined && (await rememberHeaders(trx, { ...name, title, runId, seenAt: at })),
     }
-    const entries: OperationNodeSource[] = records.map((each) => sliceEntry(trx, each))
+    for (const each of records) await recordSlice(trx, each)
     if (isProven(extraction, verdict)) {
       const origin = { ...name, runId, seenAt: at, timeZone, asked: askedOf(slice) }
-      entries.push(resolveAbsent(trx, origin, summary.rejected, { isDaily: isDaily(stream) }))
+      await resolveAbsent(trx, origin, summary.rejected, { isDaily: isDaily(stream) })
     }
-    const fields = presentFieldsEntry(trx, slice, summary)
-    if (fields) entries.push(fields)
+    await rememberPresentFields(trx, slice, summary)
     if (channelFacts && partition.channel) {
-      entries.push(channelDescription(trx, partition.channel, channelFacts, runId))
+      await channelDescription(trx, partition.channel, channelFacts, runId).execute()
     }
-    await executeTogether(trx, entries)
   })
   return landing
 }

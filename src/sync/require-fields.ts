@@ -1,22 +1,22 @@
-import type { Kysely, OperationNodeSource } from 'kysely'
+import type { Kysely } from 'kysely'
 import { LivehouseError } from '../core/errors.ts'
 import { partitionKey } from '../core/slice.ts'
 import { isDuplicate } from '../ledger/known-duplicates.ts'
-import { knownFieldsEntry, noteMissingFields } from '../ledger/known-fields.ts'
+import { noteMissingFields, rememberFields } from '../ledger/known-fields.ts'
 import type { Database } from '../store/database.ts'
 import type { SliceReading } from './page-reading.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { expectedFields, type WalkSummary } from './walk.ts'
 
-/** The statement that remembers which fields a reading had, for the transaction of its rows; undefined where it had none. */
-export function presentFieldsEntry(
+/** Remembers which fields a reading had, in the transaction of its rows. */
+export async function rememberPresentFields(
   db: Kysely<Database>,
   { stream, partition }: Slice,
   { received, absentFields }: ReadSoFar,
-): OperationNodeSource | undefined {
+): Promise<void> {
   const present = expectedFields(stream).filter((field) => !absentFields.has(field))
-  if (received === 0 || present.length === 0) return undefined
-  return knownFieldsEntry(db, { stream: stream.name, partition: partitionKey(partition) }, present)
+  if (received === 0 || present.length === 0) return
+  await rememberFields(db, { stream: stream.name, partition: partitionKey(partition) }, present)
 }
 
 type ReadSoFar = Pick<WalkSummary, 'received' | 'absentFields'>

@@ -2,7 +2,7 @@ import { describeList } from '../core/page.ts'
 import { hasCode, LivehouseError } from '../core/errors.ts'
 import type { Counts } from '../core/outcome.ts'
 import { isGreen, partitionKey } from '../core/slice.ts'
-import { executeTogether, recordSlice, type SliceRecord } from '../ledger/slices.ts'
+import { recordSlice, type SliceRecord } from '../ledger/slices.ts'
 import {
   closeOpenSlice,
   isRefusedForDays,
@@ -17,7 +17,7 @@ import { addPage, beginSlice, isLastPage, judgeRepeatedPage, type ReadPage, read
 import { partOf } from './plan-again.ts'
 import { cutWindow, settledPart } from './plan-windows.ts'
 import { keepRejected, openSliceLog, recordFailure, shortfall, writeAlone, writeFailure } from './record-slice.ts'
-import { openFieldCheck, presentFieldsEntry, requireReadable } from './require-fields.ts'
+import { openFieldCheck, rememberPresentFields, requireReadable } from './require-fields.ts'
 import { requireFiltered } from './row-window.ts'
 import type { CutSlice, EndedSlice } from './run-slice.ts'
 import { createCallMeter, type RunDeps, type Slice } from './slice-work.ts'
@@ -94,8 +94,7 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
       state = { ...addPage(state, slice, page, timeZone), readAt: new Date(clock.now()) }
       await loader.finish(async (trx) => {
         await saveOpenSlice(trx, place, upToNow())
-        const fields = presentFieldsEntry(trx, slice, soFar)
-        if (fields) await executeTogether(trx, [fields])
+        await rememberPresentFields(trx, slice, soFar)
       })
     }
     const hasMoved = async (): Promise<boolean> => !isLastPage(state, await read(state.pagesRead))

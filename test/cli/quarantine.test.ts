@@ -75,7 +75,7 @@ test('what is resolved is not shown', async () => {
   const origin = await keep('channel=9', ['7', '8'], 'bad')
   await resolveAbsent(database.db, origin, [{ raw: '8', reason: 'bad', path: '', headers: null }], {
     isDaily: false,
-  }).execute()
+  })
   expect((await run())[0]).toBe('visitors: 1 item of channel=9')
 })
 
