@@ -19,34 +19,22 @@ export interface Source {
  */
 export async function claimSource(db: Kysely<Database>, source: Source): Promise<void> {
   const { baseUrl, appId, timeZone } = source
-  const remembered = await db.transaction().execute(async (transaction) => {
-    // Waits for another first use to commit, by the index that allows one row.
-    const claim = await transaction
-      .insertInto('livehouse_ops.source')
-      .values({ base_url: baseUrl, app_id: appId, time_zone: timeZone })
-      .onConflict((conflict) => conflict.doNothing())
-      .returning(['base_url', 'app_id', 'time_zone'])
-      .executeTakeFirst()
-    if (claim !== undefined) return claim
-    if (appId !== null) {
-      await transaction
-        .updateTable('livehouse_ops.source')
-        .set({ app_id: appId })
-        .where('app_id', 'is', null)
-        .where('base_url', '=', baseUrl)
-        .where('time_zone', '=', timeZone)
-        .execute()
-    }
-    return transaction
-      .selectFrom('livehouse_ops.source')
-      .select(['base_url', 'app_id', 'time_zone'])
-      .executeTakeFirstOrThrow()
-  })
-  const differences = differencesBetween(
-    { baseUrl: remembered.base_url, appId: remembered.app_id, timeZone: remembered.time_zone },
-    source,
-  )
-  if (differences.length > 0) throw otherSource(differences)
+  // Waits for another first use to commit, by the index that allows one row.
+  await db
+    .insertInto('livehouse_ops.source')
+    .values({ base_url: baseUrl, app_id: appId, time_zone: timeZone })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+  if (appId !== null) {
+    await db
+      .updateTable('livehouse_ops.source')
+      .set({ app_id: appId })
+      .where('app_id', 'is', null)
+      .where('base_url', '=', baseUrl)
+      .where('time_zone', '=', timeZone)
+      .execute()
+  }
+  await checkSource(db, source)
 }
 
 /** The source that a database belongs to; undefined before its first use. */

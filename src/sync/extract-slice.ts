@@ -87,8 +87,7 @@ async function extractKeyed(
       ? rows.length
       : rows.filter((row) => liesWithin(row, stream.timeColumns, window, deps.timeZone)).length
   const keyOf = rowKey(stream)
-  // While page 1 is on its way.
-  const [suspects] = await Promise.all([readSuspects(slice, reading, deps), reading.firstPage()])
+  const suspects = await readSuspects(slice, reading, deps)
   let channelFacts: ChannelFacts | undefined
   let previous: WalkSummary | undefined
   const requireFields = openFieldCheck(slice, reading, deps)

@@ -28,20 +28,13 @@ export interface Landing {
   readonly hasNewHeaders: boolean
 }
 
-/** A slice when it has been read, and what is said of it. */
-export interface ReadSlice {
-  readonly extraction: Extraction
-  readonly verdict: HeldVerdict
-  readonly record: SliceRecord
-}
-
 /**
  * Ends a slice: in one transaction its last rows, what they say of the channel, the rows that are gone, and its entry in the
  * ledger. So coverage is never ahead of rows.
  */
 export async function landSlice(
   slice: Slice,
-  { extraction, verdict, record }: ReadSlice,
+  { extraction, verdict, record }: { extraction: Extraction; verdict: HeldVerdict; record: SliceRecord },
   deps: RunDeps,
   loader: BatchLoader,
 ): Promise<Landing> {

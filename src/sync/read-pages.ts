@@ -76,14 +76,8 @@ function isSamePage(a: Page, b: Page): boolean {
   return a.items.length > 0 && isDeepStrictEqual(a.items[0], b.items[0]) && isDeepStrictEqual(a.items, b.items)
 }
 
-interface Prefetcher {
-  /** The page of this number; asks ahead for those up to `lastPage`. Numbers must be taken in order. */
-  readonly take: (number: number, lastPage: number) => Promise<Page>
-  /** Ends what is still under way. */
-  readonly stop: () => Promise<void>
-}
-
-function prefetcher(reading: PageReading): Prefetcher {
+/** `take`: the page of this number, in order; asks ahead for those up to `lastPage`. `stop` ends what is still under way. */
+function prefetcher(reading: PageReading) {
   const leaving = new AbortController()
   const underway: Promise<Page>[] = []
   let context: CallContext | undefined
@@ -96,7 +90,7 @@ function prefetcher(reading: PageReading): Prefetcher {
     return page
   }
   return {
-    take: async (number, lastPage) => {
+    take: async (number: number, lastPage: number): Promise<Page> => {
       share ??= await reading.readAhead.begin(lastPage)
       const end = Math.min(lastPage, number + share.pages() - 1)
       for (let next = number + underway.length; next <= end; next++) underway.push(ask(next))
@@ -105,7 +99,7 @@ function prefetcher(reading: PageReading): Prefetcher {
       // Pages that have come are read one after the other: in between the places of others are to be filled again.
       return await page.finally(yieldToEventLoop)
     },
-    stop: async () => {
+    stop: async (): Promise<void> => {
       leaving.abort()
       share?.end()
       await Promise.allSettled(underway)
