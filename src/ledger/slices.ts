@@ -81,14 +81,11 @@ export async function hasLandedSince(
   since: Date,
 ): Promise<boolean> {
   const row = await db
-    .selectFrom('livehouse_ops.slices')
-    .select('slice_id')
+    .selectFrom('livehouse_ops.latest_readings')
+    .select('partition')
     .where('stream', '=', stream)
     .where('partition', '=', partition)
-    .where('status', '=', 'landed')
-    .where('reads', 'is', null)
-    .where('started_at', '>', since)
-    .limit(1)
+    .where('walked_at', '>', since)
     .executeTakeFirst()
   return row !== undefined
 }

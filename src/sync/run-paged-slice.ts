@@ -1,6 +1,6 @@
 import { describeList } from '../core/page.ts'
 import { hasCode, LivehouseError } from '../core/errors.ts'
-import type { Counts } from '../core/outcome.ts'
+import { addCounts, type Counts, noCounts } from '../core/outcome.ts'
 import { isGreen, partitionKey } from '../core/slice.ts'
 import { recordSlice, type SliceRecord } from '../ledger/slices.ts'
 import {
@@ -54,15 +54,8 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
   const begun = known.pagesRead > 0 ? known : { ...beginSlice(slice, startedAt), refused: known.refused }
   /** What has been committed. */
   let state: OpenSlice = begun
-  let received = 0
-  let quarantined = 0
-  let degraded = 0
-
-  const counts = (): Counts => {
-    const loaded = loader.counts()
-    const rejected = quarantined + loaded.quarantined
-    return { ...loaded, extracted: received, quarantined: rejected, degraded, ...meter.counts() }
-  }
+  let read: Counts = noCounts
+  const counts = (): Counts => ({ ...addCounts(loader.counts(), read), ...meter.counts() })
   /** With the calls of this run. */
   const upToNow = (): OpenSlice => {
     const { calls, retries } = meter.counts()
@@ -75,18 +68,17 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
   try {
     const reading = openReading(slice, deps, meter)
     const { pages, asked, readItem } = reading
-    const read = async (number: number, pageSize = pages.pageSize): Promise<ReadPage> => {
+    const readPage = async (number: number, pageSize = pages.pageSize): Promise<ReadPage> => {
       const page = await fetchNumbered({ ...pages, pageSize }, number)
       return { ...page, ...readPageRows(slice.stream, page, readItem) }
     }
     /** Keeps what cannot be read, and commits the rows together with how far the reading has come. */
     const commit = async (page: ReadPage): Promise<void> => {
-      received += page.items.length
-      quarantined += page.rejected.length
-      degraded += page.degraded
+      const { items, rejected, degraded, absentFields } = page
+      read = addCounts(read, { extracted: items.length, quarantined: rejected.length, degraded })
       if (asked) requireFiltered(describeList(pages.list), slice.stream, page.rows, asked, timeZone)
       await keepRejected(slice, page, deps)
-      const soFar = { received: page.items.length, rejected: page.rejected, absentFields: page.absentFields }
+      const soFar = { received: items.length, rejected, absentFields }
       requireReadable(soFar)
       await openFieldCheck(slice, reading, deps)(soFar)
       await loader.add(page.rows)
@@ -97,13 +89,13 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
         await rememberPresentFields(trx, slice, soFar)
       })
     }
-    const hasMoved = async (): Promise<boolean> => !isLastPage(state, await read(state.pagesRead))
+    const hasMoved = async (): Promise<boolean> => !isLastPage(state, await readPage(state.pagesRead))
     const readOn = async (): Promise<'more' | 'end' | 'moved'> => {
-      const page = await read(state.pagesRead + 1)
+      const page = await readPage(state.pagesRead + 1)
       if (state.pagesRead === 0) state = { ...state, covers: reading.covers() }
       if (page.items.length === 0) return 'end'
       if (state.pagesRead > 0 && isLastPage(state, page)) {
-        const meaning = await judgeRepeatedPage(state, page, read)
+        const meaning = await judgeRepeatedPage(state, page, readPage)
         if (meaning === 'ignored') throw pageIgnored(pages, page, state.pagesRead + 1, state.pagesRead)
         return meaning
       }
