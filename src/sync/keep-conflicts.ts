@@ -64,6 +64,6 @@ function differs(row: Row, otherRow: Row, name: string, { columns }: Stream, { t
 /** What came of the row, as JSON text by column: the same for the same row, whichever version found the conflict. */
 function itemOf(row: Row, { columns }: Stream): string {
   const names = Object.keys(columns).filter((name) => columns[name]?.source.kind === 'field')
-  const values = [...names, 'extra'].flatMap((name) => (row[name] == null ? [] : [[name, row[name]]]))
+  const values = [...names, 'extra'].flatMap((name) => ((row[name] ?? null) === null ? [] : [[name, row[name]]]))
   return jsonText(Object.fromEntries(values))
 }

@@ -22,9 +22,8 @@ export async function rememberPresentFields(
 type ReadSoFar = Pick<WalkSummary, 'received' | 'absentFields'>
 
 /**
- * Opens what refuses a reading in which a field is missing that was there before: what is known would be overwritten with nothing.
- * It is asked before rows are written, with what has come so far.
- * @returns throws LivehouseError `interface.changed`
+ * @returns what refuses, before rows are written, a reading in which a field is missing that was there before: what is known would be
+ * overwritten with nothing. Throws LivehouseError `interface.changed`
  */
 export function openFieldCheck(
   { stream, partition }: Slice,
