@@ -186,6 +186,6 @@ export async function readCallBudget(
     const spentAt = ofDay.find(({ spent_at }) => spent_at !== null)?.spent_at ?? null
     return { serviceDay, scope: name, used, left: spentAt === null ? Math.max(0, v1Budget - used) : 0, spentAt }
   })
-  const scopes = days.map(({ serviceDay: _, ...scope }) => scope)
+  const scopes = days.map(({ scope, used, left, spentAt }) => ({ scope, used, left, spentAt }))
   return { serviceDay: days[0]?.serviceDay ?? today, budget: v1Budget, scope: v1BudgetScope, scopes }
 }

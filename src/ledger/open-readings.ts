@@ -67,7 +67,7 @@ export async function readOpenReadings(db: Kysely<Database>, most: number, chann
       .limit(most)
       .execute()
     openCounts[kind] = Number(rows[0]?.count ?? 0)
-    open.push(...rows.map(({ count: _, ...row }) => toReading(row)))
+    open.push(...rows.map(toReading))
   }
   // Where all are listed, they need not be counted by the database.
   const listed = open.filter(({ kind }) => kind === 'problem')
@@ -139,6 +139,9 @@ function selectOpen(db: Kysely<Database>) {
 
 type OpenRow = Awaited<ReturnType<ReturnType<typeof selectOpen>['execute']>>[number]
 
-function toReading({ reads, missing_rows, ...row }: OpenRow): OpenReading {
-  return { ...row, window: parseRange(reads), missingRows: missing_rows === null ? null : Number(missing_rows) }
+function toReading(row: OpenRow): OpenReading {
+  const { kind, stream, partition, channelId, proof, reason, at, sliceId, acceptanceId } = row
+  const missingRows = row.missing_rows === null ? null : Number(row.missing_rows)
+  const window = parseRange(row.reads)
+  return { kind, stream, partition, channelId, window, proof, reason, at, missingRows, sliceId, acceptanceId }
 }

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Row, textOf } from '../core/column.ts'
 import { hasCode } from '../core/errors.ts'
-import { isSameJson } from '../core/json-text.ts'
 import { describeList, type Page } from '../core/page.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
@@ -122,7 +121,7 @@ async function cutByLook(
   if (far === undefined || far.items.length === 0) return undefined
   // Past the end some services give the last page again: then it says nothing.
   const farther = await lookAt(pages, number + 1)
-  if (farther !== undefined && isSameJson(farther.items, far.items)) return undefined
+  if (farther !== undefined && isDeepStrictEqual(farther.items, far.items)) return undefined
   const times = timesOf(far)
   if (times.length === 0) return toSlices(slice, cutWindow(window, 2))
   const at = floorToMinute(quantile(times, 0.5))

@@ -144,7 +144,8 @@ async function lookBehind(
   const { items } = page
   const rows = pages.flatMap((each) => each.items)
   // Some rows of it may be hidden; it ends with the last one.
-  const isEnd = items.length > 0 && items.length <= look.ifEnd.length && isDeepStrictEqual(items, rows.slice(-items.length))
+  const isEnd =
+    items.length > 0 && items.length <= look.ifEnd.length && isDeepStrictEqual(items, rows.slice(-items.length))
   if (isRefused) return isEnd && (await isRefusedAgain(reading, pages)) ? 'end' : 'unknown'
   const isFirst = items.length >= look.pageSize && isDeepStrictEqual(items, rows.slice(0, items.length))
   if (isDeepStrictEqual(items, look.ifMore)) {

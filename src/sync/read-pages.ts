@@ -96,8 +96,12 @@ function prefetcher(reading: PageReading) {
       for (let next = number + underway.length; next <= end; next++) underway.push(ask(next))
       const page = underway.shift()
       assert(page !== undefined)
-      // Pages that have come are read one after the other: in between the places of others are to be filled again.
-      return await page.finally(yieldToEventLoop)
+      try {
+        return await page
+      } finally {
+        // Pages that have come are read one after the other: in between the places of others are to be filled again.
+        await yieldToEventLoop()
+      }
     },
     stop: async (): Promise<void> => {
       leaving.abort()

@@ -147,6 +147,6 @@ test('a record whose id version 2 has for another stays, and one that turns out 
   await keep('watch_records_v1', 'channel=9', [record({ user_id: 'u3' }), record({ nick: 'A' })])
   expect((await retry()).streams.get('watch_records_v1')).toMatchObject({ extracted: 3, updated: 0, unchanged: 3 })
   const { rows } = await sql<{ raw: string }>`
-    select raw from livehouse_ops.quarantine where resolved_at is null order by raw`.execute(db)
-  expect(rows.map(({ raw }) => JSON.parse(raw).user_id)).toEqual(['u2', 'u3'])
+    select raw from livehouse_ops.quarantine where resolved_at is null`.execute(db)
+  expect(new Set(rows.map(({ raw }) => JSON.parse(raw).user_id))).toEqual(new Set(['u2', 'u3']))
 })
