@@ -78,3 +78,32 @@ export async function finishRun(db: Kysely<Database>, runId: string, run: EndedR
     .where('run_id', '=', runId)
     .execute()
 }
+
+/** How far a run has come with one stream. */
+export interface SavedProgress {
+  readonly rows: number
+  /** Slices, or the partitions that workers have; planned so far. */
+  readonly parts: number
+  readonly endedParts: number
+  /** From 0 to 1, by pages as far as these are known. */
+  readonly share: number
+}
+
+/** Writes down how far a run has come, by stream, for those who look from other processes. */
+export async function saveProgress(
+  db: Kysely<Database>,
+  runId: string,
+  progress: Readonly<Record<string, SavedProgress>>,
+): Promise<void> {
+  await db
+    .updateTable('livehouse_ops.runs')
+    .set({ progress: JSON.stringify(progress) })
+    .where('run_id', '=', runId)
+    .execute()
+}
+
+/** Every command that a run is on record of, in order. */
+export async function readCommands(db: Kysely<Database>): Promise<readonly string[]> {
+  const rows = await db.selectFrom('livehouse_ops.runs').select('command').distinct().orderBy('command').execute()
+  return rows.map(({ command }) => command)
+}
