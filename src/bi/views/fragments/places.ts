@@ -1,39 +1,28 @@
-/** Whose address is the city itself. */
-const municipalities = ['北京', '天津', '上海', '重庆', '香港', '澳门'] as const
+/** What the list of places has for each head of an address, asked for once a query. */
+const placesBy = (column: string) =>
+  `(select jsonb_object_agg(k.head, k.${column}) from livehouse_ops.places k where k.${column} is not null)`
 
-/** By their first two characters, and the two of three characters. */
-const provinces =
-  '河北 山西 辽宁 吉林 江苏 浙江 安徽 福建 江西 山东 河南 湖北 湖南 广东 广西 海南 四川 贵州 云南 西藏 陕西 甘肃 青海 宁夏 新疆 台湾'.split(
-    ' ',
-  )
-const longProvinces = ['内蒙古', '黑龙江'] as const
+const SUFFIX = '(?:维吾尔自治区|壮族自治区|回族自治区|自治区|特别行政区|省|市)'
 
-const COUNTRY = '中国'
-const SUFFIX = '(?:维吾尔自治区|壮族自治区|回族自治区|自治区|特别行政区|省|市)?'
-
-/** The province at the head of an address that has no separators, in its short form (浙江, 内蒙古); NULL elsewhere. Without a regular expression: millions of rows. */
+/**
+ * The province at the head of an address, or behind 中国, in its short form (浙江, 内蒙古); NULL where the list of places has
+ * none. Without a regular expression: millions of rows.
+ */
 export function province(address: string): string {
   const atHeadOf = (text: string) =>
-    `when left(${text}, 2) in (${quoted([...municipalities, ...provinces])}) then left(${text}, 2) ` +
-    `when left(${text}, 3) in (${quoted(longProvinces)}) then left(${text}, 3) `
-  const afterCountry = `substr(${address}, ${COUNTRY.length + 1})`
-  return `case ${atHeadOf(address)}when left(${address}, 2) = '${COUNTRY}' then case ${atHeadOf(afterCountry)}end end`
+    [2, 3].map((length) => `${placesBy('province')} ->> left(${text}, ${length})`).join(', ')
+  const behindCountry = `case when left(${address}, 2) = '中国' then coalesce(${atHeadOf(`substr(${address}, 3)`)}) end`
+  return `coalesce(${atHeadOf(address)}, ${behindCountry})`
 }
 
 /**
- * The city behind the province: up to 市, 自治州, 地区 or 盟, or all that is left where it is at most five characters long. A
- * municipality is its own city. NULL where it cannot be told.
+ * The city at the head of an address, behind its province, as the list of places has it (杭州, 大理白族自治州); a municipality
+ * is its own city. NULL where the list has none: nothing that somebody may have typed comes through.
  */
 export function city(address: string): string {
-  const all = [...municipalities, ...provinces, ...longProvinces].join('|')
-  const rest = `regexp_replace(${address}, '^(?:${COUNTRY})?(?:${all})${SUFFIX}', '')`
-  return (
-    `case when ${province(address)} in (${quoted(municipalities)}) then ${province(address)} ` +
-    `when ${province(address)} is not null then coalesce(substring(${rest} from '^(.{1,10}?)市'), ` +
-    `substring(${rest} from '^.{1,12}?(?:自治州|地区|盟)'), substring(${rest} from '^.{1,5}$')) end`
-  )
-}
-
-function quoted(words: readonly string[]): string {
-  return words.map((word) => `'${word}'`).join(', ')
+  const joined = `translate(${address}, ' -,，、/|·', '')`
+  const text = `regexp_replace(regexp_replace(${joined}, '^中国', ''), '^(..|...)${SUFFIX}', E'\\\\1')`
+  // Province and city have four to seven characters, a municipality has two. The longest first.
+  const heads = [7, 6, 5, 4, 2].map((length) => `${placesBy('city')} ->> left(t.text, ${length})`)
+  return `(select coalesce(${heads.join(', ')}) from (select ${text} as text offset 0) t)`
 }
