@@ -53,7 +53,8 @@ export function createFormView(view: string, form: Form, timeZone: string): stri
   const place = `c.channel_id = ${quoteText(channelId)} and c.question_id = ${quoteText(questionId)}`
   const answers = questions.map((question, index) => {
     const [header, at] = [question === null ? 'null' : quoteText(question), `[${index + 1}]`]
-    const isCleared = `exists (select from livehouse_ops.cleared_questions c where ${place} and c.question = coalesce(${header}, ''))`
+    const isCleared = `exists (select from livehouse_ops.cleared_questions c
+      where ${place} and c.question_no = ${index + 1} and c.question = coalesce(${header}, ''))`
     const answer = masked('answers', `x.answers${at}`, isCleared)
     return `case when x.questions${at} is not distinct from ${header} then ${answer} end as ${quoteName(names[index] ?? '')}`
   })

@@ -34,8 +34,8 @@ export const forms = defineCommand(
 livehouse_forms, a row a signup and a column a question, named after its header: letters and digits of any language, at most 63
 bytes, numbered where two are alike; the whole header is the column's comment. When the headers change, the view follows.
 
-Answers are masked for the role livehouse_analyst unless the question is cleared. A question is cleared by its header: when that
-changes, its answers are masked again. Asks the database alone.`,
+Answers are masked for the role livehouse_analyst unless the question is cleared. A question is cleared by its number and header:
+when either changes, its answers are masked again. Asks the database alone.`,
     actions,
     defaultAction: 'list',
     words: '[QUESTION_ID] [QUESTION_NO]…',
@@ -117,8 +117,7 @@ async function act({ signal, remark }: CliContext, db: Kysely<Database>, asked: 
           'forms',
           `there is no question ${surplus.join(', ')}: questionnaire ${form.questionId} has ${form.questions.length}`,
         )
-      const headers = asked.numbers.map((number) => form.questions[number - 1] ?? '')
-      await setCleared(db, form, headers, !asked.isUndone)
+      await setCleared(db, form, asked.numbers, !asked.isUndone)
       break
     }
   }
@@ -162,25 +161,19 @@ function describeForms(forms: readonly KnownForm[]): string[] {
     form.hasHeaders ? form.questions.length : '–',
     form.signupCount,
     form.view === null ? '–' : `${FORMS_SCHEMA}.${form.view}`,
-    clearedNumbers(form).join(', ') || '–',
+    form.cleared.join(', ') || '–',
   ])
   return formatTable(['channel', 'questionnaire', 'name', 'questions', 'signups', 'view', 'cleared'], rows)
 }
 
 /** The questions of one questionnaire, a line each. */
 function describeQuestions(form: KnownForm): string[] {
-  const cleared = new Set(clearedNumbers(form))
   const names = formColumnNames(form.questions)
   const rows = form.questions.map((question, index) => [
     index + 1,
     names[index],
-    cleared.has(index + 1) ? 'cleared' : 'masked',
+    form.cleared.includes(index + 1) ? 'cleared' : 'masked',
     question,
   ])
   return [...describeForms([form]), '', ...formatTable(['no', 'column', 'answers', 'question'], rows)]
-}
-
-/** Numbers of the questions that are cleared, as the headers stand now. */
-function clearedNumbers({ questions, cleared }: KnownForm): readonly number[] {
-  return questions.flatMap((question, index) => (cleared.includes(question ?? '') ? [index + 1] : []))
 }

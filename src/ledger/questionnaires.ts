@@ -105,18 +105,23 @@ export async function removePublishedForm(
   })
 }
 
-/** Lets every analyst see the answers to these questions, or no longer. @param headers of the questions, empty for none */
+/**
+ * Lets every analyst see the answers to these questions, or no longer. @param numbers of its questions, from 1, as they
+ * stand now
+ */
 export async function setCleared(
   db: Kysely<Database>,
-  { channelId, questionId }: FormId,
-  headers: readonly string[],
+  { channelId, questionId, questions }: FormId & { readonly questions: readonly (string | null)[] },
+  numbers: readonly number[],
   isCleared: boolean,
 ): Promise<void> {
   if (isCleared) {
-    await sql`insert into livehouse_ops.cleared_questions (channel_id, question_id, question)
-      select ${channelId}, ${questionId}, h from unnest(${headers}::text[]) h on conflict do nothing`.execute(db)
+    const headers = numbers.map((number) => questions[number - 1] ?? '')
+    await sql`insert into livehouse_ops.cleared_questions (channel_id, question_id, question_no, question)
+      select distinct ${channelId}, ${questionId}, q.no, q.header from unnest(${numbers}::smallint[], ${headers}::text[]) q (no, header)
+      on conflict (channel_id, question_id, question_no) do update set question = excluded.question`.execute(db)
   } else {
     await sql`delete from livehouse_ops.cleared_questions where channel_id = ${channelId} and question_id = ${questionId}
-      and question = any (${headers}::text[])`.execute(db)
+      and question_no = any (${numbers}::smallint[])`.execute(db)
   }
 }

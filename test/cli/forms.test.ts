@@ -75,7 +75,7 @@ test('headers of every kind become columns, masked for analysts, whole in the co
     '电话_2',
     'question_5',
     'zone',
-    'select_',
+    'select',
     '问'.repeat(21),
     `${'问'.repeat(20)}_2`,
   ])
@@ -117,6 +117,20 @@ test('a question that is cleared is seen by analysts at once, in every view, unt
   await run('clear', 'q', '1', '2')
   await setHeaders(database.db, '9', 'q', ['城市', '其他'])
   expect((await run('list', 'q')).printed.join('\n')).toMatch(/^ *1 +城市 +cleared +城市\n *2 +其他 +masked +其他$/m)
+})
+
+test('clearing a question clears none that has the same header', async () => {
+  await using database = await createTestDatabase()
+  await addForm(database, '9', 'q', ['姓名', '姓名', ''])
+  const run = verbOn(database)
+  await run('publish', 'q')
+  expect((await run('clear', 'q', '1')).printed.join('\n')).toMatch(/^ *1 .*cleared.*\n *2 .*masked.*\n *3 .*masked/m)
+  await using analyst = await openAs('livehouse_analyst', database)
+  const read = async (query: string) => (await sql.raw(query).execute(analyst.db)).rows
+  expect(await read(`select answer from livehouse_bi.fct_signup_answer where answer <> '***'`)).toEqual([
+    { answer: 'answer 1' },
+  ])
+  expect(await read('select 姓名, 姓名_2 from livehouse_forms.form_q')).toEqual([{ 姓名: 'answer 1', 姓名_2: '***' }])
 })
 
 test('after a sync that brings other headers the view has them, with the answers', async () => {

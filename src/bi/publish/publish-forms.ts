@@ -77,8 +77,8 @@ export interface KnownForm extends Form {
   readonly fingerprint: string | null
   /** Whether that view is there. */
   readonly isMade: boolean
-  /** Headers of questions whose answers every analyst may see; empty for one without a header. */
-  readonly cleared: readonly string[]
+  /** Numbers of the questions whose answers every analyst may see, as the headers stand now. */
+  readonly cleared: readonly number[]
   readonly signupCount: number
 }
 
@@ -89,18 +89,20 @@ export async function readForms(db: Kysely<Database>, { isCounted = false } = {}
   const { rows } = await sql<KnownForm>`
     select q.channel_id as "channelId", q.question_id as "questionId", q.name as title, p.view_name as view, p.fingerprint,
       h.title is not null as "hasHeaders",
-      array(
-        select case jsonb_typeof(t.header) when 'null' then null when 'string' then nullif(t.header #>> '{}', '') else t.header::text end
-        from jsonb_array_elements(h.title) with ordinality t (header, no)
-        where t.no > 3 and t.no < jsonb_array_length(h.title) order by t.no
-      ) as questions,
+      t.questions,
       to_regclass('livehouse_forms.' || quote_ident(p.view_name)) is not null as "isMade",
-      array(select c.question from livehouse_ops.cleared_questions c
-        where c.channel_id = q.channel_id and c.question_id = q.question_id order by 1) as cleared,
+      array(select c.question_no from livehouse_ops.cleared_questions c
+        where c.channel_id = q.channel_id and c.question_id = q.question_id
+          and c.question = coalesce(t.questions[c.question_no], '') order by 1) as cleared,
       ${isCounted ? count : sql`0`} as "signupCount"
     from livehouse.questionnaires q
       left join livehouse_ops.published_forms p on p.channel_id = q.channel_id and p.question_id = q.question_id
       left join livehouse_ops.headers h on h.partition = 'channel=' || q.channel_id || '/question=' || q.question_id
+      cross join lateral (select array(
+        select case jsonb_typeof(e.header) when 'null' then null when 'string' then nullif(e.header #>> '{}', '') else e.header::text end
+        from jsonb_array_elements(h.title) with ordinality e (header, no)
+        where e.no > 3 and e.no < jsonb_array_length(h.title) order by e.no
+      )) t (questions)
     order by q.channel_id, q.created_at, q.question_id`.execute(db)
   return rows
 }

@@ -37,11 +37,11 @@ export function answerText(sql: string, en: string, zh: string): BiColumn {
   }
 }
 
-/** A question is cleared by its header: when the operator changes it, its answers are hidden again. */
+/** A question is cleared by its number and header: when either changes, its answers are hidden again. */
 export const answersFrom = `from livehouse.signup_answers a
   join livehouse.signups u on u.channel_id = a.channel_id and u.question_id = a.question_id and u.signup_key = a.signup_key
   left join livehouse_ops.cleared_questions c on c.channel_id = a.channel_id and c.question_id = a.question_id
-    and c.question = coalesce(a.question, '')
+    and c.question_no = a.question_no and c.question = coalesce(a.question, '')
   ${joinViewer('u', 'user_id')}`
 
 export const fctSignupAnswer: BiView = {
