@@ -118,7 +118,7 @@ const rules: Rules = {
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. */
 const budgets: Readonly<Record<string, number>> = {
   app: 1850,
-  bi: 2750,
+  bi: 3500,
   cli: 5050,
   config: 650,
   core: 1250,
@@ -136,7 +136,7 @@ const budgets: Readonly<Record<string, number>> = {
   '': 400,
 }
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 35_500, test: 24_550 }
+const MOST_LINES = { src: 35_500, test: 24_750 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -8,6 +8,7 @@ import type { RunOutcome } from '../core/outcome.ts'
 import { type Partition, partitionKey } from '../core/slice.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
 import { DAY, formatWallDate, MINUTE, openWallClock, type WallTime } from '../core/wall-clock.ts'
+import { groupPersons } from '../bi/publish/group-persons.ts'
 import { publishForms } from '../bi/publish/publish-forms.ts'
 import type { Database } from '../store/database.ts'
 import { limitLoads } from '../sync/batch-loader.ts'
@@ -93,6 +94,7 @@ export async function runExtraction(context: AppContext, request: ExtractionRequ
     await mergeSlices(db, now)
     await pruneSlices(db, now)
     await pruneRecords(db, now)
+    await groupPersons(db)
     // The views of questionnaires follow headers that have changed, unless commands may not change the schema.
     const forms = settings.database.isAutoMigrated ? await publishForms(db, signal) : { notices: [] }
     for (const notice of forms.notices) context.log.warn('forms.blocked', { notice })

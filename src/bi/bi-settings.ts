@@ -4,9 +4,11 @@ import type { Language } from './view-statements.ts'
 /** What an operator wants the views to show; undefined leaves it as the database has it. */
 export interface BiSettings {
   /** ISO 4217. */
-  readonly currency: string | undefined
+  readonly currency?: string | undefined
   /** Empty: nothing is masked. */
-  readonly masked: readonly PersonalData[] | undefined
+  readonly masked?: readonly PersonalData[] | undefined
   /** Of the comments in the database. */
   readonly language?: Language | undefined
+  /** Ids and phones that stand for none and put nobody together, without blanks and in lower case. */
+  readonly ignoredIds?: readonly string[] | undefined
 }

@@ -21,9 +21,11 @@ export interface Form {
   readonly questions: readonly (string | null)[]
 }
 
-/** Numbers of questions are those of `fct_signup_answer`; counts stand there. */
+/**
+ * Numbers of questions are those of `fct_signup_answer`; counts stand there, and of one channel all or none are tests.
+ */
 const fixedColumns: Readonly<Record<string, BiColumn>> = Object.fromEntries(
-  Object.entries(fctSignup.columns).filter(([name]) => !['question_count', 'answer_count'].includes(name)),
+  Object.entries(fctSignup.columns).filter(([name]) => !['question_count', 'answer_count', 'is_test'].includes(name)),
 )
 
 /** The column of each question: safe, unique, and beside those that every form has. */

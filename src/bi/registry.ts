@@ -15,8 +15,9 @@ import { fctSignupChoice } from './views/fct-signup-choice.ts'
 import { fctViewerDay } from './views/fct-viewer-day.ts'
 import { fctWatch } from './views/fct-watch.ts'
 import { freshness } from './views/freshness.ts'
+import { identityConflicts } from './views/identity-conflicts.ts'
 import { reconciliation } from './views/reconciliation.ts'
-import { viewerFunnel } from './views/viewer-funnel.ts'
+import { viewerFunnel, viewerFunnelMonth } from './views/viewer-funnel.ts'
 
 /** Every view of `livehouse_bi`, in an order in which they can be made. */
 export const biViews: readonly BiView[] = [
@@ -36,6 +37,8 @@ export const biViews: readonly BiView[] = [
   fctAudienceMinute,
   dailyChannel,
   viewerFunnel,
+  viewerFunnelMonth,
+  identityConflicts,
   freshness,
   reconciliation,
 ]

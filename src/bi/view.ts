@@ -1,7 +1,17 @@
 import type { Words } from '../core/column.ts'
 
 /** What counts as personal, or may be declared so: a reader without the role `livehouse_pii` sees it masked. */
-export type PersonalData = 'phone' | 'ip' | 'open_id' | 'nickname' | 'address' | 'answers' | 'assign_id' | 'outer_id'
+export type PersonalData =
+  | 'phone'
+  | 'ip'
+  | 'open_id'
+  | 'nickname'
+  | 'address'
+  | 'answers'
+  | 'assign_id'
+  | 'outer_id'
+  | 'access_source'
+  | 'username'
 
 /** As Postgres writes the types of the columns. */
 export type BiType =

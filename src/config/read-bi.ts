@@ -5,13 +5,15 @@ import type { Language } from '../bi/view-statements.ts'
 import { readLanguage, show } from './values.ts'
 import type { SettingSource } from './setting-source.ts'
 
-/** The currency of gifts, the list of what is masked and the language of the comments; undefined where none is set. */
+/** What the analysts' views show; undefined where nothing of it is set. */
 export function readBi(source: SettingSource): BiSettings | undefined {
-  const currency = readCurrency(source)
-  const masked = readMask(source)
-  const language = readCommentLanguage(source)
-  const isGiven = currency !== undefined || masked !== undefined || language !== undefined
-  return isGiven ? { currency, masked, ...(language && { language }) } : undefined
+  const settings = {
+    currency: readCurrency(source),
+    masked: readMask(source),
+    language: readCommentLanguage(source),
+    ignoredIds: readIgnoredIds(source),
+  }
+  return Object.values(settings).some((value) => value !== undefined) ? settings : undefined
 }
 
 /** `LIVEHOUSE_LANG` as the database knows it. */
@@ -40,4 +42,11 @@ function readMask(source: SettingSource): readonly PersonalData[] | undefined {
     )
   }
   return known
+}
+
+/** As ids are compared: without blanks and in lower case. */
+function readIgnoredIds(source: SettingSource): readonly string[] | undefined {
+  const given = source.value('LIVEHOUSE_IGNORED_IDS')
+  if (given === undefined) return undefined
+  return given.split(',').map((id) => id.replaceAll(/\s/g, '').toLowerCase())
 }

@@ -8,7 +8,11 @@ test.each([
     { LIVEHOUSE_CURRENCY: 'CNY', LIVEHOUSE_MASK: 'none' },
     { currency: 'CNY', masked: [] },
   ],
-  [{ LIVEHOUSE_MASK: ' outer_id, phone' }, { currency: undefined, masked: ['phone', 'outer_id'] }],
+  [{ LIVEHOUSE_MASK: ' outer_id, phone' }, { masked: ['phone', 'outer_id'] }],
+  [
+    { LIVEHOUSE_IGNORED_IDS: 'N / A, 0', LIVEHOUSE_BROADCAST_GAP: '5' },
+    { ignoredIds: ['n/a', '0'], broadcastGapMinutes: 5 },
+  ],
 ])('%j is read', (values, expected) => {
   const source = createSettingSource(values)
   expect(readBi(source)).toEqual(expected)
@@ -16,11 +20,16 @@ test.each([
 })
 
 test('what is wrong is named with what it should be', () => {
-  const source = createSettingSource({ LIVEHOUSE_CURRENCY: 'yuan', LIVEHOUSE_MASK: 'phone,mail,' })
+  const source = createSettingSource({
+    LIVEHOUSE_CURRENCY: 'yuan',
+    LIVEHOUSE_MASK: 'phone,mail,',
+    LIVEHOUSE_BROADCAST_MIN: '0',
+  })
   readBi(source)
   expect(source.problems()).toEqual([
     expect.stringMatching(/^LIVEHOUSE_CURRENCY is "yuan"; it should be .* such as CNY$/),
     expect.stringMatching(/^LIVEHOUSE_MASK names "mail"; it should be none, or of phone, ip, .*, outer_id/),
     expect.stringMatching(/^LIVEHOUSE_MASK names ""; /),
+    expect.stringMatching(/^LIVEHOUSE_BROADCAST_MIN is "0"; it should be a number of minutes, 1 to 9999$/),
   ])
 })

@@ -227,8 +227,10 @@ test('answers of a cleared question are shown, until the operator gives it anoth
   }
   expect(await shown()).toEqual([])
   const where = sql`question_no = 3 and question is not null and answer is not null`
-  await sql`insert into livehouse_ops.cleared_questions (channel_id, question_id, question)
-    select channel_id, question_id, question from livehouse.signup_answers where ${where} limit 1`.execute(db)
+  await sql`insert into livehouse_ops.cleared_questions (channel_id, question_id, question_no, question)
+    select channel_id, question_id, question_no, question from livehouse.signup_answers where ${where} limit 1`.execute(
+    db,
+  )
   expect(await shown()).toEqual([{ question_no: 3 }])
   await sql`update livehouse.signup_answers set question = 'another' where ${where}`.execute(db)
   expect(await shown()).toEqual([])

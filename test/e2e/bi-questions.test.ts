@@ -24,8 +24,8 @@ test('each question of a manager has the answer that the truth of the service gi
   const { db } = pipeline.database
   expect(await pipeline.sync()).toMatchObject({ status: 'ok' })
   await publishBi(db, { settings: { currency: 'CNY', masked: undefined } })
-  await sql`insert into livehouse_ops.cleared_questions (channel_id, question_id, question)
-    select distinct channel_id, question_id, question from livehouse.signup_answers where question = ${CLEARED}`.execute(
+  await sql`insert into livehouse_ops.cleared_questions (channel_id, question_id, question_no, question)
+    select distinct channel_id, question_id, question_no, question from livehouse.signup_answers where question = ${CLEARED}`.execute(
     db,
   )
   const facts = readTruthFacts(pipeline.emulator.truth())

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { biViews } from '../../src/bi/registry.ts'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
+import { groupPersons } from '../../src/bi/publish/group-persons.ts'
 import { publishBi } from '../../src/bi/publish/publish-bi.ts'
 import type { Database } from '../../src/store/database.ts'
 import { forgetCoverage } from '../../src/ledger/coverage.ts'
@@ -141,6 +142,7 @@ test('a gift that names a phone alone belongs to the viewer or the person who ha
     ('8', 'd', 'two', '13000000003', 1), ('8', 'e', 'three', '13000000003', 1), ('9', 'f', 'four', '13000000004', 1), ('8', 'g', null, '130****0005', 1)`.execute(
     db,
   )
+  await groupPersons(db)
   const phones = ['13000000001', '13000000002', '13000000003', '13000000004', '130****0005', null]
   for (const [index, phone] of phones.entries()) {
     await sql`insert into livehouse.gifts (channel_id, gift_type, gift_key, given_at, phone, occurrence, run_id) values ('8', 'prop', ${index}, now(), ${phone}, 1, 1)`.execute(
@@ -153,7 +155,7 @@ test('a gift that names a phone alone belongs to the viewer or the person who ha
   expect(rows).toEqual([
     { viewer_key: '8:a', person: expect.stringMatching(/^phone:\w{6}$/), match_basis: 'phone' },
     { viewer_key: null, person: 'outer_id:one', match_basis: 'phone_person' },
-    { viewer_key: null, person: null, match_basis: 'none' },
+    { viewer_key: null, person: 'outer_id:thr', match_basis: 'phone_person' },
     { viewer_key: null, person: 'outer_id:fou', match_basis: 'phone_person' },
     { viewer_key: null, person: null, match_basis: 'none' },
     { viewer_key: null, person: null, match_basis: 'none' },
@@ -167,14 +169,23 @@ test("a manager's usage tells how much it grew, and over how many days", async (
     db,
   )
   const rows =
-    await read(`select day::text, watch_minutes_delta::integer as delta, days_since_previous as days, is_gap, is_complete, is_unlimited, limit_unit
+    await read(`select day::text, watch_minutes_delta::integer as delta, days_since_previous as days, is_gap, is_complete, is_reset, is_unlimited, limit_unit
     from livehouse_bi.fct_manager_usage order by day`)
-  const minutes = { limit_unit: 'minutes' }
+  const minutes = { limit_unit: 'minutes', is_reset: false }
   expect(rows).toEqual([
     { day: '2026-11-01', delta: null, days: null, is_gap: false, is_complete: false, is_unlimited: true, ...minutes },
     { day: '2026-11-02', delta: 30, days: 1, is_gap: false, is_complete: true, is_unlimited: true, ...minutes },
     { day: '2026-11-05', delta: 30, days: 3, is_gap: true, is_complete: false, is_unlimited: true, ...minutes },
-    { day: '2026-11-06', delta: -150, days: 1, is_gap: false, is_complete: true, is_unlimited: false, ...minutes },
+    {
+      day: '2026-11-06',
+      delta: 10,
+      days: 1,
+      is_gap: false,
+      is_complete: true,
+      is_unlimited: false,
+      ...minutes,
+      is_reset: true,
+    },
   ])
 })
 
@@ -193,6 +204,9 @@ test('a step of the funnel has no number of viewers where fewer than 80 % of its
   await sql`insert into livehouse.channels (channel_id, run_id) values ('7', 1)`.execute(db)
   await sql`insert into livehouse.gifts (channel_id, gift_type, gift_key, given_at, visitor_id, occurrence, run_id)
     select '7', 'prop', number, now(), case when number < 8 then 'giver ' || number % 4 end, 1, 1 from generate_series(0, 9) number`.execute(
+    db,
+  )
+  await sql`insert into livehouse.visitors (channel_id, user_id, run_id) select '7', 'giver ' || n, 1 from generate_series(0, 3) n`.execute(
     db,
   )
   const givers = async () =>

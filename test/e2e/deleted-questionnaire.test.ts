@@ -21,7 +21,8 @@ async function look({ database, clock, run }: TestAccount) {
     select channel_id as channel, (${new Date(clock.nowMs)}::timestamptz at time zone 'Asia/Shanghai')::date - complete_through as days
     from livehouse_bi.freshness where stream = 'signups' order by channel_id`.execute(database.db)
   const { rows: incomplete } = await sql<{ day: string }>`
-    select distinct channel_id, day::text from livehouse_bi.daily_channel where not is_signup_complete`.execute(
+    select distinct channel_id, day::text from livehouse_bi.daily_channel
+    where not is_signup_complete and day < (${new Date(clock.nowMs)}::timestamptz at time zone 'Asia/Shanghai')::date`.execute(
     database.db,
   )
   return {

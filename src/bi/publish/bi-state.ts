@@ -44,10 +44,15 @@ export async function readBiState(db: Kysely<Database>): Promise<BiState> {
 
 /** Keeps what an operator wants the views to show; a mask or a currency holds at once, as the views ask for them. What is not given stays. */
 export async function writeBiSettings(db: Kysely<Database>, settings: BiSettings): Promise<void> {
-  const { currency = null, masked = null, language = null } = settings
-  await sql`
-    update livehouse_ops.bi_settings b set currency = n.currency, masked = n.masked, language = n.language
-    from (select coalesce(${currency}::text, currency) as currency, coalesce(${masked}::text[], masked) as masked,
-      coalesce(${language}::text, language) as language from livehouse_ops.bi_settings) n
-    where (b.currency, b.masked, b.language) is distinct from (n.currency, n.masked, n.language)`.execute(db)
+  const columns = {
+    currency: settings.currency,
+    masked: settings.masked,
+    language: settings.language,
+    ignored_ids: settings.ignoredIds,
+  }
+  const given = Object.entries(columns).filter(([, value]) => value !== undefined)
+  if (given.length === 0) return
+  const written = given.map(([name, value]) => sql`${sql.ref(name)} = ${value}`)
+  const differs = given.map(([name, value]) => sql`${sql.ref(name)} is distinct from ${value}`)
+  await sql`update livehouse_ops.bi_settings set ${sql.join(written)} where ${sql.join(differs, sql` or `)}`.execute(db)
 }

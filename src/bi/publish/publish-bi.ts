@@ -4,6 +4,7 @@ import type { BiSettings } from '../bi-settings.ts'
 import { type Language, roles, SCHEMA } from '../view-statements.ts'
 import { applyPlan } from './apply-plan.ts'
 import { type BiState, readBiState, writeBiSettings } from './bi-state.ts'
+import { groupPersons } from './group-persons.ts'
 import { emptyBiState, planPublication } from './plan-publication.ts'
 
 const DBA = 'Let a DBA run the output of `livehouse migrate sql`'
@@ -27,6 +28,8 @@ export async function publishBi(
   if (outcome.status === 'unchanged') return outcome
   if (outcome.status === 'blocked')
     return { status: 'blocked', notice: `The views of ${SCHEMA} are not up to date: ${outcome.reason}.` }
+  // With the views of an older livehouse nobody has put them together so far.
+  await groupPersons(db)
   const { roles: present } = await readBiState(db)
   const missing = Object.keys(roles).filter((role) => !present.includes(role))
   if (missing.length === 0) return outcome

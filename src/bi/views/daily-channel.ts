@@ -1,38 +1,46 @@
 import { audiencePeak } from './fragments/audience.ts'
 import { channelCoverage, holdsDay } from './fragments/coverage.ts'
 import { duration, localDay } from './fragments/local-time.ts'
-import { channelId } from './fragments/shared-columns.ts'
+import { channelId, isTest } from './fragments/shared-columns.ts'
 import { type BiColumn, bigint, type BiView, bool, date, numeric, text } from '../view.ts'
 
-/** What each source adds to a channel's day; what it does not name is nothing. */
-const sources: readonly { readonly sums: Readonly<Record<string, string>>; readonly from: string }[] = [
-  {
+/** What is counted of a channel's day, by where it comes from. What has nothing on the day adds NULL. */
+interface Source {
+  readonly sums: Readonly<Record<string, string>>
+  readonly from: string
+  /** Of the whole day: then what is not there is 0. */
+  readonly isComplete: string
+}
+
+const sources: Readonly<Record<'watch' | 'viewer' | 'gift' | 'signup', Source>> = {
+  watch: {
     sums: {
       viewers: 'count(x.user_id)',
       watched_viewers: 'count(x.user_id) filter (where x.watch_seconds > 0)',
       viewers_over_one_minute: 'count(x.user_id) filter (where x.watch_seconds >= 60)',
-      live_viewers: 'count(x.user_id) filter (where x.live_seconds > 0)',
-      sessions: 'sum(x.sessions)::bigint',
-      watched_sessions: 'sum(x.watched_sessions)::bigint',
+      live_viewers: 'case when count(x.live_seconds) > 0 then count(x.user_id) filter (where x.live_seconds > 0) end',
+      visits: 'sum(x.visits)::bigint',
+      watched_visits: 'sum(x.watched_visits)::bigint',
       watch_seconds: 'sum(x.watch_seconds)::bigint',
       live_seconds: 'sum(x.live_seconds)::bigint',
       replay_seconds: 'sum(x.replay_seconds)::bigint',
     },
     from: `(
-        select ${localDay('entered_at')} as day, channel_id, user_id, count(*) as sessions,
-          count(*) filter (where watch_seconds > 0) as watched_sessions, coalesce(sum(watch_seconds), 0) as watch_seconds,
-          coalesce(sum(live_seconds), 0) as live_seconds, coalesce(sum(vod_seconds), 0) as replay_seconds
+        select ${localDay('entered_at')} as day, channel_id, user_id, count(*) as visits,
+          count(*) filter (where watch_seconds > 0) as watched_visits, sum(watch_seconds) as watch_seconds,
+          sum(live_seconds) as live_seconds, sum(vod_seconds) as replay_seconds
         from livehouse.watch_records where entered_at is not null group by 1, 2, 3
       )`,
+    isComplete: holdsDay('c.watch_covers', 'd.day'),
   },
-  {
+  viewer: {
     sums: { new_viewers: 'count(*)' },
     from: `(
-        select ${localDay('first_login_at')} as day, channel_id
-        from livehouse.visitors where first_login_at is not null and removed_at is null
+        select ${localDay('first_login_at')} as day, channel_id from livehouse.visitors where first_login_at is not null
       )`,
+    isComplete: `coalesce(c.viewers_read_at >= ((d.day + 1)::timestamp at time zone '{zone}'), false)`,
   },
-  {
+  gift: {
     sums: {
       cash_gifts: `count(*) filter (where x.gift_type = 'cash')`,
       cash_amount: `coalesce(sum(x.amount) filter (where x.gift_type = 'cash'), 0)`,
@@ -43,49 +51,86 @@ const sources: readonly { readonly sums: Readonly<Record<string, string>>; reado
         select ${localDay('given_at')} as day, channel_id, gift_type, amount
         from livehouse.gifts where given_at is not null and removed_at is null
       )`,
+    isComplete: holdsDay('c.gift_covers', 'd.day'),
   },
-  {
+  signup: {
     sums: { signups: 'count(*)' },
     from: `(
         select ${localDay('signed_up_at')} as day, channel_id
         from livehouse.signups where signed_up_at is not null and removed_at is null
       )`,
+    isComplete: holdsDay('c.signup_covers', 'd.day'),
   },
-]
+}
 
-const measures = sources.flatMap(({ sums }) => Object.keys(sums))
+/**
+ * Every day of a channel, from the first entry that the visitor list tells (without one the first record's) to today,
+ * or to the last time online of a channel that is no longer read; none that dim_date does not have.
+ */
+const spine = `(
+        select c.channel_id, f.first_day + n as day
+        from livehouse.channels c
+        cross join lateral (
+          select ${localDay('min(v.first_login_at)')} as first_day, ${localDay('max(v.last_online_at)')} as last_day
+          from livehouse.visitors v where v.channel_id = c.channel_id
+        ) v
+        cross join lateral (
+          select coalesce(v.first_day, (
+            select min(${localDay('w.entered_at')}) from livehouse.watch_records w where w.channel_id = c.channel_id
+          ))
+        ) f (first_day)
+        cross join lateral generate_series(greatest(0, date '2010-01-01' - f.first_day),
+          least(${localDay('now()')}, case when c.state <> 'active' then v.last_day end) - f.first_day) n
+      )`
+
+const allSources = Object.values(sources)
+const measures = allSources.flatMap(({ sums }) => Object.keys(sums))
 const amounts: ReadonlySet<string> = new Set(['cash_amount', 'prop_amount'])
 
-function armOf({ sums, from }: (typeof sources)[number]): string {
-  const columns = measures.map((name) => `${sums[name] ?? '0'} as ${name}`)
+function armOf(sums: Source['sums'], from: string): string {
+  const columns = measures.map((name) => `${sums[name] ?? 'null::numeric'} as ${name}`)
   return `select x.channel_id, x.day, ${columns.join(', ')}\n      from ${from} x group by x.channel_id, x.day`
 }
 
 const totals = measures.map((name) => `sum(u.${name})${amounts.has(name) ? '' : '::bigint'} as ${name}`)
 
+/**
+ * NULL where it is not known: the source does not tell it, or the day has not been read whole and nothing of it is
+ * there.
+ */
+function known(name: string): string {
+  const [part, { sums }] = Object.entries(sources).find(([, source]) => name in source.sums) ?? ['watch', sources.watch]
+  return `coalesce(d.${name}, case when k.${part} and d.${Object.keys(sums)[0]} is null then 0 end)`
+}
+
 const count = (name: string, en: string, zh: string): Readonly<Record<string, BiColumn>> => ({
-  [name]: bigint(`d.${name}`, en, zh),
+  [name]: bigint(known(name), en, zh),
 })
 
 /** Day by day, so that a filter on days reaches it; Postgres leaves it out where nobody asks for a peak. */
 const peaks = `left join lateral ${audiencePeak('d.channel_id', 'd.day')} p on true`
 
-const isWatchComplete = holdsDay('c.watch_covers', 'd.day')
-const isGiftComplete = holdsDay('c.gift_covers', 'd.day')
-const isSignupComplete = holdsDay('c.signup_covers', 'd.day')
-const isViewerComplete = `coalesce(c.viewers_read_at >= ((d.day + 1)::timestamp at time zone '{zone}'), false)`
+/** Asked once for each day, not once for each measure: `offset 0` keeps Postgres from writing it into all of them. */
+const completeness = `cross join lateral (
+    select ${Object.entries(sources)
+      .map(([part, { isComplete }]) => `${isComplete} as ${part}`)
+      .join(', ')} offset 0
+  ) k`
 
 export const dailyChannel: BiView = {
   name: 'daily_channel',
   grain: {
-    en: 'A channel on a day on which a visit began, a viewer was new, or something was given or signed up for',
-    zh: '频道有访问开始、新观众、礼物或报名的一天',
+    en: 'A channel on a day, from its first entry to today, also where nothing happened',
+    zh: '频道的一天：自首次进入至今，无活动的日子也在内',
   },
   remarks: {
     en:
-      'Sums that can be added up over days and channels, except viewers (a viewer of two days counts on both: use fct_viewer_day) and ' +
-      'peaks. Numerators and denominators, no ratios. Gifts and signups that the service no longer has are left out.',
-    zh: '可按日期和频道相加；但观众数（跨日会重复计，去重请用 fct_viewer_day）和峰值不可相加。只给分子分母，不给比率。服务端已不存在的礼物与报名不计入。',
+      'Sums that can be added up over days and channels, except viewers (a viewer of two days counts on both: ' +
+      'use fct_viewer_day) and peaks. Numerators and denominators, no ratios. A measure is 0 where its day ' +
+      'has been read and nothing of it was there, and NULL where that is not known: the day has not been read ' +
+      'whole, or version 1 of the interface alone delivered it, without live seconds. Gifts and signups that ' +
+      'the service no longer has are left out; a viewer who has left the list stays new on the day of entry.',
+    zh: '可按日期和频道相加；但观众数（跨日会重复计，去重请用 fct_viewer_day）和峰值不可相加。只给分子分母，不给比率。已完整读取而没有发生的为 0；未完整读取，或仅有接口第 1 版数据（无直播秒数）时为 NULL。服务端已不存在的礼物与报名不计入；已离开访客列表的观众仍计为其首次进入日的新观众。',
   },
   key: ['channel_id', 'day'],
   columns: {
@@ -104,49 +149,49 @@ export const dailyChannel: BiView = {
       '累计观看满一分钟的观众数（去重）',
     ),
     ...count('live_viewers', 'Distinct viewers who watched live', '观看直播的观众数（去重）'),
-    ...count('sessions', 'Visits that began on the day', '当日开始的访问次数'),
-    ...count('watched_sessions', 'Visits in which anything was watched', '有观看的访问次数'),
-    ...duration('watch', bigint('d.watch_seconds', 'Watched, in seconds', '观看时长（秒）')),
-    ...duration('live', bigint('d.live_seconds', 'Watched live, in seconds', '直播观看时长（秒）')),
-    ...duration('replay', bigint('d.replay_seconds', 'Watched on demand, in seconds', '点播观看时长（秒）')),
+    sessions: bigint(known('visits'), 'The same as visits, its old name', '同 visits（旧名）'),
+    watched_sessions: bigint(
+      known('watched_visits'),
+      'The same as watched_visits, its old name',
+      '同 watched_visits（旧名）',
+    ),
+    ...duration('watch', bigint(known('watch_seconds'), 'Watched, in seconds', '观看时长（秒）')),
+    ...duration('live', bigint(known('live_seconds'), 'Watched live, in seconds', '直播观看时长（秒）')),
+    ...duration('replay', bigint(known('replay_seconds'), 'Watched on demand, in seconds', '点播观看时长（秒）')),
     estimated_peak_live_viewers: bigint(
-      'coalesce(p.live_viewers, 0)',
+      `coalesce(p.live_viewers, 0 * ${known('live_viewers')})`,
       'Largest estimated_live_viewers of a minute of the day (fct_audience_minute)',
       '当日各分钟直播在线人数估计的最大值（见 fct_audience_minute）',
     ),
     estimated_peak_viewers: bigint(
-      'coalesce(p.viewers, 0)',
+      `coalesce(p.viewers, 0 * ${known('viewers')})`,
       'Largest estimated_all_viewers of a minute of the day (fct_audience_minute)',
       '当日各分钟在线人数估计的最大值（见 fct_audience_minute）',
     ),
     ...count('cash_gifts', 'Cash rewards', '现金打赏次数'),
-    cash_amount: numeric('d.cash_amount', 'Sum of the cash rewards', '现金打赏金额'),
+    cash_amount: numeric(known('cash_amount'), 'Sum of the cash rewards', '现金打赏金额'),
     ...count('prop_gifts', 'Props', '道具次数'),
-    prop_amount: numeric('d.prop_amount', 'Sum of the props', '道具金额'),
+    prop_amount: numeric(known('prop_amount'), 'Sum of the props', '道具金额'),
     currency: text('s.currency', 'Currency that the operator names (LIVEHOUSE_CURRENCY)', '币种（LIVEHOUSE_CURRENCY）'),
     ...count('signups', 'Signups', '报名次数'),
     is_watch_complete: bool(
-      isWatchComplete,
+      'k.watch',
       'Whether the watch records of the whole day have been read',
       '当日观看记录是否已完整读取',
     ),
     is_viewer_complete: bool(
-      isViewerComplete,
+      'k.viewer',
       'Whether the visitor list has been read since the day ended',
       '当日结束后是否已读取访客列表',
     ),
-    is_gift_complete: bool(
-      isGiftComplete,
-      'Whether the gifts of the whole day have been read',
-      '当日礼物是否已完整读取',
-    ),
+    is_gift_complete: bool('k.gift', 'Whether the gifts of the whole day have been read', '当日礼物是否已完整读取'),
     is_signup_complete: bool(
-      isSignupComplete,
+      'k.signup',
       'Whether the signups of the whole day have been read',
       '当日报名是否已完整读取',
     ),
     is_complete: bool(
-      `${isWatchComplete} and ${isViewerComplete} and ${isGiftComplete} and ${isSignupComplete}`,
+      'k.watch and k.viewer and k.gift and k.signup',
       'Whether everything of the whole day has been read',
       '当日全部数据是否已完整读取',
     ),
@@ -155,14 +200,18 @@ export const dailyChannel: BiView = {
       'Whether it was read when it no longer changed (older than the lookback)',
       '是否已过回看期、不再变化',
     ),
+    ...count('visits', 'Visits that began on the day', '当日开始的访问次数'),
+    ...count('watched_visits', 'Visits in which anything was watched', '有观看的访问次数'),
+    ...isTest('d.channel_id'),
   },
   from: `from (
     select u.channel_id, u.day, ${totals.join(', ')}
     from (
-      ${sources.map(armOf).join('\n      union all\n      ')}
+      ${[armOf({}, spine), ...allSources.map(({ sums, from }) => armOf(sums, from))].join('\n      union all\n      ')}
     ) u group by u.channel_id, u.day
   ) d
   left join livehouse_ops.bi_settings s on true
   left join ${channelCoverage} c on c.channel_id = d.channel_id
+  ${completeness}
   ${peaks}`,
 }

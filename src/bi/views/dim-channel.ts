@@ -1,3 +1,4 @@
+import { localDay } from './fragments/local-time.ts'
 import { channelId } from './fragments/shared-columns.ts'
 import { bigint, type BiView, bool, text } from '../view.ts'
 
@@ -24,6 +25,11 @@ export const dimChannel: BiView = {
     admin_id: bigint('c.admin_id', 'Administrator id', '管理员 ID', '2.5 uin'),
     is_test: bool('c.is_test', 'Whether the operator marked the channel as a test', '是否为测试频道'),
     is_active: bool(`c.state = 'active'`, 'Whether the channel is configured and known', '频道是否处于启用状态'),
+    records_without_entry: bigint(
+      `(select count(*) from livehouse.watch_records w where w.channel_id = c.channel_id and ${localDay('w.entered_at')} is null)`,
+      'Watch records whose time of entry could not be read: they are in fct_watch, and on no day',
+      '进入时间无法读取的观看记录数：在 fct_watch 中，但不属于任何一天',
+    ),
   },
   from: 'from livehouse.channels c',
 }

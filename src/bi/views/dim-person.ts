@@ -1,7 +1,7 @@
 import { visitors } from '../../streams/visitors.ts'
 import { columnsOf } from './fragments/declared.ts'
 import { duration, moment } from './fragments/local-time.ts'
-import { identityBasis, personKey, unlistedViewers, viewerKey } from './fragments/identity.ts'
+import { identityBasis, joinPerson, personOf, unlistedViewers, viewerKey } from './fragments/identity.ts'
 import { personal } from './fragments/masks.ts'
 import { type BiColumn, bigint, type BiView, bool, instant, text } from '../view.ts'
 
@@ -20,9 +20,11 @@ export const dimPerson: BiView = {
   grain: { en: 'A person across channels', zh: '跨频道的一个人' },
   remarks: {
     en:
-      'Viewers with the same external account id are one person; where there is none, those with the same assigned id; where there is ' +
-      'neither, those with the same phone number. A viewer with none of these is a person of its own.',
-    zh: '外部账号 ID 相同的观众是同一个人；没有时按分配 ID；都没有时按手机号。三者皆无的观众单独算一人。',
+      'Viewers who share an external account id, an assigned id or a phone number are one person, also by way ' +
+      'of others. Ids are compared without blanks and capitals; those that stand for none ' +
+      '(LIVEHOUSE_IGNORED_IDS) put nobody together. A viewer with none of these is a person of its own. Put ' +
+      'together after each run; identity_conflicts names the persons to look at.',
+    zh: '外部账号 ID、分配 ID 或手机号有一相同的观众是同一个人，可经由他人相连。比较时忽略空白与大小写；占位值（LIVEHOUSE_IGNORED_IDS）不用于合并。三者皆无的观众单独算一人。每次运行后重新归并；可疑的人见 identity_conflicts。',
   },
   key: ['person_key'],
   columns: {
@@ -32,7 +34,7 @@ export const dimPerson: BiView = {
       'What the person is known by: outer_id, assign_id, phone or none',
       '识别依据：outer_id、assign_id、phone 或 none',
     ),
-    outer_id: personal('outer_id', viewer('outer_id')),
+    outer_id: personal('outer_id', lastSeen('outer_id')),
     assign_id: personal('assign_id', lastSeen('assign_id')),
     nickname: personal('nickname', lastSeen('nickname')),
     phone: personal('phone', lastSeen('phone')),
@@ -61,15 +63,15 @@ export const dimPerson: BiView = {
     ...moment('last_online', instant('p.last_online_at', 'Last time online anywhere', '最后在线（任一频道）')),
   },
   from: `from (
-    select v.person_key, min(v.identity_basis) as identity_basis, max(v.outer_id) as outer_id, ${latest('assign_id')} as assign_id,
+    select v.person_key, min(v.identity_basis) as identity_basis, ${latest('outer_id')} as outer_id, ${latest('assign_id')} as assign_id,
       ${latest('nickname')} as nickname, ${latest('phone')} as phone, count(*) as viewer_count,
       count(distinct v.channel_id) as channel_count, sum(v.visit_count) as visit_count, sum(v.watch_seconds) as watch_seconds,
       sum(v.live_seconds) as live_seconds, sum(v.vod_seconds) as replay_seconds, min(v.first_login_at) as first_login_at,
       max(v.last_online_at) as last_online_at
     from (
-      select ${personKey('l')} as person_key, ${identityBasis('l')} as identity_basis, l.channel_id, l.user_id, l.outer_id, l.assign_id,
-        l.nickname, l.phone, l.visit_count, l.watch_seconds, l.live_seconds, l.vod_seconds, l.first_login_at, l.last_online_at
-      from livehouse.visitors l
+      select ${personOf('i', 'l.channel_id', 'l.user_id')} as person_key, ${identityBasis('i')} as identity_basis, l.channel_id, l.user_id,
+        l.outer_id, l.assign_id, l.nickname, l.phone, l.visit_count, l.watch_seconds, l.live_seconds, l.vod_seconds, l.first_login_at, l.last_online_at
+      from livehouse.visitors l ${joinPerson('l.channel_id', 'l.user_id')}
       union all
       select 'viewer:' || ${viewerKey('u.channel_id', 'u.user_id')}, 'none', u.channel_id, u.user_id, null, null, null, null, null, null, null,
         null, null, null

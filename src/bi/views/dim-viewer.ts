@@ -1,9 +1,9 @@
 import { visitors } from '../../streams/visitors.ts'
 import { columnsOf } from './fragments/declared.ts'
 import { duration, moment } from './fragments/local-time.ts'
-import { identityBasis, personKey, unlistedViewers, viewerKey } from './fragments/identity.ts'
-import { personal } from './fragments/masks.ts'
-import { channelId, places } from './fragments/shared-columns.ts'
+import { identityBasis, joinPerson, personOf, unlistedViewers, viewerKey } from './fragments/identity.ts'
+import { link, personal } from './fragments/masks.ts'
+import { channelId, isTest, places } from './fragments/shared-columns.ts'
 import { type BiView, bool, text } from '../view.ts'
 
 const viewer = columnsOf(visitors, 'v')
@@ -28,10 +28,15 @@ export const dimViewer: BiView = {
     viewer_key: text(viewerKey('v.channel_id', 'v.user_id'), 'Key: channel_id:user_id', '主键：channel_id:user_id'),
     ...channelId('v.channel_id'),
     user_id: viewer('user_id'),
-    person_key: text(personKey('v'), 'Person across channels; joins dim_person', '跨频道的人，关联 dim_person'),
+    person_key: text(
+      personOf('i', 'v.channel_id', 'v.user_id'),
+      'Person across channels; joins dim_person',
+      '跨频道的人，关联 dim_person',
+    ),
     identity_basis: text(
-      identityBasis('v'),
-      'What the person is known by: outer_id, assign_id, phone or none (then the viewer is a person of its own)',
+      identityBasis('i'),
+      'What the person is known by, the best of all its viewers: outer_id, assign_id, phone or none (then the ' +
+        'viewer is a person of its own)',
       '识别到人的依据：outer_id、assign_id、phone 或 none（此时该观众单独算一人）',
     ),
     assign_id: personal('assign_id', viewer('assign_id')),
@@ -41,7 +46,7 @@ export const dimViewer: BiView = {
     is_phone_known: bool('v.phone is not null', 'Whether a phone number is known', '是否有手机号'),
     address: personal('address', viewer('address')),
     ...places('v.address'),
-    access_source: viewer('access_source'),
+    access_source: link(viewer('access_source')),
     device: viewer('device'),
     browser: viewer('browser'),
     last_ip: personal('ip', viewer('last_ip')),
@@ -61,11 +66,13 @@ export const dimViewer: BiView = {
       'Whether the visitor list no longer has the viewer',
       '是否已从访客列表消失',
     ),
+    ...isTest('v.channel_id'),
   },
   from: `from (
     select channel_id, user_id, ${attributes.join(', ')}, true as is_listed from livehouse.visitors
     union all
     select u.channel_id, u.user_id, ${attributes.map(() => 'null').join(', ')}, false
     from (${unlistedViewers}) u
-  ) v`,
+  ) v
+  ${joinPerson('v.channel_id', 'v.user_id')}`,
 }

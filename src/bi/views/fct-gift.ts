@@ -3,7 +3,7 @@ import { columnsOf } from './fragments/declared.ts'
 import { eventKey, joinViewer } from './fragments/identity.ts'
 import { local, localDay } from './fragments/local-time.ts'
 import { personal } from './fragments/masks.ts'
-import { channelId, matchedViewer } from './fragments/shared-columns.ts'
+import { channelId, isTest, matchedViewer } from './fragments/shared-columns.ts'
 import { type BiView, bool, date, localTime, numeric, text } from '../view.ts'
 import { giftKey } from './dim-gift.ts'
 
@@ -56,6 +56,7 @@ export const fctGift: BiView = {
     viewer_name: personal('nickname', gift('visitor_name')),
     phone: personal('phone', gift('phone')),
     occurrence: gift('occurrence'),
+    ...isTest('g.channel_id'),
   },
   from: `from livehouse.gifts g
   left join livehouse_ops.bi_settings s on true

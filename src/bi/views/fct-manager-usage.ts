@@ -6,15 +6,26 @@ import { type BiColumn, type BiView, bool, date, integer, numeric, text } from '
 
 const usage = columnsOf(managerUsage, 'u')
 
-/** The counter as it stood, and how much it grew since the snapshot before. */
-function counter(name: string, column: Parameters<typeof usage>[0]): Readonly<Record<string, BiColumn>> {
-  const total = usage(column)
+const before = (column: string) => `lag(u.${column}) over before`
+
+const counters = {
+  watch_minutes: 'cost_total_watch',
+  live_minutes: 'cost_live_watch',
+  replay_minutes: 'cost_vod_watch',
+  traffic_gb: 'cost_transfer',
+} as const
+
+/**
+ * The counter as it stood, and how much was added since the snapshot before: all of it where the service began anew.
+ */
+function counter(name: keyof typeof counters): Readonly<Record<string, BiColumn>> {
+  const column = counters[name]
   return {
-    [name]: total,
+    [name]: usage(column),
     [`${name}_delta`]: numeric(
-      `${total.sql} - lag(${total.sql}) over before`,
-      `${name}, since the snapshot before; negative where the service began anew`,
-      `${name} 较上一次快照的增量；服务端清零时为负`,
+      `u.${column} - case when u.${column} < ${before(column)} then 0 else ${before(column)} end`,
+      `${name}, since the snapshot before; where the service began anew, what it has counted since`,
+      `${name} 较上一次快照的增量；服务端清零后为清零以来的用量`,
     ),
   }
 }
@@ -32,7 +43,7 @@ export const fctManagerUsage: BiView = {
   columns: {
     manager_id: usage('manager_id'),
     day: date('u.snapshot_date', 'Day of the service on which it was read; joins dim_date', '读取日期，关联 dim_date'),
-    username: usage('username'),
+    username: personal('username', usage('username')),
     main_account_id: usage('main_account_id'),
     outer_id: personal('outer_id', usage('outer_id')),
     created_day: usage('created_on'),
@@ -46,10 +57,10 @@ export const fctManagerUsage: BiView = {
       'cost_limit 的单位：minutes（分钟）或 GB',
     ),
     cost_limit: usage('cost_limit'),
-    ...counter('watch_minutes', 'cost_total_watch'),
-    ...counter('live_minutes', 'cost_live_watch'),
-    ...counter('replay_minutes', 'cost_vod_watch'),
-    ...counter('traffic_gb', 'cost_transfer'),
+    ...counter('watch_minutes'),
+    ...counter('live_minutes'),
+    ...counter('replay_minutes'),
+    ...counter('traffic_gb'),
     days_since_previous: integer(
       daysBefore,
       'Days since the snapshot before; NULL for the first',
@@ -69,6 +80,14 @@ export const fctManagerUsage: BiView = {
       `u.snapshot_date < (now() at time zone '{zone}')::date`,
       'Whether the day is over: it is not read again',
       '当日是否已结束（不会再次读取）',
+    ),
+    is_reset: bool(
+      `coalesce(${Object.values(counters)
+        .map((column) => `u.${column} < ${before(column)}`)
+        .join(' or ')}, false)`,
+      'Whether a counter stands below the snapshot before: the service began anew, and what was used up to ' +
+        'then is not in the deltas',
+      '是否有计数低于上一次快照：服务端已清零，清零前未读取的用量不在增量中',
     ),
   },
   from: `from livehouse.manager_usage u

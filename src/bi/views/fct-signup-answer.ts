@@ -1,7 +1,7 @@
 import { eventKey, joinViewer } from './fragments/identity.ts'
 import { localDay } from './fragments/local-time.ts'
 import { HIDDEN, masked } from './fragments/masks.ts'
-import { channelId, matchedViewer } from './fragments/shared-columns.ts'
+import { channelId, isTest, matchedViewer } from './fragments/shared-columns.ts'
 import { type BiColumn, type BiView, bool, date, smallint, text } from '../view.ts'
 
 /** The columns that name the question of an answer. */
@@ -67,6 +67,7 @@ export const fctSignupAnswer: BiView = {
       'Whether the operator cleared the question: everybody sees its answers',
       '题目是否已公开',
     ),
+    ...isTest('a.channel_id'),
   },
   from: `${answersFrom}
   where u.removed_at is null`,

@@ -1,4 +1,5 @@
 import { type BiView, bool, smallint } from '../view.ts'
+import { isTest } from './fragments/shared-columns.ts'
 import { answererColumns, answersFrom, answerText, questionColumns } from './fct-signup-answer.ts'
 
 export const fctSignupChoice: BiView = {
@@ -28,6 +29,7 @@ export const fctSignupChoice: BiView = {
       'Whether the operator cleared the question: everybody sees its answers',
       '题目是否已公开',
     ),
+    ...isTest('a.channel_id'),
   },
   from: `${answersFrom}
   cross join lateral unnest(array_remove(string_to_array(a.answer, '||'), '')) with ordinality o (option, number)

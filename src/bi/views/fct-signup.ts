@@ -3,7 +3,7 @@ import { columnsOf } from './fragments/declared.ts'
 import { eventKey, joinViewer } from './fragments/identity.ts'
 import { local, localDay } from './fragments/local-time.ts'
 import { personal } from './fragments/masks.ts'
-import { channelId, matchedViewer } from './fragments/shared-columns.ts'
+import { channelId, isTest, matchedViewer } from './fragments/shared-columns.ts'
 import { type BiView, date, integer, localTime, text } from '../view.ts'
 
 const signup = columnsOf(signups, 'u')
@@ -46,6 +46,7 @@ export const fctSignup: BiView = {
     nickname: personal('nickname', signup('nickname')),
     phone: personal('phone', signup('phone')),
     occurrence: signup('occurrence'),
+    ...isTest('u.channel_id'),
   },
   from: `from livehouse.signups u
   ${joinViewer('u', 'user_id')}

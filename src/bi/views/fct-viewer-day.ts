@@ -1,6 +1,7 @@
 import { duration, localDay, moment } from './fragments/local-time.ts'
+import { joinPerson } from './fragments/identity.ts'
 import { channelCoverage, holdsDay } from './fragments/coverage.ts'
-import { channelId, namedViewer } from './fragments/shared-columns.ts'
+import { channelId, isTest, namedViewer } from './fragments/shared-columns.ts'
 import { bigint, type BiView, bool, date, instant } from '../view.ts'
 
 const firstDay = localDay('v.first_login_at')
@@ -20,11 +21,11 @@ export const fctViewerDay: BiView = {
     day: date('w.day', 'Day of entry; joins dim_date', '进入日期，关联 dim_date'),
     ...channelId('w.channel_id'),
     ...namedViewer('w'),
-    session_count: bigint('w.session_count', 'Visits', '访问次数'),
+    session_count: bigint('w.visit_count', 'The same as visit_count, its old name', '同 visit_count（旧名）'),
     watched_session_count: bigint(
-      'w.watched_session_count',
-      'Visits in which anything was watched',
-      '有观看的访问次数',
+      'w.watched_visit_count',
+      'The same as watched_visit_count, its old name',
+      '同 watched_visit_count（旧名）',
     ),
     ...duration('online', bigint('w.online_seconds', 'Online, in seconds', '在线时长（秒）')),
     ...duration('watch', bigint('w.watch_seconds', 'Watched, in seconds', '观看时长（秒）')),
@@ -41,7 +42,11 @@ export const fctViewerDay: BiView = {
       'Whether a minute or more was watched in all',
       '当日累计观看是否满一分钟',
     ),
-    is_live: bool('coalesce(w.live_seconds > 0, false)', 'Whether anything was watched live', '是否观看直播'),
+    is_live: bool(
+      'w.live_seconds > 0',
+      'Whether anything was watched live; NULL where no record of the day tells',
+      '是否观看直播；当日记录均未提供时为 NULL',
+    ),
     is_new: bool(
       `coalesce(${firstDay} = w.day, false)`,
       'Whether it is the day of the first entry that the visitor list tells',
@@ -57,14 +62,18 @@ export const fctViewerDay: BiView = {
       'Whether they were read when they no longer changed (older than the lookback)',
       '是否已过回看期、不再变化',
     ),
+    visit_count: bigint('w.visit_count', 'Visits', '访问次数'),
+    watched_visit_count: bigint('w.watched_visit_count', 'Visits in which anything was watched', '有观看的访问次数'),
+    ...isTest('w.channel_id'),
   },
   from: `from (
-    select ${localDay('entered_at')} as day, channel_id, user_id, count(*) as session_count,
-      count(*) filter (where watch_seconds > 0) as watched_session_count, sum(online_seconds) as online_seconds,
+    select ${localDay('entered_at')} as day, channel_id, user_id, count(*) as visit_count,
+      count(*) filter (where watch_seconds > 0) as watched_visit_count, sum(online_seconds) as online_seconds,
       sum(watch_seconds) as watch_seconds, sum(live_seconds) as live_seconds, sum(vod_seconds) as replay_seconds,
       min(entered_at) as first_entered_at, max(left_at) as last_left_at
     from livehouse.watch_records where entered_at is not null group by 1, 2, 3
   ) w
   left join livehouse.visitors v on v.channel_id = w.channel_id and v.user_id = w.user_id
+  ${joinPerson('w.channel_id', 'w.user_id')}
   left join ${channelCoverage} c on c.channel_id = w.channel_id`,
 }

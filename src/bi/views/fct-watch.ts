@@ -1,8 +1,9 @@
 import { watchRecords } from '../../streams/watch-records.ts'
 import { columnsOf } from './fragments/declared.ts'
+import { joinPerson } from './fragments/identity.ts'
 import { duration, local, localDay, moment } from './fragments/local-time.ts'
-import { personal } from './fragments/masks.ts'
-import { channelId, namedViewer, places } from './fragments/shared-columns.ts'
+import { link, personal } from './fragments/masks.ts'
+import { channelId, isTest, namedViewer, places } from './fragments/shared-columns.ts'
 import { type BiView, bool, date, localTime, smallint } from '../view.ts'
 
 const record = columnsOf(watchRecords, 'w')
@@ -38,13 +39,14 @@ export const fctWatch: BiView = {
     is_replay: bool('w.vod_seconds > 0', 'Whether anything was watched on demand', '是否观看点播'),
     device: record('device'),
     browser: record('browser'),
-    access_source: record('access_source'),
+    access_source: link(record('access_source')),
     ...places('w.address'),
     nickname: personal('nickname', record('nickname')),
     phone: personal('phone', record('phone')),
     address: personal('address', record('address')),
     api_version: record('api_version'),
+    ...isTest('w.channel_id'),
   },
   from: `from livehouse.watch_records w
-  left join livehouse.visitors v on v.channel_id = w.channel_id and v.user_id = w.user_id`,
+  ${joinPerson('w.channel_id', 'w.user_id')}`,
 }

@@ -1,29 +1,26 @@
-import { channelId } from './fragments/shared-columns.ts'
-import { bigint, type BiView, smallint, text } from '../view.ts'
+import { viewerKey } from './fragments/identity.ts'
+import { channelId, isTest } from './fragments/shared-columns.ts'
+import { bigint, type BiView, date, smallint, text } from '../view.ts'
 
 /** Below this share of matched records a number of viewers would mislead. */
 const LEAST_MATCHED = 0.8
 
-const ofVisitors = (no: number, step: string, filter: string, events: string) =>
-  `select channel_id, ${no} as step_no, '${step}' as step, count(*) filter (where ${filter}) as viewers, ${events} as events, 0::bigint as unmatched
-      from livehouse.visitors where removed_at is null group by channel_id`
+/**
+ * Number, name, the step that whoever took it has taken too, whether a viewer took it, and what is counted behind it.
+ */
+const steps = [
+  [1, 'visited', null, 'true', 'v.visits'],
+  [2, 'watched', 'visited', 'v.watch_seconds > 0', '(v.watch_seconds > 0)::integer'],
+  [3, 'watched_one_minute', 'watched', 'v.watch_seconds >= 60', '(v.watch_seconds >= 60)::integer'],
+  [4, 'commented', 'visited', 'v.comments > 0', 'v.comments'],
+  [5, 'signed_up', 'visited', 'v.signups > 0', 'v.signups'],
+  [6, 'gave_gift', 'visited', 'v.gifts > 0', 'v.gifts'],
+] as const
 
-const ofFacts = (no: number, step: string, view: string) =>
-  `select c.channel_id, ${no}, '${step}', count(distinct f.viewer_key), count(f.channel_id), count(f.channel_id) filter (where f.viewer_key is null)
-      from livehouse.channels c left join livehouse_bi.${view} f on f.channel_id = c.channel_id group by c.channel_id`
-
-export const viewerFunnel: BiView = {
-  name: 'viewer_funnel',
-  grain: { en: 'A step of the way of the viewers of a channel, over all time', zh: '频道观众漏斗的一步（全部时间）' },
-  remarks: {
-    en:
-      'visited, watched, watched_one_minute and commented are told by the visitor list; signed_up and gave_gift by records, which do not always say ' +
-      'whose they are: unmatched_events stand beside, and viewers is NULL where fewer than 80 % of the records could be matched to a viewer.',
-    zh: 'visited、watched、watched_one_minute、commented 来自访客列表；signed_up、gave_gift 来自记录，不一定能识别观众：旁列 unmatched_events；可匹配的记录不足 80% 时 viewers 为 NULL。',
-  },
-  key: ['channel_id', 'step_no'],
-  columns: {
+function columnsOf(period: BiView['columns']): BiView['columns'] {
+  return {
     ...channelId('f.channel_id'),
+    ...period,
     step_no: smallint('f.step_no::smallint', 'Number of the step, from 1', '步骤序号（从 1 起）'),
     step: text(
       'f.step',
@@ -32,33 +29,103 @@ export const viewerFunnel: BiView = {
     ),
     viewers: bigint(
       `case when f.unmatched <= f.events * ${(1 - LEAST_MATCHED).toFixed(1)} then f.viewers end`,
-      'Distinct viewers who took the step; NULL where too few records could be matched',
-      '到达该步的观众数（去重）；匹配率不足时为 NULL',
+      'Distinct viewers of the first step who took this one; NULL where too few records could be matched',
+      '第一步的观众中到达该步的人数（去重）；匹配率不足时为 NULL',
     ),
-    visited_viewers: bigint(
-      'max(f.viewers) filter (where f.step_no = 1) over (partition by f.channel_id)',
-      'Viewers of the first step, for shares',
-      '第一步的观众数，用于计算占比',
-    ),
+    visited_viewers: bigint('f.visited', 'Viewers of the first step, for shares', '第一步的观众数，用于计算占比'),
     events: bigint(
       'f.events',
-      'Visits, chat messages, signups or gifts behind the step; viewers where there is nothing to count',
-      '该步对应的访问、聊天、报名或礼物次数',
+      'Visits, chat messages, signups or gifts behind the step, whoever made them; viewers where there is ' +
+        'nothing to count',
+      '该步对应的访问、聊天、报名或礼物次数（无论何人）',
     ),
     unmatched_events: bigint(
       'f.unmatched',
       'Of these, records that could not be matched to a viewer',
       '其中无法匹配到观众的记录数',
     ),
+    within_step: text(
+      'f.within_step',
+      'The step that everybody of this one has taken too; the others are no parts of one another',
+      '该步的观众必然已到达的步骤；其余步骤互不包含',
+    ),
+    ...isTest('f.channel_id'),
+  }
+}
+
+/**
+ * Counts each step among the viewers of the first one alone. @param visitors what they did in each period; `visits` is
+ * never NULL @param period of a signup or gift, from its `day`; @param own numbers of the steps
+ */
+function funnelFrom(visitors: string, period: string, own: readonly number[]): string {
+  const counted = steps.filter(([no]) => own.includes(no))
+  const sums = counted.flatMap(([no, , , isTaken, events]) => [
+    `count(*) filter (where v.viewer_key is not null and v.visits is not null and ${isTaken}) as viewers_${no}`,
+    `coalesce(sum(${events}), 0)::bigint as events_${no}`,
+    `coalesce(sum(${events}) filter (where v.viewer_key is null), 0)::bigint as unmatched_${no}`,
+  ])
+  const rows = counted.map(
+    ([no, step, within]) =>
+      `(${no}, '${step}', ${within === null ? 'null' : `'${within}'`}, p.viewers_${no}, p.events_${no}, ` +
+      `p.unmatched_${no})`,
+  )
+  const happened = (view: string, columns: string) =>
+    `select channel_id, ${period}, viewer_key, null, null, null, ${columns} from livehouse_bi.${view} where ${period} is not null`
+  return `from (
+    select p.channel_id, p.period, p.viewers_1 as visited, s.*
+    from (
+      select v.channel_id, v.period, ${sums.join(',\n        ')}
+      from (
+        select u.channel_id, u.period, u.viewer_key, sum(u.visits) as visits, sum(u.watch_seconds) as watch_seconds,
+          sum(u.comments) as comments, sum(u.signups) as signups, sum(u.gifts) as gifts
+        from (
+          ${visitors}
+          union all ${happened('fct_signup', '1, null')}
+          union all ${happened('fct_gift', 'null, 1')}
+        ) u group by u.channel_id, u.period, u.viewer_key
+      ) v group by v.channel_id, v.period
+    ) p
+    cross join lateral (values ${rows.join(', ')}) s (step_no, step, within_step, viewers, events, unmatched)
+  ) f`
+}
+
+export const viewerFunnel: BiView = {
+  name: 'viewer_funnel',
+  grain: { en: 'A step of the way of the viewers of a channel, over all time', zh: '频道观众漏斗的一步（全部时间）' },
+  remarks: {
+    en:
+      'Of the viewers whom the visitor list has or had. visited, watched, watched_one_minute and commented ' +
+      'are told by that list; signed_up and gave_gift by records, which do not always say whose they are: ' +
+      'unmatched_events stand beside, and viewers is NULL where fewer than 80 % of the records could be ' +
+      'matched to a viewer. within_step says which steps lie within one another.',
+    zh: '统计访客列表现有或曾有的观众。visited、watched、watched_one_minute、commented 来自该列表；signed_up、gave_gift 来自记录，不一定能识别观众：旁列 unmatched_events；可匹配的记录不足 80% 时 viewers 为 NULL。步骤间的包含关系见 within_step。',
   },
-  from: `from (
-      ${[
-        ofVisitors(1, 'visited', 'true', 'coalesce(sum(visit_count), 0)::bigint'),
-        ofVisitors(2, 'watched', 'watch_seconds > 0', 'count(*) filter (where watch_seconds > 0)'),
-        ofVisitors(3, 'watched_one_minute', 'watch_seconds >= 60', 'count(*) filter (where watch_seconds >= 60)'),
-        ofVisitors(4, 'commented', 'comment_count > 0', 'coalesce(sum(comment_count), 0)::bigint'),
-        ofFacts(5, 'signed_up', 'fct_signup'),
-        ofFacts(6, 'gave_gift', 'fct_gift'),
-      ].join('\n      union all\n      ')}
-  ) f`,
+  key: ['channel_id', 'step_no'],
+  columns: columnsOf({}),
+  from: funnelFrom(
+    `select v.channel_id, date 'infinity' as period, ${viewerKey('v.channel_id', 'v.user_id')} as viewer_key, coalesce(v.visit_count, 0) as visits,
+            v.watch_seconds, v.comment_count as comments, null::integer as signups, null::integer as gifts from livehouse.visitors v`,
+    `date 'infinity'`,
+    [1, 2, 3, 4, 5, 6],
+  ),
+}
+
+export const viewerFunnelMonth: BiView = {
+  name: 'viewer_funnel_month',
+  grain: { en: 'A step of the way of the viewers of a channel in a month', zh: '频道观众一个月漏斗的一步' },
+  remarks: {
+    en:
+      'Of the viewers with a visit that began in the month, what they did in it: all by records, so without ' +
+      'commented, which no record tells. Signups and gifts of others are events, and no viewers of a step. ' +
+      'Months in which nothing happened have no row.',
+    zh: '统计当月有访问的观众在当月的行为，全部来自记录；聊天没有记录，故无 commented。其他人的报名与礼物计入 events，不计入 viewers。没有活动的月份没有行。',
+  },
+  key: ['channel_id', 'month_start', 'step_no'],
+  columns: columnsOf({ month_start: date('f.period', 'First day of the month', '当月第一天') }),
+  from: funnelFrom(
+    `select channel_id, date_trunc('month', day)::date as period, viewer_key, visit_count as visits, watch_seconds, null::bigint as comments,
+            null::integer as signups, null::integer as gifts from livehouse_bi.fct_viewer_day`,
+    `date_trunc('month', day)::date`,
+    [1, 2, 3, 5, 6],
+  ),
 }

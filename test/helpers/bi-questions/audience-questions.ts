@@ -3,16 +3,17 @@ import { dayOf, textIn, type TruthFacts, type Visit, weekOf } from './truth-fact
 
 const MINUTE_MS = 60_000
 
-/** How many records are online in each minute of a channel, counted minute by minute. */
+/** The most records that are online at once in each minute of a channel, counted second by second. */
 function minutesOf(visits: readonly Visit[]): ReadonlyMap<number, number> {
-  const counts = new Map<number, number>()
+  const seconds = new Map<number, number>()
   for (const { enteredMs, leftMs, online } of visits.filter((visit) => visit.online > 0)) {
-    const last = Math.min(enteredMs + (online - 1) * 1000, leftMs)
-    for (let minute = Math.floor(enteredMs / MINUTE_MS); minute <= Math.floor(last / MINUTE_MS); minute++) {
-      counts.set(minute, (counts.get(minute) ?? 0) + 1)
-    }
+    const hasNoSeconds = enteredMs % MINUTE_MS === 0 && leftMs % MINUTE_MS === 0
+    const stay = Math.min(online, (leftMs - enteredMs) / 1000 + (hasNoSeconds ? 60 : 0))
+    for (let second = 0; second < Math.max(stay, 1); second++)
+      seconds.set(enteredMs / 1000 + second, (seconds.get(enteredMs / 1000 + second) ?? 0) + 1)
   }
-  return counts
+  const minutes = Map.groupBy(seconds, ([second]) => Math.floor((second * 1000) / MINUTE_MS))
+  return new Map([...minutes].map(([minute, counts]) => [minute, Math.max(...counts.map(([, count]) => count))]))
 }
 
 function peakOf(visits: readonly Visit[], day: string): number {
@@ -28,10 +29,10 @@ const titleOf = ({ truth }: TruthFacts, channel: string) =>
 export const audienceQuestions: readonly Question[] = [
   {
     title: 'What happened on each channel on 19 November?',
-    sql: `select c.channel_title, d.viewers, d.new_viewers, d.sessions, d.viewers_over_one_minute,
+    sql: `select c.channel_title, d.viewers, d.new_viewers, d.visits, d.viewers_over_one_minute,
   round(d.watch_seconds / 3600.0, 1) as watch_hours, d.estimated_peak_viewers as peak, d.is_complete
 from livehouse_bi.daily_channel d join livehouse_bi.dim_channel c using (channel_id)
-where d.day = '2026-11-19'
+where d.day = '2026-11-19' and not d.is_test
 order by d.channel_id`,
     answer: (facts) =>
       groupBy(facts.visits, ({ channel }) => channel).map(({ key, rows }) => {
@@ -53,7 +54,7 @@ order by d.channel_id`,
     title: 'How many viewers did we reach this month, and how many people are they?',
     sql: `select count(distinct viewer_key) as viewers, count(distinct person_key) as people
 from livehouse_bi.fct_viewer_day
-where day >= '2026-11-01'`,
+where day >= '2026-11-01' and not is_test`,
     answer: ({ visits }) => {
       const month = visits.filter(({ day }) => day >= '2026-11-01')
       return [[distinct(month, ({ viewer }) => viewer), distinct(month, ({ person }) => person)]]
@@ -64,6 +65,7 @@ where day >= '2026-11-01'`,
     sql: `select c.channel_title, count(distinct f.viewer_key) as viewers,
   round(sum(f.watch_seconds) / 60.0 / count(distinct f.viewer_key), 1) as minutes_a_viewer
 from livehouse_bi.fct_viewer_day f join livehouse_bi.dim_channel c using (channel_id)
+where not c.is_test
 group by c.channel_title
 order by minutes_a_viewer desc`,
     answer: (facts) =>
@@ -80,6 +82,7 @@ order by minutes_a_viewer desc`,
     sql: `select c.channel_title, round(sum(d.live_seconds) / 3600.0, 1) as live_hours,
   round(sum(d.replay_seconds) / 3600.0, 1) as replay_hours
 from livehouse_bi.daily_channel d join livehouse_bi.dim_channel c using (channel_id)
+where not c.is_test
 group by d.channel_id, c.channel_title order by d.channel_id`,
     answer: (facts) =>
       groupBy(facts.visits, ({ channel }) => channel).map(({ key, rows }) => [
@@ -92,6 +95,7 @@ group by d.channel_id, c.channel_title order by d.channel_id`,
     title: 'How many were in the fullest live minute of each channel, and when was it?',
     sql: `select distinct on (a.channel_id) c.channel_title, a.estimated_live_viewers as live_viewers, a.minute_at_local::text as minute
 from livehouse_bi.fct_audience_minute a join livehouse_bi.dim_channel c using (channel_id)
+where not c.is_test
 order by a.channel_id, a.estimated_live_viewers desc, a.minute_at`,
     answer: (facts) =>
       groupBy(facts.visits.filter(isLive), ({ channel }) => channel).map(({ key, rows }) => {
@@ -105,9 +109,10 @@ order by a.channel_id, a.estimated_live_viewers desc, a.minute_at`,
   },
   {
     title: 'At what hours do viewers come?',
-    sql: `select entered_hour, count(*) as sessions
+    sql: `select entered_hour, count(*) as visits
 from livehouse_bi.fct_watch
-group by entered_hour order by sessions desc, entered_hour::text limit 5`,
+where not is_test
+group by entered_hour order by visits desc, entered_hour::text limit 5`,
     answer: ({ visits }) =>
       descending(
         groupBy(visits, ({ hour }) => String(hour)).map(({ key, rows }) => [key, rows.length]),
@@ -116,8 +121,9 @@ group by entered_hour order by sessions desc, entered_hour::text limit 5`,
   },
   {
     title: 'Which days of the week are the strongest?',
-    sql: `select d.weekday, count(*) as sessions, round(sum(f.watch_seconds) / 3600.0, 1) as watch_hours
+    sql: `select d.weekday, count(*) as visits, round(sum(f.watch_seconds) / 3600.0, 1) as watch_hours
 from livehouse_bi.fct_watch f join livehouse_bi.dim_date d using (day)
+where not f.is_test
 group by d.weekday order by d.weekday`,
     answer: ({ visits }) =>
       groupBy(visits, ({ day }) => String(new Date(`${day}T00:00:00Z`).getUTCDay() || 7)).map(({ key, rows }) => [
@@ -128,9 +134,10 @@ group by d.weekday order by d.weekday`,
   },
   {
     title: 'Through which links do viewers come?',
-    sql: `select access_source, count(*) as sessions, count(distinct viewer_key) as viewers
+    sql: `select access_source, count(*) as visits, count(distinct viewer_key) as viewers
 from livehouse_bi.fct_watch
-group by access_source order by sessions desc, access_source collate "C"`,
+where not is_test
+group by access_source order by visits desc, access_source collate "C"`,
     answer: ({ visits }) =>
       descending(
         groupBy(visits, ({ source }) => source ?? '').map(({ key, rows }) => [
@@ -145,6 +152,7 @@ group by access_source order by sessions desc, access_source collate "C"`,
     title: 'On which devices do they watch?',
     sql: `select device, round(sum(watch_seconds) / 3600.0, 1) as watch_hours
 from livehouse_bi.fct_watch
+where not is_test
 group by device order by sum(watch_seconds) desc`,
     answer: ({ visits }) =>
       groupBy(visits, ({ device }) => device ?? '')
@@ -157,6 +165,7 @@ group by device order by sum(watch_seconds) desc`,
     sql: `select d.week_start, count(distinct f.viewer_key) as viewers,
   count(distinct f.viewer_key) filter (where f.is_new) as new_viewers
 from livehouse_bi.fct_viewer_day f join livehouse_bi.dim_date d using (day)
+where not f.is_test
 group by d.week_start order by d.week_start`,
     answer: ({ visits, viewers }) => {
       const firstDay = new Map(viewers.map((viewer) => [viewer.viewer, viewer.firstDay]))

@@ -14,6 +14,7 @@ export const moneyQuestions: readonly Question[] = [
     sql: `select channel_id, sum(cash_gifts) as cash_gifts, sum(cash_amount) as cash, sum(prop_gifts) as props,
   sum(prop_amount) as prop_amount, min(currency) as currency
 from livehouse_bi.daily_channel
+where not is_test
 group by channel_id order by channel_id`,
     answer: ({ gifts }) =>
       groupBy(gifts, ({ channel }) => channel).map(({ key, rows }) => {
@@ -26,6 +27,7 @@ group by channel_id order by channel_id`,
     title: 'Which gifts are given most?',
     sql: `select d.gift_title, count(*) as gifts
 from livehouse_bi.fct_gift f join livehouse_bi.dim_gift d using (gift_key)
+where not f.is_test
 group by d.gift_title order by gifts desc, d.gift_title limit 3`,
     answer: ({ gifts }) =>
       descending(
@@ -40,6 +42,7 @@ group by d.gift_title order by gifts desc, d.gift_title limit 3`,
     title: 'For how many gifts do we know who gave them?',
     sql: `select match_basis, count(*) as gifts, count(distinct viewer_key) as viewers
 from livehouse_bi.fct_gift
+where not is_test
 group by match_basis order by match_basis`,
     answer: ({ gifts }) =>
       groupBy(gifts, ({ match }) => match).map(({ key, rows }) => [
@@ -54,6 +57,7 @@ group by match_basis order by match_basis`,
   count(distinct s.viewer_key) filter (where v.watch_seconds >= 60) as watched
 from livehouse_bi.fct_signup s join livehouse_bi.dim_questionnaire q using (questionnaire_key)
   left join livehouse_bi.dim_viewer v using (viewer_key)
+where not s.is_test
 group by q.channel_id, q.questionnaire_name order by q.channel_id, signups desc`,
     answer: ({ signups, viewers, truth }) => {
       const watched = new Set(viewers.filter(({ watch }) => watch >= 60).map(({ viewer }) => viewer))
@@ -77,7 +81,7 @@ group by q.channel_id, q.questionnaire_name order by q.channel_id, signups desc`
     title: 'What do people choose in a question that has been cleared for analysts?',
     sql: `select option, count(*) as times
 from livehouse_bi.fct_signup_choice
-where question = '${CLEARED}'
+where question = '${CLEARED}' and not is_test
 group by option order by times desc, option collate "C" limit 5`,
     answer: ({ truth }) => {
       const options = truth.signup_answers

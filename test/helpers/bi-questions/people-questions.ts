@@ -7,7 +7,7 @@ export const peopleQuestions: readonly Question[] = [
     title: 'From which provinces do our viewers come?',
     sql: `select coalesce(province, '(unknown)') as place, count(*) as viewers
 from livehouse_bi.dim_viewer
-where not is_removed
+where not is_removed and not is_test
 group by place order by viewers desc, min(province) collate "C" limit 5`,
     answer: ({ viewers }) =>
       descending(
@@ -18,7 +18,7 @@ group by place order by viewers desc, min(province) collate "C" limit 5`,
   {
     title: 'How many days do viewers come?',
     sql: `select days, count(*) as viewers
-from (select viewer_key, count(*) as days from livehouse_bi.fct_viewer_day group by viewer_key) v
+from (select viewer_key, count(*) as days from livehouse_bi.fct_viewer_day where not is_test group by viewer_key) v
 group by days order by days`,
     answer: ({ visits }) => {
       const days = groupBy(visits, ({ viewer }) => viewer).map(({ rows }) => distinct(rows, ({ day }) => day))
@@ -68,6 +68,7 @@ group by identity_basis order by identity_basis`,
     title: 'How far do the viewers of each channel go: from a visit to a gift?',
     sql: `select channel_id, step, viewers, unmatched_events
 from livehouse_bi.viewer_funnel
+where not is_test
 order by channel_id, step_no`,
     answer: ({ viewers, gifts, signups }) =>
       groupBy(viewers, ({ channel }) => channel).flatMap(({ key, rows }) => {

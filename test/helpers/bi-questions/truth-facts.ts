@@ -52,7 +52,8 @@ export interface TruthFacts {
 }
 
 export function readTruthFacts(truth: Truth): TruthFacts {
-  const viewers = truth.visitors.map(viewerOf)
+  const personOf = personsOf(truth.visitors)
+  const viewers = truth.visitors.map((row) => viewerOf(row, personOf(viewerKey(row))))
   const byKey = new Map(viewers.map((viewer) => [viewer.viewer, viewer]))
   return {
     viewers,
@@ -63,25 +64,40 @@ export function readTruthFacts(truth: Truth): TruthFacts {
   }
 }
 
-function viewerOf(row: TruthRow): Viewer {
-  const channel = textIn(row, 'channel_id') ?? ''
-  const viewer = `${channel}:${textIn(row, 'user_id')}`
-  const phone = textIn(row, 'phone')
-  const [outer, assigned] = [textIn(row, 'outer_id'), textIn(row, 'assign_id')]
-  const [basis, id] =
-    outer !== null
-      ? ['outer_id', outer]
-      : assigned !== null
-        ? ['assign_id', assigned]
-        : phone !== null
-          ? ['phone', phone]
-          : ['none', viewer]
+const viewerKey = (row: TruthRow) => `${textIn(row, 'channel_id')}:${textIn(row, 'user_id')}`
+
+/** The best id that each viewer can be reached by from the own ids: a walk over all that share one, viewer by viewer. */
+function personsOf(rows: readonly TruthRow[]): (viewer: string) => string {
+  const idsOf = new Map(
+    rows.map((row) => [
+      viewerKey(row),
+      ['outer_id', 'assign_id', 'phone'].flatMap((name, rank) => {
+        const id = textIn(row, name)
+        return id === null ? [] : [`${rank}${name}:${id.toLowerCase()}`]
+      }),
+    ]),
+  )
+  const sharing = Map.groupBy(
+    [...idsOf].flatMap(([viewer, ids]) => ids.map((id) => ({ viewer, id }))),
+    ({ id }) => id,
+  )
+  return (viewer) => {
+    const reached = new Set([viewer])
+    // A set is walked with what is added on the way.
+    for (const each of reached)
+      for (const id of idsOf.get(each) ?? []) for (const other of sharing.get(id) ?? []) reached.add(other.viewer)
+    const ids = [...reached].flatMap((each) => idsOf.get(each) ?? [])
+    return ids.length === 0 ? `none:${viewer}` : ids.reduce((a, b) => (a < b ? a : b)).slice(1)
+  }
+}
+
+function viewerOf(row: TruthRow, person: string): Viewer {
   return {
-    channel,
-    viewer,
-    person: `${basis}:${id}`,
-    basis,
-    phone,
+    channel: textIn(row, 'channel_id') ?? '',
+    viewer: viewerKey(row),
+    person,
+    basis: person.slice(0, person.indexOf(':')),
+    phone: textIn(row, 'phone'),
     address: textIn(row, 'address'),
     firstDay: dayOf(msIn(row, 'first_login_at')),
     visits: numberIn(row, 'visit_count'),

@@ -6,40 +6,80 @@ export function viewerKey(channelId: string, userId: string): string {
 }
 
 /** A phone number that can identify: digits alone, without the country's prefix; NULL for one that the source has masked or garbled. */
-export function phoneNumber(phone: string): string {
+function phoneNumber(phone: string): string {
   return (
     `case when ${phone} ~ '^[0-9]{11}$' then ${phone} ` +
     `when ${phone} ~ '^[+]?[0-9 ()-]{8,20}$' then right(regexp_replace(${phone}, '[^0-9]', '', 'g'), 11) end`
   )
 }
 
-/** What the identity of a row of visitors rests on. */
-export function identityBasis(viewer: string): string {
-  return (
-    `case when ${viewer}.outer_id is not null then 'outer_id' when ${viewer}.assign_id is not null then 'assign_id' ` +
-    `when ${phoneNumber(`${viewer}.phone`)} is not null then 'phone' else 'none' end`
-  )
+/**
+ * By what viewers are put together, the best first: the first character of `viewer_persons.person` is the place in this
+ * list, from 1.
+ */
+const bases = ['outer_id', 'assign_id', 'phone'] as const
+
+/** What the identity of a row of viewer_persons rests on; `none` where there is no row. */
+export function identityBasis(row: string): string {
+  return `case left(${row}.person, 1) ${bases.map((basis, index) => `when '${index + 1}' then '${basis}'`).join(' ')} else 'none' end`
 }
 
-/** Who a row of visitors is, across channels; the same for every reader. */
-export function personKey(viewer: string): string {
-  const own = (id: 'outer_id' | 'assign_id') =>
-    `'${id}:' || case when ${isMasked(id)} then ${hashed(`${viewer}.${id}`)} else ${viewer}.${id} end`
-  return (
-    `case when ${viewer}.outer_id is not null then ${own('outer_id')} ` +
-    `when ${viewer}.assign_id is not null then ${own('assign_id')} ` +
-    `else coalesce('phone:' || ${hashed(phoneNumber(`${viewer}.phone`))}, ` +
-    `'viewer:' || ${viewerKey(`${viewer}.channel_id`, `${viewer}.user_id`)}) end`
-  )
+/** Who a row of viewer_persons is, across channels; the same for every reader. NULL where there is no row. */
+export function personKey(row: string): string {
+  const id = `substr(${row}.person, 2)`
+  const shown = (basis: (typeof bases)[number]) =>
+    basis === 'phone' ? hashed(id) : `case when ${isMasked(basis)} then ${hashed(id)} else ${id} end`
+  const kinds = bases.map((basis, index) => `when '${index + 1}' then '${basis}:' || ${shown(basis)}`)
+  return `case left(${row}.person, 1) ${kinds.join(' ')} end`
 }
+
+/** Who a viewer is: a row of viewer_persons joined by channel and user id; without one, the viewer alone. */
+export function personOf(row: string, channelId: string, userId: string): string {
+  return `coalesce(${personKey(row)}, 'viewer:' || ${viewerKey(channelId, userId)})`
+}
+
+/** Joins the person of a viewer as `i`. */
+export function joinPerson(channelId: string, userId: string): string {
+  return `left join livehouse_ops.viewer_persons i on i.channel_id = ${channelId} and i.user_id = ${userId}`
+}
+
+/** Without blanks and in lower case; NULL for what stands for none. */
+const normalised = (id: string) => `nullif(translate(lower(${id}), E' \\t\\r\\n\\u00a0\\u3000', ''), '')`
+const unlessIgnored = (id: string) => `case when n.${id} <> all (s.ignored_ids) then n.${id} end`
+
+/** The visitors by whom a person can be known, with their ids as they are compared. */
+const known = `(
+    select * from (
+      select n.channel_id, n.user_id, ${bases.map((basis) => `${unlessIgnored(basis)} as ${basis}`).join(', ')}
+      from (
+        select v.channel_id, v.user_id, ${normalised('v.outer_id')} as outer_id, ${normalised('v.assign_id')} as assign_id,
+          ${phoneNumber('v.phone')} as phone
+        from livehouse.visitors v where coalesce(v.outer_id, v.assign_id, v.phone) is not null
+      ) n cross join livehouse_ops.bi_settings s
+    ) n where coalesce(n.outer_id, n.assign_id, n.phone) is not null
+  )`
+
+/** Takes the persons away of whom a viewer has other ids now, or none. */
+export const forgetChangedPersons = `delete from livehouse_ops.viewer_persons where person in (
+    select p.person from livehouse_ops.viewer_persons p left join ${known} n using (channel_id, user_id)
+    where (n.outer_id, n.assign_id, n.phone) is distinct from (p.outer_id, p.assign_id, p.phone))`
+
+/** Each viewer who is not there yet, as known by the best of the own ids. */
+export const addPersons = `insert into livehouse_ops.viewer_persons (channel_id, user_id, outer_id, assign_id, phone, person)
+    select n.*, coalesce(${bases.map((basis, index) => `'${index + 1}' || n.${basis}`).join(', ')}) from ${known} n
+    on conflict (channel_id, user_id) do nothing`
 
 /**
- * Who a fact's viewer is: a row of visitors joined to it by channel and user id, or, where the visitor list does not have the
- * viewer, the viewer alone.
+ * One statement for each kind of id: who shares one is the person that sorts first of them. Executed again and again
+ * until none changes a row, they leave the connected components, each named by its best id.
  */
-export function personOf(viewer: string, channelId: string, userId: string): string {
-  return `case when ${viewer}.user_id is not null then ${personKey(viewer)} else 'viewer:' || ${viewerKey(channelId, userId)} end`
-}
+export const joinPersons: readonly string[] = bases.map(
+  (basis) => `update livehouse_ops.viewer_persons p set person = g.person
+    from (
+      select ${basis}, min(person) as person from livehouse_ops.viewer_persons where ${basis} is not null
+      group by ${basis} having min(person) < max(person)
+    ) g where p.${basis} = g.${basis} and p.person > g.person`,
+)
 
 /** Viewers whom a record names and the visitor list does not have: `channel_id`, `user_id`. */
 export const unlistedViewers = unlistedFrom([
@@ -64,32 +104,29 @@ function unlistedFrom(facts: readonly (readonly [string, string, string])[]): st
  */
 function phoneToken(phone: string): string {
   const seed = `(select ('x' || left(encode(sha256(k.inner_pad || '\\x01'), 'hex'), 16))::bit(64)::bigint from livehouse_ops.hash_key k)`
-  return `hashtextextended(${phoneNumber(phone)}, ${seed})`
+  return `hashtextextended(${phone}, ${seed})`
 }
 
 /**
- * Joins for a fact that may name its viewer or only a phone: `v` (the visitor), `by_phone` (the only viewer of the channel with this phone)
- * and `somebody` (the only person anywhere with this phone).
- * @param fact alias; @param id its column with the viewer's id
+ * Joins for a fact that may name its viewer or only a phone: `by_phone` (the only viewer of the channel with this
+ * phone), `i` (the person of the viewer) and `somebody` (the person who has this phone anywhere). @param fact alias;
+ * @param id its column with the viewer's id
  */
 export function joinViewer(fact: string, id: string): string {
   const phone = phoneNumber(`${fact}.phone`)
-  const token = phoneToken(`${fact}.phone`)
-  // Among viewers of one phone: what tells persons apart, before anything is hashed.
-  const identity = `coalesce('outer_id:' || p.outer_id, 'assign_id:' || p.assign_id, '')`
+  const ofPhone = (columns: string, more: string) =>
+    `select ${phoneToken('p.phone')} as token, min(p.phone) as phone_number, ${columns}
+    from livehouse_ops.viewer_persons p where p.phone is not null group by ${more}`
   // No join sorts by `is not distinct from`; it only tells two phones of one token apart.
+  const matches = (row: string) =>
+    `${row}.token = ${phoneToken(phone)} and ${row}.phone_number is not distinct from ${phone}`
   return `left join (
-    select p.channel_id, ${phoneToken('p.phone')} as token, min(${phoneNumber('p.phone')}) as phone_number, min(p.user_id) as user_id
-    from livehouse.visitors p where p.phone is not null group by 1, 2 having count(*) = 1
-  ) by_phone on ${fact}.${id} is null and by_phone.channel_id = ${fact}.channel_id and by_phone.token = ${token}
-    and by_phone.phone_number is not distinct from ${phone}
-  left join livehouse.visitors v on v.channel_id = ${fact}.channel_id and v.user_id = coalesce(${fact}.${id}, by_phone.user_id)
+    ${ofPhone('p.channel_id, min(p.user_id) as user_id', 'p.channel_id, 1 having count(*) = 1')}
+  ) by_phone on ${fact}.${id} is null and by_phone.channel_id = ${fact}.channel_id and ${matches('by_phone')}
+  ${joinPerson(`${fact}.channel_id`, `coalesce(${fact}.${id}, by_phone.user_id)`)}
   left join (
-    select ${phoneToken('p.phone')} as token, min(${phoneNumber('p.phone')}) as phone_number, min(p.outer_id) as outer_id,
-      min(p.assign_id) as assign_id, min(p.phone) as phone, min(p.channel_id) as channel_id, min(p.user_id) as user_id
-    from livehouse.visitors p where p.phone is not null group by 1 having min(${identity}) = max(${identity})
-  ) somebody on ${fact}.${id} is null and by_phone.user_id is null and somebody.token = ${token}
-    and somebody.phone_number is not distinct from ${phone}`
+    ${ofPhone('min(p.person) as person', '1')}
+  ) somebody on ${fact}.${id} is null and by_phone.user_id is null and ${matches('somebody')}`
 }
 
 /**

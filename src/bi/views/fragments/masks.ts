@@ -4,21 +4,23 @@ import { city, province } from './places.ts'
 /** What is masked unless `LIVEHOUSE_MASK` says otherwise; the company's own ids stay clear. */
 export const maskedByDefault: readonly PersonalData[] = ['phone', 'ip', 'open_id', 'nickname', 'address', 'answers']
 
+/** What is masked only where `LIVEHOUSE_MASK` names it. */
+const maskedByName: readonly PersonalData[] = ['assign_id', 'outer_id', 'access_source', 'username']
+
 /** Everything that `LIVEHOUSE_MASK` may name. */
-export const maskable: readonly PersonalData[] = [...maskedByDefault, 'assign_id', 'outer_id']
+export const maskable: readonly PersonalData[] = [...maskedByDefault, ...maskedByName]
 
 /** What stands for a text that is hidden whole. */
 export const HIDDEN = '***'
+
+const hasClearRole = `pg_has_role(to_regrole('livehouse_pii')::oid, 'usage') is true`
 
 /**
  * Whether the reader sees this kind in clear: it is not on the list, or the reader has the role `livehouse_pii`. Asked once
  * a query, as the view's owner; without a row of settings nothing is clear.
  */
 export function sees(kind: PersonalData): string {
-  return (
-    `(select not '${kind}' = any (s.masked) or pg_has_role(to_regrole('livehouse_pii')::oid, 'usage') is true ` +
-    'from livehouse_ops.bi_settings s)'
-  )
+  return `(select not '${kind}' = any (s.masked) or ${hasClearRole} from livehouse_ops.bi_settings s)`
 }
 
 /** Whether this kind is on the list, whoever reads: for keys, which have to be the same for every reader. */
@@ -45,6 +47,8 @@ export const maskOf: Readonly<Record<PersonalData, (sql: string) => string>> = {
   answers: (sql) => `case when ${sql} is not null then '${HIDDEN}' end`,
   assign_id: hashed,
   outer_id: hashed,
+  access_source: hashed,
+  username: (sql) => `left(${sql}, 1) || '**'`,
 }
 
 /** The value as this reader may see it. @param unless a condition under which everybody sees it */
@@ -55,10 +59,31 @@ export function masked(kind: PersonalData, sql: string, unless?: string): string
 
 /** A column of personal data: the same as this reader may see it. */
 export function personal(kind: PersonalData, { type, sql, words }: BiColumn): BiColumn {
-  const isOwnKey = kind === 'assign_id' || kind === 'outer_id'
+  const isClear = maskedByName.includes(kind)
   const masks = {
     en: `${words.en}; masked unless the reader has the role livehouse_pii`,
     zh: `${words.zh}；没有 livehouse_pii 角色时脱敏`,
   }
-  return { type, sql: masked(kind, sql), personal: kind, words: isOwnKey ? words : masks }
+  return { type, sql: masked(kind, sql), personal: kind, words: isClear ? words : masks }
+}
+
+/**
+ * A link without what stands behind `?`, `#`, `&`, `;` or `=`, also percent-encoded: it may hold the answers of a form.
+ * NULL where nothing is left.
+ */
+export function bareLink(sql: string): string {
+  return `nullif(regexp_replace(${sql}, '([?#&;=？＃＆；＝]|%(25|3f|23|26|3b|3d)).*$', '', 'i'), '')`
+}
+
+/**
+ * The link through which somebody came: bare, unless the reader has the role `livehouse_pii`, whatever else is masked.
+ */
+export function link({ type, sql, words: { en, zh } }: BiColumn): BiColumn {
+  const shown = `case when (select ${hasClearRole} from livehouse_ops.bi_settings s) then ${sql} else ${bareLink(sql)} end`
+  const words = {
+    en: `${en}; without its query unless the reader has the role livehouse_pii`,
+    zh: `${zh}；没有 livehouse_pii 角色时不含查询参数`,
+  }
+  const masks = `case when ${sees('access_source')} then ${shown} else ${hashed(bareLink(sql))} end`
+  return { type, sql: masks, words, personal: 'access_source' }
 }

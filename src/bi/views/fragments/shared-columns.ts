@@ -1,4 +1,4 @@
-import { type BiColumn, text } from '../../view.ts'
+import { type BiColumn, bool, text } from '../../view.ts'
 import { personKey, personOf, viewerKey } from './identity.ts'
 import { city, province } from './places.ts'
 
@@ -8,6 +8,13 @@ const channelWords = ['Channel id; joins dim_channel', '频道 ID，关联 dim_c
 
 export function channelId(sql: string): Columns {
   return { channel_id: text(sql, ...channelWords) }
+}
+
+/** Whether the row is of a test channel. The list of those is asked for once a query. */
+export function isTest(channel: string): Columns {
+  const tests = 'array(select t.channel_id from livehouse.channels t where t.is_test)'
+  const sql = `coalesce(${channel} = any (${tests}), false)`
+  return { is_test: bool(sql, 'Whether the operator marked the channel as a test', '是否为测试频道') }
 }
 
 /** Split from an address. */
@@ -41,11 +48,11 @@ function keys(viewer: string, person: string): Columns {
   }
 }
 
-/** Who a record belongs to that names its viewer or nobody. @param fact alias; the visitor is joined as `v` */
+/** Who a record belongs to that names its viewer or nobody. @param fact alias; goes with `joinPerson` */
 export function namedViewer(fact: string): Columns {
   const [channel, user] = [`${fact}.channel_id`, `${fact}.user_id`]
   return {
-    ...keys(viewerKey(channel, user), `case when ${user} is not null then ${personOf('v', channel, user)} end`),
+    ...keys(viewerKey(channel, user), `case when ${user} is not null then ${personOf('i', channel, user)} end`),
     match_basis: text(
       `case when ${user} is null then 'none' else 'viewer_id' end`,
       'How the viewer is known: viewer_id (the record names it) or none',
@@ -58,15 +65,12 @@ export function namedViewer(fact: string): Columns {
 export function matchedViewer(fact: string, id: string): Columns {
   const user = `coalesce(${fact}.${id}, by_phone.user_id)`
   const channel = `${fact}.channel_id`
-  const own = `case when ${user} is not null then ${viewerKey(channel, user)} end`
-  const person =
-    `case when ${fact}.${id} is not null then ${personOf('v', channel, `${fact}.${id}`)} ` +
-    `when by_phone.user_id is not null then ${personKey('v')} when somebody.user_id is not null then ${personKey('somebody')} end`
+  const person = `case when ${user} is not null then ${personOf('i', channel, user)} else ${personKey('somebody')} end`
   return {
-    ...keys(own, person),
+    ...keys(viewerKey(channel, user), person),
     match_basis: text(
       `case when ${fact}.${id} is not null then 'viewer_id' when by_phone.user_id is not null then 'phone' ` +
-        `when somebody.user_id is not null then 'phone_person' else 'none' end`,
+        `when somebody.person is not null then 'phone_person' else 'none' end`,
       'How the viewer is known: viewer_id (the record names it), phone (one viewer of the channel has this phone), phone_person ' +
         '(only the person is known: the phone belongs to one person, elsewhere or more than once), none',
       '观众的识别依据：viewer_id（记录自带）、phone（该频道只有一位观众用此手机号）、phone_person（仅能确定到人）、none',

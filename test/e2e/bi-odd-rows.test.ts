@@ -1,0 +1,195 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { biViews } from '../../src/bi/registry.ts'
+import { sync } from '../../src/cli/sync.ts'
+import { openAs } from '../helpers/open-as.ts'
+import type { TestDatabase } from '../helpers/postgres.ts'
+import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+
+let account: TestAccount
+
+/** Rows of a channel that a sync never touches, in the views that the sync has made. */
+const edited = [
+  `insert into livehouse.channels (channel_id, is_test, state, run_id) values ('8', true, 'active', 1)`,
+  `insert into livehouse.visitors (channel_id, user_id, first_login_at, removed_at, run_id) values ('8', 'gone', '2026-11-01 10:00+08', now(), 1)`,
+  `insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, left_at, online_seconds, watch_seconds, live_seconds, access_source,
+      address, api_version, run_id) values
+    ('8', 1, 'old', '2026-11-02 10:00+08', '2026-11-02 10:10+08', 600, 600, null, 'a.example/x?name=王小明&phone=13800138000', '浙江张三丰', 1, 1),
+    ('8', 2, 'owl', '2026-11-05 23:50:07+08', '2026-11-06 00:20:09+08', 1800, 1800, 1800, 'a.example/x%3Fname=王小明', '云南大理3号', 2, 1),
+    ('8', 3, 'owl', null, null, 60, 60, 60, 'a.example/x#王小明', null, 2, 1)`,
+  `insert into livehouse.gifts (channel_id, gift_type, gift_key, given_at, amount, occurrence, run_id) values ('8', 'prop', 'g', '2026-11-07 10:00+08', 1, 1, 1)`,
+  `insert into livehouse.signups (channel_id, question_id, signup_key, signed_up_at, answers, occurrence, run_id)
+    values ('8', 'q', 's', '2026-11-07 10:00+08', '[]', 1, 1)`,
+  `insert into livehouse.signup_answers (channel_id, question_id, signup_key, question_no, question, answer, run_id)
+    values ('8', 'q', 's', 1, 'a', 'b||c', 1)`,
+  `insert into livehouse_ops.slices (run_id, stream, partition, covers, settled, reads, status, proof, distinct_rows, quarantined_rows, calls, retries,
+      started_at, finished_at)
+    select max(run_id), 'watch_records', 'channel=8', r, r, r, 'landed', 'verified', 1, 0, 1, 0, now(), now()
+    from livehouse_ops.runs, tsrange('2026-11-03', '2026-11-04') r group by r`,
+]
+
+beforeAll(async () => {
+  account = await startAccount({ channels: 1, viewers: 20 })
+  expect(await account.run(sync)).toMatchObject({ code: 0 })
+  for (const statement of edited) await sql.raw(statement).execute(account.database.db)
+})
+
+afterAll(async () => await account[Symbol.asyncDispose]())
+
+async function read<Row>(text: string, { db }: Pick<TestDatabase, 'db'> = account.database): Promise<readonly Row[]> {
+  return (await sql.raw<Row>(text).execute(db)).rows
+}
+
+test('a day tells nothing happened from not read and not known, and a viewer who left the list stays new', async () => {
+  const days =
+    await read(`select right(day::text, 2) as day, new_viewers as new, visits, live_seconds as live, live_viewers, estimated_peak_viewers as peak,
+      estimated_peak_live_viewers as peak_live, is_watch_complete as is_read
+    from livehouse_bi.daily_channel where channel_id = '8' and day between '2026-11-01' and '2026-11-06' order by 1`)
+  const unknown = {
+    new: null,
+    visits: null,
+    live: null,
+    live_viewers: null,
+    peak: null,
+    peak_live: null,
+    is_read: false,
+  }
+  const nothing = { new: null, visits: '0', live: '0', live_viewers: '0', peak: '0', peak_live: '0', is_read: true }
+  expect(days).toEqual([
+    { ...unknown, day: '01', new: '1' },
+    { ...unknown, day: '02', visits: '1', peak: '1' },
+    { ...nothing, day: '03' },
+    { ...unknown, day: '04' },
+    { ...unknown, day: '05', visits: '1', live: '1800', live_viewers: '1', peak: '1', peak_live: '1' },
+    { ...unknown, day: '06', peak: '1', peak_live: '1' },
+  ])
+  expect(await read(`select records_without_entry from livehouse_bi.dim_channel where channel_id = '8'`)).toEqual([
+    { records_without_entry: '1' },
+  ])
+  expect(await read(`select is_live from livehouse_bi.fct_viewer_day where channel_id = '8' order by day`)).toEqual([
+    { is_live: null },
+    { is_live: true },
+  ])
+})
+
+test('every fact of a channel says whether it is of a test channel', async () => {
+  const ofChannels = biViews.filter(
+    ({ name, columns }) => /^(fct|daily|viewer_funnel)/.test(name) && 'channel_id' in columns,
+  )
+  expect(ofChannels.length).toBeGreaterThan(9)
+  for (const { name } of ofChannels) {
+    const marks = await read(
+      `select distinct channel_id = '8' as is_marked, is_test from livehouse_bi.${name} order by 1`,
+    )
+    expect(marks, name).toEqual([false, true].map((is_test) => ({ is_marked: is_test, is_test })))
+  }
+})
+
+test('a link shows analysts nothing of its query, nor an address more than the places that exist', async () => {
+  const { db } = account.database
+  await using analyst = await openAs('livehouse_analyst', account.database)
+  await using pii = await openAs('livehouse_pii', account.database)
+  const seen = async (reader: typeof analyst) =>
+    await read<Record<string, string>>(
+      `select access_source as link, address, city from livehouse_bi.fct_watch where channel_id = '8' order by record_id`,
+      reader,
+    )
+  const link = 'a.example/x'
+  expect(await seen(analyst)).toEqual([
+    { link, address: '浙江', city: null },
+    { link, address: '云南大理白族自治州', city: '大理白族自治州' },
+    { link, address: null, city: null },
+  ])
+  expect((await seen(pii)).map((row) => row.link?.slice(-3))).toEqual(
+    ['000', '王小明', '王小明'].map((text) => text.slice(-3)),
+  )
+  await account.run(sync, ['--streams', 'managers'], { LIVEHOUSE_MASK: 'access_source,username' })
+  expect((await seen(analyst)).map((row) => row.link)).toEqual(Array(3).fill(expect.stringMatching(/^[0-9a-f]{32}$/)))
+  const names = (reader: typeof analyst) =>
+    read<{ username: string }>('select distinct username from livehouse_bi.fct_manager_usage', reader)
+  expect((await names(pii)).length).toBeGreaterThan(1)
+  expect((await names(analyst)).filter(({ username }) => !/^.\*\*$/u.test(username))).toEqual([])
+  await sql`update livehouse_ops.bi_settings set masked = '{}'`.execute(db)
+  expect((await seen(analyst)).map((row) => row.link)).toEqual([link, link, link])
+})
+
+test('who shares an id is one person after the next run, also by way of others, and a placeholder joins nobody', async () => {
+  const { db } = account.database
+  const persons = async () => {
+    expect(await account.run(sync, ['--streams', 'managers'])).toMatchObject({ code: 0 })
+    const rows = await read<{ person: string; viewers: readonly string[] }>(`
+      select person_key as person, array_agg(user_id order by user_id) as viewers from livehouse_bi.dim_viewer
+      where channel_id = '7' group by 1 order by 2`)
+    return rows.map(({ viewers }) => viewers.join(' '))
+  }
+  await sql`insert into livehouse.visitors (channel_id, user_id, outer_id, assign_id, phone, run_id) values
+    ('7', 'a', 'CRM 1', null, null, 1), ('7', 'b', ' crm1', 'e1', null, 1), ('7', 'c', null, 'E1', '13900000001', 1), ('7', 'd', null, null, '+86 139-0000-0001', 1),
+    ('7', 'e', '0', null, '00000000000', 1), ('7', 'f', '0', null, '00000000000', 1), ('7', 'g', null, null, '13900000002', 1)`.execute(
+    db,
+  )
+  expect(await persons()).toEqual(['a b c d', 'e', 'f', 'g'])
+  expect(
+    await read(`select count(*) from livehouse_bi.dim_person p where exists (
+    select from livehouse_bi.dim_viewer v where v.person_key = p.person_key and v.channel_id = '7')`),
+  ).toEqual([{ count: '4' }])
+  const before = await read('select xmin::text, * from livehouse_ops.viewer_persons order by 2, 3')
+  await persons()
+  expect(await read('select xmin::text, * from livehouse_ops.viewer_persons order by 2, 3')).toEqual(before)
+  await sql`update livehouse.visitors set assign_id = 'other' where channel_id = '7' and user_id = 'b'`.execute(db)
+  expect(await persons()).toEqual(['a b', 'c d', 'e', 'f', 'g'])
+  await sql`insert into livehouse.visitors (channel_id, user_id, phone, run_id)
+    select '7', 'crowd ' || n, '13900000002', 1 from generate_series(1, 5) n`.execute(db)
+  await sql`update livehouse.visitors set outer_id = 'crm2' where channel_id = '7' and user_id = 'd'`.execute(db)
+  await sql`update livehouse.visitors set outer_id = 'crm3' where channel_id = '7' and user_id = 'c'`.execute(db)
+  await persons()
+  expect(
+    await read(
+      'select viewer_count, outer_id_count, is_several_accounts, is_crowd from livehouse_bi.identity_conflicts order by 1',
+    ),
+  ).toEqual([
+    { viewer_count: '2', outer_id_count: '2', is_several_accounts: true, is_crowd: false },
+    { viewer_count: '6', outer_id_count: '0', is_several_accounts: false, is_crowd: true },
+  ])
+  await account.run(sync, ['--streams', 'managers'], { LIVEHOUSE_IGNORED_IDS: '139 0000 0001, 13900000002' })
+  expect(await persons()).toEqual(['a b', 'c', 'crowd 1', 'crowd 2', 'crowd 3', 'crowd 4', 'crowd 5', 'd', 'e f', 'g'])
+})
+
+test('the funnel counts the viewers of its first step alone, in all and month by month', async () => {
+  await sql`insert into livehouse.visitors (channel_id, user_id, visit_count, watch_seconds, removed_at, run_id) values
+    ('6', 'stays', 2, 90, null, 1), ('6', 'left', 1, 30, now(), 1)`.execute(account.database.db)
+  await sql`insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, watch_seconds, api_version, run_id) values
+    ('6', 1, 'stays', '2026-10-31 10:00+08', 30, 2, 1), ('6', 2, 'stays', '2026-11-01 10:00+08', 60, 2, 1), ('6', 3, 'left', '2026-11-01 10:00+08', 30, 2, 1)`.execute(
+    account.database.db,
+  )
+  await sql`insert into livehouse.gifts (channel_id, gift_type, gift_key, given_at, visitor_id, occurrence, run_id) values
+    ('6', 'prop', 'a', '2026-10-31 10:00+08', 'left', 1, 1), ('6', 'prop', 'b', '2026-11-01 10:00+08', 'left', 1, 1), ('6', 'prop', 'c', '2026-11-01 10:00+08', 'stranger', 1, 1)`.execute(
+    account.database.db,
+  )
+  const funnel = async (view: string) => {
+    const rows = await read<
+      Record<string, string | null>
+    >(`select to_jsonb(f) ->> 'month_start' as month, step, viewers, events
+      from livehouse_bi.${view} f where channel_id = '6' order by 1, step_no`)
+    return rows.map(({ month, step, viewers, events }) => `${month ?? ''} ${step} ${viewers} of ${events}`.trim())
+  }
+  expect(await funnel('viewer_funnel')).toEqual([
+    'visited 2 of 3',
+    'watched 2 of 2',
+    'watched_one_minute 1 of 1',
+    'commented 0 of 0',
+    'signed_up 0 of 0',
+    'gave_gift 1 of 3',
+  ])
+  expect(await funnel('viewer_funnel_month')).toEqual([
+    '2026-10-01 visited 1 of 1',
+    '2026-10-01 watched 1 of 1',
+    '2026-10-01 watched_one_minute 0 of 0',
+    '2026-10-01 signed_up 0 of 0',
+    '2026-10-01 gave_gift 0 of 1',
+    '2026-11-01 visited 2 of 2',
+    '2026-11-01 watched 2 of 2',
+    '2026-11-01 watched_one_minute 1 of 1',
+    '2026-11-01 signed_up 0 of 0',
+    '2026-11-01 gave_gift 1 of 2',
+  ])
+})
