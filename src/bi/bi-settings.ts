@@ -11,4 +11,8 @@ export interface BiSettings {
   readonly language?: Language | undefined
   /** Ids and phones that stand for none and put nobody together, without blanks and in lower case. */
   readonly ignoredIds?: readonly string[] | undefined
+  /** A longer time without live watching ends a broadcast. */
+  readonly broadcastGapMinutes?: number | undefined
+  /** What is shorter is no broadcast. */
+  readonly broadcastMinMinutes?: number | undefined
 }

@@ -7,6 +7,9 @@ import { dimPerson } from './views/dim-person.ts'
 import { dimQuestionnaire } from './views/dim-questionnaire.ts'
 import { dimViewer } from './views/dim-viewer.ts'
 import { fctAudienceMinute } from './views/fct-audience-minute.ts'
+import { fctBroadcast } from './views/fct-broadcast.ts'
+import { fctBroadcastMinute } from './views/fct-broadcast-minute.ts'
+import { fctBroadcastViewer } from './views/fct-broadcast-viewer.ts'
 import { fctGift } from './views/fct-gift.ts'
 import { fctManagerUsage } from './views/fct-manager-usage.ts'
 import { fctSignup } from './views/fct-signup.ts'
@@ -17,6 +20,7 @@ import { fctWatch } from './views/fct-watch.ts'
 import { freshness } from './views/freshness.ts'
 import { identityConflicts } from './views/identity-conflicts.ts'
 import { reconciliation } from './views/reconciliation.ts'
+import { viewerCohortWeek } from './views/viewer-cohort-week.ts'
 import { viewerFunnel, viewerFunnelMonth } from './views/viewer-funnel.ts'
 
 /** Every view of `livehouse_bi`, in an order in which they can be made. */
@@ -35,9 +39,13 @@ export const biViews: readonly BiView[] = [
   fctSignupChoice,
   fctManagerUsage,
   fctAudienceMinute,
+  fctBroadcast,
+  fctBroadcastMinute,
+  fctBroadcastViewer,
   dailyChannel,
   viewerFunnel,
   viewerFunnelMonth,
+  viewerCohortWeek,
   identityConflicts,
   freshness,
   reconciliation,

@@ -12,6 +12,8 @@ export function readBi(source: SettingSource): BiSettings | undefined {
     masked: readMask(source),
     language: readCommentLanguage(source),
     ignoredIds: readIgnoredIds(source),
+    broadcastGapMinutes: readMinutes(source, 'LIVEHOUSE_BROADCAST_GAP'),
+    broadcastMinMinutes: readMinutes(source, 'LIVEHOUSE_BROADCAST_MIN'),
   }
   return Object.values(settings).some((value) => value !== undefined) ? settings : undefined
 }
@@ -49,4 +51,11 @@ function readIgnoredIds(source: SettingSource): readonly string[] | undefined {
   const given = source.value('LIVEHOUSE_IGNORED_IDS')
   if (given === undefined) return undefined
   return given.split(',').map((id) => id.replaceAll(/\s/g, '').toLowerCase())
+}
+
+function readMinutes(source: SettingSource, name: string): number | undefined {
+  const given = source.value(name)
+  if (given === undefined || /^[1-9]\d{0,3}$/.test(given)) return given === undefined ? undefined : Number(given)
+  source.refuse(`${name} is ${show(given)}; it should be a number of minutes, 1 to 9999`)
+  return undefined
 }

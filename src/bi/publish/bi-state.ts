@@ -49,6 +49,8 @@ export async function writeBiSettings(db: Kysely<Database>, settings: BiSettings
     masked: settings.masked,
     language: settings.language,
     ignored_ids: settings.ignoredIds,
+    broadcast_gap_minutes: settings.broadcastGapMinutes,
+    broadcast_min_minutes: settings.broadcastMinMinutes,
   }
   const given = Object.entries(columns).filter(([, value]) => value !== undefined)
   if (given.length === 0) return

@@ -1,0 +1,125 @@
+import { broadcastKey, broadcasts, visitsOfBroadcast } from './fragments/broadcasts.ts'
+import { channelCoverage } from './fragments/coverage.ts'
+import { duration, local, localDay, moment } from './fragments/local-time.ts'
+import { bareLink, link } from './fragments/masks.ts'
+import { province } from './fragments/places.ts'
+import { channelId, isTest } from './fragments/shared-columns.ts'
+import { bigint, type BiView, bool, date, instant, numeric, text } from '../view.ts'
+
+const from = 'to_timestamp(b.from_no)'
+const to = 'to_timestamp(b.to_no)'
+
+/** The key, the channel and the day of a broadcast `b`. */
+export const broadcastColumns: BiView['columns'] = {
+  broadcast_key: text(broadcastKey('b'), 'Broadcast; joins fct_broadcast', '场次，关联 fct_broadcast'),
+  ...channelId('b.channel_id'),
+  day: date(localDay(from), 'Day on which it began; joins dim_date', '开始日期，关联 dim_date'),
+}
+
+/** What was given while a broadcast `b` ran, as sums over gifts `g`. */
+export const giftSums = `count(*) filter (where g.is_cash) as cash_gifts, coalesce(sum(g.cash_amount), 0) as cash_amount,
+      count(*) filter (where not g.is_cash) as prop_gifts, coalesce(sum(g.prop_amount), 0) as prop_amount`
+
+export const giftColumns: BiView['columns'] = {
+  cash_gifts: bigint('coalesce(g.cash_gifts, 0)', 'Cash rewards while it ran', '期间的现金打赏次数'),
+  cash_amount: numeric('coalesce(g.cash_amount, 0)', 'Sum of the cash rewards', '现金打赏金额'),
+  prop_gifts: bigint('coalesce(g.prop_gifts, 0)', 'Props while it ran', '期间的道具次数'),
+  prop_amount: numeric('coalesce(g.prop_amount, 0)', 'Sum of the props', '道具金额'),
+}
+
+/** Of an event at an instant: whether the broadcast `b` ran. */
+export const ranAt = (at: string) => `${at} >= ${from} and ${at} < ${to}`
+
+const isWithin = (ranges: string) => `coalesce(${ranges} @> tsrange(${local(from)}, ${local(to)}), false)`
+
+export const fctBroadcast: BiView = {
+  name: 'fct_broadcast',
+  grain: { en: 'A broadcast of a channel', zh: '频道的一场直播' },
+  remarks: {
+    en:
+      'An estimate, as the service does not tell when it was on the air: a visit with live seconds counts as ' +
+      'live from entry for that long; live visits that overlap or follow one another within 30 minutes ' +
+      '(LIVEHOUSE_BROADCAST_GAP) are one broadcast, and what is shorter than 10 minutes ' +
+      '(LIVEHOUSE_BROADCAST_MIN) is none. Its visits are those of whatever kind that were there while it ran ' +
+      'and began on its days or the day before, each cut at its ends.',
+    zh: '服务端不提供开播时间，此为估算：有直播秒数的访问自进入起按该秒数计为直播；重叠或间隔不超过 30 分钟（LIVEHOUSE_BROADCAST_GAP）的合为一场，不足 10 分钟（LIVEHOUSE_BROADCAST_MIN）的不计。其访问为期间在线、当日或前一日开始的全部访问，按场次起止截取。',
+  },
+  key: ['broadcast_key'],
+  columns: {
+    ...broadcastColumns,
+    ...moment('started', instant(from, 'When it began, by the first live visit', '开始时刻（首个直播访问）')),
+    ...moment('ended', instant(to, 'When it ended', '结束时刻')),
+    ...duration('broadcast', bigint('b.to_no - b.from_no', 'How long it was, in seconds', '场次时长（秒）')),
+    visits: bigint('v.visits', 'Visits', '访问次数'),
+    viewers: bigint('v.viewers', 'Distinct viewers', '观众数（去重）'),
+    new_viewers: bigint(
+      'v.new_viewers',
+      'Of these, viewers whose first entry by the visitor list was while it ran',
+      '其中首次进入在本场期间的观众数（以访客列表为准）',
+    ),
+    estimated_peak_live_viewers: bigint(
+      'p.viewers',
+      'Most visits with live seconds at once',
+      '同时直播在线的最大访问数',
+    ),
+    ...moment('peak', instant('to_timestamp(p.no)', 'When that was so for the first time', '首次达到该值的时刻')),
+    ...duration(
+      'average_stay',
+      bigint(
+        '(v.stay_seconds / nullif(v.viewers, 0))::bigint',
+        'How long a viewer was there while it ran, the mean in seconds',
+        '观众在场时长的平均值（秒）',
+      ),
+    ),
+    ...duration('live', bigint('v.live_seconds::bigint', 'Watched live, in seconds', '直播观看时长（秒）')),
+    ...duration(
+      'replay',
+      bigint('v.replay_seconds::bigint', 'Watched on demand by its visits, in seconds', '其访问的点播观看时长（秒）'),
+    ),
+    ...giftColumns,
+    currency: text('s.currency', 'Currency that the operator names (LIVEHOUSE_CURRENCY)', '币种（LIVEHOUSE_CURRENCY）'),
+    signups: bigint('u.signups', 'Signups while it ran', '期间的报名次数'),
+    top_access_source: link(text('v.access_source', 'Link of most of its visits', '最多访问的来源')),
+    top_device: text('v.device', 'Device of most of its visits', '最多访问的设备'),
+    top_province: text('v.province', 'Province of most of its visits', '最多访问的省份'),
+    is_complete: bool(
+      isWithin('c.watch_covers'),
+      'Whether the watch records of all of it have been read',
+      '期间的观看记录是否已完整读取',
+    ),
+    is_final: bool(
+      isWithin('c.watch_settled'),
+      'Whether they were read when they no longer changed',
+      '是否已过回看期、不再变化',
+    ),
+    ...isTest('b.channel_id'),
+  },
+  // Each part by itself: Postgres leaves out what nobody asks for.
+  from: `from ${broadcasts} b
+  left join livehouse_ops.bi_settings s on true
+  left join ${channelCoverage} c on c.channel_id = b.channel_id
+  left join lateral (
+    select count(*) as visits, count(distinct w.user_id) as viewers,
+      count(distinct w.user_id) filter (where ${ranAt('f.first_login_at')}) as new_viewers,
+      sum(w.to_no - w.from_no) as stay_seconds, sum(least(w.live_seconds, w.to_no - w.from_no)) as live_seconds,
+      sum(w.vod_seconds) as replay_seconds, mode() within group (order by ${bareLink('w.access_source')}) as access_source,
+      mode() within group (order by w.device) as device, mode() within group (order by ${province('w.address')}) as province
+    from (select w.*, t.* from ${visitsOfBroadcast}) w
+    left join livehouse.visitors f on f.channel_id = w.channel_id and f.user_id = w.user_id
+  ) v on true
+  left join lateral (
+    select max(x.viewers) as viewers, (array_agg(x.no order by x.viewers desc, x.no))[1] as no
+    from (
+      select c.no, sum(c.change) over (order by c.no, c.change rows unbounded preceding) as viewers
+      from (select w.live_seconds, t.* from ${visitsOfBroadcast}) w
+      cross join lateral (values (w.from_no, 1), (w.to_no, -1)) c (no, change)
+      where w.live_seconds > 0
+    ) x
+  ) p on true
+  left join lateral (
+    select ${giftSums} from livehouse_bi.fct_gift g where g.channel_id = b.channel_id and ${ranAt('g.given_at')}
+  ) g on true
+  left join lateral (
+    select count(*) as signups from livehouse_bi.fct_signup s where s.channel_id = b.channel_id and ${ranAt('s.signed_up_at')}
+  ) u on true`,
+}

@@ -1,0 +1,40 @@
+import { enteredNo, endNo } from './audience.ts'
+import { localDay } from './local-time.ts'
+
+const setting = (name: string) => `(select s.broadcast_${name}_minutes * 60 from livehouse_ops.bi_settings s)`
+
+/** A visit counts as live from entry for its live seconds, at most as long as it lasted. */
+const liveUntilNo = `least(${enteredNo} + w.live_seconds, ${endNo})`
+
+/**
+ * The broadcasts of each channel: `channel_id`, `from_no` and `to_no`, seconds of the epoch, the second one past its
+ * end. Live visits that overlap, or follow one another within the gap, are one; what is shorter than the minimum is
+ * none.
+ */
+export const broadcasts = `(
+    select i.channel_id, min(i.from_no) as from_no, max(i.to_no) as to_no
+    from (
+      select s.channel_id, s.from_no, s.to_no, count(*) filter (where s.from_no > s.reached_no + ${setting('gap')})
+        over (partition by s.channel_id order by s.from_no, s.to_no rows unbounded preceding) as island
+      from (
+        select w.channel_id, ${enteredNo} as from_no, ${liveUntilNo} as to_no, max(${liveUntilNo}) over (
+          partition by w.channel_id order by ${enteredNo}, ${liveUntilNo} rows between unbounded preceding and 1 preceding) as reached_no
+        from livehouse.watch_records w where w.live_seconds > 0 and w.entered_at is not null
+      ) s
+    ) i
+    group by i.channel_id, i.island having max(i.to_no) - min(i.from_no) >= ${setting('min')}
+  )`
+
+/** Stays the same however often the neighbouring days are read again. @param b alias of `broadcasts` */
+export function broadcastKey(b: string): string {
+  return `${b}.channel_id || ':' || to_char(to_timestamp(${b}.from_no) at time zone '{zone}', 'YYYYMMDD"T"HH24MI')`
+}
+
+/**
+ * From what was there while a broadcast `b` ran: the records `w` of its channel that began on its days or the day
+ * before, each with `t.from_no` and `t.to_no`, cut at the broadcast's ends.
+ */
+export const visitsOfBroadcast = `livehouse.watch_records w
+    cross join lateral (select greatest(${enteredNo}, b.from_no) as from_no, least(${endNo}, b.to_no) as to_no offset 0) t
+    where w.channel_id = b.channel_id and t.from_no < t.to_no and coalesce(w.online_seconds > 0, w.left_at is not null)
+      and ${localDay('w.entered_at')} between ${localDay('to_timestamp(b.from_no)')} - 1 and ${localDay('to_timestamp(b.to_no)')}`

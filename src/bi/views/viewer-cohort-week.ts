@@ -1,0 +1,41 @@
+import { channelId, isTest } from './fragments/shared-columns.ts'
+import { bigint, type BiView, date, integer } from '../view.ts'
+
+export const viewerCohortWeek: BiView = {
+  name: 'viewer_cohort_week',
+  grain: {
+    en: 'A week in which viewers of a channel came who had first come in the same week',
+    zh: '同一周首次到访的频道观众再次到访的一周',
+  },
+  remarks: {
+    en:
+      'By the records: who came before the history that is kept counts as new in its first week. Weeks in which ' +
+      'none of them came have no row.',
+    zh: '以观看记录为准：早于历史范围到访的观众计为首周的新观众。无人再次到访的周没有行。',
+  },
+  key: ['channel_id', 'cohort_week', 'week_no'],
+  columns: {
+    ...channelId('c.channel_id'),
+    cohort_week: date('c.cohort_week', 'Monday of the week of the first visit', '首次到访所在周的周一'),
+    week_no: integer('c.week_no', 'Weeks since, from 0', '其后的周数（从 0 起）'),
+    viewers: bigint(
+      'c.viewers',
+      'Distinct viewers of the cohort who came in that week',
+      '该批观众中当周到访的人数（去重）',
+    ),
+    cohort_viewers: bigint(
+      'max(c.viewers) over (partition by c.channel_id, c.cohort_week)',
+      'Viewers of the cohort, for shares',
+      '该批观众总数，用于计算占比',
+    ),
+    ...isTest('c.channel_id'),
+  },
+  from: `from (
+    select w.channel_id, w.cohort_week, (w.week - w.cohort_week) / 7 as week_no, count(*) as viewers
+    from (
+      select channel_id, date_trunc('week', day)::date as week,
+        min(date_trunc('week', day)::date) over (partition by channel_id, viewer_key) as cohort_week
+      from livehouse_bi.fct_viewer_day where viewer_key is not null group by channel_id, viewer_key, 2
+    ) w group by w.channel_id, w.cohort_week, 3
+  ) c`,
+}
