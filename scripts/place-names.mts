@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 
 /**
@@ -12,7 +11,7 @@ interface AreaList {
 }
 
 const [folder = 'package'] = process.argv.slice(2)
-const { areaList } = createRequire(import.meta.url)(resolve(folder, 'dist/index.cjs')) as { areaList: AreaList }
+const { areaList }: { areaList: AreaList } = await import(resolve(folder, 'dist/index.js'))
 const { province_list: provinces, city_list: cities, county_list: counties } = areaList
 
 const LONGEST_LINE = 100

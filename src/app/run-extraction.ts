@@ -13,11 +13,10 @@ import { publishForms } from '../bi/publish/publish-forms.ts'
 import type { Database } from '../store/database.ts'
 import { limitLoads } from '../sync/batch-loader.ts'
 import type { PartitionPlan } from '../sync/partitions.ts'
-import { planAgain } from '../sync/plan-again.ts'
+import { planAgain, type SliceOrder } from '../sync/plan-again.ts'
 import { createReadAhead } from '../sync/read-pages.ts'
 import { type PlanStreams, type RunPhases, runStreams } from '../sync/run-streams.ts'
 import type { JobResult } from '../sync/tally.ts'
-import type { SliceOrder } from '../sync/plan-again.ts'
 import { endAcceptances } from '../ledger/acceptances.ts'
 import { forgetReadingsAfter } from '../ledger/coverage.ts'
 import { partitionLease } from '../ledger/leases.ts'
@@ -96,8 +95,8 @@ export async function runExtraction(context: AppContext, request: ExtractionRequ
     await pruneRecords(db, now)
     await groupPersons(db)
     // The views of questionnaires follow headers that have changed, unless commands may not change the schema.
-    const forms = settings.database.isAutoMigrated ? await publishForms(db, signal) : { notices: [] }
-    for (const notice of forms.notices) context.log.warn('forms.blocked', { notice })
+    const { notices } = settings.database.isAutoMigrated ? await publishForms(db, signal) : { notices: [] }
+    for (const notice of notices) context.log.warn('forms.blocked', { notice })
   }
   return recorded.outcome
 }

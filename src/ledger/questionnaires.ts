@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { FORMS_SCHEMA } from '../bi/form-view.ts'
+import { type Form, FORMS_SCHEMA } from '../bi/form-view.ts'
 import { quoteName } from '../bi/quote.ts'
 import { safeName, uniqueName } from '../bi/safe-names.ts'
 import type { StreamName } from '../core/stream.ts'
@@ -105,23 +105,19 @@ export async function removePublishedForm(
   })
 }
 
-/**
- * Lets every analyst see the answers to these questions, or no longer. @param numbers of its questions, from 1, as they
- * stand now
- */
+/** Lets every analyst see the answers to these questions, or no longer. @param numbers from 1, as the headers stand now */
 export async function setCleared(
   db: Kysely<Database>,
-  { channelId, questionId, questions }: FormId & { readonly questions: readonly (string | null)[] },
+  { channelId, questionId, questions }: Form,
   numbers: readonly number[],
   isCleared: boolean,
 ): Promise<void> {
-  if (isCleared) {
-    const headers = numbers.map((number) => questions[number - 1] ?? '')
-    await sql`insert into livehouse_ops.cleared_questions (channel_id, question_id, question_no, question)
-      select distinct ${channelId}, ${questionId}, q.no, q.header from unnest(${numbers}::smallint[], ${headers}::text[]) q (no, header)
-      on conflict (channel_id, question_id, question_no) do update set question = excluded.question`.execute(db)
-  } else {
-    await sql`delete from livehouse_ops.cleared_questions where channel_id = ${channelId} and question_id = ${questionId}
-      and question_no = any (${numbers}::smallint[])`.execute(db)
-  }
+  const headers = numbers.map((number) => questions[number - 1] ?? '')
+  await sql`delete from livehouse_ops.cleared_questions where channel_id = ${channelId} and question_id = ${questionId}
+    and question_no = any (${numbers}::smallint[])`.execute(db)
+  if (!isCleared) return
+  await sql`insert into livehouse_ops.cleared_questions (channel_id, question_id, question_no, question)
+    select distinct ${channelId}, ${questionId}, q.* from unnest(${numbers}::smallint[], ${headers}::text[]) q`.execute(
+    db,
+  )
 }

@@ -16,8 +16,8 @@ const during = (view: string, at: string, sums: string) => `(
     where g.viewer_key is not null group by b.channel_id, b.from_no, g.viewer_key
   )`
 const isSame = (other: string) =>
-  `${other}.channel_id = b.channel_id and ${other}.from_no = b.from_no and ${other}.viewer_key = ` +
-  `${viewerKey('b.channel_id', 'w.user_id')}`
+  `${other}.channel_id = b.channel_id and ${other}.from_no = b.from_no
+    and ${other}.viewer_key = ${viewerKey('b.channel_id', 'w.user_id')}`
 
 export const fctBroadcastViewer: BiView = {
   name: 'fct_broadcast_viewer',
