@@ -1,4 +1,4 @@
-import { formatWallTime, type WallTime } from './wall-clock.ts'
+import { formatWallTime, parseWallTime, type WallTime } from './wall-clock.ts'
 import type { PartitionPart } from './column.ts'
 
 /** What a stream is extracted by: a channel, a type or questionnaire of one, or (empty) the whole account. */
@@ -40,6 +40,23 @@ export function widen({ from, to }: Window, seconds: number): Window {
 
 export function formatWindow({ from, to }: Window): string {
   return `[${formatWallTime(from)}, ${formatWallTime(to)})`
+}
+
+/** A window as `tsrange` text. */
+export function formatRange({ from, to }: Window): string {
+  return `[${formatWallTime(from)},${formatWallTime(to)})`
+}
+
+/** The bounds of a range as Postgres gives them (`timestamp` text); undefined for an empty or endless one. */
+export function readBounds(lower: string | null, upper: string | null): Window | undefined {
+  const [from, to] = [parseWallTime(lower ?? ''), parseWallTime(upper ?? '')]
+  return from === undefined || to === undefined ? undefined : { from, to }
+}
+
+/** A range as Postgres writes it, `["2026-11-20 14:03:00","2026-11-20 15:00:00")`; undefined for NULL and an empty or endless one. */
+export function parseRange(text: string | null): Window | undefined {
+  const [, lower = null, upper = null] = /^\["([^"]*)","([^"]*)"\)$/.exec(text ?? '') ?? []
+  return readBounds(lower, upper)
 }
 
 /**

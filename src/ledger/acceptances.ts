@@ -1,10 +1,9 @@
 import { type Kysely, sql } from 'kysely'
-import type { Window } from '../core/slice.ts'
+import { formatRange, readBounds, type Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
 import type { OpenReading } from './open-readings.ts'
-import { formatRange, readBounds } from './wall-range.ts'
 
 /** A shortfall that is to be accepted: one channel (null for the account) of one stream. */
 export interface NewAcceptance {

@@ -1,10 +1,9 @@
 import { type Kysely, sql } from 'kysely'
-import type { Window } from '../core/slice.ts'
+import { formatRange, readBounds, type Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import { formatWallTime, type WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
-import { formatRange, readBounds } from './wall-range.ts'
 
 /** What is wanted of one partition. */
 export interface WantedRange {

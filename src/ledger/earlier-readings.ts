@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { type Kysely, sql } from 'kysely'
-import { type Partition, partitionKey, type Window } from '../core/slice.ts'
+import { formatRange, type Partition, partitionKey, readBounds, type Window } from '../core/slice.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
 import { DUPLICATE } from './known-duplicates.ts'
-import { formatRange, readBounds } from './wall-range.ts'
 
 /** What earlier readings of a partition have left that the next one has to look at. */
 export interface EarlierReadings {

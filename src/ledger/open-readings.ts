@@ -1,8 +1,7 @@
 import { type Kysely, sql } from 'kysely'
-import type { Proof, Window } from '../core/slice.ts'
+import { parseRange, type Proof, type Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../store/database.ts'
-import { parseRange } from './wall-range.ts'
 
 const kinds = ['problem', 'gap', 'accepted'] as const
 

@@ -1,9 +1,8 @@
 import type { Kysely } from 'kysely'
-import type { Window } from '../core/slice.ts'
+import { formatRange, parseRange, type Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import { DAY } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
-import { formatRange, parseRange } from './wall-range.ts'
 
 /** How far a slice has come that is read over several days. */
 export interface OpenSlice {

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import type { Window } from '../core/slice.ts'
+import { formatRange, type Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../store/database.ts'
-import { formatRange } from './wall-range.ts'
 
 /** An item that could not become a row. */
 export interface QuarantinedItem {

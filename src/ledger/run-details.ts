@@ -1,9 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 import type { Cause } from '../core/cause.ts'
-import type { Window } from '../core/slice.ts'
+import { parseRange, type Window } from '../core/slice.ts'
 import type { Database } from '../store/database.ts'
 import { type HeldLease, readLeases } from './leases.ts'
-import { parseRange } from './wall-range.ts'
 
 /** A slice of a run. */
 export interface RunSlice {

@@ -1,9 +1,8 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import { isGreen, type Partition, partitionKey, type Proof, type Window } from '../core/slice.ts'
+import { formatRange, isGreen, type Partition, partitionKey, type Proof, type Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import { formatWallTime, type WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
-import { formatRange } from './wall-range.ts'
 
 /** What the ledger keeps of one extraction. */
 export interface SliceRecord {

@@ -59,7 +59,7 @@ export function createBatchLoader(
 
   const write = async (trx: Transaction<Database>, rows: readonly Row[]): Promise<Counts> => {
     const finder = { runId, seenAt: new Date(clock.now()), timeZone }
-    const conflicts = await keepConflicts(trx, stream, partition, rows, finder)
+    const conflicts = stream.versions ? await keepConflicts(trx, stream, partition, rows, finder) : 0
     const loaded = await (areNew ? copyRows : loadRows)(trx, stream, rows, runId)
     areNew = loaded.inserted === rows.length
     if (stream.children) await replaceChildren(trx, stream.children, rows, runId)

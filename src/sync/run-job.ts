@@ -6,10 +6,9 @@ import type { Stream, StreamName } from '../core/stream.ts'
 import { type Leases, partitionLease } from '../ledger/leases.ts'
 import type { PartitionPlan } from './partitions.ts'
 import { rankOf, resumeOpenFirst, type SliceOrder } from './plan-again.ts'
-import { type Reachability, watchReachability } from './reachability.ts'
+import { type Reachability, type RunDeps, type Slice, sliceName, watchReachability } from './slice-work.ts'
 import { runPagedSlice } from './run-paged-slice.ts'
 import { type EndedSlice, failedBy, runSlice } from './run-slice.ts'
-import { type RunDeps, type Slice, sliceName } from './slice-work.ts'
 import { createTally, type JobResult, type Tally } from './tally.ts'
 
 /** What can be planned with what the phases before have brought. */

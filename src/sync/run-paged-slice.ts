@@ -16,8 +16,17 @@ import { fetchNumbered, openReading, pageIgnored } from './page-reading.ts'
 import { addPage, beginSlice, isLastPage, judgeRepeatedPage, type ReadPage, readPageRows } from './paged-progress.ts'
 import { partOf } from './plan-again.ts'
 import { cutWindow, settledPart } from './plan-windows.ts'
-import { keepRejected, openSliceLog, recordFailure, shortfall, writeAlone, writeFailure } from './record-slice.ts'
-import { openFieldCheck, rememberPresentFields, requireReadable } from './require-fields.ts'
+import {
+  keepRejected,
+  openFieldCheck,
+  openSliceLog,
+  recordFailure,
+  rememberPresentFields,
+  requireReadable,
+  shortfall,
+  writeAlone,
+  writeFailure,
+} from './record-slice.ts'
 import { requireFiltered } from './row-window.ts'
 import type { CutSlice, EndedSlice } from './run-slice.ts'
 import { createCallMeter, type RunDeps, type Slice } from './slice-work.ts'

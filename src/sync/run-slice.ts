@@ -5,8 +5,14 @@ import { acceptShortfall, compareWithEarlier, type Extraction, type FoundRows } 
 import { extractSlice } from './extract-slice.ts'
 import { type Landing, landSlice } from './land-slice.ts'
 import { choosePageSize, openReading } from './page-reading.ts'
-import { keepRejected, openSliceLog, recordFailure, shortfall } from './record-slice.ts'
-import { openFieldCheck, requireReadable } from './require-fields.ts'
+import {
+  keepRejected,
+  openFieldCheck,
+  openSliceLog,
+  recordFailure,
+  requireReadable,
+  shortfall,
+} from './record-slice.ts'
 import { createCallMeter, type RunDeps, type Slice } from './slice-work.ts'
 
 export interface EndedSlice {

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { LimitFunction } from 'p-limit'
 import type { Clock } from '../core/clock.ts'
+import { hasCode } from '../core/errors.ts'
 import type { OpenItemReader } from '../core/item.ts'
 import type { Log } from '../core/log.ts'
 import type { FetchPage } from '../core/page.ts'
@@ -98,5 +99,35 @@ export function createCallMeter(): CallMeter {
       if (attempt > 1) retries++
     },
     counts: () => ({ calls, retries }),
+  }
+}
+
+/** Tells a service that is out of reach from one whose single endpoint does not answer. */
+export interface Reachability {
+  /** The same calls, watched. */
+  readonly fetchPage: FetchPage
+  /** Whether this error means that nothing else will be reached either. */
+  readonly isLost: (error: unknown) => boolean
+}
+
+/** Calls in a row, each after all its attempts, that did not reach the service. */
+const MOST_MISSES = 20
+
+export function watchReachability(fetchPage: FetchPage): Reachability {
+  let hasAnswered = false
+  let misses = 0
+  return {
+    fetchPage: async (request, context) => {
+      try {
+        const page = await fetchPage(request, context)
+        hasAnswered = true
+        misses = 0
+        return page
+      } catch (error) {
+        if (hasCode(error, 'api.unreachable')) misses++
+        throw error
+      }
+    },
+    isLost: (error) => hasCode(error, 'api.unreachable') && (!hasAnswered || misses >= MOST_MISSES),
   }
 }

@@ -2,7 +2,7 @@ import type { Row } from '../../src/core/column.ts'
 import type { Page } from '../../src/core/page.ts'
 import type { Partition } from '../../src/core/slice.ts'
 import type { Stream } from '../../src/core/stream.ts'
-import { identifyRows } from '../../src/sync/identify-rows.ts'
+import { identifyRows } from '../../src/sync/extract-unkeyed.ts'
 import { itemReader } from '../../src/transform/field.ts'
 import { pageOf } from './scripted-pages.ts'
 
