@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { formatRange, readBounds, type Window } from '../core/slice.ts'
+import { formatRange, parseRanges, type Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
@@ -143,21 +143,20 @@ export async function readAcceptances(db: Kysely<Database>): Promise<readonly Ac
   const { rows } = await sql<AcceptanceRow>`
     select acceptance_id as "acceptanceId", stream, channel_id as "channelId", missing_rows::float8 as "missingRows", reason,
       accepted_at as "acceptedAt", expires_at as "expiresAt",
-      (select json_agg(json_build_array(lower(range)::text, upper(range)::text) order by range)
-        from unnest(ranges) as range) as windows,
+      ranges::text as windows,
       (select missing_rows::float8 from livehouse_ops.acceptance_uses as used
         where used.acceptance_id = acceptance.acceptance_id order by run_id desc limit 1) as "takenRows",
       exists (select from livehouse_ops.slices where slices.acceptance_id = acceptance.acceptance_id) as "isInUse"
     from livehouse_ops.acceptances as acceptance where withdrawn_at is null order by acceptance_id desc`.execute(db)
   return rows.map(({ windows, takenRows, ...acceptance }) => ({
     ...acceptance,
-    windows: (windows ?? []).flatMap(([lower, upper]) => readBounds(lower, upper) ?? []),
+    windows: parseRanges(windows),
     takenRows: takenRows ?? undefined,
   }))
 }
 
 interface AcceptanceRow extends Omit<Acceptance, 'windows' | 'takenRows'> {
   readonly takenRows: number | null
-  /** As JSON gives the bounds: with a space, as Postgres writes `timestamp` text. */
-  readonly windows: readonly (readonly [string, string])[] | null
+  /** A `tsmultirange` as text. */
+  readonly windows: string | null
 }

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { formatRange, readBounds, type Window } from '../core/slice.ts'
+import { formatRange, parseRange, parseRanges, type Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import { formatWallTime, type WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
@@ -10,12 +10,6 @@ export interface WantedRange {
   /** As in the ledger, such as `channel=9`. */
   readonly partition: string
   readonly window: Window
-}
-
-/** What the ledger says of a wanted range. */
-export interface Coverage {
-  /** The parts of the wanted range that no landed slice covers, oldest first. */
-  readonly gaps: readonly Window[]
 }
 
 /** Which landed slices count: all, those of one backfill, or those that were begun since an instant. */
@@ -34,32 +28,25 @@ export interface CoverageFilter {
 /**
  * Holds wanted ranges against the union of landed ones. One query, whatever the number of partitions. `db`: undefined for a
  * database without a schema, in which nothing is covered.
+ * @returns by partition, the parts of the wanted range that no landed slice covers, oldest first
  */
-export async function readCoverage(
+export async function readGaps(
   db: Kysely<Database> | undefined,
   stream: StreamName,
   wanted: readonly WantedRange[],
   { backfillId, begunSince, settledFor, recent }: CoverageFilter = {},
-): Promise<ReadonlyMap<string, Coverage>> {
+): Promise<ReadonlyMap<string, readonly Window[]>> {
   if (db === undefined) return new Map()
-  const { rows } = await sql<{ partition: string; lower: string | null; upper: string | null }>`
+  const { rows } = await sql<{ partition: string; gaps: string }>`
     with wanted as (
       select * from unnest(${wanted.map(({ partition }) => partition)}::text[],
         ${wanted.map(({ window }) => formatRange(window))}::tsrange[]) as w (partition, range)
     ),
     covered as (${settledFor ? settledRanges(stream, settledFor) : coveredRanges(stream, backfillId, begunSince)}),
     recent as (${recentRanges(stream, recent)})
-    select partition, lower(gap)::text as lower, upper(gap)::text as upper
-    from wanted left join covered using (partition) left join recent using (partition)
-      left join lateral unnest(tsmultirange(range) - coalesce(covered.ranges, '{}') - coalesce(recent.ranges, '{}')) as gap on true
-    order by partition, gap`.execute(db)
-  const groups = Map.groupBy(rows, ({ partition }) => partition)
-  return new Map(
-    [...groups].map(([partition, group]) => {
-      const gaps = group.flatMap(({ lower, upper }) => readBounds(lower, upper) ?? [])
-      return [partition, { gaps }]
-    }),
-  )
+    select partition, (tsmultirange(range) - coalesce(covered.ranges, '{}') - coalesce(recent.ranges, '{}'))::text as gaps
+    from wanted left join covered using (partition) left join recent using (partition)`.execute(db)
+  return new Map(rows.map(({ partition, gaps }) => [partition, parseRanges(gaps)]))
 }
 
 function coveredRanges(stream: StreamName, backfillId: string | undefined, begunSince: Date | undefined) {
@@ -211,9 +198,8 @@ export async function readReopened(
   const covered = sql`coalesce((select range_agg(covers) from livehouse_ops.slices
     where ${place} and status = 'landed' and covers && reopened_ranges.range), '{}')`
   await sql`delete from livehouse_ops.reopened_ranges where ${place} and range <@ ${covered}`.execute(db)
-  const { rows } = await sql<{ lower: string; upper: string }>`
-    select lower(gap)::text as lower, upper(gap)::text as upper
-    from livehouse_ops.reopened_ranges, unnest(tsmultirange(range) - ${covered}) as gap
+  const { rows } = await sql<{ gap: string }>`
+    select unnest(tsmultirange(range) - ${covered})::text as gap from livehouse_ops.reopened_ranges
     where ${place} order by gap`.execute(db)
-  return rows.flatMap(({ lower, upper }) => readBounds(lower, upper) ?? [])
+  return rows.flatMap(({ gap }) => parseRange(gap) ?? [])
 }

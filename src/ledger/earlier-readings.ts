@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type Kysely, sql } from 'kysely'
-import { formatRange, type Partition, partitionKey, readBounds, type Window } from '../core/slice.ts'
+import { formatRange, type Partition, parseRanges, partitionKey, type Window } from '../core/slice.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
@@ -83,17 +83,13 @@ export async function readEarlierCoverage(
   const isComparable = endedBy
     ? sql`finished_at <= ${endedBy} and (page_size is null or page_size is distinct from ${pageSize}::integer)`
     : sql`true`
-  const { rows } = await sql<{ seen: string; lower: string | null; upper: string | null }>`
-    with earlier as (
-      select coalesce(range_agg(covers * ${range}), '{}') as seen,
-        coalesce(range_agg(covers * ${range}) filter (where ${isComparable}), '{}') as compared
-      from livehouse_ops.slices
-      where stream = ${stream} and partition = ${partition} and status = 'landed' and covers && ${range}
-    )
-    select seen::text, lower(part)::text as lower, upper(part)::text as upper
-    from earlier left join lateral unnest(compared) as part on lower(part) = lower(${range})`.execute(db)
-  const [row] = rows
-  return { seen: row?.seen ?? '{}', comparedTo: row && readBounds(row.lower, row.upper)?.to }
+  const { rows } = await sql<{ seen: string; compared: string | null }>`
+    select coalesce(range_agg(covers * ${range}), '{}')::text as seen,
+      (range_agg(covers * ${range}) filter (where ${isComparable}))::text as compared
+    from livehouse_ops.slices
+    where stream = ${stream} and partition = ${partition} and status = 'landed' and covers && ${range}`.execute(db)
+  const { seen = '{}', compared = null } = rows[0] ?? {}
+  return { seen, comparedTo: parseRanges(compared).find(({ from }) => from === window.from)?.to }
 }
 
 /**

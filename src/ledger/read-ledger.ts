@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Proof, Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../store/database.ts'
-import { readCoverage } from './coverage.ts'
+import { readGaps } from './coverage.ts'
 import { meets, type OpenReading, readOpenOfStream } from './open-readings.ts'
 
 /** What the ledger holds of one partition, within what is wanted of it. */
@@ -29,12 +29,12 @@ export async function readLedger(
   questions: readonly LedgerQuestion[],
 ): Promise<ReadonlyMap<string, LedgerEntry>> {
   const wanted = questions.flatMap(({ partition, window }) => (window === undefined ? [] : [{ partition, window }]))
-  const coverage = await readCoverage(db, stream, wanted)
+  const gapsOf = await readGaps(db, stream, wanted)
   const landed = await readLastLanded(db, stream)
   const open = Map.groupBy(await readOpenOfStream(db, stream), ({ partition }) => partition)
   return new Map(
     questions.map(({ partition, window }) => {
-      const gaps = window === undefined ? [] : (coverage.get(partition)?.gaps ?? [])
+      const gaps = window === undefined ? [] : (gapsOf.get(partition) ?? [])
       const entry: LedgerEntry = {
         covered: window === undefined ? [] : between(gaps, window),
         gaps,

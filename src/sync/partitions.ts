@@ -1,7 +1,7 @@
 import { isEmptyWindow, type Partition, partitionKey, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
-import type { Coverage, WantedRange } from '../ledger/coverage.ts'
+import type { WantedRange } from '../ledger/coverage.ts'
 import { coveredPart, horizonAt, restingApart } from './plan-windows.ts'
 import type { Slice } from './slice-work.ts'
 
@@ -76,20 +76,20 @@ export function wantedPartitions(
 
 /**
  * What is not covered of each wanted partition, as slices.
- * @param coverage undefined for nothing covered
+ * @param gapsOf by partition; undefined for nothing covered
  * @param now the service's wall clock at the start of the run
  * @param more what else is said of each slice
  */
 export function planGaps(
   stream: Stream,
   wanted: readonly WantedPartition[],
-  coverage: ReadonlyMap<string, Coverage> | undefined,
+  gapsOf: ReadonlyMap<string, readonly Window[]> | undefined,
   now: WallTime,
   more: Pick<Slice, 'backfillId' | 'lookbackDays'>,
 ): readonly PartitionPlan[] {
   const horizon = horizonAt(now)
   return wanted.map(({ of, partition, window: whole }) => {
-    const gaps = coverage?.get(partition)?.gaps ?? [whole]
+    const gaps = gapsOf?.get(partition) ?? [whole]
     const slices = gaps
       .toReversed()
       .flatMap((gap) => restingApart(gap, stream, now))

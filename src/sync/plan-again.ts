@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { partitionKey, type Window } from '../core/slice.ts'
-import { readCoverage } from '../ledger/coverage.ts'
+import { type CoverageFilter, readGaps } from '../ledger/coverage.ts'
 import { isRefusedForDays, readOpenSlice } from '../ledger/open-slices.ts'
 import { hasLandedSince } from '../ledger/slices.ts'
 import type { Database } from '../store/database.ts'
@@ -29,14 +29,14 @@ export async function planAgain(
     }
     const { backfillId } = slice
     const landed = backfillId === undefined ? { begunSince: begunAt } : { backfillId }
-    const readGaps = async (part: Window, question: Parameters<typeof readCoverage>[3]) =>
-      (await readCoverage(db, stream.name, [{ partition, window: part }], question)).get(partition)?.gaps ?? [part]
-    let gaps = await readGaps(window, landed)
+    const gapsIn = async (part: Window, filter: CoverageFilter) =>
+      (await readGaps(db, stream.name, [{ partition, window: part }], filter)).get(partition) ?? [part]
+    let gaps = await gapsIn(window, landed)
     // Such a slice may have begun days before this run: it counts where its rows no longer changed.
     const lookbackDays = slice.lookbackDays ?? stream.lookbackDays
     const settledFor = { lookbackDays, ofStream: stream.lookbackDays, timeZone }
     if (stream.isBudgeted && backfillId === undefined)
-      gaps = (await Promise.all(gaps.map(async (gap) => await readGaps(gap, { settledFor })))).flat()
+      gaps = (await Promise.all(gaps.map(async (gap) => await gapsIn(gap, { settledFor })))).flat()
     rest.push(...gaps.toReversed().map((gap) => partOf(slice, gap)))
   }
   return rest

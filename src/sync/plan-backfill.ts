@@ -3,7 +3,7 @@ import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
-import { readCoverage } from '../ledger/coverage.ts'
+import { readGaps } from '../ledger/coverage.ts'
 import { type PartitionPlan, planGaps, type PlannedChannel, type QuestionsOf, wantedPartitions } from './partitions.ts'
 import { horizonAt } from './plan-windows.ts'
 
@@ -36,8 +36,8 @@ export async function planBackfill(
   const plans = streams.map(async (stream) => {
     const wanted = wantedPartitions(stream, channels, questionsOf, past)
     const isFresh = backfillId === undefined && !onlyGaps
-    const coverage = isFresh ? undefined : await readCoverage(db, stream.name, wanted, onlyGaps ? {} : more)
-    return planGaps(stream, wanted, coverage, now, more)
+    const gapsOf = isFresh ? undefined : await readGaps(db, stream.name, wanted, onlyGaps ? {} : more)
+    return planGaps(stream, wanted, gapsOf, now, more)
   })
   return (await Promise.all(plans)).flat()
 }

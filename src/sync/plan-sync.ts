@@ -3,7 +3,7 @@ import type { PerStream } from '../core/define-job.ts'
 import type { Stream } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
-import { readCoverage } from '../ledger/coverage.ts'
+import { readGaps } from '../ledger/coverage.ts'
 import {
   type PartitionPlan,
   planGaps,
@@ -55,11 +55,11 @@ async function planStream(
   }
   const lookbackDays = plan.lookbackDays?.[stream.name] ?? stream.lookbackDays
   const wanted = wantedPartitions(stream, channels, questionsOf, { from: historyFrom, to: horizonAt(now).newest })
-  const coverage = await readCoverage(db, stream.name, wanted, {
+  const gapsOf = await readGaps(db, stream.name, wanted, {
     settledFor: { lookbackDays, ofStream: stream.lookbackDays, timeZone },
     ...(isReadTwice(stream) && {
       recent: { since: now - AGREEMENT_SECONDS, until: lookbackStart(now, lookbackDays) - AGREEMENT_SECONDS, timeZone },
     }),
   })
-  return planGaps(stream, wanted, coverage, now, { lookbackDays })
+  return planGaps(stream, wanted, gapsOf, now, { lookbackDays })
 }

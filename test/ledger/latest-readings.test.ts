@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
-import { readCoverage } from '../../src/ledger/coverage.ts'
+import { readGaps } from '../../src/ledger/coverage.ts'
 import { startRun } from '../../src/ledger/runs.ts'
 import { recordSlice } from '../../src/ledger/slices.ts'
 import { untilBlocked } from '../helpers/own-locks.ts'
@@ -42,6 +42,6 @@ test('two that land the first slices of a partition at once both count', async (
   await untilBlocked(db, sql`true`)
   await first.commit().execute()
   await second
-  const coverage = await readCoverage(db, 'watch_records', [{ partition: 'channel=9', window: { from, to } }])
-  expect(coverage.get('channel=9')?.gaps).toEqual([])
+  const gaps = await readGaps(db, 'watch_records', [{ partition: 'channel=9', window: { from, to } }])
+  expect(gaps.get('channel=9')).toEqual([])
 })

@@ -5,7 +5,7 @@ import type { StreamName } from '../../src/core/stream.ts'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
 import type { Database } from '../../src/store/database.ts'
 import { retryQuarantine } from '../../src/sync/retry-quarantine.ts'
-import { readCoverage } from '../../src/ledger/coverage.ts'
+import { readGaps } from '../../src/ledger/coverage.ts'
 import { conflictItem, quarantineItems } from '../../src/ledger/quarantine.ts'
 import { startRun } from '../../src/ledger/runs.ts'
 import { allStreams } from '../../src/streams/registry.ts'
@@ -127,9 +127,9 @@ test('a signup that can be read is not loaded: it is resolved, and its minute is
   expect(await countUnresolved()).toBe(0)
   const wall = (text: string) => parseWallTime(text) ?? 0
   const window = { from: wall('2026-11-01'), to: wall('2026-11-02') }
-  const coverage = await readCoverage(db, 'signups', [{ partition: 'channel=9/question=q1', window }])
+  const gaps = await readGaps(db, 'signups', [{ partition: 'channel=9/question=q1', window }])
   const minute = { from: wall('2026-11-01 12:00'), to: wall('2026-11-01 12:01') }
-  expect(coverage.get('channel=9/question=q1')?.gaps).toEqual([minute])
+  expect(gaps.get('channel=9/question=q1')).toEqual([minute])
 })
 
 test('a record whose id version 2 has for another stays, and one that turns out to be such becomes one', async () => {
