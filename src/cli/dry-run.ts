@@ -1,14 +1,12 @@
-import type { ExtractionSettings } from '../app/settings.ts'
 import type { Kysely } from 'kysely'
-import { dateAfter, daysUntilDone, lastDayOf } from '../app/last-day.ts'
 import { outcomeObject } from '../app/outcome.ts'
 import { openConnection, readServiceTime } from '../app/open-connection.ts'
 import { openAsItIs, refusePending } from '../app/open-database.ts'
 import type { ReadDatabase } from '../app/run-backfill.ts'
+import type { ExtractionSettings, ServiceSettings } from '../app/settings.ts'
 import { noCounts, noSlices } from '../core/outcome.ts'
 import type { Stream } from '../core/stream.ts'
 import { type WallTime, wallTimeAt } from '../core/wall-clock.ts'
-import { type CallBudget, readCallBudget } from '../ledger/call-budget.ts'
 import { readGoneChannels } from '../ledger/channel-states.ts'
 import { readQuestions } from '../ledger/questionnaires.ts'
 import { checkSource } from '../ledger/source.ts'
@@ -17,7 +15,7 @@ import { estimateCalls, type StreamEstimate } from '../sync/estimate-calls.ts'
 import { resumeOpenFirst } from '../sync/plan-again.ts'
 import type { PlanStreams } from '../sync/run-streams.ts'
 import type { CliContext } from './command.ts'
-import { formatTable, leftOf } from './format.ts'
+import { formatTable, printResult } from './format.ts'
 
 interface DryRunRequest {
   /** The verb. */
@@ -37,7 +35,6 @@ interface DryRunRequest {
  * @returns the exit code
  */
 export async function dryRun(context: CliContext, request: DryRunRequest): Promise<number> {
-  const { signal, print } = context
   const startedAt = new Date(context.clock.now()).toISOString()
   const { settings, streams } = request
   const { service } = settings
@@ -62,124 +59,84 @@ export async function dryRun(context: CliContext, request: DryRunRequest): Promi
   const estimates = await estimateCalls(streams, plans, {
     db,
     fetchPage: connection.fetchPage,
-    context: { signal, onAttempt: () => void asked++ },
+    context: { signal: context.signal, onAttempt: () => void asked++ },
     questionsOf,
   })
-  const budget = await readCallBudget(db, service, clock.now())
-  const shown = { estimates, asked, ceiling: service.maxCallsPerSecond, budget }
-  if (!request.isJson) for (const line of describe(shown)) print(line)
-  else {
-    const run = outcomeObject({
-      runId: null,
-      command: request.command,
-      status: 'ok',
-      startedAt,
-      finishedAt: new Date(context.clock.now()).toISOString(),
-      resumesAt: null,
-      streams: Object.fromEntries(streams.map(({ name }) => [name, { counts: noCounts, slices: noSlices }])),
-      errors: [],
-    })
-    print(JSON.stringify({ ...run, dry_run: true, estimate: estimateObject(shown) }))
-  }
+  const estimate = estimateObject(estimates, asked, service)
+  const run = outcomeObject({
+    runId: null,
+    command: request.command,
+    status: 'ok',
+    startedAt,
+    finishedAt: new Date(context.clock.now()).toISOString(),
+    resumesAt: null,
+    streams: Object.fromEntries(streams.map(({ name }) => [name, { counts: noCounts, slices: noSlices }])),
+    errors: [],
+  })
+  printResult(context, request.isJson, { ...run, dry_run: true, estimate }, describe(estimate))
   return 0
 }
 
-interface Shown {
-  readonly estimates: readonly StreamEstimate[]
-  /** Calls that the estimate itself has made. */
-  readonly asked: number
-  /** Calls a second that are allowed; 0 for no ceiling. */
-  readonly ceiling: number
-  /** Of calls on version 1. */
-  readonly budget: CallBudget
+type Estimate = ReturnType<typeof estimateObject>
+
+function estimateObject(estimates: readonly StreamEstimate[], asked: number, service: ServiceSettings) {
+  const { maxCallsPerSecond: ceiling, v1Budget, v1BudgetScope } = service
+  const paced = sumOf(estimates.flatMap(({ calls, callsOf }) => (callsOf === undefined ? calls : [])))
+  // Five and twenty calls a second, and what is allowed.
+  const rates = [...new Set([5, 20, ...(ceiling > 0 ? [ceiling] : [])])]
+  const streams = estimates.map(({ stream, slices, calls, isAtLeast, basis, callsOf }) => {
+    const { ledger, likeAsked, unknown } = basis
+    const each = {
+      slices,
+      calls,
+      is_at_least: isAtLeast,
+      estimated_from: { ledger, asked: basis.asked, like_asked: likeAsked, unknown },
+      ...(callsOf && { calls_a_day: v1Budget, days: daysFor([...callsOf.values()], v1Budget, v1BudgetScope) }),
+    }
+    return [stream, each] as const
+  })
+  return {
+    streams: Object.fromEntries(streams),
+    calls: sumOf(estimates.map(({ calls }) => calls)),
+    asked_calls: asked,
+    minutes: Object.fromEntries(rates.map((rate) => [rate, Math.ceil((paced / rate / 60) * 10) / 10])),
+  }
 }
 
-function describe({ estimates, asked, ceiling, budget }: Shown): string[] {
-  const rows = estimates.map(({ stream, slices, calls, isAtLeast, basis }) => [
-    stream,
+/** Days until so many calls of each partition are made; null where none is allowed. */
+function daysFor(calls: readonly number[], budget: number, scope: ServiceSettings['v1BudgetScope']): number | null {
+  const most = scope === 'account' ? sumOf(calls) : Math.max(0, ...calls)
+  return budget === 0 ? null : Math.ceil(most / budget)
+}
+
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, each) => sum + each, 0)
+}
+
+function describe({ streams, calls, asked_calls: asked, minutes }: Estimate): string[] {
+  const all = Object.entries(streams)
+  const rows = all.map(([name, { slices, calls: ofStream, estimated_from: from }]) => [
+    name,
     slices,
-    calls,
+    ofStream,
     [
-      ...(basis.ledger > 0 ? [`${basis.ledger} as read before`] : []),
-      ...(basis.asked > 0 ? [`${basis.asked} asked`] : []),
-      ...(basis.likeAsked > 0 ? [`${basis.likeAsked} taken to be like those`] : []),
-      ...(isAtLeast ? [`${basis.unknown} not known: at least so many calls`] : []),
+      ...(from.ledger > 0 ? [`${from.ledger} as read before`] : []),
+      ...(from.asked > 0 ? [`${from.asked} asked`] : []),
+      ...(from.like_asked > 0 ? [`${from.like_asked} taken to be like those`] : []),
+      ...(from.unknown > 0 ? [`${from.unknown} not known: at least so many calls`] : []),
     ].join(', '),
   ])
-  const calls = totalOf(estimates)
-  const floor = estimates.some(({ isAtLeast }) => isAtLeast) ? 'at least ' : ''
-  const times = ratesOf(ceiling).map((rate) => `${minutesFor(pacedOf(estimates), rate)} at ${rate}`)
+  const floor = all.some(([, { is_at_least: isAtLeast }]) => isAtLeast) ? 'at least ' : ''
+  const times = Object.entries(minutes).map(([rate, each]) => `${each} at ${rate}`)
+  const days = all.flatMap(([name, { days: needed, calls_a_day: budget }]) => {
+    if (needed === undefined || needed === 0) return []
+    return [`${name}: ${needed === null ? 'never' : `${needed} days or more`} at ${budget} calls a day`]
+  })
   return [
     ...formatTable(['stream', 'slices', 'calls', 'estimated from'], rows),
     '',
     `${floor}${calls} calls; minutes by calls a second: ${times.join(', ')}`,
-    ...estimates.flatMap((estimate) => describeDays(estimate, budget)),
+    ...days,
     `Nothing was written.${asked === 0 ? '' : ` The service was asked for totals, ${asked} calls.`}`,
   ]
-}
-
-function estimateObject({ estimates, asked, ceiling, budget }: Shown): object {
-  const calls = totalOf(estimates)
-  const streams = estimates.map((each) => [
-    each.stream,
-    {
-      slices: each.slices,
-      calls: each.calls,
-      is_at_least: each.isAtLeast,
-      estimated_from: {
-        ledger: each.basis.ledger,
-        asked: each.basis.asked,
-        like_asked: each.basis.likeAsked,
-        unknown: each.basis.unknown,
-      },
-      ...(each.callsOf === undefined ? {} : daysObject(each.callsOf, budget)),
-    },
-  ])
-  return {
-    streams: Object.fromEntries(streams),
-    calls,
-    asked_calls: asked,
-    minutes: Object.fromEntries(ratesOf(ceiling).map((rate) => [rate, minutesFor(pacedOf(estimates), rate)])),
-  }
-}
-
-function totalOf(estimates: readonly StreamEstimate[]): number {
-  return estimates.reduce((sum, { calls }) => sum + calls, 0)
-}
-
-/** Those that wait for no other day. */
-function pacedOf(estimates: readonly StreamEstimate[]): number {
-  return totalOf(estimates.filter(({ callsOf }) => callsOf === undefined))
-}
-
-/** Five and twenty calls a second, and what is allowed. */
-function ratesOf(ceiling: number): readonly number[] {
-  return [...new Set([5, 20, ...(ceiling > 0 ? [ceiling] : [])])].sort((a, b) => a - b)
-}
-
-function minutesFor(calls: number, callsPerSecond: number): number {
-  return Math.ceil((calls / callsPerSecond / 60) * 10) / 10
-}
-
-type CallsOf = NonNullable<StreamEstimate['callsOf']>
-
-/** How long a stream takes of which only some calls a day may be made, for a person; nothing for any other. */
-export function describeDays({ stream, callsOf, calls, isAtLeast }: StreamEstimate, budget: CallBudget): string[] {
-  if (callsOf === undefined || callsOf.size === 0) return []
-  const days = daysUntilDone(callsOf, budget)
-  if (days === undefined) return [`${stream}: LIVEHOUSE_V1_BUDGET is ${budget.budget}, so it never comes to its end`]
-  const floor = isAtLeast ? 'at least ' : ''
-  const whose = budget.scope === 'account' ? '' : ' for each channel'
-  return [
-    `${stream}: ${floor}${days} ${days === 1 ? 'day' : 'days'}, until ${dateAfter(days, budget)}: ${floor}${calls} calls at ${budget.budget} a day${whose} (left today: ${leftOf(budget)})`,
-    ...(isAtLeast
-      ? ['  The service tells no total here: how many pages there are shows when the last one has come.']
-      : []),
-  ]
-}
-
-/** For programs: days of the service, today included, and the last of them; null where it never ends. */
-export function daysObject(callsOf: CallsOf, budget: CallBudget): Readonly<Record<string, unknown>> {
-  const days = daysUntilDone(callsOf, budget)
-  return { calls_a_day: budget.budget, days: days ?? null, last_day: lastDayOf(callsOf, budget) ?? null }
 }

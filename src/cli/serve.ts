@@ -94,7 +94,7 @@ LIVEHOUSE_HTTP=0.0.0.0:8787 LIVEHOUSE_HTTP_TOKEN_FILE=/run/secrets/http-token li
         workOn({ ...work, name: 'runs', handle: createRunHandler(performs) }),
         workOn({ ...work, name: 'given-up', handle: createGiveUpHandler(performs) }),
         workOnPartitions({ ...context, signal: ends }, partitions),
-        watchAlerts({ ...context, signal: ends }, { ...alerting, readSettings: readSettingsOf }),
+        watchAlerts({ ...context, signal: ends }, alerting),
       ]
     })
     return 0

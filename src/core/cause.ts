@@ -30,16 +30,6 @@ export type Cause =
   | { readonly kind: 'channelGone'; readonly channel: string }
   /** A job that had to end before it was done, so many times in a row. */
   | { readonly kind: 'unfinished'; readonly job: string; readonly runs: number }
-  /**
-   * The ten calls a day of version 1 will not do by the date that the job names. Both are dates; `finishBy` is null
-   * where it names none, `finishesOn` where no call is allowed at all.
-   */
-  | {
-      readonly kind: 'budget'
-      readonly job: string
-      readonly finishBy: string | null
-      readonly finishesOn: string | null
-    }
   /** The database does not answer a machine, or refuses all that it asks: `sqlState`, else null. */
   | { readonly kind: 'database'; readonly host: string; readonly sqlState: string | null }
 
@@ -56,8 +46,6 @@ export function keyOfCause(cause: Cause): string {
       return `channel=${cause.channel}`
     case 'unfinished':
       return `unfinished=${cause.job}`
-    case 'budget':
-      return `budget=${cause.job}`
     case 'database':
       return `database=${cause.host}`
   }

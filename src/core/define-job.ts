@@ -39,8 +39,6 @@ export interface BackfillJob extends AnyJob {
   readonly range: JobRange
   /** Reads only what is not covered. */
   readonly onlyGaps?: boolean
-  /** `YYYY-MM-DD`: where the calls a day of version 1 will not do until then, an alert says so. */
-  readonly finishBy?: string
 }
 
 /** Holds the service's totals against the warehouse; what differs is read again by the next sync. */

@@ -73,7 +73,6 @@ const backfill = z.strictObject({
   kind: z.literal('backfill'),
   range,
   onlyGaps: z.boolean({ error: should.flag }).optional(),
-  finishBy: date.optional(),
 })
 
 const audit = z.strictObject({

@@ -38,7 +38,7 @@ const jobs = createTemporaryFolder('jobs')
 writeFileSync(join(jobs, 'nightly.ts'), `export default { cron: '15 2 * * *', provenBy: '07:00' }`)
 writeFileSync(
   join(jobs, 'history.ts'),
-  `export default { kind: 'backfill', cron: '20 0 * * *', streams: ['watch_records_v1'], range: { to: '2018-12-01' }, onlyGaps: true, finishBy: '2026-11-22' }`,
+  `export default { kind: 'backfill', cron: '20 0 * * *', streams: ['watch_records_v1'], range: { to: '2018-12-01' }, onlyGaps: true }`,
 )
 
 /** A process of `livehouse serve`, as far as it can be one within this. */
@@ -152,7 +152,7 @@ function expectedNotices(): readonly string[] {
   const ofChannels = streams.filter((stream) => stream.partitionedBy !== 'account' && stream.isBudgeted !== true)
   const bothOf = (cause: string) => [`raised ${cause}`, `cleared ${cause}`]
   return [
-    ...['run=run nightly', 'run=run history', 'budget=history', 'run=run nightly'].flatMap(bothOf),
+    ...['run=run nightly', 'run=run history', 'run=run nightly'].flatMap(bothOf),
     ...[...streams, ...ofChannels].flatMap(({ name }) => bothOf(`stale=nightly/${name}`)),
     // That it was seen has no end.
     'raised field=visitors/mood',

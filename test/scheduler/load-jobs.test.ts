@@ -96,10 +96,6 @@ test.each([
   [`{ cron: '@daily', enabled: 'yes' }`, /^enabled is "yes": it should be true or false/],
   [`{ cron: '@daily', catchUp: true }`, /^catchUp is true: it should be 'once' or 'never'/],
   [`{ cron: '@daily', provenBy: '24:00' }`, /^provenBy is "24:00": it should be a time of day/],
-  [
-    `{ cron: '@daily', kind: 'backfill', range: { lastDays: 3 }, finishBy: '2027-02-30' }`,
-    /^finishBy is "2027-02-30": it should be a date/,
-  ],
   [`{ cron: '@daily', until: '6:00' }`, /^until is "6:00": it should be a time of day/],
   [
     `{ cron: '@daily', lookbackDays: { watch_records: -1 } }`,

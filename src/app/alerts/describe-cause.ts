@@ -35,10 +35,6 @@ const english: Words = {
         return `Channel ${named(cause.channel)} is gone: the service did not know it on three days. It is asked for once a day, and read again when it is known.`
       case 'unfinished':
         return `Job ${cause.job} had to end before it was done, ${cause.runs} times in a row. Give it more time (until), or raise the call rate.`
-      case 'budget':
-        return cause.finishesOn === null
-          ? `Job ${cause.job} will never be done: LIVEHOUSE_V1_BUDGET is 0, which allows it no call.`
-          : `Job ${cause.job} will not be done by ${cause.finishBy}: its ten calls a day last until about ${cause.finishesOn}.`
       case 'database':
         return cause.sqlState === null
           ? `The database does not answer livehouse on ${named(cause.host)}, which waits for it.`
@@ -57,8 +53,6 @@ const english: Words = {
         return `Channel ${named(cause.channel)} is back, or no longer configured.`
       case 'unfinished':
         return `Job ${cause.job} was done in time again.`
-      case 'budget':
-        return `Job ${cause.job} will be done in time.`
       case 'database':
         return `The database answers livehouse on ${named(cause.host)} again.`
     }
@@ -83,10 +77,6 @@ const chinese: Words = {
         return `频道 ${named(cause.channel)} 已消失：连续三次运行中服务都不认识它。可用 livehouse sync --channels 重试。`
       case 'unfinished':
         return `任务 ${cause.job} 连续 ${cause.runs} 次未能按时完成。请延长时间（until）或提高调用速率。`
-      case 'budget':
-        return cause.finishesOn === null
-          ? `任务 ${cause.job} 永远无法完成：LIVEHOUSE_V1_BUDGET 为 0，不允许调用。`
-          : `任务 ${cause.job} 无法在 ${cause.finishBy} 前完成：按每天十次调用，大约要到 ${cause.finishesOn}。`
       case 'database':
         return cause.sqlState === null
           ? `数据库对 ${named(cause.host)} 上的 livehouse 没有响应；正在等待。`
@@ -105,8 +95,6 @@ const chinese: Words = {
         return `频道 ${named(cause.channel)} 已恢复，或不再配置。`
       case 'unfinished':
         return `任务 ${cause.job} 已能按时完成。`
-      case 'budget':
-        return `任务 ${cause.job} 可以按时完成。`
       case 'database':
         return `数据库已恢复对 ${named(cause.host)} 上 livehouse 的响应。`
     }

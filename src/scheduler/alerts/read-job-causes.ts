@@ -10,7 +10,7 @@ import { countRunsWaiting } from '../../ledger/job-runs.ts'
 import { readServedSince } from '../../ledger/jobs.ts'
 
 /** The kinds that only who knows the jobs can tell of. */
-export const JOB_CAUSES = ['stale', 'unfinished', 'budget'] as const
+export const JOB_CAUSES = ['stale', 'unfinished'] as const
 
 /** A stream of a job and the parts of it that a day is to bring; `any` where one of them is enough. */
 export interface ExpectedStream {
@@ -25,10 +25,6 @@ export interface JobCauseOptions {
   readonly timeZone: string
   /** Those of a job that have something to read on a day. */
   readonly partsOf: (job: Job, day: ServiceDay) => Promise<readonly ExpectedStream[]>
-  /** The day on which a job of version 1 will be done, as far as is known; undefined where nothing is left, null for never. */
-  readonly lastDayOf: (job: Job) => Promise<string | undefined | null>
-  /** `LIVEHOUSE_V1_BUDGET`. */
-  readonly v1Budget: number
 }
 
 /** One night may be short; from the second in a row on it is worth a message. */
@@ -42,7 +38,7 @@ export async function readJobCauses(
 ): Promise<readonly Cause[]> {
   const causes = [...(await readLateStreams(db, nowMs, options))]
   for (const job of options.jobs) {
-    const cause = (await readUnfinished(db, job)) ?? (await readShortBudget(job, options))
+    const cause = await readUnfinished(db, job)
     if (cause !== undefined) causes.push(cause)
   }
   return causes
@@ -94,15 +90,6 @@ async function readUnfinished(db: Kysely<Database>, { name, definition }: Job): 
   if (!('until' in definition) || definition.until === undefined) return undefined
   const runs = await countRunsWaiting(db, name)
   return runs < RUNS_UNTIL_UNFINISHED ? undefined : { kind: 'unfinished', job: name, runs }
-}
-
-async function readShortBudget(job: Job, { lastDayOf, v1Budget }: JobCauseOptions): Promise<Cause | undefined> {
-  if (job.definition.kind !== 'backfill') return undefined
-  const { finishBy = null } = job.definition
-  if (finishBy === null && v1Budget > 0) return undefined
-  const finishesOn = await lastDayOf(job)
-  const isLate = finishesOn === null || (finishesOn !== undefined && finishBy !== null && finishesOn > finishBy)
-  return isLate ? { kind: 'budget', job: job.name, finishBy, finishesOn } : undefined
 }
 
 /** Midnight of the last service day of which `provenBy` has come. */

@@ -1,12 +1,11 @@
 import type { Job } from '../../core/define-job.ts'
-import type { ExtractionSettings, ServiceSettings, ChannelSetting, AlertSettings } from '../../app/settings.ts'
+import type { ServiceSettings, ChannelSetting, AlertSettings } from '../../app/settings.ts'
 import type { Kysely } from 'kysely'
 import { hostname } from 'node:os'
 import { createWebhook } from '../../service/webhook.ts'
 import type { Database } from '../../store/database.ts'
 import { JOB_CAUSES, type JobCauseOptions, readJobCauses } from './read-job-causes.ts'
 import type { AppContext } from '../../app/context.ts'
-import { readLastDay } from '../../app/last-day.ts'
 import { ALERT_TIMEOUT_MS } from '../../app/report-causes.ts'
 import { readExpectedParts } from './expected-parts.ts'
 import type { Cause, Notice } from '../../core/cause.ts'
@@ -29,8 +28,6 @@ interface AlertWatch {
   readonly jobs: readonly Job[]
   /** The configured channels, read anew each time. @throws config.invalid */
   readonly readChannels: () => readonly ChannelSetting[]
-  /** Of a job, read anew each time. @throws config.invalid */
-  readonly readSettings: (job: Job) => ExtractionSettings
 }
 
 /**
@@ -39,7 +36,7 @@ interface AlertWatch {
  */
 export async function watchAlerts(
   context: AppContext,
-  { db, settings, service, jobs, readChannels, readSettings }: AlertWatch,
+  { db, settings, service, jobs, readChannels }: AlertWatch,
 ): Promise<void> {
   const { clock, log, signal } = context
   const { webhook: url } = settings
@@ -50,8 +47,6 @@ export async function watchAlerts(
     jobs,
     timeZone: service.timeZone,
     partsOf: (job, day) => readExpectedParts(db, job, day, readChannels()),
-    lastDayOf: (job) => readLastDay(context, db, job, readSettings(job)),
-    v1Budget: service.v1Budget,
     host: hostname(),
     channel: { ...settings, url, post: webhook.ask, clock, log },
     signal,

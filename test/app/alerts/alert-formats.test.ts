@@ -39,8 +39,6 @@ const causes: readonly Cause[] = [
   { kind: 'unknownField', stream: 'visitors', field: 'vip' },
   { kind: 'channelGone', channel: '9' },
   { kind: 'unfinished', job: 'nightly', runs: 3 },
-  { kind: 'budget', job: 'v1-history', finishBy: '2027-01-01', finishesOn: '2027-03-01' },
-  { kind: 'budget', job: 'v1-history', finishBy: null, finishesOn: null },
   { kind: 'database', host: 'a', sqlState: null },
   { kind: 'database', host: 'a', sqlState: '53100' },
 ]
@@ -60,8 +58,8 @@ describe('every cause has its own sentence in each language, for its beginning a
       (['raised', 'cleared'] as const).map((event) => describeNotice({ event, cause, at }, language)),
     )
     expect(texts.every((text) => text.length >= 4)).toBe(true)
-    // Three streams, two budgets and two databases end with the same words.
-    expect(new Set(texts).size).toBe(texts.length - 4)
+    // Three streams and two databases end with the same words.
+    expect(new Set(texts).size).toBe(texts.length - 3)
   })
 })
 

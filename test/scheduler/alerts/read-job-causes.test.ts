@@ -38,8 +38,6 @@ function job(definition: JobDefinition, name = 'nightly'): Job {
 
 interface Given {
   readonly nowMs?: number
-  readonly lastDay?: string | null
-  readonly v1Budget?: number
   readonly parts?: ExpectedStream['parts']
 }
 
@@ -47,14 +45,12 @@ const partOf = (part: string, isNew = false) => ({ part, isNew })
 
 function causes(
   jobs: readonly Job[],
-  { nowMs = NOW_MS, lastDay, v1Budget = 10, parts = [partOf('channel=1')] }: Given = {},
+  { nowMs = NOW_MS, parts = [partOf('channel=1')] }: Given = {},
 ) {
   return readJobCauses(database.db, nowMs, {
     jobs,
     timeZone: 'Asia/Shanghai',
     partsOf: async () => [{ stream: 'gifts', parts }],
-    lastDayOf: async () => lastDay,
-    v1Budget,
   })
 }
 
@@ -148,13 +144,4 @@ test('one short night is no cause, two in a row are', async () => {
   expect(await causes([short])).toEqual([{ kind: 'unfinished', job: 'nightly', runs: 2 }])
   await runEnded('ok', 4)
   expect(await causes([short])).toEqual([])
-})
-
-test('a budget that lasts longer than until the date is told, one that does not is not', async () => {
-  const v1 = job({ cron, kind: 'backfill', range: { to: '2018-12-01' }, finishBy: '2027-01-31' }, 'v1-history')
-  expect(await causes([v1], { lastDay: '2027-02-01' })).toEqual([
-    { kind: 'budget', job: 'v1-history', finishBy: '2027-01-31', finishesOn: '2027-02-01' },
-  ])
-  expect(await causes([v1], { lastDay: '2027-01-31' })).toEqual([])
-  expect(await causes([v1])).toEqual([])
 })

@@ -15,8 +15,6 @@ function optionsOf(db: Kysely<Database>, clock: Clock, post: Post): WatchOptions
     jobs: [],
     timeZone: 'Asia/Shanghai',
     partsOf: async () => [],
-    lastDayOf: async () => undefined,
-    v1Budget: 10,
     signal: new AbortController().signal,
     host: 'a',
     channel: {
