@@ -107,9 +107,8 @@ async function use(node: string, uid: number | undefined): Promise<void> {
     assert.doesNotMatch(demo, /✗/)
 
     await using emulator = start('emulate')
-    const settings = await emulator.hear(/^export (LIVEHOUSE_CHANNELS=.*)$/m)
-    const lines = [...settings.matchAll(/^export (.*)$/gm)].map(([, line]) => line)
-    writeFileSync(join(home, '.env'), [...lines, 'DATABASE_URL=embedded', ''].join('\n'), { mode: 0o600 })
+    const said = await emulator.hear(/^DATABASE_URL=embedded$/m)
+    writeFileSync(join(home, '.env'), (said.match(/^[A-Z_]+=.*\n/gm) ?? []).join(''), { mode: 0o600 })
     if (uid !== undefined) chownSync(join(home, '.env'), uid, uid)
     assert.equal(JSON.parse(livehouse('sync', '--json')).status, 'ok')
     // A folder of that name that holds none.

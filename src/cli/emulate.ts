@@ -2,14 +2,20 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { readSettings } from '../config.ts'
 import { reasonOf } from '../config/setting-source.ts'
+import { hasCode } from '../core/errors.ts'
 import { isTimeZone } from '../core/wall-clock.ts'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../emulator/server.ts'
 import { readInteger } from './flags.ts'
+import { envLines } from './format.ts'
 import { defineCommand } from './usage.ts'
 import type { Refuse } from './wrong-use.ts'
 
+/** Where it serves unless it is told otherwise, so that settings hold from one time to the next. */
+const PORT = 4010
+const TIME_ZONE = 'Asia/Shanghai'
+
 const flags = {
-  port: ['N', 'port of 127.0.0.1 (default 0: a free one)'],
+  port: ['N', `port of 127.0.0.1; 0 for a free one (default: ${PORT}, or a free one where that is taken)`],
   seed: ['N', 'which world (default 1)'],
   channels: ['N', 'channels (default 10)'],
   viewers: ['N', 'viewers per channel (default 1000)'],
@@ -20,7 +26,7 @@ const flags = {
   'app-id': ['TEXT', 'app id that is accepted (default emulator-app)'],
   'app-secret': ['TEXT', 'its secret, or @FILE that holds it (default emulator-secret)'],
   'api-token': ['TEXT', 'fixed bearer token that is accepted, or @FILE that holds it (default emulator-token)'],
-  'time-zone': ['ZONE', "zone of the service's clock (default Asia/Shanghai)"],
+  'time-zone': ['ZONE', `zone of the service's clock (default ${TIME_ZONE})`],
 } as const
 
 /** `livehouse emulate`. */
@@ -28,17 +34,21 @@ export const emulate = defineCommand(
   {
     verb: 'emulate',
     about: `Serves the whole interface of the channel service on this machine, with made-up channels, viewers and records, until
-Ctrl-C. The same seed and numbers give the same world for the same minute of the clock.`,
+Ctrl-C, and prints the .env that goes with it. The same seed and numbers give the same world for the same minute of the clock.`,
     flags,
-    examples: `livehouse emulate --port 4010
+    examples: `livehouse emulate > .env
 livehouse emulate --channels 3 --viewers 20000 --latency 50
 livehouse emulate --rate-limit 5 --retry-after 1`,
   },
   ({ values }, refuse) => readOptions(values, refuse),
   async ({ environment, clock, signal, print, remark }, settings) => {
     readSettings(environment, () => {})
-    await using emulator = await startEmulator({ ...settings, clock })
-    for (const line of describe(emulator, settings.timeZone)) print(line)
+    await using emulator = await startEmulator({ ...settings, port: settings.port ?? PORT, clock }).catch((error: unknown) => {
+      if (settings.port !== undefined || !hasCode(error, 'usage.invalid')) throw error
+      return startEmulator({ ...settings, port: 0, clock })
+    })
+    const variables = { ...settingsOf(emulator, settings.timeZone ?? TIME_ZONE), DATABASE_URL: 'embedded' }
+    for (const line of envLines(variables)) print(line)
     remark('Ctrl-C ends it.')
     if (!signal.aborted) await once(signal, 'abort')
     return 0
@@ -83,20 +93,15 @@ function readSecret(flag: string, given: string | undefined, refuse: Refuse): st
   }
 }
 
-function describe(emulator: Emulator, timeZone: string | undefined): string[] {
-  const variables: readonly (readonly [string, string])[] = [
-    ['LIVEHOUSE_BASE_URL', emulator.baseUrl],
-    ['LIVEHOUSE_AUTH_URL', emulator.authUrl],
-    ['LIVEHOUSE_APP_ID', emulator.appId],
-    ['LIVEHOUSE_APP_SECRET', emulator.appSecret],
-    ['LIVEHOUSE_API_TOKEN', emulator.apiToken],
-    ['LIVEHOUSE_CHANNELS', emulator.channelIds.join(',')],
-    ...(timeZone === undefined ? [] : [['LIVEHOUSE_TIMEZONE', timeZone] as const]),
-  ]
-  return variables.map(([name, value]) => `export ${name}=${quote(value)}`)
-}
-
-/** For a POSIX shell. */
-function quote(value: string): string {
-  return /^[\w.,:/@%+-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`
+/** The settings of livehouse for an emulator. */
+export function settingsOf(emulator: Emulator, timeZone: string): Readonly<Record<string, string>> {
+  return {
+    LIVEHOUSE_BASE_URL: emulator.baseUrl,
+    LIVEHOUSE_AUTH_URL: emulator.authUrl,
+    LIVEHOUSE_APP_ID: emulator.appId,
+    LIVEHOUSE_APP_SECRET: emulator.appSecret,
+    LIVEHOUSE_API_TOKEN: emulator.apiToken,
+    LIVEHOUSE_CHANNELS: emulator.channelIds.join(','),
+    LIVEHOUSE_TIMEZONE: timeZone,
+  }
 }

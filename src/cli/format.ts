@@ -3,6 +3,7 @@ import { type Proof, proofs, type Window } from '../core/slice.ts'
 import type { CallBudget, ScopeBudget } from '../ledger/call-budget.ts'
 import type { CliContext } from './command.ts'
 import { formatWallMinute, formatWallTime, wallTimeAt } from '../core/wall-clock.ts'
+import { wrongUse } from './wrong-use.ts'
 
 /** A cell: what is undefined or null is shown empty. */
 export type TableCell = string | number | bigint | boolean | null | undefined
@@ -102,4 +103,15 @@ export function leftOf({ budget, scope, scopes }: CallBudget): string {
   const parts = named.map((each) => `${each.scope} ${each.left} of ${budget}${refused(each)}`)
   const others = [`${named.length === 0 ? 'each' : 'each other'} channel ${account?.left ?? budget}`]
   return [...parts, ...others].join(', ')
+}
+
+/** Lines for a file of settings: a value is within quotes where a character would otherwise mean something. */
+export function envLines(settings: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries(settings).map(([name, value]) => {
+    if (/^[\w.,:/@%?&=+-]+$/.test(value)) return `${name}=${value}`
+    // Between double quotes a backslash and an n are a line feed.
+    const mark = ["'", '`', ...(value.includes('\\') ? [] : ['"'])].find((each) => !value.includes(each))
+    if (mark === undefined) throw wrongUse('', `the value of ${name} has too many kinds of quotes for a file of settings`)
+    return `${name}=${mark}${value}${mark}`
+  })
 }

@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { LivehouseError } from '../core/errors.ts'
 import { doctor } from './doctor.ts'
+import { envLines } from './format.ts'
 import { defineCommand } from './usage.ts'
 import { wrongUse } from './wrong-use.ts'
 
@@ -40,8 +41,8 @@ livehouse init < answers.txt`,
     await ask('LIVEHOUSE_CHANNELS', 'Channel ids, separated by commas; or @ and the path of a file of them')
     const database = 'A Postgres URL; empty for the PostgreSQL that livehouse keeps in .livehouse'
     if ((await ask('DATABASE_URL', database, true)) === '') answers.set('DATABASE_URL', 'embedded')
-    const lines = [...answers].map(([name, value]) => `${name}=${quote(value)}\n`)
-    writeFileSync(FILE, lines.join(''), { mode: 0o600, flag: 'wx' })
+    const lines = [...envLines(Object.fromEntries(answers)), '']
+    writeFileSync(FILE, lines.join('\n'), { mode: 0o600, flag: 'wx' })
     context.print(`${FILE} is written, for you alone to read.\n`)
     const environment = { ...context.environment, ...Object.fromEntries(answers) }
     const code = await doctor.run({ ...context, environment }, [])
@@ -49,15 +50,6 @@ livehouse init < answers.txt`,
     return code
   },
 )
-
-/** As a file of settings needs it: within quotes where a character would otherwise mean something. */
-function quote(value: string): string {
-  if (/^[\w.,:/@%?&=+-]+$/.test(value)) return value
-  // Between double quotes a backslash and an n are a line feed.
-  const mark = ["'", '`', ...(value.includes('\\') ? [] : ['"'])].find((each) => !value.includes(each))
-  if (mark === undefined) throw wrongUse('init', `an answer has too many kinds of quotes; write ${FILE} by hand`)
-  return `${mark}${value}${mark}`
-}
 
 /** Asks on standard error. What is typed as an answer to a secret question is not shown. */
 function openQuestions(signal: AbortSignal) {

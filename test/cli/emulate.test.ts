@@ -1,3 +1,4 @@
+import { parseEnv } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { emulate } from '../../src/cli/emulate.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
@@ -19,17 +20,17 @@ async function whileEmulating(
 }
 
 const valueIn = (lines: readonly string[], name: string) =>
-  lines.find((line) => line.startsWith(`export ${name}=`))?.slice(`export ${name}=`.length) ?? ''
+  parseEnv(lines.join('\n'))[name] ?? ''
 
 describe('livehouse emulate', () => {
-  test('prints where it listens and the variables to paste, serves, and ends when interrupted', async () => {
+  test('prints the .env that goes with it, serves, and ends when interrupted', async () => {
     let baseUrl = ''
     const code = await whileEmulating(
       ['--channels', '2', '--viewers', '5', '--api-token', 'my token'],
       async (lines) => {
         baseUrl = valueIn(lines, 'LIVEHOUSE_BASE_URL')
         expect(valueIn(lines, 'LIVEHOUSE_AUTH_URL')).toBe(`${baseUrl}/auth`)
-        expect(valueIn(lines, 'LIVEHOUSE_API_TOKEN')).toBe("'my token'")
+        expect(valueIn(lines, 'LIVEHOUSE_API_TOKEN')).toBe('my token')
         const [channelId] = valueIn(lines, 'LIVEHOUSE_CHANNELS').split(',')
         const url = `${baseUrl}/v2/activities/${channelId}/visitorList`
         const { json } = await rawCall({ method: 'POST', url, bearer: 'my token', body: {} })
