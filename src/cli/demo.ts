@@ -1,13 +1,12 @@
 import type { Kysely } from 'kysely'
-import { outcomeJson } from '../app/outcome.ts'
+import { outcomeObject } from '../app/outcome.ts'
 import { syncPlan } from '../app/run-backfill.ts'
 import { runExtraction } from '../app/run-extraction.ts'
-import { plannedChannel, type ServiceSettings } from '../app/settings.ts'
 import { publishBi } from '../bi/publish/publish-bi.ts'
 import { readDataDir, readSettings } from '../config.ts'
 import type { RunOutcome } from '../core/outcome.ts'
-import { DAY, formatWallTime } from '../core/wall-clock.ts'
-import { type Emulator, startEmulator } from '../emulator/server.ts'
+import { DAY, formatWallDate, formatWallTime } from '../core/wall-clock.ts'
+import { startEmulator } from '../emulator/server.ts'
 import { claimSource } from '../ledger/source.ts'
 import { withFreshDatabase } from '../store/create-database.ts'
 import { describeTarget } from '../store/database-url.ts'
@@ -18,9 +17,11 @@ import { openDatabase } from '../store/pool.ts'
 import { countRows, runQuery } from '../store/run-query.ts'
 import { findStream, streams } from '../streams/registry.ts'
 import type { CliContext } from './command.ts'
+import { settingsOf } from './emulate.ts'
+import { readExtractionSettings } from './extraction-settings.ts'
 import { exitCodeOfStatus } from './failure.ts'
 import { JSON_OF_RUN, readInteger } from './flags.ts'
-import { formatTable } from './format.ts'
+import { formatTable, printResult } from './format.ts'
 import { summarize } from './summary.ts'
 import { defineCommand } from './usage.ts'
 
@@ -54,7 +55,7 @@ livehouse db psql --database ${DATABASE}`,
   }),
   async (context, { isJson, ...size }) => {
     const dataDir = readSettings(context.environment, readDataDir)
-    const { clock, signal, remark, print } = context
+    const { clock, signal, remark } = context
     const server = await startEmbedded(dataDir, clock, signal)
     const url = server.url(DATABASE)
     context.addSecret(decodeURIComponent(new URL(url).password))
@@ -67,17 +68,9 @@ livehouse db psql --database ${DATABASE}`,
         await migrateUp(db, { signal })
         await publishBi(db, { signal })
         const { outcome, tables } = await fillDemo(context, db, size)
-        const lines = isJson
-          ? [outcomeJson(outcome)]
-          : [
-              ...tables,
-              '',
-              ...summarize(outcome),
-              '',
-              ...(await answerQueries(db)),
-              ...describeConnection(url, dataDir),
-            ]
-        for (const line of lines) print(line)
+        const answers = isJson ? [] : await answerQueries(db)
+        const lines = [...tables, '', ...summarize(outcome), '', ...answers, ...describeConnection(url, dataDir)]
+        printResult(context, isJson, outcomeObject(outcome), lines)
         return exitCodeOfStatus(outcome.status)
       })
     } finally {
@@ -100,18 +93,15 @@ export async function fillDemo(
   const world = { ...size, days: DAYS, seed: SEED }
   await using emulator = await startEmulator({ ...world, timeZone: TIME_ZONE, clock })
   remark(`emulator    ${emulator.baseUrl} (${size.channels} channels, ${size.viewers} viewers each, ${DAYS} days)`)
-  const service = settingsOf(emulator)
-  await claimSource(db, service)
-  const nothing = { label: null, group: null, from: null, until: null, isTest: false }
-  const configured = emulator.channelIds.map((channelId) => ({ channelId, ...nothing }))
   const { endsAt } = emulator.world
-  const settings = {
-    service,
-    database: { isAutoMigrated: true },
-    configured,
-    channels: configured.map(plannedChannel),
-    historyFrom: endsAt - (DAYS + 1) * DAY,
+  const environment = {
+    ...settingsOf(emulator, TIME_ZONE),
+    LIVEHOUSE_HISTORY_FROM: formatWallDate(endsAt - DAYS * DAY),
+    LIVEHOUSE_MAX_CALLS_PER_SECOND: '0',
+    DATABASE_URL: 'embedded',
   }
+  const settings = readExtractionSettings({ environment }, streams)
+  await claimSource(db, settings.service)
   // Progress tells how far each stream is; a line for each slice would hide what the demo shows.
   const outcome = await runExtraction(
     { ...context, log: { ...log, info: log.debug } },
@@ -134,35 +124,14 @@ export async function fillDemo(
     const [shown, of] = [landed, truth].map((count) => count.toLocaleString('en-US'))
     return [`livehouse.${table}`, shown, of, landed === truth ? '✓' : '✗']
   })
-  const errors = compared
-    .filter(({ landed, expected: truth }) => landed !== truth)
-    .map(({ table, landed, expected: truth }) => {
-      const message = `livehouse.${table} holds ${landed} rows, the emulator has ${truth}`
-      return { stream: null, partition: null, code: 'internal' as const, message }
-    })
+  const errors = compared.flatMap(({ table, landed, expected: truth }) => {
+    const message = `livehouse.${table} holds ${landed} rows, the emulator has ${truth}`
+    return landed === truth ? [] : [{ stream: null, partition: null, code: 'internal' as const, message }]
+  })
   const status = errors.length > 0 ? 'failed' : outcome.status
   return {
     outcome: { ...outcome, status, errors: [...outcome.errors, ...errors] },
     tables: formatTable(['table', 'rows', 'at the source', ''], rows),
-  }
-}
-
-function settingsOf({ baseUrl, authUrl, appId, appSecret }: Emulator): ServiceSettings {
-  return {
-    baseUrl,
-    authUrl,
-    appId,
-    appSecret,
-    apiToken: null,
-    timeZone: TIME_ZONE,
-    maxCallsPerSecond: 0,
-    concurrency: 8,
-    listParams: 'query',
-    isListParamsGiven: true,
-    v1Budget: 10,
-    v1BudgetScope: 'account',
-    requestTimeoutMs: 30_000,
-    proxies: { http: null, https: null, none: null },
   }
 }
 
