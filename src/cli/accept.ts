@@ -20,23 +20,16 @@ const MOST_DAYS = 3650
 export const accept = defineCommand(
   {
     verb: 'accept',
-    about: `Acknowledges a shortfall that status or ledger shows as short: fewer rows than the service says there are, or suddenly fewer than
-before. Up to its size it no longer makes runs partial. It is shown as accepted by status, never as verified. A larger shortfall
-is short again, and so is this one when its days are over. Asks the database alone.
-
-It holds for all partitions of the channel (both types of gifts, all questionnaires) together, and for a stream with times for
-the ranges that fell short. Rows without an id (gifts, signups) of a reading that fell short land with the next sync.
-
-Where a sync fails since a field that it knew is in none of the items any more (interface.changed), the same command lets it go
-on: what is known of that field is then overwritten with nothing, and it is expected again only once it is back.`,
+    about: `Acknowledges a shortfall that status or ledger shows, up to its size: it no longer makes runs partial, and
+is shown as accepted. It holds for all partitions of the channel and the ranges that fell short. Where a sync stopped
+at a field that is no longer delivered (interface.changed), the same command lets it go on. Asks the database alone.`,
     flags: {
       stream: ['S', `the stream; one of ${namesOf(allStreams)}`],
       channel: ['C', 'the channel; not for managers and manager_usage, which belong to the account'],
       reason: ['TEXT', 'why, for those who read it later'],
       days: ['N', `for how long, ${MOST_DAYS} at most (default: ${DEFAULT_DAYS})`],
     },
-    notes:
-      'Exit codes: 0 done, 1 the database cannot be reached, 2 wrong use, also where there is no shortfall to accept.',
+    notes: 'Exit codes: 0 done, 1 the database cannot be reached, 2 wrong use, also where there is nothing to accept.',
     examples: `livehouse accept --stream visitors --channel 10001589 --reason 'two ghosts, ticket 4711'
 livehouse accept --stream signups --channel 10001589 --reason 'deleted by the organiser' --days 365`,
   },

@@ -40,11 +40,10 @@ const flags = {
 export const api = defineCommand(
   {
     verb: 'api',
-    about: `The service's calls that read no records (API 4.1 to 4.4). The service judges the values. Where DATABASE_URL is set, a
-fetched token is shared with the runs that use that database.`,
+    about: `The service's calls that read no records (API 4.1 to 4.4). The service judges the values.
+Where DATABASE_URL is set, a fetched token is shared with the runs that use that database.`,
     actions: {
-      token:
-        'asks for an access token with LIVEHOUSE_APP_ID and LIVEHOUSE_APP_SECRET, and shows its ends and its validity',
+      token: 'asks for an access token, and shows its ends and its validity',
       ticket: 'asks for a login ticket: valid 5 minutes, for one use',
       'menu create': 'adds a menu to a channel (each call adds one)',
       'menu update': 'changes one',

@@ -16,34 +16,20 @@ import type { Refuse } from './wrong-use.ts'
 export const audit = defineCommand(
   {
     verb: 'audit',
-    about: `Asks the service how many rows it has and holds that against the tables, with the smallest calls there are. Where a count differs,
-the range is halved until the difference is small enough to be read and named: which rows are missing, which are too many. Such a
-range is no longer covered, and the next sync reads it again. Nothing else is written.
-
-Lists with times (watch_records, signups) are compared as far as they are covered; visitors, questionnaires, managers and the
-usage of today as a whole. Rows in quarantine count, rows that are marked as removed do not. What is new at the source since it was
-last read is said and is no difference. A watch record that is no longer at the source is kept and said; it is a difference only
-where it is of the last three days, or where so many are too many that they are not read. Where viewers stay on at the
-end of what is counted, and what has come since the last minute without one is too much to be read, a partition is not
-proven. Gifts have no total: what is covered of them is read again. What an audit has reopened is a difference until
-it has been read again. ${onlyWhenNamed} is not audited: it has no total and allows ten calls a day. Named with others
-it is passed over, named alone it is refused.`,
+    about: `Asks the service how many rows it has, as far as they are covered here, and holds that against the
+warehouse. A range that differs is halved until it can be read and named, is no longer covered, and is read again by
+the next sync. What is new at the source since it was last read is no difference. ${onlyWhenNamed} is not audited: it
+has no total and allows ten calls a day.`,
     flags: {
-      from: [
-        'DATE',
-        "a day of the service's calendar, or a time in whole minutes (2026-01-31T06:00); without it from the beginning",
-      ],
-      to: ['DATE', 'the same, exclusive; without it up to what is covered'],
+      from: ['DATE', "a day of the service's calendar, or a time in whole minutes (default: from the beginning)"],
+      to: ['DATE', 'the same, exclusive (default: up to what is covered)'],
       streams: ['a,b', `only these streams (default: all; signups bring questionnaires along); ${namesOf(streams)}`],
       channels: ['x,y', OF_CHANNELS],
       'no-reopen': 'leaves the ledger as it is',
-      json:
-        'prints one JSON object instead: that of a sync, with "audit": {"partitions": [{"stream", "partition", "verdict", "from", ' +
-        '"to", "source_rows", "warehouse_rows", "quarantined_rows", "differences", "reopened", "notes"}], "not_audited", ' +
-        '"gone": [CHANNEL]}',
+      json: 'prints one JSON object instead: that of a sync, with "audit": {"partitions", "not_audited", "gone"}',
     },
-    notes: `Exit codes: 0 no difference, 1 nothing could be compared, 2 wrong use, 3 something differs or could not be compared, 130 and 143
-interrupted.`,
+    notes:
+      'Exit codes: 0 no difference, 1 nothing could be compared, 2 wrong use, 3 something differs or could not be compared.',
     examples: `livehouse audit
 livehouse audit --streams watch_records --channels 10001589 --from 2026-03-01 --to 2026-04-01
 livehouse audit --streams gifts --from 2026-03-01 --to 2026-03-08

@@ -27,16 +27,15 @@ const filtered = streams.filter(({ isTimeFiltered }) => isTimeFiltered)
 export const backfill = defineCommand(
   {
     verb: 'backfill',
-    about: `Reads a date range again, whether it is covered or not. Interrupted, the same command resumes it and repeats nothing that has
-landed; finished, the same command reads the range once more. A sync beside it is not disturbed.`,
+    about: `Reads a date range again, whether it is covered or not. Interrupted, the same command resumes it and
+repeats nothing that has landed; finished, the same command reads the range once more. A sync beside it is not
+disturbed.`,
     flags: {
       from: ['DATE', "the first day of the service's calendar, or a time in whole minutes (2026-01-31T06:00)"],
       to: ['DATE', 'the day after the last one, or a time: exclusive'],
       streams: [
         'a,b',
-        `only these (default: ${namesOf(filtered)}). ${onlyWhenNamed} is read only when it is named: it holds what lies before ` +
-          "December 2018 and allows ten calls a day, so that it may take days. When the day's calls are spent the exit code is 4; " +
-          'the same command goes on from the time that is named',
+        `only these (default: ${namesOf(filtered)}); ${onlyWhenNamed} only where it is named: ten calls a day`,
       ],
       channels: ['x,y', OF_CHANNELS],
       'only-gaps': 'reads only what is not covered',

@@ -24,16 +24,14 @@ import { wrongUse } from './wrong-use.ts'
 export const capture = defineCommand(
   {
     verb: 'capture',
-    about: `Writes real answers of the service as files that can be shown to others, for bug reports and tests: one a kind of list, of the
-first of LIVEHOUSE_CHANNELS, with the request (without its token), status, headers and the body. Everything but the envelope, times,
-durations, counts and amounts is replaced by made-up values of the same shape, the same one for the same value in all files; which one
-stands for which is kept nowhere. Look through the files before you show them. About nine small calls.`,
+    about: `Writes real answers of the service to files, for bug reports and tests, with about nine small calls.
+Everything but the envelope, times, durations, counts and amounts is replaced by made-up values of the same shape. Look
+through the files before you show them.`,
     flags: {
       out: ['DIR', 'a folder that is not there yet, or empty'],
       streams: ['a,b', `only these (default: all); ${namesOf(streams)}`],
     },
-    notes: `Exit codes: 0 captured, also where the service answered with an error, 1 nothing could be captured, 2 a flag or a setting is
-wrong, 3 some endpoint gave no answer.`,
+    notes: 'Exit codes: 0 captured, 1 nothing could be captured, 2 wrong use, 3 some endpoint gave no answer.',
     examples: `livehouse capture --out captured
 LIVEHOUSE_CHANNELS=10001589 livehouse capture --out captured --streams gifts`,
   },

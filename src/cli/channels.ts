@@ -15,12 +15,9 @@ interface ShownChannel extends Omit<ChannelState, 'state'> {
 export const channels = defineCommand(
   {
     verb: 'channels',
-    about: `The channels of LIVEHOUSE_CHANNELS, and those of the warehouse that are no longer configured: label, group and test flag as
-configured, name as the service has it, visitors and watch records held, when something of it last landed. Asks the database alone
-and changes nothing.
-
-States: active; new (configured, but nothing has run since); retired (no longer configured); gone (the service has
-not known it on three days: it is asked for once a day, and active again when it is known).`,
+    about: `The channels of LIVEHOUSE_CHANNELS and of the warehouse, from the database alone. States: active; new
+(nothing has run since it was configured); retired (no longer configured); gone (the service has not known it on three
+days: it is asked for once a day).`,
     flags: { json: 'prints one JSON object instead: {"channels": [{"channel_id", "state", …}]}' },
     examples: `livehouse channels
 livehouse channels --json | jq -r '.channels[] | select(.state == "new") | .channel_id'`,

@@ -34,10 +34,10 @@ const SEED = 1
 export const demo = defineCommand(
   {
     verb: 'demo',
-    about: `The whole way in one command, without an account and without a database: starts an emulator of the channel service with
-made-up channels and viewers, and the PostgreSQL that livehouse keeps in LIVEHOUSE_DATA_DIR; runs a sync; shows what landed
-beside what the emulator has, some queries with their answers, and how to connect. Other settings are not looked at. The database is
-${DATABASE}, made anew each time. Afterwards the emulator is gone, the PostgreSQL goes on running.`,
+    about: `The whole way in one command, without an account and without a database: an emulator of the service with
+made-up channels and viewers, the PostgreSQL that livehouse keeps in LIVEHOUSE_DATA_DIR, a sync, what landed beside
+what the emulator has, some queries, and how to connect. The database ${DATABASE} is made anew each time, and the
+PostgreSQL goes on running.`,
     flags: {
       channels: ['N', 'channels (default 5)'],
       viewers: ['N', 'viewers per channel (default 2000)'],

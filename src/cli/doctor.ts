@@ -17,17 +17,13 @@ const NAME_WIDTH = 20
 export const doctor = defineCommand(
   {
     verb: 'doctor',
-    about: `Checks what a sync needs, also where something fails, and says how to repair it: settings, whether the service answers, its token,
-the smallest call on each endpoint that reads (none on version 1 of the watch records), the clock, the database, its rights, schema
-and source. It changes nothing; with DATABASE_URL=embedded it starts that PostgreSQL. No secret is shown.
+    about: `Checks what a sync needs and says how to repair it: settings, service, token, the smallest call on each
+endpoint, clock, database. It changes nothing, and shows no secret.
 
   ✓ good   ✗ to be repaired   ! worth a look   – not checked`,
     flags: {
-      json:
-        'prints one JSON object instead: {"status": "ok" or "failed", "checks": [{"name", "result": "ok", "failed", "warning" or ' +
-        '"skipped", "seen", "mend"}]}',
-      'confirm-source':
-        'says that the service whose records the database holds has moved to LIVEHOUSE_BASE_URL, and does nothing else',
+      json: 'prints one JSON object instead: {"status", "checks": [{"name", "result", "seen", "mend"}]}',
+      'confirm-source': 'says that the service has moved to LIVEHOUSE_BASE_URL, and does nothing else',
     },
     notes: 'Exit codes: 0 no ✗, 1 at least one.',
     examples: `livehouse doctor

@@ -33,8 +33,9 @@ const flags = {
 export const emulate = defineCommand(
   {
     verb: 'emulate',
-    about: `Serves the whole interface of the channel service on this machine, with made-up channels, viewers and records, until
-Ctrl-C, and prints the .env that goes with it. The same seed and numbers give the same world for the same minute of the clock.`,
+    about: `Serves the whole interface of the channel service on this machine, with made-up channels, viewers and
+records, until Ctrl-C, and prints the .env that goes with it. The same seed and numbers give the same world for the
+same minute of the clock.`,
     flags,
     examples: `livehouse emulate > .env
 livehouse emulate --channels 3 --viewers 20000 --latency 50
@@ -43,10 +44,12 @@ livehouse emulate --rate-limit 5 --retry-after 1`,
   ({ values }, refuse) => readOptions(values, refuse),
   async ({ environment, clock, signal, print, remark }, settings) => {
     readSettings(environment, () => {})
-    await using emulator = await startEmulator({ ...settings, port: settings.port ?? PORT, clock }).catch((error: unknown) => {
-      if (settings.port !== undefined || !hasCode(error, 'usage.invalid')) throw error
-      return startEmulator({ ...settings, port: 0, clock })
-    })
+    await using emulator = await startEmulator({ ...settings, port: settings.port ?? PORT, clock }).catch(
+      (error: unknown) => {
+        if (settings.port !== undefined || !hasCode(error, 'usage.invalid')) throw error
+        return startEmulator({ ...settings, port: 0, clock })
+      },
+    )
     const variables = { ...settingsOf(emulator, settings.timeZone ?? TIME_ZONE), DATABASE_URL: 'embedded' }
     for (const line of envLines(variables)) print(line)
     remark('Ctrl-C ends it.')

@@ -7,10 +7,8 @@ import { checkUsage, didYouMean, type Refuse } from './wrong-use.ts'
 /** What flags of several verbs do, for `--help`. */
 export const JSON_OF_RUN = 'prints one JSON object with what was done instead of a table'
 export const DRY_RUN =
-  'shows slices, estimated calls and how long they take, and writes nothing; where nothing is known yet it asks the service for ' +
-  'totals, 20 small calls a stream at most; with --json the object of a run that did nothing, with `estimate`'
-export const BY_QUEUE =
-  'queues the partitions for livehouse worker and livehouse serve, instead of reading them here; Ctrl-C cancels them'
+  'shows slices, estimated calls and how long they take; writes nothing, and may ask the service for totals'
+export const BY_QUEUE = 'queues the partitions for livehouse worker and livehouse serve, instead of reading them here'
 export const OF_CHANNELS = 'only these channels of LIVEHOUSE_CHANNELS (default: all of them)'
 
 /** For `--help`. */

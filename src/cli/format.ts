@@ -111,7 +111,8 @@ export function envLines(settings: Readonly<Record<string, string>>): readonly s
     if (/^[\w.,:/@%?&=+-]+$/.test(value)) return `${name}=${value}`
     // Between double quotes a backslash and an n are a line feed.
     const mark = ["'", '`', ...(value.includes('\\') ? [] : ['"'])].find((each) => !value.includes(each))
-    if (mark === undefined) throw wrongUse('', `the value of ${name} has too many kinds of quotes for a file of settings`)
+    if (mark === undefined)
+      throw wrongUse('', `the value of ${name} has too many kinds of quotes for a file of settings`)
     return `${name}=${mark}${value}${mark}`
   })
 }

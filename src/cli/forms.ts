@@ -30,12 +30,9 @@ interface Asked {
 export const forms = defineCommand(
   {
     verb: 'forms',
-    about: `Questionnaires for analysts. In livehouse_bi each answer is a row; a published questionnaire has a view of its own in schema
-livehouse_forms, a row a signup and a column a question, named after its header: letters and digits of any language, at most 63
-bytes, numbered where two are alike; the whole header is the column's comment. When the headers change, the view follows.
-
-Answers are masked for the role livehouse_analyst unless the question is cleared. A question is cleared by its number and header:
-when either changes, its answers are masked again. Asks the database alone.`,
+    about: `Questionnaires for analysts: a published one has a view of its own in livehouse_forms, a row a signup and a
+column a question. Answers are masked for livehouse_analyst until their question is cleared, by number and header. Asks the
+database alone.`,
     actions,
     defaultAction: 'list',
     words: '[QUESTION_ID] [QUESTION_NO]…',
@@ -44,7 +41,7 @@ when either changes, its answers are masked again. Asks the database alone.`,
       undo: ['', 'masks the answers again', 'clear'],
     },
     notes:
-      'Exit codes: 0 done, 1 the database cannot be reached or this user may not make views, 2 wrong use, also an unknown questionnaire.',
+      'Exit codes: 0 done, 1 the database cannot be reached or refuses, 2 wrong use, also an unknown questionnaire.',
     examples: `livehouse forms
 livehouse forms publish a1b2c3
 livehouse forms list a1b2c3

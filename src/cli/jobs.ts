@@ -19,8 +19,9 @@ import { openTimetable } from '../scheduler/timetable.ts'
 export const jobs = defineCommand(
   {
     verb: 'jobs',
-    about: `Lists the jobs of jobs/, or of LIVEHOUSE_JOBS_DIR: when each is due, when it ran last and what came of it. livehouse serve runs
-those that are on; livehouse run JOB runs any of them now. Asks the files and the database alone, and changes nothing.`,
+    about: `Lists the jobs of jobs/, or of LIVEHOUSE_JOBS_DIR: when each is due, when it ran last and what came of it.
+livehouse serve runs those that are on; livehouse run JOB runs any of them now. Asks the files and the database alone,
+and changes nothing.`,
     flags: { json: 'prints one JSON object instead of a table' },
     examples: `livehouse jobs
 livehouse jobs --json | jq '.jobs[] | select(.last_outcome != "ok") | .job'`,

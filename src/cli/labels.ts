@@ -18,19 +18,15 @@ const COLUMNS = ['gift_type', 'gift_id', 'label', 'gift_group'] as const
 export const labels = defineCommand(
   {
     verb: 'labels',
-    about: `What you call the gifts: the service gives them numbers only. The labels stand in livehouse_bi.dim_gift (gift_title, gift_label,
-gift_group) and are yours: no sync changes them. Asks the database alone.`,
+    about: `What you call the gifts: the service gives them numbers only. The labels stand in livehouse_bi.dim_gift
+(gift_title, gift_label, gift_group) and are yours: no sync changes them. Asks the database alone.`,
     actions: {
       export: 'prints CSV, to be filled in and imported: each gift that was given or has a label',
-      import:
-        'reads a FILE of CSV in UTF-8 with the columns gift_id and label, and if you like gift_type (cash or prop; prop where it is ' +
-        'not there) and gift_group, in any order. A gift that the file does not name keeps its label; an empty label takes it ' +
-        'away. All or nothing',
+      import: 'reads CSV with gift_id, label and, if you like, gift_type and gift_group; an empty label takes it away',
     },
     words: '[FILE]',
     flags: {},
-    notes:
-      'Exit codes: 0 done, 1 the database cannot be reached, 2 wrong use, or a line of the file that cannot be read: nothing is imported.',
+    notes: 'Exit codes: 0 done, 1 the database cannot be reached, 2 wrong use: nothing is imported.',
     examples: `livehouse labels export > gifts.csv
 livehouse labels import gifts.csv`,
   },

@@ -29,22 +29,15 @@ export const ledger = defineCommand(
     verb: 'ledger',
     about: 'What has been read and what has not, from the ledger of slices; asks the database alone.',
     actions: {
-      show:
-        'for each stream and partition: covered ranges, gaps, the last slice that landed and its proof, and what fell short or ' +
-        'failed and has not been made good since. Many partitions are summed up; --channels shows those of some channels (the default)',
-      forget:
-        'takes the range from --from to --to out of what is covered: the next sync reads it again. Nothing is deleted from the tables',
+      show: 'covered ranges, gaps, the last reading and its proof, and what fell short; by partition with --channels (the default)',
+      forget: 'takes a range out of what is covered: the next sync reads it again. No row is deleted',
     },
     defaultAction: 'show',
     flags: {
       streams: ['a,b', `only these streams (default: all but ${onlyWhenNamed})`],
       channels: ['x,y', OF_CHANNELS],
-      from: [
-        'DATE',
-        "a day of the service's calendar, or a time in whole minutes (2026-01-31T06:00); show begins at LIVEHOUSE_HISTORY_FROM " +
-          'without it',
-      ],
-      to: ['DATE', 'the same, exclusive; show ends now without it'],
+      from: ['DATE', "a day of the service's calendar, or a time in whole minutes (show: LIVEHOUSE_HISTORY_FROM)"],
+      to: ['DATE', 'the same, exclusive (show: now)'],
     },
     examples: `livehouse ledger
 livehouse ledger show --streams watch_records --channels 10001589

@@ -21,16 +21,10 @@ export const migrate = defineCommand(
     about: `The schema of the database in DATABASE_URL. Commands apply pending migrations by themselves, unless
 LIVEHOUSE_AUTO_MIGRATE is 0.`,
     actions: {
-      up:
-        'applies what is pending, all or nothing, and brings the views of livehouse_bi and the roles that read them up to date; ' +
-        'several at once wait for each other',
-      down:
-        'takes the last migration back, and with it the tables that it made and their rows; the views of livehouse_bi go until the ' +
-        'next up',
+      up: 'applies what is pending, all or nothing, and brings the views and their roles up to date',
+      down: 'takes the last migration back, and with it the tables that it made and their rows',
       status: 'lists every migration and when it was applied',
-      sql:
-        'prints the SQL of what is pending, views and roles included, as one transaction, and of the queue, as another; executes ' +
-        'nothing: for a DBA, who runs it with psql as a user that may',
+      sql: 'prints the SQL of what is pending, for a DBA, who runs it with psql',
     },
     flags: {
       all: ['', 'every migration, pending or not; asks no database', 'sql'],

@@ -12,18 +12,13 @@ import { defineCommand } from './usage.ts'
 export const probe = defineCommand(
   {
     verb: 'probe',
-    about: `Finds out what the service's documents leave open and a setting depends on: where the manager lists read their parameters
-(LIVEHOUSE_LIST_PARAMS). Makes 4 calls at most, all of them reading. What the answers do not show is unknown, and the reason is given.
-
-The findings are kept in livehouse_ops.source_facts with what was asked and what came (no personal data). The place of list
-parameters is then tried first by sync and backfill, unless LIVEHOUSE_LIST_PARAMS names one; no row ever depends on it.`,
+    about: `Finds out what the service's documents leave open and a setting depends on: where the manager lists read
+their parameters (LIVEHOUSE_LIST_PARAMS). Makes 4 calls at most, all of them reading. The findings are kept in
+livehouse_ops.source_facts; no row ever depends on them.`,
     flags: {
-      json:
-        'prints one JSON object, that of a run with "facts": [{"topic", "subject", "answer" or null, "evidence", "found_at"}] ' +
-        'besides',
+      json: 'prints one JSON object, that of a run with "facts"',
     },
-    notes:
-      'Exit codes: 0 asked, 1 nothing could be done, 2 a flag or a setting is wrong, 3 an endpoint gave no answer.',
+    notes: 'Exit codes: 0 asked, 1 nothing could be done, 2 wrong use, 3 an endpoint gave no answer.',
     examples: `livehouse probe
 livehouse probe --json | jq -r '.facts[] | select(.answer == null) | .topic'`,
   },

@@ -15,28 +15,16 @@ const SAMPLE_LENGTH = 80
 export const quarantine = defineCommand(
   {
     verb: 'quarantine',
-    about: `Received items that could not become rows. They are kept with the reason, and none is dropped. Asks the database alone.
-
-An item that a later proven reading of its whole list no longer brings is resolved by that.
-
-Samples are personal data as they came: nicknames, phone numbers, addresses. list shows ${SAMPLE_LENGTH} characters at most.`,
+    about: `Received items that could not become rows, kept with the reason. Asks the database alone. Samples are
+personal data.`,
     actions: {
-      list:
-        'what is still unreadable, by stream and reason: how many items, in which partitions, first and last seen (to the day), and ' +
-        'one sample (the default)',
-      retry:
-        "puts them through today's transformers, after an update of livehouse, say. What can be read is loaded and resolved; a row " +
-        'that the same run or a later one has written is not overwritten, nor one that is as fresh (of two items with one key the ' +
-        'fresher has won). Gifts and signups have no id and cannot be loaded alone: what can be read now is read again with the ' +
-        'next sync, which is told where',
+      list: 'what is still unreadable, by stream and reason (the default)',
+      retry: "puts them through today's transformers; gifts and signups are read again with the next sync instead",
     },
     defaultAction: 'list',
     flags: {
       stream: ['a,b', 'only this stream, or these'],
-      json:
-        'prints one JSON object instead: {"groups": [{"stream", "reason", "items", "partitions", "first_seen_at", "last_seen_at", ' +
-        '"sample"}]} of list, {"streams": {NAME: {"extracted", "inserted", "updated", "unchanged", "quarantined"}}, "read_again": ' +
-        '[{"stream", "partition"}]} of retry',
+      json: 'prints one JSON object instead',
     },
     notes: 'Exit codes: 0 shown or retried, whatever is left, 1 the database cannot be reached, 2 wrong use.',
     examples: `livehouse quarantine

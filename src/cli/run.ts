@@ -18,14 +18,12 @@ import { defineCommand } from './usage.ts'
 export const run = defineCommand(
   {
     verb: 'run',
-    about: `Runs one job now and ends with it: the way for cron, systemd and Kubernetes. A job is a file of jobs/, or of LIVEHOUSE_JOBS_DIR;
-its name is the file's. A job that livehouse serve does not run by itself (enabled: false) can be run like this too. Where
-another process is at work on the job, nothing is done.`,
+    about: `Runs one job now, also one that is off, and ends with it: the way for cron, systemd and Kubernetes. A job
+is a file of jobs/, or of LIVEHOUSE_JOBS_DIR. Where another process is at work on it, nothing is done.`,
     words: 'JOB',
     flags: { json: JSON_OF_RUN },
-    notes: `Exit codes: 0 everything has landed, 1 nothing could be done, 2 a flag, a setting or the job file is wrong, 3 a part failed or
-fell short of the source's total (the next run goes on from there), 4 work is left that has to wait, or another process is at
-work on the job, 130 and 143 interrupted.`,
+    notes: `Exit codes: 0 everything has landed, 1 nothing could be done, 2 wrong use, 3 a part failed or fell short, 4
+work is left that waits, or another process is at work on the job, 130 and 143 interrupted.`,
     examples: `livehouse run nightly
 livehouse run v1-history --json | jq .resumes_at
 15 2 * * *  cd /srv/livehouse && npx livehouse run nightly     in a crontab`,

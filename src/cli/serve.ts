@@ -40,18 +40,10 @@ const CONNECTIONS_PER_JOB = 3
 export const serve = defineCommand(
   {
     verb: 'serve',
-    about: `Runs the jobs of jobs/, or of LIVEHOUSE_JOBS_DIR, when they are due, until Ctrl-C or SIGTERM. What was missed while nothing
-served is made up for once. No job overlaps with itself, and any number of processes may serve one database: each time at which
-a job is due is run by one of them. What a run reads is queued by partition, for this process and for every livehouse worker. A run
-that is interrupted, or whose process dies, is begun again within a minute. A database that goes is waited for. Job files are read at
-the start.
-
-Answers on LIVEHOUSE_HTTP (default 127.0.0.1:8787; off for not at all): a status page in English and Chinese; /healthz, 200
-while the process lives; /readyz, 200 while the database answers and has every migration, as JSON; /metrics for Prometheus. Any
-other address than this machine's own needs LIVEHOUSE_HTTP_TOKEN: the page asks for it once, /metrics wants it as Authorization:
-Bearer, /healthz and /readyz are open. Behind the token the page also runs jobs, retries the quarantine and reopens ranges.
-
-SIGTERM and Ctrl-C end it within 10 s, with what was in flight finished or rolled back.`,
+    about: `Runs the jobs of jobs/, or of LIVEHOUSE_JOBS_DIR, when they are due, until Ctrl-C or SIGTERM; any number of
+processes may serve one database. Answers on LIVEHOUSE_HTTP (default 127.0.0.1:8787; off for not at all): a status
+page, /healthz, /readyz and /metrics. Any address but this machine's own needs LIVEHOUSE_HTTP_TOKEN,
+behind which the page also acts. See docs/operations.md.`,
     flags: {},
     examples: `livehouse serve
 LIVEHOUSE_JOBS_DIR=/etc/livehouse/jobs livehouse serve

@@ -1,7 +1,6 @@
 import { openAsItIs, refusePending } from '../app/open-database.ts'
 import { readDatabaseSettings, readSettings, readV1Budget } from '../config.ts'
 import { readChannelsIfAny } from '../config/read-channels.ts'
-import { onlyWhenNamed } from '../streams/registry.ts'
 import { exitCodeOfStatus } from './failure.ts'
 import { readAge } from './flags.ts'
 import { printResult } from './format.ts'
@@ -13,22 +12,13 @@ import { defineCommand } from './usage.ts'
 export const status = defineCommand(
   {
     verb: 'status',
-    about: `What the warehouse in DATABASE_URL holds and how fresh it is; asks the database alone and changes nothing. For each stream:
-the rows of its table, counted up to 50,000, beyond that as the database estimates them (~); when it was last read to its end, and
-its proof; until when its least covered channel is covered; how many partitions ended with each proof in their latest slice; the
-last run that read it. Then the last runs, what is open or accepted, what is in quarantine, and how many calls are left today on
-${onlyWhenNamed}. Channels that are no longer configured do not count, nor one that is covered up to its end (until).`,
+    about: `What the warehouse in DATABASE_URL holds and how fresh it is; asks the database alone and changes nothing.
+Tables of more than 50,000 rows are estimated (~). Channels that are no longer configured do not count.`,
     flags: {
-      'max-age': [
-        'AGE',
-        'exit code 3, and a line for each stream, when nothing of it has landed for longer: 90m, 26h, 2d. For monitoring; ' +
-          `${onlyWhenNamed}, which is only read when named, does not count`,
-      ],
+      'max-age': ['AGE', 'exit code 3 when nothing of a stream has landed for longer, such as 90m, 26h, 2d'],
       json:
-        'prints one JSON object instead: {"time_zone", "streams": {NAME: {"rows", "last_landed_at", "last_proof", "covered_until", …}}, ' +
-        '"runs", "quarantine": {NAME: {"rows", "most_common_reason"}}, "gaps" and "shortfalls": [{"stream", "partition", "from", ' +
-        '"to", …}] (the newest; all are counted in "gap_count" and "shortfall_count"), "gone_channels", "acceptances", ' +
-        '"v1_calls", "stale": [NAME] or null without --max-age}',
+        'prints one JSON object instead: "time_zone", "streams", "runs", "quarantine", "gaps", "gap_count", "shortfalls", ' +
+        '"shortfall_count", "gone_channels", "acceptances", "v1_calls", "stale"',
     },
     notes: 'Exit codes: 0 shown, 1 the database cannot be read, 2 wrong use, 3 something is older than --max-age.',
     examples: `livehouse status

@@ -23,26 +23,22 @@ import { printOutcome } from './summary.ts'
 export const sync = defineCommand(
   {
     verb: 'sync',
-    about: `Brings every stream up to now: reads what the ledger does not cover yet and the last days before that, where rows still change,
-and writes what is new or has changed. Running it again changes nothing that has not changed at the source. Settings come from
-the environment or .env (see .env.example).`,
+    about: `Reads what the ledger does not cover yet and the last days before that, where rows still change, and writes
+what is new or has changed. Settings come from the environment or .env (see .env.example).`,
     flags: {
       streams: [
         'a,b',
         `only these streams (default: all but ${onlyWhenNamed}; signups bring questionnaires along); ${namesOf(allStreams)}`,
       ],
       channels: ['x,y', OF_CHANNELS],
-      until: [
-        'HH:MM',
-        'begins nothing new from that time on, by the clock of the service; what is left is for the next run (exit 4)',
-      ],
+      until: ['HH:MM', "begins nothing new from that time of the service's clock on (exit 4)"],
       queue: BY_QUEUE,
       'dry-run': DRY_RUN,
       json: JSON_OF_RUN,
     },
-    notes: `Exit codes: 0 everything has landed, 1 nothing could be done, 2 a flag or a setting is wrong, 3 a part failed or fell short
-of the source's total (the next sync goes on from there), 4 --until came first, or the day's calls for ${onlyWhenNamed} are
-spent (the next sync after the time that is named goes on), 130 and 143 interrupted.`,
+    notes: `Exit codes: 0 everything has landed, 1 nothing could be done, 2 wrong use, 3 a part failed or fell short
+(the next sync goes on from there), 4 work is left that waits (--until, or the ten calls of ${onlyWhenNamed}), 130 and
+143 interrupted.`,
     examples: `livehouse sync
 livehouse sync --streams visitors --channels 10001589
 livehouse sync --until 06:00

@@ -14,10 +14,9 @@ export const DEFAULT_CONCURRENCY = 8
 export const worker = defineCommand(
   {
     verb: 'worker',
-    about: `Reads queued partitions until Ctrl-C or SIGTERM: those of the jobs of livehouse serve, and of sync and backfill with --queue.
-It needs the settings of the service and of the database, and neither job files nor a list of channels. The ceiling of calls, the ten
-calls of version 1 and the token are shared over the database, however many workers there are. What a worker was reading that is
-killed, another goes on with within half a minute; one that ends at a signal gives it back.`,
+    about: `Reads queued partitions until Ctrl-C or SIGTERM: those of the jobs of livehouse serve, and of sync and
+backfill with --queue. It needs the settings of the service and of the database, and neither job files nor a list of
+channels. See docs/scaling.md.`,
     flags: {
       concurrency: ['N', `partitions side by side, 1 to 100 (default: ${DEFAULT_CONCURRENCY})`],
     },
