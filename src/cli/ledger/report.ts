@@ -1,14 +1,13 @@
 import type { Kysely } from 'kysely'
 import { isEmptyWindow, partitionKey, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
-import { formatWallMinute } from '../../core/wall-clock.ts'
 import type { Database } from '../../store/database.ts'
 import { clipToChannel, partitionsOf, type PlannedChannel } from '../../sync/partitions.ts'
 import { readGoneChannels } from '../../ledger/channel-states.ts'
 import { readQuestions } from '../../ledger/questionnaires.ts'
 import type { OpenReading } from '../../ledger/open-readings.ts'
 import { type LedgerEntry, readLedger } from '../../ledger/read-ledger.ts'
-import { counted, formatTable, minuteIn, rangeText } from '../format.ts'
+import { counted, minuteIn, rangeText } from '../format.ts'
 
 /** More partitions than this are only counted, unless their channels were named. */
 const MOST_PARTITIONS = 20
@@ -16,66 +15,35 @@ const MOST_PARTITIONS = 20
 const MOST_LINES = 10
 
 interface ShownLedger {
-  readonly ledgers: readonly StreamLedger[]
+  readonly ledgers: readonly PartitionLedger[]
   readonly window: Window
   readonly timeZone: string
   /** Shows each partition, however many there are. */
   readonly isDetailed: boolean
 }
 
-/** What is covered, for a person: a line a stream, and each partition where they are few or were asked for. */
+/** What is covered of each partition, for a person; only how many there are where they are many. */
 export function describeLedger({ ledgers, window, timeZone, isDetailed }: ShownLedger): string[] {
-  const minute = minuteIn(timeZone)
-  const rows = ledgers.map(({ stream, partitions }) => {
-    const last = partitions.flatMap(({ lastLanded }) => lastLanded ?? []).sort((a, b) => +b.at - +a.at)[0]
-    const unread = partitions.filter(({ lastLanded }) => lastLanded === undefined).length
-    return [
-      stream.name,
-      partitions.length,
-      stream.isTimeFiltered ? leastCovered(partitions) : 'whole list',
-      partitions.reduce((sum, partition) => sum + holesOf(partition).length, 0),
-      unread,
-      partitions.reduce((sum, { open }) => sum + open.filter(({ kind }) => kind === 'problem').length, 0),
-      last === undefined ? 'never' : `${minute(last.at)}, ${last.proof}`,
-    ]
-  })
-  const header = ['stream', 'partitions', 'covered until', 'gaps', 'never read', 'short or failed', 'last landed']
-  const count = ledgers.reduce((sum, { partitions }) => sum + partitions.length, 0)
-  const hasDetail = isDetailed || count <= MOST_PARTITIONS
+  const isMany = !isDetailed && ledgers.length > MOST_PARTITIONS
+  const many = `--channels shows each of the ${ledgers.length} partitions of the channels that it names; livehouse status sums them up`
   return [
-    ...formatTable(header, rows),
-    ...(hasDetail
-      ? ledgers.flatMap(({ stream, partitions }) => partitions.flatMap((each) => detail(stream.name, each, minute)))
-      : ['', `--channels shows each of the ${count} partitions of the channels that it names`]),
-    '',
+    ...(isMany ? [many, ''] : ledgers.flatMap((each) => describePartition(each, minuteIn(timeZone)))),
     `From ${rangeText(window)}, by the clock of ${timeZone}. A sync reads what is not covered, and the last days again.`,
   ]
 }
 
-/** Gaps that something newer than them is covered after; the youngest part is no gap but is yet to come. */
-function holesOf({ covered, gaps }: PartitionLedger): readonly Window[] {
-  const end = covered.at(-1)?.to ?? -Infinity
-  return gaps.filter(({ to }) => to <= end)
-}
-
-function leastCovered(partitions: readonly PartitionLedger[]): string {
-  const ends = partitions.map(({ covered }) => covered.at(-1)?.to)
-  if (ends.length === 0 || ends.includes(undefined)) return '–'
-  return formatWallMinute(Math.min(...ends.map((end) => end ?? 0)))
-}
-
-function detail(stream: string, ledger: PartitionLedger, minute: (at: Date) => string): string[] {
-  const { partition, wanted, covered, gaps, lastLanded, open } = ledger
+function describePartition(ledger: PartitionLedger, minute: (at: Date) => string): string[] {
+  const { stream, partition, covered, gaps, lastLanded, open } = ledger
   const landed = lastLanded === undefined ? 'never read' : `last landed ${minute(lastLanded.at)}, ${lastLanded.proof}`
   return [
-    '',
     `${stream} ${partition}: ${landed}`,
     ...atMost(covered, (window) => `  covered  ${rangeText(window)}`),
-    ...(wanted === undefined ? [] : atMost(gaps, (window) => `  gap      ${rangeText(window)}`)),
+    ...atMost(gaps, (window) => `  gap      ${rangeText(window)}`),
     ...(['problem', 'accepted'] as const).flatMap((kind) => {
       const ofKind = open.filter((reading) => reading.kind === kind)
       return atMost(ofKind, describeOpen)
     }),
+    '',
   ]
 }
 
@@ -95,15 +63,9 @@ function atMost<T>(items: readonly T[], line: (item: T) => string): string[] {
 }
 
 interface PartitionLedger extends LedgerEntry {
+  readonly stream: string
   /** As in the ledger, such as `channel=9`. */
   readonly partition: string
-  /** What a sync wants of it, within what was asked for; undefined for a walk over the whole list. */
-  readonly wanted: Window | undefined
-}
-
-interface StreamLedger {
-  readonly stream: Stream
-  readonly partitions: readonly PartitionLedger[]
 }
 
 interface LedgerRequest {
@@ -118,11 +80,11 @@ interface LedgerRequest {
 export async function collectLedger(
   db: Kysely<Database> | undefined,
   { streams, channels, namesChannels, window }: LedgerRequest,
-): Promise<readonly StreamLedger[]> {
+): Promise<readonly PartitionLedger[]> {
   const gone = db === undefined || namesChannels ? new Set<string>() : await readGoneChannels(db)
   const questions = db === undefined ? undefined : await readQuestions(db)
   const shown = channels.filter(({ channelId }) => !gone.has(channelId))
-  const ledgers: StreamLedger[] = []
+  const ledgers: PartitionLedger[] = []
   for (const stream of streams) {
     const wanted = partitionsOf(stream, shown, (channelId) => questions?.get(channelId) ?? [])
       .map(({ partition, channel }) => ({
@@ -131,12 +93,8 @@ export async function collectLedger(
       }))
       .filter((each) => each.window === undefined || !isEmptyWindow(each.window))
     const entries = db === undefined ? undefined : await readLedger(db, stream.name, wanted)
-    const partitions = wanted.map((each) => ({
-      partition: each.partition,
-      wanted: each.window,
-      ...(entries?.get(each.partition) ?? nothingRead(each.window)),
-    }))
-    ledgers.push({ stream, partitions })
+    for (const { partition, window: of } of wanted)
+      ledgers.push({ stream: stream.name, partition, ...(entries?.get(partition) ?? nothingRead(of)) })
   }
   return ledgers
 }
