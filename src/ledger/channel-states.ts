@@ -1,8 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { parsePartition } from '../core/slice.ts'
-import { formatWallTime } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
-import type { ServiceDay } from './latest-readings.ts'
 
 /** A day counts once, however many runs asked in vain. */
 export const DAYS_UNTIL_GONE = 3
@@ -175,18 +173,4 @@ export async function readChannelStates(db: Kysely<Database>): Promise<ReadonlyM
     .orderBy('channel_id')
     .execute()
   return new Map(rows.map((row) => [row.channelId, row]))
-}
-
-/** Channels and questionnaires that runs since the day began have written anew or otherwise, by their names in the ledger. */
-export async function readChangedSince(
-  db: Kysely<Database>,
-  { begin, timeZone }: ServiceDay,
-): Promise<ReadonlySet<string>> {
-  const { rows } = await sql<{ part: string }>`
-    with today as (select run_id from livehouse_ops.runs
-      where started_at >= ${formatWallTime(begin)}::timestamp at time zone ${timeZone})
-    select 'channel=' || channel_id as part from livehouse.channels join today using (run_id)
-    union all select 'channel=' || channel_id || '/question=' || question_id
-      from livehouse.questionnaires join today using (run_id)`.execute(db)
-  return new Set(rows.map(({ part }) => part))
 }

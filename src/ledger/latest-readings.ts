@@ -1,7 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { type Proof, proofs } from '../core/slice.ts'
-import type { StreamName } from '../core/stream.ts'
-import { formatWallTime, parseWallTime, type WallTime } from '../core/wall-clock.ts'
+import { parseWallTime, type WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
 
 /** What the ledger says of one stream in one active channel, or in the account, over all its partitions. */
@@ -85,55 +84,4 @@ export function addProofs(units: readonly LedgerUnit[]): LedgerUnit['proofs'] {
       return count === 0 ? [] : [[proof, count]]
     }),
   )
-}
-
-/** When something of each stream was last read to its end, in active channels and the account; streams without are left out. */
-export async function readLastLandings(db: Kysely<Database>): Promise<ReadonlyMap<string, Date>> {
-  const rows = await db
-    .selectFrom('livehouse_ops.latest_readings')
-    .select('stream')
-    .select(({ fn }) => fn.max('landed_at').as('at'))
-    .where('is_active', '=', true)
-    .groupBy('stream')
-    .execute()
-  return new Map(rows.flatMap(({ stream, at }) => (at === null ? [] : [[stream, at] as const])))
-}
-
-/** A day of the service: from its midnight on. */
-export interface ServiceDay {
-  readonly begin: WallTime
-  readonly timeZone: string
-}
-
-/** A part of a stream that a day is to bring. */
-export interface ExpectedPart {
-  readonly stream: StreamName
-  /** Its name in the ledger. */
-  readonly part: string
-  /** Its channel or itself was met or changed on the day. One that was not read before, or found again, waits until the next day. */
-  readonly isNew: boolean
-}
-
-/** How many parts, and channels with one, were not read to their end since the day began; streams without are left out. */
-export async function countUnproven(
-  db: Kysely<Database>,
-  expected: readonly ExpectedPart[],
-  { begin, timeZone }: ServiceDay,
-): Promise<ReadonlyMap<string, { readonly parts: number; readonly channels: number }>> {
-  if (expected.length === 0) return new Map()
-  const { rows } = await sql<{ stream: string; parts: number; channels: number }>`
-    with day as (select ${formatWallTime(begin)}::timestamp at time zone ${timeZone} as begin)
-    select wanted.stream, count(*)::int as parts,
-      count(distinct substring(wanted.partition from '^channel=([^/]+)'))::int as channels
-    from unnest(${expected.map(({ stream }) => stream)}::text[], ${expected.map(({ part }) => part)}::text[],
-      ${expected.map(({ isNew }) => isNew)}::bool[]) as wanted (stream, partition, is_new)
-    left join livehouse_ops.latest_readings using (stream, partition), day
-    -- A channel of which anything was read on the day before has not come back: of it something else has changed.
-    where landed_at < day.begin and not (wanted.is_new and substring(wanted.partition from '^channel=([^/]+)') not in (
-        select substring(partition from '^channel=([^/]+)') from livehouse_ops.slices
-        where status in ('landed', 'moving') and partition like 'channel=%'
-          and finished_at >= day.begin - interval '1 day' and finished_at < day.begin))
-      or landed_at is null and not wanted.is_new
-    group by wanted.stream`.execute(db)
-  return new Map(rows.map(({ stream, ...counts }) => [stream, counts]))
 }

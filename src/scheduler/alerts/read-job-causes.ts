@@ -1,30 +1,26 @@
-import type { Job } from '../../core/define-job.ts'
 import type { Kysely } from 'kysely'
+import { jobStreams } from '../../app/run-job.ts'
+import { type ChannelSetting, plannedChannel } from '../../app/settings.ts'
 import type { Cause } from '../../core/cause.ts'
-import { parsePartition } from '../../core/slice.ts'
-import type { StreamName } from '../../core/stream.ts'
+import type { Job } from '../../core/define-job.ts'
+import type { Stream } from '../../core/stream.ts'
 import { DAY, MINUTE, type WallTime, wallTimeAt } from '../../core/wall-clock.ts'
-import type { Database } from '../../store/database.ts'
-import { countUnproven, type ExpectedPart, readLastLandings, type ServiceDay } from '../../ledger/latest-readings.ts'
+import { readChannelList } from '../../ledger/channel-states.ts'
 import { countRunsWaiting } from '../../ledger/job-runs.ts'
 import { readServedSince } from '../../ledger/jobs.ts'
+import { type LedgerUnit, readLedgerUnits } from '../../ledger/latest-readings.ts'
+import type { Database } from '../../store/database.ts'
 
 /** The kinds that only who knows the jobs can tell of. */
 export const JOB_CAUSES = ['stale', 'unfinished'] as const
-
-/** A stream of a job and the parts of it that a day is to bring; `any` where one of them is enough. */
-export interface ExpectedStream {
-  readonly stream: StreamName
-  readonly parts: 'any' | readonly Omit<ExpectedPart, 'stream'>[]
-}
 
 export interface JobCauseOptions {
   /** Those that are served. */
   readonly jobs: readonly Job[]
   /** Of the service: its day, and the clock of `provenBy`. */
   readonly timeZone: string
-  /** Those of a job that have something to read on a day. */
-  readonly partsOf: (job: Job, day: ServiceDay) => Promise<readonly ExpectedStream[]>
+  /** The configured channels, read anew each time. @throws config.invalid */
+  readonly readChannels: () => readonly ChannelSetting[]
 }
 
 /** One night may be short; from the second in a row on it is worth a message. */
@@ -48,42 +44,75 @@ export async function readJobCauses(
 async function readLateStreams(
   db: Kysely<Database>,
   nowMs: number,
-  { jobs, timeZone, partsOf }: JobCauseOptions,
+  { jobs, timeZone, readChannels }: JobCauseOptions,
 ): Promise<readonly Cause[]> {
-  const wallOf = (at: Date): WallTime => wallTimeAt(at.getTime(), timeZone)
-  const servedSince = await readServedSince(db)
-  const late = new Map<StreamName, Cause>()
   const promising = jobs.flatMap((job) => {
     const { provenBy } = job.definition
     return provenBy === undefined ? [] : [{ job, provenBy }]
   })
   if (promising.length === 0) return []
-  const landings = await readLastLandings(db)
+  const servedSince = await readServedSince(db)
+  const states = new Map((await readChannelList(db)).map(({ channelId, state }) => [channelId, state]))
+  // Before the first run nothing is known of any.
+  const channels = readChannels().filter(({ channelId }) => states.size === 0 || states.get(channelId) === 'active')
+  const units = await readLedgerUnits(db, timeZone)
+  const late = new Map<string, Cause>()
   for (const { job, provenBy } of promising.toSorted((a, b) => a.provenBy.localeCompare(b.provenBy))) {
     const begin = beginOfDue(provenBy, wallTimeAt(nowMs, timeZone))
     const since = servedSince.get(job.name)
+    const isOld = (at: Date | null | undefined) => !at || wallTimeAt(at.getTime(), timeZone) < begin
     // A job that has not been served for a whole day yet has had no chance.
-    if (since === undefined || wallOf(since) > begin) continue
-    const streams = (await partsOf(job, { begin, timeZone })).filter(({ stream }) => !late.has(stream))
-    const expected = streams.flatMap(({ stream, parts }) =>
-      parts === 'any' ? [] : parts.map((part) => ({ stream, ...part })),
-    )
-    const unproven = await countUnproven(db, expected, { begin, timeZone })
-    for (const { stream, parts } of streams) {
-      const at = landings.get(stream)
-      const isAnyProven = at !== undefined && wallOf(at) >= begin
-      const missing = unproven.get(stream)
-      if (parts === 'any' ? isAnyProven : missing === undefined) continue
-      const cause = { kind: 'stale', job: job.name, stream, provenBy, provenAt: at?.toISOString() ?? null } as const
-      const isNone = parts === 'any' || missing === undefined || (missing.parts === parts.length && !isAnyProven)
-      late.set(stream, isNone ? cause : { ...cause, unproven: { channels: missing.channels, of: channelsIn(parts) } })
+    if (since === undefined || wallTimeAt(since.getTime(), timeZone) > begin) continue
+    const ids = channels.filter((channel) => isRead(job, channel, begin)).map(({ channelId }) => channelId)
+    for (const stream of jobStreams(job).filter(({ name }) => !late.has(name))) {
+      const ofStream = units.filter((unit) => unit.stream === stream.name)
+      const unproven = countUnproven({ job, stream, ids, units: ofStream, isOld })
+      if (unproven === undefined) continue
+      const [last] = ofStream.flatMap(({ lastLandedAt }) => lastLandedAt ?? []).toSorted((a, b) => +b - +a)
+      const provenAt = last?.toISOString() ?? null
+      late.set(stream.name, { kind: 'stale', job: job.name, stream: stream.name, provenBy, provenAt, ...unproven })
     }
   }
   return [...late.values()]
 }
 
-function channelsIn(parts: readonly { readonly part: string }[]): number {
-  return new Set(parts.map(({ part }) => parsePartition(part)?.channel)).size
+interface Day {
+  readonly job: Job
+  readonly stream: Stream
+  /** The channels of the job. */
+  readonly ids: readonly string[]
+  /** Of the stream. */
+  readonly units: readonly LedgerUnit[]
+  readonly isOld: (at: Date | null | undefined) => boolean
+}
+
+/** Of how many channels the day has brought not all, where some were read; undefined where nothing is missing. */
+function countUnproven({
+  job,
+  stream,
+  ids,
+  units,
+  isOld,
+}: Day): Pick<Extract<Cause, { kind: 'stale' }>, 'unproven'> | undefined {
+  const { partitionedBy, isBudgeted = false } = stream
+  const expected = (partitionedBy === 'account' ? [null] : ids)
+    .map((id) => units.find(({ channelId }) => channelId === id))
+    // A channel without questionnaires has nothing to be read.
+    .filter((unit) => unit !== undefined || partitionedBy !== 'channel/question')
+  const missing = expected.filter((unit) => isOld(unit?.landedAt))
+  const isAnyRead = expected.some((unit) => !isOld(unit?.lastLandedAt))
+  // What reads a part at a time brings something each day, and not all of it.
+  if (missing.length === 0 || (isAnyRead && (job.kind !== 'sync' || isBudgeted))) return undefined
+  return isAnyRead ? { unproven: { channels: missing.length, of: expected.length } } : {}
+}
+
+/** Whether a job is for a channel, and the channel neither over on the day nor yet to come. */
+function isRead({ definition }: Job, channel: ChannelSetting, begin: WallTime): boolean {
+  const { channels = 'all' } = definition
+  const { channelId, from, until } = plannedChannel(channel)
+  const isOpen = (from === undefined || from < begin) && (until === undefined || until > begin)
+  if (channels === 'all' || !isOpen) return isOpen
+  return 'group' in channels ? channel.group === channels.group : channels.includes(channelId)
 }
 
 async function readUnfinished(db: Kysely<Database>, { name, definition }: Job): Promise<Cause | undefined> {

@@ -7,7 +7,6 @@ import type { Database } from '../../store/database.ts'
 import { JOB_CAUSES, type JobCauseOptions, readJobCauses } from './read-job-causes.ts'
 import type { AppContext } from '../../app/context.ts'
 import { ALERT_TIMEOUT_MS } from '../../app/report-causes.ts'
-import { readExpectedParts } from './expected-parts.ts'
 import type { Cause, Notice } from '../../core/cause.ts'
 import { sqlStateOf } from '../../core/outcome.ts'
 import { recordCauses } from '../../ledger/alerts.ts'
@@ -46,7 +45,7 @@ export async function watchAlerts(
     db,
     jobs,
     timeZone: service.timeZone,
-    partsOf: (job, day) => readExpectedParts(db, job, day, readChannels()),
+    readChannels,
     host: hostname(),
     channel: { ...settings, url, post: webhook.ask, clock, log },
     signal,

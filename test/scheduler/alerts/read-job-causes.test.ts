@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { JobDefinition, Job } from '../../../src/core/define-job.ts'
-import { type ExpectedStream, readJobCauses } from '../../../src/scheduler/alerts/read-job-causes.ts'
+import { readJobCauses } from '../../../src/scheduler/alerts/read-job-causes.ts'
 import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
 
 /** 08:00 of the service's 20th of November. */
@@ -36,22 +36,12 @@ function job(definition: JobDefinition, name = 'nightly'): Job {
   }
 }
 
-interface Given {
-  readonly nowMs?: number
-  readonly parts?: ExpectedStream['parts']
+const channelOf = (channelId: string) => {
+  return { channelId, label: null, group: null, from: null, until: null, isTest: false }
 }
 
-const partOf = (part: string, isNew = false) => ({ part, isNew })
-
-function causes(
-  jobs: readonly Job[],
-  { nowMs = NOW_MS, parts = [partOf('channel=1')] }: Given = {},
-) {
-  return readJobCauses(database.db, nowMs, {
-    jobs,
-    timeZone: 'Asia/Shanghai',
-    partsOf: async () => [{ stream: 'gifts', parts }],
-  })
+function causes(jobs: readonly Job[], ids: readonly string[] = ['1'], nowMs = NOW_MS) {
+  return readJobCauses(database.db, nowMs, { jobs, timeZone: 'Asia/Shanghai', readChannels: () => ids.map(channelOf) })
 }
 
 async function serveSince(name: string, since: string): Promise<void> {
@@ -76,7 +66,7 @@ async function runEnded(outcome: string, minute: number): Promise<void> {
   )
 }
 
-const nightly = job({ cron, provenBy: '07:00' })
+const nightly = job({ cron, provenBy: '07:00', streams: ['gifts'] })
 const stale = { kind: 'stale', job: 'nightly', stream: 'gifts', provenBy: '07:00' }
 
 test('a stream is late when nothing of it landed on the day by the hour', async () => {
@@ -89,49 +79,38 @@ test('a stream is late when nothing of it landed on the day by the hour', async 
   expect(await causes([nightly])).toEqual([])
 })
 
-test('one part of many is not enough, unless any is', async () => {
-  const parts = ['1/type=cash', '1/type=prop', '2/type=cash', '2/type=prop', '3/type=cash'].map((each) =>
-    partOf(`channel=${each}`),
-  )
+test('one channel of many is not enough, unless the job reads a part at a time', async () => {
+  const ids = ['1', '2', '3']
   await land('gifts', '2026-11-20T02:16:00+08', 'landed', 'channel=1/type=cash')
   const provenAt = '2026-11-19T18:16:00.000Z'
-  expect(await causes([nightly], { parts })).toEqual([{ ...stale, provenAt, unproven: { channels: 3, of: 3 } }])
-  expect(await causes([nightly], { parts: 'any' })).toEqual([])
-  await land('gifts', '2026-11-20T02:16:00+08', 'moving', 'channel=1/type=prop')
+  expect(await causes([nightly], ids)).toEqual([{ ...stale, provenAt, unproven: { channels: 2, of: 3 } }])
+  const partial = job({ cron, provenBy: '07:00', streams: ['gifts'], kind: 'backfill', range: { lastDays: 9 } })
+  expect(await causes([partial], ids)).toEqual([])
   await land('gifts', '2026-11-20T02:16:00+08', 'moving', 'channel=3/type=cash')
   await land('gifts', '2026-11-19T23:59:00+08', 'landed', 'channel=2/type=cash')
   await land('gifts', '2026-11-20T02:16:00+08', 'failed', 'channel=2/type=prop')
-  await land('visitors', '2026-11-20T02:16:00+08', 'landed', 'channel=2/type=prop')
-  expect(await causes([nightly], { parts })).toMatchObject([{ unproven: { channels: 1, of: 3 } }])
+  await land('visitors', '2026-11-20T02:16:00+08', 'landed', 'channel=2')
+  expect(await causes([nightly], ids)).toMatchObject([{ unproven: { channels: 1, of: 3 } }])
   await land('gifts', '2026-11-20T02:16:00+08', 'landed', 'channel=2/type=cash')
   await land('gifts', '2026-11-20T06:59:00+08', 'landed', 'channel=2/type=prop')
-  expect(await causes([nightly], { parts })).toEqual([])
+  expect(await causes([nightly], ids)).toEqual([])
 })
 
-test('what was met only on the day may wait for its first reading, and no longer', async () => {
-  await land('gifts', '2026-11-20T02:16:00+08')
-  const parts = [partOf('channel=1'), partOf('channel=2', true)]
-  expect(await causes([nightly], { parts })).toEqual([])
-  await land('gifts', '2026-11-19T02:16:00+08', 'landed', 'channel=2')
-  expect(await causes([nightly], { parts })).toMatchObject([{ unproven: { channels: 1, of: 2 } }])
-})
-
-test('a part that has failed for days is late also where its channel was changed on the day, unless nothing of it was read', async () => {
-  await land('gifts', '2026-11-20T02:16:00+08')
-  await land('gifts', '2026-11-17T02:16:00+08', 'landed', 'channel=2')
-  const parts = [partOf('channel=1'), partOf('channel=2', true)]
-  expect(await causes([nightly], { parts })).toEqual([])
-  await land('visitors', '2026-11-19T02:16:00+08', 'landed', 'channel=2')
-  await land('visitors', '2026-11-20T02:16:00+08', 'landed', 'channel=2')
-  expect(await causes([nightly], { parts })).toMatchObject([{ unproven: { channels: 1, of: 2 } }])
+test('a channel that no run has met yet, one that is gone and one that is over are not waited for', async () => {
+  await land('gifts', '2026-11-20T02:16:00+08', 'landed', 'channel=1/type=cash')
+  await sql`update livehouse.channels set state = 'gone' where channel_id = '4'`.execute(database.db)
+  expect(await causes([nightly], ['1', '4', '99'])).toEqual([])
+  const over = { ...channelOf('2'), until: '2026-11-19' }
+  const options = { jobs: [nightly], timeZone: 'Asia/Shanghai', readChannels: () => [channelOf('1'), over] }
+  expect(await readJobCauses(database.db, NOW_MS, options)).toEqual([])
 })
 
 test('before the hour, the day before counts', async () => {
   await land('gifts', '2026-11-18T03:00:00+08')
   const nowMs = NOW_MS - 2 * HOUR_MS
-  expect(await causes([nightly], { nowMs })).toHaveLength(1)
+  expect(await causes([nightly], ['1'], nowMs)).toHaveLength(1)
   await land('gifts', '2026-11-19T03:00:00+08')
-  expect(await causes([nightly], { nowMs })).toEqual([])
+  expect(await causes([nightly], ['1'], nowMs)).toEqual([])
   expect(await causes([nightly])).toHaveLength(1)
 })
 

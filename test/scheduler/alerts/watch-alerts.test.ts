@@ -14,7 +14,7 @@ function optionsOf(db: Kysely<Database>, clock: Clock, post: Post): WatchOptions
     db,
     jobs: [],
     timeZone: 'Asia/Shanghai',
-    partsOf: async () => [],
+    readChannels: () => [],
     signal: new AbortController().signal,
     host: 'a',
     channel: {
