@@ -110,6 +110,9 @@ async function extract(
   const { log, signal } = context
   const { command, settings, db } = request
   const { service, configured } = settings
+  // Before anything is waited for.
+  await using progress = await openProgressOnRecord(context, db, runId)
+  log.info('run.started', { runId, command })
   // Without LIVEHOUSE_CHANNELS nothing is known of the channels: none is retired.
   if (configured.length > 0) await registerChannels(db, configured, runId)
   // One time for all bounds: of this machine's clock the run keeps only when it began and ended.
@@ -122,8 +125,6 @@ async function extract(
   const forgotten = isTold ? await forgetReadingsAfter(db, latest) : 0
   if (forgotten > 0)
     log.warn('ledger.forgotten', { runId, slices: forgotten, reason: "they are later than the service's time now" })
-  await using progress = await openProgressOnRecord(context, db, runId)
-  log.info('run.started', { runId, command })
 
   const deps = {
     ...createSliceDeps(context, connection, { db, service, clock, runId, progress }),

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { ProgressEvent } from '../core/progress.ts'
 import { type SavedProgress, saveProgress } from '../ledger/runs.ts'
 import type { Database } from '../store/database.ts'
-import { createProgressTally, type StreamTally } from '../sync/progress-tally.ts'
+import { createProgressTally } from '../sync/progress-tally.ts'
 import type { AppContext } from './context.ts'
 
 /** Pages of other processes look every two seconds. */
@@ -27,7 +27,8 @@ export async function openProgressOnRecord(
   return {
     report: (event) => {
       shown.report(event)
-      streams.set(event.stream, progressOf(tally.add(event)))
+      const { rows, slices, endedSlices, share } = tally.add(event)
+      streams.set(event.stream, { rows, parts: slices, endedParts: endedSlices, share })
       if (saving !== undefined || clock.now() - savedAtMs < SAVE_EVERY_MS) return
       savedAtMs = clock.now()
       saving = saveProgress(db, runId, Object.fromEntries(streams))
@@ -39,9 +40,4 @@ export async function openProgressOnRecord(
       await saving
     },
   }
-}
-
-function progressOf({ rows, pages, totalPages, slices, endedSlices }: StreamTally): SavedProgress {
-  const share = endedSlices === slices ? 1 : totalPages === undefined ? endedSlices / slices : pages / totalPages
-  return { rows, parts: slices, endedParts: endedSlices, share: Math.min(1, Math.max(0, share)) }
 }

@@ -1,17 +1,26 @@
 import { MultiBar, type SingleBar } from 'cli-progress'
 import type { Clock } from '../core/clock.ts'
-import type { StreamName } from '../core/stream.ts'
 import type { Progress } from '../app/context.ts'
-import { createProgressTally, isOver, type StreamTally } from '../sync/progress-tally.ts'
+import { createProgressTally, type StreamTally } from '../sync/progress-tally.ts'
+import { formatDuration } from './format.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Progress on a terminal: a bar a stream with rows, pages of total, rate and time left. */
+/** Of a line, so that sixty columns hold it. */
+const [NAME_WIDTH, BAR_WIDTH, ROWS_WIDTH] = [16, 8, 9]
+
+/** What a line shows; drawn several times a second, so that seconds go on where nothing else does. */
+export interface Line {
+  readonly name: string
+  readonly startedAtMs: number
+  /** Undefined until something is planned. */
+  readonly state: StreamTally | undefined
+  readonly endedAtMs: number | undefined
+}
+
+/** Progress on a terminal: a line a stream with its bar, rows, and time left. Before anything is planned, how long that takes. */
 export function createProgressBars(terminal: Terminal, clock: Clock): Progress {
   const display = new MultiBar({
-    format: '{name} {bar}{pagesText} pages {rows} rows {rate}/s  {left}',
-    barCompleteChar: '█',
-    barIncompleteChar: '░',
-    barsize: 12,
+    format: (_options, _params, line: Line) => lineText(line, clock.now()),
     fps: 8,
     hideCursor: true,
     stopOnComplete: false,
@@ -19,20 +28,23 @@ export function createProgressBars(terminal: Terminal, clock: Clock): Progress {
     noTTYOutput: false,
   })
   const tally = createProgressTally()
-  const bars = new Map<StreamName, { readonly bar: SingleBar; readonly startedAt: number }>()
+  const lines = new Map<string, { readonly bar: SingleBar; readonly startedAtMs: number }>()
   const release = terminal.divert((text) => display.log(text))
+  const planning: Line = { name: 'planning', startedAtMs: clock.now(), state: undefined, endedAtMs: undefined }
+  /** That of the plan, which the first stream takes over. */
+  const first = display.create(1, 0, planning)
   return {
     report: (event) => {
+      const { stream: name } = event
       const state = tally.add(event)
-      const { bar, startedAt } = bars.get(event.stream) ?? {
-        bar: display.create(1, 0, payload(event.stream, state, 0)),
-        startedAt: clock.now(),
-      }
-      bars.set(event.stream, { bar, startedAt })
-      // Without a total the bar stays empty until the stream is over.
-      const pages = isOver(state) ? 1 : state.totalPages === undefined ? 0 : state.pages
-      bar.setTotal(isOver(state) ? 1 : Math.max(1, state.totalPages ?? 1))
-      bar.update(pages, payload(event.stream, state, clock.now() - startedAt))
+      const nowMs = clock.now()
+      const known = lines.get(name)
+      const bar = known?.bar ?? (lines.size === 0 ? first : display.create(1, 0, { ...planning, name }))
+      const shown = known ?? { bar, startedAtMs: nowMs }
+      lines.set(name, shown)
+      const isOver = state.slices > 0 && state.endedSlices === state.slices
+      const line: Line = { name, startedAtMs: shown.startedAtMs, state, endedAtMs: isOver ? nowMs : undefined }
+      shown.bar.update(state.share, line)
     },
     [Symbol.dispose]: () => {
       display.stop()
@@ -41,22 +53,17 @@ export function createProgressBars(terminal: Terminal, clock: Clock): Progress {
   }
 }
 
-function payload(stream: StreamName, state: StreamTally, elapsedMs: number): Readonly<Record<string, string>> {
-  const { rows, pages, totalPages } = state
-  const seconds = elapsedMs / 1000
-  const left = totalPages === undefined || pages === 0 ? undefined : ((totalPages - pages) / pages) * seconds
-  return {
-    name: stream.padEnd(16),
-    pagesText: `${pages}/${totalPages ?? '?'}`.padStart(9),
-    rows: rows.toLocaleString('en-US').padStart(9),
-    rate: (seconds > 0 ? Math.round(rows / seconds) : 0).toLocaleString('en-US').padStart(7),
-    left: isOver(state) ? `done in ${duration(seconds)}` : left === undefined ? '' : `${duration(left)} left`,
-  }
-}
-
-function duration(seconds: number): string {
-  const whole = Math.max(0, Math.round(seconds))
-  if (whole < 60) return `${whole} s`
-  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`
-  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`
+/** A line, of sixty columns at most. */
+export function lineText({ name, startedAtMs, state, endedAtMs }: Line, nowMs: number): string {
+  const elapsedMs = (endedAtMs ?? nowMs) - startedAtMs
+  const title = name.padEnd(NAME_WIDTH)
+  if (state === undefined) return `${title} ${formatDuration(elapsedMs)}`
+  const { share, rows } = state
+  const full = Math.round(share * BAR_WIDTH)
+  const bar = '█'.repeat(full) + '░'.repeat(BAR_WIDTH - full)
+  const leftMs = share === 0 ? undefined : (elapsedMs / share) * (1 - share)
+  const left = leftMs === undefined ? '' : `~${formatDuration(leftMs)}`
+  const time = endedAtMs === undefined ? left : `✓ ${formatDuration(elapsedMs)}`
+  const percent = `${Math.floor(share * 100)} %`.padStart(5)
+  return `${title} ${bar} ${percent} ${rows.toLocaleString('en-US').padStart(ROWS_WIDTH)} rows ${time}`
 }

@@ -19,8 +19,7 @@ async function whileEmulating(
   return running
 }
 
-const valueIn = (lines: readonly string[], name: string) =>
-  parseEnv(lines.join('\n'))[name] ?? ''
+const valueIn = (lines: readonly string[], name: string) => parseEnv(lines.join('\n'))[name] ?? ''
 
 describe('livehouse emulate', () => {
   test('prints the .env that goes with it, serves, and ends when interrupted', async () => {

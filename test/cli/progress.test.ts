@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { lineText } from '../../src/cli/progress.ts'
+import { createProgressTally } from '../../src/sync/progress-tally.ts'
+
+const begin = { name: 'watch_records_v1', startedAtMs: 0, endedAtMs: undefined }
+
+test('a line fits sixty columns, and something moves in it each second, also before anything is planned', () => {
+  const state = { rows: 9_999_999, slices: 12_345, endedSlices: 5, share: 0.5 }
+  for (const seconds of [0, 1, 59, 3599, 35_999]) {
+    const lines = [
+      { ...begin, state: undefined },
+      { ...begin, state },
+      { ...begin, state, endedAtMs: seconds * 1000 },
+    ]
+    for (const line of lines) expect(lineText(line, seconds * 1000).length).toBeLessThanOrEqual(60)
+    expect(lineText({ ...begin, state: undefined }, 1000)).toContain('1.0 s')
+  }
+})
+
+test('how far a stream is never goes back, also where a slice turns out to be many', () => {
+  const tally = createProgressTally()
+  const stream = 'gifts'
+  const shares = [
+    { kind: 'stream.planned', stream, slices: 2 },
+    { kind: 'page', stream, slice: 'a', rows: 100, totalPages: 2 },
+    { kind: 'slice.ended', stream, slice: 'a', proof: 'verified' },
+    { kind: 'slice.cut', stream, slice: 'b', parts: 40 },
+    { kind: 'page', stream, slice: 'b1', rows: 100, totalPages: 3 },
+  ].map((event) => tally.add(event as Parameters<typeof tally.add>[0]).share)
+  expect(shares).toEqual([0, 0.25, 0.5, 0.5, 0.5])
+})
