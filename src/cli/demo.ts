@@ -89,7 +89,7 @@ export async function fillDemo(
   db: Kysely<Database>,
   size: { readonly channels: number; readonly viewers: number },
 ): Promise<{ readonly outcome: RunOutcome; readonly tables: readonly string[] }> {
-  const { clock, remark, signal, log } = context
+  const { clock, remark, signal } = context
   const world = { ...size, days: DAYS, seed: SEED }
   await using emulator = await startEmulator({ ...world, timeZone: TIME_ZONE, clock })
   remark(`emulator    ${emulator.baseUrl} (${size.channels} channels, ${size.viewers} viewers each, ${DAYS} days)`)
@@ -102,19 +102,15 @@ export async function fillDemo(
   }
   const settings = readExtractionSettings({ environment }, streams)
   await claimSource(db, settings.service)
-  // Progress tells how far each stream is; a line for each slice would hide what the demo shows.
-  const outcome = await runExtraction(
-    { ...context, log: { ...log, info: log.debug } },
-    {
-      command: 'demo',
-      asked: { ...world, ends_at: formatWallTime(endsAt), time_zone: TIME_ZONE },
-      settings,
-      db,
-      namesChannels: false,
-      streams,
-      planStreams: (now) => syncPlan(db, settings, now),
-    },
-  )
+  const outcome = await runExtraction(context, {
+    command: 'demo',
+    asked: { ...world, ends_at: formatWallTime(endsAt), time_zone: TIME_ZONE },
+    settings,
+    db,
+    namesChannels: false,
+    streams,
+    planStreams: (now) => syncPlan(db, settings, now),
+  })
   signal.throwIfAborted()
   const filled = Object.entries(emulator.truth()).filter(([table]) => findStream(table)?.isBudgeted !== true)
   const compared = await Promise.all(

@@ -29,7 +29,7 @@ export function openSliceLog(slice: Slice, { clock, log, report, runId }: RunDep
   const startedAt = new Date(clock.now())
   const name = { stream: stream.name, slice: sliceName(slice) }
   report({ kind: 'slice.started', ...name })
-  log.info('slice.started', name)
+  log.debug('slice.started', name)
   return {
     record: ({ proof, reason, isDrop, missingRows, acceptanceId }, extraction, covers) => {
       const { totals, distinct = 0, rejected = [] } = extraction?.summary ?? {}
@@ -57,12 +57,12 @@ export function openSliceLog(slice: Slice, { clock, log, report, runId }: RunDep
     },
     wait: (event, counts, facts) => {
       const fields = { ...name, ...counts, ...facts }
-      if (event === 'slice.waiting') log.info(event, fields)
+      if (event === 'slice.waiting') log.debug(event, fields)
       else log.warn(event, fields)
     },
     end: (proof, counts, error) => {
       report({ kind: 'slice.ended', ...name, proof })
-      if (isGreen(proof)) log.info('slice.ended', { ...name, proof, ...counts })
+      if (isGreen(proof)) log.debug('slice.ended', { ...name, proof, ...counts })
       else
         log.warn(proof === 'short' ? 'slice.short' : 'slice.failed', { ...name, proof, ...counts, ...causeOf(error) })
     },

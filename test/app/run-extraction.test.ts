@@ -22,7 +22,7 @@ async function runSync(database: TestDatabase, meanwhile: () => Promise<void>, a
   let done: Promise<void> | undefined
   const log = {
     ...silentLog,
-    info: (event: string) => {
+    debug: (event: string) => {
       if (event === 'slice.ended') done ??= meanwhile()
     },
   }

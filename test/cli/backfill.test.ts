@@ -115,7 +115,7 @@ test('a sync that comes upon a backfill goes first, and the backfill goes on beh
   const { log, lines } = createRecordingLog()
   const watched = {
     ...log,
-    info: (event: string, facts = {}) => (log.info(event, facts), event === 'slice.ended' && begun.resolve()),
+    debug: (event: string, facts = {}) => (log.debug(event, facts), event === 'slice.ended' && begun.resolve()),
   }
   const streams = ['--streams', 'watch_records']
 

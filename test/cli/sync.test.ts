@@ -23,7 +23,7 @@ test('--until begins nothing after that time: what has landed stays, the rest wa
   const { log } = createRecordingLog()
   const watched = {
     ...log,
-    info: (event: string) => void (event === 'slice.ended' && (time.nowMs = FIXED_NOW + HOUR_MS)),
+    debug: (event: string) => void (event === 'slice.ended' && (time.nowMs = FIXED_NOW + HOUR_MS)),
   }
 
   const stopped = await runVerb(sync, ['--until', '15:00', '--json'], { environment, clock, log: watched })

@@ -25,7 +25,7 @@ afterAll(async () => {
 async function backfill(stopAfter: number): Promise<number | null> {
   const today = wallTimeAt(Date.now(), 'Asia/Shanghai')
   const range = ['--from', formatWallDate(today - DAYS * 86_400), '--to', formatWallDate(today + 86_400)]
-  const settings = { ...environmentOf(emulator, database), LIVEHOUSE_CONCURRENCY: '1', LOG_LEVEL: 'info' }
+  const settings = { ...environmentOf(emulator, database), LIVEHOUSE_CONCURRENCY: '1', LOG_LEVEL: 'debug' }
   const child = startChild(['backfill', ...range, '--streams', 'watch_records'], settings)
   let heard = ''
   child.process.stderr?.on('data', (text: string) => {

@@ -2,6 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { commands } from '../../src/cli/commands.ts'
 import { runCommandLine } from '../../src/cli/run-command-line.ts'
 import { systemClock } from '../../src/core/clock.ts'
+import { startEmulator } from '../../src/emulator/server.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
+import { environmentOf } from '../helpers/run-verb.ts'
 import { startScriptedService } from '../helpers/scripted-service.ts'
 
 /** The whole command line in this process; nothing of the real environment. */
@@ -65,6 +68,14 @@ describe('an operator who mistypes', () => {
     const { err } = await livehouse([given])
     expect(err).toContain(`there is no command "${given}"; did you mean ${meant}?`)
   })
+})
+
+test('a green night of 200 channels takes under 100 lines of log', async () => {
+  await using database = await createTestDatabase()
+  await using emulator = await startEmulator({ channels: 200, viewers: 2, days: 2 })
+  const { code, err } = await livehouse(['sync'], environmentOf(emulator, database))
+  expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' })
+  expect(err.split('\n').length).toBeLessThan(100)
 })
 
 test('every field of status --json is in its help', async () => {
