@@ -1,13 +1,14 @@
 import { pino } from 'pino'
 import type { Log, LogFields } from './core/log.ts'
+import { formatWallTime, wallTimeAt } from './core/wall-clock.ts'
 import { createRedactor } from './log/redact.ts'
 
 interface LogOptions {
   readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
   /** Values that must never come out, in any spelling. */
   readonly secrets: readonly string[]
-  /** Short lines for people instead of JSON. */
-  readonly isForPeople: boolean
+  /** Short lines for people, by the clock of this zone, instead of JSON. */
+  readonly zoneOfPeople: string | undefined
   /** Takes one line, line feed included. */
   readonly write: (line: string) => void
 }
@@ -21,7 +22,7 @@ export interface RedactingLog extends Log {
 }
 
 /** One event, one line: JSON, or short lines for people. Redacted by key and by value before it is written. */
-export function createLog({ level, secrets, isForPeople, write }: LogOptions): RedactingLog {
+export function createLog({ level, secrets, zoneOfPeople, write }: LogOptions): RedactingLog {
   const redactor = createRedactor(secrets)
   const logger = pino(
     {
@@ -33,7 +34,7 @@ export function createLog({ level, secrets, isForPeople, write }: LogOptions): R
       // Errors come here as objects already; pino's own serializer would fold their causes into the message.
       serializers: { err: (error: unknown) => error },
     },
-    { write: (line: string) => write(isForPeople ? formatLogLine(line) : line) },
+    { write: (line: string) => write(zoneOfPeople === undefined ? line : formatLogLine(line, zoneOfPeople)) },
   )
   const at =
     (method: 'debug' | 'info' | 'warn' | 'error') =>
@@ -51,11 +52,12 @@ export function createLog({ level, secrets, isForPeople, write }: LogOptions): R
 }
 
 /** A JSON log line as a short line for people: time of day, level, event, facts. */
-function formatLogLine(json: string): string {
+function formatLogLine(json: string, timeZone: string): string {
   const line: unknown = JSON.parse(json)
   const { time, level, event, err, ...facts } = Object.fromEntries(Object.entries(Object(line)))
   const pairs = Object.entries(facts).map(([name, value]) => `${name}=${show(value)}`)
-  const head = [String(time).slice(11, 19), String(level).padEnd(5), String(event), ...pairs].join(' ')
+  const at = formatWallTime(wallTimeAt(Date.parse(String(time)), timeZone))
+  const head = [at.slice(11, 19), String(level).padEnd(5), String(event), ...pairs].join(' ')
   return `${[head, ...errorLines(err)].join('\n')}\n`
 }
 

@@ -8,7 +8,7 @@ const SECRET = 'Gx7/ "kü+ 9%q'
 function createTestLog(options: Partial<Parameters<typeof createLog>[0]> = {}) {
   const lines: string[] = []
   const write = (line: string): void => void lines.push(line)
-  return { lines, log: createLog({ level: 'debug', secrets: [SECRET], isForPeople: false, write, ...options }) }
+  return { lines, log: createLog({ level: 'debug', secrets: [SECRET], zoneOfPeople: undefined, write, ...options }) }
 }
 
 /** Every way in which a secret may be spelled in a log line. */
@@ -43,7 +43,7 @@ function everywhere(text: string): Readonly<Record<string, unknown>> {
 describe('a known secret never comes out', () => {
   test.each(['JSON', 'lines for people'])('as %s, wherever and however it is spelled', (form) => {
     for (const spelled of spellings(SECRET)) {
-      const { log, lines } = createTestLog({ isForPeople: form !== 'JSON' })
+      const { log, lines } = createTestLog({ zoneOfPeople: form === 'JSON' ? undefined : 'UTC' })
       for (const level of ['debug', 'info', 'warn', 'error'] as const)
         log[level](`event.${spelled}`, everywhere(spelled))
       expect(lines).toHaveLength(4)
@@ -107,7 +107,7 @@ describe('what holds a secret by its name or shape is hidden unseen', () => {
 
 describe('a line', () => {
   test('for people tells errors of ours by message and causes, others with their stack', () => {
-    const { log, lines } = createTestLog({ isForPeople: true })
+    const { log, lines } = createTestLog({ zoneOfPeople: 'UTC' })
     const cause = new Error('connection refused')
     log.error('run.failed', {
       err: new LivehouseError('db.refused', 'read-only', { reason: '', sqlState: '' }, { cause }),

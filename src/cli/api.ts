@@ -7,7 +7,7 @@ import { openSharedDatabase } from '../app/open-database.ts'
 import { readDatabaseSettings, readServiceSettings, readSettings } from '../config.ts'
 import type { CliContext } from './command.ts'
 import { readInteger, readList } from './flags.ts'
-import { printResult } from './format.ts'
+import { minuteIn, printResult } from './format.ts'
 import { defineCommand } from './usage.ts'
 
 const ticketActions = ['ticket'] as const
@@ -73,7 +73,7 @@ livehouse api menu update --channel 10001589 --menu-id 1234 --name 互动`,
     }))
     await using shared = await openSharedDatabase(context, service, database)
     await using connection = openConnection(context, service, shared.db, { longestRefusedMs: WATCHED_REFUSED_MS })
-    if (action === 'token') printToken(context, values, await connection.accessToken(context))
+    if (action === 'token') printToken(context, values, await connection.accessToken(context), service.timeZone)
     else if (action === 'ticket') {
       const { scope = '', outerid: outerId = '', username, nickname, title } = values
       const ids = { hashActId: values['hash-act-id'] ?? '', clientIp: values['client-ip'] ?? '' }
@@ -94,11 +94,19 @@ const neededFlags: Readonly<Record<string, readonly (keyof typeof flags)[]>> = {
   'menu update': ['channel', 'menu-id'],
 }
 
-function printToken(context: CliContext, values: { show: boolean; json: boolean }, token: AccessToken): void {
+function printToken(
+  context: CliContext,
+  values: { show: boolean; json: boolean },
+  token: AccessToken,
+  timeZone: string,
+): void {
   const shown = values.show ? token.value : mask(token.value)
   const validSeconds = Math.round((token.expiresAtMs - token.issuedAtMs) / 1000)
   const expiresAt = new Date(token.expiresAtMs).toISOString()
-  const lines = [`token    ${shown}`, `valid    ${validSeconds} s, until ${expiresAt}`]
+  const lines = [
+    `token    ${shown}`,
+    `valid    ${validSeconds} s, until ${minuteIn(timeZone)(new Date(token.expiresAtMs))} ${timeZone}`,
+  ]
   if (!values.show) lines.push('(--show prints the whole token)')
   printResult(context, values.json, { access_token: shown, valid_seconds: validSeconds, expires_at: expiresAt }, lines)
 }

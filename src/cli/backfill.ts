@@ -17,6 +17,7 @@ import {
   readStreams,
   readWallTimeFlag,
 } from './flags.ts'
+import { minuteIn } from './format.ts'
 import { printOutcome } from './summary.ts'
 import { defineCommand } from './usage.ts'
 import { checkUsage, type Refuse } from './wrong-use.ts'
@@ -90,7 +91,7 @@ livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams ${onlyWhenNamed}`
     await using db = await openWarehouse(context, { settings: settings.database, source: service })
     await using queued = await openQueueIf(values.queue, context, settings.database)
     const { backfillId, isResumed, startedAt: openedAt } = await openBackfill(db, wanted, startedAt, restart)
-    if (isResumed) context.remark(`resumes the backfill that was begun at ${openedAt.toISOString()}`)
+    if (isResumed) context.remark(`resumes the backfill of ${minuteIn(service.timeZone)(openedAt)}`)
     const { outcome } = await runBackfill(context, {
       command: 'backfill',
       asked: wanted,
@@ -103,7 +104,7 @@ livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams ${onlyWhenNamed}`
       order: values['newest-first'] ? 'newest-first' : 'oldest-first',
       runPhases: queued.runPhases,
     })
-    return printOutcome(context, outcome, isJson)
+    return printOutcome(context, outcome, isJson, service.timeZone)
   },
 )
 

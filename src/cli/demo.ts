@@ -69,7 +69,14 @@ livehouse db psql --database ${DATABASE}`,
         await publishBi(db, { signal })
         const { outcome, tables } = await fillDemo(context, db, size)
         const answers = isJson ? [] : await answerQueries(db)
-        const lines = [...tables, '', ...summarize(outcome), '', ...answers, ...describeConnection(url, dataDir)]
+        const lines = [
+          ...tables,
+          '',
+          ...summarize(outcome, TIME_ZONE),
+          '',
+          ...answers,
+          ...describeConnection(url, dataDir),
+        ]
         printResult(context, isJson, outcomeObject(outcome), lines)
         return exitCodeOfStatus(outcome.status)
       })

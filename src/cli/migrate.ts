@@ -12,6 +12,7 @@ import { migrationSql } from '../store/migration-sql.ts'
 import { loadMigrations } from '../store/migrations-folder.ts'
 import { hasCode } from '../core/errors.ts'
 import type { CliContext } from './command.ts'
+import { minuteIn } from './format.ts'
 import { defineCommand } from './usage.ts'
 
 /** `livehouse migrate`: the schema. */
@@ -56,7 +57,7 @@ LIVEHOUSE_AUTO_MIGRATE=0 livehouse sync   # stops where migrations are pending, 
       case 'down':
         return report(context, 'taken back', await migrateDown(db, { signal }))
       case 'status':
-        return showStatus(context, await readMigrationStatus(db, { signal }))
+        return showStatus(context, await readMigrationStatus(db, { signal }), timeZone)
       case 'sql':
         return await showSql(context, await planForDba(db, timeZone, language), db, settings.queueUrl)
     }
@@ -88,8 +89,9 @@ function report({ print }: CliContext, done: string, names: readonly string[]): 
 
 type Status = Awaited<ReturnType<typeof readMigrationStatus>>
 
-function showStatus({ print }: CliContext, status: Status): number {
-  for (const { name, appliedAt } of status) print(`${name}  ${appliedAt ?? 'pending'}`)
+function showStatus({ print }: CliContext, status: Status, timeZone: string): number {
+  const minute = minuteIn(timeZone)
+  for (const { name, appliedAt } of status) print(`${name}  ${appliedAt ? minute(new Date(appliedAt)) : 'pending'}`)
   return 0
 }
 

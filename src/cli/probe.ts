@@ -5,7 +5,7 @@ import { readDatabaseSettings, readServiceSettings, readSettings } from '../conf
 import type { KnownFact } from '../core/source-fact.ts'
 import { readSourceFacts } from '../ledger/source.ts'
 import { exitCodeOfStatus } from './failure.ts'
-import { printResult, snakeCased } from './format.ts'
+import { minuteIn, printResult, snakeCased } from './format.ts'
 import { defineCommand } from './usage.ts'
 
 /** `livehouse probe`: what the spec leaves open. */
@@ -33,7 +33,7 @@ livehouse probe --json | jq -r '.facts[] | select(.answer == null) | .topic'`,
     const facts = await readSourceFacts(db)
     const calls = Object.values(outcome.streams).reduce((sum, { counts }) => sum + counts.calls, 0)
     printResult(context, values.json, { ...outcomeObject(outcome), facts: facts.map(snakeCased) }, [
-      ...describeFacts(facts, new Date(outcome.startedAt)),
+      ...describeFacts(facts, new Date(outcome.startedAt), service.timeZone),
       ...outcome.errors.map(({ message }) => `✗ ${message}`),
       `${outcome.status}: ${calls} calls; kept in livehouse_ops.source_facts`,
     ])
@@ -44,10 +44,10 @@ livehouse probe --json | jq -r '.facts[] | select(.answer == null) | .topic'`,
 const NAME_WIDTH = 20
 
 /** What is known of the service, for a person: a line an answer with its evidence below, those that are unknown last. */
-function describeFacts(facts: readonly KnownFact[], since: Date): string[] {
+function describeFacts(facts: readonly KnownFact[], since: Date, timeZone: string): string[] {
   const describe = (fact: KnownFact): string[] => {
     const sign = fact.answer === null ? '–' : '✓'
-    const before = fact.foundAt < since ? ` (found ${fact.foundAt.toISOString().slice(0, 10)})` : ''
+    const before = fact.foundAt < since ? ` (found ${minuteIn(timeZone)(fact.foundAt)})` : ''
     return [
       `${sign} ${fact.subject.padEnd(NAME_WIDTH)} where the parameters are read: ${fact.answer ?? 'unknown'}${before}`,
       `${' '.repeat(NAME_WIDTH + 3)}${fact.evidence}`,

@@ -4,8 +4,9 @@ import { readDatabaseSettings, readSettings } from '../config.ts'
 import { withoutPhones } from '../core/clean-text.ts'
 import type { RetryResult } from '../sync/retry-quarantine.ts'
 import { type QuarantineGroup, readQuarantine } from '../ledger/quarantine-reasons.ts'
+import { readSource } from '../ledger/source.ts'
 import { readStreams } from './flags.ts'
-import { counted, formatTable, printResult, snakeCased } from './format.ts'
+import { counted, formatTable, minuteIn, printResult, snakeCased } from './format.ts'
 import { defineCommand } from './usage.ts'
 
 /** Characters of a sample: enough to see what is wrong, little of a person. */
@@ -37,9 +38,11 @@ livehouse quarantine --json | jq '[.groups[].items] | add'`,
     const isJson = values.json
     const settings = readSettings(context.environment, readDatabaseSettings)
     await using db = await openWarehouse(context, { settings, source: undefined })
+    // Before the first sync there is nothing in quarantine, and no zone.
+    const timeZone = (await readSource(db))?.timeZone ?? 'UTC'
     if (action === 'list') {
       const groups = await readQuarantine(db, names, SAMPLE_LENGTH)
-      printResult(context, isJson, { groups: groups.map(snakeCased) }, describeGroups(groups))
+      printResult(context, isJson, { groups: groups.map(snakeCased) }, describeGroups(groups, timeZone))
       return 0
     }
     const result = await retryAll(context, db, names)
@@ -52,7 +55,8 @@ livehouse quarantine --json | jq '[.groups[].items] | add'`,
 const MOST_PARTITIONS = 3
 
 /** What is in quarantine, for a person: a paragraph a stream and reason. */
-function describeGroups(groups: readonly QuarantineGroup[]): string[] {
+function describeGroups(groups: readonly QuarantineGroup[], timeZone: string): string[] {
+  const minuteOf = minuteIn(timeZone)
   if (groups.length === 0) return ['nothing is in quarantine']
   return groups.flatMap(({ stream, reason, items, partitions, firstSeenAt, lastSeenAt, sample }, index) => {
     const more = partitions.length - MOST_PARTITIONS
@@ -89,8 +93,4 @@ function retryObject({ streams, readAgain }: RetryResult): object {
 
 function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ')
-}
-
-function minuteOf(at: Date): string {
-  return `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }

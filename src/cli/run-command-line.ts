@@ -104,15 +104,16 @@ async function openLog(line: CommandLine, terminal: Terminal) {
   ])
   const environment = line.environment ?? config.readEnvironment()
   const isInteractive = line.isTerminal && !environment.NO_COLOR && !environment.CI && environment.TERM !== 'dumb'
-  const { level, secrets } = config.readWhatIsRight(environment, (source) => ({
+  const { level, secrets, timeZone } = config.readWhatIsRight(environment, (source) => ({
     // Bars say what the info lines say; LOG_LEVEL shows both.
     level: isInteractive && !source.isSet('LOG_LEVEL') ? 'warn' : config.readLogLevel(source),
     secrets: config.readSecrets(source),
+    timeZone: config.readServiceTimeZone(source),
   }))
   const log = createLog({
     level,
     secrets,
-    isForPeople: line.isTerminal,
+    zoneOfPeople: line.isTerminal ? timeZone : undefined,
     write: (text) => terminal.write(printable(text)),
   })
   for (const name of unknownSettings(environment))

@@ -5,6 +5,7 @@ import { reportCauses } from '../app/report-causes.ts'
 import { auditObject, type AuditOutcome } from '../app/run-audit.ts'
 import { createRunJob } from '../app/run-job.ts'
 import type { RunOutcome } from '../core/outcome.ts'
+import { readServiceTimeZone, readSettings } from '../config.ts'
 import { runByHand } from '../scheduler/perform-run.ts'
 import { describeAudit } from './audit/report.ts'
 import type { CliContext } from './command.ts'
@@ -34,11 +35,13 @@ livehouse run v1-history --json | jq .resumes_at
     return { name, isJson: values.json }
   },
   async (context, { name, isJson }) => {
+    const timeZone = readSettings(context.environment, readServiceTimeZone)
     const outcome = await runNamed(context, name)
     // Values of rows are for whoever asks for them.
     const toObject = () => (isAudit(outcome) ? auditObject(outcome) : outcomeObject(outcome))
     if (isJson) context.print(JSON.stringify({ ...toObject(), command: 'run', job: name }))
-    else for (const line of isAudit(outcome) ? describeAudit(outcome) : summarize(outcome)) context.print(line)
+    else
+      for (const line of isAudit(outcome) ? describeAudit(outcome) : summarize(outcome, timeZone)) context.print(line)
     return exitCodeOfStatus(outcome.status)
   },
 )

@@ -1,5 +1,5 @@
 import type { RunOutcome, RunStatus } from '../core/outcome.ts'
-import { formatProofs, formatTable, printResult } from './format.ts'
+import { formatProofs, formatTable, minuteIn, printResult } from './format.ts'
 import { outcomeObject } from '../app/outcome.ts'
 import type { CliContext } from './command.ts'
 import { exitCodeOfStatus } from './failure.ts'
@@ -11,8 +11,9 @@ const meanings: Readonly<Record<RunStatus, string>> = {
   failed: 'nothing could be done',
 }
 
-/** What a run did, for a person: a line a stream, the problems, and the verdict. */
-export function summarize({ status, streams, errors, startedAt, finishedAt, resumesAt }: RunOutcome): string[] {
+/** What a run did, for a person: a line a stream, the problems, and the verdict. `timeZone`: the service's. */
+export function summarize(outcome: RunOutcome, timeZone: string): string[] {
+  const { status, streams, errors, startedAt, finishedAt, resumesAt } = outcome
   const hasRemoved = Object.values(streams).some(({ counts }) => counts.removed > 0)
   const rows = Object.entries(streams).map(([name, { counts, slices }]) => [
     name,
@@ -39,6 +40,7 @@ export function summarize({ status, streams, errors, startedAt, finishedAt, resu
     'calls',
     'slices',
   ]
+  const later = resumesAt === null ? '' : `, goes on at ${minuteIn(timeZone)(new Date(resumesAt))} ${timeZone}`
   const seconds = (Date.parse(finishedAt) - Date.parse(startedAt)) / 1000
   const moving = Object.values(streams).reduce((sum, { slices }) => sum + slices.moving, 0)
   const moved = moving === 0 ? [] : [`${moving} lists moved while they were read; the next run reads them again`]
@@ -46,12 +48,17 @@ export function summarize({ status, streams, errors, startedAt, finishedAt, resu
     ...(rows.length === 0 ? [] : formatTable(header, rows)),
     ...moved,
     ...errors.map(({ message }) => `✗ ${message}`),
-    `${status}: ${meanings[status]} (${seconds.toFixed(1)} s${resumesAt === null ? '' : `, goes on at ${resumesAt}`})`,
+    `${status}: ${meanings[status]} (${seconds.toFixed(1)} s${later})`,
   ]
 }
 
 /** Prints what a run did, for a person or as the object of `--json`. @returns the exit code */
-export function printOutcome(context: Pick<CliContext, 'print'>, outcome: RunOutcome, isJson: boolean): number {
-  printResult(context, isJson, outcomeObject(outcome), summarize(outcome))
+export function printOutcome(
+  context: Pick<CliContext, 'print'>,
+  outcome: RunOutcome,
+  isJson: boolean,
+  timeZone: string,
+): number {
+  printResult(context, isJson, outcomeObject(outcome), summarize(outcome, timeZone))
   return exitCodeOfStatus(outcome.status)
 }

@@ -86,7 +86,7 @@ livehouse sync --json | jq .status`,
       until,
       runPhases: queued.runPhases,
     })
-    return printOutcome(context, outcome, isJson)
+    return printOutcome(context, outcome, isJson, settings.service.timeZone)
   },
 )
 

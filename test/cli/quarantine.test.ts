@@ -53,12 +53,12 @@ test('list shows each stream and reason with a sample of 80 characters', async (
   expect(await run('list', '--stream', 'visitors')).toEqual([
     'visitors: 5 items of channel=1, channel=2, channel=3, 2 more',
     '  reason      user_id is missing',
-    '  first seen  2026-11-20 06:30 UTC, last 2026-11-20 06:30 UTC',
+    '  first seen  2026-11-20 14:30, last 2026-11-20 14:30',
     `  sample      ${long.slice(0, 80)}…`,
     '',
     'visitors: 1 item of channel=9',
     '  reason      the item is 7, not an object',
-    '  first seen  2026-11-20 06:30 UTC, last 2026-11-20 06:30 UTC',
+    '  first seen  2026-11-20 14:30, last 2026-11-20 14:30',
     '  sample      7',
   ])
   expect((await run('--json')).join()).not.toContain('观'.repeat(81))
