@@ -1,13 +1,12 @@
 import { readExtractionSettings } from './extraction-settings.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { auditObject, executeAudit } from '../app/run-audit.ts'
-import type { Window } from '../core/slice.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
-import { DAY, formatWallMinute, parseWallTime } from '../core/wall-clock.ts'
+import { parseWallTime } from '../core/wall-clock.ts'
 import { onlyWhenNamed, streams, withLists } from '../streams/registry.ts'
 import { describeAudit } from './audit/report.ts'
 import { exitCodeOfStatus } from './failure.ts'
-import { channelsOf, namesOf, OF_CHANNELS, readStreams, readWallTimeFlag } from './flags.ts'
+import { channelsOf, namesOf, OF_CHANNELS, readRange, readStreams } from './flags.ts'
 import { printResult } from './format.ts'
 import { defineCommand } from './usage.ts'
 import type { Refuse } from './wrong-use.ts'
@@ -40,11 +39,12 @@ livehouse audit --json | jq '.audit.partitions[] | select(.verdict == "different
     return {
       values,
       ...chooseStreams(values.streams, refuse),
-      window: readWindow(values.from, values.to, refuse),
+      range: readRange(values, refuse),
     }
   },
-  async (context, { values, chosen, unaudited, window }) => {
+  async (context, { values, chosen, unaudited, range }) => {
     const settings = readExtractionSettings(context, chosen, channelsOf('audit', values.channels))
+    const { from = parseWallTime('1000-01-01') ?? 0, to = parseWallTime('9999-12-31') ?? 0 } = range
     await using db = await openWarehouse(context, { settings: settings.database, source: settings.service })
     const outcome = await executeAudit(context, {
       settings,
@@ -52,7 +52,7 @@ livehouse audit --json | jq '.audit.partitions[] | select(.verdict == "different
       streams: chosen,
       unaudited,
       namesChannels: values.channels !== undefined,
-      window,
+      window: values.from === undefined && values.to === undefined ? undefined : { from, to },
       reopens: !values['no-reopen'],
     })
     printResult(context, values.json, auditObject(outcome), describeAudit(outcome))
@@ -74,19 +74,4 @@ function chooseStreams(
     // Ten calls a day: never worth a comparison.
     unaudited: names.filter((name) => streams.every((stream) => stream.name !== name)),
   }
-}
-
-/** Undefined where neither is given. */
-function readWindow(from: string | undefined, to: string | undefined, refuse: Refuse): Window | undefined {
-  if (from === undefined && to === undefined) return undefined
-  const always = { from: parseWallTime('1000-01-01') ?? 0, to: parseWallTime('9999-12-31') ?? DAY }
-  const window = {
-    from: from === undefined ? always.from : (readWallTimeFlag('--from', from, refuse) ?? always.from),
-    to: to === undefined ? always.to : (readWallTimeFlag('--to', to, refuse) ?? always.to),
-  }
-  if (window.from >= window.to)
-    refuse(
-      `--from ${formatWallMinute(window.from)} is not before --to ${formatWallMinute(window.to)}; --to is exclusive`,
-    )
-  return window
 }

@@ -4,19 +4,10 @@ import { openWarehouse } from '../app/open-warehouse.ts'
 import { backfillPlan, runBackfill } from '../app/run-backfill.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import { DAY, formatWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
+import { DAY, formatWallMinute, formatWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 import { findOpenBackfill, openBackfill } from '../ledger/backfills.ts'
 import { allStreams, findStream, onlyWhenNamed, streams, withLists } from '../streams/registry.ts'
-import {
-  BY_QUEUE,
-  channelsOf,
-  DRY_RUN,
-  JSON_OF_RUN,
-  namesOf,
-  OF_CHANNELS,
-  readStreams,
-  readWallTimeFlag,
-} from './flags.ts'
+import { BY_QUEUE, channelsOf, DRY_RUN, JSON_OF_RUN, namesOf, OF_CHANNELS, readRange, readStreams } from './flags.ts'
 import { minuteIn } from './format.ts'
 import { printOutcome } from './summary.ts'
 import { defineCommand } from './usage.ts'
@@ -33,7 +24,7 @@ repeats nothing that has landed; finished, the same command reads the range once
 disturbed.`,
     flags: {
       from: ['DATE', "the first day of the service's calendar, or a time in whole minutes (2026-01-31T06:00)"],
-      to: ['DATE', 'the day after the last one, or a time: exclusive'],
+      to: ['DATE', 'the day after the last one, or a time: exclusive (default: until now)'],
       streams: [
         'a,b',
         `only these (default: ${namesOf(filtered)}); ${onlyWhenNamed} only where it is named: ten calls a day`,
@@ -46,7 +37,7 @@ disturbed.`,
       'dry-run': DRY_RUN,
       json: JSON_OF_RUN,
     },
-    examples: `livehouse backfill --from 2026-01-01 --to 2026-02-01
+    examples: `livehouse backfill --from 2026-01-01
 livehouse backfill --from 2026-03-01 --to 2026-04-01 --streams gifts --channels 10001589
 livehouse backfill --from 2020-01-01 --to 2026-01-01 --only-gaps --newest-first
 livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams ${onlyWhenNamed}`,
@@ -54,13 +45,14 @@ livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams ${onlyWhenNamed}`
   ({ values }, refuse) => ({
     values,
     chosen: chooseStreams(values.streams, refuse),
-    window: readWindow(values.from, values.to, refuse),
+    range: readRange(values, refuse, ['--from']),
   }),
-  async (context, { values, chosen, window }) => {
+  async (context, { values, chosen, range }) => {
     const settings = readExtractionSettings(context, chosen, channelsOf('backfill', values.channels))
     const { service } = settings
     const startedAt = new Date(context.clock.now())
-    checkUsage('backfill', (refuse) => refuseFuture(window, wallTimeAt(startedAt.getTime(), service.timeZone), refuse))
+    const now = wallTimeAt(startedAt.getTime(), service.timeZone)
+    const window = checkUsage('backfill', (refuse) => closeRange(range, now, refuse))
 
     const wanted = {
       from: formatWallTime(window.from),
@@ -122,19 +114,12 @@ function chooseStreams(given: string | undefined, refuse: Refuse): readonly Stre
   return allStreams.filter(({ name, isTimeFiltered }) => isTimeFiltered && names.includes(name))
 }
 
-function readWindow(from: string | undefined, to: string | undefined, refuse: Refuse): Window {
-  const window = { from: readWallTimeFlag('--from', from, refuse) ?? 0, to: readWallTimeFlag('--to', to, refuse) ?? 1 }
-  if (window.from >= window.to) refuse(`--from ${from} is not before --to ${to}; --to is exclusive`)
-  return window
-}
-
-/** The day that has begun may be named; its part that is yet to come is left out. */
-function refuseFuture({ from, to }: Window, now: WallTime, refuse: Refuse): void {
+/** Up to the end of today where no end is given: the day that has begun may be named, and the part of it yet to come is left out. */
+function closeRange({ from = 0, to }: ReturnType<typeof readRange>, now: WallTime, refuse: Refuse): Window {
   const tomorrow = (Math.floor(now / DAY) + 1) * DAY
-  if (from >= now)
-    refuse(
-      `--from ${formatWallTime(from)} lies in the future: this machine's clock shows, in the service's zone, ${formatWallTime(now)}`,
-    )
-  else if (to > tomorrow)
-    refuse(`--to ${formatWallTime(to)} lies in the future: it can be ${formatWallTime(tomorrow)} at most`)
+  const clock = `this machine's clock shows, in the service's zone, ${formatWallTime(now)}`
+  if (from >= now) refuse(`--from ${formatWallMinute(from)} lies in the future: ${clock}`)
+  else if (to !== undefined && to > tomorrow)
+    refuse(`--to ${formatWallMinute(to)} lies in the future: it can be ${formatWallMinute(tomorrow)} at most`)
+  return { from, to: to ?? tomorrow }
 }

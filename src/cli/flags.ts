@@ -1,7 +1,8 @@
 import type { ChannelSetting } from '../app/settings.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
 import { streamNames } from '../streams/registry.ts'
-import { MINUTE, parseWallTime, type WallTime } from '../core/wall-clock.ts'
+import type { Window } from '../core/slice.ts'
+import { formatWallMinute, MINUTE, parseWallTime, type WallTime } from '../core/wall-clock.ts'
 import { checkUsage, didYouMean, type Refuse } from './wrong-use.ts'
 
 /** What flags of several verbs do, for `--help`. */
@@ -84,15 +85,29 @@ export function readTimeOfDay(flag: string, given: string | undefined, refuse: R
   return undefined
 }
 
-/** A date or a time of the service's wall clock, in whole minutes. */
-export function readWallTimeFlag(flag: string, given: string | undefined, refuse: Refuse): WallTime | undefined {
-  const time = given === undefined ? undefined : parseWallTime(given)
-  if (time !== undefined && time % MINUTE === 0) return time
-  const shown = given === undefined ? 'is missing' : `is ${JSON.stringify(given)}`
-  refuse(
-    `${flag} ${shown}; it should be a date such as 2026-01-31, or a time in whole minutes such as 2026-01-31T06:00`,
-  )
-  return undefined
+/** `--from` and `--to`: dates, or times of the service's wall clock in whole minutes; each undefined where it is not given. */
+export function readRange(
+  { from, to }: { readonly from: string | undefined; readonly to: string | undefined },
+  refuse: Refuse,
+  needed: readonly ('--from' | '--to')[] = [],
+): { readonly from: WallTime | undefined; readonly to: WallTime | undefined } {
+  const read = (flag: '--from' | '--to', given: string | undefined): WallTime | undefined => {
+    const time = given === undefined ? undefined : parseWallTime(given)
+    if (time !== undefined && time % MINUTE === 0) return time
+    if (given === undefined && !needed.includes(flag)) return undefined
+    const shown = given === undefined ? 'is missing' : `is ${JSON.stringify(given)}`
+    refuse(`${flag} ${shown}; it should be a date such as 2026-01-31, or a time in whole minutes: 2026-01-31T06:00`)
+    return undefined
+  }
+  const range = { from: read('--from', from), to: read('--to', to) }
+  if (range.from !== undefined && range.to !== undefined) refuseBackwards({ from: range.from, to: range.to }, refuse)
+  return range
+}
+
+/** Refuses a range that holds nothing. */
+export function refuseBackwards({ from, to }: Window, refuse: Refuse): void {
+  if (from < to) return
+  refuse(`--from ${formatWallMinute(from)} is not before --to ${formatWallMinute(to)}; --to is exclusive`)
 }
 
 const unitsMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }

@@ -1,5 +1,5 @@
 import { plannedChannel } from '../app/settings.ts'
-import { openAsItIs } from '../app/open-database.ts'
+import { openAsItIs, refusePending } from '../app/open-database.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { readDatabaseSettings, readHistoryFrom, readServiceTimeZone, readSettings } from '../config.ts'
 import { readChannels, readChannelsIfAny } from '../config/read-channels.ts'
@@ -8,11 +8,11 @@ import { floorToMinute, formatWallMinute, parseWallTime, type WallTime, wallTime
 import { forgetCoverage, type ForgottenPartition } from '../ledger/coverage.ts'
 import { allStreams, onlyWhenNamed, streams } from '../streams/registry.ts'
 import type { CliContext } from './command.ts'
-import { OF_CHANNELS, readChosenChannels, readStreams, readWallTimeFlag } from './flags.ts'
+import { OF_CHANNELS, readChosenChannels, readRange, readStreams, refuseBackwards } from './flags.ts'
 import { counted, formatTable } from './format.ts'
 import { collectLedger, describeLedger } from './ledger/report.ts'
 import { defineCommand } from './usage.ts'
-import { checkUsage, type Refuse } from './wrong-use.ts'
+import { checkUsage } from './wrong-use.ts'
 
 interface Asked {
   readonly streams: readonly Stream[]
@@ -45,12 +45,9 @@ livehouse ledger forget --from 2026-03-01 --to 2026-03-08 --streams gifts`,
   },
   ({ action, values }, refuse) => {
     const names = readStreams(values.streams, refuse)
-    const time = (flag: string, given: string | undefined) =>
-      given === undefined && action === 'show' ? undefined : readWallTimeFlag(flag, given, refuse)
-    const { from, to } = { from: time('--from', values.from), to: time('--to', values.to) }
-    refuseBackwards(from, to, refuse)
+    const range = readRange(values, refuse, action === 'forget' ? ['--from', '--to'] : [])
     const chosen = names === undefined ? streams : allStreams.filter(({ name }) => names.includes(name))
-    return { action, streams: chosen, namesStreams: names !== undefined, channels: values.channels, from, to }
+    return { action, streams: chosen, namesStreams: names !== undefined, channels: values.channels, ...range }
   },
   async (context, { action, ...asked }) => {
     for (const line of action === 'show' ? await show(context, asked) : await forget(context, asked))
@@ -63,12 +60,14 @@ async function show(context: CliContext, asked: Asked): Promise<readonly string[
   const { database, timeZone, historyFrom, channels } = readLedgerSettings(context, asked)
   const now = floorToMinute(wallTimeAt(context.clock.now(), timeZone))
   const window = { from: asked.from ?? historyFrom, to: asked.to ?? now }
-  checkUsage('ledger', (refuse) => refuseBackwards(window.from, window.to, refuse))
+  checkUsage('ledger', (refuse) => refuseBackwards(window, refuse))
   await using opened = await openAsItIs(context, database)
   const { streams: chosen, channels: named } = asked
   const isDetailed = named !== undefined
   const question = { streams: chosen, channels, namesChannels: isDetailed, window }
-  const ledgers = await collectLedger(opened.isMigrated ? opened.db : undefined, question)
+  if (!opened.isMigrated) return ['nothing has run yet; livehouse sync starts']
+  refusePending(opened)
+  const ledgers = await collectLedger(opened.db, question)
   return describeLedger({ ledgers, window, timeZone, isDetailed })
 }
 
@@ -115,9 +114,4 @@ function readLedgerSettings({ environment }: CliContext, asked: Asked) {
   }))
   const chosen = checkUsage('ledger', (refuse) => readChosenChannels(asked.channels, settings.configured, refuse))
   return { ...settings, historyFrom: parseWallTime(settings.historyFrom) ?? 0, channels: chosen.map(plannedChannel) }
-}
-
-function refuseBackwards(from: WallTime | undefined, to: WallTime | undefined, refuse: Refuse): void {
-  if (from === undefined || to === undefined || from < to) return
-  refuse(`--from ${formatWallMinute(from)} is not before --to ${formatWallMinute(to)}; --to is exclusive`)
 }

@@ -91,6 +91,12 @@ test('only gaps asks for nothing where all is covered, and reads what has been f
   expect(recordCalls(world.emulator)).toHaveLength(calls)
 })
 
+test('without an end it goes up to now', async () => {
+  await using world = await setUp()
+  expect(await world.run(['--from', dayBefore(2), '--streams', 'watch_records'])).toMatchObject({ code: 0 })
+  expect(recordCalls(world.emulator).map(({ params }) => params.end_time)).toContain('2026-11-20 14:31:00')
+})
+
 test.each([
   [['--from', dayBefore(10), '--to', dayBefore(20)], 'is not before'],
   [['--from', '2030-01-01', '--to', '2030-02-01'], 'lies in the future'],

@@ -76,29 +76,24 @@ interface LedgerRequest {
   readonly window: Window
 }
 
-/** What the ledger says of every partition that a sync would read. `db`: undefined for a database without a schema. */
+/** What the ledger says of every partition that a sync would read. */
 export async function collectLedger(
-  db: Kysely<Database> | undefined,
+  db: Kysely<Database>,
   { streams, channels, namesChannels, window }: LedgerRequest,
 ): Promise<readonly PartitionLedger[]> {
-  const gone = db === undefined || namesChannels ? new Set<string>() : await readGoneChannels(db)
-  const questions = db === undefined ? undefined : await readQuestions(db)
+  const gone = namesChannels ? new Set<string>() : await readGoneChannels(db)
+  const questions = await readQuestions(db)
   const shown = channels.filter(({ channelId }) => !gone.has(channelId))
   const ledgers: PartitionLedger[] = []
   for (const stream of streams) {
-    const wanted = partitionsOf(stream, shown, (channelId) => questions?.get(channelId) ?? [])
+    const wanted = partitionsOf(stream, shown, (channelId) => questions.get(channelId) ?? [])
       .map(({ partition, channel }) => ({
         partition: partitionKey(partition),
         window: stream.isTimeFiltered ? clipToChannel(window, channel) : undefined,
       }))
       .filter((each) => each.window === undefined || !isEmptyWindow(each.window))
-    const entries = db === undefined ? undefined : await readLedger(db, stream.name, wanted)
-    for (const { partition, window: of } of wanted)
-      ledgers.push({ stream: stream.name, partition, ...(entries?.get(partition) ?? nothingRead(of)) })
+    const entries = await readLedger(db, stream.name, wanted)
+    for (const [partition, entry] of entries) ledgers.push({ stream: stream.name, partition, ...entry })
   }
   return ledgers
-}
-
-function nothingRead(window: Window | undefined): LedgerEntry {
-  return { covered: [], gaps: window === undefined ? [] : [window], lastLanded: undefined, open: [] }
 }
