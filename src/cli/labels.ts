@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { readDatabaseSettings, readSettings } from '../config.ts'
-import { parseCsv } from '../config/read-channels.ts'
-import { reasonOf } from '../config/setting-source.ts'
+import { readTable, readTextFile } from '../config/read-csv.ts'
 import { show } from '../config/values.ts'
 import { cleanText } from '../core/clean-text.ts'
 import { type GiftLabel, readGiftLabels, writeGiftLabels } from '../ledger/gift-labels.ts'
@@ -55,14 +53,8 @@ function readFile(path: string | undefined, refuse: Refuse): readonly GiftLabel[
     refuse('import needs a file of CSV')
     return []
   }
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path))
-    return readLabelsCsv(text, basename(path), refuse)
-  } catch (error) {
-    const reason = error instanceof TypeError ? 'it is not UTF-8; save it as "CSV UTF-8"' : reasonOf(error)
-    refuse(`${path} cannot be read: ${reason}`)
-    return []
-  }
+  const text = readTextFile(path, 'it should be CSV', refuse)
+  return text === undefined ? [] : readLabelsCsv(text, basename(path), refuse)
 }
 
 function csvCell(text: string): string {
@@ -73,22 +65,11 @@ const LARGEST_ID = 2n ** 63n - 1n
 
 /** Labels from CSV, columns in any order; each problem is refused with its line. @param file its name, for the problems */
 export function readLabelsCsv(text: string, file: string, refuse: Refuse): readonly GiftLabel[] {
-  const [header, ...records] = parseCsv(text, file, refuse)
-  const names = header?.record ?? []
-  const isKnown = (name: string, index: number) =>
-    COLUMNS.some((column) => column === name) && names.indexOf(name) === index
-  if (!names.every(isKnown) || !names.includes('gift_id') || !names.includes('label')) {
-    refuse(
-      `${file} has the header ${show(names.join(','))}; it should have gift_id, label and, if you like, gift_type and gift_group`,
-    )
-    return []
-  }
   const seen = new Map<string, number>()
-  return records.map(({ info, record }) => {
-    const problem = (sentence: string): void => refuse(`${file} line ${info.lines}: ${sentence}`)
-    if (record.length !== names.length)
-      problem(`there are ${record.length} cells; it should have ${names.length}, as the header has`)
-    const cell = (name: string): string => cleanText(record[names.indexOf(name)] ?? '')
+  const rows = readTable(text, file, { needed: ['gift_id', 'label'], optional: ['gift_type', 'gift_group'] }, refuse)
+  return (rows ?? []).map(({ line, cell: cellOf }) => {
+    const problem = (sentence: string): void => refuse(`${file} line ${line}: ${sentence}`)
+    const cell = (name: string): string => cleanText(cellOf(name))
     const given = cell('gift_type').toLowerCase()
     if (!['', 'cash', 'prop'].includes(given))
       problem(`gift_type is ${show(given)}; it should be cash, prop or empty (prop)`)
@@ -99,7 +80,7 @@ export function readLabelsCsv(text: string, file: string, refuse: Refuse): reado
     const giftId = isId ? BigInt(id).toString() : id
     const earlier = seen.get(`${giftType}:${giftId}`)
     if (earlier !== undefined) problem(`${giftType} gift ${giftId} is there twice, first on line ${earlier}`)
-    seen.set(`${giftType}:${giftId}`, info.lines)
+    seen.set(`${giftType}:${giftId}`, line)
     return { giftType, giftId, label: cell('label') || null, group: cell('gift_group') || null }
   })
 }

@@ -1,4 +1,5 @@
 import { Argument, Option, Command as Parser } from 'commander'
+import { streamNames } from '../streams/registry.ts'
 import type { CliContext, Command } from './command.ts'
 import { checkUsage, didYouMean, type Refuse } from './wrong-use.ts'
 
@@ -124,7 +125,10 @@ function parse<A extends string, F extends Flags>(
   const words = [...operands, ...unknown.filter((word) => !isFlag(word)), ...(passesOn ? [] : behind)]
   const action = actions && chooseAction(words, Object.keys(actions), defaultAction, refuse)
   const most = expected.endsWith('…') ? Infinity : expected.split(' ').filter(Boolean).length
-  for (const surplus of words.slice(most)) refuse(`there is no place for ${JSON.stringify(surplus)}`)
+  for (const surplus of words.slice(most)) {
+    const isStream = 'streams' in flags && streamNames.some((name) => name === surplus)
+    refuse(`there is no place for ${JSON.stringify(surplus)}${isStream ? `; did you mean --streams ${surplus}?` : ''}`)
+  }
   for (const name of seen) {
     const [, , ...of] = flags[name] ?? []
     if (action !== undefined && typeof flags[name] !== 'string' && of.length > 0 && !of.includes(action))

@@ -46,9 +46,9 @@ test('labels come from a file into dim_gift; again changes nothing, empty ones g
 
 test.each([
   [['import'], 'import needs a file'],
-  [['import', '/nowhere/gifts.csv'], '/nowhere/gifts.csv cannot be read: there is no such file'],
+  [['import', '/nowhere/gifts.csv'], '/nowhere/gifts.csv cannot be read (there is no such file)'],
   [['import', fileOf('gift_id,label\nx,a\n')], 'gifts.csv line 2: gift_id is "x"'],
-  [['import', fileOf(new Uint8Array([0xbb, 0xf0, 0xbc, 0xfd]))], 'it is not UTF-8; save it as "CSV UTF-8"'],
+  [['import', fileOf(new Uint8Array([0xbb, 0xf0, 0xbc, 0xfd]))], 'has the header "火箭"'],
   [['export', 'x'], 'there is no place for "x"'],
   [[], 'no action is given; the actions are export, import'],
 ])('wrong use %j is refused before the database is asked', async (argv, problem) => {

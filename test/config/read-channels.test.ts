@@ -44,6 +44,15 @@ describe('channels are read from', () => {
   })
 })
 
+test.each<[string, Uint8Array]>([
+  ['GBK, as a Chinese spreadsheet saves it', Buffer.from('6368616e6e656c5f69642c6c6162656c0a392cb4f3bbe10a', 'hex')],
+  ['UTF-16 with tabs', Buffer.from('\ufeffchannel_id\tlabel\r\n9\t大会\r\n', 'utf16le')],
+  ['UTF-16, the other way round', Buffer.from('\ufeffchannel_id,label\n9,大会\n', 'utf16le').swap16()],
+  ['semicolons', Buffer.from('channel_id;label\n9;大会\n')],
+])('a file in %s is read', (_, content) => {
+  expect(read(channelsFile(content))).toEqual([{ ...plain, channelId: '9', label: '大会' }])
+})
+
 test('without channels there are none for who needs none', () => {
   expect(readSettings({}, readChannelsIfAny)).toEqual([])
 })
@@ -56,6 +65,7 @@ describe('a problem is told with its place', () => {
     ['9/../8', 'entry 1: "9/../8" is not a channel id'],
     ['@/nowhere/ids', 'the file /nowhere/ids cannot be read (there is no such file)'],
     ['@/', 'the file / cannot be read (it is a folder)'],
+    ['nowhere.csv', '"nowhere.csv" looks like a file; it should be @nowhere.csv'],
   ])('%j', (value, problem) => {
     expect(problemsOf(value)).toEqual([expect.stringContaining(problem)])
   })
@@ -71,12 +81,13 @@ describe('a problem is told with its place', () => {
     ['channel_id,label\n9,a,b\n', 'line 2: there are 3 cells; it should have 2'],
     [
       'channel_id,name\n9,a\n',
-      'has the column "name"; it should have each of channel_id,label,group,from,until,is_test',
+      'has the header "channel_id,name"; it should have channel_id and, if you like, label, group, from, until, is_test',
     ],
-    ['channel_id,channel_id\n9,9\n', 'has the column "channel_id"'],
+    ['channel_id,channel_id\n9,9\n', 'has the header "channel_id,channel_id"'],
     ['channel_id,label\n9,"a\n', 'is not CSV'],
     ['channel_id,label\n,a\n', 'line 2: an id is empty'],
-    [new Uint8Array([0x39, 0xff]), 'it is not UTF-8 text'],
+    ['id;name\n9;a\n', 'has the header "id,name"; it should have channel_id'],
+    [new Uint8Array([0x39, 0xff]), 'it is not text in UTF-8, UTF-16 or GBK'],
   ])('in a file: %j', (content, problem) => {
     expect(problemsOf(channelsFile(content))).toEqual([expect.stringContaining(problem)])
   })

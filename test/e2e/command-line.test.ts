@@ -47,6 +47,18 @@ describe('an operator who mistypes', () => {
     expect(JSON.parse(out).errors).toMatchObject([{ code: 'usage.invalid', message: '--json takes no value' }])
   })
 
+  test('a stream without its flag is told where it belongs', async () => {
+    const { code, err } = await livehouse(['sync', 'visitors'])
+    expect(code).toBe(2)
+    expect(err).toContain('there is no place for "visitors"; did you mean --streams visitors?')
+  })
+
+  test('the first settings is told how to begin', async () => {
+    const { code, err } = await livehouse(['sync'])
+    expect(code).toBe(2)
+    expect(err).toContain('`livehouse init` asks for the settings')
+  })
+
   test('LOG_LEVEL learns of every other wrong setting too', async () => {
     const { code, err } = await livehouse(['sync'], { LOG_LEVEL: 'loud', LIVEHOUSE_TIMEZONE: 'Moon' })
     expect(code).toBe(2)
