@@ -24,7 +24,7 @@ const codeOfStatus: Readonly<Record<RunStatus, number>> = { ok: 0, failed: 1, pa
 const codeOfSignal = { SIGINT: 130, SIGTERM: 143, SIGHUP: 143 } as const
 
 /** The exit code of wrong use: a flag or a setting. */
-const WRONG_USE = 2
+export const WRONG_USE = 2
 
 /** How a run ended, as an exit code (contract, section 2). */
 export function exitCodeOfStatus(status: RunStatus): number {

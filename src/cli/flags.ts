@@ -1,9 +1,10 @@
+import { didYouMean } from '../core/did-you-mean.ts'
 import type { ChannelSetting } from '../app/settings.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
 import { streamNames } from '../streams/registry.ts'
 import type { Window } from '../core/slice.ts'
 import { formatWallMinute, MINUTE, parseWallTime, type WallTime } from '../core/wall-clock.ts'
-import { checkUsage, didYouMean, type Refuse } from './wrong-use.ts'
+import { checkUsage, type Refuse } from './wrong-use.ts'
 
 /** What flags of several verbs do, for `--help`. */
 export const JSON_OF_RUN = 'prints one JSON object with what was done instead of a table'

@@ -1,15 +1,19 @@
 import type { Job } from '../core/define-job.ts'
 import { openAsItIs } from '../app/open-database.ts'
 import { jobChannels, jobStreams } from '../app/run-job.ts'
-import type { ExtractionSettings } from '../app/settings.ts'
+import { problemsOf } from '../app/outcome.ts'
+import type { ChannelSetting, ExtractionSettings } from '../app/settings.ts'
 import { readDatabaseSettings, readJobsDir, readServiceTimeZone, readSettings } from '../config.ts'
-import { listJobs, loadJobs } from '../scheduler/load-jobs.ts'
+import { readChannelsIfAny } from '../config/read-channels.ts'
+import { didYouMean } from '../core/did-you-mean.ts'
+import { listJobs, loadJobs, tryJobs } from '../scheduler/load-jobs.ts'
 import { type JobRun, readLastJobRuns } from '../ledger/job-runs.ts'
 import type { CliContext } from './command.ts'
 import { readExtractionSettings } from './extraction-settings.ts'
-import { formatAge, formatTable, minuteIn } from './format.ts'
+import { WRONG_USE } from './failure.ts'
+import { formatAge, formatTable, minuteIn, printResult } from './format.ts'
 import { defineCommand } from './usage.ts'
-import { didYouMean, wrongUse } from './wrong-use.ts'
+import { wrongUse } from './wrong-use.ts'
 import type { Kysely } from 'kysely'
 import type { Database } from '../store/database.ts'
 import { readHeldJobs } from '../ledger/jobs.ts'
@@ -20,25 +24,41 @@ export const jobs = defineCommand(
   {
     verb: 'jobs',
     about: `Lists the jobs of jobs/, or of LIVEHOUSE_JOBS_DIR: when each is due, when it ran last and what came of it.
-livehouse serve runs those that are on; livehouse run JOB runs any of them now. Asks the files and the database alone,
-and changes nothing.`,
+livehouse serve runs those that are on; livehouse run JOB runs any of them now. Asks the files and the database alone.
+Exit code 2 where a job would be refused, which is named.`,
     flags: { json: 'prints one JSON object instead of a table' },
     examples: `livehouse jobs
 livehouse jobs --json | jq '.jobs[] | select(.last_outcome != "ok") | .job'`,
   },
   ({ values }) => values,
   async (context, values) => {
-    const loaded = await loadConfiguredJobs(context)
-    await using database = await openAsItIs(context, readSettings(context.environment, readDatabaseSettings))
+    const { options, channels, settings } = readSettings(context.environment, (source) => ({
+      options: readLoadOptions(source),
+      channels: readChannelsIfAny(source),
+      settings: readDatabaseSettings(source),
+    }))
+    const { jobs: loaded, problems } = await tryJobs(options)
+    const refused = [...problems, ...loaded.flatMap((job) => findRefusal(job, channels))]
+    await using database = await openAsItIs(context, settings)
     const now = context.clock.now()
     // A database of an older livehouse has no table of them yet.
     const db = database.isMigrated && database.pending.length === 0 ? database.db : undefined
     const states = await readJobStates(db, loaded, now)
-    if (values.json) context.print(jobsJson(states))
-    else for (const line of describeJobs(states, now)) context.print(line)
-    return 0
+    const lines = [...describeJobs(states, now), ...refused.map((problem) => `✗ ${problem}`)]
+    printResult(context, values.json, { jobs: states.map(jobObject), problems: refused }, lines)
+    return refused.length === 0 ? 0 : WRONG_USE
   },
 )
+
+/** What a run of a job would be refused for. */
+function findRefusal(job: Job, channels: readonly ChannelSetting[]): readonly string[] {
+  try {
+    jobChannels(job, channels)
+    return []
+  } catch (error) {
+    return problemsOf(error)
+  }
+}
 
 /** Times are those of each job's zone. */
 function describeJobs(states: readonly JobState[], nowMs: number): string[] {
@@ -68,23 +88,22 @@ export function outcomeOf({ last, isRunning }: JobState): JobRun['outcome'] | 'r
   return last && 'interrupted'
 }
 
-function jobsJson(states: readonly JobState[]): string {
-  return JSON.stringify({
-    jobs: states.map((state) => ({
-      job: state.job.name,
-      kind: state.job.kind,
-      cron: state.job.cron,
-      time_zone: state.job.timeZone,
-      enabled: state.job.isEnabled,
-      next_at: state.next?.toISOString() ?? null,
-      running: state.isRunning,
-      last_started_at: state.last?.startedAt.toISOString() ?? null,
-      last_finished_at: state.last?.finishedAt?.toISOString() ?? null,
-      last_outcome: outcomeOf(state) ?? null,
-      last_run_id: state.last?.runId ?? null,
-      last_error: state.last?.error ?? null,
-    })),
-  })
+function jobObject(state: JobState): object {
+  const { job, next, last, isRunning } = state
+  return {
+    job: job.name,
+    kind: job.kind,
+    cron: job.cron,
+    time_zone: job.timeZone,
+    enabled: job.isEnabled,
+    next_at: next?.toISOString() ?? null,
+    running: isRunning,
+    last_started_at: last?.startedAt.toISOString() ?? null,
+    last_finished_at: last?.finishedAt?.toISOString() ?? null,
+    last_outcome: outcomeOf(state) ?? null,
+    last_run_id: last?.runId ?? null,
+    last_error: last?.error ?? null,
+  }
 }
 
 /** Every job of `LIVEHOUSE_JOBS_DIR`. @throws config.invalid with all that is wrong with the files */

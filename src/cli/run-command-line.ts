@@ -2,11 +2,12 @@ import { causeBehind } from '../app/outcome.ts'
 import type { Environment } from '../config.ts'
 import type { Clock } from '../core/clock.ts'
 import { printable } from '../core/clean-text.ts'
+import { didYouMean } from '../core/did-you-mean.ts'
 import type { RedactingLog } from '../log.ts'
 import type { CliContext, CommandEntry } from './command.ts'
 import { exitCodeOfError, failureJson, failureText } from './failure.ts'
 import { createTerminal, type Terminal } from './terminal.ts'
-import { didYouMean, wrongUse } from './wrong-use.ts'
+import { wrongUse } from './wrong-use.ts'
 
 /** The process, as far as the command line needs it. */
 export interface CommandLine {

@@ -2,6 +2,7 @@ import { inspect } from 'node:util'
 import { z } from 'zod'
 import type { JobDefinition } from '../core/define-job.ts'
 import { findStream, streamNames, streams } from '../streams/registry.ts'
+import { didYouMean } from '../core/did-you-mean.ts'
 import { isTimeZone, parseWallTime } from '../core/wall-clock.ts'
 import { findCronProblem } from './timetable.ts'
 
@@ -112,7 +113,8 @@ function problemsOf(issue: z.core.$ZodIssue, given: unknown, kind: string, known
     const byStream = path === 'lookbackDays' ? `${path} has streams: ${streamNames.join(', ')}` : undefined
     const place =
       path === '' ? `a job of kind ${kind} has ${known.join(', ')}` : (byStream ?? `${path} is too much here`)
-    return issue.keys.map((key) => `there is no field ${[path, key].filter(Boolean).join('.')}; ${place}`)
+    const near = (key: string) => (path === '' ? didYouMean(key, known) : '') || `; ${place}`
+    return issue.keys.map((key) => `there is no field ${[path, key].filter(Boolean).join('.')}${near(key)}`)
   }
   if (path === '') return [`it exports ${shown(given)} by default; it should be defineJob({ cron: …, … })`]
   const value = issue.path.reduce<unknown>((inner, key) => Object(inner)[key], given)

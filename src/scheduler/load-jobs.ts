@@ -47,25 +47,34 @@ async function readJobFiles(folder: string): Promise<ReadonlyMap<string, readonl
  * @throws config.invalid with every problem of every file
  */
 export async function loadJobs(options: LoadOptions, names?: readonly string[]): Promise<readonly Job[]> {
+  const { jobs, problems } = await tryJobs(options, names)
+  if (problems.length > 0) throw refused(problems)
+  return jobs
+}
+
+/** The same, with what is wrong beside what is right. @throws config.invalid where the folder cannot be read */
+export async function tryJobs(
+  options: LoadOptions,
+  names?: readonly string[],
+): Promise<{ readonly jobs: readonly Job[]; readonly problems: readonly string[] }> {
   const folderUrl = pathToFileURL(`${options.folder}/`).href
   const hooks = registerHooks({
     resolve: (specifier, context, nextResolve) =>
       specifier === PACKAGE ? { url: packageUrl, shortCircuit: true } : nextResolve(specifier, context),
     // Without a package.json beside them Node would read each file twice to find out that it is a module, and warn.
     load: (url, context, nextLoad) => {
-      const format = url.endsWith('.ts') ? 'module-typescript' : 'module'
+      // JavaScript too, as then an error of its syntax names the line; but of a package no types are stripped.
+      const format = url.includes('/node_modules/') && !url.endsWith('.ts') ? 'module' : 'module-typescript'
       return nextLoad(url, url.startsWith(folderUrl) ? { ...context, format } : context)
     },
   })
   try {
     const wanted = names ?? (await listJobs(options))
-    if (wanted.length === 0)
-      throw refused([`${options.folder} holds no job file; it should hold NAME.ts or NAME.js, one a job`])
+    const none = `${options.folder} holds no job file; it should hold NAME.ts or NAME.js, one a job`
+    if (wanted.length === 0) return { jobs: [], problems: [none] }
     const files = await readJobFiles(options.folder)
     const loaded = await Promise.all(wanted.map((name) => loadJob(name, files.get(name) ?? [`${name}.ts`], options)))
-    const problems = loaded.flatMap((each) => each.problems ?? [])
-    if (problems.length > 0) throw refused(problems)
-    return loaded.flatMap(({ job }) => (job === undefined ? [] : [job]))
+    return { jobs: loaded.flatMap(({ job }) => job ?? []), problems: loaded.flatMap(({ problems }) => problems ?? []) }
   } finally {
     hooks.deregister()
   }
@@ -94,7 +103,10 @@ async function loadJob(
   try {
     exported = await importWithin(longestMs, file)
   } catch (error) {
-    return refuse([`it does not load: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`])
+    const { message = String(error), stack = '' } = error instanceof Error ? error : {}
+    const [, behind = ''] = stack.split(`${pathToFileURL(file).href}:`)
+    const place = /^\d+/.test(behind) ? ` at line ${Number.parseInt(behind, 10)}` : ''
+    return refuse([`it does not load${place}: ${message.split('\n')[0]}`])
   }
   if (!Object.hasOwn(Object(exported), 'default')) {
     return refuse(['it has no default export; it should say export default defineJob({ cron: …, … })'])

@@ -55,3 +55,21 @@ test('and with their last run, and what they are doing', async () => {
   await beginJobRun(db, { job: 'lists', due: undefined, worker: 'other:1', startedAt: new Date(account.clock.nowMs) })
   expect(await shown()).toMatch(/2026-11-20 15:30 \(\S+ \S+ ago\) +running$/)
 })
+
+test('a job that would be refused is marked, with the line of a syntax error, beside those that are right', async () => {
+  const mixed = createTemporaryFolder('mixed')
+  writeFileSync(join(mixed, 'right.ts'), `export default { cron: '15 2 * * *', streams: ['managers'] }`)
+  writeFileSync(join(mixed, 'broken.js'), `export default {\n  cron: '15 2 * * *',\n  streams: ['gifts'\n}`)
+  writeFileSync(join(mixed, 'elsewhere.ts'), `export default { cron: '15 2 * * *', channels: ['77'] }`)
+  writeFileSync(join(mixed, 'mistyped.ts'), `export default { cron: '15 2 * * *', stream: ['gifts'] }`)
+  const { code, printed } = await account.run(jobs, [], { LIVEHOUSE_JOBS_DIR: mixed })
+  expect(code).toBe(2)
+  expect(printed.map((line) => line.split(/ {2,}/)[0])).toEqual([
+    'job',
+    'elsewhere',
+    'right',
+    expect.stringMatching(/^✗ .*broken\.js: it does not load at line 4: /),
+    expect.stringMatching(/^✗ .*mistyped\.ts: there is no field stream; did you mean streams\?$/),
+    '✗ job elsewhere: channels names "77", which is not among LIVEHOUSE_CHANNELS',
+  ])
+})

@@ -53,7 +53,7 @@ describe('an operator who mistypes', () => {
     expect(err).toContain('there is no place for "visitors"; did you mean --streams visitors?')
   })
 
-  test('the first settings is told how to begin', async () => {
+  test('nothing but the command is told where settings come from', async () => {
     const { code, err } = await livehouse(['sync'])
     expect(code).toBe(2)
     expect(err).toContain('`livehouse init` asks for the settings')

@@ -105,7 +105,7 @@ test.each([
     `{ cron: '@daily', lookbackDays: { watchers: 1 } }`,
     /^there is no field lookbackDays\.watchers; lookbackDays has streams: visitors, watch_records, /,
   ],
-  [`{ cron: '@daily', crom: 1 }`, /^there is no field crom; a job of kind sync has cron, timezone, /],
+  [`{ cron: '@daily', crom: 1 }`, /^there is no field crom; did you mean cron\?$/],
   [`{ cron: '@daily', kind: 'sinc' }`, /^kind is "sinc"; it should be 'sync', 'backfill' or 'audit'/],
   [
     `{ cron: '@daily', kind: 'audit', streams: ['watch_records_v1'] }`,
@@ -135,8 +135,8 @@ test.each([
 
 test.each([
   ['export const job = {}', /^broken\.ts: it has no default export; it should say export default/],
-  ['export default {', /^broken\.ts: it does not load: /],
-  [`throw new Error('no such luck')`, /^broken\.ts: it does not load: no such luck$/],
+  ['export default {', /^broken\.ts: it does not load at line 1: /],
+  [`throw new Error('no such luck')`, /^broken\.ts: it does not load at line 1: no such luck$/],
 ])('a file that holds %j does not load', async (text, problem) => {
   const [first, ...rest] = await problemsOf({ 'broken.ts': text })
   expect(first).toMatch(problem)
@@ -154,7 +154,7 @@ test('a file that awaits what never comes is given up, and the others are told o
     details: {
       problems: [
         expect.stringMatching(/never\.ts: it does not load: it does not come to an end; /),
-        expect.stringMatching(/wrong\.ts: it does not load: /),
+        expect.stringMatching(/wrong\.ts: it does not load at line \d: /),
       ],
     },
   })
