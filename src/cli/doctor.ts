@@ -23,7 +23,8 @@ endpoint, clock, database. It changes nothing, and shows no secret.
   ✓ good   ✗ to be repaired   ! worth a look   – not checked`,
     flags: {
       json: 'prints one JSON object instead: {"status", "checks": [{"name", "result", "seen", "mend"}]}',
-      'confirm-source': 'says that the service has moved to LIVEHOUSE_BASE_URL, and does nothing else',
+      'confirm-source':
+        'says that the same account has moved to LIVEHOUSE_BASE_URL or LIVEHOUSE_APP_ID, and does nothing else',
     },
     notes: 'Exit codes: 0 no ✗, 1 at least one.',
     examples: `livehouse doctor

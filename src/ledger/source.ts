@@ -47,44 +47,46 @@ export async function readSource(db: Kysely<Database>): Promise<Source | undefin
 export async function checkSource(db: Kysely<Database>, source: Source): Promise<void> {
   const remembered = await readSource(db)
   if (remembered === undefined) return
-  const differences = differencesBetween({ ...remembered, appId: remembered.appId ?? source.appId }, source)
+  const differences = differencesBetween(remembered, source)
   if (differences.length > 0) throw otherSource(differences)
 }
 
 /**
- * Remembers the new address of a service that has moved, as a person has said.
+ * Remembers the new address of a service that has moved, or another app id of the same account, as a person has said.
  * @returns the address before; undefined where no run has claimed the database yet
  * @throws db.otherSource where anything else differs
  */
 export async function moveSource(db: Kysely<Database>, source: Source): Promise<string | undefined> {
   const remembered = await readSource(db)
   if (remembered === undefined) return undefined
-  await checkSource(db, { ...source, baseUrl: remembered.baseUrl })
-  await db.updateTable('livehouse_ops.source').set({ base_url: source.baseUrl }).execute()
+  const appId = source.appId ?? remembered.appId
+  await checkSource(db, { ...source, baseUrl: remembered.baseUrl, appId: remembered.appId })
+  await db.updateTable('livehouse_ops.source').set({ base_url: source.baseUrl, app_id: appId }).execute()
   return remembered.baseUrl
 }
 
-/** Half a sentence for each setting that another source stands in; none where the database can be used. */
+/**
+ * Half a sentence for each setting that another source stands in; none where the database can be used. Where either has no app id,
+ * the account is known by its token, which may change.
+ */
 export function differencesBetween(remembered: Source, given: Source): readonly string[] {
   return [
     differenceIn('LIVEHOUSE_BASE_URL', remembered.baseUrl, given.baseUrl),
-    differenceIn('LIVEHOUSE_APP_ID', remembered.appId, given.appId),
+    differenceIn('LIVEHOUSE_APP_ID', remembered.appId, given.appId ?? remembered.appId),
     differenceIn('LIVEHOUSE_TIMEZONE', remembered.timeZone, given.timeZone),
   ].filter((difference) => difference !== undefined)
 }
 
 function differenceIn(variable: string, remembered: string | null, given: string | null): string | undefined {
-  return remembered === given
-    ? undefined
-    : `${variable} was ${remembered ?? 'not set'} and is now ${given ?? 'not set'}`
+  return remembered === null || remembered === given ? undefined : `${variable} was ${remembered} and is now ${given}`
 }
 
 function otherSource(differences: readonly string[]): LivehouseError<'db.otherSource'> {
   return new LivehouseError(
     'db.otherSource',
     `This database holds the records of another source: ${differences.join('; ')}. One database belongs to one source: set ` +
-      'the old value again, or point DATABASE_URL at another database for the new one. A service whose address alone has changed is ' +
-      'confirmed once by livehouse doctor --confirm-source.',
+      'the old value again, or point DATABASE_URL at another database for the new one. Where the account is the same, and only its ' +
+      'address or its app id has changed, livehouse doctor --confirm-source says so once.',
     { differences },
   )
 }

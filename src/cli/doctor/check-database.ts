@@ -75,11 +75,10 @@ async function checkSource(db: Kysely<Database>, source: Source | undefined): Pr
   const name = 'source'
   const remembered = await readSource(db)
   if (remembered === undefined) return passed(name, 'no run has claimed this database yet')
-  // An app id that comes later is remembered then.
-  const known = source && { ...remembered, appId: remembered.appId ?? source.appId }
-  const differences = source && known ? differencesBetween(known, source) : []
+  const differences = source ? differencesBetween(remembered, source) : []
   if (differences.length === 0) return passed(name, `holds the records of ${remembered.baseUrl}`)
   const mend =
-    'set the old value again, or point DATABASE_URL at another database; a service that has only moved is confirmed by `livehouse doctor --confirm-source`'
+    'set the old value again, point DATABASE_URL at another database, or, where the account is the same and only its address or app ' +
+    'id has changed, run `livehouse doctor --confirm-source`'
   return { name, result: 'failed', seen: `holds the records of another source: ${differences.join('; ')}`, mend }
 }
