@@ -15,17 +15,15 @@ import { checkSource } from '../ledger/source.ts'
 export type OpeningContext = Pick<AppContext, 'clock' | 'signal' | 'remark' | 'addSecret'>
 
 /**
- * Opens the database of the settings as it is, and says on standard error which one it is. `embeddedDatabase`: which one
- * of the embedded PostgreSQL.
+ * Opens the database of the settings as it is, and says on standard error which one it is.
  * @throws db.embedded, db.unreachable, db.refused, db.tooOld
  */
 export async function openConfiguredDatabase(
   context: OpeningContext,
   { target, dataDir }: DatabaseSettings,
-  embeddedDatabase?: string,
   maxConnections?: number,
 ): Promise<Kysely<Database>> {
-  const url = target.kind === 'url' ? target.url : await embeddedUrl(context, dataDir, embeddedDatabase)
+  const url = target.kind === 'url' ? target.url : await embeddedUrl(context, dataDir)
   const kind = target.kind === 'url' ? 'DATABASE_URL' : `the embedded PostgreSQL in ${dataDir}`
   context.remark(`database: ${describeTarget(url)} (${kind})`)
   return openDatabase(url, { signal: context.signal, ...(maxConnections && { maxConnections }) })

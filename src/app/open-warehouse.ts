@@ -10,12 +10,10 @@ import { claimSource, type Source } from '../ledger/source.ts'
 import { openConfiguredDatabase, type OpeningContext } from './open-database.ts'
 
 /** What a verb needs the warehouse for. */
-export interface WarehouseRequest {
+interface WarehouseRequest {
   readonly settings: DatabaseSettings
   /** Whose records it holds or will hold; undefined for a verb that does not know, which then only looks. */
   readonly source: Source | undefined
-  /** Which database of the embedded PostgreSQL; `livehouse` when not given. */
-  readonly embeddedDatabase?: string
   /** The largest number of connections. */
   readonly maxConnections?: number
 }
@@ -27,10 +25,10 @@ export interface WarehouseRequest {
  */
 export async function openWarehouse(
   context: OpeningContext,
-  { settings, source, embeddedDatabase, maxConnections }: WarehouseRequest,
+  { settings, source, maxConnections }: WarehouseRequest,
 ): Promise<Kysely<Database>> {
   const { signal, remark } = context
-  const db = await openConfiguredDatabase(context, settings, embeddedDatabase, maxConnections)
+  const db = await openConfiguredDatabase(context, settings, maxConnections)
   try {
     if (settings.isAutoMigrated) {
       const applied = await migrateUp(db, { signal })

@@ -89,7 +89,17 @@ async function runBackfillJob(
   const { signal } = context
   const { serviceClock: clock } = connection
   await clock.refresh(signal)
-  const { window, streams, wanted } = wantedOfBackfill(job, definition, settings, clock.now())
+  const { range, onlyGaps = false } = definition
+  const window = rangeWindow(range, settings.historyFrom, wallTimeAt(clock.now(), settings.service.timeZone))
+  const streams = jobStreams(job)
+  // By which it is known from other backfills, and resumed.
+  const wanted = {
+    from: formatWallTime(window.from),
+    to: formatWallTime(window.to),
+    streams: streams.filter(({ isTimeFiltered }) => isTimeFiltered).map(({ name }) => name),
+    channels: settings.channels.map(({ channelId }) => channelId),
+    onlyGaps,
+  }
   const { backfillId } = await openBackfill(db, wanted, new Date(clock.now()), false)
   const { outcome, isFinished } = await runBackfill(context, {
     command: `run ${job.name}`,
@@ -98,13 +108,13 @@ async function runBackfillJob(
     db,
     namesChannels: false,
     streams,
-    range: { window, backfillId, onlyGaps: wanted.onlyGaps },
+    range: { window, backfillId, onlyGaps },
     clock,
     connection,
     runPhases,
   })
   // Tomorrow the range is another one: nobody comes back to this.
-  const isFixed = !('lastDays' in definition.range) && definition.range.to !== undefined
+  const isFixed = !('lastDays' in range) && range.to !== undefined
   if (!isFinished && !isFixed && !signal.aborted)
     await closeBackfill(db, backfillId, 'abandoned', new Date(clock.now()))
   return outcome
@@ -126,26 +136,6 @@ async function runSyncJob(context: AppContext, definition: SyncJob, request: Job
     connection,
     runPhases,
   })
-}
-
-/** What a backfill job asks for now. `nowMs`: what the service's clock shows, milliseconds since 1970. */
-export function wantedOfBackfill(
-  job: Job,
-  { range, onlyGaps = false }: Pick<BackfillJob, 'range' | 'onlyGaps'>,
-  { service, channels, historyFrom }: ExtractionSettings,
-  nowMs: number,
-) {
-  const window = rangeWindow(range, historyFrom, wallTimeAt(nowMs, service.timeZone))
-  const streams = jobStreams(job)
-  // By which it is known from other backfills, and resumed.
-  const wanted = {
-    from: formatWallTime(window.from),
-    to: formatWallTime(window.to),
-    streams: streams.filter(({ isTimeFiltered }) => isTimeFiltered).map(({ name }) => name),
-    channels: channels.map(({ channelId }) => channelId),
-    onlyGaps,
-  }
-  return { window, streams, wanted }
 }
 
 /** The range of a job on the service's wall clock: from the beginning of history and to the end of today where it names no day. */

@@ -74,11 +74,17 @@ test('settings that are wrong are each named, and everything else is checked', a
   expect([...without.byName.keys()]).toEqual(['service settings', 'channels', 'database settings', 'serve settings'])
 
   await using account = await startAccount()
-  const ofServe = { LOG_LEVEL: 'loud', LIVEHOUSE_ALERT_FORMAT: 'bogus', LIVEHOUSE_HTTP: '0.0.0.0:8787' }
+  const ofServe = {
+    LOG_LEVEL: 'loud',
+    LIVEHOUSE_ALERT_FORMAT: 'bogus',
+    LIVEHOUSE_HTTP: '0.0.0.0:8787',
+    LIVEHOUSE_MASC: '1',
+  }
   const { failed, byName } = await examine({ ...environmentOf(account.emulator, account.database), ...ofServe })
   expect(new Set(failed)).toEqual(new Set(['serve settings']))
   expect(failed.length).toBeGreaterThan(2)
   expect(byName.get('schema')?.result).toBe('ok')
+  expect(byName.get('settings')?.seen).toBe('LIVEHOUSE_MASC is no setting; did you mean LIVEHOUSE_MASK?')
 })
 
 test('a service out of reach does not keep the database from being checked, nor the other way round', async () => {

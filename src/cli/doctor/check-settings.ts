@@ -11,7 +11,9 @@ import {
   readServiceSettings,
   type SettingsReader,
 } from '../../config.ts'
+import { settingNames, unknownSettings } from '../../config/setting-names.ts'
 import { writersOf } from '../../config/setting-source.ts'
+import { didYouMean } from '../../core/did-you-mean.ts'
 import { hasCode } from '../../core/errors.ts'
 import { passed, type ReportCheck } from './check.ts'
 
@@ -41,6 +43,10 @@ export function checkSettings(environment: Environment, report: ReportCheck) {
     return readJobsDir(source)
   })
   for (const path of ['.env', jobsFolder ?? []].flat()) checkWriters(path, report)
+  for (const name of unknownSettings(environment)) {
+    const seen = `${name} is no setting${didYouMean(name, settingNames)}`
+    report({ name: 'settings', result: 'warning', seen, mend: null })
+  }
   return { service, channels, database }
 }
 
