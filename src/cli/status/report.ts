@@ -4,59 +4,69 @@ import { type Acceptance, isStanding } from '../../ledger/acceptances.ts'
 import { acceptanceObject, describeAcceptance } from '../accept/report.ts'
 import { formatAge, formatDuration, formatProofs, formatTable, leftOf, minuteIn, snakeCased } from '../format.ts'
 import type { Status, StreamStatus } from './collect-status.ts'
+import type { Overview } from '../../ledger/health.ts'
+import type { LedgerUnit } from '../../ledger/latest-readings.ts'
 import type { OpenReading, OpenReadings } from '../../ledger/open-readings.ts'
 import { onlyWhenNamed, streams as defaultStreams } from '../../streams/registry.ts'
 
 /** What is known, for a person. Times are those of the service's wall clock. */
 export function describeStatus(status: Status, nowMs: number): string[] {
-  if (status.runs.length === 0) return ['nothing has run yet; livehouse sync starts']
-  const timeZone = status.timeZone ?? 'UTC'
+  const { overview, quarantine } = status
+  if (overview === undefined || overview.runs.length === 0) return ['nothing has run yet; livehouse sync starts']
+  const { timeZone, hasSource, budget } = overview
   const minute = minuteIn(timeZone)
   const age = (at: Date) => `${formatAge(nowMs - at.getTime())} ago`
-  const streamRows = status.streams.map(({ stream, rows, state }) => [
+  const streamRows = status.streams.map(({ stream, rows, lastRunId, last, least, proofs: ended }) => [
     stream,
     rows === null ? '–' : `${rows.isExact ? '' : '~'}${rows.rows.toLocaleString('en-US')}`,
-    state?.lastLanded === undefined ? 'never' : age(state.lastLanded.at),
-    state?.lastLanded?.proof ?? '–',
-    state === undefined ? '–' : coverageOf(state),
-    state === undefined ? '–' : formatProofs(state.partitions),
-    state?.lastRunId ?? '–',
+    last?.lastLandedAt ? age(last.lastLandedAt) : 'never',
+    last?.lastLandedProof ?? '–',
+    lastRunId === null ? '–' : coverageOf(least),
+    lastRunId === null ? '–' : formatProofs(ended),
+    lastRunId ?? '–',
   ])
-  const runRows = status.runs.map(({ runId, command, status: how, startedAt, finishedAt }) => [
-    runId,
-    command,
-    how,
-    `${minute(startedAt)} (${age(startedAt)})`,
-    finishedAt === null ? '–' : formatDuration(finishedAt.getTime() - startedAt.getTime()),
-  ])
+  const runRows = overview.runs
+    .slice(0, LAST_RUNS)
+    .map(({ runId, command, status: how, startedAt, finishedAt }) => [
+      runId,
+      command,
+      how,
+      `${minute(startedAt)} (${age(startedAt)})`,
+      finishedAt === null ? '–' : formatDuration(finishedAt.getTime() - startedAt.getTime()),
+    ])
   // What is accepted is no matter of repair, but never passes for proven.
   const accepted = shownAcceptances(status, nowMs).map((each) => {
     const [state, then] = isStanding(each, nowMs) ? ['accepted', ''] : ['expired', '; the next sync reads it again']
     return `~ ${state} (${each.acceptanceId}): ${describeAcceptance(each, timeZone)}${then}`
   })
-  const { gone, quarantine, budget } = status
+  const gone = goneOf(overview).join(', ')
   const reasons = quarantine.map(({ stream, rows, mostCommonReason }) => [stream, rows, shorten(mostCommonReason)])
   const header = ['stream', 'rows', 'last landed', 'proof', 'covered until', 'partitions', 'run']
   const paragraphs = [
     formatTable(header, streamRows),
     formatTable(['run', 'command', 'status', 'started', 'took'], runRows),
-    describeOpenPoints(status),
-    gone.length === 0
-      ? []
-      : [`– not read, for the service does not know them (asked for once a day): channels ${gone.join(', ')}`],
+    describeOpenPoints(overview),
+    gone === '' ? [] : [`– not read, for the service does not know them (asked for once a day): channels ${gone}`],
     accepted,
     reasons.length === 0 ? ['quarantine: empty'] : formatTable(['quarantine', 'rows', 'most common reason'], reasons),
     [
-      ...(budget ? [`calls left on ${onlyWhenNamed} today (${budget.serviceDay}): ${leftOf(budget)}`] : []),
+      ...(hasSource ? [`calls left on ${onlyWhenNamed} today (${budget.serviceDay}): ${leftOf(budget)}`] : []),
       `Times are those of ${timeZone}.`,
     ],
   ]
   return paragraphs.filter((lines) => lines.length > 0).flatMap((lines, index) => (index > 0 ? ['', ...lines] : lines))
 }
 
-function coverageOf({ coveredUntil, leastCovered }: NonNullable<StreamStatus['state']>): string {
-  if (leastCovered === null) return 'whole list'
-  return coveredUntil === null ? `nothing of ${leastCovered}` : formatWallTime(coveredUntil).slice(0, 16)
+const LAST_RUNS = 5
+
+function coverageOf(least: LedgerUnit | undefined): string {
+  if (least === undefined) return 'whole list'
+  return least.until === null ? `nothing of ${least.leastCovered}` : formatWallTime(least.until).slice(0, 16)
+}
+
+/** Channels that the service does not know; by id. */
+function goneOf({ channels }: Overview): readonly string[] {
+  return channels.flatMap(({ state, channelId }) => (state === 'gone' ? [channelId] : []))
 }
 
 /** Those that stand, and those that have expired while something still counts by them. */
@@ -70,10 +80,9 @@ function shorten(reason: string): string {
 
 /** One line a stream that is older than it should be. */
 export function describeStale(stale: readonly StreamStatus[], maxAge: string, nowMs: number): string[] {
-  return stale.map(({ stream, state }) => {
-    const landed = state?.lastLanded
-    if (landed === undefined) return `✗ ${stream}: nothing of it has landed yet (--max-age ${maxAge})`
-    const ageMs = nowMs - landed.at.getTime()
+  return stale.map(({ stream, last }) => {
+    if (!last?.lastLandedAt) return `✗ ${stream}: nothing of it has landed yet (--max-age ${maxAge})`
+    const ageMs = nowMs - last.lastLandedAt.getTime()
     if (ageMs >= 0) return `✗ ${stream}: last landed ${formatAge(ageMs)} ago, longer than ${maxAge}`
     const reason = "the service's clock was ahead, or this machine's is behind; see `livehouse doctor`, and sync again"
     return `✗ ${stream}: last landed ${formatAge(-ageMs)} ahead of now: ${reason}`
@@ -82,40 +91,40 @@ export function describeStale(stale: readonly StreamStatus[], maxAge: string, no
 
 /** The same for programs. */
 export function statusObject(status: Status, stale: readonly StreamStatus[] | undefined, nowMs: number): object {
-  const { budget } = status
-  const streams = status.streams.map(({ stream, rows, state }) => {
-    const partitions = Object.fromEntries(proofs.map((proof) => [proof, state?.partitions[proof] ?? 0]))
+  const { overview, quarantine } = status
+  const { open = [], openCounts, runs = [], budget, hasSource = false } = overview ?? {}
+  const streams = status.streams.map(({ stream, rows, lastRunId, last, least, proofs: ended }) => {
     const facts = {
       rows: rows?.rows ?? null,
       rows_are_estimated: rows?.isExact === false,
-      last_run_id: state?.lastRunId ?? null,
-      last_landed_at: state?.lastLanded?.at ?? null,
-      last_proof: state?.lastLanded?.proof ?? null,
-      covered_until: typeof state?.coveredUntil === 'number' ? formatWallTime(state.coveredUntil) : null,
-      least_covered_partition: state?.leastCovered ?? null,
-      partitions,
+      last_run_id: lastRunId,
+      last_landed_at: last?.lastLandedAt ?? null,
+      last_proof: last?.lastLandedProof ?? null,
+      covered_until: typeof least?.until === 'number' ? formatWallTime(least.until) : null,
+      least_covered_partition: least?.leastCovered ?? null,
+      partitions: Object.fromEntries(proofs.map((proof) => [proof, ended[proof] ?? 0])),
     }
     return [stream, facts]
   })
-  const quarantine = status.quarantine.map(({ stream, rows, mostCommonReason }) => {
+  const reasons = quarantine.map(({ stream, rows, mostCommonReason }) => {
     return [stream, { rows, most_common_reason: mostCommonReason }]
   })
   return {
-    time_zone: status.timeZone,
+    time_zone: hasSource ? overview?.timeZone : null,
     streams: Object.fromEntries(streams),
-    runs: status.runs.map(({ runId, command, status: how, startedAt, finishedAt }) => {
+    runs: runs.slice(0, LAST_RUNS).map(({ runId, command, status: how, startedAt, finishedAt }) => {
       return snakeCased({ runId, command, status: how, startedAt, finishedAt })
     }),
-    quarantine: Object.fromEntries(quarantine),
-    gaps: firstOf(status, 'gap').map(({ stream, partition, window }) => ({ stream, partition, ...boundsOf(window) })),
-    gap_count: status.openCounts.gap,
-    shortfalls: firstOf(status, 'problem').map(({ stream, partition, window, proof, reason }) => {
+    quarantine: Object.fromEntries(reasons),
+    gaps: firstOf(open, 'gap').map(({ stream, partition, window }) => ({ stream, partition, ...boundsOf(window) })),
+    gap_count: openCounts?.gap ?? 0,
+    shortfalls: firstOf(open, 'problem').map(({ stream, partition, window, proof, reason }) => {
       return { stream, partition, ...boundsOf(window), proof, reason }
     }),
-    shortfall_count: status.openCounts.problem,
-    gone_channels: status.gone,
+    shortfall_count: openCounts?.problem ?? 0,
+    gone_channels: overview ? goneOf(overview) : [],
     acceptances: shownAcceptances(status, nowMs).map((each) => acceptanceObject(each, nowMs)),
-    v1_calls: budget && { ...snakeCased(budget), scopes: budget.scopes.map(snakeCased) },
+    v1_calls: hasSource && budget ? { ...snakeCased(budget), scopes: budget.scopes.map(snakeCased) } : null,
     stale: stale?.map(({ stream }) => stream) ?? null,
   }
 }
@@ -128,14 +137,16 @@ function boundsOf(window: Window | undefined) {
 const MOST_NAMED = 10
 
 /** Those of one kind that are named. */
-function firstOf({ open }: Pick<OpenReadings, 'open'>, kind: OpenReading['kind']): readonly OpenReading[] {
+function firstOf(open: readonly OpenReading[], kind: OpenReading['kind']): readonly OpenReading[] {
   return open.filter((reading) => reading.kind === kind).slice(0, MOST_NAMED)
 }
 
 /** What is not covered or not proven, and how it is repaired; nothing where all is well. */
-function describeOpenPoints(found: Pick<OpenReadings, 'open' | 'openCounts'>): string[] {
-  const [gaps, shortfalls] = [firstOf(found, 'gap'), firstOf(found, 'problem')]
-  const { gap, problem } = found.openCounts
+function describeOpenPoints({
+  open,
+  openCounts: { gap, problem },
+}: Pick<OpenReadings, 'open' | 'openCounts'>): string[] {
+  const [gaps, shortfalls] = [firstOf(open, 'gap'), firstOf(open, 'problem')]
   return [
     ...shortfalls.map((reading) => `✗ ${placeOf(reading, '')}: ${reading.proof}: ${reading.reason ?? '–'}`),
     ...more(problem - shortfalls.length),
