@@ -119,7 +119,7 @@ const rules: Rules = {
 const budgets: Readonly<Record<string, number>> = {
   app: 1850,
   bi: 3500,
-  cli: 5050,
+  cli: 4800,
   config: 650,
   core: 1250,
   emulator: 2950,

@@ -37,7 +37,7 @@ export const emulate = defineCommand(
 records, until Ctrl-C, and prints the .env that goes with it. The same seed and numbers give the same world for the
 same minute of the clock.`,
     flags,
-    examples: `livehouse emulate > .env
+    examples: `mkdir try && cd try && livehouse emulate > .env     then livehouse sync in another terminal
 livehouse emulate --channels 3 --viewers 20000 --latency 50
 livehouse emulate --rate-limit 5 --retry-after 1`,
   },
