@@ -100,9 +100,7 @@ async function runPhase(plans: readonly PartitionPlan[], job: Job): Promise<void
   const isOver = () => deps.signal.aborted || isPastStop(job) || deps.clock.now() - since > LONGEST_WAIT_MS
   const open = plans.map((plan) => openPartition(plan))
   let blocked = await runPartitions(open, job)
-  const [held] = blocked.map(nameOf)
-  if (held !== undefined)
-    deps.log.info('partition.waiting', { partitions: blocked.length, stream: held[0], partition: held[1] })
+  if (blocked.length > 0) deps.log.info('partition.waiting', { partitions: blocked.map(leaseOf).slice(0, 9) })
   while (blocked.length > 0 && !isOver()) {
     await deps.clock.sleep(LEASE_POLL_MS, deps.signal).catch(() => {})
     const free: OpenPartition[] = []

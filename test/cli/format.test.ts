@@ -22,7 +22,3 @@ test('words beside numbers keep a column to the left', () => {
 test('line feeds and escape codes cannot break the table', () => {
   expect(formatTable(['a', 'b'], [['x\n\u001b[2Jy', 'z']])).toEqual(['a       b', 'x [2Jy  z'])
 })
-
-test('without rows there is the header', () => {
-  expect(formatTable(['stream', 'rows'], [])).toEqual(['stream  rows'])
-})
