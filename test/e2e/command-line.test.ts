@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { commands } from '../../src/cli/commands.ts'
 import { runCommandLine } from '../../src/cli/run-command-line.ts'
@@ -5,7 +7,9 @@ import { systemClock } from '../../src/core/clock.ts'
 import { startEmulator } from '../../src/emulator/server.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { environmentOf } from '../helpers/run-verb.ts'
+import { startChild } from '../helpers/start-child.ts'
 import { startScriptedService } from '../helpers/scripted-service.ts'
+import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
 /** The whole command line in this process; nothing of the real environment. */
 async function livehouse(argv: readonly string[], environment: Readonly<Record<string, string>> = {}) {
@@ -51,6 +55,16 @@ describe('an operator who mistypes', () => {
     const { code, err } = await livehouse(['sync', 'visitors'])
     expect(code).toBe(2)
     expect(err).toContain('there is no place for "visitors"; did you mean --streams visitors?')
+  })
+
+  test('a job file is told the line, of JavaScript too', async () => {
+    const folder = createTemporaryFolder('jobs')
+    const environment = { LIVEHOUSE_JOBS_DIR: folder, DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
+    for (const name of ['broken.ts', 'plain.js'])
+      writeFileSync(join(folder, name), `export default {\n  streams: ['x'\n}`)
+    const { code, error } = await startChild(['serve'], environment).ended
+    expect(code).toBe(2)
+    for (const name of ['broken.ts', 'plain.js']) expect(error).toContain(`${name}: it does not load at line 3: `)
   })
 
   test('nothing but the command is told where settings come from', async () => {
