@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { lineText } from '../../src/cli/progress.ts'
+import type { ProgressEvent } from '../../src/core/progress.ts'
 import { createProgressTally } from '../../src/sync/progress-tally.ts'
 
 const begin = { name: 'watch_records_v1', startedAtMs: 0, endedAtMs: undefined }
@@ -20,12 +21,12 @@ test('a line fits sixty columns, and something moves in it each second, also bef
 test('how far a stream is never goes back, also where a slice turns out to be many', () => {
   const tally = createProgressTally()
   const stream = 'gifts'
-  const shares = [
+  const events: readonly ProgressEvent[] = [
     { kind: 'stream.planned', stream, slices: 2 },
     { kind: 'page', stream, slice: 'a', rows: 100, totalPages: 2 },
     { kind: 'slice.ended', stream, slice: 'a', proof: 'verified' },
     { kind: 'slice.cut', stream, slice: 'b', parts: 40 },
     { kind: 'page', stream, slice: 'b1', rows: 100, totalPages: 3 },
-  ].map((event) => tally.add(event as Parameters<typeof tally.add>[0]).share)
-  expect(shares).toEqual([0, 0.25, 0.5, 0.5, 0.5])
+  ]
+  expect(events.map((event) => tally.add(event).share)).toEqual([0, 0.25, 0.5, 0.5, 0.5])
 })

@@ -83,28 +83,6 @@ describe('wrong use', () => {
     expect(err).toContain(problem)
     expect(err).toContain('see livehouse --help')
   })
-
-  test('is one JSON object with --json', async () => {
-    const { code, out } = await run(['synk', '--json'], nothing)
-    expect(code).toBe(2)
-    expect(JSON.parse(out)).toEqual({
-      run_id: null,
-      command: 'synk',
-      status: 'failed',
-      started_at: NOW,
-      finished_at: NOW,
-      resumes_at: null,
-      streams: {},
-      errors: [
-        {
-          stream: null,
-          partition: null,
-          code: 'usage.invalid',
-          message: 'there is no command "synk"; did you mean sync?',
-        },
-      ],
-    })
-  })
 })
 
 describe('a failure', () => {
