@@ -120,7 +120,7 @@ const budgets: Readonly<Record<string, number>> = {
   app: 1850,
   bi: 3500,
   cli: 4800,
-  config: 650,
+  config: 670,
   core: 1250,
   emulator: 2950,
   ledger: 4140,
