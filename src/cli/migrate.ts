@@ -27,21 +27,17 @@ LIVEHOUSE_AUTO_MIGRATE is 0.`,
       status: 'lists every migration and when it was applied',
       sql: 'prints the SQL of what is pending, for a DBA, who runs it with psql',
     },
-    flags: {
-      all: ['', 'every migration, pending or not; asks no database', 'sql'],
-    },
+    flags: {},
     examples: `livehouse migrate status
 livehouse migrate sql > pending.sql
-livehouse migrate sql --all | psql postgres://dba@db.example.com/warehouse
 LIVEHOUSE_AUTO_MIGRATE=0 livehouse sync   # stops where migrations are pending, and names them`,
   },
-  ({ action, values }) => ({ action, values }),
-  async (context, { action, values }) => {
+  ({ action }) => ({ action }),
+  async (context, { action }) => {
     const { timeZone, language } = readSettings(context.environment, (source) => ({
       timeZone: readServiceTimeZone(source),
       language: readCommentLanguage(source),
     }))
-    if (action === 'sql' && values.all) return await showSql(context, await planForDba(undefined, timeZone, language))
     const settings = readSettings(context.environment, readDatabaseSettings)
     await using db = await openConfiguredDatabase(context, settings)
     const { signal } = context
@@ -95,14 +91,14 @@ function showStatus({ print }: CliContext, status: Status, timeZone: string): nu
   return 0
 }
 
-/** Of everything where no database is given. A queue with a database of its own is made by migrate up alone. */
+/** A queue with a database of its own is made by migrate up alone. */
 async function showSql(
   { print, signal }: CliContext,
   views: readonly string[],
-  db?: Kysely<Database>,
-  queueUrl?: string,
+  db: Kysely<Database>,
+  queueUrl: string | undefined,
 ): Promise<number> {
-  const status = db === undefined ? [] : await readMigrationStatus(db, { signal })
+  const status = await readMigrationStatus(db, { signal })
   const applied = new Set(status.flatMap(({ name, appliedAt }) => (appliedAt === null ? [] : [name])))
   const pending = Object.entries(await loadMigrations()).filter(([name]) => !applied.has(name))
   const queue = queueUrl === undefined ? await planQueue(db) : []

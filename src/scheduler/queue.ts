@@ -1,4 +1,4 @@
-import { fromKysely, getConstructionPlans, PgBoss } from 'pg-boss'
+import { fromKysely, getConstructionPlans, getMigrationPlans, PgBoss } from 'pg-boss'
 import type { Kysely } from 'kysely'
 import type { AppContext } from '../app/context.ts'
 import { embeddedUrl } from '../app/open-database.ts'
@@ -51,6 +51,8 @@ const INTERVALS = { superviseIntervalSeconds: 5, monitorIntervalSeconds: 4, queu
 /** The queue is one small statement at a time; supervision and heartbeats should not wait for each other. */
 const CONNECTIONS = 3
 const SCHEMA = 'pgboss'
+/** The version of this schema that the installed pg-boss works with. */
+const SCHEMA_VERSION = 40
 
 const common = { heartbeatSeconds: HEARTBEAT_SECONDS, expireInSeconds: LONGEST_SECONDS }
 const queues = {
@@ -171,7 +173,7 @@ export class Queue implements AsyncDisposable {
 
 /**
  * Opens the queue, and makes its schema where that is allowed.
- * @throws db.pendingMigrations where it is not there and may not be made, and other db.… codes
+ * @throws db.pendingMigrations where it is not there, or of an older version, and may not be made; other db.… codes
  */
 export async function openQueue(context: AppContext, settings: DatabaseSettings): Promise<Queue> {
   const { log, signal } = context
@@ -190,7 +192,7 @@ export async function openQueue(context: AppContext, settings: DatabaseSettings)
   boss.on('warning', ({ message }) => log.warn('queue.warning', { reason: message }))
   const queue = new Queue(boss, db)
   try {
-    if (!isAutoMigrated && !(await boss.isInstalled())) throw notMade()
+    if (!isAutoMigrated && (await readVersion(boss)) < SCHEMA_VERSION) throw notUpToDate()
     await boss.start()
     for (const [name, options] of Object.entries(queues)) await boss.createQueue(name, options)
     return queue
@@ -200,11 +202,20 @@ export async function openQueue(context: AppContext, settings: DatabaseSettings)
   }
 }
 
-/** What makes the queue's schema, as a transaction of its own, for a DBA. Nothing where it is there; `db` undefined: all. */
-export async function planQueue(db: Kysely<Database> | undefined): Promise<readonly string[]> {
-  const made = `select from pg_tables where schemaname = '${SCHEMA}' and tablename = 'version'`
-  const isMade = db !== undefined && (await executorOf(db).executeSql(made)).rows.length > 0
-  return isMade ? [] : [getConstructionPlans(SCHEMA).trim()]
+/**
+ * What creates the queue's schema or upgrades an older version of it, for a DBA: statements outside of any transaction.
+ * None where there is nothing to do.
+ */
+export async function planQueue(db: Kysely<Database>): Promise<readonly string[]> {
+  const version = await readVersion(new PgBoss({ db: executorOf(db), schema: SCHEMA }))
+  if (version >= SCHEMA_VERSION) return []
+  const plans = version === 0 ? getConstructionPlans(SCHEMA) : getMigrationPlans(SCHEMA, version)
+  return [plans.trim()]
+}
+
+/** The version of the queue's schema; 0 where it is not there. */
+async function readVersion(boss: PgBoss): Promise<number> {
+  return (await boss.isInstalled()) ? ((await boss.schemaVersion()) ?? 0) : 0
 }
 
 /** Runs the statements of pg-boss, which may be several in a transaction of their own, on one connection. */
@@ -224,9 +235,10 @@ function executorOf(db: Kysely<Database>): ReturnType<typeof fromKysely> {
   }
 }
 
-function notMade(): LivehouseError<'db.pendingMigrations'> {
+function notUpToDate(): LivehouseError<'db.pendingMigrations'> {
   const message =
-    `The queue's schema ${SCHEMA} is not there yet, and LIVEHOUSE_AUTO_MIGRATE is 0. Run \`livehouse migrate up\` as a user that may ` +
-    'create schemas in the database of LIVEHOUSE_QUEUE_URL; without that setting, a DBA may run `livehouse migrate sql`.'
+    `The queue's schema ${SCHEMA} is not there yet or of an older version, and LIVEHOUSE_AUTO_MIGRATE is 0. ` +
+    'Run `livehouse migrate up` as a user that may create schemas in the database of LIVEHOUSE_QUEUE_URL and owns ' +
+    'this one; without that setting, a DBA may run `livehouse migrate sql`.'
   return new LivehouseError('db.pendingMigrations', message, { pending: [SCHEMA] })
 }

@@ -1,5 +1,9 @@
+import { sql } from 'kysely'
+import { getRollbackPlans } from 'pg-boss'
 import { expect, test } from 'vitest'
 import { migrate } from '../../src/cli/migrate.ts'
+import { worker } from '../../src/cli/worker.ts'
+import { silentLog } from '../../src/core/log.ts'
 import { loadMigrations } from '../../src/store/migrations-folder.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
@@ -25,28 +29,32 @@ test('status, up, down and sql say what is and what was done', async () => {
   expect(await run(url, 'down')).toEqual([`taken back: ${names.at(-1)}`])
 })
 
+test('a queue of an older version is refused until the printed SQL has upgraded it', async () => {
+  await using database = await createTestDatabase({ isMigrated: false })
+  const environment = {
+    LIVEHOUSE_BASE_URL: 'http://127.0.0.1:1',
+    LIVEHOUSE_API_TOKEN: 'any',
+    DATABASE_URL: database.url,
+    LIVEHOUSE_AUTO_MIGRATE: '0',
+  }
+  await run(database.url, 'up')
+  await sql.raw(getRollbackPlans('pgboss')).execute(database.db)
+  const { error } = await runVerb(worker, [], { environment })
+  expect(error).toMatchObject({ code: 'db.pendingMigrations', message: expect.stringContaining('older version') })
+
+  // As psql runs it: the transaction, then what cannot be in one.
+  const [transaction = '', builds = ''] = (await run(database.url, 'sql')).join('\n').split(/(?<=^ *COMMIT;)/m)
+  for (const statement of [transaction, ...builds.split(/;$/m)]) await sql.raw(statement).execute(database.db)
+  expect(await run(database.url, 'sql')).toEqual(['-- nothing is pending'])
+  const stop = new AbortController()
+  const log = { ...silentLog, info: () => stop.abort() }
+  expect(await runVerb(worker, [], { environment, log, signal: stop.signal })).toMatchObject({ code: 0 })
+})
+
 test('where the server of the queue is away, the schema and the views are made all the same', async () => {
   await using database = await createTestDatabase({ isMigrated: false })
   const environment = { DATABASE_URL: database.url, LIVEHOUSE_QUEUE_URL: 'postgres://nobody:hush@127.0.0.1:1/none' }
   const { error, remarked } = await runVerb(migrate, ['up'], { environment })
   expect(error).toMatchObject({ code: 'db.unreachable' })
   expect(remarked).toContain('published: the views of livehouse_bi')
-})
-
-test('the whole SQL is printed without any database', async () => {
-  const { context, printed, remarked } = createTestContext()
-  expect(await migrate.run(context, ['sql', '--all'])).toBe(0)
-  expect(printed.join()).toMatch(/^begin;[^]*commit;/)
-  expect(remarked).toEqual([])
-})
-
-test.each([
-  [[], 'no action is given; the actions are up, down, status, sql'],
-  [['sideways'], 'there is no action "sideways"; the actions are up, down, status, sql'],
-])('%j is wrong use', async (argv, problem) => {
-  const { context } = createTestContext()
-  await expect(migrate.run(context, argv)).rejects.toMatchObject({
-    code: 'usage.invalid',
-    details: { problems: [problem] },
-  })
 })

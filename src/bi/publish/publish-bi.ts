@@ -45,15 +45,15 @@ export async function planBi(db: Kysely<Database>): Promise<readonly string[]> {
 
 /**
  * What a DBA runs after the pending migrations: views, grants, and the roles that the user of livehouse may not make.
- * @param timeZone the service's zone, for a database that no run has claimed; @param db undefined for an empty one
+ * @param timeZone the service's zone, for a database that no run has claimed
  * @param language of the comments; that of the database where it is not given
  */
 export async function planForDba(
-  db: Kysely<Database> | undefined,
+  db: Kysely<Database>,
   timeZone: string,
   language?: Language,
 ): Promise<readonly string[]> {
-  const state = (db && (await readStateIfAny(db))) ?? emptyBiState(timeZone, language)
+  const state = (await readStateIfAny(db)) ?? emptyBiState(timeZone, language)
   return planPublication({ ...state, mayCreateRoles: true, ...(language && { language }) })
 }
 
