@@ -125,7 +125,7 @@ const budgets: Readonly<Record<string, number>> = {
   emulator: 2950,
   ledger: 4140,
   log: 100,
-  scheduler: 1640,
+  scheduler: 1660,
   service: 2150,
   store: 3050,
   streams: 750,
@@ -136,7 +136,7 @@ const budgets: Readonly<Record<string, number>> = {
   '': 400,
 }
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 35_500, test: 24_700 }
+const MOST_LINES = { src: 35_500, test: 24_820 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

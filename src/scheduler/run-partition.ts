@@ -5,6 +5,7 @@ import { readServiceTime } from '../app/open-connection.ts'
 import { createSliceDeps, type RunConnection, SLICES_A_CALL } from '../app/run-extraction.ts'
 import type { ServiceSettings } from '../app/settings.ts'
 import { partitionKey } from '../core/slice.ts'
+import { readEarlierAttempts } from '../ledger/attempt-sums.ts'
 import { Leases, partitionLease, readLeases } from '../ledger/leases.ts'
 import { readQuestions } from '../ledger/questionnaires.ts'
 import type { Database } from '../store/database.ts'
@@ -12,7 +13,7 @@ import { findStream } from '../streams/registry.ts'
 import { planAgain } from '../sync/plan-again.ts'
 import type { EndedSlice } from '../sync/run-slice.ts'
 import { runJob } from '../sync/run-job.ts'
-import type { JobResult } from '../sync/tally.ts'
+import { createTally, type JobResult } from '../sync/tally.ts'
 import type { Attempt } from './queue.ts'
 import { workOn, type WorkOptions } from './work-on.ts'
 
@@ -29,6 +30,8 @@ export const partitionJob = z.object({
   runId: z.string(),
   /** When the run began, by the service's clock: what another landed since counts. */
   begunAtMs: z.number(),
+  /** The newest entry of the ledger when it was queued: what came later under the run is of attempts at it. */
+  afterSlice: z.string().default('0'),
   stream: z.string(),
   partition: z.object({
     channel: z.string().exactOptional(),
@@ -86,7 +89,7 @@ function createPartitionHandler(
   const slicesSideBySide = Math.ceil((SLICES_A_CALL * service.concurrency) / concurrency)
 
   return async ({ data, isLast }, signal): Promise<PartitionEnd> => {
-    const { runId, begunAtMs, stream: name, partition, slices, ...asked } = partitionJob.parse(data)
+    const { runId, begunAtMs, afterSlice, stream: name, partition, slices, ...asked } = partitionJob.parse(data)
     const stream = findStream(name)
     if (stream === undefined) throw new Error(`there is no stream ${name}: update livehouse on every machine`)
     // A service that is away shows in what is read.
@@ -99,6 +102,8 @@ function createPartitionHandler(
       slices: slices.map((each) => ({ ...each, stream, partition, window: each.window, covers: each.covers })),
     }
     const plan = async () => ({ ...planned, slices: await planAgain(db, planned, begunAt, service.timeZone) })
+    const part = { stream, partition, window: undefined, timeZone: service.timeZone }
+    const earlier = await readEarlierAttempts(db, part, runId, afterSlice)
     const leaseName = partitionLease(name, partitionKey(partition))
     const deps = {
       ...shared,
@@ -120,8 +125,11 @@ function createPartitionHandler(
     const ofDatabase = result.errors.find(({ code }) => code.startsWith('db.'))
     if (ofDatabase !== undefined && !isLast) throw new Error(ofDatabase.message)
     const known = ends.length === 0 ? [] : ((await readQuestions(db)).get(partition.channel ?? '') ?? [])
+    const sums = createTally([stream])
+    for (const streams of [earlier && { [name]: earlier }, result.streams])
+      if (streams !== undefined) sums.addResult({ ...result, streams })
     return {
-      result,
+      result: { ...result, streams: sums.result(undefined).streams },
       ends: ends.map(({ proof, counts, hasNewHeaders, found }) => {
         const ids = found && { count: found.count, ids: known.filter((id) => found.has(id)) }
         return { proof, counts, hasNewHeaders, found: ids }

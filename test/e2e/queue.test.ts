@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
@@ -8,13 +9,19 @@ import { systemClock } from '../../src/core/clock.ts'
 import { LivehouseError } from '../../src/core/errors.ts'
 import type { Answer } from '../../src/emulator/answer.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
+import { startEmbedded, stopEmbedded } from '../../src/store/embedded.ts'
+import { openDatabase } from '../../src/store/pool.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
+import { createPassableFolder } from '../helpers/operating-system.ts'
 import { untilRow } from '../helpers/own-locks.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { environmentOf, runVerb } from '../helpers/run-verb.ts'
 import { type Child, startChild } from '../helpers/start-child.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
+type Settings = Readonly<Record<string, string>>
+
+const never = new AbortController().signal
 let emulator: Emulator
 let database: TestDatabase
 
@@ -29,8 +36,8 @@ afterEach(async () => {
 
 const environment = () => ({ ...environmentOf(emulator, database), LOG_LEVEL: 'info' })
 
-async function startWorker(): Promise<Child> {
-  const child = startChild(['worker', '--concurrency', '3'], environment())
+async function startWorker(settings: Settings = {}): Promise<Child> {
+  const child = startChild(['worker', '--concurrency', '3'], { ...environment(), ...settings })
   await child.hears('"worker.started"')
   return child
 }
@@ -41,8 +48,8 @@ async function stop(child: Child): Promise<void> {
 }
 
 /** `livehouse sync --queue --json` in this process. */
-async function queueSync(flags: readonly string[] = [], signal = new AbortController().signal) {
-  const given = { environment: environment(), clock: systemClock, signal }
+async function queueSync(flags: readonly string[] = [], signal = never, settings: Settings = {}) {
+  const given = { environment: { ...environment(), ...settings }, clock: systemClock, signal }
   const { code, printed, error } = await runVerb(sync, ['--queue', '--json', ...flags], given)
   expect(error).toBeUndefined()
   return { code, outcome: JSON.parse(printed.join('\n')) }
@@ -125,6 +132,48 @@ test('what a killed worker was reading is read by another', async () => {
   expect(await running).toMatchObject({ code: 0, outcome: { status: 'ok' } })
   await expectTruth({ emulator, database })
   await stop(second)
+})
+
+test('an attempt whose end is on no record counts in the run, also with the queue in another database', async () => {
+  await using other = await createTestDatabase({ isMigrated: false })
+  const settings = { LIVEHOUSE_QUEUE_URL: other.url }
+  const worker = await startWorker(settings)
+  await sql`create function pgboss.lose() returns trigger language plpgsql as $$ begin raise 'lost'; end $$`.execute(
+    other.db,
+  )
+  await sql`create trigger lose before update on pgboss.job for each row
+    when (new.state = 'completed' and new.name = 'partitions' and new.retry_count = 0)
+    execute function pgboss.lose()`.execute(other.db)
+  const { code, outcome } = await queueSync(['--streams', 'visitors,gifts'], never, settings)
+  expect(code).toBe(0)
+  await expectTruth({ emulator, database }, ['visitors', 'gifts'])
+  const { visitors, gifts } = outcome.streams
+  expect(visitors).toMatchObject({ extracted: 120, inserted: 120, unchanged: 0, calls: 2, slices: { verified: 2 } })
+  expect(gifts.inserted).toBe(emulator.truth().gifts?.length)
+  const { rows } = await sql`select from pg_namespace where nspname = 'pgboss'`.execute(database.db)
+  expect(rows).toEqual([])
+  await stop(worker)
+})
+
+test('a worker goes on when its database was restarted, and the next run lacks nothing', async () => {
+  const folder = await createPassableFolder('restarted')
+  onTestFinished(async () => {
+    await stopEmbedded(folder, never)
+    await rm(folder, { recursive: true, force: true })
+  })
+  const settings = { DATABASE_URL: 'embedded', LIVEHOUSE_DATA_DIR: folder }
+  const worker = await startWorker(settings)
+  const asked = atFirstList(() => {})
+  const given = { environment: { ...environment(), ...settings }, clock: systemClock }
+  const running = runVerb(sync, ['--queue'], given)
+  await asked
+  await stopEmbedded(folder, never)
+  const server = await startEmbedded(folder, systemClock, never)
+  await running
+  expect(await queueSync([], never, settings)).toMatchObject({ code: 0, outcome: { status: 'ok' } })
+  await using db = await openDatabase(server.url('livehouse'))
+  await expectTruth({ emulator, database: { db } })
+  await stop(worker)
 })
 
 test('a worker that gets SIGTERM gives back what it was reading', async () => {
