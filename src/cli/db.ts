@@ -1,13 +1,16 @@
 import type { Kysely } from 'kysely'
+import { existsSync } from 'node:fs'
 import { access, constants } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { EMBEDDED_DATABASE, embeddedUrl } from '../app/open-database.ts'
+import { openWarehouse } from '../app/open-warehouse.ts'
 import { readDatabaseSettings, readDataDir, readSettings } from '../config.ts'
 import { LivehouseError } from '../core/errors.ts'
 import { publishBi } from '../bi/publish/publish-bi.ts'
 import { copyDatabase } from '../store/copy-database.ts'
 import { describeTarget } from '../store/database-url.ts'
 import type { Database } from '../store/database.ts'
+import { dumpDatabase, restoreDatabase } from '../store/dump-database.ts'
 import { stopEmbedded } from '../store/embedded.ts'
 import { migrateUp, readMigrationStatus, requireMigrated } from '../store/migrate.ts'
 import { openDatabase } from '../store/pool.ts'
@@ -35,6 +38,8 @@ stays the same.`,
         'copies everything, the ledger included, into an empty database of another server, from one consistent snapshot; all of it ' +
         'or nothing, each table compared with its original. The next sync with that DATABASE_URL goes on there. The embedded ' +
         'database stays as it is',
+      dump: 'writes everything, the ledger included, from one snapshot into a new file, a script that psql runs too',
+      restore: 'reads such a file into an empty database; all of it or nothing',
     },
     passesOn: true,
     flags: {
@@ -48,20 +53,22 @@ stays the same.`,
           'this machine do not see it',
         'copy',
       ],
+      file: ['PATH', 'the file of the dump, for its owner alone to read', 'dump', 'restore'],
     },
     examples: `livehouse db url
 livehouse db psql --database livehouse_demo
 livehouse db psql -- -c 'select count(*) from livehouse.visitors'
-pg_dump "$(livehouse db url)" > warehouse.sql
+livehouse db dump --file livehouse.sql
 PGPASSWORD=… livehouse db copy --to 'postgres://livehouse@db.example.com/livehouse?sslmode=verify-full'`,
   },
   ({ action, values, passedOn }, refuse) => {
     const { database = EMBEDDED_DATABASE } = values
     if (!databases.some((name) => name === database))
       refuse(`--database is ${JSON.stringify(database)}; it should be ${databases.join(' or ')}`)
-    return { action, database, passedOn, copyTarget: action === 'copy' ? readCopyTarget(values.to, refuse) : '' }
+    const file = action === 'dump' || action === 'restore' ? readFileName(action, values.file, refuse) : ''
+    return { action, database, passedOn, file, copyTarget: action === 'copy' ? readCopyTarget(values.to, refuse) : '' }
   },
-  async (context, { action, database, passedOn, copyTarget }) => {
+  async (context, { action, database, passedOn, file, copyTarget }) => {
     const dataDir = readSettings(context.environment, readDataDir)
     if (action === 'stop') {
       const wasRunning = await stopEmbedded(dataDir, context.signal)
@@ -80,6 +87,16 @@ PGPASSWORD=… livehouse db copy --to 'postgres://livehouse@db.example.com/liveh
         return 0
       case 'copy':
         return copyToServer(context, url, copyTarget)
+      case 'dump':
+        await bringUpToDate(context, database)
+        await dumpDatabase(url, file, context.signal)
+        context.print(`dumped to ${file}, which holds personal data in clear`)
+        return 0
+      case 'restore':
+        await restoreDatabase(url, file, context.signal)
+        await bringUpToDate(context, database)
+        context.print('restored: the next sync goes on from there')
+        return 0
       case 'psql':
         return openPsql(context, withoutRequireAuth(url), passedOn)
     }
@@ -134,6 +151,20 @@ function readCopyTarget(given: string | undefined, refuse: Refuse): string {
   return given ?? ''
 }
 
+/** The path behind `--file`. */
+function readFileName(action: 'dump' | 'restore', given: string | undefined, refuse: Refuse): string {
+  if (given === undefined) refuse(`${action} needs --file, the path of a file`)
+  else if (existsSync(given) !== (action === 'restore'))
+    refuse(`--file ${given} is ${action === 'dump' ? 'there already; name a new one' : 'not there'}`)
+  return given ?? ''
+}
+
+/** Schema and views of an embedded database, as each command does. */
+async function bringUpToDate(context: CliContext, embeddedDatabase: string): Promise<void> {
+  const settings = readSettings({ ...context.environment, DATABASE_URL: 'embedded' }, readDatabaseSettings)
+  await (await openWarehouse(context, { settings, source: undefined, embeddedDatabase })).destroy()
+}
+
 /**
  * `livehouse db copy`: the embedded database into a server's.
  * @throws db.copyRefused, db.… codes
@@ -160,8 +191,7 @@ async function copyToServer(context: CliContext, from: string, to: string): Prom
     await using target = await openDatabase(to, { signal, maxConnections: 1, setting: FLAG })
     await migrate(target, FLAG)
   }
-  const onTable = ({ name, rows }: { name: string; rows: number }) => remark(`copied ${name}: ${rows} rows`)
-  const copied = await copyDatabase({ from, to, toSetting: FLAG, signal, onTable })
+  const copied = await copyDatabase({ from, to, toSetting: FLAG, signal })
   if (isAutoMigrated) {
     // With the rows came the zone and the settings that the views show.
     await using target = await openDatabase(to, { signal, maxConnections: 1, setting: FLAG })

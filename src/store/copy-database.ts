@@ -11,8 +11,6 @@ export interface CopyRequest {
   /** What names `to` in its errors, such as a flag. */
   readonly toSetting: string
   readonly signal: AbortSignal
-  /** Hears of each table that has been copied. */
-  readonly onTable: (copied: CopiedTable) => void
 }
 
 export interface CopiedTable {
@@ -21,7 +19,7 @@ export interface CopiedTable {
 }
 
 /** A table with what a copy of it needs; names are quoted as SQL wants them. */
-interface CopyTable {
+export interface CopyTable {
   /** `livehouse.visitors` */
   readonly name: string
   /** Those that hold values of their own, in their order. */
@@ -29,7 +27,7 @@ interface CopyTable {
 }
 
 /** The schemas are livehouse's own; what others have made there is not known to the migrations and not copied. */
-const COPIED_SCHEMAS = ['livehouse', 'livehouse_ops', 'livehouse_bi'] as const
+export const COPIED_SCHEMAS = ['livehouse', 'livehouse_ops', 'livehouse_bi'] as const
 
 /**
  * Copies everything that livehouse keeps, the ledger included: read from one snapshot, written in one transaction, and
@@ -37,13 +35,7 @@ const COPIED_SCHEMAS = ['livehouse', 'livehouse_ops', 'livehouse_bi'] as const
  * @throws db.copyRefused where the target holds rows already or came out different; db.refused,
  * db.unreachable
  */
-export async function copyDatabase({
-  from,
-  to,
-  toSetting,
-  signal,
-  onTable,
-}: CopyRequest): Promise<readonly CopiedTable[]> {
+export async function copyDatabase({ from, to, toSetting, signal }: CopyRequest): Promise<readonly CopiedTable[]> {
   await using source = await openSession(from, 'DATABASE_URL', signal)
   await using target = await openSession(to, toSetting, signal)
   await source.query('begin isolation level repeatable read, read only')
@@ -57,11 +49,10 @@ export async function copyDatabase({
   await target.query(`truncate ${names.join(', ')}`)
   const copied: CopiedTable[] = []
   for (const table of tables) {
-    const done = { name: table.name, rows: await copyTable(source, target, table, signal) }
-    copied.push(done)
-    onTable(done)
+    copied.push({ name: table.name, rows: await copyTable(source, target, table, signal) })
   }
-  await copySequences(source, target)
+  for (const { name, value } of await readSequences(source))
+    await target.query('select setval($1::regclass, $2)', [name, value])
   await target.query('commit')
   for (const name of names) await target.query(`analyze ${name}`)
   return copied
@@ -79,18 +70,13 @@ async function requireUnused(target: Session, tables: readonly CopyTable[]): Pro
   }
 }
 
-async function copySequences(source: Session, target: Session): Promise<void> {
-  const sequences = await target.query<{ name: string }>(
-    `select format('%I.%I', n.nspname, c.relname) as name
-     from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = any($1) and c.relkind = 'S'`,
+/** The sequences of livehouse that have been used, with their last values; names are quoted as SQL wants them. */
+export async function readSequences(session: Session) {
+  return await session.query<{ name: string; value: string }>(
+    `select format('%I.%I', schemaname, sequencename) as name, last_value as value from pg_sequences
+     where schemaname = any($1) and last_value is not null`,
     [COPIED_SCHEMAS],
   )
-  for (const { name } of sequences) {
-    const [at] = await source.query<{ value: string; isCalled: boolean }>(
-      `select last_value as value, is_called as "isCalled" from ${name}`,
-    )
-    if (at !== undefined) await target.query('select setval($1::regclass, $2, $3)', [name, at.value, at.isCalled])
-  }
 }
 
 /**
@@ -136,7 +122,7 @@ async function fingerprintOf(session: Session, name: string, list: string) {
  * The tables that the migrations have made, in the order in which they were made: each after those that it refers to.
  * First come those that the database reads or writes when slices arrive: the service's zone, and how partitions stand.
  */
-async function readTables(session: Session): Promise<readonly CopyTable[]> {
+export async function readTables(session: Session): Promise<readonly CopyTable[]> {
   return await session.query<CopyTable & Record<string, unknown>>(
     `select format('%I.%I', n.nspname, c.relname) as name,
        (select array_agg(format('%I', a.attname) order by a.attnum) from pg_attribute a

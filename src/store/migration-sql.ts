@@ -21,16 +21,22 @@ export async function migrationSql(
   views: readonly string[] = [],
   queue: readonly string[] = [],
 ): Promise<string> {
-  const parts = ['begin', 'set local search_path to pg_catalog', ...createMigrationTables, takeMigrationLock]
+  const parts = ['begin', ...(await schemaStatements(migrations))]
+  if (views.length > 0) parts.push(`-- the views of livehouse_bi, and who reads them\n${views[0]}`, ...views.slice(1))
+  parts.push('commit')
+  if (queue.length > 0) parts.push(`-- the queue of livehouse serve and livehouse worker\n${queue.join(';\n')}`)
+  return `${parts.join(';\n')};\n${grants}`
+}
+
+/** What makes the schema that migrations leave, within a transaction. As `migrationSql`. */
+export async function schemaStatements(migrations: Readonly<Record<string, Migration>>): Promise<readonly string[]> {
+  const parts = ['set local search_path to pg_catalog', ...createMigrationTables, takeMigrationLock]
   for (const [name, migration] of Object.entries(migrations)) {
     assert(/^[\w-]+$/.test(name), `a migration's name: ${name}`)
     const statements = await recordStatements((db) => migration.up(db))
     parts.push(`-- ${name}\n${statements[0] ?? 'select'}`, ...statements.slice(1), recordMigration(name))
   }
-  if (views.length > 0) parts.push(`-- the views of livehouse_bi, and who reads them\n${views[0]}`, ...views.slice(1))
-  parts.push('commit')
-  if (queue.length > 0) parts.push(`-- the queue of livehouse serve and livehouse worker\n${queue.join(';\n')}`)
-  return `${parts.join(';\n')};\n${grants}`
+  return parts
 }
 
 async function recordStatements(write: (db: Kysely<unknown>) => Promise<void>): Promise<readonly string[]> {

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
-import { rm, writeFile } from 'node:fs/promises'
+import { readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { db } from '../../src/cli/db.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { stopEmbedded } from '../../src/store/embedded.ts'
@@ -73,12 +73,7 @@ test('psql takes over the process, with the password out of its arguments', asyn
   })
 })
 
-test.each([[[]], [['restart']], [['start', '--port', '5']]])('%j is wrong use', async (argv) => {
-  const { context } = createTestContext({ environment: { LIVEHOUSE_DATA_DIR: folder } })
-  await expect(db.run(context, argv)).rejects.toMatchObject({ code: 'usage.invalid' })
-})
-
-test('the embedded database moves to a server, and the next sync goes on there', async () => {
+test('the embedded database moves to a server, or by a file to an empty one, where the next sync goes on', async () => {
   await using stranger = await createTestRole()
   await using server = await createTestDatabase({ isMigrated: false })
   await using emulator = await startEmulator({ channels: 2, viewers: 60, days: 10 })
@@ -121,12 +116,46 @@ test('the embedded database moves to a server, and the next sync goes on there',
   expect(streams.visitors).toMatchObject({ inserted: 0, updated: 0, unchanged: 120 })
   // The ledger came along: what has settled is not read again.
   expect(streams.watch_records.calls).toBeLessThanOrEqual(4)
+
+  const file = join(folder, 'livehouse.sql')
+  expect(await runVerb(db, ['dump', '--file', file], { environment })).toMatchObject({ code: 0 })
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
+  const used = await runVerb(db, ['restore', '--file', file], { environment })
+  expect(used.error).toMatchObject({ message: expect.stringContaining('/livehouse is in use. Name an empty database') })
+  const elsewhere = await createPassableFolder('restored')
+  onTestFinished(async () => {
+    await stopEmbedded(elsewhere, new AbortController().signal)
+    await rm(elsewhere, { recursive: true, force: true })
+  })
+  const there = { ...environment, LIVEHOUSE_DATA_DIR: elsewhere }
+  const text = await readFile(file, 'utf8')
+  for (const [content, reason] of [
+    [text.slice(0, text.indexOf('select setval')), 'was cut short'],
+    [text.slice(0, text.indexOf('\n', text.indexOf('copy livehouse.visitors')) + 1), 'was cut short'],
+    [text.slice(1), 'is not what livehouse db dump writes'],
+  ] as const) {
+    const broken = join(folder, 'broken.sql')
+    await writeFile(broken, content)
+    const { error } = await runVerb(db, ['restore', '--file', broken], { environment: there })
+    expect(error).toMatchObject({ code: 'db.copyRefused', message: expect.stringContaining(reason) })
+  }
+  expect(await runVerb(db, ['restore', '--file', file], { environment: there })).toMatchObject({ code: 0 })
+  const [url = ''] = (await runVerb(db, ['url'], { environment: there })).printed
+  {
+    await using restored = await openDatabase(url)
+    await expectTruth({ emulator, database: { db: restored } })
+  }
+  const onward = await runVerb(sync, ['--json'], { environment: there })
+  expect(JSON.parse(onward.printed.join('')).streams.visitors).toMatchObject({ inserted: 0, unchanged: 120 })
 })
 
 test.each([
   [['copy'], 'copy needs --to'],
   [['copy', '--to', 'mysql://u:hidden@h/d'], '--to (not shown) should be a Postgres URL'],
   [['start', '--to', 'postgres://h/d'], '--to does not belong to start'],
+  [['dump'], 'dump needs --file'],
+  [['dump', '--file', import.meta.filename], 'is there already; name a new one'],
+  [['restore', '--file', '/nowhere/dump.sql'], '--file /nowhere/dump.sql is not there'],
   [['psql', '--database', 'live'], '--database is "live"; it should be livehouse or livehouse_demo'],
 ])('%j is wrong use', async (argv, problem) => {
   const { problems } = await runVerb(db, argv, { environment: { LIVEHOUSE_DATA_DIR: folder } })
