@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { commands } from '../src/cli/commands.ts'
@@ -59,6 +59,22 @@ test.each(['README.md', 'README.zh-CN.md'])('%s names every command, and stays r
   const missing = Object.keys(commands).filter((name) => !new RegExp(`\`${name}[ \`]`).test(text))
   expect(missing).toEqual([])
   expect(text.split('\n').length).toBeLessThanOrEqual(151)
+})
+
+test('every command that the text of the docs names is there, with its flags', async () => {
+  const names = ['README.md', 'README.zh-CN.md', ...readdirSync(`${root}/docs`).map((name) => `docs/${name}`)]
+  const texts = names.filter((name) => name.endsWith('.md')).map((name) => readFileSync(`${root}/${name}`, 'utf8'))
+  const found = texts.flatMap((text) => [...text.matchAll(/`(?:npx )?livehouse ([a-z][^`]*)`/g)])
+  const named = found.map(([, line = '']) => line)
+  expect(named.length).toBeGreaterThan(50)
+  const wrong: string[] = []
+  for (const line of named) {
+    const [verb = '', ...words] = line.split(/\s+/)
+    const help = (await commands[verb]?.load())?.help
+    const flags = words.filter((word) => word.startsWith('--') && word !== '--').map((word) => word.replace(/=.*/, ''))
+    if (help === undefined || flags.some((flag) => !help.includes(`${flag} `) && flag !== '--help')) wrong.push(line)
+  }
+  expect(wrong).toEqual([])
 })
 
 test('each test that docs/security.md names is there', () => {

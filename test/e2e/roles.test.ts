@@ -100,6 +100,16 @@ test('the owner is enough for everything that livehouse does', async () => {
   expect(rights.rows).toEqual([{ hasMore: false }])
 })
 
+test('a backup needs no roles but those that loader.sql makes on a new server', async () => {
+  await using db = await openDatabase(urlOf('livehouse'))
+  const { rows } = await sql<{ name: string }>`
+    select distinct rolname as name
+    from pg_shdepend join pg_roles r on r.oid = refobjid join pg_database d on d.oid = dbid
+    where refclassid = 'pg_authid'::regclass and datname = current_database()`.execute(db)
+  const made = ['livehouse_analyst', 'livehouse_pii', names.livehouse]
+  expect(rows.map(({ name }) => name).toSorted()).toEqual(made.toSorted())
+})
+
 test.each([
   ['anna', 'masked', /^\d{3}\*{4}\d{4}$/],
   ['paul', 'in clear', /^\d{11}$/],
