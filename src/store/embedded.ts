@@ -1,5 +1,7 @@
 import { createHash, randomInt } from 'node:crypto'
+import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Clock } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
@@ -10,7 +12,6 @@ import { checkListener, findServer, LOCK_FILE } from './embedded/find-server.ts'
 import { type Home, locateHome, prepareHome } from './embedded/home.ts'
 import { readPrivate, readServerFile, writePrivate } from './embedded/files.ts'
 import { runProgram } from './embedded/run-program.ts'
-import { workAlone } from './embedded/work-alone.ts'
 import { createClient } from './require-scram.ts'
 import { codeOf } from './translate-error.ts'
 
@@ -67,7 +68,7 @@ export async function stopEmbedded(dataDir: string, signal: AbortSignal): Promis
   const home = await locateHome(dataDir)
   const { pgCtl } = await findBinaries(home, signal)
   const args = ['stop', '-D', home.pgdata, '-m', 'fast', '-w']
-  const { exitCode, output } = await runProgram(pgCtl, args, { owner: home.owner, cwd: home.place, signal })
+  const { exitCode, output } = await runProgram(home, pgCtl, args, { signal })
   if (exitCode !== 0 && (await isEmbeddedRunning(dataDir))) throw failureIn(output, home.dataDir)
   return true
 }
@@ -83,6 +84,23 @@ async function checkFailure(home: Home): Promise<void> {
   if (!failure.message.includes('is still in use')) throw failure
 }
 
+/**
+ * Works unless another process of this machine works under the same name (of at most 107 bytes), which is free again
+ * when its holder is gone. Only Linux has such names (unix(7), abstract); elsewhere, and where the system refuses them,
+ * each works.
+ * @returns whether it was done
+ */
+async function workAlone(name: string, work: () => Promise<void>): Promise<boolean> {
+  const holder = createServer()
+  try {
+    if (process.platform === 'linux') await once(holder.listen(`\0${name}`), 'listening')
+  } catch (error) {
+    if (codeOf(error) === 'EADDRINUSE') return false
+  }
+  await work().finally(() => holder.close())
+  return true
+}
+
 /** Its failure is not told here: the next look says whether a server answers, or why not. */
 async function launch(home: Home, earlierStarts: number, signal: AbortSignal): Promise<void> {
   const { pgCtl } = await findBinaries(home, signal)
@@ -96,8 +114,7 @@ async function launch(home: Home, earlierStarts: number, signal: AbortSignal): P
   const port = former > 0 ? former : randomInt(...PORTS)
   const settings = `-c listen_addresses=127.0.0.1 -p ${port} -c unix_socket_directories=''`
   const args = ['start', '-w', '-D', home.pgdata, '-l', join(home.pgdata, LOG_FILE), '-o', settings]
-  const options = { owner: home.owner, cwd: home.place, signal, isDaemonStarter: true }
-  const { exitCode } = await runProgram(pgCtl, args, options)
+  const { exitCode } = await runProgram(home, pgCtl, args, { signal, isDaemonStarter: true })
   if (exitCode === 0) await writePrivate(home, 'port', String(port))
 }
 

@@ -60,8 +60,7 @@ function programsIn(native: string): Binaries {
 /** Why the programs do not run as the server's user; undefined when they do. */
 async function failureOf(native: string, home: Home, signal: AbortSignal): Promise<string | undefined> {
   for (const name of ['initdb', 'postgres']) {
-    const options = { owner: home.owner, cwd: home.place, signal }
-    const { exitCode, output } = await runProgram(join(native, 'bin', name), ['--version'], options)
+    const { exitCode, output } = await runProgram(home, join(native, 'bin', name), ['--version'], { signal })
     if (exitCode !== 0) return output === '' ? `${name} ended with ${exitCode}` : output
   }
   return undefined

@@ -1,6 +1,6 @@
 import { chmod, lchown, mkdir, mkdtemp, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Binaries, findBinaries } from './binaries.ts'
+import { findBinaries } from './binaries.ts'
 import { embeddedError, translateFileError } from './embedded-error.ts'
 import type { Home } from './home.ts'
 import { keepPassword, readPrivate, readServerFile, writePrivate } from './files.ts'
@@ -66,12 +66,22 @@ async function checkCluster(home: Home): Promise<void> {
   )
 }
 
+const initOptions = [
+  ...['-U', 'postgres', '-A', 'scram-sha-256', '-c', 'timezone=UTC', '-c', 'log_timezone=UTC'],
+  // The collation is PostgreSQL's own: the same order on every system, and no index broken by an update of libc.
+  ...['-E', 'UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'],
+]
+
 /** What programs make belongs to the server's user; the folder around it does not, so that it can be renamed. */
 async function createCluster(home: Home, signal: AbortSignal): Promise<void> {
-  const binaries = await findBinaries(home, signal)
+  const { initdb, postgres } = await findBinaries(home, signal)
   const work = await mkdtemp(join(home.place, UNFINISHED_PREFIX))
   const made = join(work, 'data')
   const superuserPassword = join(work, 'password')
+  const run = async (file: string, args: readonly string[], input = ''): Promise<void> => {
+    const { exitCode, output } = await runProgram(home, file, args, { cwd: work, signal, input })
+    if (exitCode !== 0) throw failureIn(output, home.dataDir)
+  }
   try {
     await mkdir(made, { mode: 0o700 })
     await writeFile(superuserPassword, await keepPassword(home, 'superuser-password'), { mode: 0o600 })
@@ -79,8 +89,13 @@ async function createCluster(home: Home, signal: AbortSignal): Promise<void> {
       await chmod(work, 0o711)
       for (const path of [made, superuserPassword]) await lchown(path, home.owner.uid, home.owner.gid)
     }
-    await runInitdb(home, binaries, { made, superuserPassword, work, signal })
-    await createRole(home, binaries, { made, work, signal })
+    await run(initdb, ['-D', made, '--pwfile', superuserPassword, ...initOptions])
+    const statements = [
+      `create role ${ROLE} login createdb createrole password '${await keepPassword(home, 'password')}';`,
+      `grant pg_signal_backend, pg_read_all_stats to ${ROLE};`,
+    ]
+    // By a PostgreSQL that takes no connections, before the cluster is in its place: no superuser ever logs in.
+    await run(postgres, ['--single', '-D', made, '-c', 'exit_on_error=true', 'postgres'], statements.join('\n'))
     await rename(made, home.pgdata).catch(async (error: unknown) => {
       // Another start was quicker: its cluster is as good.
       if (!(await hasCluster(home))) throw error
@@ -91,43 +106,12 @@ async function createCluster(home: Home, signal: AbortSignal): Promise<void> {
 }
 
 /** As root, what belongs to the server's user is removed as that user: it may put links there while this goes on. */
-async function removeWork({ owner }: Home, work: string, made: string): Promise<void> {
-  const never = new AbortController().signal
-  if (owner !== undefined) await runProgram('/bin/rm', ['-rf', made], { owner, cwd: '/', signal: never })
-  if (owner !== undefined) await rmdir(made).catch(() => undefined)
+async function removeWork(home: Home, work: string, made: string): Promise<void> {
+  if (home.owner !== undefined) {
+    await runProgram(home, '/bin/rm', ['-rf', made], { signal: new AbortController().signal })
+    await rmdir(made).catch(() => undefined)
+  }
   await rm(work, { recursive: true, force: true })
-}
-
-interface Making {
-  readonly made: string
-  readonly work: string
-  readonly signal: AbortSignal
-}
-
-async function runInitdb(
-  home: Home,
-  { initdb }: Binaries,
-  { made, work, superuserPassword, signal }: Making & { readonly superuserPassword: string },
-): Promise<void> {
-  const args = ['-D', made, '-U', 'postgres', '-A', 'scram-sha-256', '--pwfile', superuserPassword]
-  // The collation is PostgreSQL's own: the same order on every system, and no index broken by an update of libc.
-  const locale = ['-E', 'UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C']
-  const zone = ['-c', 'timezone=UTC', '-c', 'log_timezone=UTC']
-  const options = { owner: home.owner, cwd: work, signal }
-  const { exitCode, output } = await runProgram(initdb, [...args, ...locale, ...zone], options)
-  if (exitCode !== 0) throw failureIn(output, home.dataDir)
-}
-
-/** By a PostgreSQL that takes no connections, before the cluster is in its place: no superuser ever logs in. */
-async function createRole(home: Home, { postgres }: Binaries, { made, work, signal }: Making): Promise<void> {
-  const password = await keepPassword(home, 'password')
-  const input = [
-    `create role ${ROLE} login createdb createrole password '${password}';`,
-    `grant pg_signal_backend, pg_read_all_stats to ${ROLE};`,
-  ].join('\n')
-  const args = ['--single', '-D', made, '-c', 'exit_on_error=true', 'postgres']
-  const { exitCode, output } = await runProgram(postgres, args, { owner: home.owner, cwd: work, signal, input })
-  if (exitCode !== 0) throw failureIn(output, home.dataDir)
 }
 
 /** What a log or the output of a failed program says, as one sentence. */
