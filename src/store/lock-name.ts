@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { Database } from './database.ts'
 
 /**
@@ -6,28 +6,29 @@ import type { Database } from './database.ts'
  * `livehouse_ops.locks`, which nobody without rights on that schema can lock.
  */
 export async function lockName(trx: Kysely<Database>, name: string): Promise<void> {
-  await sql`
-    insert into livehouse_ops.locks (name) values (${name}) on conflict (name) do update set name = excluded.name`.execute(
-    trx,
-  )
+  const insert = trx.insertInto('livehouse_ops.locks').values({ name })
+  await insert.onConflict((conflict) => conflict.column('name').doUpdateSet({ name })).execute()
 }
 
 /** The same beside others that share it: it waits only for one that has locked it alone. */
 export async function shareName(trx: Kysely<Database>, name: string): Promise<void> {
-  const share = sql`select from livehouse_ops.locks where name = ${name} for share`
-  if ((await share.execute(trx)).rows.length > 0) return
+  const share = trx.selectFrom('livehouse_ops.locks').select('name').where('name', '=', name).forShare()
+  if ((await share.execute()).length > 0) return
   await makeName(trx, name)
-  await share.execute(trx)
+  await share.execute()
 }
 
 /** Does not wait. @returns whether it is locked by this transaction now */
 export async function tryLockName(trx: Kysely<Database>, name: string): Promise<boolean> {
-  const { rows } = await sql`
-    select from livehouse_ops.locks where name = ${name} for update skip locked`.execute(trx)
-  return rows.length > 0
+  const locks = trx.selectFrom('livehouse_ops.locks').select('name').where('name', '=', name)
+  return (await locks.forUpdate().skipLocked().execute()).length > 0
 }
 
 /** Makes the row that `tryLockName` locks, where there is none yet. */
 export async function makeName(db: Kysely<Database>, name: string): Promise<void> {
-  await sql`insert into livehouse_ops.locks (name) values (${name}) on conflict do nothing`.execute(db)
+  await db
+    .insertInto('livehouse_ops.locks')
+    .values({ name })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
 }
