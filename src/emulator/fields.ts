@@ -2,7 +2,7 @@ import type { Cell } from '../core/column.ts'
 import { floorToMinute, formatWallTime, type WallTime } from '../core/wall-clock.ts'
 import type { Switches } from './switches.ts'
 import { wireDuration, wireInteger } from './wire.ts'
-import type { Gift, Manager, Questionnaire, Visitor, WatchRecord } from './world/world.ts'
+import type { Gift, Manager, Questionnaire, Viewer, Visitor, WatchRecord } from './world/world.ts'
 
 /**
  * What a value is in the world, on the wire and in the warehouse. `text`: empty is NULL. `id`: digits, a number on the
@@ -14,25 +14,29 @@ type Kind = 'text' | 'same' | 'id' | 'duration' | 'second' | 'minute' | 'flag' |
 /** A property of the world's row, its field on the wire and its column in the warehouse (contract, section 3). */
 export type Field<Row> = readonly [property: keyof Row & string, field: string, column: string, kind: Kind]
 
-/** API 4.7. */
-export const visitorFields: readonly Field<Visitor>[] = [
+const viewerFields: readonly Field<Viewer>[] = [
   ['userId', 'user_id', 'user_id', 'text'],
   ['assignId', 'assign_id', 'assign_id', 'text'],
   ['outerId', 'outer_id', 'outer_id', 'text'],
   ['nick', 'nick', 'nickname', 'text'],
   ['addr', 'addr', 'address', 'text'],
   ['phone', 'phone', 'phone', 'text'],
-  ['refer', 'refer', 'access_source', 'text'],
   ['device', 'device', 'device', 'text'],
   ['browser', 'browser', 'browser', 'text'],
+  ['watchSeconds', 'watch_time', 'watch_seconds', 'duration'],
+  ['liveSeconds', 'live_time', 'live_seconds', 'duration'],
+  ['vodSeconds', 'vod_time', 'vod_seconds', 'duration'],
+]
+
+/** API 4.7. */
+export const visitorFields: readonly Field<Visitor>[] = [
+  ...viewerFields,
+  ['refer', 'refer', 'access_source', 'text'],
   ['wxOpenid', 'wx_openid', 'wx_openid', 'text'],
   ['lastIp', 'last_ip', 'last_ip', 'text'],
   ['visitTimes', 'visit_times', 'visit_count', 'same'],
   ['shareTimes', 'share_times', 'share_count', 'same'],
   ['commentCount', 'comment_count', 'comment_count', 'same'],
-  ['watchSeconds', 'watch_time', 'watch_seconds', 'duration'],
-  ['liveSeconds', 'live_time', 'live_seconds', 'duration'],
-  ['vodSeconds', 'vod_time', 'vod_seconds', 'duration'],
   ['liveSeconds', 'live_watch_time', 'live_watch_seconds', 'same'],
   ['vodSeconds', 'vod_watch_time', 'vod_watch_seconds', 'same'],
   ['onlineSeconds', 'online_time', 'online_seconds', 'same'],
@@ -42,20 +46,10 @@ export const visitorFields: readonly Field<Visitor>[] = [
 
 /** API 4.5. */
 export const recordFields: readonly Field<WatchRecord>[] = [
+  ...viewerFields,
   ['recordId', 'record_id', 'record_id', 'id'],
-  ['userId', 'user_id', 'user_id', 'text'],
-  ['assignId', 'assign_id', 'assign_id', 'text'],
-  ['outerId', 'outer_id', 'outer_id', 'text'],
-  ['nick', 'nick', 'nickname', 'text'],
-  ['addr', 'addr', 'address', 'text'],
-  ['phone', 'phone', 'phone', 'text'],
-  ['device', 'device', 'device', 'text'],
-  ['browser', 'browser', 'browser', 'text'],
   ['origin', 'origin', 'access_source', 'text'],
   ['onlineSeconds', 'online_time', 'online_seconds', 'duration'],
-  ['watchSeconds', 'watch_time', 'watch_seconds', 'duration'],
-  ['liveSeconds', 'live_time', 'live_seconds', 'duration'],
-  ['vodSeconds', 'vod_time', 'vod_seconds', 'duration'],
   ['enteredAt', 'first_login_time', 'entered_at', 'minute'],
   ['leftAt', 'last_online_time', 'left_at', 'minute'],
 ]
@@ -64,17 +58,21 @@ export const recordFields: readonly Field<WatchRecord>[] = [
 export const unknownToV1: readonly string[] = ['assign_id', 'outer_id', 'live_seconds', 'vod_seconds']
 export const oldRecordFields = recordFields.filter(([, , column]) => !unknownToV1.includes(column))
 
-/** API 4.8. */
-export const usageFields: readonly Field<Manager>[] = [
+const accountFields: readonly Field<Manager>[] = [
   ['id', 'id', 'manager_id', 'id'],
   ['username', 'username', 'username', 'text'],
-  ['createdOn', 'create_date', 'created_on', 'same'],
   ['belongTo', 'belong_to', 'main_account_id', 'id'],
+  ['limitType', 'limit_type', 'limit_type', 'same'],
+]
+
+/** API 4.8. */
+export const usageFields: readonly Field<Manager>[] = [
+  ...accountFields,
+  ['createdOn', 'create_date', 'created_on', 'same'],
   ['channelCount', 'act_num', 'channel_count', 'same'],
   ['lastLoginAt', 'last_login_time', 'last_login_at', 'second'],
   ['lastPushAt', 'last_push_stream_time', 'last_push_at', 'second'],
   ['notifiesCostLimit', 'cost_limit_notification', 'cost_limit_notification', 'flag'],
-  ['limitType', 'limit_type', 'limit_type', 'same'],
   ['outerId', 'outer_id', 'outer_id', 'text'],
   ['hasRedpack', 'is_open_redpack', 'redpack_enabled', 'same'],
   ['hasLiveNotify', 'is_open_live_notify', 'live_notify_enabled', 'same'],
@@ -88,10 +86,7 @@ export const usageFields: readonly Field<Manager>[] = [
 
 /** API 4.9. */
 export const managerFields: readonly Field<Manager>[] = [
-  ['id', 'id', 'manager_id', 'id'],
-  ['username', 'username', 'username', 'text'],
-  ['belongTo', 'belong_to', 'main_account_id', 'id'],
-  ['limitType', 'limit_type', 'limit_type', 'same'],
+  ...accountFields,
   ['trafficLimit', 'transfer_limit', 'traffic_limit', 'decimal'],
   ['timeLimit', 'time_limit', 'time_limit', 'decimal'],
   ['payType', 'pay_type', 'pay_type', 'same'],

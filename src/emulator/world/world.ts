@@ -30,7 +30,7 @@ export interface Channel {
 }
 
 /** What visitors and their visits have in common. Empty text and null stay as the service sends them. */
-interface Viewer {
+export interface Viewer {
   readonly userId: string
   readonly assignId: string | null
   readonly outerId: string | null
