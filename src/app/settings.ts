@@ -1,26 +1,14 @@
 import type { BiSettings } from '../bi/bi-settings.ts'
 import type { Language } from '../core/language.ts'
 import { DAY, parseWallTime, type WallTime } from '../core/wall-clock.ts'
+import type { BudgetSettings } from '../ledger/call-budget.ts'
+import type { ServiceAccess } from '../service/connect.ts'
 import type { PlannedChannel } from '../sync/partitions.ts'
 
 /** The service and how to speak to it. */
-export interface ServiceSettings {
-  /** As written, without a trailing slash. */
-  readonly baseUrl: string
-  readonly authUrl: string | null
-  readonly appId: string | null
-  readonly appSecret: string | null
-  readonly apiToken: string | null
-  readonly timeZone: string
-  readonly maxCallsPerSecond: number
-  readonly concurrency: number
-  readonly listParams: 'query' | 'body'
-  /** Whether an operator has said so: then nothing else is tried first. */
+export interface ServiceSettings extends ServiceAccess, BudgetSettings {
+  /** Whether an operator has said where list parameters belong: then nothing else is tried first. */
   readonly isListParamsGiven: boolean
-  readonly v1Budget: number
-  readonly v1BudgetScope: 'account' | 'channel'
-  readonly requestTimeoutMs: number
-  readonly proxies: { readonly http: string | null; readonly https: string | null; readonly none: string | null }
 }
 
 /** A Postgres URL, or the embedded PostgreSQL of the data directory. */

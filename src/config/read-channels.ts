@@ -1,11 +1,16 @@
 import { basename } from 'node:path'
 import type { ChannelSetting } from '../app/settings.ts'
-import type { PlacedChannel } from './channel-setting.ts'
 import { isHeader, readTable, readTextFile } from './read-csv.ts'
 import type { SettingSource } from './setting-source.ts'
 import { isDate, show } from './values.ts'
 
 const NAME = 'LIVEHOUSE_CHANNELS'
+
+/** A channel and where it stands, such as `channels.csv line 3: `. */
+interface PlacedChannel {
+  readonly place: string
+  readonly channel: ChannelSetting
+}
 
 /** The configured channels, at least one. */
 export function readChannels(source: SettingSource): readonly ChannelSetting[] {

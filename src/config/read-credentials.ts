@@ -1,4 +1,4 @@
-import type { DatabaseTarget } from '../app/settings.ts'
+import type { DatabaseTarget, ServiceSettings } from '../app/settings.ts'
 import { isLoopback } from '../core/loopback.ts'
 import type { SettingSource } from './setting-source.ts'
 import { readFlag, show } from './values.ts'
@@ -8,16 +8,10 @@ const APP_ID = 'LIVEHOUSE_APP_ID'
 const APP_SECRET = 'LIVEHOUSE_APP_SECRET'
 const API_TOKEN = 'LIVEHOUSE_API_TOKEN'
 
-/** Ways to authenticate: client credentials with their address (API 4.1), a fixed bearer token, or both. */
-export interface Credentials {
-  readonly authUrl: string | null
-  readonly appId: string | null
-  readonly appSecret: string | null
-  readonly apiToken: string | null
-}
-
-/** Reads the credentials; at least one way must be complete. */
-export function readCredentials(source: SettingSource): Credentials {
+/** Client credentials with their address (API 4.1), a fixed bearer token, or both; at least one way must be complete. */
+export function readCredentials(
+  source: SettingSource,
+): Pick<ServiceSettings, 'authUrl' | 'appId' | 'appSecret' | 'apiToken'> {
   const [hasId, hasSecret] = [source.isSet(APP_ID), source.isSet(APP_SECRET)]
   if (hasId !== hasSecret) {
     const [given, missing] = hasId ? [APP_ID, APP_SECRET] : [APP_SECRET, APP_ID]

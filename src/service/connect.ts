@@ -20,7 +20,8 @@ import { prepareToken, token } from './token.ts'
 import { fetchedTokens, fixedToken } from './tokens.ts'
 
 /** How to reach the service; the settings of the contract by the same names. */
-export interface ConnectOptions {
+export interface ServiceAccess {
+  /** As written, without a trailing slash. */
   readonly baseUrl: string
   readonly authUrl: string | null
   readonly appId: string | null
@@ -32,6 +33,9 @@ export interface ConnectOptions {
   readonly listParams: ListPlace
   readonly requestTimeoutMs: number
   readonly proxies: Proxies
+}
+
+export interface ConnectOptions extends ServiceAccess {
   readonly clock: Clock
   readonly log: Log
   /** Hears of each token that is fetched, so that no log line shows it. */
