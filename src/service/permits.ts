@@ -2,7 +2,7 @@ import pLimit from 'p-limit'
 import type { Clock } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
 import type { PaceCell } from '../core/pace-cell.ts'
-import { type Ending, learn, parseCallPace, rateAt, type Second } from './call-rate.ts'
+import { learn, parseCallPace, rateAt, type Second } from './call-rate.ts'
 import { orAborted } from '../core/when-aborted.ts'
 import type { Call } from './send.ts'
 
@@ -53,7 +53,7 @@ interface Gate {
   waiting: number
   /** Calls that passed since the last exchange, and how others ended. */
   passed: number
-  report: Second[]
+  report: Map<number, Second>
 }
 
 /**
@@ -70,7 +70,8 @@ export function createPermits({ maxCallsPerSecond, cell, clock, log }: PermitsOp
   let flight: Promise<void> | undefined
 
   const gateOf = (key: string): Gate => {
-    const gate = gates.get(key) ?? { key, inTurn: createTurns(), rate: 0, slots: [], waiting: 0, passed: 0, report: [] }
+    const blank = { rate: 0, slots: [], waiting: 0, passed: 0, report: new Map<number, Second>() }
+    const gate = gates.get(key) ?? { key, inTurn: createTurns(), ...blank }
     gates.set(key, gate)
     return gate
   }
@@ -81,14 +82,14 @@ export function createPermits({ maxCallsPerSecond, cell, clock, log }: PermitsOp
   const exchange = async (): Promise<void> => {
     const beganMs = monotonicMs()
     const asked = [...gates.values()].map((gate) => ({ gate, ...gate }))
-    for (const { gate } of asked) Object.assign(gate, { passed: 0, report: [] })
+    for (const { gate } of asked) Object.assign(gate, { passed: 0, report: new Map() })
     const { pace, taken } = await cell.exchange((value, nowMs) => {
       const kept = parseCallPace(value, nowMs)
       // One that is further ahead is of a clock that was set back since.
       const pausedMs = Math.min(Math.max(pausedUntilMs, kept.pausedUntilMs), nowMs + LONGEST_PAUSE_MS)
       const fromMs = Math.max(nowMs + leadMs, pausedMs)
       const taken = asked.map(({ gate, key, report, waiting, passed, slots: held }) => {
-        const known = learn(kept.gates[key], report, nowMs)
+        const known = learn(kept.gates[key], [...report.values()], nowMs)
         const rate = gate === ceiling ? ceilingRate : rateAt(known, nowMs)
         const firstMs = Math.max(fromMs, known.nextAtMs)
         // The next exchange begins in `LEASE_MS`, and takes as long as this one; those before will have been used.
@@ -146,11 +147,10 @@ export function createPermits({ maxCallsPerSecond, cell, clock, log }: PermitsOp
     }
   }
 
-  const count = ({ report }: Gate, ending: Ending): void => {
+  const count = ({ report }: Gate, ending: 'answered' | 'refused'): void => {
     const at = Math.floor(cell.now() / 1000)
-    const last = report.at(-1)
-    const second = last?.at === at ? last : { at, answered: 0, refused: 0, paused: 0 }
-    if (second !== last) report.push(second)
+    const second = report.get(at) ?? { at, answered: 0, refused: 0 }
+    report.set(at, second)
     second[ending] += 1
   }
 
@@ -176,7 +176,7 @@ export function createPermits({ maxCallsPerSecond, cell, clock, log }: PermitsOp
       return {
         answered: () => count(gate, 'answered'),
         refused: (retryAfterMs = 0) => {
-          count(gate, retryAfterMs > 0 ? 'paused' : 'refused')
+          count(gate, 'refused')
           if (retryAfterMs <= 0) return
           pausedUntilMs = Math.max(pausedUntilMs, cell.now() + Math.min(retryAfterMs, LONGEST_PAUSE_MS))
           void share()
