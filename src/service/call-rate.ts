@@ -39,10 +39,13 @@ const FORGET_MS = 600_000
 
 /** @returns nothing known for what is older than ten minutes, or of a clock that was ahead */
 export function parseCallPace(value: unknown, nowMs: number): CallPace {
-  // It was written by `createPermits` alone.
-  const kept = value as CallPace | null
-  const isCurrent = kept !== null && kept.atMs > nowMs - FORGET_MS && kept.atMs <= nowMs + SETTLE_MS
-  return isCurrent ? kept : { atMs: nowMs, pausedUntilMs: 0, gates: {} }
+  const isCurrent = isPace(value) && value.atMs > nowMs - FORGET_MS && value.atMs <= nowMs + SETTLE_MS
+  return isCurrent ? value : { atMs: nowMs, pausedUntilMs: 0, gates: {} }
+}
+
+/** What is kept was written by `createPermits` alone, of another version at most. */
+function isPace(value: unknown): value is CallPace {
+  return typeof value === 'object' && value !== null && 'gates' in value && 'atMs' in value
 }
 
 /** Calls a second that may leave now, at least one; infinite while nothing is known to limit them. */

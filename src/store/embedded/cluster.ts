@@ -66,11 +66,9 @@ async function checkCluster(home: Home): Promise<void> {
   )
 }
 
-const initOptions = [
-  ...['-U', 'postgres', '-A', 'scram-sha-256', '-c', 'timezone=UTC', '-c', 'log_timezone=UTC'],
-  // The collation is PostgreSQL's own: the same order on every system, and no index broken by an update of libc.
-  ...['-E', 'UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'],
-]
+const ACCESS = ['-U', 'postgres', '-A', 'scram-sha-256', '-c', 'timezone=UTC', '-c', 'log_timezone=UTC']
+/** The collation is PostgreSQL's own: the same order on every system, and no index broken by an update of libc. */
+const LOCALE = ['-E', 'UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C']
 
 /** What programs make belongs to the server's user; the folder around it does not, so that it can be renamed. */
 async function createCluster(home: Home, signal: AbortSignal): Promise<void> {
@@ -89,7 +87,7 @@ async function createCluster(home: Home, signal: AbortSignal): Promise<void> {
       await chmod(work, 0o711)
       for (const path of [made, superuserPassword]) await lchown(path, home.owner.uid, home.owner.gid)
     }
-    await run(initdb, ['-D', made, '--pwfile', superuserPassword, ...initOptions])
+    await run(initdb, ['-D', made, '--pwfile', superuserPassword, ...ACCESS, ...LOCALE])
     const statements = [
       `create role ${ROLE} login createdb createrole password '${await keepPassword(home, 'password')}';`,
       `grant pg_signal_backend, pg_read_all_stats to ${ROLE};`,
