@@ -88,13 +88,13 @@ PGPASSWORD=… livehouse db copy --to 'postgres://livehouse@db.example.com/liveh
       case 'copy':
         return copyToServer(context, url, copyTarget)
       case 'dump':
-        await bringUpToDate(context, database)
+        await bringUpToDate(context, url)
         await dumpDatabase(url, file, context.signal)
         context.print(`dumped to ${file}, which holds personal data in clear`)
         return 0
       case 'restore':
         await restoreDatabase(url, file, context.signal)
-        await bringUpToDate(context, database)
+        await bringUpToDate(context, url)
         context.print('restored: the next sync goes on from there')
         return 0
       case 'psql':
@@ -160,9 +160,9 @@ function readFileName(action: 'dump' | 'restore', given: string | undefined, ref
 }
 
 /** Schema and views of an embedded database, as each command does. */
-async function bringUpToDate(context: CliContext, embeddedDatabase: string): Promise<void> {
-  const settings = readSettings({ ...context.environment, DATABASE_URL: 'embedded' }, readDatabaseSettings)
-  await (await openWarehouse(context, { settings, source: undefined, embeddedDatabase })).destroy()
+async function bringUpToDate(context: CliContext, url: string): Promise<void> {
+  const settings = readSettings({ ...context.environment, DATABASE_URL: url }, readDatabaseSettings)
+  await (await openWarehouse(context, { settings, source: undefined })).destroy()
 }
 
 /**
