@@ -1,3 +1,4 @@
+import { local } from './fragments/local-time.ts'
 import { channelId, isTest } from './fragments/shared-columns.ts'
 import { bigint, type BiView, date, integer } from '../view.ts'
 
@@ -33,9 +34,11 @@ export const viewerCohortWeek: BiView = {
   from: `from (
     select w.channel_id, w.cohort_week, (w.week - w.cohort_week) / 7 as week_no, count(*) as viewers
     from (
-      select channel_id, date_trunc('week', day)::date as week,
-        min(date_trunc('week', day)::date) over (partition by channel_id, viewer_key) as cohort_week
-      from livehouse_bi.fct_viewer_day where viewer_key is not null group by channel_id, viewer_key, 2
+      select channel_id, week, min(week) over (partition by channel_id, user_id) as cohort_week
+      from (
+        select distinct channel_id, user_id, date_trunc('week', ${local('entered_at')})::date as week
+        from livehouse.watch_records where entered_at is not null and user_id is not null
+      ) d
     ) w group by w.channel_id, w.cohort_week, 3
   ) c`,
 }

@@ -1,4 +1,5 @@
 import { viewerKey } from './fragments/identity.ts'
+import { local } from './fragments/local-time.ts'
 import { channelId, isTest } from './fragments/shared-columns.ts'
 import { bigint, type BiView, date, smallint, text } from '../view.ts'
 
@@ -123,8 +124,13 @@ export const viewerFunnelMonth: BiView = {
   key: ['channel_id', 'month_start', 'step_no'],
   columns: columnsOf({ month_start: date('f.period', 'First day of the month', '当月第一天') }),
   from: funnelFrom(
-    `select channel_id, date_trunc('month', day)::date as period, viewer_key, visit_count as visits, watch_seconds, null::bigint as comments,
-            null::integer as signups, null::integer as gifts from livehouse_bi.fct_viewer_day`,
+    `select w.channel_id, w.period, ${viewerKey('w.channel_id', 'w.user_id')} as viewer_key, w.visits, w.watch_seconds,
+            null::bigint as comments, null::integer as signups, null::integer as gifts
+          from (
+            select channel_id, date_trunc('month', ${local('entered_at')})::date as period, user_id, count(*) as visits,
+              sum(watch_seconds) as watch_seconds
+            from livehouse.watch_records where entered_at is not null group by 1, 2, 3
+          ) w`,
     `date_trunc('month', day)::date`,
     [1, 2, 3, 5, 6],
   ),
