@@ -4,13 +4,14 @@ import { expect, test } from 'vitest'
 import { publishBi } from '../../src/bi/publish/publish-bi.ts'
 import { runQuery } from '../../src/store/run-query.ts'
 import { audienceQuestions } from '../helpers/bi-questions/audience-questions.ts'
+import { broadcastQuestions } from '../helpers/bi-questions/broadcast-questions.ts'
 import { CLEARED, moneyQuestions } from '../helpers/bi-questions/money-questions.ts'
 import { peopleQuestions } from '../helpers/bi-questions/people-questions.ts'
 import { readTruthFacts } from '../helpers/bi-questions/truth-facts.ts'
 import { openAs } from '../helpers/open-as.ts'
 import { startPipeline } from '../helpers/start-pipeline.ts'
 
-const questions = [...audienceQuestions, ...peopleQuestions, ...moneyQuestions]
+const questions = [...audienceQuestions, ...peopleQuestions, ...moneyQuestions, ...broadcastQuestions]
 
 const introduction = `# Questions and queries
 

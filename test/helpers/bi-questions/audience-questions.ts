@@ -1,17 +1,14 @@
 import { descending, distinct, groupBy, hours, type Question, rounded, sum } from './question.ts'
-import { dayOf, textIn, type TruthFacts, type Visit, weekOf } from './truth-facts.ts'
+import { dayOf, stayOf, textIn, type TruthFacts, type Visit, weekOf } from './truth-facts.ts'
 
 const MINUTE_MS = 60_000
 
 /** The most records that are online at once in each minute of a channel, counted second by second. */
 function minutesOf(visits: readonly Visit[]): ReadonlyMap<number, number> {
   const seconds = new Map<number, number>()
-  for (const { enteredMs, leftMs, online } of visits.filter((visit) => visit.online > 0)) {
-    const hasNoSeconds = enteredMs % MINUTE_MS === 0 && leftMs % MINUTE_MS === 0
-    const stay = Math.min(online, (leftMs - enteredMs) / 1000 + (hasNoSeconds ? 60 : 0))
-    for (let second = 0; second < Math.max(stay, 1); second++)
-      seconds.set(enteredMs / 1000 + second, (seconds.get(enteredMs / 1000 + second) ?? 0) + 1)
-  }
+  for (const visit of visits.filter(({ online }) => online > 0))
+    for (let second = visit.enteredMs / 1000, end = second + stayOf(visit); second < end; second++)
+      seconds.set(second, (seconds.get(second) ?? 0) + 1)
   const minutes = Map.groupBy(seconds, ([second]) => Math.floor((second * 1000) / MINUTE_MS))
   return new Map([...minutes].map(([minute, counts]) => [minute, Math.max(...counts.map(([, count]) => count))]))
 }

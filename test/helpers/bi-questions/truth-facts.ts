@@ -140,6 +140,12 @@ function ownedOf(row: TruthRow, id: string, time: string, viewers: readonly View
   return { channel, viewer: null, match: isOnePerson ? 'phone_person' : 'none', day, row }
 }
 
+/** Seconds that a visit counts for: not past the time of leaving, or its minute where the times have no seconds, and one at least. */
+export function stayOf({ enteredMs, leftMs, online }: Visit): number {
+  const hasNoSeconds = enteredMs % 60_000 === 0 && leftMs % 60_000 === 0
+  return Math.max(1, Math.min(online, (leftMs - enteredMs) / 1000 + (hasNoSeconds ? 60 : 0)))
+}
+
 /** `YYYY-MM-DD` in Asia/Shanghai. */
 export function dayOf(ms: number): string {
   return new Date(ms + ZONE_MS).toISOString().slice(0, 10)
