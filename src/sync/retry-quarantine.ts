@@ -11,7 +11,9 @@ import { isDuplicate } from '../ledger/known-duplicates.ts'
 import { isConflict, type KeptItem, readKeptItems, resolveItems } from '../ledger/quarantine.ts'
 import { loadRows, prepareToLoad } from '../store/load.ts'
 import { keepConflicts } from './keep-conflicts.ts'
+import { winnersOf } from './judge-walk.ts'
 import { minuteOf } from './row-window.ts'
+import { rowKey } from './walk.ts'
 
 export interface RetryDeps {
   readonly db: Kysely<Database>
@@ -135,11 +137,12 @@ function windowOf(rows: readonly Row[], { timeColumn }: RowIdentity, timeZone: s
 }
 
 /** Equal keys in one statement would be refused; the rows stand in no order of their own. */
-function freshestOfEach({ key, freshnessColumn }: Stream, rows: readonly Row[]): readonly Row[] {
-  const freshness = (row: Row): string => String((freshnessColumn && row[freshnessColumn]) ?? '')
-  const byKey = Map.groupBy(rows, (row) => JSON.stringify(key.map((name) => row[name])))
-  return [...byKey.values()].flatMap((equal) =>
-    equal.toSorted((a, b) => (freshness(a) < freshness(b) ? 1 : -1)).slice(0, 1),
+function freshestOfEach(stream: Stream, rows: readonly Row[]): readonly Row[] {
+  const keyOf = rowKey(stream)
+  const held = rows.map((row) => ({ row, raw: '' }))
+  return winnersOf(
+    stream,
+    Map.groupBy(held, ({ row }) => keyOf(row)),
   )
 }
 

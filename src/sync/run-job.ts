@@ -91,7 +91,7 @@ interface Job {
 }
 
 async function runPhase(plans: readonly PartitionPlan[], job: Job): Promise<void> {
-  const { deps, options, tally } = job
+  const { deps, tally } = job
   const counts = new Map<StreamName, number>()
   for (const { stream, slices } of plans) counts.set(stream.name, (counts.get(stream.name) ?? 0) + slices.length)
   for (const [stream, slices] of counts) deps.report({ kind: 'stream.planned', stream, slices })
@@ -103,15 +103,9 @@ async function runPhase(plans: readonly PartitionPlan[], job: Job): Promise<void
   if (blocked.length > 0) deps.log.info('partition.waiting', { partitions: blocked.map(leaseOf).slice(0, 9) })
   while (blocked.length > 0 && !isOver()) {
     await deps.clock.sleep(LEASE_POLL_MS, deps.signal).catch(() => {})
-    const free: OpenPartition[] = []
-    const held: OpenPartition[] = []
-    for (const partition of blocked) {
-      const rest = (await takeLease(partition, job)) ? await planRest(partition.plan, job) : undefined
-      if (rest === undefined) held.push(partition)
-      else if (rest.slices.length > 0) free.push(openPartition(rest, true))
-      else await options.leases.release(leaseOf(partition))
-    }
-    blocked = [...held, ...(await runPartitions(free, job))]
+    if (deps.signal.aborted) break
+    const again = blocked.map(({ plan }) => openPartition(plan, true))
+    blocked = await runPartitions(again, job)
   }
   for (const slice of blocked.flatMap(({ plan }) => plan.slices)) {
     if (deps.signal.aborted) tally.addNotBegun(slice)
@@ -214,15 +208,13 @@ async function runPartitions(partitions: readonly OpenPartition[], job: Job): Pr
   return partitions.filter(({ rest }) => rest === 'put off')
 }
 
-/** Of few calls a day, none goes to what another run has landed between the plan and the lease: there it is planned under that. */
-function openPartition(plan: PartitionPlan, isHeld = false): OpenPartition {
-  return {
-    plan,
-    open: 0,
-    rest: 'to read',
-    lease: isHeld ? Promise.resolve(true) : undefined,
-    isPlannedUnderLease: isHeld || plan.stream.isBudgeted !== true,
-  }
+/**
+ * `wasHeld`: by another run, since it was planned; what that has landed is left out. Of few calls a day none goes to what another run
+ * has landed between the plan and the lease, so there the same holds for each.
+ */
+function openPartition(plan: PartitionPlan, wasHeld = false): OpenPartition {
+  const isPlannedUnderLease = !wasHeld && plan.stream.isBudgeted !== true
+  return { plan, open: 0, rest: 'to read', lease: undefined, isPlannedUnderLease }
 }
 
 function nameOf({ plan }: OpenPartition): [StreamName, string] {
