@@ -57,7 +57,6 @@ export async function dryRun(context: CliContext, request: DryRunRequest): Promi
   const plans = db === undefined ? planned : await resumeOpenFirst(db, planned, clock.now(), abandoned)
   let asked = 0
   const estimates = await estimateCalls(streams, plans, {
-    db,
     fetchPage: connection.fetchPage,
     context: { signal: context.signal, onAttempt: () => void asked++ },
     questionsOf,
@@ -79,64 +78,30 @@ export async function dryRun(context: CliContext, request: DryRunRequest): Promi
 
 type Estimate = ReturnType<typeof estimateObject>
 
-function estimateObject(estimates: readonly StreamEstimate[], asked: number, service: ServiceSettings) {
-  const { maxCallsPerSecond: ceiling, v1Budget, v1BudgetScope } = service
-  const paced = sumOf(estimates.flatMap(({ calls, callsOf }) => (callsOf === undefined ? calls : [])))
+function estimateObject(estimates: readonly StreamEstimate[], asked: number, { maxCallsPerSecond }: ServiceSettings) {
+  const calls = estimates.reduce((sum, each) => sum + each.calls, 0)
   // Five and twenty calls a second, and what is allowed.
-  const rates = [...new Set([5, 20, ...(ceiling > 0 ? [ceiling] : [])])]
-  const streams = estimates.map(({ stream, slices, calls, isAtLeast, basis, callsOf }) => {
-    const { ledger, likeAsked, unknown } = basis
-    const each = {
-      slices,
-      calls,
-      is_at_least: isAtLeast,
-      estimated_from: { ledger, asked: basis.asked, like_asked: likeAsked, unknown },
-      ...(callsOf && { calls_a_day: v1Budget, days: daysFor([...callsOf.values()], v1Budget, v1BudgetScope) }),
-    }
-    return [stream, each] as const
+  const rates = [...new Set([5, 20, ...(maxCallsPerSecond > 0 ? [maxCallsPerSecond] : [])])]
+  const streams = estimates.map(({ stream, slices, calls: ofStream, isAtLeast }) => {
+    return [stream, { slices, calls: ofStream, is_at_least: isAtLeast }] as const
   })
   return {
     streams: Object.fromEntries(streams),
-    calls: sumOf(estimates.map(({ calls }) => calls)),
+    calls,
     asked_calls: asked,
-    minutes: Object.fromEntries(rates.map((rate) => [rate, Math.ceil((paced / rate / 60) * 10) / 10])),
+    minutes: Object.fromEntries(rates.map((rate) => [rate, Math.ceil((calls / rate / 60) * 10) / 10])),
   }
-}
-
-/** Days until so many calls of each partition are made; null where none is allowed. */
-function daysFor(calls: readonly number[], budget: number, scope: ServiceSettings['v1BudgetScope']): number | null {
-  const most = scope === 'account' ? sumOf(calls) : Math.max(0, ...calls)
-  return budget === 0 ? null : Math.ceil(most / budget)
-}
-
-function sumOf(numbers: readonly number[]): number {
-  return numbers.reduce((sum, each) => sum + each, 0)
 }
 
 function describe({ streams, calls, asked_calls: asked, minutes }: Estimate): string[] {
   const all = Object.entries(streams)
-  const rows = all.map(([name, { slices, calls: ofStream, estimated_from: from }]) => [
-    name,
-    slices,
-    ofStream,
-    [
-      ...(from.ledger > 0 ? [`${from.ledger} as read before`] : []),
-      ...(from.asked > 0 ? [`${from.asked} asked`] : []),
-      ...(from.like_asked > 0 ? [`${from.like_asked} taken to be like those`] : []),
-      ...(from.unknown > 0 ? [`${from.unknown} not known: at least so many calls`] : []),
-    ].join(', '),
-  ])
-  const floor = all.some(([, { is_at_least: isAtLeast }]) => isAtLeast) ? 'at least ' : ''
+  const floor = (isAtLeast: boolean) => (isAtLeast ? 'at least ' : '')
+  const rows = all.map(([name, each]) => [name, each.slices, `${floor(each.is_at_least)}${each.calls}`])
   const times = Object.entries(minutes).map(([rate, each]) => `${each} at ${rate}`)
-  const days = all.flatMap(([name, { days: needed, calls_a_day: budget }]) => {
-    if (needed === undefined || needed === 0) return []
-    return [`${name}: ${needed === null ? 'never' : `${needed} days or more`} at ${budget} calls a day`]
-  })
   return [
-    ...formatTable(['stream', 'slices', 'calls', 'estimated from'], rows),
+    ...formatTable(['stream', 'slices', 'calls'], rows),
     '',
-    `${floor}${calls} calls; minutes by calls a second: ${times.join(', ')}`,
-    ...days,
+    `${floor(all.some(([, each]) => each.is_at_least))}${calls} calls; minutes by calls a second: ${times.join(', ')}`,
     `Nothing was written.${asked === 0 ? '' : ` The service was asked for totals, ${asked} calls.`}`,
   ]
 }

@@ -1,4 +1,4 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { formatRange, isGreen, type Partition, partitionKey, type Proof, type Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import { formatWallTime, type WallTime } from '../core/wall-clock.ts'
@@ -134,46 +134,4 @@ export async function readLastReading(
     ) as at
     from unnest(${times}::timestamp[]) with ordinality as asked (minute, number) order by number`.execute(db)
   return rows.map(({ at }) => at ?? undefined)
-}
-
-/** A window of a partition, or a walk over its whole list. */
-export interface RowsQuestion {
-  /** As in the ledger, such as `channel=9`. */
-  readonly partition: string
-  readonly window: Window | undefined
-}
-
-/**
- * How many rows earlier readings let expect: of a whole list its last one; of a window the mean density of the readings that have met at
- * least half of it, but of those much longer than it, which say little about one day. `isCounted`: only totals that the source named
- * count, else the rows that came.
- * @returns as many numbers as questions, in their order; undefined where nothing is known
- */
-export async function readKnownRows(
-  db: Kysely<Database>,
-  stream: StreamName,
-  isCounted: boolean,
-  questions: readonly RowsQuestion[],
-): Promise<readonly (number | undefined)[]> {
-  const ranges = questions.map(({ window }) => (window === undefined ? null : formatRange(window)))
-  const rowsRead = isCounted ? sql`last_total` : sql`distinct_rows`
-  const secondsOf = (range: RawBuilder<unknown>) => sql`extract(epoch from upper(${range}) - lower(${range}))::float8`
-  const isShort = isCounted ? sql`${secondsOf(sql`reads`)} <= 4 * ${secondsOf(sql`range`)}` : sql`true`
-  const { rows } = await sql<{ number: string; rows: number }>`
-    with asked as (
-      select * from unnest(${questions.map(({ partition }) => partition)}::text[], ${ranges}::tsrange[])
-        with ordinality as a (partition, range, number)
-    ),
-    known as (
-      select number, slice_id, range, ${rowsRead}::float8 as rows, ${secondsOf(sql`range`)} as asked,
-        ${secondsOf(sql`reads`)} as seconds, ${secondsOf(sql`range * reads`)} as met
-      from asked join livehouse_ops.slices using (partition)
-      where stream = ${stream} and calls > 0 and ${rowsRead} is not null and (status <> 'failed' or proof = 'short')
-        and (range is null and reads is null or range && reads and ${isShort})
-    )
-    select number, case when max(asked) is null then (array_agg(rows order by slice_id desc))[1]
-      else max(asked) * sum(rows * met / seconds) / sum(met) end as rows
-    from known group by number having max(asked) is null or sum(met) * 2 >= max(asked)`.execute(db)
-  const known = new Map(rows.map((row) => [Number(row.number), row.rows]))
-  return questions.map((_, index) => known.get(index + 1))
 }
