@@ -1,25 +1,16 @@
 import { type Answer, type ErrorFamily, type Refusal, refusals, refuse } from './answer.ts'
 import type { EndpointName } from './endpoint.ts'
-import { type FaultEffect, takeEffects } from './faults.ts'
+import { takeEffects } from './faults.ts'
 import type { Incoming } from './http.ts'
 import { listEndpoints } from './list-endpoints.ts'
 import { answerList } from './list-page.ts'
 import { answerChangeMenu, answerCreateMenu, answerTicket, answerToken } from './other-endpoints.ts'
 import type { Params } from './params.ts'
-import type { RecordedCall, Service } from './service.ts'
+import type { Asked, RecordedCall, Service } from './service.ts'
 import type { Switches } from './switches.ts'
-import type { Channel } from './world/world.ts'
 
 /** The authorization endpoints lie below this, so that a client that mixes up the two addresses is noticed. */
 export const AUTH_PREFIX = '/auth'
-
-/** What an endpoint is asked with. */
-interface Asked {
-  readonly params: Params
-  readonly channel: Channel | undefined
-  readonly menuId: string | undefined
-  readonly effects: readonly FaultEffect[]
-}
 
 interface Endpoint {
   readonly name: EndpointName
@@ -45,7 +36,7 @@ const endpoints: readonly Endpoint[] = [
     const { method, version, scope, family } = list
     const isOfAccount = scope === 'account'
     const path = pathOf(`/${version}/${isOfAccount ? 'account' : 'activities/([^/]+)'}/${name}`)
-    const answer: Endpoint['answer'] = (asked, service) => answerList(list, { name, ...asked }, service)
+    const answer: Endpoint['answer'] = (asked, service) => answerList(list, asked, service)
     return { name, method, path, family, isOfAccount, answer }
   }),
 ]
@@ -54,14 +45,14 @@ function pathOf(pattern: string): RegExp {
   return new RegExp(`^${pattern}$`)
 }
 
-/** An answer and what is to be remembered of its call. */
-interface Outcome {
-  readonly answer: Answer
-  readonly call: Omit<RecordedCall, 'status' | 'at'>
-}
-
-/** Answers one request: the gateway's checks, the endpoint, and the faults that happen to the call. */
-export function dispatch(incoming: Incoming, service: Service): Outcome {
+/**
+ * Answers one request: the gateway's checks, the endpoint, and the faults that happen to the call.
+ * @returns the answer and what is to be remembered of its call
+ */
+export function dispatch(
+  incoming: Incoming,
+  service: Service,
+): { readonly answer: Answer; readonly call: Omit<RecordedCall, 'status' | 'at'> } {
   const endpoint = endpoints.find(({ path }) => path.test(incoming.path))
   if (endpoint?.method !== incoming.method) {
     const reason = endpoint === undefined ? refusals.notFound('path') : refusals.wrongMethod
@@ -82,7 +73,7 @@ export function dispatch(incoming: Incoming, service: Service): Outcome {
   const refusal = refusalOf(endpoint, incoming, params, channelId, service)
   const answer = refusal
     ? refuseAtGate(endpoint, refusal, service)
-    : endpoint.answer({ params: params ?? {}, channel, menuId, effects }, service)
+    : endpoint.answer({ name: endpoint.name, params: params ?? {}, channel, menuId, effects }, service)
   return { answer: effects.reduce((before, { answer: change }) => change?.(before) ?? before, answer), call }
 }
 

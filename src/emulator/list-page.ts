@@ -1,17 +1,8 @@
 import { type Answer, answerWith, refusals, refuse } from './answer.ts'
-import type { Envelope, EndpointName, ListEndpoint, ListQuery, Served, Source } from './endpoint.ts'
-import type { FaultEffect } from './faults.ts'
-import { createParamReader, type ParamReader, type Params } from './params.ts'
+import type { Envelope, ListEndpoint, ListQuery, Served, Source } from './endpoint.ts'
+import { createParamReader, type ParamReader } from './params.ts'
+import type { Asked } from './service.ts'
 import type { Switches } from './switches.ts'
-import type { Channel } from './world/world.ts'
-
-/** What a list endpoint is asked with. */
-interface Asked {
-  readonly name: EndpointName
-  readonly params: Params
-  readonly channel: Channel | undefined
-  readonly effects: readonly FaultEffect[]
-}
 
 /** Reads the parameters of a list endpoint and serves the page, as faults would have it. */
 export function answerList(list: ListEndpoint, { name, params, channel, effects }: Asked, source: Source): Answer {

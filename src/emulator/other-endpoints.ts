@@ -1,15 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { type Answer, jsonAnswer, refusals, refuse } from './answer.ts'
-import { createParamReader, type ParamReader, type Params } from './params.ts'
-import type { Service } from './service.ts'
-import type { Channel, Menu, World } from './world/world.ts'
-
-/** What an endpoint is asked with. */
-interface Asked {
-  readonly params: Params
-  readonly channel: Channel | undefined
-  readonly menuId: string | undefined
-}
+import { createParamReader, type ParamReader } from './params.ts'
+import type { Asked, Service } from './service.ts'
+import type { Menu, World } from './world/world.ts'
 
 const SCOPES = ['sub_manager', 'guest', 'emcee', 'outer_visitor', 'act_assistant']
 const TITLES = ['emcee', 'guest', 'assistant']

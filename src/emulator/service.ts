@@ -2,9 +2,19 @@ import type { Clock } from '../core/clock.ts'
 import type { Conditions } from './conditions.ts'
 import type { ClientSettings, Credentials } from './credentials.ts'
 import type { EndpointName, Source } from './endpoint.ts'
-import type { Fault } from './faults.ts'
+import type { Fault, FaultEffect } from './faults.ts'
 import type { Params } from './params.ts'
 import type { Switches } from './switches.ts'
+import type { Channel } from './world/world.ts'
+
+/** What an endpoint is asked with. */
+export interface Asked {
+  readonly name: EndpointName
+  readonly params: Params
+  readonly channel: Channel | undefined
+  readonly menuId: string | undefined
+  readonly effects: readonly FaultEffect[]
+}
 
 /** One call as it was answered. */
 export interface RecordedCall {
