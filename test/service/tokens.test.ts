@@ -80,6 +80,14 @@ describe('a fetched token', () => {
   })
 })
 
+test.each([0, -5, '0'])('a token of %j seconds is good for the call that asked', async (expire_time) => {
+  await using given = await setUp({
+    token: (n) => ({ json: { errcode: 1000, access_token: `token-${n}`, expire_time } }),
+  })
+  await given.ask()
+  expect(given.bearers()).toEqual(['Bearer token-1'])
+})
+
 describe('401', () => {
   test('renews the token once', async () => {
     await using given = await setUp({ accepts: (bearer) => bearer !== 'token-1' })
