@@ -131,7 +131,7 @@ export const viewerFunnelMonth: BiView = {
               sum(watch_seconds) as watch_seconds
             from livehouse.watch_records where entered_at is not null group by 1, 2, 3
           ) w`,
-    `date_trunc('month', day)::date`,
+    `date_trunc('month', day::timestamp)::date`,
     [1, 2, 3, 5, 6],
   ),
 }
