@@ -36,8 +36,12 @@ export interface RunDetails {
   readonly held: readonly HeldLease[]
 }
 
-/** `most`: slices and alerts of each. */
-export async function readRunDetails(db: Kysely<Database>, runId: string, most: number): Promise<RunDetails> {
+/** `most`: slices and alerts of each. `skip`: slices before these. */
+export async function readRunDetails(
+  db: Kysely<Database>,
+  runId: string,
+  { most, skip }: { readonly most: number; readonly skip: number },
+): Promise<RunDetails> {
   const run = await db
     .selectFrom('livehouse_ops.runs')
     .select(sql<Readonly<Record<string, unknown>>>`settings`.as('asked'))
@@ -51,6 +55,7 @@ export async function readRunDetails(db: Kysely<Database>, runId: string, most: 
     .orderBy((slice) => slice('status', '=', 'failed'), 'desc')
     .orderBy('slice_id', 'desc')
     .limit(most)
+    .offset(skip)
     .execute()
   const alerts = await db
     .selectFrom('livehouse_ops.alerts')

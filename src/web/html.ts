@@ -57,8 +57,12 @@ const LONGEST = 120
 
 /** Text of strangers (names, labels, errors), set apart so that right-to-left letters turn nothing beside it round. */
 export function foreign(text: string, longest: number = LONGEST): Html {
-  return html`<bdi>${plainForeign(text, longest)}</bdi>`
+  const pieces = plainForeign(text, longest).match(UNBROKEN) ?? []
+  return html`<bdi>${pieces.map((piece, index) => html`${index > 0 && html`<wbr>`}${piece}`)}</bdi>`
 }
+
+/** Ids are never broken: a line ends behind the strokes of a path, or within what has no end. */
+const UNBROKEN = /[^/=]{1,30}[/=]?|[/=]/gsu
 
 /** The same where no markup is possible: cut to a readable length. */
 export function plainForeign(text: string, longest: number = LONGEST): string {
@@ -81,10 +85,11 @@ export function maskValues(message: string): string {
  * they are written as the interface writes its own. The text may be cut before its end.
  */
 export function maskJson(json: string): string {
-  return json.replaceAll(/"(?:[^"\\]|\\.)*("|$)(\s*:)?|[^"]+/gs, (part, _, colon?: string) => {
+  const masked = json.replaceAll(/"(?:[^"\\]|\\.)*("|$)(\s*:)?|[^"]+/gs, (part, _, colon?: string) => {
     const isName = colon !== undefined && /^"[A-Za-z_]{1,40}"/.test(part)
     return isName || /^(?:true|false|null|[\s,:[\]{}])+$/.test(part) ? part : maskShape(part)
   })
+  return masked.replaceAll(',"', ', "')
 }
 
 function maskShape(text: string): string {

@@ -53,7 +53,7 @@ export interface PageContent {
 }
 
 const MOST_ERRORS = 50
-const MOST_SLICES = 100
+const SLICES_PER_PAGE = 30
 const RUNS_PER_PAGE = 30
 const ITEMS_PER_PAGE = 20
 /** Characters of an item in quarantine. */
@@ -117,7 +117,8 @@ function readerOf(view: View, { path, parameters }: PageRequest): ReadPart | und
     const channel = view.facts.channels.find(({ channelId }) => channelId === id)
     return channel && ((db) => channelOf(db, view, channel))
   }
-  if (kind === 'runs' && encoded !== undefined) return /^\d{1,18}$/.test(id) ? (db) => runOf(db, view, id) : undefined
+  if (kind === 'runs' && encoded !== undefined)
+    return /^\d{1,18}$/.test(id) ? (db) => runOf(db, view, id, pageNumber(parameters)) : undefined
   if (encoded !== undefined) return undefined
   if (kind === 'runs') return (db) => runsOf(db, view, parameters)
   return kind === 'quarantine' ? (db) => quarantineOf(db, view, parameters) : undefined
@@ -159,13 +160,15 @@ async function channelOf(db: Kysely<Database>, view: View, channel: ListedChanne
   return pageOf(200, label ?? name ?? channelId, channelPage(view, channel, readings), view.facts)
 }
 
-async function runOf(db: Kysely<Database>, view: View, runId: string): Promise<PageContent | undefined> {
+async function runOf(db: Kysely<Database>, view: View, runId: string, page: number): Promise<PageContent | undefined> {
   const [run] = await readRunReports(db, { kind: 'one', runId })
   if (run === undefined) return undefined
-  const details = await readRunDetails(db, runId, MOST_SLICES)
+  const question = { most: SLICES_PER_PAGE + 1, skip: (page - 1) * SLICES_PER_PAGE }
+  const { slices, ...details } = await readRunDetails(db, runId, question)
+  const shown = { slices: slices.slice(0, SLICES_PER_PAGE), page, hasMore: slices.length > SLICES_PER_PAGE }
   const errors = await readRunErrors(db, runId, MOST_ERRORS)
   const { title } = view.messages.run
-  const content = runPage(view, run, { ...details, errors })
+  const content = runPage(view, run, { ...details, ...shown, errors })
   return { ...pageOf(200, fill(title, { runId }), content, view.facts), isBusy: run.status === 'running' }
 }
 

@@ -196,9 +196,9 @@ function neverRead({ jobs, units }: Facts): readonly StreamName[] {
 export interface Standing {
   /** Until when all but `behind` is there; where nothing else is, until when these are; undefined where there is no such time. */
   readonly until: WallTime | undefined
-  /** Channels; the account counts as one. */
+  /** Channels; 1 where all of it is the account's. */
   readonly all: number
-  /** Channels with a fault. */
+  /** Channels with a fault; null for the account. */
   readonly behind: readonly (string | null)[]
 }
 
@@ -215,5 +215,6 @@ export function standingOf(units: readonly LedgerUnit[], expectations: Expectati
   const windowed = meant.filter(({ isWindowed }) => isWindowed)
   const reaches = (windowed.length > 0 ? windowed : meant).map(({ reach }) => reach ?? undefined)
   const isKnown = reaches.length > 0 && !reaches.includes(undefined)
-  return { until: isKnown ? Math.min(...reaches.map((reach) => reach ?? 0)) : undefined, all: channels.size, behind }
+  const all = Math.max(1, channels.size - (channels.has(null) ? 1 : 0))
+  return { until: isKnown ? Math.min(...reaches.map((reach) => reach ?? 0)) : undefined, all, behind }
 }

@@ -123,7 +123,7 @@ test('behind the token the page runs a job, reopens a range and retries the quar
     ['quarantine retry', by],
   ])
   expect(rows[2]?.outcome.forgotten?.map(({ stream }) => stream)).toEqual(['gifts', 'gifts'])
-  expect(await text(`/channels/${first}`)).toMatch(/2020-01-02 – 2020-01-03/)
+  expect(await text(`/channels/${first}`)).toMatch(/2020-01-02<.span> – <span class="bound">2020-01-03/)
   expect(await text('/runs?command=run+lists')).not.toContain('ledger forget</bdi>')
   child.process.kill('SIGTERM')
   expect(await child.ended).toMatchObject({ code: 143 })

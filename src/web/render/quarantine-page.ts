@@ -40,7 +40,7 @@ export function quarantinePage(
       },
       { head: columns.stream, cell: (item) => streamName(view, item.stream) },
       { head: columns.partition, cell: ({ partition }) => foreign(partition, 60) },
-      { head: columns.row, cell: ({ raw }) => html`<code class="masked">${foreign(maskJson(raw), 1500)}</code>` },
+      { head: columns.row, cell: ({ raw }) => html`<code class="masked"><bdi>${maskJson(raw)}</bdi></code>` },
       { head: columns.lastSeen, cell: ({ lastSeenAt }) => moment(view, lastSeenAt) },
     ],
     rows: found.items,

@@ -12,11 +12,25 @@ import { fill } from '../messages.ts'
 import { figureList } from './overview-page.ts'
 import { took } from './runs-page.ts'
 import { progressSection } from './verdict-section.ts'
-import { dataTable, moment, proofMark, proofMarks, section, stateMark, streamName, type View } from './view.ts'
+import {
+  dataTable,
+  link,
+  moment,
+  pagination,
+  proofMark,
+  proofMarks,
+  section,
+  stateMark,
+  streamName,
+  type View,
+} from './view.ts'
 
 /** What the page of a run shows beside its report. */
 export interface ShownDetails extends RunDetails {
   readonly errors: readonly RunError[]
+  /** Of its slices, from 1. */
+  readonly page: number
+  readonly hasMore: boolean
 }
 
 /** One run: what was asked for, what it did to each stream, its errors, alerts and slices; while it goes on, how far it is. */
@@ -36,7 +50,7 @@ ${isRunning && workers(view, details.held)}
 ${streams(view, run)}
 ${run.errorCount > 0 && errorSection(view, run, details.errors)}
 ${alerts(view, details.alerts)}
-${slices(view, details.slices)}
+${slices(view, run, details)}
 ${asked(view, details.asked)}`
 }
 
@@ -115,7 +129,7 @@ function alerts(view: View, raised: readonly RaisedAlert[]): Html | false {
   return raised.length > 0 && section(messages, 'alerts', table)
 }
 
-function slices(view: View, found: readonly RunSlice[]): Html | false {
+function slices(view: View, { runId }: RunReport, { slices: found, page, hasMore }: ShownDetails): Html | false {
   const { messages } = view
   const { columns, formats } = messages
   const table = dataTable<RunSlice>({
@@ -132,13 +146,15 @@ function slices(view: View, found: readonly RunSlice[]): Html | false {
     rows: found,
     empty: messages.empty.slices,
   })
-  return found.length > 0 && section(messages, 'slices', table)
+  const pages = pagination(view, link(`/runs/${runId}`), {}, page, hasMore)
+  return found.length > 0 && section(messages, 'slices', html`${table}${pages}`)
 }
 
 /** A range of the service's wall clock, or that it is none. */
-export function rangeText({ messages }: View, window: Window | undefined): string {
+export function rangeText({ messages }: View, window: Window | undefined): Html | string {
   if (window === undefined) return messages.open.wholeList
-  return `${formatWallMinute(window.from)} – ${formatWallMinute(window.to)}`
+  const bound = (time: number) => html`<span class="bound">${formatWallMinute(time)}</span>`
+  return html`${bound(window.from)} – ${bound(window.to)}`
 }
 
 function workers(view: View, held: readonly HeldLease[]): Html {
@@ -160,7 +176,7 @@ function workers(view: View, held: readonly HeldLease[]): Html {
 /** The settings of the run, and who asked for it where that is known. */
 function asked({ messages }: View, settings: Readonly<Record<string, unknown>>): Html | false {
   const entries = Object.entries(settings).map(([name, value]) => {
-    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    const text = typeof value === 'object' ? JSON.stringify(value, undefined, 1) : String(value)
     return html`<div><dt><code>${name}</code></dt><dd>${foreign(text, 200)}</dd></div>`
   })
   return entries.length > 0 && section(messages, 'asked', html`<dl class="pairs">${entries}</dl>`)

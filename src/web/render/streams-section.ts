@@ -85,8 +85,9 @@ function howMany({ messages, expectations }: View, units: readonly LedgerUnit[])
   const { until, all, behind } = standingOf(units, expectations)
   const { number, wallTime } = messages.formats
   const time = until === undefined ? messages.notKnown : wallTime(until)
-  if (behind.length === all) return fill(messages.standing.none, { all: number(all) })
-  return fill(messages.standing.some, { whole: number(all - behind.length), all: number(all), time })
+  const whole = all - behind.filter((channelId) => channelId !== null).length
+  if (whole === 0) return fill(messages.standing.none, { all: number(all) })
+  return fill(messages.standing.some, { whole: number(whole), all: number(all), time })
 }
 
 /** The last days of each stream as bars. `open`: of all of them. */

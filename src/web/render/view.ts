@@ -49,16 +49,16 @@ export function wallAgo({ messages, facts }: View, at: WallTime): string {
 
 const MOST_CHANNELS = 3
 
-/** Links to some channels, and to the list where there are more. Null, which is the account, has no page. */
+/** Links to some channels, and to the list where there are more. Null is the account, which has no page. */
 export function channelLinks({ messages, facts }: View, ids: readonly (string | null)[]): Html {
-  const channels = ids.flatMap((id) => id ?? [])
-  const links = channels.slice(0, MOST_CHANNELS).map((id) => {
+  const links = ids.slice(0, MOST_CHANNELS).map((id) => {
+    if (id === null) return messages.standing.account
     const known = facts.channels.find(({ channelId }) => channelId === id)
     return html`<a href="${link(`/channels/${encodeURIComponent(id)}`)}">${foreign(known?.label ?? known?.name ?? id, 40)}</a>`
   })
-  const count = messages.formats.number(channels.length - links.length)
+  const count = messages.formats.number(ids.length - links.length)
   const more = html`<a href="/channels?show=open">${fill(messages.verdict.more, { count })}</a>`
-  const all = channels.length > links.length ? [...links, more] : links
+  const all = ids.length > links.length ? [...links, more] : links
   return html`${all.map((each, index) => html`${index > 0 && messages.separator}${each}`)}`
 }
 

@@ -70,6 +70,7 @@ export const sentences = {
     until: ['until {time}', '截至 {time}'],
     some: ['{whole} of {all} channels until {time}', '{all} 个频道中的 {whole} 个截至 {time}'],
     none: ['none of {all} channels', '{all} 个频道均未完整'],
+    account: ['the account', '账号'],
     missing: ['Not: ', '未完整：'],
     wholeList: ['A whole list each time, last read {ago}', '每次读取完整列表，最近读取于 {ago}'],
     wholeListNever: ['A whole list each time, not read to its end yet', '每次读取完整列表，尚未读完'],

@@ -69,6 +69,8 @@ describe('whatever strangers call themselves', () => {
     slices: [{ ...slice, startedAt: at, finishedAt: at }],
     alerts: [{ cause: { kind: 'channelGone', channel: EVIL } as const, raisedAt: at, clearedAt: null }],
     held: [{ name: EVIL, holder: EVIL, since: at }],
+    page: 1,
+    hasMore: true,
   }
   const item = { stream: EVIL, partition: EVIL, reason: EVIL, path: EVIL, raw: EVIL, lastSeenAt: at }
   const runs = { runs: facts.runs, hasMore: true, commands: [EVIL] }
