@@ -57,12 +57,12 @@ const LONGEST = 120
 
 /** Text of strangers (names, labels, errors), set apart so that right-to-left letters turn nothing beside it round. */
 export function foreign(text: string, longest: number = LONGEST): Html {
-  const pieces = plainForeign(text, longest).match(UNBROKEN) ?? []
+  const pieces = plainForeign(text, longest).replaceAll(PLACE_TO_BREAK, '$&\u0000').split('\u0000')
   return html`<bdi>${pieces.map((piece, index) => html`${index > 0 && html`<wbr>`}${piece}`)}</bdi>`
 }
 
-/** Ids are never broken: a line ends behind the strokes of a path, or within what has no end. */
-const UNBROKEN = /[^/=]{1,30}[/=]?|[/=]/gsu
+/** Ids are never broken: a line may end behind the strokes of a path, and within what has no end. */
+const PLACE_TO_BREAK = /[/=](?=.)|[^\s/=]{30}(?=.)/gu
 
 /** The same where no markup is possible: cut to a readable length. */
 export function plainForeign(text: string, longest: number = LONGEST): string {
