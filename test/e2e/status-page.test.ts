@@ -7,7 +7,6 @@ import { finishRun, openRun, saveProgress, startRun } from '../../src/ledger/run
 import type { OperatorActions } from '../../src/app/operator-actions.ts'
 import { claimSource } from '../../src/ledger/source.ts'
 import { chromiumPath, launchChromium } from '../helpers/chromium.ts'
-import { createTestDatabase } from '../helpers/postgres.ts'
 import { startPipeline, type TestPipeline, TIME_ZONE } from '../helpers/start-pipeline.ts'
 import { startTestStatusServer, type TestStatusServer } from '../helpers/status-server.ts'
 
@@ -222,27 +221,5 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     await page.getByText('night 42').waitFor()
     expect(await page.evaluate('window.isTheSame')).toBe(true)
     expect(complaints).toEqual([])
-  })
-
-  test('the form lets in who has the token', async () => {
-    await using guarded = await startTestStatusServer(pipeline.database, { token: 'open-sesame' })
-    await using opened = await open('/channels?q=x', {}, guarded)
-    const { page } = opened
-    await page.getByLabel('Token').fill('wrong')
-    await page.keyboard.press('Enter')
-    await page.getByText('That is not the token.').waitFor()
-    await page.getByLabel('Token').fill('open-sesame')
-    await page.keyboard.press('Enter')
-    await page.waitForURL(/channels\?q=x/)
-    expect(await page.locator('h1').innerText()).toBe('Channels')
-  })
-
-  test('a page without data looks as it should', async () => {
-    await using empty = await createTestDatabase()
-    await using server = await startTestStatusServer(empty)
-    await using nothing = await open('/', phone, server)
-    expect(await nothing.page.locator('h1').innerText()).toBe('Nothing has run yet')
-    expect(await overflow(nothing.page)).toBe(0)
-    expect(nothing.complaints).toEqual([])
   })
 })

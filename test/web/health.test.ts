@@ -9,16 +9,6 @@ import { createTestDatabase, onServer } from '../helpers/postgres.ts'
 import { startStallingProxy } from '../helpers/stalling-proxy.ts'
 import { movableClock, startTestStatusServer } from '../helpers/status-server.ts'
 
-test('the process is alive and ready, and tells nobody of its runs', async () => {
-  await using database = await createTestDatabase()
-  const at = new Date('2026-11-20T06:00:00Z')
-  await startRun(database.db, { command: 'sync', settings: {}, startedAt: at })
-  await using open = await startTestStatusServer(database)
-  expect(await (await open.get('/healthz')).json()).toEqual({ status: 'alive' })
-  const ready = { status: 'ready', database: 'ok', pending_migrations: [] }
-  expect(await (await open.get('/readyz')).json()).toEqual(ready)
-})
-
 test('pending migrations make it not ready', async () => {
   await using bare = await createTestDatabase({ isMigrated: false })
   await using status = await startTestStatusServer(bare)

@@ -176,7 +176,7 @@ function workers(view: View, held: readonly HeldLease[]): Html {
 /** The settings of the run, and who asked for it where that is known. */
 function asked({ messages }: View, settings: Readonly<Record<string, unknown>>): Html | false {
   const entries = Object.entries(settings).map(([name, value]) => {
-    const text = typeof value === 'object' ? JSON.stringify(value, undefined, 1) : String(value)
+    const text = typeof value === 'string' ? value : JSON.stringify(value, undefined, 1)
     return html`<div><dt><code>${name}</code></dt><dd>${foreign(text, 200)}</dd></div>`
   })
   return entries.length > 0 && section(messages, 'asked', html`<dl class="pairs">${entries}</dl>`)
