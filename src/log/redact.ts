@@ -46,18 +46,12 @@ export function createRedactor(secrets: readonly string[]): Redactor {
     return object(given, [...path, given])
   }
 
+  /** What no log call has, such as a Map or bytes, shows as an empty object or as numbers. */
   const object = (given: object, path: readonly object[]): unknown => {
     if (given instanceof Date) return Number.isNaN(given.getTime()) ? 'Invalid Date' : given.toISOString()
     if (given instanceof URL) return text(given.href)
-    if (ArrayBuffer.isView(given)) return `[${given.byteLength} bytes]`
-    if (given instanceof Map)
-      return entries(
-        [...given].map(([key, each]) => [String(key), each]),
-        path,
-      )
-    if (given instanceof Set || Array.isArray(given)) return [...given].map((each: unknown) => value(each, path))
-    if (Symbol.iterator in given) return entries(headerLike(given), path)
-    return entries(given instanceof Error ? [...errorEntries(given), ...ownEntries(given)] : ownEntries(given), path)
+    if (Array.isArray(given)) return given.map((each: unknown) => value(each, path))
+    return entries([...(given instanceof Error ? errorEntries(given) : []), ...Object.entries(given)], path)
   }
 
   const entries = (pairs: readonly (readonly [string, unknown])[], path: readonly object[]): Record<string, unknown> =>
@@ -68,27 +62,10 @@ export function createRedactor(secrets: readonly string[]): Redactor {
       }),
     )
 
-  return { add, text, fields: (fields) => entries(ownEntries(fields), [fields]) }
+  return { add, text, fields: (fields) => entries(Object.entries(fields), [fields]) }
 }
 
 function errorEntries(error: Error): [string, unknown][] {
   const { name, message, stack, cause } = error
   return Object.entries({ name, message, stack, ...(cause === undefined ? {} : { cause }) })
-}
-
-/** Headers, search parameters and other iterables of pairs. */
-function headerLike(given: object): [string, unknown][] {
-  const items: unknown[] = Array.from(Object(given))
-  return items.map((item, index) => (Array.isArray(item) ? [String(item[0]), item[1]] : [String(index), item]))
-}
-
-/** Own enumerable properties; one whose getter throws is left out. */
-function ownEntries(given: object): [string, unknown][] {
-  return Object.keys(given).flatMap((key): [string, unknown][] => {
-    try {
-      return [[key, Reflect.get(given, key)]]
-    } catch {
-      return []
-    }
-  })
 }

@@ -40,9 +40,12 @@ describe('livehouse emulate', () => {
     await expect(rawCall({ url: baseUrl })).rejects.toThrow('ECONNREFUSED')
   })
 
-  test('a taken port is wrong use that names the port', async () => {
+  test('where its port is taken another is found, unless it was asked for', async () => {
     await whileEmulating(['--channels', '1', '--viewers', '1'], async (lines) => {
       const { port } = new URL(valueIn(lines, 'LIVEHOUSE_BASE_URL'))
+      await whileEmulating(['--channels', '1', '--viewers', '1'], async (others) => {
+        expect(new URL(valueIn(others, 'LIVEHOUSE_BASE_URL')).port).not.toBe(port)
+      })
       const { context } = createTestContext()
       const second = emulate.run(context, ['--channels', '1', '--viewers', '1', '--port', port])
       await expect(second).rejects.toMatchObject({ code: 'usage.invalid', message: expect.stringContaining(port) })

@@ -50,27 +50,13 @@ function rowOf(audit: PartitionAudit): TableCell[] {
   return [stream, partition, whole, sourceRows ?? '–', rows ?? '–', quarantinedRows, wordOf(audit)]
 }
 
+/** How many partitions of each stream have which verdict. */
 function describeStreams(partitions: readonly PartitionAudit[]): string[] {
-  const groups = [...Map.groupBy(partitions, ({ stream }) => stream)]
-  const rows = groups.map(([stream, group]) => {
-    const verdicts = [...Map.groupBy(group, wordOf)]
-    // Where nothing was compared there is no number: 0 would read as no rows.
-    const sum = (of: (each: PartitionAudit) => number | undefined) =>
-      group.reduce<number | undefined>((total, each) => addKnown(total, of(each)), undefined) ?? '–'
-    return [
-      stream,
-      group.length,
-      sum(({ sourceRows }) => sourceRows),
-      sum(({ warehouseRows, quarantinedRows }) => warehouseRows && warehouseRows - quarantinedRows),
-      sum(({ quarantinedRows }) => quarantinedRows),
-      verdicts.map(([word, each]) => `${each.length} ${word}`).join(', '),
-    ]
+  const rows = [...Map.groupBy(partitions, ({ stream }) => stream)].map(([stream, group]) => {
+    const verdicts = [...Map.groupBy(group, wordOf)].map(([word, each]) => `${each.length} ${word}`)
+    return [stream, group.length, verdicts.join(', ')]
   })
-  return formatTable(['stream', 'partitions', 'at the source', 'in the warehouse', 'quarantined', 'verdicts'], rows)
-}
-
-function addKnown(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined || b === undefined ? (a ?? b) : a + b
+  return formatTable(['stream', 'partitions', 'verdicts'], rows)
 }
 
 function describePartition({ stream, partition, differences, notes, reopened, verdict }: PartitionAudit): string[] {
