@@ -5,7 +5,7 @@ import type { Cause } from '../../core/cause.ts'
 import type { Job } from '../../core/define-job.ts'
 import type { Stream } from '../../core/stream.ts'
 import { DAY, MINUTE, type WallTime, wallTimeAt } from '../../core/wall-clock.ts'
-import { readChannelList } from '../../ledger/channel-states.ts'
+import { readChannelList, readChannelsBefore } from '../../ledger/channel-states.ts'
 import { countRunsWaiting } from '../../ledger/job-runs.ts'
 import { readServedSince } from '../../ledger/jobs.ts'
 import { type LedgerUnit, readLedgerUnits } from '../../ledger/latest-readings.ts'
@@ -63,7 +63,12 @@ async function readLateStreams(
     const isOld = (at: Date | null | undefined) => !at || wallTimeAt(at.getTime(), timeZone) < begin
     // A job that has not been served for a whole day yet has had no chance.
     if (since === undefined || wallTimeAt(since.getTime(), timeZone) > begin) continue
-    const ids = channels.filter((channel) => isRead(job, channel, begin)).map(({ channelId }) => channelId)
+    const before = await readChannelsBefore(db, begin, timeZone)
+    // One that has come back, or is new, may be read over several runs: it is waited for from the next day on.
+    const isBack = (id: string) =>
+      !before.has(id) && units.some(({ channelId, lastLandedAt }) => channelId === id && !isOld(lastLandedAt))
+    const open = channels.filter((channel) => isRead(job, channel, begin)).map(({ channelId }) => channelId)
+    const ids = open.filter((channelId) => !isBack(channelId))
     for (const stream of jobStreams(job).filter(({ name }) => !late.has(name))) {
       const ofStream = units.filter((unit) => unit.stream === stream.name)
       const unproven = countUnproven({ job, stream, ids, units: ofStream, isOld })

@@ -81,6 +81,7 @@ test('a stream is late when nothing of it landed on the day by the hour', async 
 
 test('one channel of many is not enough, unless the job reads a part at a time', async () => {
   const ids = ['1', '2', '3']
+  for (const id of ['1', '3']) await land('gifts', '2026-11-19T02:16:00+08', 'landed', `channel=${id}/type=cash`)
   await land('gifts', '2026-11-20T02:16:00+08', 'landed', 'channel=1/type=cash')
   const provenAt = '2026-11-19T18:16:00.000Z'
   expect(await causes([nightly], ids)).toEqual([{ ...stale, provenAt, unproven: { channels: 2, of: 3 } }])
@@ -103,6 +104,16 @@ test('a channel that no run has met yet, one that is gone and one that is over a
   const over = { ...channelOf('2'), until: '2026-11-19' }
   const options = { jobs: [nightly], timeZone: 'Asia/Shanghai', readChannels: () => [channelOf('1'), over] }
   expect(await readJobCauses(database.db, NOW_MS, options)).toEqual([])
+})
+
+test('a channel that came back on the day is waited for from the next day on, one that has failed for days at once', async () => {
+  await land('gifts', '2026-11-19T02:16:00+08', 'landed', 'channel=1/type=cash')
+  await land('gifts', '2026-11-20T02:16:00+08', 'landed', 'channel=1/type=cash')
+  await land('gifts', '2026-11-10T02:16:00+08', 'landed', 'channel=2/type=cash')
+  await land('visitors', '2026-11-20T02:16:00+08', 'landed', 'channel=2')
+  expect(await causes([nightly], ['1', '2'])).toEqual([])
+  await land('visitors', '2026-11-19T02:16:00+08', 'landed', 'channel=2')
+  expect(await causes([nightly], ['1', '2'])).toMatchObject([{ unproven: { channels: 1, of: 2 } }])
 })
 
 test('before the hour, the day before counts', async () => {
