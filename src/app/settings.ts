@@ -3,7 +3,7 @@ import type { Language } from '../core/language.ts'
 import { DAY, parseWallTime, type WallTime } from '../core/wall-clock.ts'
 import type { BudgetSettings } from '../ledger/call-budget.ts'
 import type { ServiceAccess } from '../service/connect.ts'
-import type { PlannedChannel } from '../sync/partitions.ts'
+import type { PlannedChannel } from '../sync/plan-slices.ts'
 
 /** The service and how to speak to it. */
 export interface ServiceSettings extends ServiceAccess, BudgetSettings {

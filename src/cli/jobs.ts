@@ -7,7 +7,7 @@ import { readDatabaseSettings, readJobsDir, readServiceTimeZone, readSettings } 
 import { readChannelsIfAny } from '../config/read-channels.ts'
 import { didYouMean } from '../core/did-you-mean.ts'
 import { listJobs, loadJobs, tryJobs } from '../scheduler/load-jobs.ts'
-import { type JobRun, readLastJobRuns } from '../ledger/job-runs.ts'
+import { type JobRun, readHeldJobs, readLastJobRuns } from '../ledger/jobs.ts'
 import type { CliContext } from './command.ts'
 import { readExtractionSettings } from './extraction-settings.ts'
 import { WRONG_USE } from './failure.ts'
@@ -16,7 +16,6 @@ import { defineCommand } from './usage.ts'
 import { wrongUse } from './wrong-use.ts'
 import type { Kysely } from 'kysely'
 import type { Database } from '../store/database.ts'
-import { readHeldJobs } from '../ledger/jobs.ts'
 import { openTimetable } from '../scheduler/timetable.ts'
 
 /** `livehouse jobs`: the jobs, when they are due and how they ended. */

@@ -1,4 +1,5 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { RunStatus } from '../core/outcome.ts'
 import type { Database } from '../store/database.ts'
 import { Leases, type LeaseTimes, readLeases } from './leases.ts'
 
@@ -77,4 +78,137 @@ export async function readServedJobs(db: Kysely<Database>): Promise<readonly str
   const { rows } = await sql<{ job: string }>`
     select job from livehouse_ops.jobs where seen_at > now() - interval '2 minutes'`.execute(db)
   return rows.map(({ job }) => job)
+}
+
+/** A run of a job, as the record has it. */
+export interface JobRun {
+  /** Decimal text. */
+  readonly jobRunId: string
+  readonly job: string
+  /** When it was due: wall clock of the job's zone, `YYYY-MM-DD HH:MM:SS`; null for a run by hand. */
+  readonly localTime: string | null
+  /** Whether it is the second time that the clock showed this. */
+  readonly isRepeat: boolean
+  readonly dueAt: Date | null
+  /** `running` also where its process was killed. */
+  readonly status: 'running' | 'interrupted' | 'ended' | 'skipped'
+  readonly outcome: 'ok' | 'partial' | 'waiting' | 'failed' | null
+  readonly attempts: number
+  /** Host and process. */
+  readonly worker: string
+  readonly runId: string | null
+  readonly error: string | null
+  readonly startedAt: Date
+  readonly finishedAt: Date | null
+}
+
+/** Of each job the last time at which it was due and that is on record, as far as it does not lie ahead of `now`. */
+export async function readLastTicks(
+  db: Kysely<Database>,
+  jobs: readonly string[],
+  now: Date,
+): Promise<ReadonlyMap<string, JobRun>> {
+  return await readLast(db, jobs, sql`local_time is not null and due_at <= ${now}`, sql`due_at desc, is_repeat desc`)
+}
+
+/** Of each job the run that was begun last. */
+export async function readLastJobRuns(
+  db: Kysely<Database>,
+  jobs: readonly string[],
+): Promise<ReadonlyMap<string, JobRun>> {
+  return await readLast(db, jobs, sql`status <> 'skipped'`, sql`started_at desc, job_run_id desc`)
+}
+
+async function readLast(
+  db: Kysely<Database>,
+  jobs: readonly string[],
+  which: RawBuilder<unknown>,
+  order: RawBuilder<unknown>,
+): Promise<ReadonlyMap<string, JobRun>> {
+  const { rows } = await sql<JobRun>`
+    select last.* from unnest(${jobs}::text[]) as wanted (name) cross join lateral (
+      select job_run_id as "jobRunId", job, local_time as "localTime", is_repeat as "isRepeat", due_at as "dueAt", status, outcome,
+        attempts, worker, run_id as "runId", error, started_at as "startedAt", finished_at as "finishedAt"
+      from livehouse_ops.job_runs where job = name and ${which} order by ${order} limit 1) as last`.execute(db)
+  return new Map(rows.map((row) => [row.job, row]))
+}
+
+/** A time at which a job is due. */
+export interface DueTime {
+  /** Wall clock of the job's zone, `YYYY-MM-DD HH:MM:SS`. */
+  readonly localTime: string
+  /** IANA: an edited job may be due at the same wall time of another zone. */
+  readonly timeZone: string
+  readonly isRepeat: boolean
+  readonly dueAt: Date
+}
+
+export interface NewJobRun {
+  readonly job: string
+  /** Undefined for a run by hand. */
+  readonly due: DueTime | undefined
+  readonly worker: string
+  readonly startedAt: Date
+}
+
+/** A run as its holder knows it: each time that it is begun it is another's. */
+export type HeldJobRun = Pick<JobRun, 'jobRunId' | 'attempts'>
+
+/** How a run of a job ended, or came to a stop before its end. */
+export interface EndedJobRun {
+  readonly status: 'ended' | 'interrupted' | 'skipped'
+  readonly outcome: RunStatus | null
+  readonly runId: string | null
+  readonly error: string | null
+  readonly finishedAt: Date
+}
+
+/** Writes the beginning of a run, or that it is begun once more. @returns undefined where it has ended before */
+export async function beginJobRun(
+  db: Kysely<Database>,
+  { job, due, worker, startedAt }: NewJobRun,
+): Promise<HeldJobRun | undefined> {
+  const { rows } = await sql<HeldJobRun>`
+    insert into livehouse_ops.job_runs as known
+      (job, time_zone, local_time, is_repeat, due_at, status, attempts, worker, started_at)
+    values (${job}, ${due?.timeZone ?? null}, ${due?.localTime ?? null}::timestamp, ${due?.isRepeat ?? false},
+      ${due?.dueAt ?? null}, 'running', 1, ${worker}, ${startedAt})
+    on conflict (job, time_zone, local_time, is_repeat) do update set status = 'running', attempts = known.attempts + 1,
+      worker = excluded.worker, started_at = excluded.started_at, finished_at = null, error = null
+      where known.status in ('running', 'interrupted')
+    returning job_run_id as "jobRunId", attempts`.execute(db)
+  return rows[0]
+}
+
+/** Writes the end of a run. @returns false where it was begun by another since, or has ended: then nothing is written */
+export async function endJobRun(
+  db: Kysely<Database>,
+  { jobRunId, attempts }: HeldJobRun,
+  { status, outcome, runId, error, finishedAt }: EndedJobRun,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('livehouse_ops.job_runs')
+    .set({ status, outcome, run_id: runId, error, finished_at: finishedAt })
+    .where('job_run_id', '=', jobRunId)
+    .where('attempts', '=', attempts)
+    .where('status', '=', 'running')
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/** Runs of a job in a row that are counted; from there on the number says nothing more. */
+export const MOST_RUNS_COUNTED = 100
+
+/** How many of the last runs of a job in a row ended `waiting`, up to `MOST_RUNS_COUNTED`. */
+export async function countRunsWaiting(db: Kysely<Database>, job: string): Promise<number> {
+  const runs = await db
+    .selectFrom('livehouse_ops.job_runs')
+    .select('outcome')
+    .where('job', '=', job)
+    .where('status', '=', 'ended')
+    .orderBy('started_at', 'desc')
+    .limit(MOST_RUNS_COUNTED)
+    .execute()
+  const other = runs.findIndex(({ outcome }) => outcome !== 'waiting')
+  return other === -1 ? runs.length : other
 }

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { parseRange, type Proof, type Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../store/database.ts'
+import { readGaps } from './coverage.ts'
 
 const kinds = ['problem', 'gap', 'accepted'] as const
 
@@ -68,23 +69,11 @@ export async function readOpenReadings(db: Kysely<Database>, most: number, chann
     openCounts[kind] = Number(rows[0]?.count ?? 0)
     open.push(...rows.map(toReading))
   }
-  // Where all are listed, they need not be counted by the database.
-  const listed = open.filter(({ kind }) => kind === 'problem')
-  const problems = openCounts.problem > listed.length ? await readProblemCounts(db) : countProblems(listed)
+  const problems = openCounts.problem === 0 ? [] : await readProblemCounts(db, channelId)
   return { open, openCounts, problems }
 }
 
-/** Adds problems up by stream and channel. */
-export function countProblems(open: readonly OpenReading[]): readonly ProblemCount[] {
-  const groups = Map.groupBy(open, ({ stream, channelId }) => JSON.stringify([stream, channelId]))
-  return [...groups.values()].flatMap((group) => {
-    const [first] = group
-    const partitions = new Set(group.map(({ partition }) => partition)).size
-    return first ? [{ stream: first.stream, channelId: first.channelId, readings: group.length, partitions }] : []
-  })
-}
-
-async function readProblemCounts(db: Kysely<Database>): Promise<readonly ProblemCount[]> {
+async function readProblemCounts(db: Kysely<Database>, channelId?: string): Promise<readonly ProblemCount[]> {
   const rows = await db
     .selectFrom('livehouse_ops.open_readings')
     .select(['stream', 'channel_id as channelId'])
@@ -94,6 +83,7 @@ async function readProblemCounts(db: Kysely<Database>): Promise<readonly Problem
     ])
     .where('kind', '=', sql.lit('problem'))
     .where('is_active', '=', true)
+    .$if(channelId !== undefined, (query) => query.where('channel_id', '=', channelId ?? ''))
     .groupBy(['stream', 'channel_id'])
     .execute()
   return rows.map((row) => ({ ...row, readings: Number(row.readings), partitions: Number(row.partitions) }))
@@ -143,4 +133,66 @@ function toReading(row: OpenRow): OpenReading {
   const missingRows = row.missing_rows === null ? null : Number(row.missing_rows)
   const window = parseRange(row.reads)
   return { kind, stream, partition, channelId, window, proof, reason, at, missingRows, sliceId, acceptanceId }
+}
+
+/** What the ledger holds of one partition, within what is wanted of it. */
+export interface LedgerEntry {
+  /** Within the wanted range, oldest first; none for a snapshot. */
+  readonly covered: readonly Window[]
+  readonly gaps: readonly Window[]
+  /** The last reading that landed; undefined where none has. */
+  readonly lastLanded: { readonly at: Date; readonly proof: Proof } | undefined
+  /** Readings that fell short or failed, and that no later one has made good, and accepted ones; the newest first. */
+  readonly open: readonly OpenReading[]
+}
+
+/** A partition, and what is wanted of it; undefined for a walk over the whole list. */
+export interface LedgerQuestion {
+  readonly partition: string
+  readonly window: Window | undefined
+}
+
+/** What the ledger holds of partitions of one stream, by partition. Each is asked for once. */
+export async function readLedger(
+  db: Kysely<Database>,
+  stream: StreamName,
+  questions: readonly LedgerQuestion[],
+): Promise<ReadonlyMap<string, LedgerEntry>> {
+  const wanted = questions.flatMap(({ partition, window }) => (window === undefined ? [] : [{ partition, window }]))
+  const gapsOf = await readGaps(db, stream, wanted)
+  const landed = await readLastLanded(db, stream)
+  const open = Map.groupBy(await readOpenOfStream(db, stream), ({ partition }) => partition)
+  return new Map(
+    questions.map(({ partition, window }) => {
+      const gaps = window === undefined ? [] : (gapsOf.get(partition) ?? [])
+      const entry: LedgerEntry = {
+        covered: window === undefined ? [] : between(gaps, window),
+        gaps,
+        lastLanded: landed.get(partition),
+        open: open.get(partition)?.filter((reading) => meets(reading.window, window)) ?? [],
+      }
+      return [partition, entry]
+    }),
+  )
+}
+
+/** What of a window lies between gaps in it, oldest first. */
+function between(gaps: readonly Window[], { from, to }: Window): readonly Window[] {
+  const starts = [from, ...gaps.map((gap) => gap.to)]
+  const ends = [...gaps.map((gap) => gap.from), to]
+  return starts.flatMap((start, index) => {
+    const end = ends[index] ?? to
+    return start < end ? [{ from: start, to: end }] : []
+  })
+}
+
+async function readLastLanded(db: Kysely<Database>, stream: StreamName) {
+  const rows = await db
+    .selectFrom('livehouse_ops.latest_readings')
+    .select(['partition', 'landed_at as at', 'landed_proof as proof'])
+    .where('stream', '=', stream)
+    .where('landed_at', 'is not', null)
+    .$narrowType<{ at: Date; proof: Proof }>()
+    .execute()
+  return new Map(rows.map(({ partition, at, proof }) => [partition, { at, proof }]))
 }

@@ -8,8 +8,15 @@ import { LivehouseError } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
 import { sqlStateOf } from '../core/outcome.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
-import { beginJobRun, type EndedJobRun, endJobRun, type HeldJobRun, readLastTicks } from '../ledger/job-runs.ts'
-import { type JobLease, takeJob } from '../ledger/jobs.ts'
+import {
+  beginJobRun,
+  type EndedJobRun,
+  endJobRun,
+  type HeldJobRun,
+  type JobLease,
+  readLastTicks,
+  takeJob,
+} from '../ledger/jobs.ts'
 import { thisProcess } from '../ledger/leases.ts'
 import type { Database } from '../store/database.ts'
 import type { QueuedJob } from './queue.ts'

@@ -3,7 +3,7 @@ import type { CallContext, FetchPage } from '../core/page.ts'
 import { widen } from '../core/slice.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
 import { MINUTE } from '../core/wall-clock.ts'
-import type { PartitionPlan } from './partitions.ts'
+import type { PartitionPlan } from './plan-slices.ts'
 import type { Slice } from './slice-work.ts'
 
 /** How many calls a plan will take for one stream, repeats and repetitions of moving lists left out. */

@@ -4,7 +4,7 @@ import { type CoverageFilter, readGaps } from '../ledger/coverage.ts'
 import { isRefusedForDays, readOpenSlice } from '../ledger/open-slices.ts'
 import { hasLandedSince } from '../ledger/slices.ts'
 import type { Database } from '../store/database.ts'
-import type { PartitionPlan } from './partitions.ts'
+import type { PartitionPlan } from './plan-slices.ts'
 import { subtractWindow } from './plan-windows.ts'
 import type { Slice } from './slice-work.ts'
 

@@ -3,7 +3,7 @@ import { DAY, wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { View } from '../../src/web/render/view.ts'
 import type { ListedChannel } from '../../src/ledger/channel-states.ts'
 import type { LedgerUnit } from '../../src/ledger/latest-readings.ts'
-import { countProblems, type OpenReading } from '../../src/ledger/open-readings.ts'
+import type { OpenReading } from '../../src/ledger/open-readings.ts'
 import type { RunReport } from '../../src/ledger/run-reports.ts'
 import { createExpectations } from '../../src/web/verdict.ts'
 import type { Facts } from '../../src/web/facts.ts'
@@ -93,7 +93,9 @@ export function makeFacts(overrides: Partial<Facts> = {}): Facts {
     ],
     open: [],
     openCounts: { gap: 0, problem: 0, accepted: 0 },
-    problems: countProblems((overrides.open ?? []).filter(({ kind }) => kind === 'problem')),
+    problems: (overrides.open ?? []).flatMap(({ kind, stream, channelId }) =>
+      kind === 'problem' ? [{ stream, channelId, readings: 1, partitions: 1 }] : [],
+    ),
     runs: [makeRun()],
     activity: [{ day: '2026-11-20', stream: 'watch_records', inserted: 120, updated: 3, calls: 40, retries: 2 }],
     quarantine: { reasons: [], isMore: false },

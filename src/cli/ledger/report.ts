@@ -2,11 +2,10 @@ import type { Kysely } from 'kysely'
 import { isEmptyWindow, partitionKey, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
 import type { Database } from '../../store/database.ts'
-import { clipToChannel, partitionsOf, type PlannedChannel } from '../../sync/partitions.ts'
+import { clipToChannel, partitionsOf, type PlannedChannel } from '../../sync/plan-slices.ts'
 import { readGoneChannels } from '../../ledger/channel-states.ts'
 import { readQuestions } from '../../ledger/questionnaires.ts'
-import type { OpenReading } from '../../ledger/open-readings.ts'
-import { type LedgerEntry, readLedger } from '../../ledger/read-ledger.ts'
+import { type LedgerEntry, type OpenReading, readLedger } from '../../ledger/open-readings.ts'
 import { counted, minuteIn, rangeText } from '../format.ts'
 
 /** More partitions than this are only counted, unless their channels were named. */

@@ -1,0 +1,179 @@
+import type { Kysely } from 'kysely'
+import type { PerStream } from '../core/define-job.ts'
+import { isEmptyWindow, type Partition, partitionKey, type Window } from '../core/slice.ts'
+import type { Stream } from '../core/stream.ts'
+import type { WallTime } from '../core/wall-clock.ts'
+import { readGaps, type WantedRange } from '../ledger/coverage.ts'
+import type { Database } from '../store/database.ts'
+import { AGREEMENT_SECONDS, coveredPart, horizonAt, isReadTwice, lookbackStart, restingApart } from './plan-windows.ts'
+import type { Slice } from './slice-work.ts'
+
+export interface SyncPlan {
+  readonly streams: readonly Stream[]
+  readonly channels: readonly PlannedChannel[]
+  /** The earliest time that a first sync asks for. */
+  readonly historyFrom: WallTime
+  /** The service's wall clock at the start of the run. */
+  readonly now: WallTime
+  /** The service's. */
+  readonly timeZone: string
+  /** How long rows of a stream may still change, where a job says so; else as the stream says. */
+  readonly lookbackDays?: PerStream | undefined
+}
+
+/**
+ * What brings streams up to now: every snapshot, and of time-filtered streams what has not been seen to rest: what the ledger
+ * does not cover, the lookback, in which rows still change, and what the last reading changed, missed or (of a list without a
+ * total) read for the first time. That waits until a second reading can agree.
+ */
+export async function planSync(
+  db: Kysely<Database> | undefined,
+  plan: SyncPlan,
+  questionsOf: QuestionsOf,
+): Promise<readonly PartitionPlan[]> {
+  const { streams, channels, historyFrom, now, timeZone } = plan
+  const plans = streams.map(async (stream) => {
+    if (!stream.isTimeFiltered) {
+      return partitionsOf(stream, channels, questionsOf).map(({ partition }) => {
+        return { stream, partition, slices: [{ stream, partition, window: undefined, covers: undefined }] }
+      })
+    }
+    const lookbackDays = plan.lookbackDays?.[stream.name] ?? stream.lookbackDays
+    const wanted = wantedPartitions(stream, channels, questionsOf, { from: historyFrom, to: horizonAt(now).newest })
+    const until = lookbackStart(now, lookbackDays) - AGREEMENT_SECONDS
+    const gapsOf = await readGaps(db, stream.name, wanted, {
+      settledFor: { lookbackDays, ofStream: stream.lookbackDays, timeZone },
+      ...(isReadTwice(stream) && { recent: { since: now - AGREEMENT_SECONDS, until, timeZone } }),
+    })
+    return planGaps(stream, wanted, gapsOf, now, { lookbackDays })
+  })
+  return (await Promise.all(plans)).flat()
+}
+
+/** A channel to read, and the part of history that the operator wants of it. */
+export interface PlannedChannel {
+  readonly channelId: string
+  /** Undefined for all there is. */
+  readonly from: WallTime | undefined
+  readonly until: WallTime | undefined
+}
+
+/** A partition and what is to be read of it, newest first. One runner at a time works on it. */
+export interface PartitionPlan {
+  readonly stream: Stream
+  readonly partition: Partition
+  readonly slices: readonly Slice[]
+}
+
+/** A partition of a stream, and the channel that it belongs to; undefined for the account's. */
+interface PlannedPartition {
+  readonly partition: Partition
+  readonly channel: PlannedChannel | undefined
+}
+
+/** The questionnaires of a channel, for streams that are read questionnaire by questionnaire. */
+export type QuestionsOf = (channelId: string) => readonly string[]
+
+export function partitionsOf(
+  { partitionedBy, types = [] }: Stream,
+  channels: readonly PlannedChannel[],
+  questionsOf: QuestionsOf,
+): readonly PlannedPartition[] {
+  const perChannel = (parts: (channel: string) => readonly Partition[]) =>
+    channels.flatMap((channel) => parts(channel.channelId).map((partition) => ({ partition, channel })))
+  switch (partitionedBy) {
+    case 'account':
+      return [{ partition: {}, channel: undefined }]
+    case 'channel':
+      return perChannel((channel) => [{ channel }])
+    case 'channel/type':
+      return perChannel((channel) => types.map((type) => ({ channel, type })))
+    case 'channel/question':
+      return perChannel((channel) => questionsOf(channel).map((question) => ({ channel, question })))
+  }
+}
+
+/** What the operator wants of a channel's history, within `window`. */
+export function clipToChannel({ from, to }: Window, channel: PlannedChannel | undefined): Window {
+  return { from: Math.max(from, channel?.from ?? from), to: Math.min(to, channel?.until ?? to) }
+}
+
+/** A partition of a time-filtered stream and the part of its history that is wanted, by its name in the ledger. */
+interface WantedPartition extends WantedRange {
+  readonly of: Partition
+}
+
+/** What is wanted of each partition, as far as the operator wants its channel; none where nothing is left of it. */
+export function wantedPartitions(
+  stream: Stream,
+  channels: readonly PlannedChannel[],
+  questionsOf: QuestionsOf,
+  window: Window,
+): readonly WantedPartition[] {
+  return partitionsOf(stream, channels, questionsOf)
+    .map(({ partition, channel }) => ({
+      of: partition,
+      partition: partitionKey(partition),
+      window: clipToChannel(window, channel),
+    }))
+    .filter((wanted) => !isEmptyWindow(wanted.window))
+}
+
+/**
+ * What is not covered of each wanted partition, as slices.
+ * @param gapsOf by partition; undefined for nothing covered
+ * @param now the service's wall clock at the start of the run
+ * @param more what else is said of each slice
+ */
+function planGaps(
+  stream: Stream,
+  wanted: readonly WantedPartition[],
+  gapsOf: ReadonlyMap<string, readonly Window[]> | undefined,
+  now: WallTime,
+  more: Pick<Slice, 'backfillId' | 'lookbackDays'>,
+): readonly PartitionPlan[] {
+  const horizon = horizonAt(now)
+  return wanted.map(({ of, partition, window: whole }) => {
+    const gaps = gapsOf?.get(partition) ?? [whole]
+    const slices = gaps
+      .toReversed()
+      .flatMap((gap) => restingApart(gap, stream, now))
+      .map((window) => ({ stream, partition: of, window, covers: coveredPart(window, horizon), ...more }))
+    return { stream, partition: of, slices }
+  })
+}
+
+export interface BackfillPlan {
+  /** Time-filtered ones. */
+  readonly streams: readonly Stream[]
+  readonly channels: readonly PlannedChannel[]
+  /** Of the service's wall clock, whole minutes, half-open. */
+  readonly window: Window
+  /** The service's wall clock at the start of the run. */
+  readonly now: WallTime
+  /** Undefined for a plan that is only looked at. */
+  readonly backfillId: string | undefined
+  /** Leaves alone what is covered. */
+  readonly onlyGaps: boolean
+}
+
+/**
+ * What is left of a backfill: its range without what has landed under itself, covered or not; with `onlyGaps` without anything
+ * that is covered. It never moves or blocks a sync, and its slices are coverage too.
+ */
+export async function planBackfill(
+  db: Kysely<Database> | undefined,
+  plan: BackfillPlan,
+  questionsOf: QuestionsOf,
+): Promise<readonly PartitionPlan[]> {
+  const { streams, channels, now, backfillId, onlyGaps } = plan
+  const past = { from: plan.window.from, to: Math.min(plan.window.to, horizonAt(now).newest) }
+  const more = backfillId === undefined ? {} : { backfillId }
+  const plans = streams.map(async (stream) => {
+    const wanted = wantedPartitions(stream, channels, questionsOf, past)
+    const isFresh = backfillId === undefined && !onlyGaps
+    const gapsOf = isFresh ? undefined : await readGaps(db, stream.name, wanted, onlyGaps ? {} : more)
+    return planGaps(stream, wanted, gapsOf, now, more)
+  })
+  return (await Promise.all(plans)).flat()
+}
