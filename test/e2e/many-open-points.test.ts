@@ -21,7 +21,7 @@ test('a problem behind 500 newer ones shows with its channel and in the counts, 
     clock: { now: () => clock.nowMs, sleep: systemClock.sleep },
   })
 
-  expect(await page.text('/')).toContain('Watch records: 2 parts fell short or failed.')
+  expect(await page.text('/')).toContain('Watch records: short or failed in 2 of 2 channels')
   expect(await page.text('/')).toContain('Only the newest 500 of 601 open points are marked.')
   expect(await page.text('/metrics')).toContain('livehouse_open_problems{stream="watch_records"} 601')
   const list = await page.text('/channels?show=open')
