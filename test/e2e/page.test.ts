@@ -146,7 +146,7 @@ test('one failed channel of five is a red cap on its days and one sentence, with
   expect(coverage).toContain('<rect class="day problem" x="0" y="0" width="10" height="5"/>')
   expect(coverage).toContain('<rect class="day complete" x="0" y="5" width="10" height="19"/>')
   expect(coverage.match(/A whole list each time, last read/g)).toHaveLength(4)
-  // Rows of batches are there before anything was read to its end.
+  expect(await status.text(`/channels/${third}`)).toContain('<div>not to its end yet<')
   const figures = /<section id="figures".*?<\/section>/s.exec(page)?.[0] ?? ''
   const streams = /<section id="streams".*?<\/section>/s.exec(page)?.[0] ?? ''
   const counts = [...streams.matchAll(/data-label="Rows"[^>]*><div>([\d,]+)</g)].map(([, text = '']) => text)
