@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { systemClock } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
 import { noCounts } from '../core/outcome.ts'
 import { partitionKey } from '../core/slice.ts'
@@ -11,7 +12,7 @@ import { createTally, type Tally } from '../sync/tally.ts'
 import type { EndedJob, Queue } from './queue.ts'
 import type { PartitionEnd, PartitionJob } from './run-partition.ts'
 
-/** How often it is looked whether partitions have ended. */
+/** How often it is looked whether other processes' partitions have ended. The queue keeps to real time. */
 const POLL_MS = 1000
 /** So many partitions in a row that cannot reach the service end the run. */
 const MOST_UNREACHED = 20
@@ -74,12 +75,13 @@ async function runQueued(plans: readonly PartitionPlan[], run: FannedRun): Promi
       [...pending].map(([id, plan]) => ({ id, ...queuedAs(plan, afterSlice, run) })),
     )
     while (pending.size > 0 && !deps.signal.aborted) {
+      const nextEnd = queue.nextEnd()
       for (const ended of await queue.readEnded('partitions', [...pending.keys()])) {
         const plan = pending.get(ended.id)
         pending.delete(ended.id)
         if (plan !== undefined) settle(plan, ended, run)
       }
-      if (pending.size > 0) await deps.clock.sleep(POLL_MS, deps.signal).catch(() => {})
+      if (pending.size > 0) await Promise.race([nextEnd, systemClock.sleep(POLL_MS, deps.signal)]).catch(() => {})
     }
   } finally {
     // Where this fails too, the run's lease expires, and workers see that nobody waits for them.

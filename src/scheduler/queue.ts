@@ -76,6 +76,7 @@ export class Queue implements AsyncDisposable {
   readonly #boss: PgBoss
   readonly #db: Kysely<Database>
   readonly #listeners = new Map<QueueName, () => void>()
+  #ended = Promise.withResolvers<void>()
 
   /** Use `openQueue`. */
   constructor(boss: PgBoss, db: Kysely<Database>) {
@@ -106,6 +107,11 @@ export class Queue implements AsyncDisposable {
     this.#listeners.get(name)?.()
   }
 
+  /** Resolves when a job that this process works on has ended; of other processes' jobs it does not. */
+  nextEnd(): Promise<void> {
+    return this.#ended.promise
+  }
+
   /** Takes up to so many jobs that wait, by their priority and then the oldest. */
   async take(name: QueueName, most: number): Promise<readonly Attempt[]> {
     const taken = await this.#boss.fetch(name, { batchSize: most, includeMetadata: true })
@@ -134,11 +140,13 @@ export class Queue implements AsyncDisposable {
 
   async complete(name: QueueName, { id }: Attempt, output: object): Promise<void> {
     await this.#boss.complete(name, id, output)
+    this.#sayEnded()
   }
 
   /** Another attempt follows later, unless this was the last. */
   async fail(name: QueueName, { id }: Attempt, message: string): Promise<void> {
     await this.#boss.fail(name, id, { message })
+    this.#sayEnded()
   }
 
   /** Another attempt may follow at once: this one was only stopped. In between, nobody sees it as cancelled. */
@@ -163,6 +171,11 @@ export class Queue implements AsyncDisposable {
       [name, ids],
     )
     return rows.map(({ id, state, output }): EndedJob => ({ id, state, output }))
+  }
+
+  #sayEnded(): void {
+    this.#ended.resolve()
+    this.#ended = Promise.withResolvers()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

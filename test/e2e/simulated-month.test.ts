@@ -49,8 +49,16 @@ interface Served {
 
 const live = new Set<Served>()
 const { log, lines } = createRecordingLog()
-const countStarted = () => lines.filter(({ event }) => event === 'serve.started').length
-const clock = createFakeClock({ startMs: START, gridMs: () => HOUR })
+const count = (name: string) => lines.filter(({ event }) => event === name).length
+/** The queue keeps to real time: while a run is at work, schedules wait. */
+const isRunning = () => {
+  for (const { event } of lines.slice(read)) atWork += Number(event === 'job.started') - Number(event === 'job.ended')
+  read = lines.length
+  return atWork > 0
+}
+let read = 0
+let atWork = 0
+const clock = createFakeClock({ startMs: START, gridMs: () => HOUR, isHeld: isRunning })
 let database: TestDatabase
 let emulator: Emulator
 let rolling: RollingWorld
@@ -102,10 +110,10 @@ async function start(): Promise<void> {
     terminate: () => controller.abort(new LivehouseError('run.interrupted', 'SIGTERM', { signal: 'SIGTERM' })),
   }
   live.add(served)
-  const before = countStarted()
+  const before = count('serve.started')
   const run = { hasEnded: false }
   void ended.then(() => (run.hasEnded = true))
-  while (countStarted() === before && !run.hasEnded) await new Promise((resolve) => setImmediate(resolve))
+  while (count('serve.started') === before && !run.hasEnded) await new Promise((resolve) => setImmediate(resolve))
 }
 
 async function end(served: Served): Promise<void> {

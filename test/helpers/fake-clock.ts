@@ -1,8 +1,12 @@
 import type { Clock } from '../../src/core/clock.ts'
 import { untilNothingIsUnderWay } from './under-way.ts'
 
+/** Who sleeps for so long looks after a schedule; what waits within a run sleeps for less. */
+const LONG_MS = 30_000
+
 interface Sleeper {
   wakesAtMs: number
+  readonly isLong: boolean
   readonly wake: () => void
   readonly fail: (error: unknown) => void
 }
@@ -28,10 +32,17 @@ export interface FakeClockOptions {
   readonly isAutomatic?: boolean
   /** Who sleeps for half a minute or longer only wakes up at a multiple of this, so that days pass quickly. */
   readonly gridMs?: () => number
+  /** While it is so, something goes on that keeps to real time: those who sleep for half a minute or longer sleep on. */
+  readonly isHeld?: () => boolean
+}
+
+/** Lets a moment of real time pass. */
+async function realTime(): Promise<true> {
+  return await new Promise((resolve) => setTimeout(() => resolve(true), 5))
 }
 
 export function createFakeClock(options: FakeClockOptions = {}): FakeClock {
-  const { startMs = Date.UTC(2026, 10, 20, 6), isAutomatic = false, gridMs } = options
+  const { startMs = Date.UTC(2026, 10, 20, 6), isAutomatic = false, gridMs, isHeld = () => false } = options
   let nowMs = startMs
   let isRunning = false
   const waits: number[] = []
@@ -43,16 +54,20 @@ export function createFakeClock(options: FakeClockOptions = {}): FakeClock {
   }
   /** Wakes those of the next time until then. @returns whether there was one */
   const wakeNext = (untilMs: number): boolean => {
-    const next = asleep.at(-1)?.wakesAtMs
+    const isDue = isHeld() ? ({ isLong }: Sleeper) => !isLong : () => true
+    const next = asleep.findLast(isDue)?.wakesAtMs
     if (next === undefined || next > untilMs) return false
     nowMs = Math.max(nowMs, next)
-    const woken = asleep.splice(asleep.findIndex(({ wakesAtMs }) => wakesAtMs === next))
-    for (const { wake } of woken.reverse()) wake()
+    const woken = asleep.filter((sleeper) => sleeper.wakesAtMs === next && isDue(sleeper))
+    for (const sleeper of woken.reverse()) {
+      asleep.splice(asleep.indexOf(sleeper), 1)
+      sleeper.wake()
+    }
     return true
   }
   const runTo = async (untilMs: number): Promise<void> => {
     do await untilNothingIsUnderWay()
-    while (wakeNext(untilMs))
+    while (wakeNext(untilMs) || (isHeld() && (await realTime())))
   }
   const goOn = (): void => {
     if (isRunning) return
@@ -79,8 +94,8 @@ export function createFakeClock(options: FakeClockOptions = {}): FakeClock {
       waits.push(ms)
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       const at = nowMs + Math.max(0, ms)
-      const wakesAtMs = gridMs && ms >= 30_000 ? Math.ceil(at / gridMs()) * gridMs() : at
-      const sleeper = { wakesAtMs, wake: resolve, fail: reject }
+      const wakesAtMs = gridMs && ms >= LONG_MS ? Math.ceil(at / gridMs()) * gridMs() : at
+      const sleeper = { wakesAtMs, isLong: ms >= LONG_MS, wake: resolve, fail: reject }
       const onAbort = () => {
         const place = asleep.indexOf(sleeper)
         if (place >= 0) asleep.splice(place, 1)
