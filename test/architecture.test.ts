@@ -50,7 +50,7 @@ const rules: Rules = {
     'p-limit': ['service', 'sync'],
     'p-queue': ['sync/run-job.ts'],
     pg: ['store'],
-    'pg-boss': ['scheduler/queue.ts'],
+    'pg-boss': ['scheduler'],
     'pg-copy-streams': ['store'],
     pino: ['log.ts'],
     'prom-client': ['web'],

@@ -5,7 +5,7 @@ import { readDatabaseSettings, readServiceTimeZone, readSettings } from '../conf
 import { readCommentLanguage } from '../config/read-bi.ts'
 import { planForDba, type BiOutcome, publishBi } from '../bi/publish/publish-bi.ts'
 import { type FormsOutcome, publishForms } from '../bi/publish/publish-forms.ts'
-import { openQueue, planQueue } from '../scheduler/queue.ts'
+import { openQueue, planQueue } from '../scheduler/open-queue.ts'
 import type { Database } from '../store/database.ts'
 import { migrateDown, migrateUp, readMigrationStatus } from '../store/migrate.ts'
 import { migrationSql } from '../store/migration-sql.ts'

@@ -11,7 +11,7 @@ interface Queued extends AsyncDisposable {
 /** The queue for a run with `--queue`. pg-boss is loaded only then. @throws db.… codes */
 export async function openQueueIf(isAsked: boolean, context: AppContext, settings: DatabaseSettings): Promise<Queued> {
   if (!isAsked) return { runPhases: undefined, [Symbol.asyncDispose]: async () => {} }
-  const { openQueue } = await import('../scheduler/queue.ts')
+  const { openQueue } = await import('../scheduler/open-queue.ts')
   const { fanOut } = await import('../scheduler/fan-out.ts')
   const queue = await openQueue(context, settings)
   context.remark('queued: what runs `livehouse worker` or `livehouse serve` does the work')
