@@ -74,7 +74,7 @@ export function commentOnView(view: BiView, language: Language): readonly string
   ]
 }
 
-/** Roles belong to the whole server, and several databases may make them at once. */
+/** Roles belong to the whole server: several databases may make them at once, and the first says what they are. */
 export function createRoles(language: Language): readonly string[] {
   return Object.entries(roles).map(
     ([role, words]) => `do $$ begin
@@ -83,18 +83,6 @@ export function createRoles(language: Language): readonly string[] {
     comment on role ${role} is ${quote(words[language])};
   end if;
 exception when duplicate_object or unique_violation then null;
-end $$`,
-  )
-}
-
-/** In the language of the last database that was published; where this user may not, the words stay as they are. */
-export function commentOnRoles(language: Language): readonly string[] {
-  return Object.entries(roles).map(
-    ([role, words]) => `do $$ begin
-  if shobj_description(to_regrole('${role}'), 'pg_authid') is distinct from ${quote(words[language])} then
-    comment on role ${role} is ${quote(words[language])};
-  end if;
-exception when insufficient_privilege or undefined_object or unique_violation or internal_error then null;
 end $$`,
   )
 }

@@ -3,7 +3,6 @@ import { commentOnTables } from '../base-tables.ts'
 import { quoteText } from '../quote.ts'
 import { biViews } from '../registry.ts'
 import {
-  commentOnRoles,
   commentOnSchema,
   commentOnView,
   createRoles,
@@ -47,7 +46,6 @@ export function planPublication({ language, timeZone, ...state }: BiState): read
     ...more,
     `update livehouse_ops.bi_settings set fingerprint = '${fingerprint}', time_zone = ${quoteText(timeZone)}, language = '${language}', views = array[${list}]`,
     ...(state.mayCreateRoles ? createRoles(language) : []),
-    ...commentOnRoles(language),
     ...grantTo(present, biViews),
   ]
 }
