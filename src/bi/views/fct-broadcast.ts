@@ -37,12 +37,12 @@ export const fctBroadcast: BiView = {
   grain: { en: 'A broadcast of a channel', zh: '频道的一场直播' },
   remarks: {
     en:
-      'An estimate, as the service does not tell when it was on the air: a visit with live seconds counts as ' +
-      'live from entry for that long; live visits that overlap or follow one another within 30 minutes ' +
-      '(LIVEHOUSE_BROADCAST_GAP) are one broadcast, and what is shorter than 10 minutes ' +
-      '(LIVEHOUSE_BROADCAST_MIN) is none. Its visits are those of whatever kind that were there while it ran ' +
-      'and began on its days or the day before, each cut at its ends.',
-    zh: '服务端不提供开播时间，此为估算：有直播秒数的访问自进入起按该秒数计为直播；重叠或间隔不超过 30 分钟（LIVEHOUSE_BROADCAST_GAP）的合为一场，不足 10 分钟（LIVEHOUSE_BROADCAST_MIN）的不计。其访问为期间在线、当日或前一日开始的全部访问，按场次起止截取。',
+      'An estimate, as the service does not tell when it was on the air: a visit that was live for half of its ' +
+      'stay or more, a day at most, counts as live from entry for its live seconds; live visits that overlap or ' +
+      'follow one another within 30 minutes (LIVEHOUSE_BROADCAST_GAP) are one broadcast, and what is shorter ' +
+      'than 10 minutes (LIVEHOUSE_BROADCAST_MIN) is none. Its visits are those of whatever kind that were there ' +
+      'while it ran and began on its days or the day before, each cut at its ends.',
+    zh: '服务端不提供开播时间，此为估算：直播秒数占在场时长一半以上且在场不超过一天的访问，自进入起按直播秒数计为直播；重叠或间隔不超过 30 分钟（LIVEHOUSE_BROADCAST_GAP）的合为一场，不足 10 分钟（LIVEHOUSE_BROADCAST_MIN）的不计。其访问为期间在线、当日或前一日开始的全部访问，按场次起止截取。',
   },
   key: ['broadcast_key'],
   columns: {

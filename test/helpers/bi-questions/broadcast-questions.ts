@@ -5,7 +5,9 @@ const MINUTE_MS = 60_000
 
 /** Begin and end of the broadcasts of a channel, in milliseconds, by the method of docs/metrics.md. */
 function broadcastsOf(visits: readonly Visit[]): readonly (readonly [number, number])[] {
-  const live = visits.filter((visit) => visit.live > 0).toSorted((a, b) => a.enteredMs - b.enteredMs)
+  const live = visits
+    .filter((visit) => visit.live > 0 && stayOf(visit) <= Math.min(2 * visit.live, 86_400))
+    .toSorted((a, b) => a.enteredMs - b.enteredMs)
   const found: [number, number][] = []
   for (const visit of live) {
     const end = visit.enteredMs + Math.min(visit.live, stayOf(visit)) * 1000

@@ -7,6 +7,12 @@ const setting = (name: string) => `(select s.broadcast_${name}_minutes * 60 from
 const liveUntilNo = `least(${enteredNo} + w.live_seconds, ${endNo})`
 
 /**
+ * Only what was live for half of its stay or more tells when that was, and a page that stayed open for over a day would
+ * join the broadcasts of several days.
+ */
+const tellsWhen = `${endNo} - ${enteredNo} <= least(2 * w.live_seconds, 86400)`
+
+/**
  * The broadcasts of each channel: `channel_id`, `from_no` and `to_no`, seconds of the epoch, the second one past its
  * end. Live visits that overlap, or follow one another within the gap, are one; what is shorter than the minimum is
  * none.
@@ -19,7 +25,7 @@ export const broadcasts = `(
       from (
         select w.channel_id, ${enteredNo} as from_no, ${liveUntilNo} as to_no, max(${liveUntilNo}) over (
           partition by w.channel_id order by ${enteredNo}, ${liveUntilNo} rows between unbounded preceding and 1 preceding) as reached_no
-        from livehouse.watch_records w where w.live_seconds > 0 and w.entered_at is not null
+        from livehouse.watch_records w where w.live_seconds > 0 and w.entered_at is not null and ${tellsWhen}
       ) s
     ) i
     group by i.channel_id, i.island having max(i.to_no) - min(i.from_no) >= ${setting('min')}
