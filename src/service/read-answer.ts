@@ -70,7 +70,7 @@ function judge(call: Call, raw: RawAnswer, serviceClock: Clock, secrets: Secrets
   const excess = findExcess(raw.text)
   if (excess !== undefined) throw refused(call, raw, excess)
   const json = parse(raw.text)
-  const depth = findDepth(json)
+  const depth = findDepth(raw.text, json)
   if (depth !== undefined) throw refused(call, raw, depth)
   const failure = failureOf(call, raw, json, secrets, retryAfterMs(raw.retryAfter, serviceClock))
   if (failure) throw failure

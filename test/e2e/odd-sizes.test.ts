@@ -39,7 +39,7 @@ function readBody(text: string): void {
   if (findExcess(text) !== undefined) return
 
   const json = parseOrNot(text)
-  if (findDepth(json) !== undefined) return
+  if (findDepth(text, json) !== undefined) return
   const raw = {
     status: 200,
     contentType: '',
