@@ -7,7 +7,7 @@ import type { Status, StreamStatus } from './collect-status.ts'
 import type { Overview } from '../../ledger/health.ts'
 import type { LedgerUnit } from '../../ledger/latest-readings.ts'
 import type { OpenReading, OpenReadings } from '../../ledger/open-readings.ts'
-import { onlyWhenNamed, streams as defaultStreams } from '../../streams/registry.ts'
+import { onlyWhenNamed } from '../../streams/registry.ts'
 
 /** What is known, for a person. Times are those of the service's wall clock. */
 export function describeStatus(status: Status, nowMs: number): string[] {
@@ -141,6 +141,10 @@ function firstOf(open: readonly OpenReading[], kind: OpenReading['kind']): reado
   return open.filter((reading) => reading.kind === kind).slice(0, MOST_NAMED)
 }
 
+const REPAIR =
+  `The next livehouse sync reads all of this, but ${onlyWhenNamed} only where it is named; ` +
+  'livehouse backfill --only-gaps fills a range at once.'
+
 /** What is not covered or not proven, and how it is repaired; nothing where all is well. */
 function describeOpenPoints({
   open,
@@ -152,29 +156,13 @@ function describeOpenPoints({
     ...more(problem - shortfalls.length),
     ...gaps.map((reading) => `✗ ${placeOf(reading, ': not covered')}`),
     ...more(gap - gaps.length),
-    ...(gap + problem === 0 ? [] : [...describeRepair([...gaps, ...shortfalls])]),
+    ...(gap + problem === 0 ? [] : [REPAIR]),
   ]
 }
 
 function placeOf({ stream, partition, window }: OpenReading, what: string): string {
   const range = window && ` from ${minute(window.from)} to ${minute(window.to)}`
   return `${stream} ${partition}${what}${range ?? ''}`
-}
-
-/** A stream that has to be named is not among those of the next sync. */
-function describeRepair(found: readonly OpenReading[]): string[] {
-  const shown = new Set(found.map(({ stream }) => stream))
-  const named = [...shown].filter((stream) => defaultStreams.every(({ name }) => name !== stream))
-  const what = named.length === 0 ? 'all of this' : 'the rest of this'
-  return [
-    ...named.map(
-      (stream) =>
-        `${stream} is read only where it is named: by livehouse sync --streams ${stream}, or by the job v1-history.`,
-    ),
-    ...(named.length === shown.size
-      ? []
-      : [`The next livehouse sync reads ${what}; livehouse backfill --only-gaps fills a range at once.`]),
-  ]
 }
 
 function minute(time: WallTime): string {
