@@ -140,8 +140,8 @@ export async function fillDemo(
 
 /** What the demo answers from its tables: questions of analysts and SQL that is ready to be pasted into psql. */
 const readyQueries = {
-  'Watch time per day': `select day, sum(viewers) as viewers, sum(sessions) as visits, round(sum(watch_hours)) as hours_watched
-from livehouse_bi.daily_channel group by day order by day desc limit 7`,
+  'Watch time per day': `select day, sum(viewers) as viewers, sum(visits) as visits, round(sum(watch_hours)) as hours_watched
+from livehouse_bi.daily_channel where visits > 0 group by day order by day desc limit 7`,
   'Where the new viewers of the last 7 days came from': `select access_source as source, count(*) as new_viewers
 from livehouse_bi.dim_viewer where first_login_at > now() - interval '7 days'
 group by source order by new_viewers desc limit 8`,
