@@ -6,7 +6,7 @@ import { chartsSection } from './charts-section.ts'
 import { jobsSection } from './jobs-section.ts'
 import { coverageSection, rowCount, standing, streamsOf, streamsSection } from './streams-section.ts'
 import { progressSection } from './verdict-section.ts'
-import { link, moment, type View, stateMark } from './view.ts'
+import { jumps, link, moment, type View, stateMark } from './view.ts'
 import { reasonsSection } from './quarantine-page.ts'
 import { runsSection } from './runs-page.ts'
 
@@ -14,7 +14,7 @@ import { runsSection } from './runs-page.ts'
 export function overviewPage(view: View, verdict: Verdict, answer: Html): Html {
   const { messages, facts } = view
   return html`${answer}
-${jumps(view)}
+${jumps(view, ['streams', 'coverage', 'charts', 'runs', 'jobs', 'quarantine'])}
 ${figures(view, verdict)}
 ${progressSection(view, facts.runs)}
 ${streamsSection(view)}
@@ -23,14 +23,6 @@ ${chartsSection(view)}
 ${runsSection(view, facts.runs, html`<p><a href="/runs">${messages.run.all}</a></p>`)}
 ${jobsSection(view)}
 ${reasonsSection(view)}`
-}
-
-const parts = ['streams', 'coverage', 'charts', 'runs', 'jobs', 'quarantine'] as const
-
-/** The parts of the page; on a phone it is long. */
-function jumps({ messages }: View): Html {
-  const links = parts.map((part) => html`<a href="#${part}">${messages.sections[part]}</a>`)
-  return html`<nav class="jumps" aria-label="${messages.jump}">${links}</nav>`
 }
 
 /** The numbers that say most. */

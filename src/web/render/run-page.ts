@@ -14,6 +14,7 @@ import { took } from './runs-page.ts'
 import { progressSection } from './verdict-section.ts'
 import {
   dataTable,
+  jumps,
   link,
   moment,
   pagination,
@@ -38,7 +39,11 @@ export function runPage(view: View, run: RunReport, details: ShownDetails): Html
   const { messages } = view
   const { columns } = messages
   const isRunning = run.status === 'running'
+  const parts = (['streams', 'errors', 'alerts', 'slices', 'asked'] as const).filter((part) => {
+    return part === 'streams' || Object.keys(details[part]).length > 0
+  })
   return html`<h1>${fill(messages.run.title, { runId: run.runId })}</h1>
+${jumps(view, parts)}
 ${figureList(view, [
   [columns.command, foreign(run.command)],
   [columns.status, stateMark(messages, run.status)],

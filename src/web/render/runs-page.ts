@@ -59,7 +59,7 @@ export function runsSection(view: View, runs: readonly RunReport[], more: Html |
       },
       { head: columns.status, cell: (run) => stateMark(messages, run.status) },
       { head: columns.started, cell: (run) => moment(view, run.startedAt) },
-      { head: columns.took, cell: (run) => took(view, run) },
+      { head: columns.took, cell: (run) => html`<span class="bound">${took(view, run)}</span>` },
       { head: columns.read, cell: number((counts) => counts.extracted), isNumber: true },
       { head: columns.new, cell: atEnd((counts) => counts.inserted), isNumber: true },
       { head: columns.changed, cell: atEnd((counts) => counts.updated), isNumber: true },

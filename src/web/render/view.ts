@@ -94,6 +94,12 @@ ${content}
 `
 }
 
+/** Links to the parts of a page, which is long on a phone. */
+export function jumps({ messages }: View, parts: readonly (keyof Messages['sections'])[]): Html {
+  const links = parts.map((part) => html`<a href="#${part}">${messages.sections[part]}</a>`)
+  return html`<nav class="jumps" aria-label="${messages.jump}">${links}</nav>`
+}
+
 /** The shapes that say the same as the colours. */
 export type Tone = 'good' | 'busy' | 'warn' | 'bad' | 'calm'
 
