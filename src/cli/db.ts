@@ -191,7 +191,8 @@ async function copyToServer(context: CliContext, from: string, to: string): Prom
     await using target = await openDatabase(to, { signal, maxConnections: 1, setting: FLAG })
     await migrate(target, FLAG)
   }
-  const copied = await copyDatabase({ from, to, toSetting: FLAG, signal })
+  const onTable = ({ name, rows }: { name: string; rows: number }) => remark(`copied ${name}: ${rows} rows`)
+  const copied = await copyDatabase({ from, to, toSetting: FLAG, signal, onTable })
   if (isAutoMigrated) {
     // With the rows came the zone and the settings that the views show.
     await using target = await openDatabase(to, { signal, maxConnections: 1, setting: FLAG })

@@ -11,6 +11,8 @@ export interface CopyRequest {
   /** What names `to` in its errors, such as a flag. */
   readonly toSetting: string
   readonly signal: AbortSignal
+  /** Hears of each table that has been copied. */
+  readonly onTable: (copied: CopiedTable) => void
 }
 
 export interface CopiedTable {
@@ -35,7 +37,8 @@ export const COPIED_SCHEMAS = ['livehouse', 'livehouse_ops', 'livehouse_bi'] as 
  * @throws db.copyRefused where the target holds rows already or came out different; db.refused,
  * db.unreachable
  */
-export async function copyDatabase({ from, to, toSetting, signal }: CopyRequest): Promise<readonly CopiedTable[]> {
+export async function copyDatabase(request: CopyRequest): Promise<readonly CopiedTable[]> {
+  const { from, to, toSetting, signal, onTable } = request
   await using source = await openSession(from, 'DATABASE_URL', signal)
   await using target = await openSession(to, toSetting, signal)
   await source.query('begin isolation level repeatable read, read only')
@@ -49,7 +52,9 @@ export async function copyDatabase({ from, to, toSetting, signal }: CopyRequest)
   await target.query(`truncate ${names.join(', ')}`)
   const copied: CopiedTable[] = []
   for (const table of tables) {
-    copied.push({ name: table.name, rows: await copyTable(source, target, table, signal) })
+    const done = { name: table.name, rows: await copyTable(source, target, table, signal) }
+    copied.push(done)
+    onTable(done)
   }
   for (const { name, value } of await readSequences(source))
     await target.query('select setval($1::regclass, $2)', [name, value])

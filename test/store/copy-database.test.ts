@@ -22,7 +22,7 @@ test('a database in use is refused and keeps what it has', async () => {
   await using target = await createTestDatabase()
   await addChannel(source.db, 'new')
   await addChannel(target.db, 'old')
-  const copy = copyDatabase({ from: source.url, to: target.url, toSetting: '--to', signal })
+  const copy = copyDatabase({ from: source.url, to: target.url, toSetting: '--to', signal, onTable: () => {} })
   await expect(copy).rejects.toMatchObject({ code: 'db.copyRefused', message: /livehouse\.channels has rows already/ })
   expect(await channelNames(target.db)).toEqual(['old'])
 })
@@ -37,7 +37,26 @@ test.each([
   const trigger = `create function tamper() returns trigger language plpgsql as $$ begin ${body} end $$;
     create trigger tamper before insert on livehouse.channels for each row execute function tamper()`
   await sql.raw(trigger).execute(target.db)
-  const copy = copyDatabase({ from: source.url, to: target.url, toSetting: '--to', signal })
+  const copy = copyDatabase({ from: source.url, to: target.url, toSetting: '--to', signal, onTable: () => {} })
   await expect(copy).rejects.toMatchObject({ code: 'db.copyRefused', message })
+  expect(await channelNames(target.db)).toEqual([])
+})
+
+test('a copy that is interrupted leaves nothing', async () => {
+  await using source = await createTestDatabase()
+  await using target = await createTestDatabase()
+  await addChannel(source.db, 'one')
+  const stop = new AbortController()
+  const reason = new Error('stopped')
+  const copy = copyDatabase({
+    from: source.url,
+    to: target.url,
+    toSetting: '--to',
+    signal: stop.signal,
+    onTable: ({ name }) => {
+      if (name === 'livehouse.channels') stop.abort(reason)
+    },
+  })
+  await expect(copy).rejects.toBe(reason)
   expect(await channelNames(target.db)).toEqual([])
 })
