@@ -48,15 +48,8 @@ test('a copy that is interrupted leaves nothing', async () => {
   await addChannel(source.db, 'one')
   const stop = new AbortController()
   const reason = new Error('stopped')
-  const copy = copyDatabase({
-    from: source.url,
-    to: target.url,
-    toSetting: '--to',
-    signal: stop.signal,
-    onTable: ({ name }) => {
-      if (name === 'livehouse.channels') stop.abort(reason)
-    },
-  })
+  const onTable = ({ name }: { name: string }) => void (name === 'livehouse.channels' && stop.abort(reason))
+  const copy = copyDatabase({ from: source.url, to: target.url, toSetting: '--to', signal: stop.signal, onTable })
   await expect(copy).rejects.toBe(reason)
   expect(await channelNames(target.db)).toEqual([])
 })
