@@ -21,7 +21,10 @@ export function isDuplicate({ reason }: Pick<QuarantinedItem, 'reason'>): boolea
   return reason.startsWith(DUPLICATE)
 }
 
-/** The source fields of the rows of a partition that are in quarantine as duplicates, as text. */
+/**
+ * The source fields of the rows of a partition that are in quarantine as duplicates, as text. A number beyond 2^53 may not be exact: a list
+ * with such duplicates takes a walk more.
+ */
 export async function readDuplicates(
   db: Kysely<Database>,
   { name }: Stream,
@@ -35,22 +38,9 @@ export async function readDuplicates(
     .where('reason', 'like', `${DUPLICATE}%`)
     .where('resolved_at', 'is', null)
     .execute()
-  return rows.map(({ raw, path }) => fieldText(raw, path))
-}
-
-/** Not Postgres' own operator: U+0000, a lone surrogate or great depth anywhere in the item would fail the query. */
-function fieldText(raw: string, field: string): string | null {
-  const value = fieldOf(JSON.parse(raw), field)
-  if (value === null || value === undefined) return null
-  const isExact = typeof value !== 'number' || Number.isSafeInteger(value)
-  return String(isExact ? value : fieldOf(JSON.parse(raw, sourceOfNumber), field))
-}
-
-function fieldOf(item: unknown, field: string): unknown {
-  return Object(item)[field]
-}
-
-/** A reviver; the third parameter is there (ECMAScript, JSON.parse source text access), though the library's types lack it. */
-function sourceOfNumber(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
-  return typeof value === 'number' ? context?.source : value
+  return rows.map(({ raw, path }) => {
+    // Not Postgres' own operator: U+0000, a lone surrogate or great depth anywhere in the item would fail the query.
+    const value: unknown = Object(JSON.parse(raw))[path]
+    return value === null || value === undefined ? null : String(value)
+  })
 }

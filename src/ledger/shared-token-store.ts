@@ -76,30 +76,24 @@ const KEY_BYTES = 32
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** Encrypts texts for whoever knows the same secret. */
-interface Seal {
-  readonly seal: (text: string) => Buffer
-  /** @returns undefined for what another secret sealed, what was sealed for another purpose, and what was changed since */
-  readonly open: (sealed: Buffer) => string | undefined
-}
-
 /**
  * AES-256-GCM under a key made of `secret` by scrypt: who gets hold of the database should not find the secret by trying.
  * `purpose` is bound to what is sealed: under another purpose it does not open.
  */
-function createSeal(secret: string, purpose: string): Seal {
+function createSeal(secret: string, purpose: string) {
   let key: Buffer | undefined
   // The salt is no secret and no random number: every process comes to the same key.
   const deriveKey = () => (key ??= scryptSync(secret, `livehouse/${purpose}`, KEY_BYTES))
   const associated = Buffer.from(purpose)
   return {
-    seal: (text) => {
+    seal: (text: string): Buffer => {
       const nonce = randomBytes(NONCE_BYTES)
       const cipher = createCipheriv(ALGORITHM, deriveKey(), nonce).setAAD(associated)
       const encrypted = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
       return Buffer.concat([nonce, cipher.getAuthTag(), encrypted])
     },
-    open: (sealed) => {
+    /** @returns undefined for what another secret sealed, what was sealed for another purpose, and what was changed since */
+    open: (sealed: Buffer): string | undefined => {
       try {
         const nonce = sealed.subarray(0, NONCE_BYTES)
         const options = { authTagLength: TAG_BYTES }

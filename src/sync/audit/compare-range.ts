@@ -202,12 +202,8 @@ async function findSurplus(
   const now = wallTimeAt(clock.now(), timeZone)
   const old = window && !stream.marksRemoved ? settledPart(window, now, stream.lookbackDays) : undefined
   const kept = old ? await absentOf(old) : []
-  return { surplus: without(await absentOf(window), kept), kept }
-}
-
-/** The keys that are not among others, of which each is looked at once. */
-export function without(keys: readonly string[], others: readonly string[]): readonly string[] {
-  return [...new Set(keys).difference(new Set(others))]
+  // As sets: there may be many of both.
+  return { surplus: [...new Set(await absentOf(window)).difference(new Set(kept))], kept }
 }
 
 function keptNote({ stream }: ComparedRange, keys: readonly string[]): string {
