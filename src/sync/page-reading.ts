@@ -128,14 +128,15 @@ export interface RefusedPage {
 }
 
 /**
- * A page that need not be there, or why the service refuses it, as some do past the last page. That alone tells nothing of where
- * a list ends: a total shows it, or other pages.
+ * A page that need not be there, or why the service refuses it for good, as some do past the last page. That alone tells nothing of
+ * where a list ends: a total shows it, or other pages.
  */
 export async function fetchUnlessRefused(reading: PageReading, number: number): Promise<Page | RefusedPage> {
   try {
     return await fetchNumbered(reading, number)
   } catch (error) {
-    const isStatus = hasCode(error, 'api.status') && error.details.status < 500
+    const isStatus =
+      hasCode(error, 'api.status') && error.details.status < 500 && ![408, 425].includes(error.details.status)
     if (isStatus || hasCode(error, 'api.refused')) return { refusal: error }
     throw error
   }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import assert from 'node:assert/strict'
 import pLimit from 'p-limit'
-import { yieldToEventLoop } from '../core/clock.ts'
+import { type Clock, yieldToEventLoop } from '../core/clock.ts'
 import type { CallContext, Page } from '../core/page.ts'
 import { fetchNumbered, fetchUnlessRefused, type PageReading, pageIgnored } from './page-reading.ts'
 import { type PageShare, type ReadAhead } from './slice-work.ts'
@@ -97,7 +97,7 @@ function prefetcher(reading: PageReading) {
       const page = underway.shift()
       assert(page !== undefined)
       try {
-        return await page
+        return await share.next(page)
       } finally {
         // Pages that have come are read one after the other: in between the places of others are to be filled again.
         await yieldToEventLoop()
@@ -113,11 +113,17 @@ function prefetcher(reading: PageReading) {
 
 const LONG_PAGES = 10
 const LONG_AT_ONCE = 3
+/** Over all lists, where pages come at once. */
+const LEAST_PAGES = 8
+/** A page that took so long was waited for; one that took less than the other was there. */
+const SLOW_MS = 10
+const QUICK_MS = 2
 
 /** @param most pages over all lists that are read at once */
-export function createReadAhead(most: number): ReadAhead {
+export function createReadAhead(most: number, clock: Clock): ReadAhead {
   const limitLong = pLimit(LONG_AT_ONCE)
   let lists = 0
+  let ahead = most
   return {
     begin: async (pages) => {
       const { promise: ended, resolve: end } = Promise.withResolvers<void>()
@@ -131,7 +137,15 @@ export function createReadAhead(most: number): ReadAhead {
       }
       lists += 1
       return {
-        pages: () => Math.max(1, Math.floor(most / lists)),
+        pages: () => Math.max(1, Math.floor(ahead / lists)),
+        next: async (page) => {
+          const sinceMs = clock.now()
+          const value = await page
+          const waitedMs = clock.now() - sinceMs
+          if (waitedMs >= SLOW_MS) ahead = Math.min(most, ahead * 2)
+          else if (waitedMs < QUICK_MS) ahead = Math.max(Math.min(most, LEAST_PAGES), ahead - 1)
+          return value
+        },
         end: () => {
           lists -= 1
           end()
