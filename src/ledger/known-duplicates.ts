@@ -41,6 +41,6 @@ export async function readDuplicates(
   return rows.map(({ raw, path }) => {
     // Not Postgres' own operator: U+0000, a lone surrogate or great depth anywhere in the item would fail the query.
     const value: unknown = Object(JSON.parse(raw))[path]
-    return value === null || value === undefined ? null : String(value)
+    return typeof value === 'string' || typeof value === 'number' ? String(value) : null
   })
 }
