@@ -47,7 +47,10 @@ export function formatRange({ from, to }: Window): string {
   return `[${formatWallTime(from)},${formatWallTime(to)})`
 }
 
-/** A range as Postgres writes it, `["2026-11-20 14:03:00","2026-11-20 15:00:00")`; undefined for NULL and an empty or endless one. */
+/**
+ * A range as Postgres writes it, `["2026-11-20 14:03:00","2026-11-20 15:00:00")`; undefined for NULL and an empty or endless
+ * one.
+ */
 export function parseRange(text: string | null): Window | undefined {
   return parseRanges(text)[0]
 }

@@ -22,8 +22,8 @@ export function isDuplicate({ reason }: Pick<QuarantinedItem, 'reason'>): boolea
 }
 
 /**
- * The source fields of the rows of a partition that are in quarantine as duplicates, as text. A number beyond 2^53 may not be exact: a list
- * with such duplicates takes a walk more.
+ * The source fields of the rows of a partition that are in quarantine as duplicates, as text. A number beyond 2^53 may not be
+ * exact: a list with such duplicates takes a walk more.
  */
 export async function readDuplicates(
   db: Kysely<Database>,

@@ -99,7 +99,10 @@ export async function readOpenOfStream(db: Kysely<Database>, stream: StreamName)
   return rows.map(toReading)
 }
 
-/** The shortfalls of a channel in all its partitions, or of the account (null), that no later one has found anew; the newest first. */
+/**
+ * The shortfalls of a channel in all its partitions, or of the account (null), that no later one has found anew; the newest
+ * first.
+ */
 export async function readShortfalls(
   db: Kysely<Database>,
   stream: StreamName,

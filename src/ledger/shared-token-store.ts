@@ -92,7 +92,7 @@ function createSeal(secret: string, purpose: string) {
       const encrypted = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
       return Buffer.concat([nonce, cipher.getAuthTag(), encrypted])
     },
-    /** @returns undefined for what another secret sealed, what was sealed for another purpose, and what was changed since */
+    /** @returns undefined for what another secret or purpose sealed, and for what was changed since */
     open: (sealed: Buffer): string | undefined => {
       try {
         const nonce = sealed.subarray(0, NONCE_BYTES)
