@@ -79,6 +79,7 @@ function judge({ policed, ...before }: GatePace, judgedAt: number, parts: readon
   // What ends in the second after a change may have left before it.
   const mayBeLate = judgedAt * 1000 < before.limitedAtMs + 1000
   if (mayBeLate || refused - 1 <= POLICED * (answered + refused)) return known
-  if (policed === undefined) return { ...known, policed: answered }
+  const isInRow = (judgedAt - before.judgedAt) * 1000 <= HOLD_MS
+  if (policed === undefined || !isInRow) return { ...known, policed: answered }
   return { ...known, limit: Math.min(policed, answered), limitedAtMs: nowMs }
 }

@@ -143,7 +143,11 @@ async function readHead(pages: PageReading, walk: Walk, loader: BatchLoader): Pr
   do {
     known = walk.summary().distinct
     const page = number === 1 ? await fetchNumbered(pages, number) : await fetchUnlessRefused(pages, number)
-    if ('refusal' in page) return
+    if ('refusal' in page) {
+      // Within the list it must be served: what has moved may be on it.
+      if (number * pages.pageSize <= (walk.summary().totals?.smallest ?? 0)) throw page.refusal
+      return
+    }
     await loader.add(walk.add(page))
     number++
   } while (walk.summary().distinct > known)

@@ -62,15 +62,19 @@ async function readLateStreams(
     const isOld = (at: Date | null | undefined) => !at || wallTimeAt(at.getTime(), timeZone) < begin
     // A job that has not been served for a whole day yet has had no chance.
     if (since === undefined || wallTimeAt(since.getTime(), timeZone) > begin) continue
-    const before = await readChannelsBefore(db, begin, timeZone)
-    // One that has come back, or is new, may be read over several runs: it is waited for from the next day on.
-    const isBack = (id: string) =>
-      !before.has(id) && units.some(({ channelId, lastLandedAt }) => channelId === id && !isOld(lastLandedAt))
     const open = channels.filter((channel) => isRead(job, channel, begin)).map(({ channelId }) => channelId)
-    const ids = open.filter((channelId) => !isBack(channelId))
+    let before: ReadonlySet<string> | undefined
     for (const stream of jobStreams(job).filter(({ name }) => !late.has(name))) {
       const ofStream = units.filter((unit) => unit.stream === stream.name)
-      const unproven = countUnproven({ job, stream, ids, units: ofStream, isOld })
+      const day = { job, stream, ids: open, units: ofStream, isOld }
+      if (countUnproven(day) === undefined) continue
+      // Looks through the ledger, so only where something is late.
+      const known = (before ??= await readChannelsBefore(db, begin, timeZone))
+      // One that has come back, or is new, may be read over several runs: it is waited for from the next day on.
+      const isBack = (id: string) =>
+        !known.has(id) && units.some(({ channelId, lastLandedAt }) => channelId === id && !isOld(lastLandedAt))
+      // Where there was none, the service was away: that is no excuse.
+      const unproven = countUnproven({ ...day, ids: open.filter((id) => known.size === 0 || !isBack(id)) })
       if (unproven === undefined) continue
       const [last] = ofStream.flatMap(({ lastLandedAt }) => lastLandedAt ?? []).toSorted((a, b) => +b - +a)
       const provenAt = last?.toISOString() ?? null
