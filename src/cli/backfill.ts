@@ -56,7 +56,8 @@ livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams ${onlyWhenNamed}`
 
     const wanted = {
       from: formatWallTime(window.from),
-      to: formatWallTime(window.to),
+      // The same command on another day goes on with the same backfill.
+      to: range.to === undefined ? 'now' : formatWallTime(window.to),
       streams: chosen.map(({ name }) => name),
       channels: settings.channels.map(({ channelId }) => channelId),
       onlyGaps: values['only-gaps'],

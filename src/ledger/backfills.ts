@@ -4,7 +4,7 @@ import type { Database } from '../store/database.ts'
 
 /** What a backfill was asked for; the same again resumes it while it is open. */
 export interface BackfillArguments {
-  /** Wall-clock text; `to` exclusive. */
+  /** Wall-clock text; `to` exclusive, or `now`. */
   readonly from: string
   readonly to: string
   readonly streams: readonly StreamName[]

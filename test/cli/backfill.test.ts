@@ -97,6 +97,18 @@ test('without an end it goes up to now', async () => {
   expect(recordCalls(world.emulator).map(({ params }) => params.end_time)).toContain('2026-11-20 14:31:00')
 })
 
+test('without an end, the next day goes on with what the ten calls of a day did not suffice for', async () => {
+  await using database = await createTestDatabase()
+  const late = { at: NOW, now: () => late.at, sleep: async () => {} }
+  await using emulator = await startEmulator({ channels: 2, viewers: 200, clock: late })
+  const environment = { ...environmentOf(emulator, database), LIVEHOUSE_V1_BUDGET: '1' }
+  const argv = ['--from', '2018-01-01', '--streams', 'watch_records_v1']
+  expect(await runVerb(backfill, argv, { environment, clock: late })).toMatchObject({ code: 4 })
+  late.at += 86_400_000
+  const { remarked } = await runVerb(backfill, argv, { environment, clock: late })
+  expect(remarked.join()).toContain('resumes the backfill')
+})
+
 test.each([
   [['--from', dayBefore(10), '--to', dayBefore(20)], 'is not before'],
   [['--from', '2030-01-01', '--to', '2030-02-01'], 'lies in the future'],
