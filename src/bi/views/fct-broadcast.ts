@@ -101,7 +101,7 @@ export const fctBroadcast: BiView = {
   left join lateral (
     select count(*) as visits, count(distinct w.user_id) as viewers,
       count(distinct w.user_id) filter (where ${ranAt('f.first_login_at')}) as new_viewers,
-      sum(w.to_no - w.from_no) as stay_seconds, sum(least(w.live_seconds, w.to_no - w.from_no)) as live_seconds,
+      sum(w.to_no - w.from_no) filter (where w.user_id is not null) as stay_seconds, sum(least(w.live_seconds, w.to_no - w.from_no)) as live_seconds,
       sum(w.vod_seconds) as replay_seconds, mode() within group (order by ${bareLink('w.access_source')}) as access_source,
       mode() within group (order by w.device) as device, mode() within group (order by ${province('w.address')}) as province
     from (select w.*, t.* from ${visitsOfBroadcast}) w

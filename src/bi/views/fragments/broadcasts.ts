@@ -10,7 +10,7 @@ const liveUntilNo = `least(${enteredNo} + w.live_seconds, ${endNo})`
  * Only what was live for half of its stay or more tells when that was, and a page that stayed open for over a day would
  * join the broadcasts of several days.
  */
-const tellsWhen = `${endNo} - ${enteredNo} <= least(2 * w.live_seconds, 86400)`
+const tellsWhen = `${endNo} - ${enteredNo} <= least(2 * w.live_seconds::bigint, 86400)`
 
 /**
  * The broadcasts of each channel: `channel_id`, `from_no` and `to_no`, seconds of the epoch, the second one past its
