@@ -2,6 +2,7 @@ import type { StreamName } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import { findStream, listOf, streams } from '../streams/registry.ts'
 import type { LedgerUnit } from '../ledger/latest-readings.ts'
+import { operatorCommands } from '../app/operator-actions.ts'
 import { hasEnded } from '../ledger/runs.ts'
 import type { Facts } from './facts.ts'
 
@@ -131,6 +132,11 @@ export interface Verdict {
   readonly kept: ReadonlySet<LedgerUnit>
 }
 
+/** The last run that asked the service for anything: what an operator does beside that says nothing of a night. */
+export function lastReading(runs: Facts['runs']): Facts['runs'][number] | undefined {
+  return runs.find((run) => hasEnded(run) && !operatorCommands.includes(run.command))
+}
+
 /** Judges what is known. */
 export function judge(facts: Facts, expectations: Expectations = createExpectations(facts)): Verdict {
   const { runs, units } = facts
@@ -139,7 +145,7 @@ export function judge(facts: Facts, expectations: Expectations = createExpectati
   const nothing = { findings: [], failedRun: undefined, isRunning, kept }
   if (runs.length === 0) return { status: 'empty', ...nothing }
   const findings = findingsOf(facts, expectations)
-  const last = runs.find(hasEnded)
+  const last = lastReading(runs)
   const isTold = findings.some(({ kind }) => kind === 'problem')
   const failedRun = last?.status === 'failed' && !isTold ? { runId: last.runId, command: last.command } : undefined
   const isComplete = findings.length === 0 && failedRun === undefined && units.some(({ stream }) => !isAskedFor(stream))

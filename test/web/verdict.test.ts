@@ -57,7 +57,7 @@ test('each fault is told once: the gravest of a channel, and one sentence for st
   expect(others.map(({ kind }) => kind)).toEqual(['unread'])
   expect(standingOf(units.slice(0, 2), createExpectations(facts))).toEqual({ until: THIS_NIGHT, all: 2, behind: ['9'] })
   // A run that failed as a whole is told of where nothing else tells of it.
-  const failed = [makeRun({ status: 'failed' })]
+  const failed = [makeRun({ runId: '8', command: 'quarantine retry' }), makeRun({ status: 'failed' })]
   expect(judge({ ...facts, runs: failed }).failedRun).toBeUndefined()
   expect(judge(makeFacts({ runs: failed })).failedRun).toMatchObject({ runId: '7' })
 })

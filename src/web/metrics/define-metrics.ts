@@ -2,8 +2,7 @@ import { proofs } from '../../core/slice.ts'
 import { wallTimeAt } from '../../core/wall-clock.ts'
 import { addProofs, type LedgerUnit } from '../../ledger/latest-readings.ts'
 import { smallestLeft } from '../../ledger/call-budget.ts'
-import { hasEnded } from '../../ledger/runs.ts'
-import type { Finding, Verdict } from '../verdict.ts'
+import { type Finding, lastReading, type Verdict } from '../verdict.ts'
 import type { Facts } from '../facts.ts'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 
@@ -111,7 +110,7 @@ export function showFacts(metrics: Metrics, facts: Facts, verdict: Verdict, nowM
   for (const state of ['active', 'retired', 'gone'] as const) {
     metrics.channels.set({ state }, facts.channels.filter((channel) => channel.state === state).length)
   }
-  const last = facts.runs.find(hasEnded)
+  const last = lastReading(facts.runs)
   if (last?.finishedAt) {
     metrics.lastRunStatus.set({ status: last.status }, 1)
     metrics.lastRunEnd.set(last.finishedAt.getTime() / 1000)
