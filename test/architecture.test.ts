@@ -117,26 +117,26 @@ const rules: Rules = {
 
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. */
 const budgets: Readonly<Record<string, number>> = {
-  app: 1850,
-  bi: 3500,
-  cli: 4800,
+  app: 1750,
+  bi: 3450,
+  cli: 4750,
   config: 670,
   core: 1250,
-  emulator: 2950,
-  ledger: 3900,
+  emulator: 2350,
+  ledger: 3850,
   log: 100,
   scheduler: 1660,
-  service: 2150,
+  service: 2100,
   store: 3050,
   streams: 750,
   sync: 5000,
-  transform: 400,
+  transform: 350,
   web: 3600,
   // The files beside the folders.
   '': 400,
 }
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 35_500, test: 24_900 }
+const MOST_LINES = { src: 34_600, test: 24_900 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

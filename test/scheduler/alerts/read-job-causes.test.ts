@@ -116,6 +116,12 @@ test('a channel that came back on the day is waited for from the next day on, on
   expect(await causes([nightly], ['1', '2'])).toMatchObject([{ unproven: { channels: 1, of: 2 } }])
 })
 
+test('after days on which the service was away, what has not come back is late', async () => {
+  await land('gifts', '2026-11-15T03:00:00+08')
+  await land('visitors', '2026-11-20T03:00:00+08')
+  expect(await causes([nightly])).toMatchObject([stale])
+})
+
 test('before the hour, the day before counts', async () => {
   await land('gifts', '2026-11-18T03:00:00+08')
   const nowMs = NOW_MS - 2 * HOUR_MS
