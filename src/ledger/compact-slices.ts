@@ -13,8 +13,8 @@ const alike = sql.raw('stream, partition, proof, lookback_days, page_size')
 /**
  * Makes one row of old slices of one stream, partition and proof whose ranges touch or overlap: it covers what they covered,
  * has their sums, and was read when the first of them was. Slices of an open backfill, accepted ones and those that found
- * surprisingly few rows stay as they are, as do those of whose range a later reading fell short: merged with one that came after
- * that, they would make it good. Nothing is merged across a gap. What had settled must be one range too, so that what a sync reads
+ * surprisingly few rows stay as they are, as do those of whose range a later reading failed or fell short: merged with one that
+ * came after that, they would make it good. Nothing is merged across a gap. What had settled must be one range too, so that what a sync reads
  * next is the same before and after.
  * @returns how many rows are gone by it
  */
@@ -37,7 +37,7 @@ export async function mergeSlices(db: Kysely<Database>, now: Date): Promise<numb
             select from livehouse_ops.backfills where backfills.backfill_id = slices.backfill_id and backfills.status = 'open')
           and not exists (
             select from livehouse_ops.slices as bad where bad.stream = slices.stream and bad.partition = slices.partition
-              and (bad.proof = 'short' or bad.is_drop or bad.acceptance_id is not null)
+              and (bad.proof in ('short', 'failed') or bad.is_drop or bad.acceptance_id is not null)
               and coalesce(bad.covers, bad.reads) && slices.covers
               and coalesce(bad.piece_of, bad.slice_id) >= coalesce(slices.piece_of, slices.slice_id))
       ),
