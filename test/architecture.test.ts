@@ -136,7 +136,7 @@ const budgets: Readonly<Record<string, number>> = {
   '': 400,
 }
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 34_600, test: 24_910 }
+const MOST_LINES = { src: 34_600, test: 24_945 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -48,7 +48,8 @@ export interface WaitingSlice {
  * A run that goes on with it looks first at the page where the one before it stopped. Where that no longer holds what it held, rows
  * have moved between what was read and what was not: the slice is cut in two, and read anew, so that a list that keeps
  * moving is read in parts that fit in a day. So is one of which a later page is refused for days: it lies too deep. Where the
- * first page is, or there is no half, the slice fails in the words of the service; each day asks once more.
+ * first page is, or there is no half, or too many calls are said to have been made, the slice fails in the words of the service;
+ * each day asks once more.
  */
 export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice | CutSlice | WaitingSlice> {
   const { db, clock, timeZone, runId } = deps
@@ -138,7 +139,9 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
       state = { ...state, refused: refused?.page === page ? refused : { page, since: new Date(clock.now()) } }
       const isForDays = isRefusedForDays(state, clock.now())
       const [half, other] = halvesOf(slice)
-      const isTooDeep = isForDays && pagesRead > 0 && other !== undefined
+      // Too many calls are those of another client.
+      const isOfDepth = !hasCode(error.cause, 'api.rateLimited')
+      const isTooDeep = isForDays && isOfDepth && pagesRead > 0 && other !== undefined
       const next = isTooDeep && half ? { ...beginSlice(half, startedAt), refused } : upToNow()
       const saved = await writeFailure(slice, error, async (trx) => await saveOpenSlice(trx, place, next), deps)
       if (saved !== error) return end('failed', saved)
@@ -156,8 +159,9 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
 
 function refusedForDays(cause: unknown, since: Date | undefined): unknown {
   if (!(cause instanceof LivehouseError)) return cause
-  const advice =
-    'it is not that the calls of a day are spent. Each day asks once more; leave out what is refused for good'
+  const advice = hasCode(cause, 'api.rateLimited')
+    ? 'another client of the account spends the calls of each day. Each day asks once more'
+    : 'it is not that the calls of a day are spent. Each day asks once more; leave out what is refused for good'
   return new LivehouseError(
     cause.code,
     `${cause.message}: refused since ${since?.toISOString()}, so ${advice}`,

@@ -90,6 +90,30 @@ test('nor does one whose missing range is newer', async () => {
   expect(pages.at(-1)?.page).toBe(14)
 })
 
+test('calls that another client spends every day cost no page that was read, and are named from the third day on', async () => {
+  account.setRecords(650, 0)
+  const settings = { LIVEHOUSE_V1_BUDGET: '3', LIVEHOUSE_CHANNELS: account.emulator.channelIds[0] ?? '' }
+  const ends = [await run(backfill, V1_BACKFILL, settings)]
+  account.nextDay()
+  account.emulator.faults.push({ effect: status(429), endpoint: 'userRecords' })
+  for (let day = 1; day <= 5; day++) {
+    ends.push(await run(backfill, V1_BACKFILL, settings))
+    account.nextDay()
+  }
+  expect(ends.map(({ code }) => code)).toEqual([4, 4, 4, 4, 3, 3])
+  const { errors } = ends.at(-1)?.json ?? {}
+  expect(errors).toMatchObject([{ message: expect.stringMatching(/429.*another client of the account spends/) }])
+
+  account.emulator.faults.splice(0)
+  const before = account.callsOn46().length
+  expect((await run(backfill, V1_BACKFILL, settings)).code).toBe(4)
+  const later = account.callsOn46().slice(before)
+  expect(later.map(({ page }) => page)).toEqual([3, 4, 5])
+  account.nextDay()
+  expect((await run(backfill, V1_BACKFILL, { ...settings, LIVEHOUSE_V1_BUDGET: '10' })).code).toBe(0)
+  await expectTruth(account, ['watch_records_v1'])
+})
+
 test('a pause of days is no refusal: after it one refusal costs no page that was read', async () => {
   account.setRecords(1250)
   await run()
