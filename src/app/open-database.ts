@@ -15,17 +15,26 @@ import { checkSource } from '../ledger/source.ts'
 export type OpeningContext = Pick<AppContext, 'clock' | 'signal' | 'remark' | 'addSecret'>
 
 /**
+ * The URL of the database of the settings, which is named on standard error; the embedded PostgreSQL is started where need be.
+ * @throws db.embedded
+ */
+export async function configuredUrl(context: OpeningContext, { target, dataDir }: DatabaseSettings): Promise<string> {
+  const url = target.kind === 'url' ? target.url : await embeddedUrl(context, dataDir)
+  const kind = target.kind === 'url' ? 'DATABASE_URL' : `the embedded PostgreSQL in ${dataDir}`
+  context.remark(`database: ${describeTarget(url)} (${kind})`)
+  return url
+}
+
+/**
  * Opens the database of the settings as it is, and says on standard error which one it is.
  * @throws db.embedded, db.unreachable, db.refused, db.tooOld
  */
 export async function openConfiguredDatabase(
   context: OpeningContext,
-  { target, dataDir }: DatabaseSettings,
+  settings: DatabaseSettings,
   maxConnections?: number,
 ): Promise<Kysely<Database>> {
-  const url = target.kind === 'url' ? target.url : await embeddedUrl(context, dataDir)
-  const kind = target.kind === 'url' ? 'DATABASE_URL' : `the embedded PostgreSQL in ${dataDir}`
-  context.remark(`database: ${describeTarget(url)} (${kind})`)
+  const url = await configuredUrl(context, settings)
   return openDatabase(url, { signal: context.signal, ...(maxConnections && { maxConnections }) })
 }
 
