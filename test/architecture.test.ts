@@ -41,13 +41,14 @@ const rules: Rules = {
     'globals.d.ts': { imports: [] },
   },
   packages: {
+    '@modelcontextprotocol/server': ['cli/mcp'],
     'cli-progress': ['cli/progress.ts'],
     commander: ['cli/usage.ts'],
     cronstrue: ['web/render/jobs-section.ts'],
     'csv-parse': ['config'],
     kysely: ['bi/publish', 'ledger', 'store'],
     'node-cron': ['scheduler'],
-    'p-limit': ['service', 'sync'],
+    'p-limit': ['cli/mcp', 'service', 'sync'],
     'p-queue': ['sync/run-job.ts'],
     pg: ['store'],
     'pg-boss': ['scheduler'],
@@ -56,7 +57,7 @@ const rules: Rules = {
     'prom-client': ['web'],
     'string-width': ['cli'],
     undici: ['service/http.ts'],
-    zod: ['config', 'ledger', 'scheduler', 'service', 'store', 'sync'],
+    zod: ['cli/mcp', 'config', 'ledger', 'scheduler', 'service', 'store', 'sync'],
   },
   packageTypes: { kysely: ['app', 'cli', 'sync', 'scheduler', 'web'], undici: ['service'] },
   pureModules: {
@@ -119,7 +120,7 @@ const rules: Rules = {
 const budgets: Readonly<Record<string, number>> = {
   app: 1750,
   bi: 3450,
-  cli: 4750,
+  cli: 4912,
   config: 670,
   core: 1250,
   emulator: 2350,
@@ -127,7 +128,7 @@ const budgets: Readonly<Record<string, number>> = {
   log: 100,
   scheduler: 1660,
   service: 2100,
-  store: 3050,
+  store: 3223,
   streams: 750,
   sync: 5000,
   transform: 350,
@@ -136,7 +137,7 @@ const budgets: Readonly<Record<string, number>> = {
   '': 400,
 }
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 34_600, test: 24_945 }
+const MOST_LINES = { src: 34_946, test: 25_290 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -8,6 +8,7 @@ import { createTestRole } from './test-role.ts'
 /** A user of the database with one of the roles that the views are granted to. */
 export interface Reader extends AsyncDisposable {
   readonly name: string
+  readonly url: string
   readonly db: Kysely<Database>
   /** A session of its own: its notices, and statements that last. */
   readonly session: Client
@@ -25,6 +26,7 @@ export async function openAs(role: 'livehouse_analyst' | 'livehouse_pii', databa
   await session.connect()
   return {
     name: user.name,
+    url,
     db,
     session,
     notices,

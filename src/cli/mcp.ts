@@ -1,0 +1,52 @@
+import { once } from 'node:events'
+import { configuredUrl } from '../app/open-database.ts'
+import { readDatabaseSettings, readServiceTimeZone, readSettings } from '../config.ts'
+import { readAsAnalyst } from '../store/analyst-session.ts'
+import { readInteger } from './flags.ts'
+import { defineCommand } from './usage.ts'
+
+/** `livehouse mcp`: the analysts' views for an assistant. */
+export const mcp = defineCommand(
+  {
+    verb: 'mcp',
+    about: `Serves the views of livehouse_bi to an assistant over the Model Context Protocol, on standard input and
+output, until the input ends: views, measures and one SELECT at a time as livehouse_analyst, which writes nothing and
+sees personal data masked; with each answer how complete the data are. Give DATABASE_URL a login that is granted
+livehouse_analyst and nothing else. One that may make roles, as that of the embedded PostgreSQL, makes such a login for
+each statement and drops it again; any other is refused.`,
+    flags: {
+      'max-rows': ['N', 'rows of an answer, 1 to 10000 (default: 1000); none has more than 1 MiB'],
+      timeout: ['SECONDS', 'how long a statement may take, 1 to 3600 (default: 30)'],
+    },
+    notes: 'Exit codes: 0 the input has ended, 1 the database cannot be read as an analyst, 2 wrong use.',
+    examples: `livehouse mcp
+DATABASE_URL_FILE=/run/secrets/analyst livehouse mcp --max-rows 200 --timeout 60`,
+  },
+  ({ values: { 'max-rows': rows, timeout } }, refuse) => ({
+    maxRows: readInteger('--max-rows', rows, refuse, 10_000) ?? 1000,
+    timeoutMs: 1000 * (readInteger('--timeout', timeout, refuse, 3600) ?? 30),
+  }),
+  async (context, limits) => {
+    const { environment, version, log, signal, addSecret } = context
+    const { database, timeZone } = readSettings(environment, (source) => ({
+      database: readDatabaseSettings(source),
+      timeZone: readServiceTimeZone(source),
+    }))
+    const url = await configuredUrl(context, database)
+    const ask = async (queries: readonly string[]) =>
+      await readAsAnalyst(url, queries, { ...limits, timeZone, signal, addSecret })
+    const { completenessQuery, serveViews } = await import('./mcp/serve-views.ts')
+    // What is wrong with the login ends the command, before an assistant asks.
+    await ask([completenessQuery])
+    const server = serveViews({ ...limits, version, ask, log })
+    try {
+      await once(process.stdin, 'close', { signal })
+      return 0
+    } catch (error) {
+      signal.throwIfAborted()
+      throw error
+    } finally {
+      await server.close()
+    }
+  },
+)

@@ -1,0 +1,109 @@
+import { McpServer } from '@modelcontextprotocol/server'
+import { serveStdio, type StdioServerHandle } from '@modelcontextprotocol/server/stdio'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import pLimit from 'p-limit'
+import { z } from 'zod'
+import { biViews } from '../../bi/registry.ts'
+import { SCHEMA } from '../../bi/view-statements.ts'
+import type { BiView } from '../../bi/view.ts'
+import { LivehouseError } from '../../core/errors.ts'
+import type { Log } from '../../core/log.ts'
+import { packageFolder } from '../../core/program-files.ts'
+import type { Answer } from '../../store/analyst-session.ts'
+
+/** What the tools answer by. */
+interface ViewServer {
+  readonly version: string
+  readonly maxRows: number
+  readonly timeoutMs: number
+  /** Answers queries in one snapshot. */
+  readonly ask: (queries: readonly string[]) => Promise<readonly Answer[]>
+  readonly log: Log
+}
+
+/** A stream a row: how far every channel has been read, and which are not proven. */
+export const completenessQuery = `
+  select stream, bool_and(is_proven) and sum(gap_count) = 0 as is_complete, sum(gap_count)::integer as gaps,
+    case when bool_and(complete_through is not null) then min(complete_through) end as complete_through,
+    case when bool_and(covered_until is not null) then min(covered_until) end as covered_until,
+    max(last_landed_at) as last_landed_at, max(last_read_at) as last_read_at,
+    (count(*) filter (where not is_proven))::integer as unproven_parts, count(*)::integer as parts,
+    array_to_string((array_agg(coalesce('channel ' || channel_id, 'account') || ': ' || coalesce(last_proof, 'never read')
+      order by channel_id) filter (where not is_proven))[1:20], ', ') as unproven
+  from livehouse_bi.freshness group by stream order by stream`
+
+/** What an assistant is told before it asks. */
+const INSTRUCTIONS = `A warehouse of live channels: audience, gifts, signups. Read describe_views and the documents bi
+and metrics before query; queries has examples. Personal data are masked. day and …_at_local are the service's. Leave
+out test channels (where not is_test). Each answer comes with completeness: say where it does not reach the days of a
+question; of single days daily_channel.is_complete tells. Published questionnaires are views of schema
+livehouse_forms, see information_schema.columns.`
+
+/** Serves the tools on standard input and output; one that fails answers why. */
+export function serveViews({ version, maxRows, timeoutMs, ask, log }: ViewServer): StdioServerHandle {
+  // An assistant may ask for much at once: it gets the connections of one.
+  const oneByOne = pLimit(1)
+  const annotations = { readOnlyHint: true, openWorldHint: false }
+  const createServer = (): McpServer => {
+    const server = new McpServer({ name: 'livehouse', version }, { instructions: INSTRUCTIONS })
+    server.registerTool(
+      'describe_views',
+      {
+        description: 'All views in short; of those that are named, columns, types and meanings (English, Chinese).',
+        inputSchema: z.object({ views: z.array(z.string()).optional() }),
+        annotations,
+      },
+      ({ views }) => asText(views?.map(viewOf) ?? biViews.map(({ name, grain }) => ({ name, grain }))),
+    )
+    server.registerTool(
+      'read_document',
+      {
+        description: 'bi: the schema; metrics: what each measure counts, and over what it adds up; queries: examples.',
+        inputSchema: z.object({ document: z.enum(['bi', 'metrics', 'queries']) }),
+        annotations,
+      },
+      async ({ document }) => asText(await readFile(join(packageFolder, 'docs', `${document}.md`), 'utf8')),
+    )
+    server.registerTool(
+      'query',
+      {
+        description:
+          `Runs one SELECT of PostgreSQL as livehouse_analyst: at most ${maxRows} rows, 1 MiB and ${timeoutMs / 1000} s. ` +
+          'bigint and numeric come as text. The answer tells how complete the data are.',
+        inputSchema: z.object({ sql: z.string() }),
+        annotations,
+      },
+      async ({ sql }) => {
+        const [completeness, answer] = await oneByOne(async () => await ask([completenessQuery, sql]))
+        return asText({ ...answer, completeness: objectsOf(completeness) })
+      },
+    )
+    server.registerTool(
+      'completeness',
+      { description: 'How far each stream has been read, when, and which channels are not proven.', annotations },
+      async () => asText(objectsOf((await oneByOne(async () => await ask([completenessQuery])))[0])),
+    )
+    return server
+  }
+  return serveStdio(createServer, { onerror: (err) => log.warn('mcp.failed', { err }) })
+}
+
+/** Of a view all but its SQL. */
+function asText(value: unknown) {
+  const shown = (key: string, each: unknown) => (key === 'sql' || key === 'from' ? undefined : each)
+  const text = typeof value === 'string' ? value : JSON.stringify(value, shown)
+  return { content: [{ type: 'text' as const, text }] }
+}
+
+function objectsOf({ columns, rows }: Answer = { columns: [], rows: [], isCut: false }) {
+  return rows.map((row) => Object.fromEntries(columns.map((name, index) => [name, row[index]])))
+}
+
+/** @throws usage.invalid for a view that is not there */
+function viewOf(given: string): BiView {
+  const view = biViews.find(({ name }) => name === given || `${SCHEMA}.${name}` === given)
+  if (view !== undefined) return view
+  const problem = `there is no view ${JSON.stringify(given)}; there are ${biViews.map(({ name }) => name).join(', ')}`
+  throw new LivehouseError('usage.invalid', problem, { problems: [problem] })
+}

@@ -1,0 +1,174 @@
+import { randomBytes } from 'node:crypto'
+import { type Client, DatabaseError } from 'pg'
+import { LivehouseError } from '../core/errors.ts'
+import { openSession, type Session } from './copy-session.ts'
+
+const SETTING = 'DATABASE_URL'
+/** As Postgres sends it. */
+const MOST_BYTES = 1_048_576
+
+/** What an analyst's query may take, and how its session is set. */
+export interface AnalystSettings {
+  readonly maxRows: number
+  readonly timeoutMs: number
+  /** Of the session. */
+  readonly timeZone: string
+  readonly signal: AbortSignal
+  /** Keeps the password of a login that is made for the queries out of logs. */
+  readonly addSecret: (value: string) => void
+}
+
+/** `bigint`, `numeric`, `json` and arrays are the exact text of Postgres, instants ISO 8601 with their offset. */
+export type AnswerValue = string | number | boolean | null
+
+export interface Answer {
+  readonly columns: readonly string[]
+  readonly rows: readonly (readonly AnswerValue[])[]
+  /** There are more rows than `maxRows`. */
+  readonly isCut: boolean
+}
+
+/**
+ * Runs queries, each a single SELECT, VALUES, TABLE or WITH, as `livehouse_analyst` in one read-only snapshot, over a
+ * connection that is closed behind them. Its login may do no more than an analyst, as a function in a query can undo
+ * `set role`: where that of the URL may make roles, a login is made for these queries alone.
+ * @throws db.unreachable; db.refused with the message of Postgres and the place in the query, or for another login
+ */
+export async function readAsAnalyst(
+  url: string,
+  queries: readonly string[],
+  settings: AnalystSettings,
+): Promise<readonly Answer[]> {
+  // It takes the login away again, also after an interruption.
+  await using own = await openSession(url, SETTING, new AbortController().signal)
+  const rights = await readRights(own)
+  if (!rights.mayMakeLogins) return await readIn(own, rights, queries, settings)
+  const login = await makeLogin(own, url, settings)
+  try {
+    await using session = await openSession(login.url, SETTING, settings.signal)
+    return await readIn(session, await readRights(session), queries, settings)
+  } finally {
+    // One that stays cannot log in for long, and goes with the next.
+    await own.query(`drop role ${login.name}`).catch(() => {})
+  }
+}
+
+async function readIn(
+  session: Session,
+  rights: Rights,
+  queries: readonly string[],
+  { maxRows, timeoutMs, timeZone }: AnalystSettings,
+): Promise<readonly Answer[]> {
+  if (!rights.isOnlyAnalyst) {
+    const repair = `Give ${SETTING} a login that is granted livehouse_analyst and nothing else (docs/bi-tools.md)`
+    refuse(`login ${rights.login} is not an analyst alone`, repair)
+  }
+  const { client } = session
+  try {
+    await client.query('begin isolation level repeatable read read only')
+    await client.query('set local role livehouse_analyst')
+    await client.query(
+      `select set_config('statement_timeout', $1, true), set_config('idle_in_transaction_session_timeout', $1, true),
+        set_config('timezone', $2, true), set_config('search_path', 'livehouse_bi, livehouse_forms', true)`,
+      [String(timeoutMs), timeZone],
+    )
+    boundBytes(client)
+    const answers: Answer[] = []
+    for (const query of queries) answers.push(await read(client, query, maxRows))
+    return answers
+  } catch (error) {
+    throw error instanceof DatabaseError ? refusalOf(error) : session.translate(error)
+  }
+}
+
+const DECLARE = 'declare answer no scroll cursor for '
+
+/** The extended protocol takes one statement, and `declare` none but a query that writes nothing. */
+async function read(client: Client, query: string, maxRows: number): Promise<Answer> {
+  const declaration = { text: DECLARE + query, queryMode: 'extended' }
+  await client.query(declaration)
+  const { fields, rows } = await client.query<AnswerValue[]>({
+    text: `fetch ${maxRows + 1} from answer`,
+    rowMode: 'array',
+    types: { getTypeParser: (oid: number) => parsers[oid] ?? String },
+  })
+  await client.query('close answer')
+  return { columns: fields.map(({ name }) => name), rows: rows.slice(0, maxRows), isCut: rows.length > maxRows }
+}
+
+const isoOf = (text: string) => text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00')
+
+/** By the number of their type in `pg_type`: boolean, smallint, integer, the two timestamps. */
+const parsers: Readonly<Record<number, (text: string) => AnswerValue>> = {
+  16: (text) => text === 't',
+  21: Number,
+  23: Number,
+  1114: isoOf,
+  1184: isoOf,
+}
+
+/** A single value may have a gigabyte: the connection ends while it arrives. */
+function boundBytes({ connection: { stream } }: Client): void {
+  let received = 0
+  stream.on('data', (chunk: Buffer) => {
+    received += chunk.length
+    if (received <= MOST_BYTES) return
+    const reason = `the answer has more than ${MOST_BYTES} bytes`
+    const message = `${reason}: ask for fewer rows or columns, or for sums`
+    stream.destroy(new LivehouseError('db.refused', message, { reason, sqlState: '54000' }))
+  })
+}
+
+function refusalOf(error: DatabaseError): LivehouseError<'db.refused'> {
+  const { message: reason, code: sqlState = '', hint } = error
+  const place = Number(error.position) - DECLARE.length
+  const at = place > 0 ? ` at character ${place}` : ''
+  const message = `${reason} (${sqlState})${at}${hint === undefined ? '' : `. ${hint}`}`
+  return new LivehouseError('db.refused', message, { reason, sqlState }, { cause: error })
+}
+
+interface Rights {
+  readonly login: string
+  readonly mayMakeLogins: boolean
+  /** An analyst, who may neither do nor become anything else. */
+  readonly isOnlyAnalyst: boolean
+}
+
+/** Of the login of a session, whatever role it has taken. @throws db.refused where there are no views */
+async function readRights(session: Session): Promise<Rights> {
+  const [rights] = await session.query<Rights & Record<string, unknown>>(`
+    select r.rolname as login, r.rolsuper or r.rolcreaterole as "mayMakeLogins",
+      pg_has_role(r.oid, a.oid, 'member')
+      and not (r.rolsuper or r.rolcreaterole or r.rolcreatedb or r.rolreplication or r.rolbypassrls)
+      and not exists (select from pg_roles o where o.oid not in (r.oid, a.oid) and pg_has_role(r.oid, o.oid, 'member'))
+      and not exists (select from pg_namespace n
+        where n.nspname in ('livehouse', 'livehouse_ops') and has_schema_privilege(r.oid, n.oid, 'usage')) as "isOnlyAnalyst"
+    from pg_roles r join pg_roles a on a.rolname = 'livehouse_analyst'
+    where r.rolname = session_user and exists (select from pg_views where schemaname = 'livehouse_bi')`)
+  return rights ?? refuse('there are no views for analysts', 'Run `livehouse migrate up`')
+}
+
+function refuse(reason: string, repair: string): never {
+  throw new LivehouseError('db.refused', `Database: ${reason}. ${repair}.`, { reason, sqlState: '42501' })
+}
+
+/** Makes a login that is an analyst and nothing else, and takes those away that killed processes have left behind. */
+async function makeLogin(own: Session, url: string, { addSecret, timeoutMs }: AnalystSettings) {
+  const name = `livehouse_mcp_${randomBytes(8).toString('hex')}`
+  const password = randomBytes(24).toString('hex')
+  addSecret(password)
+  await own.query(`do $$ declare expired name; begin
+    for expired in select rolname from pg_roles where rolname ~ '^livehouse_mcp_[0-9a-f]{16}$' and rolvaliduntil < now()
+    loop
+      begin
+        execute format('drop role %I', expired);
+      exception when insufficient_privilege or undefined_object then null;
+      end;
+    end loop;
+    execute format('create role ${name} login password ''${password}'' valid until %L in role livehouse_analyst',
+      now() + interval '1 minute' + ${4 * timeoutMs} * interval '1 millisecond');
+  end $$`)
+  const ofLogin = new URL(url)
+  Object.assign(ofLogin, { username: name, password })
+  return { name, url: ofLogin.href }
+}

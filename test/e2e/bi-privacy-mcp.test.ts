@@ -1,0 +1,128 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { publishBi } from '../../src/bi/publish/publish-bi.ts'
+import { openAs, type Reader } from '../helpers/open-as.ts'
+import { type Assistant, openAssistant } from '../helpers/open-assistant.ts'
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+
+const CLEAR_PHONE = '13800138000'
+const LOCK = 6_100_061
+
+let user: Reader
+let database: TestDatabase
+const assistants = new Map<string, Assistant>()
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  await sql
+    .raw(
+      `insert into livehouse.channels (channel_id, run_id) values ('9', 1);
+      insert into livehouse.visitors (channel_id, user_id, phone, run_id) values ('9', 'u1', '${CLEAR_PHONE}', 1)`,
+    )
+    .execute(database.db)
+  await publishBi(database.db)
+  user = await openAs('livehouse_analyst', database)
+  for (const [login, url] of [
+    ['an analyst', user.url],
+    ['the owner', database.url],
+  ] as const)
+    assistants.set(login, await openAssistant({ DATABASE_URL: url }, ['--timeout', '5']))
+})
+
+afterAll(async () => {
+  for (const assistant of assistants.values()) await assistant[Symbol.asyncDispose]()
+  await user[Symbol.asyncDispose]()
+  await database[Symbol.asyncDispose]()
+})
+
+const toBeAnother = [
+  'reset role',
+  'set role none',
+  'set role livehouse_pii',
+  'set session authorization default',
+  `select set_config('session_authorization', 'postgres', false)`,
+  `select set_config('role', 'livehouse_pii', false)`,
+  `select set_config('role', 'none', false), query_to_xml('select * from livehouse.visitors', true, true, '')`,
+  `select set_config('role', 'none', true), query_to_xml('table livehouse_ops.hash_key', true, true, '')`,
+  `select query_to_xml('reset role', true, true, ''), query_to_xml('table livehouse.visitors', true, true, '')`,
+  'grant livehouse_pii to current_user',
+]
+const toDoMore = [
+  // To leave the transaction, the cursor, the statement.
+  'commit',
+  'rollback',
+  'select 1; reset role',
+  'select 1; commit; select phone from livehouse.visitors',
+  'close answer',
+  'declare mine cursor with hold for select 1',
+  'prepare mine as select 1',
+  `do $$ begin perform set_config('role', 'none', false); end $$`,
+  'call pg_catalog.now()',
+  'explain analyze delete from livehouse.visitors',
+  'copy livehouse.visitors to stdout',
+  `copy (select 1) to program 'cat'`,
+  `set statement_timeout = 0`,
+  // To write.
+  `select set_config('transaction_read_only', 'off', true)`,
+  'with gone as (delete from livehouse.visitors returning 1) select * from gone',
+  'select 1 as id into temp mine',
+  'select * from livehouse_bi.dim_viewer for update',
+  'select lo_create(6100061)',
+  `select lo_from_bytea(6100061, 'x')`,
+  `select lo_import('/etc/passwd')`,
+  'select pg_reload_conf()',
+  'select pg_terminate_backend(pid) from pg_stat_activity where usename <> session_user',
+  // To read what is closed.
+  'table livehouse.visitors',
+  'select * from livehouse_ops.hash_key',
+  'select * from pg_authid',
+  `select pg_read_file('PG_VERSION')`,
+  `select pg_ls_dir('.')`,
+  `select * from dblink('dbname=postgres', 'select 1') as t (id int)`,
+  // To stay.
+  `select set_config('statement_timeout', '0', false), pg_sleep(600)`,
+  '',
+]
+
+describe.each([
+  ['an analyst', [...toBeAnother, ...toDoMore]],
+  // Its queries have the login of an analyst: the rest is as above.
+  ['the owner', toBeAnother],
+])('with the login of %s', (login, attacks) => {
+  const query = async (text: string) => {
+    const answer = await assistants.get(login)?.call('query', { sql: text })
+    return answer ?? { isError: true, text: '' }
+  }
+
+  test.each(attacks)('%s is refused', async (text) => {
+    const { isError, text: said } = await query(text)
+    expect([isError, said]).toEqual([true, expect.stringMatching(/\((42|25|0A|22|57|55)\w{3}\)/)])
+    expect(said).not.toContain(CLEAR_PHONE)
+    expect(said).not.toMatch(/postgres:\/\/|password/i)
+  })
+
+  test('a query that takes another role while it runs still sees masks', async () => {
+    for (const role of ['none', login === 'an analyst' ? user.name : 'livehouse_analyst']) {
+      const { text } = await query(
+        `with taken as materialized (select set_config('role', '${role}', true)) select set_config, phone from taken, dim_viewer`,
+      )
+      expect(JSON.parse(text).rows).toEqual([[role, '138****8000']])
+    }
+  })
+
+  test('nothing of a query reaches the next, or stays behind', async () => {
+    const settings = ['statement_timeout', 'search_path', 'default_transaction_read_only', 'idle_session_timeout']
+    const read = `select ${settings.map((name) => `current_setting('${name}')`).join(', ')}, current_user`
+    const before = JSON.parse((await query(read)).text).rows
+    for (const name of settings) await query(`select set_config('${name}', '0', false)`)
+    expect(await query(`select pg_advisory_lock(${LOCK}), pg_notify('mine', 'x')`)).toMatchObject({ isError: false })
+    expect(JSON.parse((await query(read)).text).rows).toEqual(before)
+    await database.db.transaction().execute(async (transaction) => {
+      await sql`select set_config('lock_timeout', '30s', true)`.execute(transaction)
+      await sql`select pg_advisory_xact_lock(${LOCK})`.execute(transaction)
+    })
+    const { rows } = await sql`select (select count(*) from pg_largeobject_metadata) as objects,
+      (select count(*) from livehouse.visitors) as visitors`.execute(database.db)
+    expect(rows).toEqual([{ objects: '0', visitors: '1' }])
+  })
+})

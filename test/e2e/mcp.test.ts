@@ -1,0 +1,166 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { text as textOf } from 'node:stream/consumers'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { biViews } from '../../src/bi/registry.ts'
+import { publishBi } from '../../src/bi/publish/publish-bi.ts'
+import { mcp } from '../../src/cli/mcp.ts'
+import { migrate } from '../../src/cli/migrate.ts'
+import { stopEmbedded } from '../../src/store/embedded.ts'
+import { openAs, type Reader } from '../helpers/open-as.ts'
+import { type Assistant, openAssistant } from '../helpers/open-assistant.ts'
+import { createPassableFolder } from '../helpers/operating-system.ts'
+import { databaseUrl, onServer } from '../helpers/postgres.ts'
+import { runVerb } from '../helpers/run-verb.ts'
+import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
+import { createTestRole } from '../helpers/test-role.ts'
+
+let user: Reader
+let pipeline: TestPipeline
+let assistant: Assistant
+
+beforeAll(async () => {
+  pipeline = await startPipeline({ viewers: 80 })
+  await pipeline.sync()
+  await publishBi(pipeline.database.db)
+  user = await openAs('livehouse_analyst', pipeline.database)
+  assistant = await openAssistant({ DATABASE_URL: user.url }, ['--max-rows', '7', '--timeout', '5'])
+})
+
+afterAll(async () => {
+  await assistant[Symbol.asyncDispose]()
+  await user[Symbol.asyncDispose]()
+  await pipeline[Symbol.asyncDispose]()
+})
+
+test('an assistant finds the tools, every view with its columns in both languages, and the measures', async () => {
+  const { tools } = await assistant.client.listTools()
+  expect(tools.map(({ name }) => name)).toEqual(['describe_views', 'read_document', 'query', 'completeness'])
+  expect(assistant.client.getInstructions()).toContain('Personal data are masked')
+  const all = JSON.parse((await assistant.call('describe_views')).text)
+  expect(all.map(({ name }: { name: string }) => name)).toEqual(biViews.map(({ name }) => name))
+  const [gift] = JSON.parse((await assistant.call('describe_views', { views: ['livehouse_bi.fct_gift'] })).text)
+  expect(gift.columns.phone).toEqual({
+    type: 'text',
+    personal: 'phone',
+    words: { en: expect.stringMatching(/phone/i), zh: expect.stringMatching(/\p{Script=Han}/u) },
+  })
+  expect(gift).not.toHaveProperty('from')
+  const unknown = await assistant.call('describe_views', { views: ['gifts'] })
+  expect(unknown).toEqual({ isError: true, text: expect.stringContaining('there is no view "gifts"; there are dim_') })
+  expect((await assistant.call('read_document', { document: 'metrics' })).text).toContain('# Measures')
+})
+
+test('an answer has exact values, and how complete the data are as the same snapshot has it', async () => {
+  const complete = JSON.parse(
+    (
+      await assistant.call('query', {
+        sql: `select count(*), 12345678901234.50::numeric as money, timestamptz '2026-11-22 08:00+00' as instant, true as yes,
+          date '2026-11-22' as day, 7 as small, null as nothing, current_user, session_user from dim_viewer -- all`,
+      })
+    ).text,
+  )
+  expect(complete.columns.slice(0, 3)).toEqual(['count', 'money', 'instant'])
+  const viewers = pipeline.emulator.truth().visitors.length
+  expect(complete.rows).toEqual([
+    [String(viewers), '12345678901234.50', '2026-11-22T16:00:00+08:00', true, '2026-11-22', 7, null].concat(
+      'livehouse_analyst',
+      user.name,
+    ),
+  ])
+  expect(complete.completeness).toContainEqual(
+    expect.objectContaining({ stream: 'visitors', is_complete: true, parts: 2, unproven: null }),
+  )
+  const { db } = pipeline.database
+  await sql`insert into livehouse.channels (channel_id, run_id) values ('unread', 1)`.execute(db)
+  const partial = JSON.parse((await assistant.call('completeness')).text).find(
+    ({ stream }: { stream: string }) => stream === 'visitors',
+  )
+  expect(partial).toMatchObject({ is_complete: false, unproven: 'channel unread: never read', complete_through: null })
+  expect(partial.last_read_at).toMatch(/^2\d{3}-\d\d-\d\dT.*\+08:00$/)
+})
+
+test('rows, bytes and time are bounded, and what Postgres says comes with the place in the query', async () => {
+  const cut = JSON.parse((await assistant.call('query', { sql: 'select generate_series(1, 1000)' })).text)
+  expect([cut.rows.length, cut.isCut]).toEqual([7, true])
+  const whole = JSON.parse((await assistant.call('query', { sql: 'select generate_series(1, 7);' })).text)
+  expect([whole.rows.length, whole.isCut]).toEqual([7, false])
+  for (const [query, message] of [
+    [`select repeat('x', 5000000)`, /more than 1048576 bytes/],
+    [`select set_config('statement_timeout', '0', false), pg_sleep(600)`, /statement timeout \(57014\)/],
+    ['select channel, 1 from dim_viewer', /column "channel" does not exist \(42703\) at character 8\b/],
+  ] as const) {
+    expect(await assistant.call('query', { sql: query })).toEqual({
+      isError: true,
+      text: expect.stringMatching(message),
+    })
+  }
+  expect(await assistant.rows('select 1')).toEqual([[1]])
+})
+
+test('the login of an owner makes one for each query, and nothing of it stays', async () => {
+  await onServer(async (admin) => {
+    await sql`drop role if exists livehouse_mcp_0123456789abcdef`.execute(admin)
+    await sql`create role livehouse_mcp_0123456789abcdef valid until '2020-01-01'`.execute(admin)
+  })
+  await using owner = await openAssistant({ DATABASE_URL: pipeline.database.url })
+  const [[name, ...rest] = []] = await owner.rows('select session_user, current_user')
+  expect(name).toMatch(/^livehouse_mcp_[0-9a-f]{16}$/)
+  expect(rest).toEqual(['livehouse_analyst'])
+  await expect(owner.rows('select nothing')).rejects.toThrow('42703')
+  const { rows } = await sql`select rolname from pg_roles where rolname in (${name}, 'livehouse_mcp_0123456789abcdef')
+    or (rolname like 'livehouse_mcp_%' and rolvaliduntil < now())`.execute(pipeline.database.db)
+  expect(rows).toEqual([])
+})
+
+test('a login that is no analyst, or more than one, is refused before anything is served', async () => {
+  await using stranger = await createTestRole()
+  const refused = async (DATABASE_URL: string) => (await runVerb(mcp, [], { environment: { DATABASE_URL } })).error
+  const ofStranger = databaseUrl(pipeline.database.name, stranger)
+  expect(await refused(ofStranger)).toMatchObject({ code: 'db.refused', message: expect.stringContaining('alone') })
+  for (const role of ['livehouse_analyst', 'livehouse_pii']) {
+    await onServer(async (admin) => {
+      await sql`grant ${sql.id(role)} to ${sql.id(stranger.name)}`.execute(admin)
+    })
+  }
+  expect(await refused(ofStranger)).toMatchObject({
+    code: 'db.refused',
+    message: expect.stringMatching(/^Database: login \S+ is not an analyst alone\. Give DATABASE_URL a login that is/),
+  })
+  const { problems } = await runVerb(mcp, ['--max-rows', '0', '--timeout', 'long'], { environment: {} })
+  expect(problems).toEqual([
+    '--max-rows is "0"; it should be a whole number from 1 to 10000',
+    '--timeout is "long"; it should be a whole number from 1 to 3600',
+  ])
+})
+
+test('standard output carries the protocol alone, and the end of the input ends it with 0', async () => {
+  const launcher = join(import.meta.dirname, '../../src/cli.ts')
+  const child = spawn(process.execPath, [launcher, 'mcp'], { env: { DATABASE_URL: user.url } })
+  const said = textOf(child.stderr)
+  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'raw', version: '1' } }
+  child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })}\n`)
+  const [first] = await once(child.stdout, 'data')
+  expect(JSON.parse(String(first))).toMatchObject({ id: 1, result: { serverInfo: { name: 'livehouse' } } })
+  child.stdin.end()
+  const [[code], rest] = await Promise.all([once(child, 'close'), textOf(child.stdout)])
+  expect([code, rest]).toEqual([0, ''])
+  expect(await said).toMatch(/^database: [^\n]+\n$/)
+  expect(await said).not.toContain(new URL(user.url).password)
+})
+
+test('it serves the embedded PostgreSQL', async () => {
+  const folder = await createPassableFolder('mcp')
+  const dataDir = join(folder, 'data')
+  onTestFinished(async () => {
+    await stopEmbedded(dataDir, new AbortController().signal)
+    await rm(folder, { recursive: true, force: true })
+  })
+  const environment = { DATABASE_URL: 'embedded', LIVEHOUSE_DATA_DIR: dataDir }
+  expect(await runVerb(migrate, ['up'], { environment })).toMatchObject({ code: 0 })
+  await using embedded = await openAssistant(environment)
+  expect(await embedded.rows('select count(*), current_user from dim_viewer')).toEqual([['0', 'livehouse_analyst']])
+})
