@@ -97,7 +97,6 @@ async function readPage(db: Kysely<Database>): Promise<void> {
     language: undefined,
     version: 'bench',
     budget: { v1Budget: 10, v1BudgetScope: 'account' },
-    commands: ['sync'],
     readJobs: async () => [],
     readPending: async () => [],
   })

@@ -16,7 +16,7 @@ import { formatWallTime } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
 import { readMigrationStatus } from '../store/migrate.ts'
 import { startStatusServer } from '../web/start-status-server.ts'
-import { createOperatorActions, operatorCommands } from '../app/operator-actions.ts'
+import { createOperatorActions } from '../app/operator-actions.ts'
 import { fanOut } from '../scheduler/fan-out.ts'
 import { askedRun, createGiveUpHandler, createRunHandler, queuedRun, type QueuedRun } from '../scheduler/perform-run.ts'
 import { openQueue } from '../scheduler/open-queue.ts'
@@ -134,9 +134,6 @@ function readStatusPageSettings(source: SettingSource) {
   return { ...readHttpSettings(source), language: readLanguage(source), ranges }
 }
 
-/** Commands that write down runs, beside those of jobs. */
-const COMMANDS = ['sync', 'backfill', 'audit', 'demo']
-
 /**
  * Starts the page, and says where it is.
  * @throws config.invalid where it cannot listen
@@ -157,7 +154,6 @@ async function openStatusPage(
     language,
     version,
     budget: service,
-    commands: [...COMMANDS, ...operatorCommands, ...jobs.map(({ name }) => `run ${name}`)],
     readJobs: async () => (await readJobStates(db, jobs, clock.now())).map(viewOf),
     actions: createOperatorActions(context, db, async (name, askedBy) => {
       const named = jobs.filter((job) => job.name === name)

@@ -34,7 +34,7 @@ export interface RunError {
   readonly message: string
 }
 
-/** Which runs: the last ones, all or of a command or status, one, or those that ended since others were seen. */
+/** Which runs: the last ones, all or of a command or status, or one. */
 export type RunQuestion =
   | {
       readonly kind: 'last'
@@ -44,7 +44,6 @@ export type RunQuestion =
       readonly status?: RecordedStatus | undefined
     }
   | { readonly kind: 'one'; readonly runId: string }
-  | { readonly kind: 'since'; readonly runId: string; readonly open: readonly string[]; readonly count: number }
 
 /** The newest first. The errors of a run are only counted: there may be thousands. */
 export async function readRunReports(db: Kysely<Database>, question: RunQuestion): Promise<readonly RunReport[]> {
@@ -57,13 +56,10 @@ export async function readRunReports(db: Kysely<Database>, question: RunQuestion
     .select(sql<RecordedStreams | null>`outcome->'streams'`.as('recorded'))
     .select(sql<number>`coalesce(jsonb_array_length(outcome->'errors'), 0)`.as('errorCount'))
     .where((run) => {
-      if (question.kind === 'last') {
-        const { command, status } = question
-        const ofCommand = command === undefined ? run.lit(true) : run('command', '=', command)
-        return status === undefined ? ofCommand : run.and([ofCommand, run(recordedStatus, '=', status)])
-      }
       if (question.kind === 'one') return run('run_id', '=', question.runId)
-      return run.or([run('run_id', '>', question.runId), run('run_id', 'in', ['0', ...question.open])])
+      const { command, status } = question
+      const ofCommand = command === undefined ? run.lit(true) : run('command', '=', command)
+      return status === undefined ? ofCommand : run.and([ofCommand, run(recordedStatus, '=', status)])
     })
     .orderBy('run_id', 'desc')
     .limit(question.kind === 'one' ? 1 : question.count)

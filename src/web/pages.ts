@@ -71,7 +71,7 @@ export async function makePage(deps: PagesDeps, request: PageRequest): Promise<P
   const banner = failure && unreachableSection(messages, known, nowMs)
   if (path === '/') {
     const verdict = judge(facts, view.expectations)
-    const content = overviewPage(view, verdict, banner ?? verdictSection(view, verdict))
+    const content = overviewPage(view, banner ?? verdictSection(view, verdict))
     return { ...pageOf(status, messages.title, content, facts), isBusy: verdict.isRunning }
   }
   if (path === '/channels') {

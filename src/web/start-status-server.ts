@@ -10,11 +10,11 @@ import type { BudgetSettings } from '../ledger/call-budget.ts'
 import { createAccess } from './access.ts'
 import { answerRequest } from './answer-request.ts'
 import { readAssets } from './assets.ts'
-import { createReadiness, LONGEST_ANSWER_MS, within } from './health.ts'
+import { createReadiness, LONGEST_ANSWER_MS } from './health.ts'
 import type { Language } from '../core/language.ts'
-import { type CountedCall, createStatusMetrics } from './metrics/status-metrics.ts'
+import { type CountedCall, createStatusMetrics } from './metrics.ts'
 import { makePage } from './pages.ts'
-import { judge, createExpectations, type RangeOf } from './verdict.ts'
+import { createExpectations, type RangeOf } from './verdict.ts'
 import { collectFacts, createFactsSource, type JobView } from './facts.ts'
 import type { OperatorActions } from '../app/operator-actions.ts'
 
@@ -31,8 +31,6 @@ export interface StatusServerOptions {
   readonly language: Language | undefined
   readonly version: string
   readonly budget: Pick<BudgetSettings, 'v1Budget' | 'v1BudgetScope'>
-  /** What runs are recorded as, beside which others are counted as `other`. */
-  readonly commands: readonly string[]
   readonly readJobs: () => Promise<readonly JobView[]>
   /** What can be done from the page, behind the token; nothing when not given. */
   readonly actions?: OperatorActions
@@ -61,7 +59,7 @@ const LONGEST_REQUEST_MS = 3000
 export async function startStatusServer(options: StatusServerOptions): Promise<StatusServer> {
   const { clock, rangeOf = () => ({}), log } = options
   const assets = await readAssets()
-  const metrics = createStatusMetrics(options)
+  const metrics = createStatusMetrics(options.version)
   // A database that goes before anybody looks was seen once.
   const first = collectFacts(options).catch(() => undefined)
   const readFacts = createFactsSource(options, first)
@@ -77,15 +75,12 @@ export async function startStatusServer(options: StatusServerOptions): Promise<S
     makePage: makePage.bind(undefined, { ...options, readFacts, rangeOf }),
     readReadiness: createReadiness(options),
     renderMetrics: async () => {
-      const [{ facts }, { database }] = await Promise.all([
-        readFacts(LONGEST_ANSWER_MS),
-        findDatabase(),
-        within(clock, LONGEST_ANSWER_MS, metrics.count(), undefined),
-      ])
-      const verdict = facts && judge(facts, createExpectations(facts, rangeOf))
+      const [{ facts }, { database }] = await Promise.all([readFacts(LONGEST_ANSWER_MS), findDatabase()])
+      const known = facts && { facts, expectations: createExpectations(facts, rangeOf) }
       // A large ledger may take longer to read, of a database that answers.
-      const known = { facts, verdict, isDatabaseUp: database !== 'unreachable', nowMs: clock.now() }
-      return { contentType: metrics.contentType, text: await metrics.render(known) }
+      const isDatabaseUp = database !== 'unreachable'
+      const text = await metrics.render({ known, isDatabaseUp, nowMs: clock.now() })
+      return { contentType: metrics.contentType, text }
     },
   }
   const limits = {
@@ -115,23 +110,15 @@ export async function startStatusServer(options: StatusServerOptions): Promise<S
 
 async function listen(server: Server, { host, port }: StatusServerOptions['listen']): Promise<string> {
   server.listen(port, host)
-  const shown = `${isIPv6(host) ? `[${host}]` : host}:${port}`
+  const shown = isIPv6(host) ? `[${host}]` : host
   try {
     await once(server, 'listening')
   } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
     const expected = 'it should be an address of this machine with a free port, such as 127.0.0.1:8788'
-    const problem = `LIVEHOUSE_HTTP is ${shown}, where it cannot listen (${reasonOf(cause)}); ${expected}`
+    const problem = `LIVEHOUSE_HTTP is ${shown}:${port}, where it cannot listen (${reason}); ${expected}`
     throw new LivehouseError('config.invalid', 'the status page cannot listen', { problems: [problem] }, { cause })
   }
   const address = server.address()
-  const used = typeof address === 'object' && address !== null ? address.port : port
-  return `http://${isIPv6(host) ? `[${host}]` : host}:${used}`
-}
-
-function reasonOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  if (code === 'EADDRINUSE') return 'another program listens there'
-  if (code === 'EADDRNOTAVAIL') return 'this machine has no such address'
-  if (code === 'EACCES') return 'no permission'
-  return error instanceof Error ? error.message : String(error)
+  return `http://${shown}:${typeof address === 'object' && address !== null ? address.port : port}`
 }

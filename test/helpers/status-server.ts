@@ -25,7 +25,6 @@ export async function startTestStatusServer(
     language: undefined,
     version: '1.2.3',
     budget: { v1Budget: 10, v1BudgetScope: 'account' },
-    commands: ['sync'],
     readJobs: async () => [],
     readPending: async () =>
       (await readMigrationStatus(db)).flatMap(({ name, appliedAt }) => (appliedAt === null ? [name] : [])),

@@ -22,7 +22,8 @@ function makeJob(overrides: Partial<JobView>): JobView {
 
 /** Until when all of it is there, as the page says at its head. */
 function completeUntil(facts: Facts): number | undefined {
-  return standingOf([...judge(facts).kept], createExpectations(facts)).until
+  const expectations = createExpectations(facts)
+  return standingOf(expectations.units, expectations).until
 }
 
 test('a night that is read, proven and fresh is complete until where its least part ends', () => {

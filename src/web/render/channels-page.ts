@@ -53,7 +53,7 @@ ${pagination(view, '/channels', { ...filter, page: undefined }, page, page < pag
 
 /** Those with open points first, else by id, numbers as numbers. */
 function rowsOf({ facts, expectations }: View): readonly ChannelRow[] {
-  const units = Map.groupBy(facts.units, ({ channelId }) => channelId)
+  const units = Map.groupBy(expectations.units, ({ channelId }) => channelId)
   const open = Map.groupBy(
     facts.open.filter(({ kind }) => kind !== 'accepted'),
     ({ channelId }) => channelId,
@@ -70,7 +70,7 @@ function rowsOf({ facts, expectations }: View): readonly ChannelRow[] {
       counts: {
         problems: (problems.get(channel.channelId) ?? []).reduce((sum, each) => sum + each.readings, 0),
         gaps: own.reduce((sum, { gaps }) => sum + gaps, 0),
-        late: channel.state === 'active' ? late + expectations.unreadOf(channel.channelId).length : 0,
+        late,
       },
     }
   })

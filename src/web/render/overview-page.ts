@@ -1,7 +1,6 @@
 import { smallestLeft } from '../../ledger/call-budget.ts'
 import { type Content, type Html, html } from '../html.ts'
 import { fill } from '../messages.ts'
-import type { Verdict } from '../verdict.ts'
 import { chartsSection } from './charts-section.ts'
 import { jobsSection } from './jobs-section.ts'
 import { coverageSection, rowCount, standing, streamsOf, streamsSection } from './streams-section.ts'
@@ -11,11 +10,11 @@ import { reasonsSection } from './quarantine-page.ts'
 import { runsSection } from './runs-page.ts'
 
 /** The first page: `answer`, then what it rests on. */
-export function overviewPage(view: View, verdict: Verdict, answer: Html): Html {
+export function overviewPage(view: View, answer: Html): Html {
   const { messages, facts } = view
   return html`${answer}
 ${jumps(view, ['streams', 'coverage', 'charts', 'runs', 'jobs', 'quarantine'])}
-${figures(view, verdict)}
+${figures(view)}
 ${progressSection(view, facts.runs)}
 ${streamsSection(view)}
 ${coverageSection(view, streamsOf(view), facts.open)}
@@ -26,8 +25,9 @@ ${reasonsSection(view)}`
 }
 
 /** The numbers that say most. */
-function figures(view: View, verdict: Verdict): Html {
-  const { messages, facts } = view
+function figures(view: View): Html {
+  const { messages, facts, expectations } = view
+  const { units, isKept } = expectations
   const { figures: words, formats } = messages
   const active = facts.channels.filter(({ state }) => state === 'active').length
   const gone = facts.channels.filter(({ state }) => state === 'gone').length
@@ -40,7 +40,7 @@ function figures(view: View, verdict: Verdict): Html {
     streamsOf(view).map(({ stream }) => stream),
   )
   const shown: readonly (readonly [string, Content])[] = [
-    [words.completeUntil, verdict.kept.size === 0 ? messages.notKnown : standing(view, [...verdict.kept])],
+    [words.completeUntil, units.some(isKept) ? standing(view, units) : messages.notKnown],
     [
       words.lastRun,
       run === undefined

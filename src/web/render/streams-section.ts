@@ -26,8 +26,8 @@ interface StreamRow {
 }
 
 /** The streams that have been read or have rows, in the order of the contract. */
-export function streamsOf({ facts }: View): readonly StreamRow[] {
-  const groups = Map.groupBy(facts.units, ({ stream }) => stream)
+export function streamsOf({ facts, expectations }: View): readonly StreamRow[] {
+  const groups = Map.groupBy(expectations.units, ({ stream }) => stream)
   return streamNames.flatMap((stream) => {
     const units = groups.get(stream) ?? []
     return units.length === 0 && !facts.sizes.get(stream)?.rows ? [] : [{ stream, units }]
@@ -67,7 +67,7 @@ export function rowCount({ messages, facts }: View, streams: readonly string[]):
 export function lastRead(view: View, units: readonly LedgerUnit[]): Content {
   const times = units.flatMap(({ lastLandedAt }) => lastLandedAt?.getTime() ?? [])
   if (times.length > 0) return moment(view, new Date(Math.max(...times)))
-  return units.length > 0 ? view.messages.notToItsEnd : view.messages.never
+  return units.some(({ partitions }) => partitions > 0) ? view.messages.notToItsEnd : view.messages.never
 }
 
 /** Until when it is there: where that holds for some channels only, for how many, and which are left. */

@@ -1,0 +1,143 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { wallTimeAt } from '../core/wall-clock.ts'
+import { smallestLeft } from '../ledger/call-budget.ts'
+import type { Facts } from './facts.ts'
+import { type Expectations, judge, lastReading } from './verdict.ts'
+
+/** A call as the client reports it. */
+export interface CountedCall {
+  readonly endpoint: string
+  readonly outcome: string
+  readonly elapsedMs: number
+}
+
+/** The numbers of this process and of the database, for Prometheus. */
+export interface StatusMetrics {
+  readonly contentType: string
+  readonly onCall: (call: CountedCall) => void
+  /** All of it as text. */
+  readonly render: (known: ShownMetrics) => Promise<string>
+}
+
+export interface ShownMetrics {
+  /** With what is expected of them; undefined while nothing is known. */
+  readonly known: { readonly facts: Facts; readonly expectations: Expectations } | undefined
+  readonly isDatabaseUp: boolean
+  readonly nowMs: number
+}
+
+/** Metrics in a registry of their own, so that two servers in one process share none. */
+export function createStatusMetrics(version: string): StatusMetrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const metrics = defineMetrics(registry)
+  metrics.info.set({ version }, 1)
+  // The library begins with 0, which would say that the budget is empty and the night not complete.
+  for (const unknown of [metrics.isComplete, metrics.budgetLeft, metrics.factsAge]) unknown.remove()
+  return {
+    contentType: registry.contentType,
+    onCall: ({ endpoint, outcome, elapsedMs }) => {
+      metrics.calls.inc({ endpoint, outcome })
+      if (outcome === 'api.rateLimited') metrics.refusals.inc({ endpoint })
+      if (outcome === 'ok') metrics.callSeconds.observe({ endpoint }, elapsedMs / 1000)
+    },
+    render: async ({ known, isDatabaseUp, nowMs }) => {
+      metrics.databaseUp.set(isDatabaseUp ? 1 : 0)
+      if (known !== undefined) showFacts(metrics, known.facts, known.expectations, nowMs)
+      return await registry.metrics()
+    },
+  }
+}
+
+/**
+ * Every metric of livehouse. Labels are of bounded sets only: streams, endpoints, proofs, outcomes, jobs; never a
+ * channel, a viewer or a message.
+ */
+function defineMetrics(registry: Registry) {
+  const registers = [registry]
+  const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
+    new Gauge({ name: `livehouse_${name}`, help, labelNames, registers })
+  const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
+    new Counter({ name: `livehouse_${name}`, help, labelNames, registers })
+  return {
+    calls: counter('calls_total', 'Calls that this process made to the service, repeated ones too', [
+      'endpoint',
+      'outcome',
+    ]),
+    refusals: counter('refusals_total', 'Calls of this process that the service refused because of their number', [
+      'endpoint',
+    ]),
+    callSeconds: new Histogram({
+      name: 'livehouse_call_duration_seconds',
+      help: 'How long the answered calls of this process took, by endpoint',
+      labelNames: ['endpoint'],
+      buckets: [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+      registers,
+    }),
+    lastRunStatus: gauge('last_run_status', '1 for how the last run that ended did end', ['status']),
+    lastRunRows: gauge('last_run_rows', 'Rows of that run, by what became of them', ['stream', 'outcome']),
+    lastRunSlices: gauge('last_run_slices', 'Slices of that run, by how complete they are known to be', [
+      'stream',
+      'proof',
+    ]),
+    sinceVerified: gauge(
+      'seconds_since_last_verified_slice',
+      'Age of the latest slice that was proven by the total of the service; streams without totals have none',
+      ['stream'],
+    ),
+    behind: gauge(
+      'seconds_behind',
+      'How far what is complete of the part that is furthest behind ends before now; +Inf where one was never read',
+      ['stream'],
+    ),
+    gaps: gauge('gaps', 'Ranges inside what is covered that are not', ['stream']),
+    problems: gauge('open_problems', 'Readings that fell short or failed and were not made good', ['stream']),
+    quarantined: gauge('quarantined_rows', 'Rows that cannot be read', ['stream']),
+    channels: gauge('channels', 'Channels of the warehouse by state', ['state']),
+    isComplete: gauge('is_complete', '1 while all that is read is fresh, without gaps and proven as far as it can be'),
+    budgetLeft: gauge('v1_budget_left', 'Calls of version 1 left today; where each channel has its own, the least'),
+    jobNext: gauge('job_next_run_timestamp_seconds', 'When a job is due next', ['job']),
+    databaseUp: gauge('database_up', '1 while the database answers'),
+    factsAge: gauge('facts_age_seconds', 'How old the numbers from the database are'),
+    info: gauge('build_info', 'The version that runs', ['version']),
+  } as const
+}
+
+type Metrics = ReturnType<typeof defineMetrics>
+
+const outcomes = ['inserted', 'updated', 'unchanged', 'removed', 'quarantined', 'degraded'] as const
+
+/** Sets the gauges to what is known at `nowMs`. What is no longer there loses its labels. */
+function showFacts(metrics: Metrics, facts: Facts, expectations: Expectations, nowMs: number): void {
+  const { lastRunStatus, lastRunRows, lastRunSlices, sinceVerified, behind, gaps, problems } = metrics
+  const { quarantined, channels, jobNext } = metrics
+  const ofRun = [lastRunStatus, lastRunRows, lastRunSlices]
+  for (const gauge of [...ofRun, sinceVerified, behind, gaps, problems, quarantined, channels, jobNext]) gauge.reset()
+  const { status } = judge(facts, expectations)
+  metrics.isComplete.set(status === 'complete' ? 1 : 0)
+  metrics.factsAge.set((nowMs - facts.readAtMs) / 1000)
+  metrics.budgetLeft.set(smallestLeft(facts.budget))
+  const now = wallTimeAt(nowMs, facts.timeZone)
+  for (const [stream, units] of Map.groupBy(expectations.units, (unit) => unit.stream)) {
+    const verified = units.flatMap(({ verifiedAt }) => verifiedAt?.getTime() ?? [])
+    if (verified.length > 0) sinceVerified.set({ stream }, (nowMs - Math.max(...verified)) / 1000)
+    const reaches = units.filter(expectations.isKept).map(({ reach }) => reach ?? -Infinity)
+    // While the first sync is under way, what was never read is not behind yet.
+    const isKnown = reaches.length > 0 && (status !== 'first' || !reaches.includes(-Infinity))
+    if (isKnown) behind.set({ stream }, Math.max(0, now - Math.min(...reaches)))
+    for (const { gaps: count } of units) gaps.inc({ stream }, count)
+    problems.set({ stream }, 0)
+  }
+  for (const { stream, readings } of facts.problems) problems.inc({ stream }, readings)
+  for (const { stream, items } of facts.quarantine.reasons) quarantined.inc({ stream }, items)
+  for (const state of ['active', 'retired', 'gone'] as const) {
+    channels.set({ state }, facts.channels.filter((channel) => channel.state === state).length)
+  }
+  for (const { name, next } of facts.jobs) if (next !== undefined) jobNext.set({ job: name }, next.getTime() / 1000)
+  const run = lastReading(facts.runs)
+  if (run !== undefined) lastRunStatus.set({ status: run.status }, 1)
+  for (const { stream, counts, slices } of run?.streams ?? []) {
+    for (const outcome of outcomes) lastRunRows.set({ stream, outcome }, counts[outcome])
+    for (const [proof, count] of Object.entries(slices)) lastRunSlices.set({ stream, proof }, count)
+  }
+}
