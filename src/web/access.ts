@@ -18,7 +18,7 @@ export interface Access {
   readonly isExhausted: () => boolean
   /** What a browser keeps in place of the token. */
   readonly session: string | undefined
-  /** What forms that do something carry, and no other site knows; undefined where there is no token: then nothing is done. */
+  /** What forms that act carry, and no other site knows; undefined where there is no token, and nothing acts. */
   readonly csrf: string | undefined
   /** Whether a form carries that, and the browser does not say that another site has sent it. */
   readonly isOurForm: (headers: IncomingHttpHeaders, csrf: string) => boolean

@@ -6,7 +6,6 @@ import { type Access, readCookies, answerLogin } from './access.ts'
 import { answerAction } from './actions.ts'
 import type { Assets } from './assets.ts'
 import type { Readiness } from './health.ts'
-import type { Html } from './html.ts'
 import type { PageContent, PageRequest } from './pages.ts'
 import { layout, loginPage, problemPage } from './render/layout.ts'
 import { jsonReply, type Reply, send, textReply } from './reply.ts'
@@ -59,19 +58,16 @@ export async function answerRequest(
     answering.log.error('http.failed', { path: url.pathname, err: error })
     const { messages } = asked
     if (response.headersSent) return void response.destroy()
-    send(response, pageReply(answering, asked, 500, problemPage(messages, messages.problems.broken)), isHead)
+    const content = problemPage(messages, messages.problems.broken)
+    send(response, framed(answering, asked, { status: 500, content }), isHead)
   }
 }
 
 function takeApart({ language }: Answering, request: IncomingMessage, url: URL): Asked {
   const { pathname: path, searchParams: parameters } = url
   const cookies = readCookies(request.headers.cookie)
-  const chosen = chooseLanguage({
-    asked: parameters.get('lang'),
-    remembered: cookies.get(LANGUAGE_COOKIE),
-    configured: language,
-    accepted: request.headers['accept-language'],
-  })
+  const accepted = request.headers['accept-language']
+  const chosen = chooseLanguage(parameters.get('lang'), cookies.get(LANGUAGE_COOKIE), language, accepted)
   return { request, path, parameters, cookies, messages: messagesOf(chosen) }
 }
 
@@ -114,7 +110,8 @@ async function replyToForm(answering: Answering, asked: Asked): Promise<Reply | 
   const refused = refusal(answering, asked)
   if (refused !== undefined) return refused
   const { messages, request, path } = asked
-  const problem = (status: number, text: string) => pageReply(answering, asked, status, problemPage(messages, text))
+  const problem = (status: number, text: string) =>
+    framed(answering, asked, { status, content: problemPage(messages, text) })
   return await answerAction({ access, actions, messages, problem }, request, path)
 }
 
@@ -136,22 +133,12 @@ function refusal(answering: Answering, asked: Asked): Reply | undefined {
 }
 
 function loginReply(answering: Answering, asked: Asked, next: string, isWrong: boolean): Reply {
-  return pageReply(answering, asked, 401, loginPage(asked.messages, { isWrong, next }))
-}
-
-function pageReply(answering: Answering, asked: Asked, status: number, content: Html): Reply {
-  return framed(answering, asked, {
-    status,
-    title: asked.messages.title,
-    content,
-    facts: undefined,
-    isBusy: false,
-  })
+  return framed(answering, asked, { status: 401, content: loginPage(asked.messages, { isWrong, next }) })
 }
 
 function framed({ assets, version }: Answering, asked: Asked, page: PageContent): Reply {
   const { messages, path } = asked
-  const { facts, isBusy, title, content, status } = page
+  const { facts, isBusy = false, title = messages.title, content, status } = page
   const isFinal = status >= 400 && status < 500
   const renewSeconds = isFinal ? 0 : isBusy ? RENEW_BUSY_SECONDS : RENEW_SECONDS
   const parameters = Object.fromEntries([...asked.parameters].filter(([name]) => name !== 'lang'))

@@ -87,7 +87,7 @@ const REST = 20
 const SHORTEST_MS = 3000
 const LONGEST_WAIT_MS = 10_000
 
-/** Reads facts when they are asked for, and no more often than the database can bear. `first`: what was so at the start. */
+/** Reads facts when they are asked for, as often as the database can bear. `first`: what was so at the start. */
 export function createFactsSource(deps: FactsDeps, first?: Promise<Facts | undefined>): ReadFacts {
   const { clock, log } = deps
   let known: Known = { facts: undefined, failure: undefined }

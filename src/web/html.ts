@@ -80,6 +80,11 @@ export function maskValues(message: string): string {
     .replaceAll(/(channel[ =])?\d{5,}/g, (number, channel?: string) => (channel === undefined ? '…' : number))
 }
 
+/** A message in English as a page shows it: without values. */
+export function maskedText(message: string, longest = 300): Html {
+  return html`<span lang="en">${foreign(maskValues(message), longest)}</span>`
+}
+
 /**
  * JSON text that shows the shape of its values and none of them: digits become 0, letters x. Names of fields stay where
  * they are written as the interface writes its own. The text may be cut before its end.

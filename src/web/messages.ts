@@ -40,37 +40,17 @@ export function fill(sentence: string, values: Readonly<Record<string, string | 
   return sentence.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? assert.fail(`no ${name}`)))
 }
 
-/** What may say in which language to answer, the strongest first. */
-export interface LanguageWishes {
-  /** Of `?lang=`. */
-  readonly asked: string | null
-  /** Of the cookie that an earlier `?lang=` left. */
-  readonly remembered: string | undefined
-  /** `LIVEHOUSE_LANG`. */
-  readonly configured: Language | undefined
-  /** The `Accept-Language` header. */
-  readonly accepted: string | undefined
-}
-
-/** The language of a page; English where nobody asks for another that there is. */
-export function chooseLanguage({ asked, remembered, configured, accepted }: LanguageWishes): Language {
-  return languageOf(asked ?? '') ?? languageOf(remembered ?? '') ?? configured ?? preferred(accepted ?? '') ?? 'en'
+/**
+ * The first language that there is of tags, the strongest wish first, each one tag or a list as a browser sends it
+ * (`zh-CN,zh;q=0.9,en;q=0.8`, the preferred one first); English where there is none.
+ */
+export function chooseLanguage(...wishes: readonly (string | null | undefined)[]): Language {
+  const tags = wishes.flatMap((wish) => (wish ?? '').split(','))
+  return tags.flatMap((tag) => languageOf(tag) ?? [])[0] ?? 'en'
 }
 
 /** Any Chinese is answered in ours, any English too. */
 export function languageOf(tag: string): Language | undefined {
-  const [primary = ''] = tag.trim().toLowerCase().split('-')
+  const [primary = ''] = tag.trim().toLowerCase().split(/[-;]/)
   return languages.find((language) => language.toLowerCase().split('-')[0] === primary)
-}
-
-/** RFC 9110, 12.5.4: `zh-CN,zh;q=0.9,en;q=0.8`. */
-function preferred(accepted: string): Language | undefined {
-  const ranges = accepted.split(',').flatMap((part) => {
-    const [tag = '', ...parameters] = part.split(';')
-    const weight = parameters.map((each) => /^\s*q=([\d.]+)\s*$/.exec(each)?.[1]).find((text) => text !== undefined)
-    const language = languageOf(tag)
-    const quality = weight === undefined ? 1 : Number(weight)
-    return language === undefined || !(quality > 0) ? [] : [{ language, quality }]
-  })
-  return ranges.toSorted((a, b) => b.quality - a.quality)[0]?.language
 }

@@ -46,60 +46,60 @@ export interface PageRequest {
 /** The content of a page, to be framed. */
 export interface PageContent {
   readonly status: number
-  readonly title: string
+  /** That of the project where it is not given. */
+  readonly title?: string
   readonly content: Html
-  readonly facts: Facts | undefined
-  readonly isBusy: boolean
+  /** Undefined where the page shows no data. */
+  readonly facts?: Facts | undefined
+  /** Whether something goes on, and the page is to be renewed soon. */
+  readonly isBusy?: boolean
 }
 
 const MOST_ERRORS = 50
-const SLICES_PER_PAGE = 30
-const RUNS_PER_PAGE = 30
-const ITEMS_PER_PAGE = 20
-/** Characters of an item in quarantine. */
+/** Of runs, slices and rows in quarantine. */
+const PAGE_SIZE = 30
+/** Characters of a row in quarantine. */
 const RAW_LENGTH = 1500
+const TOO_LATE = `it was not read within ${LONGEST_ANSWER_MS / 1000} s`
 
 /** Makes the page of a path; one that is not there is a page too. */
 export async function makePage(deps: PagesDeps, request: PageRequest): Promise<PageContent> {
-  const { messages, path, parameters, csrf } = request
+  const { messages, path, csrf } = request
   const known = await deps.readFacts()
   const { facts, failure } = known
   const nowMs = deps.clock.now()
-  if (facts === undefined) return pageOf(503, messages.title, unreachableSection(messages, known, nowMs), undefined)
-  const view = { messages, facts, nowMs, csrf, expectations: createExpectations(facts, deps.rangeOf) }
-  const status = failure === undefined ? 200 : 503
   const banner = failure && unreachableSection(messages, known, nowMs)
+  if (facts === undefined) return { status: 503, content: html`${banner}` }
+  const around = { status: failure === undefined ? 200 : 503, facts }
+  const view = { messages, facts, nowMs, csrf, expectations: createExpectations(facts, deps.rangeOf) }
   if (path === '/') {
     const verdict = judge(facts, view.expectations)
     const content = overviewPage(view, banner ?? verdictSection(view, verdict))
-    return { ...pageOf(status, messages.title, content, facts), isBusy: verdict.isRunning }
+    return { ...around, content, isBusy: verdict.isRunning }
   }
-  if (path === '/channels') {
-    const wishes = wishesOf(parameters, 'q', 'group', 'state', 'show')
-    const list = channelsPage(view, { ...wishes, page: pageNumber(parameters) })
-    return pageOf(status, messages.pages.channels, html`${banner}${list}`, facts)
-  }
+  if (path === '/channels')
+    return { ...around, title: messages.pages.channels, content: html`${banner}${channelList(view, request)}` }
   const read = readerOf(view, request)
   const part = await (read && within(deps.clock, LONGEST_ANSWER_MS, readPart(deps, read), new Error(TOO_LATE)))
   if (part === undefined) {
     const { notFound } = messages.problems
-    return pageOf(404, notFound, problemPage(messages, notFound), facts)
+    return { ...around, status: 404, title: notFound, content: problemPage(messages, notFound) }
   }
-  if (!(part instanceof Error)) return part
+  if (!(part instanceof Error)) return { ...around, status: 200, ...part }
   // The log has said so when the facts were read, or does now.
   if (failure === undefined && !hasCode(part, 'db.unreachable')) deps.log.warn('page.unread', { path, err: part })
-  const away = { facts, failure: failure ?? { error: part, sinceMs: nowMs } }
-  const content = unreachableSection(messages, away, nowMs, messages.verdict.unreachablePart)
-  return pageOf(503, messages.title, content, facts)
+  const away = { facts: undefined, failure: failure ?? { error: part, sinceMs: nowMs } }
+  return { ...around, status: 503, content: unreachableSection(messages, away, nowMs) }
 }
 
-const TOO_LATE = `it was not read within ${LONGEST_ANSWER_MS / 1000} s`
+/** What is read for one page alone. */
+type Part = Omit<PageContent, 'status' | 'facts'>
 
-/** Reads what one page alone shows; undefined where there is nothing of its name. @throws db.… codes */
-type ReadPart = (db: Kysely<Database>) => Promise<PageContent | undefined>
+/** Reads it; undefined where there is nothing of its name. @throws db.… codes */
+type ReadPart = (db: Kysely<Database>) => Promise<Part | undefined>
 
 /** The error, where it is the database's. */
-async function readPart({ db }: PagesDeps, read: ReadPart): Promise<PageContent | undefined | Error> {
+async function readPart({ db }: PagesDeps, read: ReadPart): Promise<Part | undefined | Error> {
   try {
     return await readOnly(db, LONGEST_ANSWER_MS, read)
   } catch (error) {
@@ -110,76 +110,65 @@ async function readPart({ db }: PagesDeps, read: ReadPart): Promise<PageContent 
 
 /** Undefined where there is no such page. */
 function readerOf(view: View, { path, parameters }: PageRequest): ReadPart | undefined {
-  const [, kind, encoded, ...more] = path.split('/')
-  if (more.length > 0) return undefined
-  const id = decode(encoded ?? '')
-  if (kind === 'channels') {
-    const channel = view.facts.channels.find(({ channelId }) => channelId === id)
-    return channel && ((db) => channelOf(db, view, channel))
-  }
-  if (kind === 'runs' && encoded !== undefined)
-    return /^\d{1,18}$/.test(id) ? (db) => runOf(db, view, id, pageNumber(parameters)) : undefined
-  if (encoded !== undefined) return undefined
-  if (kind === 'runs') return (db) => runsOf(db, view, parameters)
-  return kind === 'quarantine' ? (db) => quarantineOf(db, view, parameters) : undefined
+  if (path === '/runs') return (db) => runList(db, view, parameters)
+  if (path === '/quarantine') return (db) => quarantineList(db, view, parameters)
+  const [, kind, encoded = ''] = /^\/(channels|runs)\/([^/]+)$/.exec(path) ?? []
+  const id = decode(encoded)
+  if (kind === 'runs') return /^\d{1,18}$/.test(id) ? (db) => oneRun(db, view, id, pageNumber(parameters)) : undefined
+  const channel = kind && view.facts.channels.find(({ channelId }) => channelId === id)
+  return channel ? (db) => oneChannel(db, view, channel) : undefined
 }
 
-async function runsOf(db: Kysely<Database>, view: View, parameters: URLSearchParams): Promise<PageContent> {
-  const page = pageNumber(parameters)
-  const wishes = wishesOf(parameters, 'command', 'status')
-  const runs = await readRunReports(db, {
-    kind: 'last',
-    count: RUNS_PER_PAGE + 1,
-    skip: (page - 1) * RUNS_PER_PAGE,
-    command: wishes.command || undefined,
-    status: runStates.find((state) => state === wishes.status),
-  })
-  const found = { runs: runs.slice(0, RUNS_PER_PAGE), hasMore: runs.length > RUNS_PER_PAGE }
-  const commands = await readCommands(db)
-  const list = runsPage(view, { ...wishes, page }, { ...found, commands }, parameters.get('queued'))
-  return pageOf(200, view.messages.pages.runs, list, view.facts)
+function channelList(view: View, { parameters }: PageRequest): Html {
+  const wish = (name: string) => parameters.get(name) ?? ''
+  const wishes = { q: wish('q'), group: wish('group'), state: wish('state'), show: wish('show') }
+  return channelsPage(view, { ...wishes, page: pageNumber(parameters) })
 }
 
-async function quarantineOf(db: Kysely<Database>, view: View, parameters: URLSearchParams): Promise<PageContent> {
-  const page = pageNumber(parameters)
-  const wishes = wishesOf(parameters, 'stream')
-  const items = await readQuarantinedItems(db, {
-    stream: wishes.stream || undefined,
-    count: ITEMS_PER_PAGE + 1,
-    skip: (page - 1) * ITEMS_PER_PAGE,
-    rawLength: RAW_LENGTH,
-  })
-  const found = { items: items.slice(0, ITEMS_PER_PAGE), hasMore: items.length > ITEMS_PER_PAGE }
-  const { quarantine } = view.messages.pages
-  return pageOf(200, quarantine, quarantinePage(view, { ...wishes, page }, found), view.facts)
+async function runList(db: Kysely<Database>, view: View, parameters: URLSearchParams): Promise<Part> {
+  const [command, status] = [parameters.get('command') ?? '', parameters.get('status') ?? '']
+  const wishes = { command: command || undefined, status: runStates.find((state) => state === status) }
+  const { rows: runs, ...place } = await onePage(parameters, (part) =>
+    readRunReports(db, { kind: 'last', ...part, ...wishes }),
+  )
+  const found = { runs, hasMore: place.hasMore, commands: await readCommands(db) }
+  const filter = { command, status, page: place.page }
+  return { title: view.messages.pages.runs, content: runsPage(view, filter, found, parameters.get('queued')) }
 }
 
-async function channelOf(db: Kysely<Database>, view: View, channel: ListedChannel): Promise<PageContent> {
+async function quarantineList(db: Kysely<Database>, view: View, parameters: URLSearchParams): Promise<Part> {
+  const stream = parameters.get('stream') ?? ''
+  const { rows: items, ...place } = await onePage(parameters, (part) =>
+    readQuarantinedItems(db, { ...part, stream: stream || undefined, rawLength: RAW_LENGTH }),
+  )
+  const content = quarantinePage(view, { stream, page: place.page }, { items, hasMore: place.hasMore })
+  return { title: view.messages.pages.quarantine, content }
+}
+
+async function oneChannel(db: Kysely<Database>, view: View, channel: ListedChannel): Promise<Part> {
   const { channelId, label, name } = channel
   const readings = await readOpenReadings(db, MOST_OPEN, channelId)
-  return pageOf(200, label ?? name ?? channelId, channelPage(view, channel, readings), view.facts)
+  return { title: label ?? name ?? channelId, content: channelPage(view, channel, readings) }
 }
 
-async function runOf(db: Kysely<Database>, view: View, runId: string, page: number): Promise<PageContent | undefined> {
+async function oneRun(db: Kysely<Database>, view: View, runId: string, page: number): Promise<Part | undefined> {
   const [run] = await readRunReports(db, { kind: 'one', runId })
   if (run === undefined) return undefined
-  const question = { most: SLICES_PER_PAGE + 1, skip: (page - 1) * SLICES_PER_PAGE }
-  const { slices, ...details } = await readRunDetails(db, runId, question)
-  const shown = { slices: slices.slice(0, SLICES_PER_PAGE), page, hasMore: slices.length > SLICES_PER_PAGE }
+  const { slices, ...details } = await readRunDetails(db, runId, { most: PAGE_SIZE + 1, skip: (page - 1) * PAGE_SIZE })
+  const shown = { slices: slices.slice(0, PAGE_SIZE), page, hasMore: slices.length > PAGE_SIZE }
   const errors = await readRunErrors(db, runId, MOST_ERRORS)
-  const { title } = view.messages.run
   const content = runPage(view, run, { ...details, ...shown, errors })
-  return { ...pageOf(200, fill(title, { runId }), content, view.facts), isBusy: run.status === 'running' }
+  return { title: fill(view.messages.run.title, { runId }), content, isBusy: run.status === 'running' }
 }
 
-function pageOf(status: number, title: string, content: Html, facts: Facts | undefined): PageContent {
-  return { status, title, content, facts, isBusy: false }
-}
-
-/** Parameters by name; empty text for those that are not there. */
-function wishesOf<Name extends string>(parameters: URLSearchParams, ...names: readonly Name[]) {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one entry for each of the names
-  return Object.fromEntries(names.map((name) => [name, parameters.get(name) ?? ''])) as Record<Name, string>
+/** The rows of the page that is asked for; one more is read to see whether there are others. */
+async function onePage<Row>(
+  parameters: URLSearchParams,
+  read: (part: { readonly count: number; readonly skip: number }) => Promise<readonly Row[]>,
+) {
+  const page = pageNumber(parameters)
+  const rows = await read({ count: PAGE_SIZE + 1, skip: (page - 1) * PAGE_SIZE })
+  return { rows: rows.slice(0, PAGE_SIZE), page, hasMore: rows.length > PAGE_SIZE }
 }
 
 function pageNumber(parameters: URLSearchParams): number {

@@ -3,7 +3,8 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 /** Every answer has these. Nothing is loaded, sent or framed but what comes from here. */
 export const safeHeaders: OutgoingHttpHeaders = {
   'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
   'referrer-policy': 'no-referrer',

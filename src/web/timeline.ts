@@ -1,4 +1,5 @@
 import { DAY, type WallTime } from '../core/wall-clock.ts'
+import type { Window } from '../core/slice.ts'
 import type { LedgerUnit } from '../ledger/latest-readings.ts'
 import type { OpenReading } from '../ledger/open-readings.ts'
 import type { RangeOf } from './verdict.ts'
@@ -46,18 +47,13 @@ function daysUntil(now: WallTime): readonly WallTime[] {
   return Array.from({ length: TIMELINE_DAYS }, (_, index) => today - (TIMELINE_DAYS - 1 - index) * DAY)
 }
 
-interface Span {
-  readonly from: WallTime
-  readonly to: WallTime
-}
-
-function overlap(from: WallTime | null, to: WallTime | null, span: Span): number {
+function overlap(from: WallTime | null, to: WallTime | null, span: Window): number {
   if (from === null || to === null) return 0
   return Math.max(0, Math.min(to, span.to) - Math.max(from, span.from))
 }
 
 /** How much of a span should be there: days on which a channel is not to be read lack nothing. */
-function wantedOf({ channelId, since, until }: LedgerUnit, span: Span, rangeOf: RangeOf): number {
+function wantedOf({ channelId, since, until }: LedgerUnit, span: Window, rangeOf: RangeOf): number {
   const range = channelId === null ? {} : rangeOf(channelId)
   const from = Math.min(range.from ?? span.from, since ?? Infinity)
   const to = Math.max(range.until ?? span.to, until ?? -Infinity)

@@ -1,77 +1,63 @@
 import type { ListedChannel } from '../../ledger/channel-states.ts'
 import type { LedgerUnit } from '../../ledger/latest-readings.ts'
 import type { OpenReading, OpenReadings } from '../../ledger/open-readings.ts'
-import { foreign, type Html, html, maskValues } from '../html.ts'
+import { foreign, type Html, html, maskedText } from '../html.ts'
 import { fill } from '../messages.ts'
 import { isAskedFor } from '../verdict.ts'
 import { rangeText } from './run-page.ts'
 import { coverageSection, lastRead, standing, streamsOf } from './streams-section.ts'
-import { actionForm, dataTable, lockedNote, mark, proofMarks, section, streamName, type View } from './view.ts'
+import { type Column, tableSection } from './table.ts'
+import { actionForm, lockedNote, mark, proofMarks, section, streamName, type View } from './view.ts'
 
 /** One channel: each of its streams, what of them is open, and a form to have a range read again. */
 export function channelPage(outer: View, channel: ListedChannel, readings: OpenReadings): Html {
   const view = { ...outer, facts: { ...outer.facts, ...readings } }
   const { messages } = view
   const { channelId } = channel
-  const units = streamsOf(view).flatMap(({ units }) => units.filter((unit) => unit.channelId === channelId))
-  const rows = units.map((unit) => ({ stream: unit.stream, units: [unit] }))
-  const { open } = readings
+  const rows = streamsOf(view, channelId)
+  const units = rows.flatMap((row) => row.units)
   const title = channel.label ?? channel.name ?? channelId
   const known = [channelId, channel.name].filter((each) => each !== title)
-  const facets = [...known, channel.group, channel.isTest ? messages.channel.test : null]
+  const facets = [...known, channel.group, channel.isTest ? messages.channel.test : null].map(
+    (each) => each !== null && html`· ${foreign(each, 60)} `,
+  )
   const state = messages.channelStates[channel.state]
   return html`<h1>${foreign(title, 60)}</h1>
-<p class="facets">${mark(channel.state === 'active' ? 'good' : 'calm', state)} ${facets.map((each) => each !== null && html`· ${foreign(each, 60)} `)}</p>
+<p class="facets">${mark(channel.state === 'active' ? 'good' : 'calm', state)} ${facets}</p>
 ${streams(view, units)}
-${units.length > 0 && coverageSection(view, rows, open)}
+${units.length > 0 && coverageSection(view, rows)}
 ${openPoints(view)}
 ${reopenSection(view, channelId, units)}`
 }
 
-function streams(view: View, units: readonly LedgerUnit[]): Html {
-  const { messages } = view
-  const { columns } = messages
-  const table = dataTable<LedgerUnit>({
-    caption: messages.sections.streams,
-    columns: [
-      { head: columns.stream, cell: ({ stream }) => streamName(view, stream) },
-      { head: columns.lastRead, cell: (unit) => lastRead(view, [unit]) },
-      { head: columns.coveredUntil, cell: (unit) => standing(view, [unit]) },
-      { head: columns.proof, cell: ({ proofs }) => proofMarks(messages, proofs) },
-    ],
-    rows: units,
-    empty: messages.empty.streams,
-  })
-  return section(messages, 'streams', table, '')
+function streams(view: View, units: readonly LedgerUnit[]): Html | false {
+  const columns: readonly Column<LedgerUnit>[] = [
+    ['stream', ({ stream }) => streamName(view, stream)],
+    ['lastRead', (unit) => lastRead(view, [unit])],
+    ['coveredUntil', (unit) => standing(view, [unit])],
+    ['proof', ({ proofs }) => proofMarks(view.messages, proofs)],
+  ]
+  return tableSection(view, 'streams', units, columns, { note: '' })
 }
 
-function openPoints(view: View): Html {
+function openPoints(view: View): Html | false {
   const { messages, facts } = view
   const { open, openCounts } = facts
-  const { columns } = messages
-  const table = dataTable<OpenReading>({
-    caption: messages.sections.open,
-    className: 'worded',
-    columns: [
-      { head: columns.stream, cell: ({ stream }) => streamName(view, stream) },
-      { head: columns.kind, cell: (reading) => kindOf(view, reading) },
-      { head: columns.range, cell: ({ window }) => rangeText(view, window) },
-      { head: columns.partition, cell: ({ partition }) => foreign(partition, 60) },
-      {
-        head: columns.reason,
-        cell: ({ reason }) =>
-          reason === null ? messages.notKnown : html`<span lang="en">${foreign(maskValues(reason), 300)}</span>`,
-      },
-    ],
-    rows: open,
-    empty: messages.empty.open,
-  })
+  const columns: readonly Column<OpenReading>[] = [
+    ['stream', ({ stream }) => streamName(view, stream)],
+    ['kind', (reading) => kindOf(view, reading)],
+    ['range', ({ window }) => rangeText(view, window)],
+    ['partition', ({ partition }) => foreign(partition, 60)],
+    ['reason', ({ reason }) => (reason === null ? messages.notKnown : maskedText(reason))],
+  ]
   const hasAskedFor = open.some(({ stream, kind }) => isAskedFor(stream) && kind !== 'accepted')
-  const note = hasAskedFor ? messages.open.askedFor : messages.notes.open
-  const more = openCounts.problem + openCounts.gap + openCounts.accepted - open.length
-  const words = fill(messages.open.more, { count: messages.formats.number(more) })
-  const content = html`${table}${more > 0 && html`<p class="note">${words}</p>`}`
-  return section(messages, 'open', content, open.length === 0 ? '' : note)
+  const count = openCounts.problem + openCounts.gap + openCounts.accepted - open.length
+  const words = fill(messages.more, { count: messages.formats.number(count) })
+  return tableSection(view, 'open', open, columns, {
+    className: 'worded',
+    note: open.length === 0 ? '' : hasAskedFor ? messages.open.askedFor : messages.notes.open,
+    more: count > 0 && html`<p class="note">${words}</p>`,
+  })
 }
 
 /** Whole days of the service, both of them included. */

@@ -1,12 +1,10 @@
 import type { ListedChannel } from '../../ledger/channel-states.ts'
 import type { LedgerUnit } from '../../ledger/latest-readings.ts'
-import type { OpenReading } from '../../ledger/open-readings.ts'
 import { foreign, type Html, html } from '../html.ts'
 import { fill } from '../messages.ts'
-import { timelineOf } from '../timeline.ts'
-import { lastRead, standing, unmarked } from './streams-section.ts'
-import { compactStrip, timelineLegend, timelinePatterns } from './timeline-strip.ts'
-import { choice, dataTable, link, mark, pagination, section, type View } from './view.ts'
+import { lastRead, standing } from './streams-section.ts'
+import { choice, type Column, filterForm, pagination, tableSection } from './table.ts'
+import { mark, type View } from './view.ts'
 
 /** What of the list is asked for; empty text for no wish. */
 export interface ChannelFilter {
@@ -24,7 +22,6 @@ const PAGE_SIZE = 50
 interface ChannelRow {
   readonly channel: ListedChannel
   readonly units: readonly LedgerUnit[]
-  readonly open: readonly OpenReading[]
   /** Readings that fell short or failed, gaps, and streams that are late or unread. */
   readonly counts: { readonly problems: number; readonly gaps: number; readonly late: number }
 }
@@ -39,40 +36,26 @@ export function channelsPage(view: View, filter: ChannelFilter): Html {
   const shown = found.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)
   const count = { count: formats.number(found.length), all: formats.number(facts.channels.length) }
   return html`<h1>${messages.pages.channels}</h1>
-${filterForm(view, filter)}
-${section(
-  messages,
-  'channels',
-  html`<p class="count">${fill(words.found, count)}</p>
-${timelinePatterns}${table(view, shown)}
-${shown.length > 0 && timelineLegend(messages)}
-${unmarked(view)}
-${pagination(view, '/channels', { ...filter, page: undefined }, page, page < pages)}`,
-)}`
+${filterOf(view, filter)}
+<p class="count">${fill(words.found, count)}</p>
+${tableSection(view, 'channels', shown, columnsOf(view), {
+  className: 'channels',
+  more: pagination(view, '/channels', { ...filter, page: undefined }, page, page < pages),
+})}`
 }
 
 /** Those with open points first, else by id, numbers as numbers. */
 function rowsOf({ facts, expectations }: View): readonly ChannelRow[] {
   const units = Map.groupBy(expectations.units, ({ channelId }) => channelId)
-  const open = Map.groupBy(
-    facts.open.filter(({ kind }) => kind !== 'accepted'),
-    ({ channelId }) => channelId,
-  )
   const problems = Map.groupBy(facts.problems, ({ channelId }) => channelId)
   const rows = facts.channels.map((channel): ChannelRow => {
     const own = units.get(channel.channelId) ?? []
-    const readings = open.get(channel.channelId) ?? []
-    const late = own.filter((unit) => ['late', 'unread'].includes(expectations.faultOf(unit) ?? '')).length
-    return {
-      channel,
-      units: own,
-      open: readings,
-      counts: {
-        problems: (problems.get(channel.channelId) ?? []).reduce((sum, each) => sum + each.readings, 0),
-        gaps: own.reduce((sum, { gaps }) => sum + gaps, 0),
-        late,
-      },
+    const counts = {
+      problems: (problems.get(channel.channelId) ?? []).reduce((sum, each) => sum + each.readings, 0),
+      gaps: own.reduce((sum, { gaps }) => sum + gaps, 0),
+      late: own.filter((unit) => ['late', 'unread'].includes(expectations.faultOf(unit) ?? '')).length,
     }
+    return { channel, units: own, counts }
   })
   const byId = new Intl.Collator('en', { numeric: true })
   return rows.toSorted((a, b) => weight(b) - weight(a) || byId.compare(a.channel.channelId, b.channel.channelId))
@@ -98,51 +81,36 @@ function matches(row: ChannelRow, { q, group, state, show }: ChannelFilter): boo
   )
 }
 
-function filterForm(view: View, filter: ChannelFilter): Html {
+function filterOf(view: View, filter: ChannelFilter): Html {
   const { messages, facts } = view
   const { filter: words, channelStates } = messages
   const names = [...new Set(facts.channels.flatMap(({ group }) => group ?? []))].toSorted()
+  const isOpen = filter.show === 'open'
   const groups = names.map((name) => [name, name] as const)
   const states = (['active', 'retired', 'gone'] as const).map((state) => [state, channelStates[state]] as const)
-  return html`<form class="filter" method="get" action="/channels" role="search">
-<label>${words.search}<input type="search" name="q" value="${filter.q}" maxlength="100"></label>
+  const fields = html`<label>${words.search}<input type="search" name="q" value="${filter.q}" maxlength="100"></label>
 ${groups.length > 0 && choice(view, 'group', words.group, filter.group, groups)}
 ${choice(view, 'state', words.state, filter.state, states)}
-<label class="check"><input type="checkbox" name="show" value="open"${filter.show === 'open' && html` checked`}>${words.onlyOpen}</label>
-<button type="submit">${words.apply}</button>
-</form>`
+<label class="check"><input type="checkbox" name="show" value="open"${isOpen && html` checked`}>
+${words.onlyOpen}</label>`
+  return filterForm(view, '/channels', fields)
 }
 
-function table(view: View, rows: readonly ChannelRow[]): Html {
-  const { messages, facts, expectations } = view
-  const { columns } = messages
-  const { now } = facts
-  const { rangeOf } = expectations
-  return dataTable<ChannelRow>({
-    caption: messages.sections.channels,
-    className: 'channels',
-    columns: [
-      { head: columns.channel, cell: ({ channel }) => channelName(view, channel) },
-      { head: columns.state, cell: (row) => stateOf(view, row) },
-      { head: columns.lastRead, cell: ({ units }) => lastRead(view, units) },
-      {
-        head: columns.coveredUntil,
-        cell: ({ units }) => (units.length === 0 ? messages.notKnown : standing(view, units)),
-      },
-      {
-        head: columns.timeline,
-        cell: ({ units, open }) => compactStrip(messages, timelineOf({ now, units, open, rangeOf })),
-      },
-    ],
-    rows,
-    empty: messages.empty.channels,
-  })
+function columnsOf(view: View): readonly Column<ChannelRow>[] {
+  const { notKnown } = view.messages
+  return [
+    ['channel', ({ channel }) => channelName(view, channel)],
+    ['state', (row) => stateOf(view, row)],
+    ['lastRead', ({ units }) => lastRead(view, units)],
+    ['coveredUntil', ({ units }) => (units.length === 0 ? notKnown : standing(view, units))],
+  ]
 }
 
 function channelName(view: View, { channelId, name, label, group, isTest }: ListedChannel): Html {
-  const shown = label ?? name
-  const others = [channelId, ...(label !== null && name !== null ? [name] : []), ...(group === null ? [] : [group])]
-  return html`<a href="${link(`/channels/${encodeURIComponent(channelId)}`)}">${foreign(shown ?? channelId)}</a> <small>${others.map((each, index) => html`${index > 0 && ' · '}${foreign(each, 60)}`)}${isTest && ` · ${view.messages.channel.test}`}</small>`
+  const others = [label === null ? null : name, group, isTest ? view.messages.channel.test : null]
+  const more = others.map((each) => each !== null && html` · ${foreign(each, 60)}`)
+  const path = `/channels/${encodeURIComponent(channelId)}`
+  return html`<a href="${path}">${foreign(label ?? name ?? channelId)}</a> <small>${foreign(channelId)}${more}</small>`
 }
 
 function stateOf({ messages }: View, row: ChannelRow): Html {

@@ -1,69 +1,56 @@
-import { DAY, formatWallDate, parseWallTime } from '../../core/wall-clock.ts'
+import { DAY, formatWallDate } from '../../core/wall-clock.ts'
+import type { DayActivity } from '../../ledger/run-reports.ts'
 import { streamNames } from '../../streams/registry.ts'
-import { type Content, type Html, html } from '../html.ts'
+import { type Html, html } from '../html.ts'
 import { section, streamName, type View } from './view.ts'
 import { TIMELINE_DAYS } from '../facts.ts'
 
-interface ChartSpec {
-  readonly id: string
-  readonly title: string
-  /** Of the values of each day. */
-  readonly series: readonly string[]
-  readonly days: readonly { readonly name: string; readonly values: readonly number[] }[]
+/** One column of a chart: its name, and what the activity of a stream on a day adds to it. */
+interface Series {
+  readonly name: string
+  readonly valueOf: (activity: DayActivity) => number
 }
 
 /** Rows by stream and calls, by day: numbers in tables, which the script draws. */
 export function chartsSection(view: View): Html {
   const { messages, facts } = view
-  const { charts, formats } = messages
-  const activity = Map.groupBy(facts.activity, ({ day }) => day)
-  const written = new Set(facts.activity.flatMap((each) => (each.inserted + each.updated > 0 ? [each.stream] : [])))
-  const streams = streamNames.filter((stream) => written.has(stream))
-  const byDay = (valuesOf: (ofDay: typeof facts.activity) => readonly number[]): ChartSpec['days'] =>
-    lastDays(facts.now).map((day) => ({
-      name: formats.wallDay(parseWallTime(day) ?? 0),
-      values: valuesOf(activity.get(day) ?? []),
-    }))
-  const rows = {
-    id: 'chart-rows',
-    title: charts.rows,
-    series: streams.map((stream) => streamName(view, stream)),
-    days: byDay((ofDay) =>
-      streams.map((stream) =>
-        ofDay.reduce((sum, each) => sum + (each.stream === stream ? each.inserted + each.updated : 0), 0),
-      ),
-    ),
-  }
-  const calls = {
-    id: 'chart-calls',
-    title: charts.calls,
-    series: [charts.madeOnce, charts.repeated],
-    days: byDay((ofDay) => {
-      const retries = ofDay.reduce((sum, each) => sum + each.retries, 0)
-      return [ofDay.reduce((sum, each) => sum + each.calls, 0) - retries, retries]
-    }),
-  }
-  return section(messages, 'charts', html`<div class="charts">${[rows, calls].map((spec) => chart(view, spec))}</div>`)
+  const { charts } = messages
+  const written = ({ inserted, updated }: DayActivity) => inserted + updated
+  const streams = streamNames.filter((name) => facts.activity.some((each) => each.stream === name && written(each) > 0))
+  const rows = streams.map((stream) => {
+    return {
+      name: streamName(view, stream),
+      valueOf: (each: DayActivity) => (each.stream === stream ? written(each) : 0),
+    }
+  })
+  const calls: readonly Series[] = [
+    { name: charts.madeOnce, valueOf: (each) => each.calls - each.retries },
+    { name: charts.repeated, valueOf: ({ retries }) => retries },
+  ]
+  const both = html`${chart(view, 'chart-rows', charts.rows, rows)}${chart(view, 'chart-calls', charts.calls, calls)}`
+  return section(messages, 'charts', html`<div class="charts">${both}</div>`)
 }
 
-function lastDays(now: number): readonly string[] {
-  return Array.from({ length: TIMELINE_DAYS }, (_, index) => formatWallDate(now - (TIMELINE_DAYS - 1 - index) * DAY))
-}
-
-function chart({ messages }: View, { id, title, series, days }: ChartSpec): Html {
+function chart({ messages, facts }: View, id: string, title: string, series: readonly Series[]): Html {
   const { charts, columns, empty, formats } = messages
-  const isEmpty = days.every(({ values }) => values.every((value) => value === 0))
-  const heads = [columns.day, ...series].map((each) => html`<th scope="col">${each}</th>`)
-  const cells = (values: readonly number[]): Content =>
-    values.map((value) => html`<td class="number" data-value="${value}">${formats.number(value)}</td>`)
-  const rows = days.map(
-    ({ name, values }) => html`<tr><th scope="row">${name}</th>${cells(values)}</tr>
-`,
-  )
+  const activity = Map.groupBy(facts.activity, ({ day }) => day)
+  const days = Array.from({ length: TIMELINE_DAYS }, (_, index) => facts.now - (TIMELINE_DAYS - 1 - index) * DAY)
+  const heads = [columns.day, ...series.map(({ name }) => name)].map((each) => html`<th scope="col">${each}</th>`)
+  const rows = days.map((day) => {
+    const ofDay = activity.get(formatWallDate(day)) ?? []
+    const cells = series.map(({ valueOf }) => {
+      const value = ofDay.reduce((sum, each) => sum + valueOf(each), 0)
+      return html`<td class="number" data-value="${value}">${formats.number(value)}</td>`
+    })
+    return html`<tr><th scope="row">${formats.wallDay(day)}</th>${cells}</tr>
+`
+  })
   const numbers = html`<div class="canvas" hidden></div>
-<details><summary>${charts.numbers}</summary><div class="scroll" tabindex="0" role="region" aria-label="${title}"><table class="plain"><caption class="unseen">${title}</caption><thead><tr>${heads}</tr></thead>
+<details><summary>${charts.numbers}</summary><div class="scroll" tabindex="0" role="region" aria-label="${title}">
+<table class="plain"><caption class="unseen">${title}</caption><thead><tr>${heads}</tr></thead>
 <tbody>
 ${rows}</tbody></table></div></details>`
+  const isEmpty = !facts.activity.some((each) => series.some(({ valueOf }) => valueOf(each) > 0))
   return html`<figure class="chart" id="${id}"><figcaption>${title}</figcaption>
 ${isEmpty ? html`<p class="empty">${empty.charts}</p>` : numbers}
 </figure>

@@ -2,39 +2,32 @@ import cronstrue from 'cronstrue/i18n.js'
 import type { Language } from '../../core/language.ts'
 import { foreign, type Html, html } from '../html.ts'
 import type { JobView } from '../facts.ts'
-import { actionForm, dataTable, lockedNote, mark, moment, section, stateMark, type View } from './view.ts'
+import { type Column, tableSection } from './table.ts'
+import { actionForm, lockedNote, mark, moment, stateMark, type View } from './view.ts'
 
 /** When each job is due next, how it ended last, and a button to run it now. */
-export function jobsSection(view: View): Html {
+export function jobsSection(view: View): Html | false {
   const { messages, facts, csrf } = view
-  const { columns, language } = messages
-  const table = dataTable<JobView>({
-    caption: messages.sections.jobs,
-    columns: [
-      { head: columns.job, cell: ({ name }) => foreign(name) },
-      {
-        head: columns.schedule,
-        cell: ({ cron, timeZone }) => html`${inWords(cron, language)} <small><code>${cron}</code> ${timeZone}</small>`,
-      },
-      {
-        head: columns.next,
-        cell: ({ next, timeZone }) =>
-          next === undefined ? mark('calm', messages.states.off) : moment(view, next, timeZone),
-      },
-      {
-        head: columns.last,
-        cell: ({ last, isRunning, timeZone }) => {
-          if (last === undefined) return isRunning ? stateMark(messages, 'running') : messages.never
-          const state = isRunning ? 'running' : last.status
-          return html`${stateMark(messages, state)} ${moment(view, last.startedAt, timeZone)}`
-        },
-      },
-      ...(csrf === undefined ? [] : [{ head: columns.action, cell: (job: JobView) => runButton(view, job) }]),
+  const columns: readonly Column<JobView>[] = [
+    ['job', ({ name }) => foreign(name)],
+    [
+      'schedule',
+      ({ cron, timeZone }) => html`${inWords(cron, messages.language)} <small><code>${cron}</code> ${timeZone}</small>`,
     ],
-    rows: facts.jobs,
-    empty: messages.empty.jobs,
+    ['next', ({ next, timeZone }) => (next ? moment(view, next, timeZone) : mark('calm', messages.states.off))],
+    [
+      'last',
+      ({ last, isRunning, timeZone }) => {
+        if (last === undefined) return isRunning ? stateMark(messages, 'running') : messages.never
+        const state = isRunning ? 'running' : last.status
+        return html`${stateMark(messages, state)} ${moment(view, last.startedAt, timeZone)}`
+      },
+    ],
+  ]
+  const button: Column<JobView> = ['action', (job) => runButton(view, job)]
+  return tableSection(view, 'jobs', facts.jobs, csrf === undefined ? columns : [...columns, button], {
+    more: facts.jobs.length > 0 && lockedNote(view, 'livehouse run JOB'),
   })
-  return section(messages, 'jobs', html`${table}${facts.jobs.length > 0 && lockedNote(view, 'livehouse run JOB')}`)
 }
 
 function runButton(view: View, { name }: JobView): Html | false {

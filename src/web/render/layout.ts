@@ -28,7 +28,8 @@ export function layout(frame: Frame, title: string, content: Content): Html {
     const part = name === 'overview' ? '' : name
     return html`<a href="/${part}"${place === part && html` aria-current="page"`}>${pages[name]}</a>`
   })
-  const time = asOf && formats.wallTime(wallTimeAt(asOf.atMs, asOf.timeZone))
+  const timeOf = (atMs: number, timeZone: string) => formats.wallTime(wallTimeAt(atMs, timeZone))
+  const readAt = asOf && fill(messages.asOf, { time: timeOf(asOf.atMs, asOf.timeZone), timeZone: asOf.timeZone })
   return html`<!doctype html>
 <html lang="${messages.language}">
 <head>
@@ -47,12 +48,15 @@ export function layout(frame: Frame, title: string, content: Content): Html {
 <header class="top"><div class="wide">
 <a class="brand" href="/">${messages.title}</a>
 <nav aria-label="${pages.label}">${links}</nav>
-<nav class="languages" aria-label="${messages.switchLanguage}">${languages.map((each) => languageLink(frame, each))}</nav>
+<nav class="languages" aria-label="${messages.switchLanguage}">
+${languages.map((each) => languageLink(frame, each))}</nav>
 </div></header>
 <main id="main" class="wide" tabindex="-1">
 ${content}
 </main>
-<footer class="wide"><p id="as-of" data-renew>${time !== undefined && `${fill(messages.asOf, { time })} `}${asOf && fill(messages.zone, { timeZone: asOf.timeZone })}</p><p><a href="#main">${messages.top}</a> · <a href="/metrics">${messages.footer.metrics}</a> · livehouse ${frame.version}</p></footer>
+<footer class="wide"><p id="as-of" data-renew>${readAt}</p>
+<p><a href="#main">${messages.top}</a> · <a href="/metrics">${messages.metrics}</a> · livehouse ${frame.version}</p>
+</footer>
 </body>
 </html>
 `
@@ -61,7 +65,8 @@ ${content}
 function languageLink({ messages, path, parameters }: Frame, language: Language): Html {
   const name = messagesOf(language).languageName
   if (language === messages.language) return html`<span lang="${language}" aria-current="true">${name}</span>`
-  return html`<a href="${link(path, { ...parameters, lang: language })}" lang="${language}" hreflang="${language}">${name}</a>`
+  const to = link(path, { ...parameters, lang: language })
+  return html`<a href="${to}" lang="${language}" hreflang="${language}">${name}</a>`
 }
 
 /** Where the token is asked for. `next`: the path to go to then. */
@@ -74,7 +79,8 @@ export function loginPage(
 ${isWrong && html`<p class="wrong" role="alert">${login.wrong}</p>`}
 <form method="post" action="/login">
 <input type="hidden" name="next" value="${next}">
-<label>${login.token}<input type="password" name="token" required autocomplete="current-password" aria-describedby="login-text" autofocus></label>
+<label>${login.token}<input type="password" name="token" required autocomplete="current-password"
+ aria-describedby="login-text" autofocus></label>
 <button type="submit">${login.enter}</button>
 </form></section>`
 }

@@ -5,7 +5,7 @@ import { chartsSection } from './charts-section.ts'
 import { jobsSection } from './jobs-section.ts'
 import { coverageSection, rowCount, standing, streamsOf, streamsSection } from './streams-section.ts'
 import { progressSection } from './verdict-section.ts'
-import { jumps, link, moment, type View, stateMark } from './view.ts'
+import { jumps, moment, type View, stateMark } from './view.ts'
 import { reasonsSection } from './quarantine-page.ts'
 import { runsSection } from './runs-page.ts'
 
@@ -17,7 +17,7 @@ ${jumps(view, ['streams', 'coverage', 'charts', 'runs', 'jobs', 'quarantine'])}
 ${figures(view)}
 ${progressSection(view, facts.runs)}
 ${streamsSection(view)}
-${coverageSection(view, streamsOf(view), facts.open)}
+${coverageSection(view, streamsOf(view))}
 ${chartsSection(view)}
 ${runsSection(view, facts.runs, html`<p><a href="/runs">${messages.run.all}</a></p>`)}
 ${jobsSection(view)}
@@ -27,10 +27,10 @@ ${reasonsSection(view)}`
 /** The numbers that say most. */
 function figures(view: View): Html {
   const { messages, facts, expectations } = view
-  const { units, isKept } = expectations
   const { figures: words, formats } = messages
-  const active = facts.channels.filter(({ state }) => state === 'active').length
-  const gone = facts.channels.filter(({ state }) => state === 'gone').length
+  const { units, isKept } = expectations
+  const countOf = (wanted: string) => facts.channels.filter(({ state }) => state === wanted).length
+  const gone = countOf('gone')
   const [run] = facts.runs
   const quarantined = facts.quarantine.reasons.reduce((sum, { items }) => sum + items, 0)
   const next = facts.jobs.flatMap(({ next }) => next ?? []).toSorted((a, b) => a.getTime() - b.getTime())[0]
@@ -40,20 +40,25 @@ function figures(view: View): Html {
     streamsOf(view).map(({ stream }) => stream),
   )
   const shown: readonly (readonly [string, Content])[] = [
-    [words.completeUntil, units.some(isKept) ? standing(view, units) : messages.notKnown],
+    [messages.columns.coveredUntil, units.some(isKept) ? standing(view, units) : messages.notKnown],
     [
       words.lastRun,
       run === undefined
         ? messages.never
-        : html`<span class="pair"><a href="${link(`/runs/${run.runId}`)}">${stateMark(messages, run.status)}</a> ${moment(view, run.finishedAt ?? run.startedAt)}</span>`,
+        : html`<span class="pair"><a href="/runs/${run.runId}">${stateMark(messages, run.status)}</a>
+${moment(view, run.finishedAt ?? run.startedAt)}</span>`,
     ],
     ...(next === undefined ? [] : [[words.nextRun, moment(view, next)] as const]),
     [
       words.channels,
-      html`<a href="/channels">${formats.number(active)}</a>${gone > 0 && html` <small>${fill(words.goneChannels, { count: formats.number(gone) })}</small>`}`,
+      html`<a href="/channels">${formats.number(countOf('active'))}</a>
+${gone > 0 && html`<small>${fill(words.goneChannels, { count: formats.number(gone) })}</small>`}`,
     ],
-    [words.rows, html`${rows} <small>${words.rowsOf}</small>`],
-    [words.quarantine, html`<a href="/quarantine">${formats.number(quarantined)}${facts.quarantine.isMore && '+'}</a>`],
+    [words.rows, html`${typeof rows === 'number' ? formats.number(rows) : rows} <small>${words.rowsOf}</small>`],
+    [
+      messages.sections.quarantine,
+      html`<a href="/quarantine">${formats.number(quarantined)}${facts.quarantine.isMore && '+'}</a>`,
+    ],
     [words.budget, fill(words.budgetLeft, left)],
   ]
   return figureList(view, shown)
@@ -62,6 +67,7 @@ function figures(view: View): Html {
 /** Names and values at the head of a page. */
 export function figureList({ messages }: View, shown: readonly (readonly [string, Content])[]): Html {
   const entries = shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)
-  return html`<section id="figures" aria-label="${messages.figures.label}" data-renew><dl class="figures">${entries}</dl></section>
+  return html`<section id="figures" aria-label="${messages.figures.label}" data-renew>
+<dl class="figures">${entries}</dl></section>
 `
 }

@@ -1,5 +1,4 @@
 import { describeNotice } from '../../app/alerts/describe-cause.ts'
-import type { Counts } from '../../core/outcome.ts'
 import { formatWallMinute } from '../../core/wall-clock.ts'
 import type { Window } from '../../core/slice.ts'
 import type { HeldLease } from '../../ledger/leases.ts'
@@ -7,24 +6,13 @@ import type { RaisedAlert, RunDetails, RunSlice } from '../../ledger/run-details
 import type { RunReport, RunError, StreamReport } from '../../ledger/run-reports.ts'
 import { hasEnded } from '../../ledger/runs.ts'
 import { streamNames } from '../../streams/registry.ts'
-import { foreign, type Html, html, maskValues } from '../html.ts'
+import { foreign, type Html, html, maskedText } from '../html.ts'
 import { fill } from '../messages.ts'
 import { figureList } from './overview-page.ts'
 import { took } from './runs-page.ts'
 import { progressSection } from './verdict-section.ts'
-import {
-  dataTable,
-  jumps,
-  link,
-  moment,
-  pagination,
-  proofMark,
-  proofMarks,
-  section,
-  stateMark,
-  streamName,
-  type View,
-} from './view.ts'
+import { type Column, pagination, tableSection } from './table.ts'
+import { jumps, moment, proofMark, proofMarks, section, stateMark, streamName, type View } from './view.ts'
 
 /** What the page of a run shows beside its report. */
 export interface ShownDetails extends RunDetails {
@@ -34,11 +22,10 @@ export interface ShownDetails extends RunDetails {
   readonly hasMore: boolean
 }
 
-/** One run: what was asked for, what it did to each stream, its errors, alerts and slices; while it goes on, how far it is. */
+/** One run: what was asked for, what it did to each stream, errors, alerts, slices, and how far it has come. */
 export function runPage(view: View, run: RunReport, details: ShownDetails): Html {
   const { messages } = view
   const { columns } = messages
-  const isRunning = run.status === 'running'
   const parts = (['streams', 'errors', 'alerts', 'slices', 'asked'] as const).filter((part) => {
     return part === 'streams' || Object.keys(details[part]).length > 0
   })
@@ -51,39 +38,30 @@ ${figureList(view, [
   [columns.took, took(view, run)],
 ])}
 ${progressSection(view, [run])}
-${isRunning && workers(view, details.held)}
+${run.status === 'running' && workers(view, details.held)}
 ${streams(view, run)}
-${run.errorCount > 0 && errorSection(view, run, details.errors)}
+${errors(view, run, details.errors)}
 ${alerts(view, details.alerts)}
 ${slices(view, run, details)}
 ${asked(view, details.asked)}`
 }
 
-function streams(view: View, run: RunReport): Html {
-  const { messages } = view
-  const { columns, formats } = messages
-  const number = (head: string, read: (counts: Counts) => number, isKnown = hasEnded(run)) => ({
-    head,
-    cell: ({ counts }: StreamReport) => (isKnown ? formats.number(read(counts)) : messages.notKnown),
-    isNumber: true,
-  })
-  const table = dataTable<StreamReport>({
-    caption: messages.sections.streams,
-    columns: [
-      { head: columns.stream, cell: ({ stream }) => streamName(view, stream) },
-      number(columns.read, ({ extracted }) => extracted, true),
-      number(columns.new, ({ inserted }) => inserted),
-      number(columns.changed, ({ updated }) => updated),
-      number(columns.unchanged, ({ unchanged }) => unchanged),
-      number(columns.removed, ({ removed }) => removed),
-      number(columns.quarantined, ({ quarantined }) => quarantined, true),
-      number(columns.calls, ({ calls }) => calls, true),
-      { head: columns.slices, cell: ({ slices }) => proofMarks(messages, slices) },
-    ],
-    rows: run.streams.toSorted((a, b) => placeOf(a.stream) - placeOf(b.stream)),
-    empty: messages.empty.streams,
-  })
-  return section(messages, 'streams', table, '')
+function streams(view: View, run: RunReport): Html | false {
+  // What became of the rows of a run is known when it has ended.
+  const atEnd = (count: number) => (hasEnded(run) ? count : view.messages.notKnown)
+  const rows = run.streams.toSorted((a, b) => placeOf(a.stream) - placeOf(b.stream))
+  const columns: readonly Column<StreamReport>[] = [
+    ['stream', ({ stream }) => streamName(view, stream)],
+    ['read', ({ counts }) => counts.extracted],
+    ['new', ({ counts }) => atEnd(counts.inserted)],
+    ['changed', ({ counts }) => atEnd(counts.updated)],
+    ['unchanged', ({ counts }) => atEnd(counts.unchanged)],
+    ['removed', ({ counts }) => atEnd(counts.removed)],
+    ['quarantined', ({ counts }) => counts.quarantined],
+    ['calls', ({ counts }) => counts.calls],
+    ['slices', ({ slices }) => proofMarks(view.messages, slices)],
+  ]
+  return tableSection(view, 'streams', rows, columns, { note: '' })
 }
 
 /** In the order of the contract; what is not known comes last. */
@@ -92,67 +70,43 @@ function placeOf(stream: string): number {
   return place === -1 ? streamNames.length : place
 }
 
-function errorSection(view: View, run: RunReport, errors: readonly RunError[]): Html {
-  const { messages } = view
-  const { columns, notKnown } = messages
-  const table = dataTable<RunError>({
-    caption: messages.sections.errors,
+function errors(view: View, run: RunReport, found: readonly RunError[]): Html | false {
+  const { notKnown, formats, more } = view.messages
+  const columns: readonly Column<RunError>[] = [
+    ['code', ({ code }) => html`<code>${code}</code>`],
+    ['stream', ({ stream }) => (stream === null ? notKnown : streamName(view, stream))],
+    ['partition', ({ partition }) => (partition === null ? notKnown : foreign(partition, 60))],
+    ['message', ({ message }) => maskedText(message, 400)],
+  ]
+  const left = run.errorCount - found.length
+  const note = fill(more, { count: formats.number(left) })
+  return tableSection(view, 'errors', found, columns, {
     className: 'worded',
-    columns: [
-      { head: columns.code, cell: ({ code }) => html`<code>${code}</code>` },
-      { head: columns.stream, cell: ({ stream }) => (stream === null ? notKnown : streamName(view, stream)) },
-      { head: columns.partition, cell: ({ partition }) => (partition === null ? notKnown : foreign(partition, 60)) },
-      {
-        head: columns.message,
-        cell: ({ message }) => html`<span lang="en">${foreign(maskValues(message), 400)}</span>`,
-      },
-    ],
-    rows: errors,
-    empty: messages.empty.errors,
+    more: left > 0 && html`<p class="note">${note}</p>`,
   })
-  const count = messages.formats.number(run.errorCount - errors.length)
-  const more = run.errorCount > errors.length && html`<p class="note">${fill(messages.run.moreErrors, { count })}</p>`
-  return section(messages, 'errors', html`${table}${more}`)
 }
 
 function alerts(view: View, raised: readonly RaisedAlert[]): Html | false {
-  const { messages } = view
-  const { columns, language } = messages
-  const table = dataTable<RaisedAlert>({
-    caption: messages.sections.alerts,
-    className: 'worded',
-    columns: [
-      {
-        head: columns.message,
-        cell: ({ cause, raisedAt }) => foreign(describeNotice({ event: 'raised', cause, at: raisedAt }, language), 400),
-      },
-      { head: columns.raised, cell: ({ raisedAt }) => moment(view, raisedAt) },
-    ],
-    rows: raised,
-    empty: messages.empty.alerts,
-  })
-  return raised.length > 0 && section(messages, 'alerts', table)
+  const textOf = ({ cause, raisedAt: at }: RaisedAlert) =>
+    describeNotice({ event: 'raised', cause, at }, view.messages.language)
+  const columns: readonly Column<RaisedAlert>[] = [
+    ['message', (alert) => foreign(textOf(alert), 400)],
+    ['raised', ({ raisedAt }) => moment(view, raisedAt)],
+  ]
+  return tableSection(view, 'alerts', raised, columns, { className: 'worded' })
 }
 
 function slices(view: View, { runId }: RunReport, { slices: found, page, hasMore }: ShownDetails): Html | false {
-  const { messages } = view
-  const { columns, formats } = messages
-  const table = dataTable<RunSlice>({
-    caption: messages.sections.slices,
-    columns: [
-      { head: columns.stream, cell: ({ stream }) => streamName(view, stream) },
-      { head: columns.partition, cell: ({ partition }) => foreign(partition, 60) },
-      { head: columns.range, cell: ({ window }) => rangeText(view, window) },
-      { head: columns.proof, cell: ({ proof }) => proofMark(messages, proof) },
-      { head: columns.rows, cell: ({ rows }) => formats.number(rows), isNumber: true },
-      { head: columns.calls, cell: ({ calls }) => formats.number(calls), isNumber: true },
-      { head: columns.took, cell: (slice) => took(view, slice), isNumber: true },
-    ],
-    rows: found,
-    empty: messages.empty.slices,
-  })
-  const pages = pagination(view, link(`/runs/${runId}`), {}, page, hasMore)
-  return found.length > 0 && section(messages, 'slices', html`${table}${pages}`)
+  const columns: readonly Column<RunSlice>[] = [
+    ['stream', ({ stream }) => streamName(view, stream)],
+    ['partition', ({ partition }) => foreign(partition, 60)],
+    ['range', ({ window }) => rangeText(view, window)],
+    ['proof', ({ proof }) => proofMark(view.messages, proof)],
+    ['rows', ({ rows }) => rows],
+    ['calls', ({ calls }) => calls],
+    ['took', (slice) => took(view, slice)],
+  ]
+  return tableSection(view, 'slices', found, columns, { more: pagination(view, `/runs/${runId}`, {}, page, hasMore) })
 }
 
 /** A range of the service's wall clock, or that it is none. */
@@ -162,20 +116,12 @@ export function rangeText({ messages }: View, window: Window | undefined): Html 
   return html`${bound(window.from)} – ${bound(window.to)}`
 }
 
-function workers(view: View, held: readonly HeldLease[]): Html {
-  const { messages } = view
-  const { columns } = messages
-  const table = dataTable<HeldLease>({
-    caption: messages.sections.workers,
-    columns: [
-      { head: columns.partition, cell: ({ name }) => foreign(name, 80) },
-      { head: columns.worker, cell: ({ holder }) => foreign(holder, 80) },
-      { head: columns.since, cell: ({ since }) => moment(view, since) },
-    ],
-    rows: held,
-    empty: messages.empty.workers,
-  })
-  return section(messages, 'workers', table)
+function workers(view: View, held: readonly HeldLease[]): Html | false {
+  return tableSection<HeldLease>(view, 'workers', held, [
+    ['partition', ({ name }) => foreign(name, 80)],
+    ['worker', ({ holder }) => foreign(holder, 80)],
+    ['since', ({ since }) => moment(view, since)],
+  ])
 }
 
 /** The settings of the run, and who asked for it where that is known. */

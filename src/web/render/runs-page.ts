@@ -4,7 +4,8 @@ import type { RunReport } from '../../ledger/run-reports.ts'
 import { hasEnded } from '../../ledger/runs.ts'
 import { foreign, type Html, html } from '../html.ts'
 import { fill } from '../messages.ts'
-import { choice, dataTable, link, moment, pagination, proofMarks, section, stateMark, type View } from './view.ts'
+import { choice, type Column, filterForm, pagination, tableSection } from './table.ts'
+import { moment, proofMarks, stateMark, type View } from './view.ts'
 
 /** What of the list is asked for; empty text for no wish. */
 export interface RunFilter {
@@ -29,47 +30,38 @@ export function runsPage(
   const { command, status, page } = filter
   const commands = found.commands.map((name) => [name, name] as const)
   const statuses = runStates.map((state) => [state, names[state]] as const)
+  const choices = [
+    choice(view, 'command', columns.command, command, commands),
+    choice(view, 'status', columns.status, status, statuses),
+  ]
   const note =
     queued !== null &&
     html`<p class="done" role="status">${foreign(fill(messages.actions.queued, { job: queued }))}</p>`
   return html`<h1>${messages.pages.runs}</h1>
 ${note}
-<form class="filter" method="get" action="/runs" role="search">
-${choice(view, 'command', columns.command, command, commands)}
-${choice(view, 'status', columns.status, status, statuses)}
-<button type="submit">${messages.filter.apply}</button>
-</form>
+${filterForm(view, '/runs', choices)}
 ${runsSection(view, found.runs, pagination(view, '/runs', { command, status }, page, found.hasMore))}`
 }
 
 /** Some runs with their rows and proofs, and what follows them. */
-export function runsSection(view: View, runs: readonly RunReport[], more: Html | false): Html {
+export function runsSection(view: View, runs: readonly RunReport[], more: Html | false): Html | false {
   const { messages } = view
-  const { columns, formats } = messages
-  const number = (read: (counts: Counts) => number) => (run: RunReport) => formats.number(read(totalOf(run)))
+  const read = (count: (counts: Counts) => number) => (run: RunReport) => count(totalOf(run))
   // What became of the rows of a run is known when it has ended.
-  const atEnd = (read: (counts: Counts) => number) => (run: RunReport) =>
-    hasEnded(run) ? formats.number(read(totalOf(run))) : messages.notKnown
-  const table = dataTable<RunReport>({
-    caption: messages.sections.runs,
-    columns: [
-      {
-        head: columns.run,
-        cell: (run) => html`<a href="${link(`/runs/${run.runId}`)}">${run.runId}</a> ${foreign(run.command, 40)}`,
-      },
-      { head: columns.status, cell: (run) => stateMark(messages, run.status) },
-      { head: columns.started, cell: (run) => moment(view, run.startedAt) },
-      { head: columns.took, cell: (run) => html`<span class="bound">${took(view, run)}</span>` },
-      { head: columns.read, cell: number((counts) => counts.extracted), isNumber: true },
-      { head: columns.new, cell: atEnd((counts) => counts.inserted), isNumber: true },
-      { head: columns.changed, cell: atEnd((counts) => counts.updated), isNumber: true },
-      { head: columns.calls, cell: number((counts) => counts.calls), isNumber: true },
-      { head: columns.proof, cell: (run) => proofMarks(messages, slicesOf(run)) },
-    ],
-    rows: runs,
-    empty: messages.empty.runs,
-  })
-  return section(messages, 'runs', html`${table}${more}`)
+  const atEnd = (count: (counts: Counts) => number) => (run: RunReport) =>
+    hasEnded(run) ? count(totalOf(run)) : messages.notKnown
+  const columns: readonly Column<RunReport>[] = [
+    ['run', ({ runId, command }) => html`<a href="/runs/${runId}">${runId}</a> ${foreign(command, 40)}`],
+    ['status', ({ status }) => stateMark(messages, status)],
+    ['started', ({ startedAt }) => moment(view, startedAt)],
+    ['took', (run) => html`<span class="bound">${took(view, run)}</span>`],
+    ['read', read(({ extracted }) => extracted)],
+    ['new', atEnd(({ inserted }) => inserted)],
+    ['changed', atEnd(({ updated }) => updated)],
+    ['calls', read(({ calls }) => calls)],
+    ['proof', (run) => proofMarks(messages, slicesOf(run))],
+  ]
+  return tableSection(view, 'runs', runs, columns, { more })
 }
 
 function totalOf({ streams }: RunReport): Counts {

@@ -10,9 +10,12 @@ const LEAST_CAP = 4
 const DATE_EVERY = 5
 
 /** Tells without colours what is missing from what is read; once on each page that has bars. */
-export const timelinePatterns: Html = html`<svg class="unseen" width="0" height="0" aria-hidden="true" focusable="false"><defs>
-<pattern id="hatch" width="4" height="4" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="hatch-ground" width="4" height="4"/><path class="hatch-line" d="M0 0V4"/></pattern>
-<pattern id="dots" width="4" height="4" patternUnits="userSpaceOnUse"><rect class="dots-ground" width="4" height="4"/><circle class="dots-dot" cx="2" cy="2" r="1"/></pattern>
+export const timelinePatterns: Html = html`<svg class="unseen" width="0" height="0" aria-hidden="true"
+ focusable="false"><defs>
+<pattern id="hatch" width="4" height="4" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+<rect class="hatch-ground" width="4" height="4"/><path class="hatch-line" d="M0 0V4"/></pattern>
+<pattern id="dots" width="4" height="4" patternUnits="userSpaceOnUse">
+<rect class="dots-ground" width="4" height="4"/><circle class="dots-dot" cx="2" cy="2" r="1"/></pattern>
 </defs></svg>`
 
 /** The days of one stream as bars, each of which says what it is when one points at it or goes to it by keyboard. */
@@ -20,63 +23,32 @@ export function timelineStrip(messages: Messages, name: string, days: readonly T
   const { timeline, formats, days: words } = messages
   const bars = days.map((day, index) => {
     const date = formats.wallDay(day.day)
-    const label = `${fill(timeline.cell, { day: date, percent: percentOf(day) })}${messages.separator}${words[day.state]}`
+    const read = fill(timeline.cell, { day: date, percent: percentOf(day) })
+    const label = `${read}${messages.separator}${words[day.state]}`
     const isDated = index % DATE_EVERY === 0 || index === days.length - 1
-    return html`<li><span class="bar" role="img" tabindex="0" aria-label="${label}">${box(shapesOf(day))}</span>${isDated && html`<small aria-hidden="true">${date}</small>`}</li>`
+    const below = isDated && html`<small aria-hidden="true">${date}</small>`
+    return html`<li><span class="bar" role="img" tabindex="0" aria-label="${label}">${box(day)}</span>${below}</li>`
   })
   return html`<ol class="strip" aria-label="${name}">${bars}</ol>`
 }
 
-/** The same in one picture without words on each day, for long lists: days that are alike are one bar. */
-export function compactStrip(messages: Messages, days: readonly TimelineDay[]): Html {
-  const firsts = days.flatMap((day, index) => {
-    const before = days[index - 1]
-    return before !== undefined && before.state === day.state && before.share === day.share ? [] : [index]
-  })
-  const shapes = firsts.map((first, index) => {
-    const [day, width] = [days[first], ((firsts[index + 1] ?? days.length) - first) * WIDTH]
-    return day && shapesOf(day, first * WIDTH, width)
-  })
-  return html`<svg class="compact" viewBox="0 0 ${days.length * WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${describeDays(messages, days)}">${shapes}</svg>`
-}
-
-function box(shapes: Html): Html {
-  return html`<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" aria-hidden="true" focusable="false">${shapes}</svg>`
+function box(day: Pick<TimelineDay, 'state' | 'share'>): Html {
+  return html`<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" aria-hidden="true" focusable="false">
+${shapesOf(day)}</svg>`
 }
 
 /** From below: as much as is read, then what is missing or not read yet. */
-function shapesOf({ state, share }: Pick<TimelineDay, 'state' | 'share'>, x = 0, width = WIDTH): Html {
+function shapesOf({ state, share }: Pick<TimelineDay, 'state' | 'share'>): Html {
   const hasCap = state === 'problem' || state === 'gap' || state === 'accepted'
   const read = Math.min(Math.round(share * HEIGHT), hasCap ? HEIGHT - LEAST_CAP : HEIGHT)
-  const top = HEIGHT - read
-  const rest = hasCap ? state : 'none'
-  return html`${top > 0 && html`<rect class="day ${rest}" x="${x}" y="0" width="${width}" height="${top}"/>`}${read > 0 && html`<rect class="day complete" x="${x}" y="${top}" width="${width}" height="${read}"/>`}`
+  const shape = (name: string, y: number, height: number) =>
+    height > 0 && html`<rect class="day ${name}" x="0" y="${y}" width="${WIDTH}" height="${height}"/>`
+  return html`${shape(hasCap ? state : 'none', 0, HEIGHT - read)}${shape('complete', HEIGHT - read, read)}`
 }
 
 /** Not rounded up to 100 %: what is not complete must not look so. */
 function percentOf({ state, share }: TimelineDay): string {
   return `${state === 'complete' ? 100 : Math.min(99.9, Math.floor(share * 1000) / 10)} %`
-}
-
-/** `28 of 30 days complete; gap: 3 Nov`. Days that are not read yet are no news. */
-export function describeDays(
-  { formats, timeline, separator, days: words }: Messages,
-  days: readonly TimelineDay[],
-): string {
-  const complete = days.filter(({ state }) => state === 'complete').length
-  const marked = (['problem', 'gap', 'accepted'] as const).flatMap((wanted) => {
-    const found = days.filter(({ state }) => state === wanted).map(({ day }) => formats.wallDay(day))
-    return found.length === 0
-      ? []
-      : [fill(timeline.marked, { state: words[wanted], days: shortened(found, separator) })]
-  })
-  return [fill(timeline.summary, { complete, days: days.length }), ...marked].join('; ')
-}
-
-const MOST_DAYS = 4
-
-function shortened(days: readonly string[], separator: string): string {
-  return [...days.slice(0, MOST_DAYS), ...(days.length > MOST_DAYS ? ['…'] : [])].join(separator)
 }
 
 /** What the bars mean. */
@@ -89,6 +61,6 @@ export function timelineLegend({ days, timeline }: Messages): Html {
     ['accepted', 0.6],
     ['none', 0],
   ]
-  const entries = examples.map(([state, share]) => html`<li>${box(shapesOf({ state, share }))}${days[state]}</li>`)
+  const entries = examples.map(([state, share]) => html`<li>${box({ state, share })}${days[state]}</li>`)
   return html`<ul class="legend" aria-label="${timeline.legend}">${entries}</ul>`
 }

@@ -1,7 +1,7 @@
 import { wallTimeAt } from '../../core/wall-clock.ts'
 import { type Html, html, foreign } from '../html.ts'
 import type { Finding, Verdict } from '../verdict.ts'
-import { channelLinks, link, streamName, type View, icon, type Tone } from './view.ts'
+import { channelLinks, streamName, type View, icon, type Tone } from './view.ts'
 import type { RunReport } from '../../ledger/run-reports.ts'
 import type { Known } from '../facts.ts'
 import { fill, type Messages } from '../messages.ts'
@@ -22,10 +22,10 @@ export function verdictSection(view: View, verdict: Verdict): Html {
   const words = messages.verdict
   const shown = findings.slice(0, MOST_FINDINGS).map((each) => html`<li>${findingText(view, each)}</li>`)
   const count = messages.formats.number(findings.length - shown.length)
-  const more = findings.length > shown.length && html`<li>${fill(words.more, { count })}</li>`
+  const more = findings.length > shown.length && html`<li>${fill(messages.more, { count })}</li>`
   const failed =
     failedRun &&
-    html`<li><a href="${link(`/runs/${failedRun.runId}`)}">${foreign(fill(messages.findings.failedRun, failedRun))}</a></li>`
+    html`<li><a href="/runs/${failedRun.runId}">${foreign(fill(messages.findings.failedRun, failedRun))}</a></li>`
   return answer(
     tones[status],
     words[status],
@@ -36,12 +36,8 @@ ${verdict.isRunning && status !== 'first' && html`<p>${words.runningText}</p>`}`
 }
 
 /** That the database is away: which one and why, since when, and of when what is shown then is. */
-export function unreachableSection(
-  { verdict, formats, ago }: Messages,
-  { facts, failure }: Known,
-  nowMs: number,
-  shownText?: string,
-): Html {
+export function unreachableSection(messages: Messages, { facts, failure }: Known, nowMs: number): Html {
+  const { verdict, formats, ago } = messages
   const timeZone = facts?.timeZone ?? 'UTC'
   const timeOf = (atMs: number) => `${formats.wallTime(wallTimeAt(atMs, timeZone))}${facts ? '' : ' UTC'}`
   const since = failure && {
@@ -49,18 +45,14 @@ export function unreachableSection(
     ago: fill(ago, { span: formats.span(nowMs - failure.sinceMs) }),
     reason: failure.error instanceof Error ? failure.error.message : String(failure.error),
   }
-  const text =
-    facts === undefined ? verdict.unreachableAtAll : fill(verdict.unreachableText, { time: timeOf(facts.readAtMs) })
-  return answer(
-    'bad',
-    verdict.unreachable,
-    html`${since && html`<p>${foreign(fill(verdict.unreachableSince, since), 400)}</p>`}<p>${shownText ?? text}</p>`,
-  )
+  const reason = since && html`<p>${foreign(fill(verdict.unreachableSince, since), 400)}</p>`
+  const shown = facts ? fill(verdict.unreachableText, { time: timeOf(facts.readAtMs) }) : verdict.unreachablePart
+  return answer('bad', verdict.unreachable, html`${reason}<p>${shown}</p>`)
 }
 
 function answer(tone: Tone, title: string, content: Html): Html {
-  return html`<section id="verdict" class="verdict ${tone}" aria-labelledby="verdict-title" data-renew aria-live="polite">
-<div class="sign">${icon(tone)}</div>
+  return html`<section id="verdict" class="verdict ${tone}" aria-labelledby="verdict-title" data-renew
+ aria-live="polite"><div class="sign">${icon(tone)}</div>
 <div><h1 id="verdict-title">${title}</h1>
 ${content}</div>
 </section>
@@ -116,10 +108,13 @@ function runProgress(view: View, { runId, command, startedAt, progress, streams 
       ...(share < 1 ? [left] : []),
     ]
     const name = streamName(view, stream)
-    return html`<li><span class="name">${name}</span><progress max="100" value="${percent}" aria-label="${name}">${percent} %</progress><span class="facts">${facts.join(' · ')}</span></li>
+    return html`<li><span class="name">${name}</span>
+<progress max="100" value="${percent}" aria-label="${name}">${percent} %</progress>
+<span class="facts">${facts.join(' · ')}</span></li>
 `
   })
   const landed = streams.reduce((sum, { counts }) => sum + counts.extracted, 0)
   const nothing = html`<p class="facts">${fill(words.rows, { rows: number(landed) })} · ${words.unknown}</p>`
-  return html`<h3><a href="${link(`/runs/${runId}`)}">${title}</a></h3>${lines.length === 0 ? nothing : html`<ul class="progress">${lines}</ul>`}`
+  return html`<h3><a href="/runs/${runId}">${title}</a></h3>
+${lines.length === 0 ? nothing : html`<ul class="progress">${lines}</ul>`}`
 }

@@ -39,7 +39,8 @@ export function moment(view: View, at: Date, timeZone: string = view.facts.timeZ
 
 /** A reading of the service's wall clock, and how long ago that was. */
 export function wallMoment(view: View, at: WallTime): Html {
-  return html`<span class="moment"><span>${view.messages.formats.wallTime(at)}</span> <small>${wallAgo(view, at)}</small></span>`
+  const time = view.messages.formats.wallTime(at)
+  return html`<span class="moment"><span>${time}</span> <small>${wallAgo(view, at)}</small></span>`
 }
 
 /** How long ago the service's wall clock showed this. */
@@ -54,10 +55,10 @@ export function channelLinks({ messages, facts }: View, ids: readonly (string | 
   const links = ids.slice(0, MOST_CHANNELS).map((id) => {
     if (id === null) return messages.standing.account
     const known = facts.channels.find(({ channelId }) => channelId === id)
-    return html`<a href="${link(`/channels/${encodeURIComponent(id)}`)}">${foreign(known?.label ?? known?.name ?? id, 40)}</a>`
+    return html`<a href="/channels/${encodeURIComponent(id)}">${foreign(known?.label ?? known?.name ?? id, 40)}</a>`
   })
   const count = messages.formats.number(ids.length - links.length)
-  const more = html`<a href="/channels?show=open">${fill(messages.verdict.more, { count })}</a>`
+  const more = html`<a href="/channels?show=open">${fill(messages.more, { count })}</a>`
   const all = ids.length > links.length ? [...links, more] : links
   return html`${all.map((each, index) => html`${index > 0 && messages.separator}${each}`)}`
 }
@@ -66,7 +67,8 @@ export function channelLinks({ messages, facts }: View, ids: readonly (string | 
 export function actionForm({ csrf }: View, path: string, button: Content, fields: Content): Html | false {
   return (
     csrf !== undefined &&
-    html`<form class="action" method="post" action="/actions/${path}"><input type="hidden" name="csrf" value="${csrf}">${fields}<button type="submit">${button}</button></form>`
+    html`<form class="action" method="post" action="/actions/${path}">
+<input type="hidden" name="csrf" value="${csrf}">${fields}<button type="submit">${button}</button></form>`
   )
 }
 
@@ -75,20 +77,12 @@ export function lockedNote({ csrf, messages }: View, command: string): Html | fa
   return csrf === undefined && html`<p class="note">${fill(messages.actions.locked, { command })}</p>`
 }
 
-/** An estimate is not worth more than three digits. */
-export function roundTo3(value: number): number {
-  return Number(value.toPrecision(3))
-}
-
 /** A part of a page under its heading. The script renews it whole, by its id. `note`: in place of the usual one. */
-export function section(
-  messages: Messages,
-  name: keyof Messages['sections'],
-  content: Content,
-  note: string = messages.notes[name],
-): Html {
+export function section(messages: Messages, name: keyof Messages['sections'], content: Content, note?: string): Html {
+  const notes: Readonly<Partial<Record<string, string>>> = messages.notes
+  const shown = note ?? notes[name] ?? ''
   return html`<section id="${name}" class="part" aria-labelledby="${name}-title" data-renew>
-<header><h2 id="${name}-title">${messages.sections[name]}</h2>${note !== '' && html`<p class="note">${note}</p>`}</header>
+<header><h2 id="${name}-title">${messages.sections[name]}</h2>${shown && html`<p class="note">${shown}</p>`}</header>
 ${content}
 </section>
 `
@@ -154,90 +148,10 @@ export function proofMark(messages: Messages, name: string): Html | string {
 /** How many slices or partitions ended with each proof, those that are not green first. */
 export function proofMarks(messages: Messages, counts: Readonly<Partial<Record<Proof, number>>>): Html {
   const order = ['failed', 'short', 'accepted', 'moving', 'verified', 'agreed', 'unverifiable'] as const
-  const found = new Map<string, number>(Object.entries(counts))
   const marks = order.flatMap((proof) => {
-    const count = found.get(proof) ?? 0
-    if (count === 0) return []
+    const count = counts[proof] ?? 0
     const words = `${messages.formats.number(count)} ${messages.proofs[proof]}`
-    return [
-      html`<span class="mark ${toneOfProof[proof]}" title="${messages.proofMeanings[proof]}">${icon(toneOfProof[proof])}${words}</span> `,
-    ]
+    return count === 0 ? [] : [html`${mark(toneOfProof[proof], words)} `]
   })
   return marks.length === 0 ? html`${messages.notKnown}` : html`<span class="marks">${marks}</span>`
-}
-
-/** A column of a table: what it is called and what stands in it. */
-export interface TableColumn<Row> {
-  readonly head: string
-  readonly cell: (row: Row) => Content
-  readonly isNumber?: boolean
-}
-
-interface TableSpec<Row> {
-  /** Says what the table is; read out, not seen. */
-  readonly caption: string
-  /** The first one names the row. */
-  readonly columns: readonly TableColumn<Row>[]
-  readonly rows: readonly Row[]
-  /** What to say in place of a table without rows. */
-  readonly empty: string
-  readonly className?: string
-}
-
-/**
- * A table with a caption and headings for both directions. On a phone its rows become blocks, in which each cell
- * carries the name of its column; the roles keep it a table for screen readers.
- */
-export function dataTable<Row>({ caption, columns, rows, empty, className }: TableSpec<Row>): Html {
-  if (rows.length === 0) return html`<p class="empty">${empty}</p>`
-  const head = columns.map(({ head, isNumber }) => {
-    return html`<th scope="col" role="columnheader" class="${isNumber ? 'number' : ''}">${head}</th>`
-  })
-  const cellOf = ({ head, cell, isNumber }: TableColumn<Row>, row: Row, index: number): Html => {
-    if (index === 0) return html`<th scope="row" role="rowheader">${cell(row)}</th>`
-    return html`<td role="cell" data-label="${head}" class="${isNumber ? 'number' : ''}"><div>${cell(row)}</div></td>`
-  }
-  const body = rows.map((row) => {
-    return html`<tr role="row">${columns.map((column, index) => cellOf(column, row, index))}</tr>
-`
-  })
-  return html`<table role="table" class="data ${className}">
-<caption class="unseen">${caption}</caption>
-<thead role="rowgroup"><tr role="row">${head}</tr></thead>
-<tbody role="rowgroup">
-${body}</tbody>
-</table>`
-}
-
-/** To the pages before and after one of a list, with its filter; nothing where there are none. */
-export function pagination(
-  { messages: { filter: words, formats } }: View,
-  path: string,
-  filter: Readonly<Record<string, string | undefined>>,
-  page: number,
-  hasMore: boolean,
-): Html | false {
-  const to = (number: number): string => link(path, { ...filter, page: `${number}` })
-  return (
-    (page > 1 || hasMore) &&
-    html`<nav class="pages" aria-label="${words.pagination}">
-${page > 1 && html`<a rel="prev" href="${to(page - 1)}">${words.previous}</a>`}
-<span aria-current="page">${fill(words.page, { page: formats.number(page) })}</span>
-${hasMore && html`<a rel="next" href="${to(page + 1)}">${words.next}</a>`}
-</nav>`
-  )
-}
-
-/** A choice of a filter. `all`: what stands for no choice. */
-export function choice(
-  { messages }: View,
-  name: string,
-  label: string,
-  chosen: string,
-  options: readonly (readonly [value: string, text: string])[],
-): Html {
-  const shown = [['', messages.filter.all] as const, ...options].map(
-    ([value, text]) => html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`,
-  )
-  return html`<label>${label}<select name="${name}">${shown}</select></label>`
 }

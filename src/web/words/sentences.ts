@@ -1,7 +1,4 @@
-/**
- * The sentences of the page, each in English and in simplified Chinese. `{name}` stands for a value, the same in both; see
- * `fill`.
- */
+/** The sentences of the page, each in English and in simplified Chinese. `{name}` stands for a value: see `fill`. */
 export const sentences = {
   languageName: ['English', '中文'],
   title: ['livehouse', 'livehouse'],
@@ -16,8 +13,8 @@ export const sentences = {
     quarantine: ['Quarantine', '隔离区'],
   },
   switchLanguage: ['Language', '语言'],
-  asOf: ['As of {time}.', '数据截至 {time}。'],
-  zone: ['Times are those of {timeZone}.', '时间均为 {timeZone} 时区。'],
+  asOf: ['As of {time}. Times are those of {timeZone}.', '数据截至 {time}。时间均为 {timeZone} 时区。'],
+  metrics: ['Metrics', '监控指标'],
   never: ['never', '从未'],
   notToItsEnd: ['not to its end yet', '尚未读完'],
   ago: ['{span} ago', '{span}前'],
@@ -25,6 +22,7 @@ export const sentences = {
   notKnown: ['–', '–'],
   about: ['about {number}', '约 {number}'],
   separator: [', ', '、'],
+  more: ['… and {count} more', '……另有 {count} 项'],
   verdict: {
     complete: ['Last night is complete', '昨晚的数据已完整'],
     incomplete: ['Last night is not complete', '昨晚的数据不完整'],
@@ -32,7 +30,7 @@ export const sentences = {
     empty: ['Nothing has run yet', '尚未运行过'],
     unreachable: ['The database cannot be read', '无法读取数据库'],
     completeText: [
-      'Streams: {streams}. Channels: {channels}. All read, fresh, and counted against the service wherever it gives a total.',
+      'Streams: {streams}. Channels: {channels}. All read, fresh, and counted against every total of the service.',
       '数据类别：{streams}。频道：{channels}。均已读取且是最新的；凡服务给出总数的，都已逐一核对。',
     ],
     incompleteText: ['What has landed is right; this is what is missing:', '已入库的数据是正确的，缺少的是：'],
@@ -46,16 +44,11 @@ export const sentences = {
       'What follows is as of {time}. This page recovers by itself.',
       '以下内容截至 {time}。数据库恢复后页面会自动恢复。',
     ],
-    unreachableAtAll: [
-      'Nothing was read from it since this process began: there is no earlier state to show. This page recovers by itself.',
-      '本进程启动以来尚未读到任何内容，因此没有可显示的历史状态。数据库恢复后页面会自动恢复。',
-    ],
     unreachablePart: [
       'What this page shows was not read. It recovers by itself.',
       '未能读取此页面的内容。数据库恢复后页面会自动恢复。',
     ],
     runningText: ['A run is under way.', '有任务正在运行。'],
-    more: ['… and {count} more', '……另有 {count} 项'],
   },
   /** `where`: `inChannels`, or nothing for a stream of the account. */
   findings: {
@@ -67,7 +60,7 @@ export const sentences = {
     inChannels: [' in {count} of {all} channels', '（{all} 个频道中的 {count} 个）'],
   },
   standing: {
-    until: ['until {time}', '截至 {time}'],
+    until: ['until ', '截至 '],
     some: ['{whole} of {all} channels until {time}', '{all} 个频道中的 {whole} 个截至 {time}'],
     none: ['none of {all} channels', '{all} 个频道均未完整'],
     account: ['the account', '账号'],
@@ -77,12 +70,10 @@ export const sentences = {
   },
   figures: {
     label: ['Key figures', '关键数字'],
-    completeUntil: ['Complete until', '完整截至'],
     channels: ['Active channels', '使用中的频道'],
     rows: ['Rows in the warehouse', '仓库中的行数'],
     rowsOf: ['the sum of the streams below', '以下各类数据之和'],
     lastRun: ['Last run', '最近一次运行'],
-    quarantine: ['In quarantine', '隔离区'],
     budget: ['Version 1 calls left today', '今日 v1 剩余调用'],
     budgetLeft: ['{left} of {all}', '{left} / {all}'],
     goneChannels: ['{count} gone at the service', '{count} 个在服务端已不存在'],
@@ -91,8 +82,6 @@ export const sentences = {
   timeline: {
     legend: ['Legend', '图例'],
     cell: ['{day}: {percent} read', '{day}：已读 {percent}'],
-    marked: ['{state}: {days}', '{state}：{days}'],
-    summary: ['{complete} of {days} days complete', '{days} 天中有 {complete} 天完整'],
   },
   charts: {
     rows: ['Rows written', '写入的行数'],
@@ -130,15 +119,13 @@ export const sentences = {
       'Only the newest {marked} of {all} open points are marked.',
       '共 {all} 处待解决，图中只标出最近的 {marked} 处。',
     ],
-    more: ['… and {count} more.', '……另有 {count} 处。'],
     askedFor: [
-      'The next sync reads all of this again, but watch records of version 1 only when they are named; the job v1-history does.',
+      'The next sync reads this again; watch records of version 1 only where they are named, as in the job v1-history.',
       '下次同步会重新读取以下全部内容；观看记录（v1）除外：只有指明该流的同步或任务 v1-history 才会读取。',
     ],
   },
   run: {
     title: ['Run {runId}', '运行 {runId}'],
-    moreErrors: ['… and {count} more; the record of the run has them.', '……另有 {count} 条，见运行记录。'],
     all: ['All runs', '全部运行'],
   },
   channel: {
@@ -166,7 +153,7 @@ export const sentences = {
       '要在此页面操作，请设置 LIVEHOUSE_HTTP_TOKEN。也可在终端运行：{command}',
     ],
     notOurs: [
-      'This form is out of date, or another site sent it: nothing was done. Go back, load the page again, then try again.',
+      'This form is out of date, or another site sent it: nothing was done. Go back, load the page again and retry.',
       '此表单已过期或来自其他网站，未执行任何操作。请返回并刷新页面后重试。',
     ],
     refused: ['Nothing was done: {reason}.', '未执行任何操作：{reason}。'],
@@ -192,5 +179,4 @@ export const sentences = {
     back: ['To the overview', '回到总览'],
     broken: ['This page could not be made. The log says why.', '页面生成失败，原因见日志。'],
   },
-  footer: { metrics: ['Metrics', '监控指标'] },
 } as const

@@ -15,8 +15,7 @@ const noFilter = { q: '', group: '', state: '', show: '', page: 1 }
 
 function overview(facts: Facts, language: 'en' | 'zh-CN' = 'en'): string {
   const view = makeView(facts, language)
-  const verdict = judge(facts)
-  return overviewPage(view, verdictSection(view, verdict)).toString()
+  return overviewPage(view, verdictSection(view, judge(facts))).toString()
 }
 
 /** Every text that a stranger may have put in. */

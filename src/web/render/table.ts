@@ -1,0 +1,102 @@
+import { type Content, type Html, html } from '../html.ts'
+import { fill, type Messages } from '../messages.ts'
+import { link, section, type View } from './view.ts'
+
+/** A column of a table: its heading, and what stands in it. A number is written as the language does, to the right. */
+export type Column<Row> = readonly [head: keyof Messages['columns'], cell: (row: Row) => Content]
+
+/** What a table may have beside its rows. */
+interface TableOptions {
+  readonly className?: string
+  /** In place of the usual note. */
+  readonly note?: string
+  /** What follows it. */
+  readonly more?: Content
+}
+
+/**
+ * A part of a page that is a table, its first column the names of the rows. Without rows it says so where there are
+ * words for that, else it is left out. On a phone rows become blocks, in which each cell carries the name of its
+ * column; the roles keep it a table for screen readers.
+ */
+export function tableSection<Row>(
+  { messages }: View,
+  name: keyof Messages['sections'],
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  { className = '', note, more }: TableOptions = {},
+): Html | false {
+  const empty: Readonly<Partial<Record<string, string>>> = messages.empty
+  if (rows.length === 0) {
+    return empty[name] !== undefined && section(messages, name, html`<p class="empty">${empty[name]}</p>${more}`, note)
+  }
+  const { number } = messages.formats
+  const shown = columns.map(([head, cell]) => {
+    const values = rows.map(cell)
+    const kind = values.some((value) => typeof value === 'number') ? 'number' : ''
+    return {
+      head: messages.columns[head],
+      kind,
+      cells: values.map((each) => (typeof each === 'number' ? number(each) : each)),
+    }
+  })
+  const heads = shown.map(({ head, kind }) => {
+    return html`<th scope="col" role="columnheader" class="${kind}">${head}</th>`
+  })
+  const body = rows.map((_, row) => {
+    const cells = shown.map(({ head, kind, cells: ofColumn }, index) => {
+      if (index === 0) return html`<th scope="row" role="rowheader">${ofColumn[row]}</th>`
+      return html`<td role="cell" data-label="${head}" class="${kind}"><div>${ofColumn[row]}</div></td>`
+    })
+    return html`<tr role="row">${cells}</tr>
+`
+  })
+  const table = html`<table role="table" class="data ${className}">
+<caption class="unseen">${messages.sections[name]}</caption>
+<thead role="rowgroup"><tr role="row">${heads}</tr></thead>
+<tbody role="rowgroup">
+${body}</tbody>
+</table>`
+  return section(messages, name, html`${table}${more}`, note)
+}
+
+/** To the pages before and after one of a list, with its filter; nothing where there are none. */
+export function pagination(
+  { messages: { filter: words, formats } }: View,
+  path: string,
+  filter: Readonly<Record<string, string | undefined>>,
+  page: number,
+  hasMore: boolean,
+): Html | false {
+  const to = (number: number): string => link(path, { ...filter, page: `${number}` })
+  return (
+    (page > 1 || hasMore) &&
+    html`<nav class="pages" aria-label="${words.pagination}">
+${page > 1 && html`<a rel="prev" href="${to(page - 1)}">${words.previous}</a>`}
+<span aria-current="page">${fill(words.page, { page: formats.number(page) })}</span>
+${hasMore && html`<a rel="next" href="${to(page + 1)}">${words.next}</a>`}
+</nav>`
+  )
+}
+
+/** A form that filters a list. */
+export function filterForm({ messages }: View, path: string, fields: Content): Html {
+  return html`<form class="filter" method="get" action="${path}" role="search">
+${fields}
+<button type="submit">${messages.filter.apply}</button>
+</form>`
+}
+
+/** A choice of a filter. `all`: what stands for no choice. */
+export function choice(
+  { messages }: View,
+  name: string,
+  label: string,
+  chosen: string,
+  options: readonly (readonly [value: string, text: string])[],
+): Html {
+  const shown = [['', messages.filter.all] as const, ...options].map(
+    ([value, text]) => html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`,
+  )
+  return html`<label>${label}<select name="${name}">${shown}</select></label>`
+}
