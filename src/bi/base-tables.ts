@@ -34,7 +34,9 @@ const changes = {
   extra: {
     type: 'jsonb',
     words: {
-      en: 'Fields that the interface description does not know, and raw values that could not be read, by source name; NULL when there are none',
+      en:
+        'Fields that the interface description does not know, and raw values that could not be read, by source ' +
+        'name; NULL when there are none',
       zh: '接口文档未说明的字段，以及无法解析的原始值，按源字段名；没有则为 NULL',
     },
   },
@@ -109,8 +111,8 @@ function tableOf({ words, key, columns, marksRemoved }: LoadTable): BaseTable {
 }
 
 /**
- * `COMMENT ON` the schema, each table and column: what the migrations say in English, in either language. Words stop nothing: a
- * table that is not there, or belongs to another user, is left as it is.
+ * `COMMENT ON` the schema, each table and column: what the migrations say in English, in either language. Words stop
+ * nothing: a table that is not there, or belongs to another user, is left as it is.
  */
 export function commentOnTables(language: Language): readonly string[] {
   return [

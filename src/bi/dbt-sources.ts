@@ -7,8 +7,8 @@ import { SCHEMA, schemaWords } from './view-statements.ts'
 const nullableKeys = new Set(['freshness.channel_id', 'reconciliation.channel_id'])
 
 /**
- * `sources.yml` for a dbt project: every view with the words of its columns, tests of its key and of its joins, and freshness by
- * `freshness`. Plain dbt, without packages.
+ * `sources.yml` for a dbt project: every view with the words of its columns, tests of its key and of its joins, and
+ * freshness by `freshness`. Plain dbt, without packages.
  */
 export function dbtSources(views: readonly BiView[]): string {
   const header = [
@@ -45,9 +45,13 @@ function describeView(view: BiView, views: readonly BiView[]): readonly string[]
 
 const onlyWhenNamed = allStreams.flatMap(({ name, isBudgeted }) => (isBudgeted ? [quoteText(name)] : [])).join(', ')
 
-/** Of the stream that has not landed for the longest, of channels that are still read: dbt takes the largest of this expression. */
+/**
+ * Of the stream that has not landed for the longest, of channels that are still read: dbt takes the largest of this
+ * expression.
+ */
 export const OLDEST_LANDING =
-  '(select min(f.last_landed_at) from livehouse_bi.freshness f left join livehouse_bi.dim_channel c using (channel_id) ' +
+  '(select min(f.last_landed_at) from livehouse_bi.freshness f left join livehouse_bi.dim_channel c using ' +
+  '(channel_id) ' +
   `where c.is_active is not false and f.stream not in (${onlyWhenNamed}))`
 
 /** A nightly sync, and some hours; then a night without one. */

@@ -9,7 +9,9 @@ import { fctSignup } from './views/fct-signup.ts'
 export const FORMS_SCHEMA = 'livehouse_forms'
 
 export const formsSchemaWords: Words = {
-  en: 'For analysts: a view for each questionnaire that was published, a column a question; answers masked unless the question is cleared',
+  en:
+    'For analysts: a view for each questionnaire that was published, a column a question; answers masked unless ' +
+    'the question is cleared',
   zh: '面向分析师：每份已发布问卷一个视图，每题一列；题目未公开时答案脱敏',
 }
 
@@ -44,8 +46,8 @@ function formColumns({ questions }: Form): readonly string[] {
 }
 
 /**
- * Makes the view of a form, or gives one that has the same columns, or fewer at the end, its new definition. A signup that was
- * read under other headers has NULL where its question is not the column's, until it has been read again.
+ * Makes the view of a form, or gives one that has the same columns, or fewer at the end, its new definition. A signup
+ * that was read under other headers has NULL where its question is not the column's, until it has been read again.
  */
 export function createFormView(view: string, form: Form, timeZone: string): string {
   const { channelId, questionId, questions } = form
@@ -58,7 +60,8 @@ export function createFormView(view: string, form: Form, timeZone: string): stri
     const isCleared = `exists (select from livehouse_ops.cleared_questions c
       where ${place} and c.question_no = ${index + 1} and c.question = coalesce(${header}, ''))`
     const answer = masked('answers', `x.answers${at}`, isCleared)
-    return `case when x.questions${at} is not distinct from ${header} then ${answer} end as ${quoteName(names[index] ?? '')}`
+    const name = quoteName(names[index] ?? '')
+    return `case when x.questions${at} is not distinct from ${header} then ${answer} end as ${name}`
   })
   // The join is an outer one so that a query that asks for no answer leaves it, and the expanding of all answers, out.
   return `create or replace view ${FORMS_SCHEMA}.${quoteName(view)} with (security_barrier) as
@@ -75,23 +78,22 @@ export function createFormView(view: string, form: Form, timeZone: string): stri
 
 /** `COMMENT ON` the view of a form and each of its columns, with the whole headers. */
 export function commentOnFormView(view: string, form: Form, language: Language): readonly string[] {
-  const name = `${FORMS_SCHEMA}.${quoteName(view)}`
-  const title = form.title ?? form.questionId
+  const { channelId, questionId, title, questions } = form
+  const [target, name] = [`${FORMS_SCHEMA}.${quoteName(view)}`, title ?? questionId]
   const words = {
-    en: `A row is: a signup with ${title} (questionnaire ${form.questionId} of channel ${form.channelId}). Signups that the service no longer has are left out.`,
-    zh: `每行：${title} 的一次报名（频道 ${form.channelId} 的问卷 ${form.questionId}）。服务端已不存在的报名不计入。`,
+    en: `A row is: a signup with ${name} (questionnaire ${questionId} of channel ${channelId}); no removed ones.`,
+    zh: `每行：${name} 的一次报名（频道 ${channelId} 的问卷 ${questionId}）；已移除的不计入。`,
   }
-  const headers = form.questions.map((question, index) => {
-    const number = index + 1
-    return language === 'en'
-      ? `Question ${number}: ${question ?? 'without a header'}; ${HIDDEN} unless it has been cleared or the reader has the role livehouse_pii (API 2.9 data)`
-      : `第 ${number} 题：${question ?? '（无标题）'}；题目未公开且没有 livehouse_pii 角色时为 ${HIDDEN}（API 2.9 data）`
-  })
+  const headers = questions.map((question, index) =>
+    language === 'en'
+      ? `Question ${index + 1}: ${question ?? 'without a header'}; ${HIDDEN} unless cleared (API 2.9 data)`
+      : `第 ${index + 1} 题：${question ?? '（无标题）'}；未公开且没有 livehouse_pii 角色时为 ${HIDDEN}（API 2.9 data）`,
+  )
   const texts = [...Object.values(fixedColumns).map((column) => column.words[language]), ...headers]
   return [
-    `comment on view ${name} is ${quoteText(words[language])}`,
+    `comment on view ${target} is ${quoteText(words[language])}`,
     ...formColumns(form).map(
-      (column, index) => `comment on column ${name}.${quoteName(column)} is ${quoteText(texts[index] ?? '')}`,
+      (column, index) => `comment on column ${target}.${quoteName(column)} is ${quoteText(texts[index] ?? '')}`,
     ),
   ]
 }

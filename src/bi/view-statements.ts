@@ -41,9 +41,9 @@ end $$`
 }
 
 /**
- * Replaces views in place, so that grants and views of others that stand on them survive; where a column has gone or changed, those
- * that are there are dropped, all in one statement so that their order does not matter, and made anew. It stops at a view of somebody
- * else. @param definitions `create or replace view …`; @param present names as SQL
+ * Replaces views in place, so that grants and views of others that stand on them survive; where a column has gone or
+ * changed, those that are there are dropped, all in one statement so that their order does not matter, and made anew.
+ * It stops at a view of somebody else. @param definitions `create or replace view …`; @param present names as SQL
  */
 export function replaceViews(definitions: readonly string[], present: readonly string[]): string {
   const body = `declare definitions text := ${dollarQuoted(definitions.join(';\n'))};

@@ -27,9 +27,12 @@ const DEFAULT_ZONE = 'Asia/Shanghai'
 export async function readBiState(db: Kysely<Database>): Promise<BiState> {
   const names = biViews.map(({ name }) => name)
   const { rows } = await sql<BiState>`
-    with present as (select oid, rolname::text as name from pg_roles where rolname = any (${Object.keys(roles)}::text[])),
-      made as (select oid from pg_class where relnamespace = to_regnamespace(${SCHEMA}) and relkind = 'v' and relname = any (${names}::text[]))
-    select b.fingerprint, b.language, b.views, coalesce((select s.time_zone from livehouse_ops.source s), ${DEFAULT_ZONE}) as "timeZone",
+    with present as (select oid, rolname::text as name from pg_roles
+      where rolname = any (${Object.keys(roles)}::text[])),
+      made as (select oid from pg_class where relnamespace = to_regnamespace(${SCHEMA}) and relkind = 'v'
+        and relname = any (${names}::text[]))
+    select b.fingerprint, b.language, b.views, coalesce((select s.time_zone from livehouse_ops.source s),
+      ${DEFAULT_ZONE}) as "timeZone",
       (select rolsuper or rolcreaterole from pg_roles where rolname = current_user) as "mayCreateRoles",
       array(select name from present order by name) as roles,
       (select count(*) from made) = ${names.length} and not exists (
@@ -42,7 +45,10 @@ export async function readBiState(db: Kysely<Database>): Promise<BiState> {
   return state
 }
 
-/** Keeps what an operator wants the views to show; a mask or a currency holds at once, as the views ask for them. What is not given stays. */
+/**
+ * Keeps what an operator wants the views to show; a mask or a currency holds at once, as the views ask for them. What
+ * is not given stays.
+ */
 export async function writeBiSettings(db: Kysely<Database>, settings: BiSettings): Promise<void> {
   const columns = {
     currency: settings.currency,

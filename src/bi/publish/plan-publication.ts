@@ -44,7 +44,8 @@ export function planPublication({ language, timeZone, ...state }: BiState): read
     ...(bygone.length > 0 ? [dropViews(bygone)] : []),
     replaceViews(definitions, state.views.map(qualified)),
     ...more,
-    `update livehouse_ops.bi_settings set fingerprint = '${fingerprint}', time_zone = ${quoteText(timeZone)}, language = '${language}', views = array[${list}]`,
+    `update livehouse_ops.bi_settings set fingerprint = '${fingerprint}', time_zone = ${quoteText(timeZone)},
+      language = '${language}', views = array[${list}]`,
     ...(state.mayCreateRoles ? createRoles(language) : []),
     ...grantTo(present, biViews),
   ]

@@ -9,15 +9,18 @@ import { emptyBiState, planPublication } from './plan-publication.ts'
 
 const DBA = 'Let a DBA run the output of `livehouse migrate sql`'
 
-/** What came of it; a notice says what is left for a person, and how. `blocked`: the views stay as they are, or are not there. */
+/**
+ * What came of it; a notice says what is left for a person, and how. `blocked`: the views stay as they are, or are not
+ * there.
+ */
 export interface BiOutcome {
   readonly status: 'unchanged' | 'published' | 'blocked'
   readonly notice?: string
 }
 
 /**
- * Makes `livehouse_bi` what this livehouse declares: schema, views, comments, roles and grants, all or nothing, after the
- * migrations. Nothing is done where it is so already. Roles that this user may not make are left to a DBA.
+ * Makes `livehouse_bi` what this livehouse declares: schema, views, comments, roles and grants, all or nothing, after
+ * the migrations. Nothing is done where it is so already. Roles that this user may not make are left to a DBA.
  */
 export async function publishBi(
   db: Kysely<Database>,
@@ -38,7 +41,9 @@ export async function publishBi(
   return { status: 'published', notice }
 }
 
-/** What publishing would execute: none where the views are those of this livehouse. Asks the catalog; changes nothing. */
+/**
+ * What publishing would execute: none where the views are those of this livehouse. Asks the catalog; changes nothing.
+ */
 export async function planBi(db: Kysely<Database>): Promise<readonly string[]> {
   return planPublication(await readBiState(db))
 }

@@ -9,8 +9,8 @@ import { applyPlan } from './apply-plan.ts'
 import { type BiState, readBiState } from './bi-state.ts'
 
 const DBA =
-  `Let a DBA run \`create schema ${FORMS_SCHEMA} authorization USER\` with the user of DATABASE_URL, who also has to own the ` +
-  'tables of livehouse'
+  `Let a DBA run \`create schema ${FORMS_SCHEMA} authorization USER\` with the user of DATABASE_URL, who also ` +
+  'has to own the tables of livehouse'
 
 /** What came of it: the views that were made, and what stopped one, as sentences for a person. */
 export interface FormsOutcome {
@@ -18,7 +18,10 @@ export interface FormsOutcome {
   readonly notices: readonly string[]
 }
 
-/** Makes the views of the published questionnaires what their headers are now; nothing is done where they are so already. */
+/**
+ * Makes the views of the published questionnaires what their headers are now; nothing is done where they are so
+ * already.
+ */
 export async function publishForms(db: Kysely<Database>, signal?: AbortSignal): Promise<FormsOutcome> {
   const made: string[] = []
   const notices: string[] = []
@@ -31,7 +34,10 @@ export async function publishForms(db: Kysely<Database>, signal?: AbortSignal): 
   return { made, notices }
 }
 
-/** The published questionnaires whose views have to be made, or made anew: for each the statements of one transaction. Asks only. */
+/**
+ * The published questionnaires whose views have to be made, or made anew: for each the statements of one transaction.
+ * Asks only.
+ */
 export async function planForms(db: Kysely<Database>): Promise<ReadonlyMap<string, readonly string[]>> {
   const { rows } = await sql`select from livehouse_ops.published_forms limit 1`.execute(db)
   if (rows.length === 0) return new Map()
@@ -82,12 +88,16 @@ export interface KnownForm extends Form {
   readonly signupCount: number
 }
 
-/** Every questionnaire, by channel. `isCounted`: with the number of its signups, else 0. User id, nickname, phone and signup time (API 2.9) are no questions. */
+/**
+ * Every questionnaire, by channel. `isCounted`: with the number of its signups, else 0. User id, nickname, phone and
+ * signup time (API 2.9) are no questions.
+ */
 export async function readForms(db: Kysely<Database>, { isCounted = false } = {}): Promise<readonly KnownForm[]> {
   const count = sql`(select count(*)::integer from livehouse.signups s
         where s.channel_id = q.channel_id and s.question_id = q.question_id and s.removed_at is null)`
   const { rows } = await sql<KnownForm>`
-    select q.channel_id as "channelId", q.question_id as "questionId", q.name as title, p.view_name as view, p.fingerprint,
+    select q.channel_id as "channelId", q.question_id as "questionId", q.name as title, p.view_name as view,
+      p.fingerprint,
       h.title is not null as "hasHeaders",
       t.questions,
       to_regclass('livehouse_forms.' || quote_ident(p.view_name)) is not null as "isMade",
@@ -99,7 +109,8 @@ export async function readForms(db: Kysely<Database>, { isCounted = false } = {}
       left join livehouse_ops.published_forms p on p.channel_id = q.channel_id and p.question_id = q.question_id
       left join livehouse_ops.headers h on h.partition = 'channel=' || q.channel_id || '/question=' || q.question_id
       cross join lateral (select array(
-        select case jsonb_typeof(e.header) when 'null' then null when 'string' then nullif(e.header #>> '{}', '') else e.header::text end
+        select case jsonb_typeof(e.header) when 'null' then null when 'string' then nullif(e.header #>> '{}', '')
+          else e.header::text end
         from jsonb_array_elements(h.title) with ordinality e (header, no)
         where e.no > 3 and e.no < jsonb_array_length(h.title) order by e.no
       )) t (questions)

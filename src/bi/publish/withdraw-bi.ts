@@ -6,19 +6,19 @@ import { dependentsIn } from './apply-plan.ts'
 import { planWithdrawal } from './plan-publication.ts'
 
 /**
- * Takes the views of `livehouse_bi` and `livehouse_forms` away before the tables under them go, in the transaction of the migration; the next
- * publishing makes them again.
+ * Takes the views of `livehouse_bi` and `livehouse_forms` away before the tables under them go, in the transaction of
+ * the migration; the next publishing makes them again.
  * @throws db.refused where views of somebody else stand on them
  */
 export async function withdrawBi(transaction: Kysely<Database>): Promise<void> {
   const { rows: found } = await sql`
-    select where to_regclass('livehouse_ops.bi_settings') is not null and to_regclass('livehouse_ops.published_forms') is not null`.execute(
-    transaction,
-  )
+    select where to_regclass('livehouse_ops.bi_settings') is not null
+      and to_regclass('livehouse_ops.published_forms') is not null`.execute(transaction)
   // Before both are there nothing has been published by this livehouse.
   if (found.length === 0) return
   const { rows } = await sql<{ views: readonly string[]; forms: readonly string[] }>`
-    select views, array(select format('%I.%I', ${FORMS_SCHEMA}::text, view_name) from livehouse_ops.published_forms) as forms
+    select views, array(select format('%I.%I', ${FORMS_SCHEMA}::text, view_name)
+      from livehouse_ops.published_forms) as forms
     from livehouse_ops.bi_settings`.execute(transaction)
   const { views = [], forms = [] } = rows[0] ?? {}
   const ofForms =

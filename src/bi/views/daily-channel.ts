@@ -1,8 +1,8 @@
 import { audiencePeak } from './fragments/audience.ts'
 import { channelCoverage, holdsDay } from './fragments/coverage.ts'
 import { duration, localDay } from './fragments/local-time.ts'
-import { channelId, isTest } from './fragments/shared-columns.ts'
-import { type BiColumn, bigint, type BiView, bool, date, numeric, text } from '../view.ts'
+import { channelId, currency, isTest } from './fragments/shared-columns.ts'
+import { type BiColumn, bigint, type BiView, bool, date, numeric } from '../view.ts'
 
 /** What is counted of a channel's day, by where it comes from. What has nothing on the day adds NULL. */
 interface Source {
@@ -126,35 +126,25 @@ export const dailyChannel: BiView = {
   remarks: {
     en:
       'Sums that can be added up over days and channels, except viewers (a viewer of two days counts on both: ' +
-      'use fct_viewer_day) and peaks. Numerators and denominators, no ratios. A measure is 0 where its day ' +
-      'has been read and nothing of it was there, and NULL where that is not known: the day has not been read ' +
-      'whole, or version 1 of the interface alone delivered it, without live seconds. Gifts and signups that ' +
-      'the service no longer has are left out; a viewer who has left the list stays new on the day of entry.',
-    zh: '可按日期和频道相加；但观众数（跨日会重复计，去重请用 fct_viewer_day）和峰值不可相加。只给分子分母，不给比率。已完整读取而没有发生的为 0；未完整读取，或仅有接口第 1 版数据（无直播秒数）时为 NULL。服务端已不存在的礼物与报名不计入；已离开访客列表的观众仍计为其首次进入日的新观众。',
+      'use fct_viewer_day) and peaks. Numerators and denominators, no ratios. A measure is 0 where its day has ' +
+      'been read and nothing of it was there, and NULL where that is not known: the day has not been read whole, ' +
+      'or version 1 of the interface alone delivered it, without live seconds. Gifts and signups that the ' +
+      'service no longer has are left out; a viewer who has left the list stays new on the day of entry.',
+    zh:
+      '可按日期和频道相加；但观众数（跨日会重复计，去重请用 fct_viewer_day）和峰值不可相加。只给分子分母，不给比率。已完整读取而没有发生的为 0；未完整读取，' +
+      '或仅有接口第 1 版数据（无直播秒数）时为 NULL。服务端已不存在的礼物与报名不计入；已离开访客列表的观众仍计为其首次进入日的新观众。',
   },
   key: ['channel_id', 'day'],
   columns: {
     ...channelId('d.channel_id'),
     day: date('d.day', 'Day of the service; joins dim_date', '日期，关联 dim_date'),
     ...count('viewers', 'Distinct viewers who entered', '进入的观众数（去重）'),
-    ...count(
-      'new_viewers',
-      'Viewers whose first entry, by the visitor list, was on the day',
-      '首次进入的观众数（以访客列表为准）',
-    ),
+    ...count('new_viewers', 'Viewers who, by the visitor list, first came on the day', '新观众数（以访客列表为准）'),
     ...count('watched_viewers', 'Distinct viewers who watched anything', '有观看的观众数（去重）'),
-    ...count(
-      'viewers_over_one_minute',
-      'Distinct viewers who watched a minute or more in all',
-      '累计观看满一分钟的观众数（去重）',
-    ),
+    ...count('viewers_over_one_minute', 'Distinct viewers who watched a minute or more', '累计观看满一分钟的观众数'),
     ...count('live_viewers', 'Distinct viewers who watched live', '观看直播的观众数（去重）'),
-    sessions: bigint(known('visits'), 'The same as visits, its old name', '同 visits（旧名）'),
-    watched_sessions: bigint(
-      known('watched_visits'),
-      'The same as watched_visits, its old name',
-      '同 watched_visits（旧名）',
-    ),
+    sessions: bigint(known('visits'), 'Old name of visits', '同 visits（旧名）'),
+    watched_sessions: bigint(known('watched_visits'), 'Old name of watched_visits', '同 watched_visits（旧名）'),
     ...duration('watch', bigint(known('watch_seconds'), 'Watched, in seconds', '观看时长（秒）')),
     ...duration('live', bigint(known('live_seconds'), 'Watched live, in seconds', '直播观看时长（秒）')),
     ...duration('replay', bigint(known('replay_seconds'), 'Watched on demand, in seconds', '点播观看时长（秒）')),
@@ -172,24 +162,12 @@ export const dailyChannel: BiView = {
     cash_amount: numeric(known('cash_amount'), 'Sum of the cash rewards', '现金打赏金额'),
     ...count('prop_gifts', 'Props', '道具次数'),
     prop_amount: numeric(known('prop_amount'), 'Sum of the props', '道具金额'),
-    currency: text('s.currency', 'Currency that the operator names (LIVEHOUSE_CURRENCY)', '币种（LIVEHOUSE_CURRENCY）'),
+    currency,
     ...count('signups', 'Signups', '报名次数'),
-    is_watch_complete: bool(
-      'k.watch',
-      'Whether the watch records of the whole day have been read',
-      '当日观看记录是否已完整读取',
-    ),
-    is_viewer_complete: bool(
-      'k.viewer',
-      'Whether the visitor list has been read since the day ended',
-      '当日结束后是否已读取访客列表',
-    ),
-    is_gift_complete: bool('k.gift', 'Whether the gifts of the whole day have been read', '当日礼物是否已完整读取'),
-    is_signup_complete: bool(
-      'k.signup',
-      'Whether the signups of the whole day have been read',
-      '当日报名是否已完整读取',
-    ),
+    is_watch_complete: bool('k.watch', 'Whether its watch records have all been read', '当日观看记录是否已完整读取'),
+    is_viewer_complete: bool('k.viewer', 'Whether the visitor list has been read since', '之后是否读取过访客列表'),
+    is_gift_complete: bool('k.gift', 'Whether its gifts have all been read', '当日礼物是否已完整读取'),
+    is_signup_complete: bool('k.signup', 'Whether its signups have all been read', '当日报名是否已完整读取'),
     is_complete: bool(
       'k.watch and k.viewer and k.gift and k.signup',
       'Whether everything of the whole day has been read',

@@ -26,7 +26,8 @@ export const dimChannel: BiView = {
     is_test: bool('c.is_test', 'Whether the operator marked the channel as a test', '是否为测试频道'),
     is_active: bool(`c.state = 'active'`, 'Whether the channel is configured and known', '频道是否处于启用状态'),
     records_without_entry: bigint(
-      `(select count(*) from livehouse.watch_records w where w.channel_id = c.channel_id and ${localDay('w.entered_at')} is null)`,
+      `(select count(*) from livehouse.watch_records w
+        where w.channel_id = c.channel_id and ${localDay('w.entered_at')} is null)`,
       'Watch records whose time of entry could not be read: they are in fct_watch, and on no day',
       '进入时间无法读取的观看记录数：在 fct_watch 中，但不属于任何一天',
     ),

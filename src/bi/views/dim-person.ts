@@ -6,7 +6,8 @@ import { personal } from './fragments/masks.ts'
 import { type BiColumn, bigint, type BiView, bool, instant, text } from '../view.ts'
 
 const latest = (column: string) =>
-  `(array_agg(v.${column} order by v.last_online_at desc nulls last, v.channel_id, v.user_id) filter (where v.${column} is not null))[1]`
+  `(array_agg(v.${column} order by v.last_online_at desc nulls last, v.channel_id, v.user_id)
+        filter (where v.${column} is not null))[1]`
 
 const viewer = columnsOf(visitors, 'p')
 
@@ -20,11 +21,13 @@ export const dimPerson: BiView = {
   grain: { en: 'A person across channels', zh: '跨频道的一个人' },
   remarks: {
     en:
-      'Viewers who share an external account id, an assigned id or a phone number are one person, also by way ' +
-      'of others. Ids are compared without blanks and capitals; those that stand for none ' +
-      '(LIVEHOUSE_IGNORED_IDS) put nobody together. A viewer with none of these is a person of its own. Put ' +
-      'together after each run; identity_conflicts names the persons to look at.',
-    zh: '外部账号 ID、分配 ID 或手机号有一相同的观众是同一个人，可经由他人相连。比较时忽略空白与大小写；占位值（LIVEHOUSE_IGNORED_IDS）不用于合并。三者皆无的观众单独算一人。每次运行后重新归并；可疑的人见 identity_conflicts。',
+      'Viewers who share an external account id, an assigned id or a phone number are one person, also by way of ' +
+      'others. Ids are compared without blanks and capitals; those that stand for none (LIVEHOUSE_IGNORED_IDS) ' +
+      'put nobody together. A viewer with none of these is a person of its own. Put together after each run; ' +
+      'identity_conflicts names the persons to look at.',
+    zh:
+      '外部账号 ID、分配 ID 或手机号有一相同的观众是同一个人，可经由他人相连。比较时忽略空白与大小写；占位值（LIVEHOUSE_IGNORED_IDS）不用于合并。三者皆无的观众单独算一人。每次运行后重新归并；' +
+      '可疑的人见 identity_conflicts。',
   },
   key: ['person_key'],
   columns: {
@@ -38,42 +41,34 @@ export const dimPerson: BiView = {
     assign_id: personal('assign_id', lastSeen('assign_id')),
     nickname: personal('nickname', lastSeen('nickname')),
     phone: personal('phone', lastSeen('phone')),
-    is_identified: bool(
-      `p.identity_basis <> 'none'`,
-      'Whether anything but the viewer id tells who it is',
-      '是否有观众 ID 之外的身份',
-    ),
-    viewer_count: bigint(
-      'p.viewer_count',
-      'Number of viewers (channel and user id) that are this person',
-      '此人对应的观众数',
-    ),
+    is_identified: bool(`p.identity_basis <> 'none'`, 'Whether more than a viewer id is known', '是否有其他身份'),
+    viewer_count: bigint('p.viewer_count', 'Viewers (channel and user id) that are this person', '此人对应的观众数'),
     channel_count: bigint('p.channel_count', 'Number of channels', '涉及的频道数'),
     visit_count: bigint('p.visit_count', 'Number of visits in all channels', '全部频道的访问次数', '2.5 visit_times'),
-    ...duration('watch', bigint('p.watch_seconds', 'Watched in all channels, in seconds', '全部频道的观看时长（秒）')),
-    ...duration(
-      'live',
-      bigint('p.live_seconds', 'Watched live in all channels, in seconds', '全部频道的直播观看时长（秒）'),
-    ),
-    ...duration(
-      'replay',
-      bigint('p.replay_seconds', 'Watched on demand in all channels, in seconds', '全部频道的点播观看时长（秒）'),
-    ),
+    ...duration('watch', bigint('p.watch_seconds', 'Watched in all channels, in seconds', '观看时长（秒）')),
+    ...duration('live', bigint('p.live_seconds', 'Watched live, in seconds', '直播观看时长（秒）')),
+    ...duration('replay', bigint('p.replay_seconds', 'Watched on demand, in seconds', '点播观看时长（秒）')),
     ...moment('first_login', instant('p.first_login_at', 'First entry anywhere', '首次进入任一频道')),
     ...moment('last_online', instant('p.last_online_at', 'Last time online anywhere', '最后在线（任一频道）')),
   },
   from: `from (
-    select v.person_key, min(v.identity_basis) as identity_basis, ${latest('outer_id')} as outer_id, ${latest('assign_id')} as assign_id,
+    select v.person_key, min(v.identity_basis) as identity_basis, ${latest('outer_id')} as outer_id,
+      ${latest('assign_id')} as assign_id,
       ${latest('nickname')} as nickname, ${latest('phone')} as phone, count(*) as viewer_count,
-      count(distinct v.channel_id) as channel_count, sum(v.visit_count) as visit_count, sum(v.watch_seconds) as watch_seconds,
-      sum(v.live_seconds) as live_seconds, sum(v.vod_seconds) as replay_seconds, min(v.first_login_at) as first_login_at,
+      count(distinct v.channel_id) as channel_count, sum(v.visit_count) as visit_count,
+        sum(v.watch_seconds) as watch_seconds,
+      sum(v.live_seconds) as live_seconds, sum(v.vod_seconds) as replay_seconds,
+        min(v.first_login_at) as first_login_at,
       max(v.last_online_at) as last_online_at
     from (
-      select ${personOf('i', 'l.channel_id', 'l.user_id')} as person_key, ${identityBasis('i')} as identity_basis, l.channel_id, l.user_id,
-        l.outer_id, l.assign_id, l.nickname, l.phone, l.visit_count, l.watch_seconds, l.live_seconds, l.vod_seconds, l.first_login_at, l.last_online_at
+      select ${personOf('i', 'l.channel_id', 'l.user_id')} as person_key, ${identityBasis('i')} as identity_basis,
+        l.channel_id, l.user_id,
+        l.outer_id, l.assign_id, l.nickname, l.phone, l.visit_count, l.watch_seconds, l.live_seconds, l.vod_seconds,
+          l.first_login_at, l.last_online_at
       from livehouse.visitors l ${joinPerson('l.channel_id', 'l.user_id')}
       union all
-      select 'viewer:' || ${viewerKey('u.channel_id', 'u.user_id')}, 'none', u.channel_id, u.user_id, null, null, null, null, null, null, null,
+      select 'viewer:' || ${viewerKey('u.channel_id', 'u.user_id')}, 'none', u.channel_id, u.user_id, null, null, null,
+        null, null, null, null,
         null, null, null
       from (${unlistedViewers}) u
     ) v

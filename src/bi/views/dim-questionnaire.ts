@@ -12,11 +12,7 @@ export const dimQuestionnaire: BiView = {
   remarks: { en: '', zh: '' },
   key: ['questionnaire_key'],
   columns: {
-    questionnaire_key: text(
-      `q.channel_id || ':' || q.question_id`,
-      'Key: channel_id:question_id',
-      '主键：channel_id:question_id',
-    ),
+    questionnaire_key: text(`q.channel_id || ':' || q.question_id`, 'Key: channel_id:question_id', '主键'),
     ...channelId('q.channel_id'),
     question_id: questionnaire('question_id'),
     questionnaire_name: questionnaire('name'),

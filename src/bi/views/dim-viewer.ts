@@ -10,8 +10,9 @@ const viewer = columnsOf(visitors, 'v')
 
 /** What the visitor list tells of a viewer, beside the key. */
 const attributes = (
-  'assign_id outer_id nickname address phone access_source device browser wx_openid last_ip visit_count share_count ' +
-  'comment_count watch_seconds live_seconds vod_seconds online_seconds first_login_at last_online_at removed_at'
+  'assign_id outer_id nickname address phone access_source device browser wx_openid last_ip visit_count ' +
+  'share_count comment_count watch_seconds live_seconds vod_seconds online_seconds first_login_at last_online_at ' +
+  'removed_at'
 ).split(' ')
 
 export const dimViewer: BiView = {
@@ -19,8 +20,9 @@ export const dimViewer: BiView = {
   grain: { en: 'A viewer of a channel: channel and user id', zh: '一个频道的一位观众（频道 + 观众 ID）' },
   remarks: {
     en:
-      'From the visitor list, and viewers whom only a watch record, gift or signup names (is_listed false, without attributes), so ' +
-      'that every viewer_key of a fact is here. Viewers that the list no longer has stay, with is_removed.',
+      'From the visitor list, and viewers whom only a watch record, gift or signup names (is_listed false, ' +
+      'without attributes), so that every viewer_key of a fact is here. Viewers that the list no longer has ' +
+      'stay, with is_removed.',
     zh: '来自访客列表；仅出现在观看、礼物或报名记录中的观众也在内（is_listed 为 false，无属性），因此事实表的每个 viewer_key 都能关联到。已从列表消失的观众保留并标记 is_removed。',
   },
   key: ['viewer_key'],
@@ -28,11 +30,7 @@ export const dimViewer: BiView = {
     viewer_key: text(viewerKey('v.channel_id', 'v.user_id'), 'Key: channel_id:user_id', '主键：channel_id:user_id'),
     ...channelId('v.channel_id'),
     user_id: viewer('user_id'),
-    person_key: text(
-      personOf('i', 'v.channel_id', 'v.user_id'),
-      'Person across channels; joins dim_person',
-      '跨频道的人，关联 dim_person',
-    ),
+    person_key: text(personOf('i', 'v.channel_id', 'v.user_id'), 'Person; joins dim_person', '人，关联 dim_person'),
     identity_basis: text(
       identityBasis('i'),
       'What the person is known by, the best of all its viewers: outer_id, assign_id, phone or none (then the ' +
@@ -61,11 +59,7 @@ export const dimViewer: BiView = {
     ...moment('first_login', viewer('first_login_at')),
     ...moment('last_online', viewer('last_online_at')),
     is_listed: bool('v.is_listed', 'Whether the visitor list has or had the viewer', '访客列表中是否有（过）该观众'),
-    is_removed: bool(
-      'v.removed_at is not null',
-      'Whether the visitor list no longer has the viewer',
-      '是否已从访客列表消失',
-    ),
+    is_removed: bool('v.removed_at is not null', 'Whether the viewer has left the list', '是否已离开访客列表'),
     ...isTest('v.channel_id'),
   },
   from: `from (

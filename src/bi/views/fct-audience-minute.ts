@@ -1,30 +1,27 @@
 import { audienceSteps } from './fragments/audience.ts'
-import { local } from './fragments/local-time.ts'
+import { minute } from './fragments/local-time.ts'
 import { channelId, isTest } from './fragments/shared-columns.ts'
-import { bigint, type BiView, date, instant, localTime } from '../view.ts'
+import { bigint, type BiView, date } from '../view.ts'
 
 export const fctAudienceMinute: BiView = {
   name: 'fct_audience_minute',
   grain: { en: 'A minute of a channel with somebody online', zh: '频道有人在线的一分钟' },
   remarks: {
     en:
-      'An estimate from the watch records, as the service tells no audience: the most visits at once within ' +
-      'the minute, second by second. A record counts from entry for at most its online seconds, never past ' +
-      'the time of leaving (where times have no seconds, its minute), and as live only where it has live ' +
-      'seconds. Two visits of one viewer at once count twice; a record without a time of leaving ends with ' +
-      'its day. Minutes without anybody have no row.',
-    zh: '服务端不提供在线人数，此为由观看记录逐秒估算的该分钟内同时在线的最大访问数：每条记录自进入起计，至多持续其在线秒数，且不超过离开时间（时间不含秒时计满该分钟）；有直播秒数才计入直播。同一观众同时的两次访问计两次；没有离开时间的记录当日截止。无人在线的分钟没有行。',
+      'An estimate from the watch records, as the service tells no audience: the most visits at once within the ' +
+      'minute, second by second. A record counts from entry for at most its online seconds, never past the time ' +
+      'of leaving (where times have no seconds, its minute), and as live only where it has live seconds. Two ' +
+      'visits of one viewer at once count twice; a record without a time of leaving ends with its day. Minutes ' +
+      'without anybody have no row.',
+    zh:
+      '服务端不提供在线人数，此为由观看记录逐秒估算的该分钟内同时在线的最大访问数：每条记录自进入起计，至多持续其在线秒数，且不超过离开时间（时间不含秒时计满该分钟）；有直播秒数才计入直播。同一观众同时的两次访问计两次；' +
+      '没有离开时间的记录当日截止。无人在线的分钟没有行。',
   },
   key: ['channel_id', 'minute_at'],
   columns: {
     ...channelId('m.channel_id'),
     day: date('m.day', 'Day of the minute; joins dim_date', '该分钟的日期，关联 dim_date'),
-    minute_at: instant('m.at', 'Beginning of the minute, an instant', '该分钟的开始时刻'),
-    minute_at_local: localTime(
-      local('m.at'),
-      'Beginning of the minute, wall clock of the service',
-      '该分钟的开始（服务所在时区）',
-    ),
+    ...minute('m.at'),
     estimated_live_viewers: bigint(
       'm.live_viewers::bigint',
       'Estimate of the viewers at once who watch live; NULL where the records do not tell',
@@ -34,7 +31,8 @@ export const fctAudienceMinute: BiView = {
     ...isTest('m.channel_id'),
   },
   from: `from (
-    select a.channel_id, a.day, to_timestamp(n * 60) as at, max(a.viewers) as viewers, max(a.live_viewers) as live_viewers
+    select a.channel_id, a.day, to_timestamp(n * 60) as at, max(a.viewers) as viewers,
+      max(a.live_viewers) as live_viewers
     from ${audienceSteps} a cross join lateral generate_series(a.from_no / 60, (a.next_no - 1) / 60) n
     where a.viewers > 0 group by a.channel_id, a.day, n
   ) m`,

@@ -1,8 +1,8 @@
 import { broadcastColumns } from './fct-broadcast.ts'
 import { broadcasts, visitsOfBroadcast } from './fragments/broadcasts.ts'
-import { local } from './fragments/local-time.ts'
+import { minute } from './fragments/local-time.ts'
 import { isTest } from './fragments/shared-columns.ts'
-import { bigint, type BiView, double, instant, integer, localTime } from '../view.ts'
+import { bigint, type BiView, double, integer } from '../view.ts'
 
 /** Whoever is there within the first minutes has come for the start. */
 const START_SECONDS = 300
@@ -21,20 +21,11 @@ export const fctBroadcastMinute: BiView = {
   columns: {
     ...broadcastColumns,
     minute_no: integer('m.minute', 'Minutes since the broadcast began, from 0', '开播后的分钟数（从 0 起）'),
-    minute_at: instant('to_timestamp(m.no)', 'Beginning of the minute, an instant', '该分钟的开始时刻'),
-    minute_at_local: localTime(
-      local('to_timestamp(m.no)'),
-      'Beginning of the minute, wall clock of the service',
-      '该分钟的开始（服务所在时区）',
-    ),
+    ...minute('to_timestamp(m.no)'),
     estimated_viewers: bigint('m.viewers', 'Visits that were there', '在场的访问数'),
     joins: bigint('m.joins', 'Visits that came within the minute', '该分钟内进入的访问数'),
     leaves: bigint('m.leaves', 'Visits that left within the minute', '该分钟内离开的访问数'),
-    starters: bigint(
-      'm.starters',
-      'Visits that came within the first five minutes of the broadcast',
-      '开播五分钟内进入的访问数',
-    ),
+    starters: bigint('m.starters', 'Visits that came within the first five minutes', '开播五分钟内进入的访问数'),
     retained_starters: bigint('m.retained', 'Of these, visits that have not left yet', '其中尚未离开的访问数'),
     retention: double(
       'm.retained::double precision / nullif(m.starters, 0)',
@@ -49,7 +40,8 @@ export const fctBroadcastMinute: BiView = {
       count(*) filter (where w.from_no >= m.no and w.from_no < m.no + 60) as joins,
       count(*) filter (where w.to_no > m.no and w.to_no <= m.no + 60 and w.to_no < b.to_no) as leaves,
       count(*) filter (where ${atStart}) as starters, count(*) filter (where ${atStart} and w.to_no > m.no) as retained
-    from (select n::integer as minute, b.from_no + n * 60 as no from generate_series(0, (b.to_no - b.from_no - 1) / 60) n) m
+    from (select n::integer as minute, b.from_no + n * 60 as no from generate_series(0,
+      (b.to_no - b.from_no - 1) / 60) n) m
     cross join (select t.* from ${visitsOfBroadcast}) w
     group by m.minute, m.no
   ) m`,

@@ -31,14 +31,8 @@ export const fctBroadcastViewer: BiView = {
     ...broadcastColumns,
     ...namedViewer('w'),
     visits: bigint('w.visits', 'Visits', '访问次数'),
-    ...moment(
-      'joined',
-      instant('to_timestamp(w.from_no)', 'When the viewer came, while it ran', '本场期间首次进入的时刻'),
-    ),
-    ...moment(
-      'left',
-      instant('to_timestamp(w.to_no)', 'When the viewer left last, while it ran', '本场期间最后离开的时刻'),
-    ),
+    ...moment('joined', instant('to_timestamp(w.from_no)', 'When the viewer came, while it ran', '本场首次进入时刻')),
+    ...moment('left', instant('to_timestamp(w.to_no)', 'When the viewer last left, while it ran', '本场最后离开时刻')),
     ...duration(
       'stay',
       bigint(
@@ -67,8 +61,10 @@ export const fctBroadcastViewer: BiView = {
   },
   from: `from ${broadcasts} b
   cross join lateral (
-    select w.channel_id, w.user_id, count(*) as visits, min(w.from_no) as from_no, max(w.to_no) as to_no, sum(w.to_no - w.from_no) as stay_seconds,
-      sum(least(w.live_seconds, w.to_no - w.from_no)) as live_seconds, ${first(bareLink('w.access_source'))} as access_source,
+    select w.channel_id, w.user_id, count(*) as visits, min(w.from_no) as from_no, max(w.to_no) as to_no,
+      sum(w.to_no - w.from_no) as stay_seconds,
+      sum(least(w.live_seconds, w.to_no - w.from_no)) as live_seconds,
+        ${first(bareLink('w.access_source'))} as access_source,
       ${first('w.device')} as device, ${first(province('w.address'))} as province
     from (select w.*, t.* from ${visitsOfBroadcast}) w
     where w.user_id is not null group by w.channel_id, w.user_id

@@ -3,7 +3,7 @@ import { channelCoverage } from './fragments/coverage.ts'
 import { duration, local, localDay, moment } from './fragments/local-time.ts'
 import { bareLink, link } from './fragments/masks.ts'
 import { province } from './fragments/places.ts'
-import { channelId, isTest } from './fragments/shared-columns.ts'
+import { channelId, currency, isTest } from './fragments/shared-columns.ts'
 import { bigint, type BiView, bool, date, instant, numeric, text } from '../view.ts'
 
 const from = 'to_timestamp(b.from_no)'
@@ -17,7 +17,8 @@ export const broadcastColumns: BiView['columns'] = {
 }
 
 /** What was given while a broadcast `b` ran, as sums over gifts `g`. */
-export const giftSums = `count(*) filter (where g.is_cash) as cash_gifts, coalesce(sum(g.cash_amount), 0) as cash_amount,
+export const giftSums = `
+      count(*) filter (where g.is_cash) as cash_gifts, coalesce(sum(g.cash_amount), 0) as cash_amount,
       count(*) filter (where not g.is_cash) as prop_gifts, coalesce(sum(g.prop_amount), 0) as prop_amount`
 
 export const giftColumns: BiView['columns'] = {
@@ -42,7 +43,9 @@ export const fctBroadcast: BiView = {
       'follow one another within 30 minutes (LIVEHOUSE_BROADCAST_GAP) are one broadcast, and what is shorter ' +
       'than 10 minutes (LIVEHOUSE_BROADCAST_MIN) is none. Its visits are those of whatever kind that were there ' +
       'while it ran and began on its days or the day before, each cut at its ends.',
-    zh: '服务端不提供开播时间，此为估算：直播秒数占在场时长一半以上且在场不超过一天的访问，自进入起按直播秒数计为直播；重叠或间隔不超过 30 分钟（LIVEHOUSE_BROADCAST_GAP）的合为一场，不足 10 分钟（LIVEHOUSE_BROADCAST_MIN）的不计。其访问为期间在线、当日或前一日开始的全部访问，按场次起止截取。',
+    zh:
+      '服务端不提供开播时间，此为估算：直播秒数占在场时长一半以上且在场不超过一天的访问，自进入起按直播秒数计为直播；重叠或间隔不超过 30 分钟（LIVEHOUSE_BROADCAST_GAP）的合为一场，' +
+      '不足 10 分钟（LIVEHOUSE_BROADCAST_MIN）的不计。其访问为期间在线、当日或前一日开始的全部访问，按场次起止截取。',
   },
   key: ['broadcast_key'],
   columns: {
@@ -57,11 +60,7 @@ export const fctBroadcast: BiView = {
       'Of these, viewers whose first entry by the visitor list was while it ran',
       '其中首次进入在本场期间的观众数（以访客列表为准）',
     ),
-    estimated_peak_live_viewers: bigint(
-      'p.viewers',
-      'Most visits with live seconds at once',
-      '同时直播在线的最大访问数',
-    ),
+    estimated_peak_live_viewers: bigint('p.viewers', 'Most live visits at once', '同时直播在线的最大访问数'),
     ...moment('peak', instant('to_timestamp(p.no)', 'When that was so for the first time', '首次达到该值的时刻')),
     ...duration(
       'average_stay',
@@ -72,26 +71,15 @@ export const fctBroadcast: BiView = {
       ),
     ),
     ...duration('live', bigint('v.live_seconds::bigint', 'Watched live, in seconds', '直播观看时长（秒）')),
-    ...duration(
-      'replay',
-      bigint('v.replay_seconds::bigint', 'Watched on demand by its visits, in seconds', '其访问的点播观看时长（秒）'),
-    ),
+    ...duration('replay', bigint('v.replay_seconds::bigint', 'Watched on demand, in seconds', '点播观看时长（秒）')),
     ...giftColumns,
-    currency: text('s.currency', 'Currency that the operator names (LIVEHOUSE_CURRENCY)', '币种（LIVEHOUSE_CURRENCY）'),
+    currency,
     signups: bigint('u.signups', 'Signups while it ran', '期间的报名次数'),
     top_access_source: link(text('v.access_source', 'Link of most of its visits', '最多访问的来源')),
     top_device: text('v.device', 'Device of most of its visits', '最多访问的设备'),
     top_province: text('v.province', 'Province of most of its visits', '最多访问的省份'),
-    is_complete: bool(
-      isWithin('c.watch_covers'),
-      'Whether the watch records of all of it have been read',
-      '期间的观看记录是否已完整读取',
-    ),
-    is_final: bool(
-      isWithin('c.watch_settled'),
-      'Whether they were read when they no longer changed',
-      '是否已过回看期、不再变化',
-    ),
+    is_complete: bool(isWithin('c.watch_covers'), 'Whether its records have all been read', '记录是否已完整读取'),
+    is_final: bool(isWithin('c.watch_settled'), 'Whether they no longer change', '是否不再变化'),
     ...isTest('b.channel_id'),
   },
   // Each part by itself: Postgres leaves out what nobody asks for.
@@ -101,9 +89,12 @@ export const fctBroadcast: BiView = {
   left join lateral (
     select count(*) as visits, count(distinct w.user_id) as viewers,
       count(distinct w.user_id) filter (where ${ranAt('f.first_login_at')}) as new_viewers,
-      sum(w.to_no - w.from_no) filter (where w.user_id is not null) as stay_seconds, sum(least(w.live_seconds, w.to_no - w.from_no)) as live_seconds,
-      sum(w.vod_seconds) as replay_seconds, mode() within group (order by ${bareLink('w.access_source')}) as access_source,
-      mode() within group (order by w.device) as device, mode() within group (order by ${province('w.address')}) as province
+      sum(w.to_no - w.from_no) filter (where w.user_id is not null) as stay_seconds, sum(least(w.live_seconds,
+        w.to_no - w.from_no)) as live_seconds,
+      sum(w.vod_seconds) as replay_seconds,
+        mode() within group (order by ${bareLink('w.access_source')}) as access_source,
+      mode() within group (order by w.device) as device,
+        mode() within group (order by ${province('w.address')}) as province
     from (select w.*, t.* from ${visitsOfBroadcast}) w
     left join livehouse.visitors f on f.channel_id = w.channel_id and f.user_id = w.user_id
   ) v on true
@@ -120,6 +111,7 @@ export const fctBroadcast: BiView = {
     select ${giftSums} from livehouse_bi.fct_gift g where g.channel_id = b.channel_id and ${ranAt('g.given_at')}
   ) g on true
   left join lateral (
-    select count(*) as signups from livehouse_bi.fct_signup s where s.channel_id = b.channel_id and ${ranAt('s.signed_up_at')}
+    select count(*) as signups from livehouse_bi.fct_signup s where s.channel_id = b.channel_id
+      and ${ranAt('s.signed_up_at')}
   ) u on true`,
 }

@@ -1,10 +1,10 @@
 import { gifts } from '../../streams/gifts.ts'
 import { columnsOf } from './fragments/declared.ts'
 import { eventKey, joinViewer } from './fragments/identity.ts'
-import { local, localDay } from './fragments/local-time.ts'
+import { event } from './fragments/local-time.ts'
 import { personal } from './fragments/masks.ts'
-import { channelId, isTest, matchedViewer } from './fragments/shared-columns.ts'
-import { type BiView, bool, date, localTime, numeric, text } from '../view.ts'
+import { channelId, currency, isTest, matchedViewer } from './fragments/shared-columns.ts'
+import { type BiView, bool, numeric, text } from '../view.ts'
 import { giftKey } from './dim-gift.ts'
 
 const gift = columnsOf(gifts, 'g')
@@ -28,13 +28,7 @@ export const fctGift: BiView = {
     gift_key: text(giftKey('g'), 'Kind of gift; joins dim_gift', '礼物种类，关联 dim_gift'),
     gift_id: gift('gift_id'),
     ...matchedViewer('g', 'visitor_id'),
-    day: date(localDay('g.given_at'), 'Day on which it was given; joins dim_date', '赠送日期，关联 dim_date'),
-    given_at: gift('given_at'),
-    given_at_local: localTime(
-      local('g.given_at'),
-      'When it was given, wall clock of the service',
-      '赠送时间（服务所在时区）',
-    ),
+    ...event('given', gift('given_at')),
     cash_amount: numeric(
       `case when g.gift_type = 'cash' then g.amount end`,
       'Amount of a cash reward; NULL for a prop',
@@ -47,11 +41,7 @@ export const fctGift: BiView = {
       '道具金额；现金为 NULL',
       '2.10 money',
     ),
-    currency: text(
-      's.currency',
-      'Currency that the operator names (LIVEHOUSE_CURRENCY): the service does not',
-      '币种（由运营者在 LIVEHOUSE_CURRENCY 中指定）',
-    ),
+    currency,
     is_cash: bool(`g.gift_type = 'cash'`, 'Whether it is a cash reward', '是否现金打赏'),
     viewer_name: personal('nickname', gift('visitor_name')),
     phone: personal('phone', gift('phone')),

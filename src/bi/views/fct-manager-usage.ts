@@ -36,7 +36,9 @@ export const fctManagerUsage: BiView = {
   name: 'fct_manager_usage',
   grain: { en: 'A manager account on a day on which its usage was read', zh: '一个管理员账号在一个读取日的用量' },
   remarks: {
-    en: 'The last reading of the day stands. A day without a reading has no row; the next delta spans days_since_previous days.',
+    en:
+      'The last reading of the day stands. A day without a reading has no row; the next delta spans ' +
+      'days_since_previous days.',
     zh: '取当日最后一次读取。未读取的日期没有行；下一行的增量跨 days_since_previous 天。',
   },
   key: ['manager_id', 'day'],
@@ -61,20 +63,12 @@ export const fctManagerUsage: BiView = {
     ...counter('live_minutes'),
     ...counter('replay_minutes'),
     ...counter('traffic_gb'),
-    days_since_previous: integer(
-      daysBefore,
-      'Days since the snapshot before; NULL for the first',
-      '距上一次快照的天数；首次为 NULL',
-    ),
+    days_since_previous: integer(daysBefore, 'Days since the snapshot before, if any', '距上一次快照的天数'),
     is_unlimited: bool('u.cost_limit = 0', 'Whether there is no consumption limit', '是否不限'),
     is_limit_notified: usage('cost_limit_notification'),
     is_redpack_enabled: usage('redpack_enabled'),
     is_live_notify_enabled: usage('live_notify_enabled'),
-    is_gap: bool(
-      `coalesce(${daysBefore} > 1, false)`,
-      'Whether days without a reading lie before it',
-      '之前是否有未读取的日期',
-    ),
+    is_gap: bool(`coalesce(${daysBefore} > 1, false)`, 'Whether days before it have none', '之前是否有漏读的日期'),
     is_complete: bool(`coalesce(${daysBefore} = 1, false)`, 'Whether the deltas span one day', '增量是否恰为一天'),
     is_final: bool(
       `u.snapshot_date < (now() at time zone '{zone}')::date`,
@@ -85,8 +79,8 @@ export const fctManagerUsage: BiView = {
       `coalesce(${Object.values(counters)
         .map((column) => `u.${column} < ${before(column)}`)
         .join(' or ')}, false)`,
-      'Whether a counter stands below the snapshot before: the service began anew, and what was used up to ' +
-        'then is not in the deltas',
+      'Whether a counter stands below the snapshot before: the service began anew, and what was used up to then ' +
+        'is not in the deltas',
       '是否有计数低于上一次快照：服务端已清零，清零前未读取的用量不在增量中',
     ),
   },

@@ -1,18 +1,14 @@
 import { eventKey, joinViewer } from './fragments/identity.ts'
 import { localDay } from './fragments/local-time.ts'
 import { HIDDEN, masked } from './fragments/masks.ts'
-import { channelId, isTest, matchedViewer } from './fragments/shared-columns.ts'
+import { channelId, isTest, matchedViewer, questionnaireKey } from './fragments/shared-columns.ts'
 import { type BiColumn, type BiView, bool, date, smallint, text } from '../view.ts'
 
 /** The columns that name the question of an answer. */
 export const questionColumns: Readonly<Record<string, BiColumn>> = {
   ...channelId('a.channel_id'),
   question_id: text('a.question_id', 'Questionnaire hash id', '问卷 ID', '2.8 question_id'),
-  questionnaire_key: text(
-    `a.channel_id || ':' || a.question_id`,
-    'Questionnaire; joins dim_questionnaire',
-    '问卷，关联 dim_questionnaire',
-  ),
+  ...questionnaireKey('a'),
   signup_key: text(eventKey('a.signup_key', 'u.signed_up_at'), 'The signup; joins fct_signup', '报名，关联 fct_signup'),
   question_no: smallint('a.question_no', 'Number of the question, from 1', '题号（从 1 起）'),
   question: text('a.question', 'Header of the question, free text of the operator', '题目（运营者填写）', '2.9 title'),
@@ -37,9 +33,12 @@ export function answerText(sql: string, en: string, zh: string): BiColumn {
   }
 }
 
+export const isCleared = bool('c.question is not null', 'Whether everybody sees the answers to it', '题目是否已公开')
+
 /** A question is cleared by its number and header: when either changes, its answers are hidden again. */
 export const answersFrom = `from livehouse.signup_answers a
-  join livehouse.signups u on u.channel_id = a.channel_id and u.question_id = a.question_id and u.signup_key = a.signup_key
+  join livehouse.signups u on u.channel_id = a.channel_id and u.question_id = a.question_id
+    and u.signup_key = a.signup_key
   left join livehouse_ops.cleared_questions c on c.channel_id = a.channel_id and c.question_id = a.question_id
     and c.question_no = a.question_no and c.question = coalesce(a.question, '')
   ${joinViewer('u', 'user_id')}`
@@ -57,16 +56,8 @@ export const fctSignupAnswer: BiView = {
     ...answererColumns,
     answer: answerText('a.answer', 'Answer as it came', '答案原文'),
     is_answered: bool('a.answer is not null', 'Whether the question was answered', '是否作答'),
-    is_multiple: bool(
-      `coalesce(position('||' in a.answer) > 0, false)`,
-      'Whether several choices were given',
-      '是否选择了多项',
-    ),
-    is_cleared: bool(
-      'c.question is not null',
-      'Whether the operator cleared the question: everybody sees its answers',
-      '题目是否已公开',
-    ),
+    is_multiple: bool(`coalesce(position('||' in a.answer) > 0, false)`, 'Whether it has several choices', '是否多选'),
+    is_cleared: isCleared,
     ...isTest('a.channel_id'),
   },
   from: `${answersFrom}

@@ -1,6 +1,6 @@
-import { type BiView, bool, smallint } from '../view.ts'
+import { type BiView, smallint } from '../view.ts'
 import { isTest } from './fragments/shared-columns.ts'
-import { answererColumns, answersFrom, answerText, questionColumns } from './fct-signup-answer.ts'
+import { answererColumns, answersFrom, answerText, isCleared, questionColumns } from './fct-signup-answer.ts'
 
 export const fctSignupChoice: BiView = {
   name: 'fct_signup_choice',
@@ -12,11 +12,7 @@ export const fctSignupChoice: BiView = {
   key: ['questionnaire_key', 'signup_key', 'question_no', 'option_no'],
   columns: {
     ...questionColumns,
-    option_no: smallint(
-      'o.number::smallint',
-      'Number of the option within the answer, from 1',
-      '选项在答案中的序号（从 1 起）',
-    ),
+    option_no: smallint('o.number::smallint', 'Number of the option, from 1', '选项在答案中的序号（从 1 起）'),
     ...answererColumns,
     option: answerText('o.option', 'The option', '选项'),
     option_count: smallint(
@@ -24,11 +20,7 @@ export const fctSignupChoice: BiView = {
       'How many options the answer has',
       '该答案的选项数',
     ),
-    is_cleared: bool(
-      'c.question is not null',
-      'Whether the operator cleared the question: everybody sees its answers',
-      '题目是否已公开',
-    ),
+    is_cleared: isCleared,
     ...isTest('a.channel_id'),
   },
   from: `${answersFrom}

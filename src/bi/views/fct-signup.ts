@@ -1,10 +1,10 @@
 import { signups } from '../../streams/signups.ts'
 import { columnsOf } from './fragments/declared.ts'
 import { eventKey, joinViewer } from './fragments/identity.ts'
-import { local, localDay } from './fragments/local-time.ts'
+import { event } from './fragments/local-time.ts'
 import { personal } from './fragments/masks.ts'
-import { channelId, isTest, matchedViewer } from './fragments/shared-columns.ts'
-import { type BiView, date, integer, localTime, text } from '../view.ts'
+import { channelId, isTest, matchedViewer, questionnaireKey } from './fragments/shared-columns.ts'
+import { type BiView, integer, text } from '../view.ts'
 
 const signup = columnsOf(signups, 'u')
 
@@ -19,24 +19,14 @@ export const fctSignup: BiView = {
   columns: {
     ...channelId('u.channel_id'),
     question_id: signup('question_id'),
-    questionnaire_key: text(
-      `u.channel_id || ':' || u.question_id`,
-      'Questionnaire; joins dim_questionnaire',
-      '问卷，关联 dim_questionnaire',
-    ),
+    ...questionnaireKey('u'),
     signup_key: text(
       eventKey('u.signup_key', 'u.signed_up_at'),
       'Identity of the signup, made by livehouse: the service gives none',
       '报名标识（服务端没有，由 livehouse 生成）',
     ),
     ...matchedViewer('u', 'user_id'),
-    day: date(localDay('u.signed_up_at'), 'Day of the signup; joins dim_date', '报名日期，关联 dim_date'),
-    signed_up_at: signup('signed_up_at'),
-    signed_up_at_local: localTime(
-      local('u.signed_up_at'),
-      'When the viewer signed up, wall clock of the service',
-      '报名时间（服务所在时区）',
-    ),
+    ...event('signed_up', signup('signed_up_at')),
     question_count: integer('jsonb_array_length(u.answers)', 'Number of questions', '题目数'),
     answer_count: integer(
       `(select count(*) from jsonb_array_elements(u.answers) a where a ->> 'answer' is not null)::integer`,

@@ -1,10 +1,10 @@
 import { watchRecords } from '../../streams/watch-records.ts'
 import { columnsOf } from './fragments/declared.ts'
 import { joinPerson } from './fragments/identity.ts'
-import { duration, local, localDay, moment } from './fragments/local-time.ts'
+import { duration, event, local, moment } from './fragments/local-time.ts'
 import { link, personal } from './fragments/masks.ts'
 import { channelId, isTest, namedViewer, places } from './fragments/shared-columns.ts'
-import { type BiView, bool, date, localTime, smallint } from '../view.ts'
+import { type BiView, bool, smallint } from '../view.ts'
 
 const record = columnsOf(watchRecords, 'w')
 
@@ -20,9 +20,7 @@ export const fctWatch: BiView = {
     ...channelId('w.channel_id'),
     record_id: record('record_id'),
     ...namedViewer('w'),
-    day: date(localDay('w.entered_at'), 'Day of entry; joins dim_date', '进入日期，关联 dim_date'),
-    entered_at: record('entered_at'),
-    entered_at_local: localTime(local('w.entered_at'), 'Entry, wall clock of the service', '进入时间（服务所在时区）'),
+    ...event('entered', record('entered_at')),
     entered_hour: smallint(
       `extract(hour from ${local('w.entered_at')})::smallint`,
       'Hour of entry, 0 to 23, wall clock of the service',

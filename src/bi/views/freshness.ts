@@ -12,11 +12,15 @@ const byQuestion = streams.flatMap((stream) => {
     : `
           union all
           select '${stream.name}', 'channel=' || q.channel_id || '/question=' || q.question_id, ${stream.isTimeFiltered}
-          from livehouse.${list.table} q join livehouse.channels c on c.channel_id = q.channel_id and c.state = 'active'`
+          from livehouse.${list.table} q join livehouse.channels c on c.channel_id = q.channel_id
+            and c.state = 'active'`
 })
 const byAccount = streams.flatMap(({ name, partitionedBy }) => (partitionedBy === 'account' ? [`('${name}')`] : []))
 
-/** What a sync of all streams reads, read or not: without it a stream that nobody has ever read would be missed by nobody. */
+/**
+ * What a sync of all streams reads, read or not: without it a stream that nobody has ever read would be missed by
+ * nobody.
+ */
 const expected = `(
           select x.stream, 'channel=' || c.channel_id || x.part as partition, x.is_filtered
           from livehouse.channels c cross join (values ${byChannel.join(', ')}) x (stream, part, is_filtered)
@@ -30,22 +34,19 @@ export const freshness: BiView = {
   grain: { en: 'A stream of a channel, or of the account', zh: '一个频道（或账号）的一个数据流' },
   remarks: {
     en:
-      'How far what the service has has been read. Streams that are filtered by time cover ranges; of the others the whole list is read each ' +
-      'time. Where a channel has several parts (types of gifts, questionnaires), the one that is covered least counts. What no sync has read ' +
-      'yet stands here without times.',
+      'How far what the service has has been read. Streams that are filtered by time cover ranges; of the others ' +
+      'the whole list is read each time. Where a channel has several parts (types of gifts, questionnaires), the ' +
+      'one that is covered least counts. What no sync has read yet stands here without times.',
     zh: '各数据流读取到哪里。按时间过滤的数据流按区间覆盖；其余每次整表读取。一个频道有多个部分（礼物类型、问卷）时，以覆盖最少者为准。从未读取过的也列出，时间为空。',
   },
   key: ['stream', 'channel_id'],
   columns: {
-    stream: text(
-      'f.stream',
-      'Name of the stream, as in livehouse sync --streams',
-      '数据流名称（同 livehouse sync --streams）',
-    ),
+    stream: text('f.stream', 'Name of the stream, as of sync --streams', '数据流名称（同 sync --streams）'),
     channel_id: text('f.channel_id', 'Channel id; NULL for streams of the account', '频道 ID；账号级数据流为 NULL'),
     covered_from: localTime(
       'f.covered_from',
-      'Beginning of what is covered, wall clock of the service; NULL for whole lists, and where a part is not covered at all',
+      'Beginning of what is covered, wall clock of the service; NULL for whole lists, and where a part is not ' +
+        'covered at all',
       '覆盖范围的开始（服务所在时区）；整表读取或有部分从未覆盖时为 NULL',
     ),
     covered_until: localTime(
@@ -64,14 +65,11 @@ export const freshness: BiView = {
       '覆盖范围内的缺口数（livehouse status 可列出）',
     ),
     last_landed_at: instant('f.last_landed_at', 'When something last landed', '最近一次成功写入的时刻'),
-    last_read_at: instant(
-      'f.last_read_at',
-      'When it was last read, landed or not',
-      '最近一次读取的时刻（无论成功与否）',
-    ),
+    last_read_at: instant('f.last_read_at', 'When it was last read, landed or not', '最近一次读取的时刻（无论成败）'),
     last_proof: text(
       'f.last_proof',
-      'How the last reading was proven: verified, agreed, unverifiable, moving, short, accepted or failed; the worst of the parts; NULL where one has never been read',
+      'How the last reading was proven: verified, agreed, unverifiable, moving, short, accepted or failed; the ' +
+        'worst of the parts; NULL where one has never been read',
       '最近一次读取的证明：verified、agreed、unverifiable、moving、short、accepted 或 failed（取各部分中最差者；有部分从未读取时为 NULL）',
     ),
     is_proven: bool(
@@ -87,14 +85,18 @@ export const freshness: BiView = {
         when bool_and(p.covers is not null) then min(upper(p.covers)) end as covered_until,
       case when not bool_or(p.is_filtered) then (min(p.walked_at) at time zone '{zone}')::date - 1
         when bool_and(p.covers is not null) then min(p.first_end)::date - 1 end as complete_through,
-      coalesce(sum(p.gaps), 0)::bigint as gap_count, max(p.last_landed_at) as last_landed_at, max(p.last_read_at) as last_read_at,
+      coalesce(sum(p.gaps), 0)::bigint as gap_count, max(p.last_landed_at) as last_landed_at,
+        max(p.last_read_at) as last_read_at,
       case when bool_and(p.proof is not null) then (array_agg(p.proof order by
-        array_position(array['failed', 'short', 'moving', 'accepted', 'unverifiable', 'agreed', 'verified'], p.proof)))[1] end as last_proof
+        array_position(array['failed', 'short', 'moving', 'accepted', 'unverifiable', 'agreed', 'verified'],
+          p.proof)))[1] end as last_proof
     from (
-      select s.stream, substring(s.partition from '^channel=([^/]+)') as channel_id, s.is_filtered, s.covers, s.walked_at,
+      select s.stream, substring(s.partition from '^channel=([^/]+)') as channel_id, s.is_filtered, s.covers,
+        s.walked_at,
         s.last_landed_at, s.last_read_at, s.proof, r.first_end, r.gaps
       from (
-        select stream, partition, coalesce(r.is_filtered, e.is_filtered) as is_filtered, r.covers, r.walked_at, r.last_landed_at, r.last_read_at, r.proof
+        select stream, partition, coalesce(r.is_filtered, e.is_filtered) as is_filtered, r.covers, r.walked_at,
+          r.last_landed_at, r.last_read_at, r.proof
         from (
           select stream, partition, is_windowed as is_filtered, nullif(covers, '{}') as covers, walked_at,
             landed_at as last_landed_at, latest_at as last_read_at, latest_proof as proof
@@ -102,7 +104,8 @@ export const freshness: BiView = {
         ) r full join ${expected} e using (stream, partition)
         where partition not in (select partition from livehouse_ops.unlisted_questionnaires)
       ) s
-      left join lateral (select min(upper(x)) as first_end, count(*) - 1 as gaps from unnest(s.covers) x) r on s.covers is not null
+      left join lateral (select min(upper(x)) as first_end, count(*) - 1 as gaps
+        from unnest(s.covers) x) r on s.covers is not null
     ) p group by p.stream, p.channel_id
   ) f`,
 }

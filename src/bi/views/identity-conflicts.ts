@@ -10,8 +10,7 @@ export const identityConflicts: BiView = {
   remarks: {
     en:
       `Persons with several external account ids, or more than ${MOST_VIEWERS} viewers of one channel: people ` +
-      'who share a phone or an account, or a value that stands for none and belongs into ' +
-      'LIVEHOUSE_IGNORED_IDS.',
+      'who share a phone or an account, or a value that stands for none and belongs into LIVEHOUSE_IGNORED_IDS.',
     zh: `有多个外部账号 ID，或在同一频道有超过 ${MOST_VIEWERS} 位观众的人：可能是多人共用手机号或账号，或应加入 LIVEHOUSE_IGNORED_IDS 的占位值。`,
   },
   key: ['person_key'],
@@ -23,24 +22,19 @@ export const identityConflicts: BiView = {
     outer_id_count: bigint('p.outer_id_count', 'Number of external account ids', '外部账号 ID 数'),
     assign_id_count: bigint('p.assign_id_count', 'Number of assigned ids', '分配 ID 数'),
     phone_count: bigint('p.phone_count', 'Number of phone numbers', '手机号数'),
-    is_several_accounts: bool(
-      'p.outer_id_count > 1',
-      'Whether there are several external account ids',
-      '是否有多个外部账号 ID',
-    ),
-    is_crowd: bool(
-      `p.most_viewers > ${MOST_VIEWERS}`,
-      'Whether a channel has suspiciously many of its viewers',
-      '单个频道观众数是否异常',
-    ),
+    is_several_accounts: bool('p.outer_id_count > 1', 'Whether it has several outer ids', '是否有多个外部账号'),
+    is_crowd: bool(`p.most_viewers > ${MOST_VIEWERS}`, 'Whether one channel has too many', '是否单个频道过多'),
   },
   // Grouped by the key, which hides a phone: in the order of the phones themselves rows would tell their hidden digits.
   from: `from (
-    select v.person_key, min(v.identity_basis) as identity_basis, count(*) as viewer_count, max(v.of_channel) as most_viewers,
-      count(distinct v.outer_id) as outer_id_count, count(distinct v.assign_id) as assign_id_count, count(distinct v.phone) as phone_count
+    select v.person_key, min(v.identity_basis) as identity_basis, count(*) as viewer_count,
+      max(v.of_channel) as most_viewers,
+      count(distinct v.outer_id) as outer_id_count, count(distinct v.assign_id) as assign_id_count,
+        count(distinct v.phone) as phone_count
     from (
       select i.*, count(*) over (partition by i.person_key, i.channel_id) as of_channel
-      from (select p.*, ${personKey('p')} as person_key, ${identityBasis('p')} as identity_basis from livehouse_ops.viewer_persons p) i
+      from (select p.*, ${personKey('p')} as person_key, ${identityBasis('p')} as identity_basis
+        from livehouse_ops.viewer_persons p) i
     ) v
     group by v.person_key having count(distinct v.outer_id) > 1 or max(v.of_channel) > ${MOST_VIEWERS}
   ) p`,

@@ -7,11 +7,12 @@ const indexes = {
   // Filters on the day of fct_watch, fct_viewer_day, fct_audience_minute and daily_channel.
   watch_records_day_channel: `livehouse.watch_records ((${localDay('entered_at')}), channel_id)`,
   // The few records that last into another day (fct_audience_minute, peaks of daily_channel).
-  watch_records_overnight:
-    `livehouse.watch_records (channel_id, (${overnight.reach}), (${overnight.leaveDay})) where ${overnight.where}`.replaceAll(
-      'w.',
-      '',
-    ),
+  watch_records_overnight: [
+    `livehouse.watch_records (channel_id, (${overnight.reach}), (${overnight.leaveDay}))`,
+    `where ${overnight.where}`,
+  ]
+    .join(' ')
+    .replaceAll('w.', ''),
 } as const
 
 /** Makes those that are not there, and anew those of another zone or version. */

@@ -1,79 +1,61 @@
-import { type BiColumn, bigint, type BiView, bool, numeric, text } from '../view.ts'
+import { bigint, type BiView, bool, numeric, text } from '../view.ts'
 
-interface Check {
-  readonly name: string
-  readonly unit: string
-  readonly left: string
-  readonly right: string
-  readonly total: string
-  readonly sum: string
-}
+/** A number that the source tells twice: its name, its unit, where it stands, and both as SQL. */
+type Check = readonly [name: string, unit: string, left: string, right: string, total: string, sum: string]
 
 /** The visitor list's totals beside the sums of the watch records, viewer by viewer. */
-const perViewer: readonly Check[] = [
+const perViewer = [
   ['visits', 'visits', 'visit_count', 'w.sessions'],
   ['watch_seconds', 'seconds', 'watch_seconds', 'w.watch_seconds'],
   ['live_seconds', 'seconds', 'live_seconds', 'w.live_seconds'],
   ['replay_seconds', 'seconds', 'vod_seconds', 'w.vod_seconds'],
   ['online_seconds', 'seconds', 'online_seconds', 'w.online_seconds'],
-].map(([name = '', unit = '', total = '', sum = '']) => ({
-  name: `viewer_${name}`,
-  unit,
-  left: `visitor list ${name}`,
-  right: `watch records ${name}`,
-  total: `v.${total}`,
-  sum,
-}))
+].map(
+  ([name, unit = '', total, sum = '']): Check => [
+    `viewer_${name}`,
+    unit,
+    `visitor list ${name}`,
+    `watch records ${name}`,
+    `v.${total}`,
+    sum,
+  ],
+)
 
 /** What the visitor list tells as text and again as seconds. */
-const perField: readonly Check[] = [
-  {
-    name: 'text_live_seconds',
-    unit: 'seconds',
-    left: 'visitor list live_time',
-    right: 'visitor list live_watch_time',
-    total: 'v.live_seconds',
-    sum: 'v.live_watch_seconds',
-  },
-  {
-    name: 'text_replay_seconds',
-    unit: 'seconds',
-    left: 'visitor list vod_time',
-    right: 'visitor list vod_watch_time',
-    total: 'v.vod_seconds',
-    sum: 'v.vod_watch_seconds',
-  },
-]
+const perField = (['live', 'replay'] as const).map((name): Check => {
+  const field = name === 'live' ? 'live' : 'vod'
+  const [left, right] = [`visitor list ${field}_time`, `visitor list ${field}_watch_time`]
+  return [`text_${name}_seconds`, 'seconds', left, right, `v.${field}_seconds`, `v.${field}_watch_seconds`]
+})
 
 /** What the managers consumed in all, as last read, beside the sums of the watch records. */
-const perAccount: readonly Check[] = [
+const perAccount = [
   ['watch_minutes', 'cost_total_watch', 'watch_seconds'],
   ['live_minutes', 'cost_live_watch', 'live_seconds'],
   ['replay_minutes', 'cost_vod_watch', 'vod_seconds'],
-].map(([name = '', total = '', sum = '']) => ({
-  name: `account_${name}`,
-  unit: 'minutes',
-  left: `managers' usage ${name}`,
-  right: `watch records ${name}`,
-  total: `sum(m.${total})`,
-  sum: `(select sum(w.${sum}) / 60.0 from livehouse.watch_records w)`,
-}))
+].map(
+  ([
+    name,
+    total,
+    sum,
+  ]) => `select 'account_${name}', null, 'minutes', 'managers'' usage ${name}', 'watch records ${name}',
+        sum(m.${total}), (select round(sum(w.${sum}) / 60.0, 2) from livehouse.watch_records w), null
+      from (select distinct on (manager_id) * from livehouse.manager_usage order by manager_id, snapshot_date desc) m`,
+)
 
-function lateral(checks: readonly Check[]): string {
+function byChannel(from: string, checks: readonly Check[]): string {
   const rows = checks.map(
-    ({ name, unit, left, right, total, sum }) =>
-      `('${name}', '${unit}', '${left}', '${right.replaceAll("'", "''")}', ${total}::bigint, coalesce(${sum}, 0)::bigint)`,
+    ([name, unit, left, right, total, sum]) =>
+      `('${name}', '${unit}', '${left}', '${right}', ${total}::bigint, coalesce(${sum}, 0)::bigint)`,
   )
-  return `(values ${rows.join(', ')}) k (check_name, unit, left_source, right_source, left_value, right_value)`
-}
-
-const byChannel = (from: string, checks: readonly Check[]) =>
-  `select k.check_name, v.channel_id, k.unit, k.left_source, k.right_source, sum(k.left_value)::numeric as left_value,
-        sum(k.right_value)::numeric as right_value, count(*) filter (where k.left_value <> k.right_value) as differing_viewers
-      from ${from} cross join lateral ${lateral(checks)}
+  return `select k.check_name, v.channel_id, k.unit, k.left_source, k.right_source,
+        sum(k.left_value)::numeric as left_value, sum(k.right_value)::numeric as right_value,
+        count(*) filter (where k.left_value <> k.right_value) as differing_viewers
+      from ${from} cross join lateral (
+        values ${rows.join(', ')}
+      ) k (check_name, unit, left_source, right_source, left_value, right_value)
       where v.removed_at is null group by 1, 2, 3, 4, 5`
-
-const value = (sql: string, en: string, zh: string): BiColumn => numeric(sql, en, zh)
+}
 
 export const reconciliation: BiView = {
   name: 'reconciliation',
@@ -83,9 +65,10 @@ export const reconciliation: BiView = {
   },
   remarks: {
     en:
-      'viewer_…: totals of the visitor list beside the sums of the watch records; text_…: durations as text beside the same in seconds; ' +
-      'account_…: the consumption of all managers as last read beside the watch records of the channels that are configured. Differences are ' +
-      'expected where a list was read later, records lie before the history that is kept, or channels are not configured.',
+      'viewer_…: totals of the visitor list beside the sums of the watch records; text_…: durations as text ' +
+      'beside the same in seconds; account_…: the consumption of all managers as last read beside the watch ' +
+      'records of the channels that are configured. Differences are expected where a list was read later, ' +
+      'records lie before the history that is kept, or channels are not configured.',
     zh: 'viewer_…：访客列表合计与观看记录之和；text_…：文本时长与秒数字段；account_…：全部管理员用量（最近一次）与已配置频道的观看记录。读取时间不同、早于历史范围或频道未配置时会有差异。',
   },
   key: ['check_name', 'channel_id'],
@@ -94,35 +77,23 @@ export const reconciliation: BiView = {
     channel_id: text('r.channel_id', 'Channel id; NULL for the account', '频道 ID；账号级为 NULL'),
     unit: text('r.unit', 'visits, seconds or minutes', '单位：visits（次）、seconds（秒）、minutes（分钟）'),
     left_source: text('r.left_source', 'Where left_value comes from', 'left_value 的来源'),
-    left_value: value('r.left_value', 'The number there', '左值'),
+    left_value: numeric('r.left_value', 'The number there', '左值'),
     right_source: text('r.right_source', 'Where right_value comes from', 'right_value 的来源'),
-    right_value: value('r.right_value', 'The number there', '右值'),
-    difference: value('r.left_value - r.right_value', 'left_value less right_value', '差值（左减右）'),
-    differing_viewers: bigint(
-      'r.differing_viewers',
-      'Viewers whose two numbers differ; NULL for the account',
-      '两数不一致的观众数；账号级为 NULL',
-    ),
+    right_value: numeric('r.right_value', 'The number there', '右值'),
+    difference: numeric('r.left_value - r.right_value', 'left_value less right_value', '差值（左减右）'),
+    differing_viewers: bigint('r.differing_viewers', 'Viewers whose two numbers differ', '两数不一致的观众数'),
     is_equal: bool('r.left_value = r.right_value', 'Whether the two are equal', '是否一致'),
   },
   from: `from (
       ${byChannel(
         `livehouse.visitors v left join (
-        select channel_id, user_id, count(*) as sessions, sum(watch_seconds) as watch_seconds, sum(live_seconds) as live_seconds,
-          sum(vod_seconds) as vod_seconds, sum(online_seconds) as online_seconds
+        select channel_id, user_id, count(*) as sessions, sum(watch_seconds) as watch_seconds,
+          sum(live_seconds) as live_seconds, sum(vod_seconds) as vod_seconds, sum(online_seconds) as online_seconds
         from livehouse.watch_records where user_id is not null group by channel_id, user_id
       ) w on w.channel_id = v.channel_id and w.user_id = v.user_id`,
         perViewer,
       )}
       union all
-      ${byChannel('livehouse.visitors v', perField)}
-      union all
-      ${perAccount
-        .map(
-          ({ name, unit, left, right, total, sum }) =>
-            `select '${name}', null, '${unit}', '${left.replaceAll("'", "''")}', '${right}', ${total}, round(${sum}, 2), null
-      from (select distinct on (manager_id) * from livehouse.manager_usage order by manager_id, snapshot_date desc) m`,
-        )
-        .join('\n      union all\n      ')}
+      ${[byChannel('livehouse.visitors v', perField), ...perAccount].join('\n      union all\n      ')}
   ) r`,
 }

@@ -19,11 +19,7 @@ export const viewerCohortWeek: BiView = {
     ...channelId('c.channel_id'),
     cohort_week: date('c.cohort_week', 'Monday of the week of the first visit', '首次到访所在周的周一'),
     week_no: integer('c.week_no', 'Weeks since, from 0', '其后的周数（从 0 起）'),
-    viewers: bigint(
-      'c.viewers',
-      'Distinct viewers of the cohort who came in that week',
-      '该批观众中当周到访的人数（去重）',
-    ),
+    viewers: bigint('c.viewers', 'Distinct viewers of the cohort who came then', '该批观众中当周到访的人数'),
     cohort_viewers: bigint(
       'max(c.viewers) over (partition by c.channel_id, c.cohort_week)',
       'Viewers of the cohort, for shares',

@@ -40,11 +40,7 @@ function columnsOf(period: BiView['columns']): BiView['columns'] {
         'nothing to count',
       '该步对应的访问、聊天、报名或礼物次数（无论何人）',
     ),
-    unmatched_events: bigint(
-      'f.unmatched',
-      'Of these, records that could not be matched to a viewer',
-      '其中无法匹配到观众的记录数',
-    ),
+    unmatched_events: bigint('f.unmatched', 'Of these, records without a known viewer', '其中无法匹配到观众的记录数'),
     within_step: text(
       'f.within_step',
       'The step that everybody of this one has taken too; the others are no parts of one another',
@@ -71,7 +67,8 @@ function funnelFrom(visitors: string, period: string, own: readonly number[]): s
       `p.unmatched_${no})`,
   )
   const happened = (view: string, columns: string) =>
-    `select channel_id, ${period}, viewer_key, null, null, null, ${columns} from livehouse_bi.${view} where ${period} is not null`
+    `select channel_id, ${period}, viewer_key, null, null, null, ${columns} from livehouse_bi.${view}
+      where ${period} is not null`
   return `from (
     select p.channel_id, p.period, p.viewers_1 as visited, s.*
     from (
@@ -95,17 +92,21 @@ export const viewerFunnel: BiView = {
   grain: { en: 'A step of the way of the viewers of a channel, over all time', zh: '频道观众漏斗的一步（全部时间）' },
   remarks: {
     en:
-      'Of the viewers whom the visitor list has or had. visited, watched, watched_one_minute and commented ' +
-      'are told by that list; signed_up and gave_gift by records, which do not always say whose they are: ' +
-      'unmatched_events stand beside, and viewers is NULL where fewer than 80 % of the records could be ' +
-      'matched to a viewer. within_step says which steps lie within one another.',
-    zh: '统计访客列表现有或曾有的观众。visited、watched、watched_one_minute、commented 来自该列表；signed_up、gave_gift 来自记录，不一定能识别观众：旁列 unmatched_events；可匹配的记录不足 80% 时 viewers 为 NULL。步骤间的包含关系见 within_step。',
+      'Of the viewers whom the visitor list has or had. visited, watched, watched_one_minute and commented are ' +
+      'told by that list; signed_up and gave_gift by records, which do not always say whose they are: ' +
+      'unmatched_events stand beside, and viewers is NULL where fewer than 80 % of the records could be matched ' +
+      'to a viewer. within_step says which steps lie within one another.',
+    zh:
+      '统计访客列表现有或曾有的观众。visited、watched、watched_one_minute、commented 来自该列表；signed_up、gave_gift 来自记录，不一定能识别观众：' +
+      '旁列 unmatched_events；可匹配的记录不足 80% 时 viewers 为 NULL。步骤间的包含关系见 within_step。',
   },
   key: ['channel_id', 'step_no'],
   columns: columnsOf({}),
   from: funnelFrom(
-    `select v.channel_id, date 'infinity' as period, ${viewerKey('v.channel_id', 'v.user_id')} as viewer_key, coalesce(v.visit_count, 0) as visits,
-            v.watch_seconds, v.comment_count as comments, null::integer as signups, null::integer as gifts from livehouse.visitors v`,
+    `select v.channel_id, date 'infinity' as period, ${viewerKey('v.channel_id', 'v.user_id')} as viewer_key,
+      coalesce(v.visit_count, 0) as visits,
+            v.watch_seconds, v.comment_count as comments, null::integer as signups, null::integer as gifts
+              from livehouse.visitors v`,
     `date 'infinity'`,
     [1, 2, 3, 4, 5, 6],
   ),

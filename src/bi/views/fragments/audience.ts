@@ -38,12 +38,14 @@ const changes = 'cross join lateral (values (p.from_no, 1, p.live), (p.to_no, -1
  * filter on day or channel reaches the table.
  */
 export const audienceSteps = `(
-    select s.channel_id, s.day, s.no as from_no, sum(s.change) over steps as viewers, sum(s.live_change) over steps as live_viewers,
+    select s.channel_id, s.day, s.no as from_no, sum(s.change) over steps as viewers, sum(s.live_change)
+      over steps as live_viewers,
       lead(s.no) over steps as next_no
     from (
       select p.channel_id, p.day, b.no, sum(b.change) as change, sum(b.live_change) as live_change
       from (
-        select w.channel_id, ${entryDay} as day, ${enteredNo} as from_no, least(e.no, ${startNo(`${entryDay} + 1`)}) as to_no, ${isLive}
+        select w.channel_id, ${entryDay} as day, ${enteredNo} as from_no, least(e.no,
+          ${startNo(`${entryDay} + 1`)}) as to_no, ${isLive}
         ${records} where ${isCounted}
         union all
         select w.channel_id, n.day, ${startNo('n.day')}, least(e.no, ${startNo('n.day + 1')}), ${isLive}

@@ -24,7 +24,8 @@ export const broadcasts = `(
         over (partition by s.channel_id order by s.from_no, s.to_no rows unbounded preceding) as island
       from (
         select w.channel_id, ${enteredNo} as from_no, ${liveUntilNo} as to_no, max(${liveUntilNo}) over (
-          partition by w.channel_id order by ${enteredNo}, ${liveUntilNo} rows between unbounded preceding and 1 preceding) as reached_no
+          partition by w.channel_id order by ${enteredNo}, ${liveUntilNo} rows between unbounded preceding
+            and 1 preceding) as reached_no
         from livehouse.watch_records w where w.live_seconds > 0 and w.entered_at is not null and ${tellsWhen}
       ) s
     ) i
@@ -41,6 +42,8 @@ export function broadcastKey(b: string): string {
  * before, each with `t.from_no` and `t.to_no`, cut at the broadcast's ends.
  */
 export const visitsOfBroadcast = `livehouse.watch_records w
-    cross join lateral (select greatest(${enteredNo}, b.from_no) as from_no, least(${endNo}, b.to_no) as to_no offset 0) t
+    cross join lateral (select greatest(${enteredNo}, b.from_no) as from_no, least(${endNo},
+      b.to_no) as to_no offset 0) t
     where w.channel_id = b.channel_id and t.from_no < t.to_no and coalesce(w.online_seconds > 0, w.left_at is not null)
-      and ${localDay('w.entered_at')} between ${localDay('to_timestamp(b.from_no)')} - 1 and ${localDay('to_timestamp(b.to_no)')}`
+      and ${localDay('w.entered_at')} between ${localDay('to_timestamp(b.from_no)')} - 1
+        and ${localDay('to_timestamp(b.to_no)')}`

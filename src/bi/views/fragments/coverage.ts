@@ -1,7 +1,7 @@
 /**
- * What is covered of each channel, as multiranges of the service's wall clock, from the ledger: `*_covers` has been read,
- * `*_settled` has been read when its rows no longer changed; `viewers_read_at` is when the last whole reading of the visitor list
- * began. What several partitions make up is covered where all of them are.
+ * What is covered of each channel, as multiranges of the service's wall clock, from the ledger: `*_covers` has been
+ * read, `*_settled` has been read when its rows no longer changed; `viewers_read_at` is when the last whole reading of
+ * the visitor list began. What several partitions make up is covered where all of them are.
  */
 export const channelCoverage = `(
     select c.channel_id,
@@ -23,9 +23,11 @@ export const channelCoverage = `(
         case when count(q.question_id) > 0 then range_intersect_agg(coalesce(p.settled, '{}'))
           when r.questionnaires_read_at is not null then '{(,)}' end as settled
       from livehouse.questionnaires q
-      left join ${perPartition('signups')} p on p.partition = 'channel=' || q.channel_id || '/question=' || q.question_id
+      left join ${perPartition('signups')} p
+        on p.partition = 'channel=' || q.channel_id || '/question=' || q.question_id
       where q.channel_id = c.channel_id and not exists (
-        select from livehouse_ops.unlisted_questionnaires u where u.partition = 'channel=' || q.channel_id || '/question=' || q.question_id
+        select from livehouse_ops.unlisted_questionnaires u
+          where u.partition = 'channel=' || q.channel_id || '/question=' || q.question_id
       )
     ) s on true
   )`

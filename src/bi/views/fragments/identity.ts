@@ -5,7 +5,10 @@ export function viewerKey(channelId: string, userId: string): string {
   return `${channelId} || ':' || ${userId}`
 }
 
-/** A phone number that can identify: digits alone, without the country's prefix; NULL for one that the source has masked or garbled. */
+/**
+ * A phone number that can identify: digits alone, without the country's prefix; NULL for one that the source has masked
+ * or garbled.
+ */
 function phoneNumber(phone: string): string {
   return (
     `case when ${phone} ~ '^[0-9]{11}$' then ${phone} ` +
@@ -21,7 +24,8 @@ const bases = ['outer_id', 'assign_id', 'phone'] as const
 
 /** What the identity of a row of viewer_persons rests on; `none` where there is no row. */
 export function identityBasis(row: string): string {
-  return `case left(${row}.person, 1) ${bases.map((basis, index) => `when '${index + 1}' then '${basis}'`).join(' ')} else 'none' end`
+  const kinds = bases.map((basis, index) => `when '${index + 1}' then '${basis}'`)
+  return `case left(${row}.person, 1) ${kinds.join(' ')} else 'none' end`
 }
 
 /** Who a row of viewer_persons is, across channels; the same for every reader. NULL where there is no row. */
@@ -52,7 +56,8 @@ const known = `(
     select * from (
       select n.channel_id, n.user_id, ${bases.map((basis) => `${unlessIgnored(basis)} as ${basis}`).join(', ')}
       from (
-        select v.channel_id, v.user_id, ${normalised('v.outer_id')} as outer_id, ${normalised('v.assign_id')} as assign_id,
+        select v.channel_id, v.user_id, ${normalised('v.outer_id')} as outer_id,
+          ${normalised('v.assign_id')} as assign_id,
           ${phoneNumber('v.phone')} as phone
         from livehouse.visitors v where coalesce(v.outer_id, v.assign_id, v.phone) is not null
       ) n cross join livehouse_ops.bi_settings s
@@ -65,7 +70,8 @@ export const forgetChangedPersons = `delete from livehouse_ops.viewer_persons wh
     where (n.outer_id, n.assign_id, n.phone) is distinct from (p.outer_id, p.assign_id, p.phone))`
 
 /** Each viewer who is not there yet, as known by the best of the own ids. */
-export const addPersons = `insert into livehouse_ops.viewer_persons (channel_id, user_id, outer_id, assign_id, phone, person)
+export const addPersons = `
+    insert into livehouse_ops.viewer_persons (channel_id, user_id, outer_id, assign_id, phone, person)
     select n.*, coalesce(${bases.map((basis, index) => `'${index + 1}' || n.${basis}`).join(', ')}) from ${known} n
     on conflict (channel_id, user_id) do nothing`
 
@@ -99,11 +105,12 @@ function unlistedFrom(facts: readonly (readonly [string, string, string])[]): st
 }
 
 /**
- * What rows are joined and grouped by in place of a phone: a hash under the key of this database. Sorted by the phones themselves, rows
- * would leave a view in their order, from which a reader finds the hidden digits.
+ * What rows are joined and grouped by in place of a phone: a hash under the key of this database. Sorted by the phones
+ * themselves, rows would leave a view in their order, from which a reader finds the hidden digits.
  */
 function phoneToken(phone: string): string {
-  const seed = `(select ('x' || left(encode(sha256(k.inner_pad || '\\x01'), 'hex'), 16))::bit(64)::bigint from livehouse_ops.hash_key k)`
+  const hex = `left(encode(sha256(k.inner_pad || '\\x01'), 'hex'), 16)`
+  const seed = `(select ('x' || ${hex})::bit(64)::bigint from livehouse_ops.hash_key k)`
   return `hashtextextended(${phone}, ${seed})`
 }
 
@@ -130,8 +137,8 @@ export function joinViewer(fact: string, id: string): string {
 }
 
 /**
- * The identity of a gift or signup as analysts may see it. That of a record whose time could not be read is a plain hash over
- * all of its content, from which a phone number could be guessed: it is hashed once more, under the key.
+ * The identity of a gift or signup as analysts may see it. That of a record whose time could not be read is a plain
+ * hash over all of its content, from which a phone number could be guessed: it is hashed once more, under the key.
  */
 export function eventKey(keySql: string, timeSql: string): string {
   return `case when ${timeSql} is not null then ${keySql} else ${hashed(keySql)} end`

@@ -1,4 +1,4 @@
-import { type BiColumn, date, double, localTime } from '../../view.ts'
+import { type BiColumn, date, double, instant, localTime } from '../../view.ts'
 
 /** The service's wall clock at an instant. */
 export function local(instantSql: string): string {
@@ -16,13 +16,27 @@ type ColumnsOf = Readonly<Record<string, BiColumn>>
 export function moment(name: string, at: BiColumn): ColumnsOf {
   return {
     [`${name}_at`]: at,
-    [`${name}_at_local`]: localTime(
-      local(at.sql),
-      `${name}_at on the wall clock of the service`,
-      `${name}_at 的服务当地时间`,
-    ),
+    [`${name}_at_local`]: wallClock(name, at.sql),
     [`${name}_day`]: date(localDay(at.sql), `Day of the service of ${name}_at`, `${name}_at 所在的服务当地日期`),
   }
+}
+
+/** What a row happened at: its day, the instant `NAME_at`, and the wall clock of the service at it. */
+export function event(name: string, at: BiColumn): ColumnsOf {
+  const day = date(localDay(at.sql), `Day of ${name}_at; joins dim_date`, `${name}_at 的日期，关联 dim_date`)
+  return { day, [`${name}_at`]: at, [`${name}_at_local`]: wallClock(name, at.sql) }
+}
+
+/** The beginning of a minute. */
+export function minute(at: string): ColumnsOf {
+  return {
+    minute_at: instant(at, 'Beginning of the minute, an instant', '该分钟的开始时刻'),
+    minute_at_local: wallClock('minute', at),
+  }
+}
+
+function wallClock(name: string, at: string): BiColumn {
+  return localTime(local(at), `${name}_at on the wall clock of the service`, `${name}_at 的服务当地时间`)
 }
 
 /** A duration in seconds, and the same in hours: `NAME_seconds` and `NAME_hours`. */

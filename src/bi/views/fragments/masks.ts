@@ -16,8 +16,8 @@ export const HIDDEN = '***'
 const hasClearRole = `pg_has_role(to_regrole('livehouse_pii')::oid, 'usage') is true`
 
 /**
- * Whether the reader sees this kind in clear: it is not on the list, or the reader has the role `livehouse_pii`. Asked once
- * a query, as the view's owner; without a row of settings nothing is clear.
+ * Whether the reader sees this kind in clear: it is not on the list, or the reader has the role `livehouse_pii`. Asked
+ * once a query, as the view's owner; without a row of settings nothing is clear.
  */
 export function sees(kind: PersonalData): string {
   return `(select not '${kind}' = any (s.masked) or ${hasClearRole} from livehouse_ops.bi_settings s)`
@@ -28,16 +28,22 @@ export function isMasked(kind: PersonalData): string {
   return `(select '${kind}' = any (s.masked) from livehouse_ops.bi_settings s)`
 }
 
-/** HMAC-SHA256 under the key of this database, cut to 128 bits: equal values stay equal and can be counted and joined. */
+/**
+ * HMAC-SHA256 under the key of this database, cut to 128 bits: equal values stay equal and can be counted and joined.
+ */
 export function hashed(sql: string): string {
   const pad = (which: string) => `(select k.${which}_pad from livehouse_ops.hash_key k)`
   return `left(encode(sha256(${pad('outer')} || sha256(${pad('inner')} || convert_to(${sql}, 'UTF8'))), 'hex'), 32)`
 }
 
-/** How each kind looks to a reader who does not see it. Only built-in functions, none of which can fail with the value in its message. */
+/**
+ * How each kind looks to a reader who does not see it. Only built-in functions, none of which can fail with the value
+ * in its message.
+ */
 export const maskOf: Readonly<Record<PersonalData, (sql: string) => string>> = {
   phone: (sql) =>
-    `case when ${sql} ~ '^[+]?[0-9]{11,15}$' then left(${sql}, -8) || '****' || right(${sql}, 4) when ${sql} is not null then '****' end`,
+    `case when ${sql} ~ '^[+]?[0-9]{11,15}$' then left(${sql}, -8) || '****' || right(${sql}, 4)
+      when ${sql} is not null then '****' end`,
   ip: (sql) => `network(set_masklen(${sql}, case family(${sql}) when 4 then 24 else 48 end))::inet`,
   open_id: hashed,
   nickname: (sql) => `left(${sql}, 1) || '**'`,
@@ -79,7 +85,8 @@ export function bareLink(sql: string): string {
  * The link through which somebody came: bare, unless the reader has the role `livehouse_pii`, whatever else is masked.
  */
 export function link({ type, sql, words: { en, zh } }: BiColumn): BiColumn {
-  const shown = `case when (select ${hasClearRole} from livehouse_ops.bi_settings s) then ${sql} else ${bareLink(sql)} end`
+  const isClear = `(select ${hasClearRole} from livehouse_ops.bi_settings s)`
+  const shown = `case when ${isClear} then ${sql} else ${bareLink(sql)} end`
   const words = {
     en: `${en}; without its query unless the reader has the role livehouse_pii`,
     zh: `${zh}；没有 livehouse_pii 角色时不含查询参数`,

@@ -17,19 +17,20 @@ export function isTest(channel: string): Columns {
   return { is_test: bool(sql, 'Whether the operator marked the channel as a test', '是否为测试频道') }
 }
 
-/** Split from an address. */
+/** The currency of amounts; goes with `livehouse_ops.bi_settings s`. */
+export const currency = text('s.currency', 'Currency, as the operator names it', '币种（LIVEHOUSE_CURRENCY）')
+
+/** The questionnaire of a row of the relation `alias`. */
+export function questionnaireKey(alias: string): Columns {
+  const key = `${alias}.channel_id || ':' || ${alias}.question_id`
+  return { questionnaire_key: text(key, 'Questionnaire; joins dim_questionnaire', '问卷，关联 dim_questionnaire') }
+}
+
+/** Taken from an address. */
 export function places(address: string): Columns {
   return {
-    province: text(
-      province(address),
-      'Province, split from the address; NULL where it has none',
-      '从地址拆出的省份；拆不出为 NULL',
-    ),
-    city: text(
-      city(address),
-      'City, split from the address; NULL where it cannot be told',
-      '从地址拆出的城市；拆不出为 NULL',
-    ),
+    province: text(province(address), 'Province, from the address; NULL where it has none', '地址中的省份，或 NULL'),
+    city: text(city(address), 'City, from the address; NULL where it has none', '地址中的城市，或 NULL'),
   }
 }
 
@@ -71,8 +72,9 @@ export function matchedViewer(fact: string, id: string): Columns {
     match_basis: text(
       `case when ${fact}.${id} is not null then 'viewer_id' when by_phone.user_id is not null then 'phone' ` +
         `when somebody.person is not null then 'phone_person' else 'none' end`,
-      'How the viewer is known: viewer_id (the record names it), phone (one viewer of the channel has this phone), phone_person ' +
-        '(only the person is known: the phone belongs to one person, elsewhere or more than once), none',
+      'How the viewer is known: viewer_id (the record names it), phone (one viewer of the channel has this ' +
+        'phone), phone_person (only the person is known: the phone belongs to one person, elsewhere or more than ' +
+        'once), none',
       '观众的识别依据：viewer_id（记录自带）、phone（该频道只有一位观众用此手机号）、phone_person（仅能确定到人）、none',
     ),
   }
