@@ -92,10 +92,12 @@ describe('everybody', () => {
 
 describe('on loopback without a token', () => {
   test('a page under another name sees nothing: it would be somebody else’s', async () => {
-    for (const path of ['/', '/metrics', '/channels']) {
-      expect(await statusFor(open.server.url + path, { host: 'evil.example' })).toBe(403)
+    for (const host of ['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example:80', '10.0.0.1']) {
+      for (const path of ['/', '/metrics', '/channels'])
+        expect([host, await statusFor(open.server.url + path, { host })]).toEqual([host, 403])
     }
-    expect(await statusFor(`${open.server.url}/`, { host: 'localhost:1' })).toBe(200)
+    for (const host of ['localhost:1', 'LOCALHOST', '127.9.9.9', '[::1]:8787'])
+      expect([host, await statusFor(`${open.server.url}/`, { host })]).toEqual([host, 200])
     expect(await statusFor(`${open.server.url}/healthz`, { host: 'evil.example' })).toBe(200)
   })
 })
@@ -108,7 +110,7 @@ test('a port that is taken is said to be, with the setting', async () => {
   const error = await errorOf(startTestStatusServer(database, { listen: { host: '127.0.0.1', port } }))
   expect(hasCode(error, 'config.invalid') && error.details.problems).toEqual([
     expect.stringContaining(
-      `LIVEHOUSE_HTTP is 127.0.0.1:${port}, where it cannot listen (another program listens there)`,
+      `LIVEHOUSE_HTTP is 127.0.0.1:${port}, where it cannot listen (listen EADDRINUSE: address already in use 127.0.0.1:${port})`,
     ),
   ])
   other.close()

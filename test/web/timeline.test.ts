@@ -41,12 +41,3 @@ test('a gap, a problem and an acknowledged shortfall show on their days, the gra
   ]
   expect(states({ open }, 5)).toEqual(['gap', 'problem', 'accepted', 'complete', 'partial'])
 })
-
-test('a part of the channels that failed is that much of the height', () => {
-  const units = Array.from({ length: 199 }, (_, index) => makeUnit({ channelId: `${index}` }))
-  const failed = makeUnit({ channelId: '200', since: null, until: null })
-  const open = [makeReading({ channelId: '200', window: { from: TODAY - 40 * DAY, to: TODAY + DAY } })]
-  const days = timelineOf({ ...base, units: [...units, failed], open }).slice(0, -1)
-  expect(days.map(({ share }) => share)).toEqual(days.map(() => 0.995))
-  expect(new Set(days.map(({ state }) => state))).toEqual(new Set(['problem']))
-})
