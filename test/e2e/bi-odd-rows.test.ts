@@ -182,3 +182,21 @@ test('the funnel counts the viewers of its first step alone, in all and month by
     '2026-11-01 gave_gift 1 of 2',
   ])
 })
+
+test('viewers whose live seconds are not known are left out where those are held against the visitor list', async () => {
+  const { db } = account.database
+  await sql`insert into livehouse.channels (channel_id, run_id) values ('7', 1)`.execute(db)
+  await sql`insert into livehouse.visitors (channel_id, user_id, visit_count, live_seconds, run_id)
+    values ('7', 'v1', 1, 100, 1), ('7', 'never', 0, 0, 1)`.execute(db)
+  const insert = async (id: number, user: string, live: number | null) =>
+    await sql`insert into livehouse.watch_records (channel_id, record_id, user_id, live_seconds, api_version, run_id)
+      values ('7', ${id}, ${user}, ${live}, 1, 1)`.execute(db)
+  const check = async (name: string) =>
+    await read(`select left_value::integer as "left", right_value::integer as "right", is_equal, differing_viewers::integer as differing
+      from livehouse_bi.reconciliation where channel_id = '7' and check_name = '${name}'`)
+  await insert(1, 'v1', null)
+  expect(await check('viewer_live_seconds')).toEqual([{ left: 0, right: 0, is_equal: true, differing: 0 }])
+  expect(await check('viewer_visits')).toEqual([{ left: 1, right: 1, is_equal: true, differing: 0 }])
+  await insert(2, 'v1', 40)
+  expect(await check('viewer_live_seconds')).toEqual([{ left: 100, right: 40, is_equal: false, differing: 1 }])
+})

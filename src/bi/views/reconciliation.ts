@@ -3,21 +3,24 @@ import { bigint, type BiView, bool, numeric, text } from '../view.ts'
 /** A number that the source tells twice: its name, its unit, where it stands, and both as SQL. */
 type Check = readonly [name: string, unit: string, left: string, right: string, total: string, sum: string]
 
-/** The visitor list's totals beside the sums of the watch records, viewer by viewer. */
+/**
+ * The visitor list's totals beside the sums of the watch records, viewer by viewer: 0 where there is no record of the
+ * viewer, NULL where none of them tells.
+ */
 const perViewer = [
-  ['visits', 'visits', 'visit_count', 'w.sessions'],
-  ['watch_seconds', 'seconds', 'watch_seconds', 'w.watch_seconds'],
-  ['live_seconds', 'seconds', 'live_seconds', 'w.live_seconds'],
-  ['replay_seconds', 'seconds', 'vod_seconds', 'w.vod_seconds'],
-  ['online_seconds', 'seconds', 'online_seconds', 'w.online_seconds'],
+  ['visits', 'visits', 'visit_count', 'visits'],
+  ['watch_seconds', 'seconds', 'watch_seconds', 'watch_seconds'],
+  ['live_seconds', 'seconds', 'live_seconds', 'live_seconds'],
+  ['replay_seconds', 'seconds', 'vod_seconds', 'vod_seconds'],
+  ['online_seconds', 'seconds', 'online_seconds', 'online_seconds'],
 ].map(
-  ([name, unit = '', total, sum = '']): Check => [
+  ([name, unit = '', total, sum]): Check => [
     `viewer_${name}`,
     unit,
     `visitor list ${name}`,
     `watch records ${name}`,
     `v.${total}`,
-    sum,
+    `case when w.user_id is null then 0 else w.${sum} end`,
   ],
 )
 
@@ -25,7 +28,7 @@ const perViewer = [
 const perField = (['live', 'replay'] as const).map((name): Check => {
   const field = name === 'live' ? 'live' : 'vod'
   const [left, right] = [`visitor list ${field}_time`, `visitor list ${field}_watch_time`]
-  return [`text_${name}_seconds`, 'seconds', left, right, `v.${field}_seconds`, `v.${field}_watch_seconds`]
+  return [`text_${name}_seconds`, 'seconds', left, right, `v.${field}_seconds`, `coalesce(v.${field}_watch_seconds, 0)`]
 })
 
 /** What the managers consumed in all, as last read, beside the sums of the watch records. */
@@ -33,23 +36,21 @@ const perAccount = [
   ['watch_minutes', 'cost_total_watch', 'watch_seconds'],
   ['live_minutes', 'cost_live_watch', 'live_seconds'],
   ['replay_minutes', 'cost_vod_watch', 'vod_seconds'],
-].map(
-  ([
-    name,
-    total,
-    sum,
-  ]) => `select 'account_${name}', null, 'minutes', 'managers'' usage ${name}', 'watch records ${name}',
+].map(([name, total, sum]) => {
+  const sources = `'managers'' usage ${name}', 'watch records ${name}'`
+  return `select 'account_${name}', null, 'minutes', ${sources},
         sum(m.${total}), (select round(sum(w.${sum}) / 60.0, 2) from livehouse.watch_records w), null
-      from (select distinct on (manager_id) * from livehouse.manager_usage order by manager_id, snapshot_date desc) m`,
-)
+      from (select distinct on (manager_id) * from livehouse.manager_usage order by manager_id, snapshot_date desc) m`
+})
 
 function byChannel(from: string, checks: readonly Check[]): string {
   const rows = checks.map(
     ([name, unit, left, right, total, sum]) =>
-      `('${name}', '${unit}', '${left}', '${right}', ${total}::bigint, coalesce(${sum}, 0)::bigint)`,
+      `('${name}', '${unit}', '${left}', '${right}', ${total}::bigint, (${sum})::bigint)`,
   )
   return `select k.check_name, v.channel_id, k.unit, k.left_source, k.right_source,
-        sum(k.left_value)::numeric as left_value, sum(k.right_value)::numeric as right_value,
+        sum(k.left_value) filter (where k.right_value is not null)::numeric as left_value,
+        sum(k.right_value)::numeric as right_value,
         count(*) filter (where k.left_value <> k.right_value) as differing_viewers
       from ${from} cross join lateral (
         values ${rows.join(', ')}
@@ -68,8 +69,11 @@ export const reconciliation: BiView = {
       'viewer_…: totals of the visitor list beside the sums of the watch records; text_…: durations as text ' +
       'beside the same in seconds; account_…: the consumption of all managers as last read beside the watch ' +
       'records of the channels that are configured. Differences are expected where a list was read later, ' +
-      'records lie before the history that is kept, or channels are not configured.',
-    zh: 'viewer_…：访客列表合计与观看记录之和；text_…：文本时长与秒数字段；account_…：全部管理员用量（最近一次）与已配置频道的观看记录。读取时间不同、早于历史范围或频道未配置时会有差异。',
+      'records lie before the history that is kept, or channels are not configured. Viewers of whom version 1 ' +
+      'of the interface alone tells are left out of what it does not have, such as live seconds.',
+    zh:
+      'viewer_…：访客列表合计与观看记录之和；text_…：文本时长与秒数字段；account_…：全部管理员用量（最近一次）与已配置频道的观看记录。读取时间不同、早于历史范围或频道未配置时会有差异。' +
+      '仅有接口第 1 版记录的观众不计入其没有的项（如直播秒数）。',
   },
   key: ['check_name', 'channel_id'],
   columns: {
@@ -87,7 +91,7 @@ export const reconciliation: BiView = {
   from: `from (
       ${byChannel(
         `livehouse.visitors v left join (
-        select channel_id, user_id, count(*) as sessions, sum(watch_seconds) as watch_seconds,
+        select channel_id, user_id, count(*) as visits, sum(watch_seconds) as watch_seconds,
           sum(live_seconds) as live_seconds, sum(vod_seconds) as vod_seconds, sum(online_seconds) as online_seconds
         from livehouse.watch_records where user_id is not null group by channel_id, user_id
       ) w on w.channel_id = v.channel_id and w.user_id = v.user_id`,
