@@ -174,7 +174,7 @@ async function openStatusPage(
 }
 
 function viewOf(state: JobState): JobView {
-  const { job, next, last, isRunning } = state
+  const { job, next, last } = state
   const { name, cron, timeZone } = job
   const { kind, definition, isEnabled } = job
   const streams = isEnabled && kind === 'sync' ? jobStreams(job).map((stream) => stream.name) : []
@@ -186,7 +186,6 @@ function viewOf(state: JobState): JobView {
     streams,
     channels,
     next,
-    isRunning,
     last: last && { startedAt: last.startedAt, status: outcomeOf(state) ?? 'interrupted' },
   }
 }

@@ -19,7 +19,6 @@ export interface JobView {
   readonly channels: 'all' | readonly string[] | { readonly group: string }
   /** Undefined for a job that is not run by itself. */
   readonly next: Date | undefined
-  readonly isRunning: boolean
   /** Undefined before its first run. */
   readonly last: { readonly startedAt: Date; readonly status: RunReport['status'] } | undefined
 }

@@ -100,12 +100,12 @@ test('only a run without an end is running while somebody holds its job, or inte
     },
   })
   const running = serve.run(context, [])
-  const metrics = await (await fetch(`${String(await Promise.race([listening.promise, running]))}/metrics`)).text()
-  const lines = metrics.split('\n').filter((line) => line.startsWith('livehouse_job_last_run_timestamp_seconds{'))
-  expect(lines.map((line) => line.split(' ')[0])).toEqual([
-    'livehouse_job_last_run_timestamp_seconds{job="alive",status="running"}',
-    'livehouse_job_last_run_timestamp_seconds{job="dead",status="interrupted"}',
-    'livehouse_job_last_run_timestamp_seconds{job="done",status="ok"}',
+  const page = await (await fetch(String(await Promise.race([listening.promise, running])))).text()
+  const jobs = page.matchAll(/<bdi>(alive|dead|done)<.bdi>.*?data-label="Last".*?<.svg>(\w+)<.span>/gs)
+  expect([...jobs].map(([, name, state]) => `${name} ${state}`)).toEqual([
+    'alive running',
+    'dead interrupted',
+    'done ok',
   ])
   stop.abort(new Error('stop'))
   await running

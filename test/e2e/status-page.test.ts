@@ -127,7 +127,7 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
       reopen: async ({ channelId }) => (asked.push(channelId), null),
     }
     const job = { name: 'nightly', cron: '15 2 * * *', timeZone: TIME_ZONE, streams: [], channels: 'all' } as const
-    const readJobs = async () => [{ ...job, next: undefined, isRunning: false, last: undefined }]
+    const readJobs = async () => [{ ...job, next: undefined, last: undefined }]
     const token = 'open-sesame-open-sesame'
     await using guarded = await startTestStatusServer(pipeline.database, { token, actions, readJobs })
     const [first = ''] = pipeline.emulator.channelIds

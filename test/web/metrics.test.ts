@@ -74,7 +74,7 @@ test('a stream of which a part was never read is behind without end, not without
   expect(await behindOf({ channels, units: [makeUnit()] })).toBe('+Inf')
   expect(await behindOf({ units: [makeUnit()] })).toBe('44100')
   const job = { name: 'nightly', cron: '15 2 * * *', timeZone: TIME_ZONE, next: undefined, last: undefined }
-  const jobs = [{ ...job, isRunning: true, channels: 'all', streams: ['managers'] }] as const
+  const jobs = [{ ...job, channels: 'all', streams: ['managers'] }] as const
   expect(await behindOf({ jobs, units: [makeUnit()] }, 'managers')).toBe('+Inf')
   const runs = [makeRun({ status: 'running', startedAt: new Date(NOW_MS), finishedAt: null })]
   expect(await behindOf({ units, runs })).toBeUndefined()

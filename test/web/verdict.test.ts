@@ -16,7 +16,7 @@ import type { Facts, JobView } from '../../src/web/facts.ts'
 const HOUR_MS = 3_600_000
 
 function makeJob(overrides: Partial<JobView>): JobView {
-  const nightly = { name: 'nightly', cron: '15 2 * * *', timeZone: 'UTC', next: undefined, isRunning: false } as const
+  const nightly = { name: 'nightly', cron: '15 2 * * *', timeZone: 'UTC', next: undefined } as const
   return { ...nightly, streams: [], channels: 'all', last: undefined, ...overrides }
 }
 

@@ -15,19 +15,16 @@ export function jobsSection(view: View): Html | false {
       ({ cron, timeZone }) => html`${inWords(cron, messages.language)} <small><code>${cron}</code> ${timeZone}</small>`,
     ],
     ['next', ({ next, timeZone }) => (next ? moment(view, next, timeZone) : mark('calm', messages.states.off))],
-    [
-      'last',
-      ({ last, isRunning, timeZone }) => {
-        if (last === undefined) return isRunning ? stateMark(messages, 'running') : messages.never
-        const state = isRunning ? 'running' : last.status
-        return html`${stateMark(messages, state)} ${moment(view, last.startedAt, timeZone)}`
-      },
-    ],
+    ['last', ({ last, timeZone }) => (last ? lastRun(view, last, timeZone) : messages.never)],
   ]
   const button: Column<JobView> = ['action', (job) => runButton(view, job)]
   return tableSection(view, 'jobs', facts.jobs, csrf === undefined ? columns : [...columns, button], {
     more: facts.jobs.length > 0 && lockedNote(view, 'livehouse run JOB'),
   })
+}
+
+function lastRun(view: View, last: NonNullable<JobView['last']>, timeZone: string): Html {
+  return html`${stateMark(view.messages, last.status)} ${moment(view, last.startedAt, timeZone)}`
 }
 
 function runButton(view: View, { name }: JobView): Html | false {
