@@ -119,7 +119,7 @@ const rules: Rules = {
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. */
 const budgets: Readonly<Record<string, number>> = {
   app: 1750,
-  bi: 3450,
+  bi: 3334,
   cli: 4912,
   config: 670,
   core: 1250,
@@ -132,7 +132,7 @@ const budgets: Readonly<Record<string, number>> = {
   streams: 750,
   sync: 5000,
   transform: 350,
-  web: 3600,
+  web: 3139,
   // The files beside the folders.
   '': 400,
 }
