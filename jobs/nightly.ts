@@ -3,5 +3,4 @@ import { defineJob } from 'livehouse'
 /** Brings every stream up to now, every night. */
 export default defineJob({
   cron: '15 2 * * *',
-  provenBy: '07:00',
 })

@@ -5,7 +5,6 @@ import { createWebhook } from '../service/webhook.ts'
 import type { Database } from '../store/database.ts'
 import { deliverNotices } from './alerts/deliver-notices.ts'
 import { recordCauses } from '../ledger/alerts.ts'
-import { readCauses, STATE_CAUSES } from '../ledger/read-causes.ts'
 
 interface AlertingSettings {
   readonly alerts: AlertSettings
@@ -32,7 +31,7 @@ export async function reportCauses(
   const limit = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)])
   try {
     const now = new Date(clock.now())
-    await recordCauses(db, { kinds: STATE_CAUSES }, () => readCauses(db, now), now)
+    await recordCauses(db, now)
     await deliverNotices(db, { ...alerts, url, post: webhook.ask, clock, log }, limit)
   } catch (err) {
     // The run has ended and said how; that nobody could be told must not change it.

@@ -77,11 +77,10 @@ LIVEHOUSE_HTTP=0.0.0.0:8787 LIVEHOUSE_HTTP_TOKEN_FILE=/run/secrets/http-token li
     const runJob = createRunJob(runContext, { db, connection, readSettings: readSettingsOf, runPhases: fanOut(queue) })
     const performs = { db, clock, log, runJob }
     const send = async (run: QueuedRun) => await queue.send('runs', [queuedRun(run)])
-    const readChannels = () => readSettings(environment, readChannelsIfAny)
     await runSideBySide(signal, (ends) => {
       const work = { queue, log, signal: ends, concurrency: Math.max(1, enabled.length) }
       const partitions = { queue, db, service, connection, concurrency: DEFAULT_CONCURRENCY }
-      const alerting = { db, settings: alerts, service, jobs: enabled, readChannels }
+      const alerting = { db, settings: alerts, service }
       return [
         serveJobs({ db, clock, log, signal: ends, jobs, send, afterLook: () => queue.lookAgain('runs') }),
         workOn({ ...work, name: 'runs', handle: createRunHandler(performs) }),

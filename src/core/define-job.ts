@@ -20,8 +20,6 @@ interface AnyJob {
   readonly channels?: JobChannels
   /** Whether a time that was missed is made up for, once; `never` waits for the next one. `once` when not given. */
   readonly catchUp?: 'once' | 'never'
-  /** `HH:MM` of the service's clock: an alert says so where not all of its streams have landed on the day by then. */
-  readonly provenBy?: string
 }
 
 /** Brings streams up to now. */

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { type Cause, keyOfCause, type Notice } from '../core/cause.ts'
 import type { Database } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
+import { readCauses } from './read-causes.ts'
 
 /** A notice that this process, and no other until the claim ends, is to send. */
 export interface ClaimedNotice extends Notice {
@@ -9,31 +10,19 @@ export interface ClaimedNotice extends Notice {
   readonly alertId: string
 }
 
-/** What was looked at: causes of other kinds, and of jobs that others serve, are left as they are. */
-export interface LookedAt {
-  readonly kinds: readonly Cause['kind'][]
-  /** For kinds that belong to jobs: the jobs that were looked at, and those that anybody serves. */
-  readonly jobs?: { readonly mine: readonly string[]; readonly served: readonly string[] }
-}
-
 /**
- * Writes down which causes there are now among what was looked at: new ones are raised, those that are no longer there are
- * cleared, also those of jobs that nobody serves any more. A field that was discovered stays raised: there is no end to tell of.
- * `read` looks, while no other process looks or writes: what was seen before another's look is never written after it.
+ * Writes down which causes there are now: new ones are raised, those that are no longer there are cleared. A field that was
+ * discovered stays raised: there is no end to report. No other process looks or writes meanwhile: what was seen before
+ * another's look is never written after it.
  */
-export async function recordCauses(
-  db: Kysely<Database>,
-  { kinds, jobs = { mine: [], served: [] } }: LookedAt,
-  read: () => Promise<readonly Cause[]>,
-  now: Date,
-): Promise<void> {
+export async function recordCauses(db: Kysely<Database>, now: Date): Promise<void> {
   await db
     .transaction()
     .setIsolationLevel('read committed')
     .execute(async (trx) => {
       await sql`select set_config('lock_timeout', ${String(LONGEST_LOCK_MS)}, true)`.execute(trx)
       await lockName(trx, 'alerts')
-      const causes = await read()
+      const causes = await readCauses(trx, now)
       const keys = causes.map(keyOfCause)
       await sql`
         insert into livehouse_ops.alerts (cause, facts, raised_at)
@@ -44,9 +33,7 @@ export async function recordCauses(
       await sql`
         update livehouse_ops.alerts set cleared_at = ${now}
         where cleared_at is null and cause <> all(${keys}::text[])
-          and facts ->> 'kind' = any(${kinds.filter((kind) => kind !== 'unknownField')}::text[])
-          and (facts ->> 'job' is null or facts ->> 'job' = any(${jobs.mine}::text[])
-            or facts ->> 'job' <> all(${jobs.served}::text[]))`.execute(trx)
+          and facts ->> 'kind' <> 'unknownField'`.execute(trx)
     })
 }
 

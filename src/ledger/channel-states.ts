@@ -1,6 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { parsePartition } from '../core/slice.ts'
-import { formatWallTime, type WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
 
 /** A day counts once, however many runs asked in vain. */
@@ -174,17 +173,4 @@ export async function readChannelStates(db: Kysely<Database>): Promise<ReadonlyM
     .orderBy('channel_id')
     .execute()
   return new Map(rows.map((row) => [row.channelId, row]))
-}
-
-/** Channels of which something landed in the days before one that begins at `begin`, as many as make a channel gone. */
-export async function readChannelsBefore(
-  db: Kysely<Database>,
-  begin: WallTime,
-  timeZone: string,
-): Promise<ReadonlySet<string>> {
-  const { rows } = await sql<{ partition: string }>`
-    with day as (select ${formatWallTime(begin)}::timestamp at time zone ${timeZone} as begin)
-    select distinct partition from livehouse_ops.slices, day where status in ('landed', 'moving')
-      and finished_at >= day.begin - ${DAYS_UNTIL_GONE} * interval '1 day' and finished_at < day.begin`.execute(db)
-  return new Set(rows.flatMap(({ partition }) => parsePartition(partition)?.channel ?? []))
 }

@@ -62,24 +62,6 @@ function nameOf(job: string): string {
   return `job ${job}`
 }
 
-/** Since when each job is served by its present schedule. */
-export async function readServedSince(db: Kysely<Database>): Promise<ReadonlyMap<string, Date>> {
-  const rows = await db.selectFrom('livehouse_ops.jobs').select(['job', 'since']).execute()
-  return new Map(rows.map(({ job, since }) => [job, since]))
-}
-
-/** Says that jobs are served. Kept by the clock of the database: those of several machines may differ. */
-export async function sayServed(db: Kysely<Database>, jobs: readonly string[]): Promise<void> {
-  await sql`update livehouse_ops.jobs set seen_at = now() where job = any(${jobs}::text[])`.execute(db)
-}
-
-/** The jobs of which that was said in the last two minutes. */
-export async function readServedJobs(db: Kysely<Database>): Promise<readonly string[]> {
-  const { rows } = await sql<{ job: string }>`
-    select job from livehouse_ops.jobs where seen_at > now() - interval '2 minutes'`.execute(db)
-  return rows.map(({ job }) => job)
-}
-
 /** A run of a job, as the record has it. */
 export interface JobRun {
   /** Decimal text. */
@@ -194,21 +176,4 @@ export async function endJobRun(
     .where('status', '=', 'running')
     .executeTakeFirstOrThrow()
   return numUpdatedRows > 0n
-}
-
-/** Runs of a job in a row that are counted; from there on the number says nothing more. */
-export const MOST_RUNS_COUNTED = 100
-
-/** How many of the last runs of a job in a row ended `waiting`, up to `MOST_RUNS_COUNTED`. */
-export async function countRunsWaiting(db: Kysely<Database>, job: string): Promise<number> {
-  const runs = await db
-    .selectFrom('livehouse_ops.job_runs')
-    .select('outcome')
-    .where('job', '=', job)
-    .where('status', '=', 'ended')
-    .orderBy('started_at', 'desc')
-    .limit(MOST_RUNS_COUNTED)
-    .execute()
-  const other = runs.findIndex(({ outcome }) => outcome !== 'waiting')
-  return other === -1 ? runs.length : other
 }

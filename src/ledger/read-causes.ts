@@ -8,9 +8,6 @@ const NEWS_MS = 86_400_000
 const LONGEST_FIELD = 60
 const LONGEST_REASON = 200
 
-/** The kinds that the state alone tells of, whoever ran what. */
-export const STATE_CAUSES = ['run', 'unknownField', 'channelGone'] as const
-
 /** What the state tells that an operator should hear of. */
 export async function readCauses(db: Kysely<Database>, now: Date): Promise<readonly Cause[]> {
   const gone = [...(await readGoneChannels(db))].toSorted()

@@ -17,7 +17,6 @@ const should = {
   channels: `it should be 'all', a list of channel ids such as ['1001'], or { group: 'name' }`,
   catchUp: `it should be 'once' or 'never'`,
   until: `it should be a time of day such as '06:00'`,
-  provenBy: `it should be a time of day such as '07:00'`,
   days: 'it should be a whole number of days from 1 to 3650',
   lookback: `it should be numbers of days from 0 to 365 by stream, such as { ${inTime}: 7 }`,
   date: `it should be a date that exists, such as '2026-01-31'`,
@@ -33,8 +32,6 @@ const perStream = (min: number, max: number, error: string) =>
   z.partialRecord(z.enum(streamNames, { error }), wholeNumber(min, max, error), { error })
 const text = (isRight: (given: string) => boolean, error: string) => z.string({ error }).refine(isRight, { error })
 const date = text((given) => given.length === 10 && parseWallTime(given) !== undefined, should.date)
-
-const timeOfDay = (error: string) => text((given) => /^([01]\d|2[0-3]):[0-5]\d$/.test(given), error)
 
 const cron = z.string({ error: should.cron }).superRefine((given, context) => {
   const problem = findCronProblem(given)
@@ -60,13 +57,12 @@ const common = {
     .optional(),
   channels: z.union([z.literal('all'), channelIds, group], { error: should.channels }).optional(),
   catchUp: z.enum(['once', 'never'], { error: should.catchUp }).optional(),
-  provenBy: timeOfDay(should.provenBy).optional(),
 }
 
 const sync = z.strictObject({
   ...common,
   kind: z.literal('sync').optional(),
-  until: timeOfDay(should.until).optional(),
+  until: text((given) => /^([01]\d|2[0-3]):[0-5]\d$/.test(given), should.until).optional(),
   lookbackDays: perStream(0, 365, should.lookback).optional(),
 })
 const backfill = z.strictObject({

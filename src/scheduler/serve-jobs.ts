@@ -4,7 +4,7 @@ import type { Clock } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
 import type { Database } from '../store/database.ts'
-import { readHeldJobs, readLastTicks, registerJobs, sayServed } from '../ledger/jobs.ts'
+import { readHeldJobs, readLastTicks, registerJobs } from '../ledger/jobs.ts'
 import type { QueuedRun } from './perform-run.ts'
 import { openTimetable, type Timetable } from './timetable.ts'
 
@@ -100,7 +100,6 @@ function createReadHistories(db: Kysely<Database>, clock: Clock, jobs: readonly 
     if (since === undefined || [...since.values()].some((each) => each > now)) {
       since = await registerJobs(db, schedules, now)
     }
-    await sayServed(db, names)
     const last = await readLastTicks(db, names, now)
     return new Map(
       [...since].map(([name, at]) => [name, Math.max(at.getTime(), last.get(name)?.dueAt?.getTime() ?? 0)]),

@@ -95,7 +95,6 @@ test.each([
   [`{ cron: '@daily', channels: { label: 'x' } }`, /^channels is \{"label":"x"\}: it should be 'all'/],
   [`{ cron: '@daily', enabled: 'yes' }`, /^enabled is "yes": it should be true or false/],
   [`{ cron: '@daily', catchUp: true }`, /^catchUp is true: it should be 'once' or 'never'/],
-  [`{ cron: '@daily', provenBy: '24:00' }`, /^provenBy is "24:00": it should be a time of day/],
   [`{ cron: '@daily', until: '6:00' }`, /^until is "6:00": it should be a time of day/],
   [
     `{ cron: '@daily', lookbackDays: { watch_records: -1 } }`,

@@ -1,18 +1,14 @@
-import type { Job } from '../../core/define-job.ts'
-import type { ServiceSettings, ChannelSetting, AlertSettings } from '../../app/settings.ts'
 import type { Kysely } from 'kysely'
 import { hostname } from 'node:os'
-import { createWebhook } from '../../service/webhook.ts'
-import type { Database } from '../../store/database.ts'
-import { JOB_CAUSES, type JobCauseOptions, readJobCauses } from './read-job-causes.ts'
+import { type AlertChannel, deliverNotices, sendNotices } from '../../app/alerts/deliver-notices.ts'
 import type { AppContext } from '../../app/context.ts'
 import { ALERT_TIMEOUT_MS } from '../../app/report-causes.ts'
+import type { AlertSettings, ServiceSettings } from '../../app/settings.ts'
 import type { Cause, Notice } from '../../core/cause.ts'
 import { sqlStateOf } from '../../core/outcome.ts'
 import { recordCauses } from '../../ledger/alerts.ts'
-import { readCauses, STATE_CAUSES } from '../../ledger/read-causes.ts'
-import { readServedJobs } from '../../ledger/jobs.ts'
-import { type AlertChannel, deliverNotices, sendNotices } from '../../app/alerts/deliver-notices.ts'
+import { createWebhook } from '../../service/webhook.ts'
+import type { Database } from '../../store/database.ts'
 import { isOfDatabase } from '../serve-jobs.ts'
 
 const POLL_MS = 60_000
@@ -22,30 +18,20 @@ const SETTLED_MS = 120_000
 interface AlertWatch {
   readonly db: Kysely<Database>
   readonly settings: AlertSettings
-  readonly service: ServiceSettings
-  /** Those that are served. */
-  readonly jobs: readonly Job[]
-  /** The configured channels, read anew each time. @throws config.invalid */
-  readonly readChannels: () => readonly ChannelSetting[]
+  readonly service: Pick<ServiceSettings, 'proxies'>
 }
 
 /**
- * Looks every minute for what goes wrong while jobs are served, and tells, until the signal aborts; ends at once where nobody is to
- * be told. Fails nothing.
+ * Looks every minute for what goes wrong while jobs are served, and reports it, until the signal aborts; ends at once where
+ * there is no receiver. Fails nothing.
  */
-export async function watchAlerts(
-  context: AppContext,
-  { db, settings, service, jobs, readChannels }: AlertWatch,
-): Promise<void> {
+export async function watchAlerts(context: AppContext, { db, settings, service }: AlertWatch): Promise<void> {
   const { clock, log, signal } = context
   const { webhook: url } = settings
   if (url === null) return
   await using webhook = createWebhook({ proxies: service.proxies, timeoutMs: ALERT_TIMEOUT_MS })
   const look = createLook({
     db,
-    jobs,
-    timeZone: service.timeZone,
-    readChannels,
     host: hostname(),
     channel: { ...settings, url, post: webhook.ask, clock, log },
     signal,
@@ -58,7 +44,7 @@ export async function watchAlerts(
   }
 }
 
-export interface WatchOptions extends JobCauseOptions {
+export interface WatchOptions {
   readonly db: Kysely<Database>
   readonly channel: AlertChannel
   readonly signal: AbortSignal
@@ -67,11 +53,10 @@ export interface WatchOptions extends JobCauseOptions {
 }
 
 /**
- * One look. That the database does not answer cannot be recorded there: each process reports it once it has lasted, and once more
- * when it is over.
+ * One look. That the database does not answer cannot be recorded there: each process reports it once it has lasted, and once
+ * more when it is over.
  */
-export function createLook(options: WatchOptions): () => Promise<void> {
-  const { db, channel, signal, host } = options
+export function createLook({ db, channel, signal, host }: WatchOptions): () => Promise<void> {
   const { clock } = channel
   let awaySinceMs: number | undefined
   /** What the receiver has taken. */
@@ -80,9 +65,7 @@ export function createLook(options: WatchOptions): () => Promise<void> {
     await sendNotices([{ event, cause, at: new Date(clock.now()) }], channel, signal)
   return async () => {
     try {
-      const now = new Date(clock.now())
-      await recordCauses(db, { kinds: STATE_CAUSES }, () => readCauses(db, now), now)
-      await recordJobCauses(options, now)
+      await recordCauses(db, new Date(clock.now()))
     } catch (error) {
       if (!isOfDatabase(error)) throw error
       awaySinceMs ??= clock.now()
@@ -94,19 +77,5 @@ export function createLook(options: WatchOptions): () => Promise<void> {
     awaySinceMs = undefined
     if (reported !== undefined && (await send('cleared', reported))) reported = undefined
     await deliverNotices(db, channel, signal)
-  }
-}
-
-/** What cannot be said of a job, such as for want of a setting, keeps nothing else from being told. */
-async function recordJobCauses(options: WatchOptions, now: Date): Promise<void> {
-  const { db, jobs, channel } = options
-  const mine = jobs.map(({ name }) => name)
-  const served = await readServedJobs(db)
-  try {
-    const lookedAt = { kinds: JOB_CAUSES, jobs: { mine, served: [...mine, ...served] } }
-    await recordCauses(db, lookedAt, () => readJobCauses(db, now.getTime(), options), now)
-  } catch (error) {
-    if (isOfDatabase(error)) throw error
-    channel.log.warn('alert.failed', { err: error })
   }
 }

@@ -1,24 +1,24 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Cause } from '../../../src/core/cause.ts'
 import { type AlertChannel, deliverNotices, type Post } from '../../../src/app/alerts/deliver-notices.ts'
 import { recordCauses } from '../../../src/ledger/alerts.ts'
 import { createFakeClock } from '../../helpers/fake-clock.ts'
 import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
 import { createRecordingLog } from '../../helpers/recording-log.ts'
 
-const gone: Cause = { kind: 'channelGone', channel: '9' }
 const KEY = 'https://robot.example.com/key-abc'
 let database: TestDatabase
 
 beforeAll(async () => {
   database = await createTestDatabase()
+  await sql`insert into livehouse.channels (channel_id, state, run_id) values ('9', 'gone', 1)`.execute(database.db)
 })
 afterAll(async () => {
   await database[Symbol.asyncDispose]()
 })
 beforeEach(async () => {
   await database.db.deleteFrom('livehouse_ops.alerts').execute()
-  await recordCauses(database.db, { kinds: ['channelGone'] }, async () => [gone], new Date(0))
+  await recordCauses(database.db, new Date(0))
 })
 
 function channel(answers: readonly Awaited<ReturnType<Post>>[]) {

@@ -12,9 +12,6 @@ import { createLook, type WatchOptions } from '../../../src/scheduler/alerts/wat
 function optionsOf(db: Kysely<Database>, clock: Clock, post: Post): WatchOptions {
   return {
     db,
-    jobs: [],
-    timeZone: 'Asia/Shanghai',
-    readChannels: () => [],
     signal: new AbortController().signal,
     host: 'a',
     channel: {
