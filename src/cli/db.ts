@@ -1,22 +1,15 @@
-import type { Kysely } from 'kysely'
 import { existsSync } from 'node:fs'
 import { access, constants } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { EMBEDDED_DATABASE, embeddedUrl } from '../app/open-database.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { readDatabaseSettings, readDataDir, readSettings } from '../config.ts'
-import { LivehouseError } from '../core/errors.ts'
-import { publishBi } from '../bi/publish/publish-bi.ts'
-import { copyDatabase } from '../store/copy-database.ts'
 import { describeTarget } from '../store/database-url.ts'
-import type { Database } from '../store/database.ts'
-import { dumpDatabase, restoreDatabase } from '../store/dump-database.ts'
 import { stopEmbedded } from '../store/embedded.ts'
-import { migrateUp, readMigrationStatus, requireMigrated } from '../store/migrate.ts'
 import { openDatabase } from '../store/pool.ts'
 import { withoutRequireAuth } from '../store/require-scram.ts'
+import { copyDatabase, dumpDatabase, restoreDatabase } from '../store/transfer-database.ts'
 import type { CliContext } from './command.ts'
-import { formatTable } from './format.ts'
 import { defineCommand } from './usage.ts'
 import type { Refuse } from './wrong-use.ts'
 
@@ -35,9 +28,8 @@ stays the same.`,
       url: 'prints the URL for psql and BI tools, with the password; starts it where need be',
       psql: 'opens psql on it, with what stands behind --; without a psql on this machine, prints how to connect',
       copy:
-        'copies everything, the ledger included, into an empty database of another server, from one consistent snapshot; all of it ' +
-        'or nothing, each table compared with its original. The next sync with that DATABASE_URL goes on there. The embedded ' +
-        'database stays as it is',
+        'copies everything, the ledger included, into an empty database of another server, from one snapshot; all of it or ' +
+        'nothing. The next sync with that DATABASE_URL goes on there. The embedded database stays as it is',
       dump: 'writes everything, the ledger included, from one snapshot into a new file, a script that psql runs too',
       restore: 'reads such a file into an empty database; all of it or nothing',
     },
@@ -138,7 +130,6 @@ async function findProgram(name: string, path: string | undefined): Promise<stri
   return undefined
 }
 
-const FLAG = '--to'
 const EXPECTED = 'a Postgres URL such as postgres://USER@HOST:5432/NAME'
 
 /** The URL behind `--to`. It is never shown. */
@@ -159,61 +150,26 @@ function readFileName(action: 'dump' | 'restore', given: string | undefined, ref
   return given ?? ''
 }
 
-/** Schema and views of an embedded database, as each command does. */
+/** Schema and views of a database, as each command does. */
 async function bringUpToDate(context: CliContext, url: string): Promise<void> {
   const settings = readSettings({ ...context.environment, DATABASE_URL: url }, readDatabaseSettings)
   await (await openWarehouse(context, { settings, source: undefined })).destroy()
 }
 
-/**
- * `livehouse db copy`: the embedded database into a server's.
- * @throws db.copyRefused, db.… codes
- */
+/** `livehouse db copy`: the embedded database into a server's. @throws db.copyRefused, db.… codes */
 async function copyToServer(context: CliContext, from: string, to: string): Promise<number> {
   const { signal, print, remark } = context
   const password = decodeURIComponent(new URL(to).password)
   context.addSecret(password)
   if (password !== '')
     remark('other users of this machine can read the password in --to; leave it out and set PGPASSWORD')
-  const isAutoMigrated = readSettings(
-    { ...context.environment, DATABASE_URL: to },
-    (source) => readDatabaseSettings(source).isAutoMigrated,
-  )
-  const migrate = async (db: Kysely<Database>, setting: string): Promise<void> => {
-    if (isAutoMigrated) await migrateUp(db, { signal, setting })
-    else await requireMigrated(db, { signal, setting })
-  }
-  {
-    await using source = await openDatabase(from, { signal, maxConnections: 1 })
-    const migrations = await readMigrationStatus(source, { signal })
-    if (migrations.every(({ appliedAt }) => appliedAt === null)) throw nothingToCopy(from)
-    await migrate(source, 'DATABASE_URL')
-    await using target = await openDatabase(to, { signal, maxConnections: 1, setting: FLAG })
-    await migrate(target, FLAG)
-  }
-  const onTable = ({ name, rows }: { name: string; rows: number }) => remark(`copied ${name}: ${rows} rows`)
-  const copied = await copyDatabase({ from, to, toSetting: FLAG, signal, onTable })
-  if (isAutoMigrated) {
-    // With the rows came the zone and the settings that the views show.
-    await using target = await openDatabase(to, { signal, maxConnections: 1, setting: FLAG })
-    const { notice } = await publishBi(target, { signal })
-    if (notice !== undefined) remark(notice)
-  }
-  const filled = copied.filter(({ rows }) => rows > 0)
-  formatTable(
-    ['table', 'rows'],
-    filled.map(({ name, rows }) => [name, rows]),
-  ).forEach(print)
-  print(`copied to ${describeTarget(to)}: every table has the rows of its original, by count and content.`)
-  print('Set DATABASE_URL to it: the next sync goes on there. Runs that still write to the old one are not followed.')
+  // Refuses a server that is too old, or a database that cannot hold every text.
+  await (await openDatabase(to, { signal, maxConnections: 1, setting: '--to' })).destroy()
+  await bringUpToDate(context, from)
+  const onTable = (name: string, rows: number) => remark(`copied ${name}: ${rows} rows`)
+  await copyDatabase(from, { url: to, setting: '--to', signal, onTable })
+  await bringUpToDate(context, to)
+  print(`copied to ${describeTarget(to)}. Set DATABASE_URL to it: the next sync goes on there.`)
+  print('Runs that still write to the old one are not followed.')
   return 0
-}
-
-function nothingToCopy(from: string): LivehouseError<'db.copyRefused'> {
-  const reason = `${describeTarget(from)} holds nothing yet`
-  return new LivehouseError(
-    'db.copyRefused',
-    `There is nothing to copy: ${reason}. Run livehouse sync with DATABASE_URL=embedded first, or name another with --database.`,
-    { reason },
-  )
 }

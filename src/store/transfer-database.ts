@@ -1,0 +1,213 @@
+import { createReadStream } from 'node:fs'
+import { open, rm } from 'node:fs/promises'
+import { pipeline } from 'node:stream/promises'
+import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
+import { LivehouseError } from '../core/errors.ts'
+import { openSession, type Session } from './copy-session.ts'
+import { describeTarget } from './database-url.ts'
+import { migrationTables } from './migration-lock.ts'
+import { schemaStatements } from './migration-sql.ts'
+import { loadMigrations } from './migrations-folder.ts'
+
+/** What a dump begins with; restoring runs no other file. */
+const TITLE = '-- What livehouse db dump wrote.'
+/** What a dump ends with; without it, nothing of it stays. */
+const END = 'commit;\n'
+const COPY = /^copy (.*) from stdin;$/
+/** The schemas are livehouse's own. */
+const SCHEMAS = ['livehouse', 'livehouse_ops', 'livehouse_bi']
+
+/** Of a script that makes a database in one transaction: statements, or rows of a table, given with its columns. */
+type Part = string | { readonly table: string; readonly rows: AsyncIterable<Buffer | string> }
+
+/**
+ * Writes everything that livehouse keeps, the ledger included, from one snapshot into a new file: a script for psql
+ * that makes the schema and fills it in one transaction. The database must have had every migration. A failure leaves
+ * no file.
+ * @throws db.copyRefused where it holds nothing yet, or a table is not livehouse's own; db.refused, db.unreachable,
+ * errors of the file system
+ */
+export async function dumpDatabase(url: string, file: string, signal: AbortSignal): Promise<void> {
+  await readDatabase(url, signal, async (parts) => {
+    // It holds personal data in clear.
+    const handle = await open(file, 'wx', 0o600)
+    try {
+      await pipeline(textOf(parts), handle.createWriteStream(), { signal })
+    } catch (error) {
+      await rm(file)
+      throw error
+    }
+  })
+}
+
+/**
+ * Runs a dump in a database without any schema of livehouse, in one transaction: all or nothing.
+ * @throws db.copyRefused where the database has such a schema, or the file is no whole dump; db.refused, db.unreachable
+ */
+export async function restoreDatabase(url: string, file: string, signal: AbortSignal): Promise<void> {
+  await writeDatabase({ url, setting: 'DATABASE_URL', signal, onTable: () => {} }, partsOfFile(file))
+}
+
+/** A database to write to. */
+interface Target {
+  readonly url: string
+  /** What names it in its errors, such as a flag. */
+  readonly setting: string
+  readonly signal: AbortSignal
+  /** Hears of each table that has been written. */
+  readonly onTable: (name: string, rows: number) => void
+}
+
+/**
+ * Writes what a dump of a database would hold straight into another one without any schema of livehouse.
+ * @throws as `dumpDatabase` and `restoreDatabase`
+ */
+export async function copyDatabase(from: string, to: Target): Promise<void> {
+  await readDatabase(from, to.signal, async (parts) => await writeDatabase(to, parts))
+}
+
+async function readDatabase(
+  url: string,
+  signal: AbortSignal,
+  work: (parts: AsyncIterable<Part>) => Promise<void>,
+): Promise<void> {
+  const failed = new AbortController()
+  await using source = await openSession(url, 'DATABASE_URL', AbortSignal.any([signal, failed.signal]))
+  await source.query('begin isolation level repeatable read, read only')
+  try {
+    await work(partsOf(source, url))
+  } catch (error) {
+    const translated = source.translate(error)
+    // A connection in the midst of a COPY cannot be closed in order.
+    failed.abort()
+    throw translated
+  }
+}
+
+async function* partsOf(source: Session, url: string): AsyncGenerator<Part> {
+  const runs = await source.query('select from livehouse_ops.runs limit 1')
+  if (runs.length === 0) throw refused(`${describeTarget(url)} holds nothing yet`, 'Sync first, or name another')
+  const schema = (await schemaStatements(await loadMigrations())).join(';\n')
+  const tables = await readTables(source)
+  const foreign = tables.find(({ name }) => !schema.includes(name))
+  if (foreign) throw refused(`${foreign.name} is not a table of livehouse`, 'Drop it, or move it to another schema')
+  yield `begin;\nset local client_encoding to utf8;\nset local timezone to utc;\n${schema};\n`
+  yield `truncate ${tables.map(({ name }) => name).join(', ')};\n`
+  for (const { name, columns } of tables) {
+    const table = `${name} (${columns.join(', ')})`
+    yield { table, rows: readRows(source, table) }
+  }
+  const sequences = await source.query<{ set: string }>(
+    `select format('select setval(''%I.%I'', %s);', schemaname, sequencename, last_value) as set from pg_sequences
+     where schemaname = any($1) and last_value is not null`,
+    [SCHEMAS],
+  )
+  yield `${sequences.map(({ set }) => `${set}\n`).join('')}${END}`
+}
+
+async function* readRows(source: Session, table: string): AsyncGenerator<Buffer> {
+  try {
+    yield* source.client.query(copyTo(`copy ${table} to stdout`))
+  } catch (error) {
+    throw source.translate(error)
+  }
+}
+
+/**
+ * The tables that the migrations have made, in the order in which they were made: each after those that it refers to.
+ * First come those that the database reads or writes when slices arrive: the service's zone, and how partitions stand.
+ * Names are quoted as SQL wants them; columns are those that hold values of their own, in their order.
+ */
+async function readTables(session: Session) {
+  return await session.query<{ readonly name: string; readonly columns: readonly string[] }>(
+    `select format('%I.%I', n.nspname, c.relname) as name,
+       (select array_agg(format('%I', a.attname) order by a.attnum) from pg_attribute a
+         where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '') as columns
+     from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname = any($1) and c.relkind = 'r' and c.relname <> all($2)
+     order by c.relname not in ('source', 'partition_states'), c.oid`,
+    [SCHEMAS, migrationTables],
+  )
+}
+
+async function* textOf(parts: AsyncIterable<Part>): AsyncGenerator<Buffer | string> {
+  yield `${TITLE}\n\\set ON_ERROR_STOP on\n`
+  for await (const part of parts) {
+    if (typeof part === 'string') {
+      yield part
+      continue
+    }
+    yield `copy ${part.table} from stdin;\n`
+    yield* part.rows
+    yield '\\.\n'
+  }
+}
+
+async function writeDatabase({ url, setting, signal, onTable }: Target, parts: AsyncIterable<Part>): Promise<void> {
+  await using target = await openSession(url, setting, signal)
+  const used = await target.query('select from pg_namespace where nspname = any($1)', [SCHEMAS])
+  if (used.length > 0)
+    throw refused(`${describeTarget(url)} is in use`, 'Name an empty database, or another LIVEHOUSE_DATA_DIR')
+  try {
+    for await (const part of parts) {
+      if (typeof part === 'string') {
+        await target.query(part)
+        continue
+      }
+      const writing = target.client.query(copyFrom(`copy ${part.table} from stdin`))
+      await pipeline(part.rows, writing, { signal })
+      onTable(part.table.split(' ')[0] ?? '', writing.rowCount)
+    }
+  } catch (error) {
+    throw target.translate(error)
+  }
+}
+
+async function* partsOfFile(file: string): AsyncGenerator<Part> {
+  const lines = linesOf(file)
+  const { value: title } = await lines.next()
+  if (title !== TITLE) throw refused(`${file} is not what livehouse db dump writes`, 'Name another file')
+  let statements = ''
+  for await (const line of lines) {
+    // A command of psql.
+    if (line.startsWith('\\')) continue
+    const [, table] = COPY.exec(line) ?? []
+    if (table === undefined) {
+      statements += `${line}\n`
+      continue
+    }
+    if (statements !== '') yield statements
+    statements = ''
+    yield { table, rows: rowsOf(lines, file) }
+  }
+  if (!statements.endsWith(END)) throw cutShort(file)
+  yield statements
+}
+
+/** The lines up to the one that ends the rows of a table. */
+async function* rowsOf(lines: AsyncGenerator<string>, file: string): AsyncGenerator<string> {
+  for (;;) {
+    const { value, done } = await lines.next()
+    if (done === true) throw cutShort(file)
+    if (value === '\\.') return
+    yield `${value}\n`
+  }
+}
+
+/** By line feeds alone: a row may hold any other character that separates lines. */
+async function* linesOf(file: string): AsyncGenerator<string> {
+  let rest = ''
+  for await (const chunk of createReadStream(file, 'utf8')) {
+    const lines = `${rest}${chunk}`.split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
+}
+
+function cutShort(file: string): LivehouseError<'db.copyRefused'> {
+  return refused(`${file} was cut short`, 'Use another dump')
+}
+
+function refused(reason: string, repair: string): LivehouseError<'db.copyRefused'> {
+  return new LivehouseError('db.copyRefused', `Nothing was copied: ${reason}. ${repair}.`, { reason })
+}
