@@ -7,14 +7,16 @@ import type { Database } from './database.ts'
 import { clientFor } from './require-scram.ts'
 import type { NamedTarget } from './translate-error.ts'
 import { warehouseDialect } from './warehouse-dialect.ts'
-import { watchSilence } from './watch-silence.ts'
 
 /** multirange types and `range_agg`, which the ledger is built on, came with this version. */
 const OLDEST_SERVER = 14
 const CONNECT_TIMEOUT_MS = 10_000
 const IDLE_TIMEOUT_MS = 30_000
-/** Sooner than routers forget a connection; some are silent for hours. By themselves systems wait for two hours. */
-const KEEP_ALIVE_MS = 60_000
+/**
+ * After so long without an answer the system asks whether the other side is still there, ten times, a second apart
+ * (Node, `socket.setKeepAlive`): so a machine or a network that is gone is noticed, however long a statement may take.
+ */
+const KEEP_ALIVE_MS = 10_000
 
 export interface PoolOptions {
   /** Ends the wait for the first connection. */
@@ -23,8 +25,6 @@ export interface PoolOptions {
   readonly maxConnections?: number
   /** What names the database in its errors; DATABASE_URL when not given. */
   readonly setting?: string
-  /** How long nothing may be heard of a server before it is asked whether it is there; 10 s when not given. */
-  readonly silentAfterMs?: number
 }
 
 /**
@@ -36,12 +36,11 @@ export interface PoolOptions {
  * `uselibpqcompat=true` gives `require` and `prefer` the meaning that they have in libpq.
  *
  * Its statements rely on no state of a session: what one needs is set by `set_config(…, true)` within its transaction,
- * so that a pooler in transaction mode may stand in between. Where the server has stopped answering, every statement
- * that waits fails with db.unreachable within half a minute (`watch-silence.ts`).
+ * so that a pooler in transaction mode may stand in between. A statement has no deadline, since some take long.
  * @throws db.unreachable, db.refused (also from every later statement), db.tooOld, db.encoding
  */
 export async function openDatabase(url: string, options: PoolOptions = {}): Promise<Kysely<Database>> {
-  const { signal, maxConnections = 10, silentAfterMs, setting = 'DATABASE_URL' } = options
+  const { signal, maxConnections = 10, setting = 'DATABASE_URL' } = options
   signal?.throwIfAborted()
   const sockets = new Set<Socket>()
   const pool = new Pool({
@@ -60,12 +59,10 @@ export async function openDatabase(url: string, options: PoolOptions = {}): Prom
   // one; the holder of any other learns of it from its next statement.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
-  const hangUp = (reason?: Error) => sockets.forEach((socket) => socket.destroy(reason))
-  const interrupt = () => hangUp()
+  const interrupt = () => sockets.forEach((socket) => socket.destroy())
   signal?.addEventListener('abort', interrupt, { once: true })
-  const watch = watchSilence(url, hangUp, silentAfterMs)
   const named = { target: describeTarget(url), setting }
-  const db = new Kysely<Database>({ dialect: warehouseDialect(pool, named, watch) })
+  const db = new Kysely<Database>({ dialect: warehouseDialect(pool, named) })
   try {
     const { rows } = await sql<{ engine: string; version: string; encoding: string }>`
       select version() as engine, current_setting('server_version') as version,
@@ -94,8 +91,8 @@ function remember(socket: Socket, sockets: Set<Socket>): Socket {
 function refuseCockroach(engine: string, { target, setting }: NamedTarget): void {
   if (!engine.startsWith('CockroachDB')) return
   const message =
-    `Database ${target} is a CockroachDB, which has no range types: the ledger of what has been read is made of them. Name a ` +
-    `PostgreSQL ${OLDEST_SERVER} or newer with ${setting}.`
+    `Database ${target} is a CockroachDB, which has no range types: the ledger of what has been read is made of them. ` +
+    `Name a PostgreSQL ${OLDEST_SERVER} or newer with ${setting}.`
   throw new LivehouseError('db.tooOld', message, { version: engine })
 }
 
@@ -105,7 +102,8 @@ export function requireServerVersion(version: string, setting = 'DATABASE_URL'):
   const otherwise = setting === 'DATABASE_URL' ? 'use DATABASE_URL=embedded' : `name another with ${setting}`
   throw new LivehouseError(
     'db.tooOld',
-    `The database server is PostgreSQL ${version}; livehouse needs ${OLDEST_SERVER} or newer. Upgrade it, or ${otherwise}.`,
+    `The database server is PostgreSQL ${version}; livehouse needs ${OLDEST_SERVER} or newer. ` +
+      `Upgrade it, or ${otherwise}.`,
     { version },
   )
 }
@@ -115,8 +113,8 @@ function requireUtf8(encoding: string, target: string): void {
   if (encoding === 'UTF8') return
   throw new LivehouseError(
     'db.encoding',
-    `Database ${target} has the encoding ${encoding}, which cannot hold every text; livehouse needs UTF8. Create another with ` +
-      "CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'.",
+    `Database ${target} has the encoding ${encoding}, which cannot hold every text; livehouse needs UTF8. Create another ` +
+      "with CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'.",
     { encoding },
   )
 }

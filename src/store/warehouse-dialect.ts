@@ -16,7 +16,6 @@ import {
   translateConnectError,
   translateStatementError,
 } from './translate-error.ts'
-import type { SilenceWatch } from './watch-silence.ts'
 
 /** Where Node's diagnostics show each connection being opened, each statement, and each pool being closed. */
 const trace = tracingChannel<{ readonly doing: string }>('livehouse:database')
@@ -26,11 +25,11 @@ const trace = tracingChannel<{ readonly doing: string }>('livehouse:database')
  * repair, and `copy … from stdin` takes its data as the only parameter (in Postgres that statement has none, so nothing
  * else can be meant).
  */
-export function warehouseDialect(pool: Pool, named: NamedTarget, watch: SilenceWatch): Dialect {
-  return new PostgresDialect({ pool: translatingPool(pool, named, watch) })
+export function warehouseDialect(pool: Pool, named: NamedTarget): Dialect {
+  return new PostgresDialect({ pool: translatingPool(pool, named) })
 }
 
-function translatingPool(pool: Pool, named: NamedTarget, watch: SilenceWatch): PostgresPool {
+function translatingPool(pool: Pool, named: NamedTarget): PostgresPool {
   // Kysely knows a connection by its client.
   const clients = new WeakMap<PoolClient, PostgresPoolClient>()
   return {
@@ -38,31 +37,26 @@ function translatingPool(pool: Pool, named: NamedTarget, watch: SilenceWatch): P
     connect: async () => {
       try {
         const client = await trace.tracePromise(() => pool.connect(), { doing: 'connect' })
-        const known = clients.get(client) ?? new TranslatingClient(client, named, watch)
+        const known = clients.get(client) ?? new TranslatingClient(client, named)
         clients.set(client, known)
         return known
       } catch (error) {
         throw translateConnectError(error, named)
       }
     },
-    end: async () => {
-      const callOff = watch.partWith()
-      await trace.tracePromise(() => pool.end().finally(callOff), { doing: 'close' })
-    },
+    end: async () => await trace.tracePromise(() => pool.end(), { doing: 'close' }),
   }
 }
 
 class TranslatingClient implements PostgresPoolClient {
   readonly #client: PoolClient
   readonly #named: NamedTarget
-  readonly #watch: SilenceWatch
   /** Its server has gone; the driver may not have noticed yet. */
   #isLost = false
 
-  constructor(client: PoolClient, named: NamedTarget, watch: SilenceWatch) {
+  constructor(client: PoolClient, named: NamedTarget) {
     this.#client = client
     this.#named = named
-    this.#watch = watch
   }
 
   query<R>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>>
@@ -75,15 +69,12 @@ class TranslatingClient implements PostgresPoolClient {
   async #run(text: string, values: readonly unknown[]): Promise<unknown> {
     // The server has rolled back; another error here would hide why.
     if (this.#isLost && text === 'rollback') return { command: 'ROLLBACK', rowCount: null, rows: [] }
-    const isAnswered = this.#watch.ask()
     try {
       return await trace.tracePromise(() => send(this.#client, text, values), { doing: text })
     } catch (error) {
       const translation = translateStatementError(error, this.#named)
       this.#isLost ||= isConnectionLoss(translation)
       throw translation
-    } finally {
-      isAnswered()
     }
   }
 

@@ -80,7 +80,10 @@ test('the embedded database moves to a server, or by a file to an empty one, whe
   const onServer = { ...environmentOf(emulator, server), LIVEHOUSE_DATA_DIR: folder }
   const environment = { ...onServer, DATABASE_URL: 'embedded' }
   const tooEarly = await runVerb(db, ['copy', '--to', server.url], { environment })
-  expect(tooEarly.error).toMatchObject({ code: 'db.copyRefused', message: expect.stringContaining('holds nothing yet') })
+  expect(tooEarly.error).toMatchObject({
+    code: 'db.copyRefused',
+    message: expect.stringContaining('holds nothing yet'),
+  })
   const oddPassword = await runVerb(db, ['copy', '--to', 'postgres://u:a%zz@127.0.0.1:1/d'], { environment })
   expect(oddPassword.error).toMatchObject({ code: 'usage.invalid', details: { problems: [/write it as %25/] } })
   await runVerb(sync, [], { environment })

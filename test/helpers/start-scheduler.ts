@@ -8,8 +8,6 @@ import { createRecordingLog } from './recording-log.ts'
 
 /** A scheduler in this process, and what it tells. */
 export interface TestScheduler {
-  /** What was said last of the database: why it is lost; undefined while it answers. */
-  readonly databaseProblem: () => unknown
   /** Names of events that were logged. */
   readonly events: () => readonly string[]
   /** Ends it as a signal would. */
@@ -34,7 +32,6 @@ export function startScheduler(
   const ended = serveJobs({ db, clock, log, signal: controller.signal, jobs, send })
   ended.catch(() => {})
   return {
-    databaseProblem: () => lines.findLast(({ event }) => event.startsWith('database.'))?.fields['reason'],
     events: () => lines.map(({ event }) => event),
     stop: async () => {
       controller.abort()
