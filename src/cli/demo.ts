@@ -8,7 +8,7 @@ import type { RunOutcome } from '../core/outcome.ts'
 import { DAY, formatWallDate, formatWallTime } from '../core/wall-clock.ts'
 import { startEmulator } from '../emulator/server.ts'
 import { claimSource } from '../ledger/source.ts'
-import { withFreshDatabase } from '../store/create-database.ts'
+import { recreateDatabase } from '../store/create-database.ts'
 import { describeTarget } from '../store/database-url.ts'
 import type { Database } from '../store/database.ts'
 import { startEmbedded } from '../store/embedded.ts'
@@ -36,8 +36,8 @@ export const demo = defineCommand(
     verb: 'demo',
     about: `The whole way in one command, without an account and without a database: an emulator of the service with
 made-up channels and viewers, the PostgreSQL that livehouse keeps in LIVEHOUSE_DATA_DIR, a sync, what landed beside
-what the emulator has, some queries, and how to connect. The database ${DATABASE} is made anew each time, and the
-PostgreSQL goes on running.`,
+what the emulator has, some queries, and how to connect. The database ${DATABASE} is made anew each time, which ends
+another demo that is under way; the PostgreSQL goes on running.`,
     flags: {
       channels: ['N', 'channels (default 5)'],
       viewers: ['N', 'viewers per channel (default 2000)'],
@@ -60,26 +60,23 @@ livehouse db psql --database ${DATABASE}`,
     const url = server.url(DATABASE)
     context.addSecret(decodeURIComponent(new URL(url).password))
     remark(`PostgreSQL  ${describeTarget(url)} (the embedded one in ${dataDir})`)
-    const onWait = () => remark('another demo is running; this one begins when it has ended')
     try {
-      const fresh = { adminUrl: server.url('postgres'), name: DATABASE, clock, signal, onWait }
-      return await withFreshDatabase(fresh, async () => {
-        await using db = await openDatabase(url, { signal })
-        await migrateUp(db, { signal })
-        await publishBi(db, { signal })
-        const { outcome, tables } = await fillDemo(context, db, size)
-        const answers = isJson ? [] : await answerQueries(db)
-        const lines = [
-          ...tables,
-          '',
-          ...summarize(outcome, TIME_ZONE),
-          '',
-          ...answers,
-          ...describeConnection(url, dataDir),
-        ]
-        printResult(context, isJson, outcomeObject(outcome), lines)
-        return exitCodeOfStatus(outcome.status)
-      })
+      await recreateDatabase(server.url('postgres'), DATABASE, signal)
+      await using db = await openDatabase(url, { signal })
+      await migrateUp(db, { signal })
+      await publishBi(db, { signal })
+      const { outcome, tables } = await fillDemo(context, db, size)
+      const answers = isJson ? [] : await answerQueries(db)
+      const lines = [
+        ...tables,
+        '',
+        ...summarize(outcome, TIME_ZONE),
+        '',
+        ...answers,
+        ...describeConnection(url, dataDir),
+      ]
+      printResult(context, isJson, outcomeObject(outcome), lines)
+      return exitCodeOfStatus(outcome.status)
     } finally {
       if (signal.aborted) remark(`The PostgreSQL in ${dataDir} goes on running; livehouse db stop ends it.`)
     }
