@@ -15,8 +15,8 @@ import {
 } from '../ledger/channel-states.ts'
 
 /**
- * Asks once a day of the service, with one small call each, for the channels that are gone. One that is known again is read by
- * this run, and active when it has been. Where the call fails otherwise, the next run asks.
+ * Asks once a day of the service, with one small call each, for the channels that are gone. One that is known again is
+ * read by this run, and active when it has been. Where the call fails otherwise, the next run asks.
  * @param streams those of the run
  * @returns the channels that are still gone: they are left out
  */
@@ -51,8 +51,8 @@ interface HearingRun {
 }
 
 /**
- * Counts the channels that the service did not know in this run. One that becomes gone by it is said once: a log line, and one
- * problem in the place of those of its streams.
+ * Counts the channels that the service did not know in this run. One that becomes gone by it is said once: a log line,
+ * and one problem in the place of those of its streams.
  * @returns the problems of the run
  */
 export async function settleChannels(
@@ -81,7 +81,7 @@ function unknownChannelOf({ code, partition }: RunProblem): readonly string[] {
 
 function goneProblem(channelId: string): RunProblem {
   const message =
-    `the service has not known channel ${channelId} on ${DAYS_UNTIL_GONE} days: it is gone. It is asked for once a day, and read ` +
-    `again when it is known; take it out of LIVEHOUSE_CHANNELS, or try it now with --channels ${channelId}.`
+    `the service has not known channel ${channelId} on ${DAYS_UNTIL_GONE} days: it is gone. ` +
+    `It is asked for once a day, and read again when it is known; take it out of LIVEHOUSE_CHANNELS, or try it now with --channels ${channelId}.`
   return { stream: null, partition: `channel=${channelId}`, code: 'api.channelUnknown', message }
 }

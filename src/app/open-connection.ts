@@ -17,8 +17,8 @@ type Additions = Partial<Pick<ConnectOptions, 'random' | 'longestRefusedMs' | 'r
 export const WATCHED_REFUSED_MS = 5000
 
 /**
- * The client as the settings describe it. Fetched tokens, the ceiling of the call rate and the rate that is found are shared
- * with every process of the database `db`; without one this process is alone with them.
+ * The client as the settings describe it. Fetched tokens, the ceiling of the call rate and the rate that is found are
+ * shared with every process of the database `db`; without one this process is alone with them.
  */
 export function openConnection(
   { clock, log, addSecret }: AppContext,
@@ -50,8 +50,8 @@ export async function openRunConnection(
 }
 
 /**
- * The settings with the place of list parameters that a probe has found, which is then tried first where no operator has
- * named one. Were it wrong, that would cost a call and no row: what has no effect is tried in the other place.
+ * The settings with the place of list parameters that a probe has found, which is then tried first where no operator
+ * has named one. Were it wrong, that would cost a call and no row: what has no effect is tried in the other place.
  */
 export async function withKnownListParams(service: ServiceSettings, db: Kysely<Database>): Promise<ServiceSettings> {
   if (service.isListParamsGiven) return service
@@ -65,8 +65,8 @@ export async function withKnownListParams(service: ServiceSettings, db: Kysely<D
 export const LARGEST_DIFFERENCE_SECONDS = 60
 
 /**
- * Asks the service for its time before anything is planned: every bound of what is read is measured by its clock. Warns of a
- * clock of this machine that differs, and of a service that tells none: then this machine's counts.
+ * Asks the service for its time before anything is planned: every bound of what is read is measured by its clock. Warns
+ * of a clock of this machine that differs, and of a service that tells none: then this machine's counts.
  * @returns the service's clock
  * @throws LivehouseError `api.unreachable`, `api.timeout`
  */

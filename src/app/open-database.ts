@@ -103,9 +103,9 @@ interface SharedDatabase extends AsyncDisposable {
 const nothing: SharedDatabase = { db: undefined, [Symbol.asyncDispose]: async () => {} }
 
 /**
- * The warehouse for a verb that can do without one: over it the token is shared with the other processes of this account.
- * It is taken as it is; one that lacks a migration or the right to write is left alone. One that is out of reach or belongs
- * to another source too, and that is said. `settings`: undefined where none is set.
+ * The warehouse for a verb that can do without one: over it the token is shared with the other processes of this
+ * account. It is taken as it is; one that lacks a migration or the right to write is left alone. One that is out of
+ * reach or belongs to another source too, and that is said. `settings`: undefined where none is set.
  */
 export async function openSharedDatabase(
   context: AppContext,

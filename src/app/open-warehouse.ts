@@ -19,8 +19,8 @@ interface WarehouseRequest {
 }
 
 /**
- * Opens the warehouse for a verb: says which database it is, applies pending migrations or refuses them, makes sure that it
- * belongs to the source, and brings the analysts' views up to date. Use it with `await using`.
+ * Opens the warehouse for a verb: says which database it is, applies pending migrations or refuses them, makes sure
+ * that it belongs to the source, and brings the analysts' views up to date. Use it with `await using`.
  * @throws db.… codes
  */
 export async function openWarehouse(
@@ -48,8 +48,8 @@ export async function openWarehouse(
       const outdated = [...((await planBi(db)).length > 0 ? [SCHEMA] : []), ...(await planForms(db)).keys()]
       if (outdated.length > 0)
         remark(
-          `Not up to date: the views ${outdated.join(', ')}. LIVEHOUSE_AUTO_MIGRATE is 0, so they stay as they are. Run ` +
-            '`livehouse migrate up`, or let a DBA run the output of `livehouse migrate sql`.',
+          `Not up to date: the views ${outdated.join(', ')}. LIVEHOUSE_AUTO_MIGRATE is 0, so they stay as they are. ` +
+            'Run `livehouse migrate up`, or let a DBA run the output of `livehouse migrate sql`.',
         )
     }
     return db

@@ -14,7 +14,7 @@ import type { AppContext } from './context.ts'
 import { outcomeObject } from './outcome.ts'
 import { recordRun } from './record-run.ts'
 
-/** What an operator does beside reading, where nobody types a command. Each is a run on record, with who asked for it. */
+/** What an operator does beside reading, from the page. Each is a run on record, with who asked for it. */
 export interface OperatorActions {
   /** Queues a run of a job, unless it is running. `none`: there is no job of this name */
   readonly runJob: (job: string, askedBy: string) => Promise<'queued' | 'running' | 'none'>

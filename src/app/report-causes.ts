@@ -17,8 +17,8 @@ export const ALERT_TIMEOUT_MS = 5000
 const PATIENCE_MS = 10_000
 
 /**
- * After a run: reports what has gone wrong, and what no longer does, where a receiver is set. Waits for it some seconds at
- * most, and fails nothing: what could not be sent is sent after the next run, or by `livehouse serve`.
+ * After a run: reports what has gone wrong, and what no longer does, where a receiver is set. Waits for it some seconds
+ * at most, and fails nothing: what could not be sent is sent after the next run, or by `livehouse serve`.
  */
 export async function reportCauses(
   { clock, log, signal }: Pick<AppContext, 'clock' | 'log' | 'signal'>,
@@ -39,7 +39,7 @@ export async function reportCauses(
   }
 }
 
-/** After a green job: asks `LIVEHOUSE_HEARTBEAT_URL`, so that somebody else notices when it is no longer asked. Fails nothing. */
+/** After a green job: asks `LIVEHOUSE_HEARTBEAT_URL`, whose owner notices when that ends. Fails nothing. */
 export async function requestHeartbeat(
   { log, signal }: Pick<AppContext, 'log' | 'signal'>,
   { alerts: { heartbeatUrl: url }, service: { proxies } }: AlertingSettings,

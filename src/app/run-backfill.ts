@@ -37,7 +37,7 @@ interface BackfillRange {
   readonly onlyGaps: boolean
 }
 
-/** What a backfill reads now. Signups are asked for questionnaire by questionnaire: their list is read as a sync would. */
+/** What a backfill reads now. Lists without a time filter, which others depend on, are read as a sync would. */
 export function backfillPlan(
   db: ReadDatabase,
   settings: PlanSettings,

@@ -56,8 +56,8 @@ export interface ExtractionRequest {
 }
 
 /**
- * Slices side by side, for each call that may be made at once: the first page of each comes alone, and at its end it waits for the
- * database, while others go on.
+ * Slices side by side, for each call that may be made at once: the first page of each comes alone, and at its end it
+ * waits for the database, while others go on.
  */
 export const SLICES_A_CALL = 1.5
 
@@ -162,7 +162,7 @@ interface Run {
   readonly progress: Pick<Progress, 'report'>
 }
 
-/** Pages asked for or held over all slices, for each call that may be made at once: one late page does not stop the others. */
+/** Pages asked for or held over all slices, for each call at a time: one late page does not stop the others. */
 const PAGES_AHEAD = 3
 const PAGES_PER_SLICE = 50
 

@@ -138,7 +138,7 @@ async function runSyncJob(context: AppContext, definition: SyncJob, request: Job
   })
 }
 
-/** The range of a job on the service's wall clock: from the beginning of history and to the end of today where it names no day. */
+/** The range of a job on the service's wall clock: from the beginning of history to the end of today if not given. */
 function rangeWindow(range: JobRange, historyFrom: WallTime, now: WallTime): Window {
   const tomorrow = (Math.floor(now / DAY) + 1) * DAY
   if ('lastDays' in range) return { from: tomorrow - range.lastDays * DAY, to: tomorrow }

@@ -20,9 +20,9 @@ const MOST_UNREACHED = 20
 const PRIORITIES = { sync: 10, backfill: 0 }
 
 /**
- * Runs what is planned by the queue: a job a partition, which workers do. The caller holds the run: it sends the partitions, waits for
- * them and adds up what they brought. Where it is interrupted they are cancelled. Streams with few calls a day are read here, one
- * slice after the other.
+ * Runs what is planned by the queue: a job a partition, which workers do. The caller holds the run: it sends the
+ * partitions, waits for them and adds up what they brought. Where it is interrupted they are cancelled. Streams with
+ * few calls a day are read here, one slice after the other.
  */
 export function fanOut(queue: Queue): RunPhases {
   return async (streams, phases, deps, options) => {
@@ -109,7 +109,7 @@ function queuedAs(plan: PartitionPlan, afterSlice: string, { deps, options, begu
   return { key, priority: isPatient ? PRIORITIES.backfill : PRIORITIES.sync, data }
 }
 
-/** Adds up what came of a partition. What none could survive (credentials refused, service out of reach) ends the run. */
+/** Adds up what came of a partition. What none could survive, such as refused credentials, ends the run. */
 function settle({ stream, partition, slices }: PartitionPlan, { state, output }: EndedJob, run: FannedRun): void {
   const { tally, options, deps } = run
   const { name } = stream

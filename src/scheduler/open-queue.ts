@@ -13,8 +13,8 @@ const HEARTBEAT_SECONDS = 10
 /** The most that pg-boss allows. */
 const LONGEST_SECONDS = 86_400
 /**
- * Supervision finds lost workers, each time where less lies between two of its rounds for a queue; the cache holds which keys are at
- * work, so that others are taken before them.
+ * Supervision finds lost workers, each time where less lies between two of its rounds for a queue; the cache holds
+ * which keys are at work, so that others are taken before them.
  */
 const INTERVALS = { superviseIntervalSeconds: 5, monitorIntervalSeconds: 4, queueCacheIntervalSeconds: 5 }
 /** The queue is one small statement at a time; supervision and heartbeats should not wait for each other. */

@@ -65,8 +65,8 @@ function uuidOf(key: string): string {
 }
 
 /**
- * What `serve` does with a queued run. One that a signal stopped, or whose database went, fails in the queue and so is begun once
- * more; where the next tick has come by then, that one does what this one left.
+ * What `serve` does with a queued run. One that a signal stopped, or whose database went, fails in the queue and so is
+ * begun once more; where the next tick has come by then, that one does what this one left.
  */
 export function createRunHandler(deps: PerformDeps): WorkOptions['handle'] {
   const { db, clock, log } = deps
@@ -163,8 +163,8 @@ interface Performance extends PerformDeps {
 }
 
 /**
- * Performs a run that has been begun, and writes down how it ended. One that a signal interrupts, or whose database goes, is not
- * over. One that another has begun meanwhile ends without a word on record: that is the other's now.
+ * Performs a run that has been begun, and writes down how it ended. One that a signal interrupts, or whose database
+ * goes, is not over. One that another has begun meanwhile ends without a word on record: that is the other's now.
  */
 async function performRun(
   run: HeldJobRun,

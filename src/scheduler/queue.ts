@@ -63,7 +63,7 @@ export class Queue implements AsyncDisposable {
     this.lookAgain(name)
   }
 
-  /** Who works on the queue in this process hears of it when there may be something new; of other processes' jobs it does not. */
+  /** `listener` is called when this process may have sent something; of other processes' jobs it does not hear. */
   onNews(name: QueueName, listener: () => void): void {
     this.#listeners.set(name, listener)
   }
@@ -86,7 +86,7 @@ export class Queue implements AsyncDisposable {
     })
   }
 
-  /** Says that this process is still at work. @returns the attempts that have neither been cancelled nor given to another */
+  /** Renews heartbeats. @returns the attempts that have neither been cancelled nor given to another */
   async renew(name: QueueName, attempts: readonly Attempt[]): Promise<ReadonlySet<Attempt>> {
     if (attempts.length === 0) return new Set()
     const { rows } = await this.#boss.getDb().executeSql(

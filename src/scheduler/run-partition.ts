@@ -25,7 +25,7 @@ const slice = z.object({
   isLong: z.boolean().optional(),
   lookbackDays: z.number().exactOptional(),
 })
-/** A partition of a run as it is queued: what the run has planned of it, so that a worker needs neither job files nor channel lists. */
+/** A partition of a run as it is queued, with its plan: a worker needs neither job files nor channel lists. */
 export const partitionJob = z.object({
   runId: z.string(),
   /** When the run began, by the service's clock: what another landed since counts. */

@@ -26,8 +26,8 @@ const POLL_MS = 30_000
 const DATABASE_POLL_MS = 5000
 
 /**
- * Queues a run of each job when it is due, until the signal aborts: of all the ticks that were missed the last one, once. A database
- * that has gone is waited for.
+ * Queues a run of each job when it is due, until the signal aborts: of all the ticks that were missed the last one,
+ * once. A database that has gone is waited for.
  * @throws what is not the database's to repair: a bug
  */
 export async function serveJobs({ db, clock, log, signal, jobs, send, afterLook }: ServeOptions): Promise<void> {
@@ -89,7 +89,8 @@ function untilNext(served: readonly ServedJob[], nowMs: number): number {
 
 /**
  * Writes down all jobs of the process first, and again where the clock was ahead when they were written down.
- * @returns reads after when each job may be due: its last tick on record, or since when it is due by its present schedule
+ * @returns reads after when each job may be due: its last tick on record, or since when it is due by its present
+ * schedule
  */
 function createReadHistories(db: Kysely<Database>, clock: Clock, jobs: readonly Job[]) {
   const names = jobs.map(({ name }) => name)

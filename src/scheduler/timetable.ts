@@ -11,9 +11,9 @@ export interface Tick {
 }
 
 /**
- * When a job is due. Changes of the clock leave no tick out and make none twice: a time of the day that the clock jumps over is
- * due when it has jumped, one that it shows twice is due the first time. Only what is due in every hour is due in a repeated
- * hour again.
+ * When a job is due. Changes of the clock leave no tick out and make none twice: a time of the day that the clock jumps
+ * over is due when it has jumped, one that it shows twice is due the first time. Only what is due in every hour is due
+ * in a repeated hour again.
  */
 export interface Timetable {
   /** The first tick later than an instant; undefined where there is none. */
@@ -94,7 +94,7 @@ const fieldNames: Readonly<Record<string, string>> = {
   dayOfWeek: 'day of week',
 }
 
-/** What is wrong with a cron expression, the end of a sentence; undefined for one that is right. Five fields: no seconds. */
+/** What is wrong with a cron expression of five fields, the end of a sentence; undefined for one that is right. */
 export function findCronProblem(text: string): string | undefined {
   const { valid, errors } = validateDetailed(text)
   const fields = text.trim().split(/\s+/)

@@ -13,7 +13,7 @@ export interface WorkOptions {
   readonly log: Log
   /** Aborts when nothing more is to be begun; what is at work is waited for. */
   readonly signal: AbortSignal
-  /** Does a job. @param signal aborts also where the job is no longer ours @returns what its sender gets @throws what makes it fail */
+  /** `signal` aborts also where the job is no longer ours. @returns what its sender gets @throws what makes it fail */
   readonly handle: (attempt: Attempt, signal: AbortSignal) => Promise<object>
   /** Which of some jobs are still wanted; all when not given. */
   readonly keepWanted?: (attempts: readonly Attempt[]) => Promise<readonly Attempt[]>
@@ -26,8 +26,9 @@ const RENEW_MS = 3000
 const DATABASE_POLL_MS = 5000
 
 /**
- * Works on the jobs of a queue until the signal aborts and what is at work has ended; what it stops is given back. A database that has
- * gone is waited for. Heartbeats and attempts go by the time of the database, so it keeps to real time.
+ * Works on the jobs of a queue until the signal aborts and what is at work has ended; what it stops is given back. A
+ * database that has gone is waited for. Heartbeats and attempts go by the time of the database, so it keeps to real
+ * time.
  */
 export async function workOn({ queue, name, concurrency, log, signal, ...does }: WorkOptions): Promise<void> {
   const active = new Map<Attempt, AbortController>()

@@ -75,6 +75,7 @@ export function channelDescription(
     })
     .where('channel_id', '=', channelId)
     .where(
-      sql<boolean>`(name, admin_id) is distinct from (coalesce(${name}::text, name), coalesce(${adminId}::bigint, admin_id))`,
+      sql<boolean>`(name, admin_id) is distinct from
+        (coalesce(${name}::text, name), coalesce(${adminId}::bigint, admin_id))`,
     )
 }

@@ -33,10 +33,10 @@ export async function replaceChildren(
   await write()
   const parentKey = children.key.filter((name) => name !== children.numberColumn)
   const arrays = parentKey.map((name) => sql`${parents.map((parent) => parent[name] ?? null)}::text[]`)
-  const names = [...parentKey, 'last_number']
+  const names = sql.join([...parentKey, 'last_number'].map((name) => sql.ref(name)))
   await sql`
     delete from ${sql.table(`livehouse.${children.table}`)} as child
-    using unnest(${sql.join([...arrays, sql`${counts}::integer[]`])}) as parent (${sql.join(names.map((name) => sql.ref(name)))})
+    using unnest(${sql.join([...arrays, sql`${counts}::integer[]`])}) as parent (${names})
     where ${sql.join(
       parentKey.map((name) => sql`child.${sql.ref(name)} = parent.${sql.ref(name)}`),
       sql` and `,

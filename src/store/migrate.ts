@@ -19,8 +19,6 @@ export interface MigrationStatus {
 /** What every function here takes besides the database. */
 export interface MigrateOptions {
   readonly signal?: AbortSignal
-  /** What names the database in its errors; DATABASE_URL when not given. */
-  readonly setting?: string
   /** Those of the folder when not given. */
   readonly migrations?: Migrations
 }
@@ -76,8 +74,8 @@ export async function readMigrationStatus(
   if (unknown.length > 0) {
     throw new LivehouseError(
       'db.newer',
-      `The database has had migrations that this livehouse does not know (${unknown.join(', ')}): a newer one made them. ` +
-        'Update livehouse, or use another database.',
+      `The database has had migrations that this livehouse does not know (${unknown.join(', ')}): a newer one ` +
+        'made them. Update livehouse, or use another database.',
       { unknown },
     )
   }
@@ -88,12 +86,10 @@ export async function readMigrationStatus(
 export async function requireMigrated(db: Kysely<Database>, options: MigrateOptions = {}): Promise<void> {
   const pending = await readPending(db, options)
   if (pending.length === 0) return
-  const { setting = 'DATABASE_URL' } = options
-  const there = setting === 'DATABASE_URL' ? '' : ` with the URL of ${setting} as DATABASE_URL`
   throw new LivehouseError(
     'db.pendingMigrations',
-    `The database lacks ${pending.join(', ')}, and LIVEHOUSE_AUTO_MIGRATE is 0. Run \`livehouse migrate up\`${there}, or let a DBA ` +
-      'run the output of `livehouse migrate sql`.',
+    `The database lacks ${pending.join(', ')}, and LIVEHOUSE_AUTO_MIGRATE is 0. Run \`livehouse migrate up\`, ` +
+      'or let a DBA run the output of `livehouse migrate sql`.',
     { pending },
   )
 }
@@ -113,23 +109,23 @@ async function readApplied(
 
 async function changeSchema(
   db: Kysely<Database>,
-  { signal, migrations, setting = 'DATABASE_URL' }: MigrateOptions,
+  { signal, migrations }: MigrateOptions,
   change: (transaction: Transaction<Database>, migrations: Migrations) => Promise<readonly string[]>,
 ): Promise<readonly string[]> {
   const provided = migrations ?? (await loadMigrations())
   try {
     return await withMigrationLock(db, signal, (transaction) => change(transaction, provided))
   } catch (error) {
-    throw explainRefusal(error, setting)
+    throw explainRefusal(error)
   }
 }
 
-function explainRefusal(error: unknown, setting: string): unknown {
+function explainRefusal(error: unknown): unknown {
   if (!hasCode(error, 'db.refused')) return error
   const rights =
     error.details.sqlState === MISSING_RIGHT
-      ? ` The user of ${setting} needs CREATE on the database, or must own the schemas livehouse and livehouse_ops and their ` +
-        'tables. Without these rights, give a DBA the output of `livehouse migrate sql`.'
+      ? ' The user of DATABASE_URL needs CREATE on the database, or must own the schemas livehouse and livehouse_ops ' +
+        'and their tables. Without these rights, give a DBA the output of `livehouse migrate sql`.'
       : ''
   return new LivehouseError(
     'db.refused',

@@ -59,7 +59,8 @@ export async function withMigrationLock<T>(
 /** Who holds what is waited for: those with the oldest open transactions on tables or views of livehouse. */
 async function describeHolders(db: Kysely<Database>): Promise<string> {
   const { rows } = await sql<{ who: string }>`
-    select format('process %s of login %s%s, on %s', pid, usename, ' since ' || to_char(xact_start at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"'),
+    select format('process %s of login %s%s, on %s', pid, usename,
+      ' since ' || to_char(xact_start at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"'),
       string_agg(distinct relation::regclass::text, ', ')) as who
     from pg_locks join pg_stat_activity using (pid) join pg_class on pg_class.oid = relation
     where granted and datname = current_database() and pid <> pg_backend_pid()

@@ -91,7 +91,7 @@ function remember(socket: Socket, sockets: Set<Socket>): Socket {
 function refuseCockroach(engine: string, { target, setting }: NamedTarget): void {
   if (!engine.startsWith('CockroachDB')) return
   const message =
-    `Database ${target} is a CockroachDB, which has no range types: the ledger of what has been read is made of them. ` +
+    `Database ${target} is a CockroachDB, which has no range types: the ledger of what was read is made of them. ` +
     `Name a PostgreSQL ${OLDEST_SERVER} or newer with ${setting}.`
   throw new LivehouseError('db.tooOld', message, { version: engine })
 }
@@ -113,8 +113,8 @@ function requireUtf8(encoding: string, target: string): void {
   if (encoding === 'UTF8') return
   throw new LivehouseError(
     'db.encoding',
-    `Database ${target} has the encoding ${encoding}, which cannot hold every text; livehouse needs UTF8. Create another ` +
-      "with CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'.",
+    `Database ${target} has the encoding ${encoding}, which cannot hold every text; livehouse needs UTF8. Create ` +
+      "another with CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'.",
     { encoding },
   )
 }

@@ -133,7 +133,8 @@ export async function findQuietMinute(
   // the next step.
   const { rows } = await sql<{ at: string; touching: number }>`
     with spans as (
-      select ${minuteOf(sql`least(${times})`)} as first, ${minuteOf(sql`greatest(${times})`)} + interval '2 minutes' as beyond
+      select ${minuteOf(sql`least(${times})`)} as first,
+        ${minuteOf(sql`greatest(${times})`)} + interval '2 minutes' as beyond
       from ${tableOf(part)} as t
       where ${isOfPartition(part)} and least(${times}) < ${instant(window.to + MINUTE)}
         and greatest(${times}) >= ${instant(window.from - MINUTE)}

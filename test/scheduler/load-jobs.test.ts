@@ -46,8 +46,8 @@ test('every job of the documentation loads', async () => {
 test('a job says everything that it can', async () => {
   const folder = folderOf({
     'all-of-it.ts': `const job: { cron: string } & object = {
-      kind: 'sync', cron: '0 3 * * 1-5', timezone: 'Europe/Berlin', enabled: false, streams: ['visitors', 'watch_records'],
-      channels: { group: 'training' }, catchUp: 'never', until: '06:00', lookbackDays: { watch_records: 7 },
+      kind: 'sync', cron: '0 3 * * 1-5', timezone: 'Europe/Berlin', enabled: false,
+      streams: ['visitors', 'watch_records'], channels: { group: 'training' }, catchUp: 'never', until: '06:00', lookbackDays: { watch_records: 7 },
     }
     export default job`,
     'again.ts': `export default { kind: 'backfill', cron: '@monthly', range: { lastDays: 30 }, channels: ['1001'] }`,

@@ -35,7 +35,10 @@ interface Attempted {
   readonly handler?: typeof createRunHandler
 }
 
-/** What `serve` does with a queued run. @returns the events that were logged, and whether the queue was told that it failed */
+/**
+ * What `serve` does with a queued run. @returns the events that were logged, and whether the queue was told that it
+ * failed
+ */
 async function attempt(given: Attempted = {}) {
   const { definition = quarterly, afterMs = 0, number = 0, isLast = false, handler = createRunHandler } = given
   const { log, lines } = createRecordingLog()

@@ -32,7 +32,7 @@ test('of the nights that were missed the last one is made up for', async () => {
   expect(bench.ticks()).toEqual(['2026-11-21 02:00:00', '2026-11-24 02:00:00', '2026-11-25 02:00:00'])
 })
 
-test('a job whose zone has been edited is due at the same wall time of the other zone, and nothing runs twice', async () => {
+test('a job whose zone has been edited is due at that wall time of the other zone, and nothing twice', async () => {
   const scheduler = bench.start()
   await bench.clock.runTo(START + DAY - HOUR)
   await bench.stop(scheduler)

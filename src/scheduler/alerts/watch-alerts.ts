@@ -22,8 +22,8 @@ interface AlertWatch {
 }
 
 /**
- * Looks every minute for what goes wrong while jobs are served, and reports it, until the signal aborts; ends at once where
- * there is no receiver. Fails nothing.
+ * Looks every minute for what goes wrong while jobs are served, and reports it, until the signal aborts; ends at once
+ * where there is no receiver. Fails nothing.
  */
 export async function watchAlerts(context: AppContext, { db, settings, service }: AlertWatch): Promise<void> {
   const { clock, log, signal } = context
@@ -53,8 +53,8 @@ export interface WatchOptions {
 }
 
 /**
- * One look. That the database does not answer cannot be recorded there: each process reports it once it has lasted, and once
- * more when it is over.
+ * One look. That the database does not answer cannot be recorded there: each process reports it once it has lasted, and
+ * once more when it is over.
  */
 export function createLook({ db, channel, signal, host }: WatchOptions): () => Promise<void> {
   const { clock } = channel

@@ -62,7 +62,7 @@ async function checkCluster(home: Home): Promise<void> {
   throw embeddedError(
     home.dataDir,
     `its data was made by PostgreSQL ${version}, this is ${MAJOR_VERSION}`,
-    `Set LIVEHOUSE_DATA_DIR to another directory and sync again, or move the data with pg_dump of version ${MAJOR_VERSION}`,
+    `Set LIVEHOUSE_DATA_DIR to another directory and sync again, or move the data with pg_dump ${MAJOR_VERSION}`,
   )
 }
 

@@ -41,7 +41,7 @@ function channel(answers: readonly Awaited<ReturnType<Post>>[]) {
 const ok = { status: 200, text: '{"errcode":0}' }
 const signal = new AbortController().signal
 
-test('what is not taken is said without the address, and due again after a while; what is taken is sent once', async () => {
+test('what is not taken is said without the address, and due again later; what is taken is sent once', async () => {
   const refusal = { status: 200, text: JSON.stringify({ errcode: 310000, errmsg: `no ${KEY}` }) }
   const robot = channel([refusal, { status: undefined, failure: 'no connection' }, ok])
   const { clock } = robot.channel

@@ -27,7 +27,7 @@ function optionsOf(db: Kysely<Database>, clock: Clock, post: Post): WatchOptions
   }
 }
 
-test('what is found is told once by all processes; of a database that stays away each tells once, and that it is back', async () => {
+test('what is found is told once by all processes; each tells once of a database that stays away, and is back', async () => {
   await using database = await createTestDatabase()
   await using db = await openDatabase(database.url)
   const told: string[] = []
