@@ -82,6 +82,7 @@ function unknownChannelOf({ code, partition }: RunProblem): readonly string[] {
 function goneProblem(channelId: string): RunProblem {
   const message =
     `the service has not known channel ${channelId} on ${DAYS_UNTIL_GONE} days: it is gone. ` +
-    `It is asked for once a day, and read again when it is known; take it out of LIVEHOUSE_CHANNELS, or try it now with --channels ${channelId}.`
+    `It is asked for once a day, and read again when it is known; take it out of LIVEHOUSE_CHANNELS, ` +
+    `or try it now with --channels ${channelId}.`
   return { stream: null, partition: `channel=${channelId}`, code: 'api.channelUnknown', message }
 }

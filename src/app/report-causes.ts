@@ -12,7 +12,7 @@ interface AlertingSettings {
 }
 
 /** For one exchange with the receiver. */
-export const ALERT_TIMEOUT_MS = 5000
+const ALERT_TIMEOUT_MS = 5000
 /** For all of it, after which the run's process goes on to its end. */
 const PATIENCE_MS = 10_000
 
@@ -36,6 +36,23 @@ export async function reportCauses(
   } catch (err) {
     // The run has ended and said how; that nobody could be told must not change it.
     log.warn('alert.failed', { err })
+  }
+}
+
+const POLL_MS = 60_000
+
+/**
+ * The same each minute while jobs are served, until the signal aborts: what no run told, or the receiver did not take.
+ */
+export async function watchCauses(
+  context: Pick<AppContext, 'clock' | 'log' | 'signal'>,
+  db: Kysely<Database>,
+  settings: AlertingSettings,
+): Promise<void> {
+  const { clock, signal } = context
+  while (!signal.aborted) {
+    await reportCauses(context, db, settings)
+    await clock.sleep(POLL_MS, signal).catch(() => {})
   }
 }
 

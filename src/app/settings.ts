@@ -41,7 +41,9 @@ export interface AlertSettings {
   /** The whole address, which may carry a key: never shown. Null: nobody is told. */
   readonly webhook: string | null
   readonly format: 'json' | 'dingtalk' | 'wecom' | 'feishu' | 'slack'
+  /** Signs what is sent, where the format knows a signature: DingTalk and Feishu robots, and plain JSON. */
   readonly secret: string | null
+  /** A word that the robot insists on. */
   readonly keyword: string | null
   readonly language: Language
   /** Asked after each green job; never shown. */

@@ -5,7 +5,7 @@ import type { OnCall } from '../service/read-answer.ts'
 import { openRunConnection } from '../app/open-connection.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { createRunJob, jobStreams } from '../app/run-job.ts'
-import { watchAlerts } from '../scheduler/alerts/watch-alerts.ts'
+import { watchCauses } from '../app/report-causes.ts'
 import { readDatabaseSettings, readServiceSettings, readSettings } from '../config.ts'
 import { readAlertSettings } from '../config/read-alerts.ts'
 import { readChannelsIfAny } from '../config/read-channels.ts'
@@ -80,13 +80,12 @@ LIVEHOUSE_HTTP=0.0.0.0:8787 LIVEHOUSE_HTTP_TOKEN_FILE=/run/secrets/http-token li
     await runSideBySide(signal, (ends) => {
       const work = { queue, log, signal: ends, concurrency: Math.max(1, enabled.length) }
       const partitions = { queue, db, service, connection, concurrency: DEFAULT_CONCURRENCY }
-      const alerting = { db, settings: alerts, service }
       return [
         serveJobs({ db, clock, log, signal: ends, jobs, send, afterLook: () => queue.lookAgain('runs') }),
         workOn({ ...work, name: 'runs', handle: createRunHandler(performs) }),
         workOn({ ...work, name: 'given-up', handle: createGiveUpHandler(performs) }),
         workOnPartitions({ ...context, signal: ends }, partitions),
-        watchAlerts({ ...context, signal: ends }, alerting),
+        watchCauses({ clock, log, signal: ends }, db, { alerts, service }),
       ]
     })
     return 0

@@ -15,8 +15,6 @@ export type Cause =
   | { readonly kind: 'unknownField'; readonly stream: string; readonly field: string }
   /** A configured channel that the service no longer knows. */
   | { readonly kind: 'channelGone'; readonly channel: string }
-  /** The database does not answer a machine, or refuses all that it asks: `sqlState`, else null. */
-  | { readonly kind: 'database'; readonly host: string; readonly sqlState: string | null }
 
 /** The same text for the same cause, however its facts change. */
 export function keyOfCause(cause: Cause): string {
@@ -27,8 +25,6 @@ export function keyOfCause(cause: Cause): string {
       return `field=${cause.stream}/${cause.field}`
     case 'channelGone':
       return `channel=${cause.channel}`
-    case 'database':
-      return `database=${cause.host}`
   }
 }
 

@@ -73,7 +73,7 @@ function createOutageLog(clock: Clock, log: Log) {
 }
 
 /** Whether an error is the database's to repair: then it is waited for. */
-export function isOfDatabase(error: unknown): error is LivehouseError {
+function isOfDatabase(error: unknown): error is LivehouseError {
   return error instanceof LivehouseError && error.code.startsWith('db.')
 }
 

@@ -1,8 +1,10 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { run as runJob } from '../../src/cli/run.ts'
+import { serve } from '../../src/cli/serve.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { systemClock } from '../../src/core/clock.ts'
+import { LivehouseError } from '../../src/core/errors.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
@@ -54,6 +56,23 @@ test('a receiver that is not there changes nothing about the run, and is told la
   expect((await run([...known, '424242'], { webhook: 'http://127.0.0.1:9/hook' })).code).toBe(3)
   const later = await run([...known, '424242'], { minutesLater: 6 })
   expect(later.heard).toMatchObject([{ event: 'raised', cause: 'run=sync' }])
+})
+
+test('serve tells within a minute what no run has told', async () => {
+  await using database = await createTestDatabase()
+  await sql`insert into livehouse.channels (channel_id, state, run_id) values ('9', 'gone', 1)`.execute(database.db)
+  const environment = {
+    ...environmentOf(emulator, database),
+    LIVEHOUSE_HTTP: 'off',
+    LIVEHOUSE_ALERT_WEBHOOK: `${robot.url}/hook`,
+  }
+  const stop = new AbortController()
+  const heard = robot.requests.length
+  const serving = runVerb(serve, [], { environment, signal: stop.signal, clock: systemClock })
+  await vi.waitFor(() => expect(robot.requests.length).toBeGreaterThan(heard), 60_000)
+  stop.abort(new LivehouseError('run.interrupted', 'SIGTERM', { signal: 'SIGTERM' }))
+  await serving
+  expect(robot.requests.slice(heard).flatMap(({ body }) => Object(body).events)).toMatchObject([{ cause: 'channel=9' }])
 })
 
 test('what is said after a run and each minute asks for nothing that takes long in a large ledger', async () => {

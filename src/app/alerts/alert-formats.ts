@@ -1,19 +1,9 @@
 import { createHmac } from 'node:crypto'
 import { keyOfCause, type Notice } from '../../core/cause.ts'
-import type { Language } from '../../core/language.ts'
+import type { AlertSettings } from '../settings.ts'
 import { describeNotice } from './describe-cause.ts'
 
-export const alertFormats = ['json', 'dingtalk', 'wecom', 'feishu', 'slack'] as const
-export type AlertFormat = (typeof alertFormats)[number]
-
-export interface AlertStyle {
-  readonly format: AlertFormat
-  readonly language: Language
-  /** Signs what is sent, where the format knows a signature: DingTalk and Feishu robots, and plain JSON. */
-  readonly secret: string | null
-  /** A word that the robot insists on. */
-  readonly keyword: string | null
-}
+export type AlertStyle = Pick<AlertSettings, 'format' | 'language' | 'secret' | 'keyword'>
 
 /** One POST of JSON. */
 export interface AlertRequest {
@@ -25,9 +15,6 @@ export interface AlertRequest {
 /** What robots take in one message with room to spare; WeCom counts 4,096 bytes. */
 const MOST_LINES = 20
 const MOST_LINES_OF_WECOM = 10
-const LONGEST_MESSAGE = 200
-/** `send` and the like in a path are no secrets. */
-const SHORTEST_SECRET = 6
 
 /** The request that tells of these notices, in the shape that the receiver wants. */
 export function formatAlert(notices: readonly Notice[], url: string, style: AlertStyle, nowMs: number): AlertRequest {
@@ -67,41 +54,14 @@ export function formatAlert(notices: readonly Notice[], url: string, style: Aler
 
 /**
  * Why the receiver did not take it; undefined when it did. The robots answer 200 whatever happens: their body decides
- * (`errcode`, `code`, `StatusCode`). @param secrets what a robot may repeat and nobody should read
+ * (`errcode`, `code`, `StatusCode`). Their words are not repeated: they may hold the address or the secret.
  */
-export function refusalIn(
-  format: AlertFormat,
-  status: number,
-  text: string,
-  secrets: readonly string[] = [],
-): string | undefined {
+export function refusalIn(format: AlertStyle['format'], status: number, text: string): string | undefined {
   if (status < 200 || status > 299) return `status ${status}`
   if (format === 'json' || format === 'slack') return undefined
   const answer = parse(text)
   const code: unknown = answer.errcode ?? answer.code ?? answer.StatusCode
-  if (code === 0) return undefined
-  const message = saidBy(answer.errmsg ?? answer.msg ?? answer.StatusMessage, secrets)
-  return `status ${status}, code ${JSON.stringify(code) ?? 'missing'}${message === '' ? '' : ` (${message})`}`
-}
-
-/** What an address and a style hold that is nobody's business: keys stand in the query or at the end of the path. */
-export function secretsOf(url: string, { secret }: Pick<AlertStyle, 'secret'>): readonly string[] {
-  const { pathname, searchParams } = new URL(url)
-  const parts = [...pathname.split('/').slice(-1), ...searchParams.values()]
-  // The longest first: one may be a part of another.
-  return [url, secret ?? '', ...parts]
-    .filter((each) => each.length >= SHORTEST_SECRET)
-    .toSorted((a, b) => b.length - a.length)
-}
-
-/** A robot's own words, on one line. */
-function saidBy(message: unknown, secrets: readonly string[]): string {
-  if (typeof message !== 'string') return ''
-  const clean = secrets
-    .reduce((text, secret) => text.replaceAll(secret, '***'), message)
-    .replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
-    .trim()
-  return clean.length > LONGEST_MESSAGE ? `${clean.slice(0, LONGEST_MESSAGE)}…` : clean
+  return code === 0 ? undefined : `status ${status}, code ${typeof code === 'number' ? code : 'missing'}`
 }
 
 function linesOf(notices: readonly Notice[], { format, language, keyword }: AlertStyle): readonly string[] {

@@ -1,11 +1,10 @@
 import type { Kysely } from 'kysely'
 import type { Clock } from '../../core/clock.ts'
 import type { Log } from '../../core/log.ts'
-import type { Notice } from '../../core/cause.ts'
 import type { Webhook } from '../../service/webhook.ts'
 import type { Database } from '../../store/database.ts'
 import { claimNotices, markSent } from '../../ledger/alerts.ts'
-import { type AlertStyle, formatAlert, refusalIn, secretsOf } from './alert-formats.ts'
+import { type AlertStyle, formatAlert, refusalIn } from './alert-formats.ts'
 
 /** Sends a request and gives what came back, or why nothing did (without the address: that may carry a key). */
 export type Post = Webhook['ask']
@@ -21,30 +20,18 @@ export interface AlertChannel extends AlertStyle {
 /** What the receiver does not take is due again after this time: one that answers too late may have taken it. */
 const HOLD_MS = 5 * 60_000
 
-/** Sends what is due. @returns whether everything went out */
+/** Sends what is due. @returns whether everything went out; why not is logged */
 export async function deliverNotices(
   db: Kysely<Database>,
   channel: AlertChannel,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { clock } = channel
+  const { clock, log, url, post, format } = channel
   const notices = await claimNotices(db, new Date(clock.now()), HOLD_MS)
   if (notices.length === 0) return true
-  const isTaken = await sendNotices(notices, channel, signal)
-  if (isTaken) await markSent(db, notices, new Date(clock.now()))
-  return isTaken
-}
-
-/** @returns whether the receiver took the message; why not is logged */
-export async function sendNotices(
-  notices: readonly Notice[],
-  channel: AlertChannel,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const { clock, log, url, post, format } = channel
   const answer = await post(formatAlert(notices, url, channel, clock.now()), signal)
-  const secrets = secretsOf(url, channel)
-  const reason = answer.status === undefined ? answer.failure : refusalIn(format, answer.status, answer.text, secrets)
-  if (reason !== undefined) log.warn('alert.unsent', { notices: notices.length, format, reason })
+  const reason = answer.status === undefined ? answer.failure : refusalIn(format, answer.status, answer.text)
+  if (reason === undefined) await markSent(db, notices, new Date(clock.now()))
+  else log.warn('alert.unsent', { notices: notices.length, format, reason })
   return reason === undefined
 }

@@ -24,12 +24,6 @@ function raisedInEnglish(cause: Cause): string {
       const what = `Channel ${named(cause.channel)} is gone: the service did not know it on three days`
       return `${what}. It is asked for once a day, and read again when it is known.`
     }
-    case 'database': {
-      const who = `livehouse on ${named(cause.host)}`
-      if (cause.sqlState === null) return `The database does not answer ${who}, which waits for it.`
-      const reason = reasonOf(cause.sqlState, 'its disk is full')
-      return `The database refuses what ${who} asks (${reason}); it is asked again. See the log.`
-    }
   }
 }
 
@@ -41,8 +35,6 @@ function clearedInEnglish(cause: Cause): string {
       return `The field ${named(cause.field)} of ${cause.stream} is known now.`
     case 'channelGone':
       return `Channel ${named(cause.channel)} is back, or no longer configured.`
-    case 'database':
-      return `The database answers livehouse on ${named(cause.host)} again.`
   }
 }
 
@@ -57,11 +49,6 @@ function raisedInChinese(cause: Cause): string {
       return `${cause.stream} 出现新字段：${named(cause.field)}。其值保存在 extra 列。`
     case 'channelGone':
       return `频道 ${named(cause.channel)} 已消失：服务已在三个不同的日子不认识它。此后每天询问一次，恢复后会重新读取。`
-    case 'database': {
-      const who = `${named(cause.host)} 上的 livehouse`
-      if (cause.sqlState === null) return `数据库对 ${who} 没有响应；正在等待。`
-      return `数据库拒绝 ${who} 的请求（${reasonOf(cause.sqlState, '磁盘已满')}）；将继续重试。详见日志。`
-    }
   }
 }
 
@@ -73,8 +60,6 @@ function clearedInChinese(cause: Cause): string {
       return `${cause.stream} 的字段 ${named(cause.field)} 已知。`
     case 'channelGone':
       return `频道 ${named(cause.channel)} 已恢复，或不再配置。`
-    case 'database':
-      return `数据库已恢复对 ${named(cause.host)} 上 livehouse 的响应。`
   }
 }
 
@@ -86,11 +71,6 @@ function named(name: string, longest = LONGEST_NAME): string {
     /(?:[\u0000-\u001f\u007f-\u009f<>&*`~[\]()#@|\\!]|(?<![A-Za-z0-9_])_+|_+(?![A-Za-z0-9_]))+/g
   const plain = name.replace(markup, ' ').trim()
   return plain.length > longest ? `${plain.slice(0, longest)}…` : plain
-}
-
-/** SQLSTATE 53100 is disk_full. */
-function reasonOf(sqlState: string, diskIsFull: string): string {
-  return sqlState === '53100' ? diskIsFull : `SQLSTATE ${sqlState}`
 }
 
 function runOf({ runId }: Extract<Cause, { kind: 'run' }>, before: string, after: string): string {

@@ -2,14 +2,7 @@ import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { Cause, Notice } from '../../../src/core/cause.ts'
 import { languages } from '../../../src/core/language.ts'
-import {
-  type AlertFormat,
-  alertFormats,
-  type AlertStyle,
-  formatAlert,
-  refusalIn,
-  secretsOf,
-} from '../../../src/app/alerts/alert-formats.ts'
+import { type AlertStyle, formatAlert, refusalIn } from '../../../src/app/alerts/alert-formats.ts'
 import { describeNotice } from '../../../src/app/alerts/describe-cause.ts'
 
 const at = new Date('2026-11-20T06:30:00Z')
@@ -28,15 +21,13 @@ const causes: readonly Cause[] = [
   { kind: 'run', name: 'sync', runId: null, status: 'failed', problems: [] },
   { kind: 'unknownField', stream: 'visitors', field: 'vip' },
   { kind: 'channelGone', channel: '9' },
-  { kind: 'database', host: 'a', sqlState: null },
-  { kind: 'database', host: 'a', sqlState: '53100' },
 ]
 
-function style(format: AlertFormat, more: Partial<AlertStyle> = {}): AlertStyle {
+function style(format: AlertStyle['format'], more: Partial<AlertStyle> = {}): AlertStyle {
   return { format, language: 'en', secret: null, keyword: null, ...more }
 }
 
-function request(format: AlertFormat, more: Partial<AlertStyle> = {}, notices: readonly Notice[] = [raised]) {
+function request(format: AlertStyle['format'], more: Partial<AlertStyle> = {}, notices: readonly Notice[] = [raised]) {
   const { url, headers, body } = formatAlert(notices, URL_WITH_KEY, style(format, more), NOW_MS)
   return { url: new URL(url), headers, body, json: Object(JSON.parse(body)) }
 }
@@ -47,8 +38,7 @@ describe('every cause has its own sentence in each language, for its beginning a
       (['raised', 'cleared'] as const).map((event) => describeNotice({ event, cause, at }, language)),
     )
     expect(texts.every((text) => text.length >= 4)).toBe(true)
-    // Three streams and two databases end with the same words.
-    expect(new Set(texts).size).toBe(texts.length - 3)
+    expect(new Set(texts).size).toBe(texts.length)
   })
 })
 
@@ -118,44 +108,31 @@ test('Slack gets text', () => {
   expect(Object.keys(request('slack').json)).toEqual(['text'])
 })
 
-test.each(alertFormats)('%s: the keyword stands in it, and a flood is one message', (format) => {
-  const many = Array.from(
-    { length: 300 },
-    (_, n): Notice => ({ event: 'raised', cause: { kind: 'channelGone', channel: `${n}` }, at }),
-  )
-  const { body } = request(format, { keyword: '直播' }, many)
-  expect(body).toContain('直播')
-  expect(body).toMatch(/and 2[89]0 more/)
-  expect(format === 'json' ? 0 : Buffer.byteLength(body)).toBeLessThan(4096)
-})
+test.each(['json', 'dingtalk', 'wecom', 'feishu', 'slack'] as const)(
+  '%s: the keyword stands in it, and a flood is one message',
+  (format) => {
+    const many = Array.from(
+      { length: 300 },
+      (_, n): Notice => ({ event: 'raised', cause: { kind: 'channelGone', channel: `${n}` }, at }),
+    )
+    const { body } = request(format, { keyword: '直播' }, many)
+    expect(body).toContain('直播')
+    expect(body).toMatch(/and 2[89]0 more/)
+    expect(format === 'json' ? 0 : Buffer.byteLength(body)).toBeLessThan(4096)
+  },
+)
 
-test.each<[AlertFormat, number, string, RegExp]>([
+test.each<[AlertStyle['format'], number, string, RegExp]>([
   ['json', 204, '', /taken/],
   ['slack', 200, 'ok', /taken/],
   ['slack', 403, 'invalid_token', /403/],
   ['dingtalk', 200, '{"errcode":0,"errmsg":"ok"}', /taken/],
-  ['dingtalk', 200, '{"errcode":310000,"errmsg":"sign not match"}', /^status 200, code 310000 \(sign not match\)$/],
+  ['dingtalk', 200, '{"errcode":310000,"errmsg":"sign not match"}', /^status 200, code 310000$/],
   ['wecom', 200, '{"errcode":93000}', /93000/],
   ['feishu', 200, '{"code":0,"msg":"success"}', /taken/],
   ['feishu', 200, '{"StatusCode":0}', /taken/],
   ['feishu', 200, '{"code":19021}', /19021$/],
-  [
-    'feishu',
-    200,
-    '{"code":19022,"msg":"Ip\\n\\u001b[31m Not\\u202e Allowed "}',
-    /^status 200, code 19022 \(Ip \[31m Not Allowed\)$/,
-  ],
-  ['wecom', 200, `{"errcode":1,"errmsg":"${'很'.repeat(300)}"}`, /code 1 \(很{200}…\)$/],
   ['wecom', 200, '<html>', /missing/],
 ])('%s: %i %s is %s', (format, status, text, refusal) => {
   expect(refusalIn(format, status, text) ?? 'taken').toMatch(refusal)
-})
-
-test('what a robot repeats of the address or the secret is not told', () => {
-  const url = 'https://robot.example.com/hook/hook-key-1?access_token=query-key-2'
-  const secrets = secretsOf(url, { secret: 'SEC-long-3' })
-  for (const said of [url, 'hook-key-1', 'query-key-2', 'SEC-long-3']) {
-    const body = JSON.stringify({ errcode: 1, errmsg: `bad ${said}!` })
-    expect(refusalIn('dingtalk', 200, body, secrets)).toBe('status 200, code 1 (bad ***!)')
-  }
 })
