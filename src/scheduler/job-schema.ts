@@ -118,15 +118,6 @@ function problemsOf(issue: z.core.$ZodIssue, given: unknown, kind: string, known
 }
 
 function shown(value: unknown): string {
-  const text = typeof value === 'bigint' ? `${value}n` : (jsonOf(value) ?? inspect(value, { breakLength: Infinity }))
+  const text = inspect(value, { breakLength: Infinity })
   return text.length > 80 ? `${text.slice(0, 79)}…` : text
-}
-
-/** Undefined for what JSON cannot say, such as a cycle. It knows no bigint either, which a job file may hold. */
-function jsonOf(value: unknown): string | undefined {
-  try {
-    return JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? `${each}n` : each))
-  } catch {
-    return undefined
-  }
 }

@@ -85,7 +85,7 @@ test.each([
   [['listz'], /there is no job "listz" in .*; did you mean lists\?; there are again, broken, compare/],
   [[], /which job\? livehouse jobs lists them/],
   [['lists', 'again'], /there is no place for "again"/],
-  [['broken'], /broken\.ts: cron is "at night": it has 2 fields instead of five/],
+  [['broken'], /broken\.ts: cron is 'at night': it has 2 fields instead of five/],
   [['elsewhere'], /job elsewhere: channels names "404", which is not among LIVEHOUSE_CHANNELS/],
   [['group'], /job group: channels names the group "training", and no channel has it; none has a group/],
 ])('run %j is wrong use, and nothing is called', async (argv, problem) => {
@@ -99,5 +99,5 @@ test.each([
 test('serve does not start with a job file that is wrong', async () => {
   const { error, problems } = await account.run(serve, [], settings)
   expect(error).toMatchObject({ code: 'config.invalid' })
-  expect(problems).toEqual([expect.stringMatching(/broken\.ts: cron is "at night": it has 2 fields/)])
+  expect(problems).toEqual([expect.stringMatching(/broken\.ts: cron is 'at night': it has 2 fields/)])
 })

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { LivehouseError } from '../../src/core/errors.ts'
 import { loadJobs } from '../../src/scheduler/load-jobs.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
@@ -69,33 +69,33 @@ test('a job says everything that it can', async () => {
 
 test.each([
   [`{}`, /^cron is missing; it should be five fields/],
-  [`{ cron: '61 * * * *' }`, /^cron is "61 \* \* \* \*": its minute "61" is not possible; it should be five fields/],
-  [`{ cron: '0 0 30 2 *' }`, /^cron is "0 0 30 2 \*": its day of month "30" is not possible/],
-  [`{ cron: '* * * * * *' }`, /^cron is "\* \* \* \* \* \*": it has 6 fields instead of five/],
+  [`{ cron: '61 * * * *' }`, /^cron is '61 \* \* \* \*': its minute "61" is not possible; it should be five fields/],
+  [`{ cron: '0 0 30 2 *' }`, /^cron is '0 0 30 2 \*': its day of month "30" is not possible/],
+  [`{ cron: '* * * * * *' }`, /^cron is '\* \* \* \* \* \*': it has 6 fields instead of five/],
   [`{ cron: 15 }`, /^cron is 15: it should be five fields/],
   [
     `{ cron: (() => { const list = []; return [list.push(list) && list] })() }`,
     /^cron is \[ <ref \*1> \[ \[Circular \*1\] \] \]: it should be/,
   ],
   [`{ cron: 15n }`, /^cron is 15n: it should be five fields/],
-  [`{ cron: '@daily', channels: [1001n] }`, /^channels is \["1001n"\]: it should be 'all'/],
-  [`{ cron: '@daily', timezone: 'Asia/Shangai' }`, /^timezone is "Asia\/Shangai": it should be an IANA time zone/],
-  [`{ cron: '@daily', timezone: '' }`, /^timezone is "": it should be an IANA time zone/],
+  [`{ cron: '@daily', channels: [1001n] }`, /^channels is \[ 1001n \]: it should be 'all'/],
+  [`{ cron: '@daily', timezone: 'Asia/Shangai' }`, /^timezone is 'Asia\/Shangai': it should be an IANA time zone/],
+  [`{ cron: '@daily', timezone: '' }`, /^timezone is '': it should be an IANA time zone/],
   [
     `{ cron: '@daily', streams: ['watchers'] }`,
-    /^streams\.0 is "watchers": it should be a list of visitors, watch_records/,
+    /^streams\.0 is 'watchers': it should be a list of visitors, watch_records/,
   ],
   [`{ cron: '@daily', streams: [] }`, /^streams is \[\]: it should be a list of visitors/],
   [
     `{ cron: '@daily', streams: ['gifts', 'gifts'] }`,
-    /^streams is \["gifts","gifts"\]: it should be a list of visitors, .*, each of them once/,
+    /^streams is \[ 'gifts', 'gifts' \]: it should be a list of visitors, .*, each of them once/,
   ],
-  [`{ cron: '@daily', streams: 'visitors' }`, /^streams is "visitors": it should be a list/],
-  [`{ cron: '@daily', channels: [1001] }`, /^channels is \[1001\]: it should be 'all', a list of channel ids/],
-  [`{ cron: '@daily', channels: { label: 'x' } }`, /^channels is \{"label":"x"\}: it should be 'all'/],
-  [`{ cron: '@daily', enabled: 'yes' }`, /^enabled is "yes": it should be true or false/],
+  [`{ cron: '@daily', streams: 'visitors' }`, /^streams is 'visitors': it should be a list/],
+  [`{ cron: '@daily', channels: [1001] }`, /^channels is \[ 1001 \]: it should be 'all', a list of channel ids/],
+  [`{ cron: '@daily', channels: { label: 'x' } }`, /^channels is \{ label: 'x' \}: it should be 'all'/],
+  [`{ cron: '@daily', enabled: 'yes' }`, /^enabled is 'yes': it should be true or false/],
   [`{ cron: '@daily', catchUp: true }`, /^catchUp is true: it should be 'once' or 'never'/],
-  [`{ cron: '@daily', until: '6:00' }`, /^until is "6:00": it should be a time of day/],
+  [`{ cron: '@daily', until: '6:00' }`, /^until is '6:00': it should be a time of day/],
   [
     `{ cron: '@daily', lookbackDays: { watch_records: -1 } }`,
     /^lookbackDays\.watch_records is -1: it should be numbers of days .* such as { watch_records: 7 }$/,
@@ -105,10 +105,10 @@ test.each([
     /^there is no field lookbackDays\.watchers; lookbackDays has streams: visitors, watch_records, /,
   ],
   [`{ cron: '@daily', crom: 1 }`, /^there is no field crom; did you mean cron\?$/],
-  [`{ cron: '@daily', kind: 'sinc' }`, /^kind is "sinc"; it should be 'sync', 'backfill' or 'audit'/],
+  [`{ cron: '@daily', kind: 'sinc' }`, /^kind is 'sinc'; it should be 'sync', 'backfill' or 'audit'/],
   [
     `{ cron: '@daily', kind: 'audit', streams: ['watch_records_v1'] }`,
-    /^streams is \["watch_records_v1"\]: an audit should name another stream too, or none: this one tells no total/,
+    /^streams is \[ 'watch_records_v1' \]: an audit should name another stream too, or none: this one tells no total/,
   ],
   [`{ cron: '@daily', kind: 'backfill' }`, /^range is missing; it should be \{ from/],
   [
@@ -117,13 +117,13 @@ test.each([
   ],
   [
     `{ cron: '@daily', kind: 'backfill', range: { from: '2026-02-30' } }`,
-    /^range\.from is "2026-02-30": it should be a date that exists/,
+    /^range\.from is '2026-02-30': it should be a date that exists/,
   ],
   [
     `{ cron: '@daily', kind: 'backfill', range: { from: '2026-02-01', to: '2026-02-01' } }`,
     /^range is .*: from should lie before to, which is exclusive/,
   ],
-  [`'0 1 * * *'`, /^it exports "0 1 \* \* \*" by default; it should be defineJob/],
+  [`'0 1 * * *'`, /^it exports '0 1 \* \* \*' by default; it should be defineJob/],
   [`null`, /^it exports null by default; it should be defineJob/],
 ])('a job file that exports %s is refused with its name, field, value and mend', async (exported, problem) => {
   const problems = await problemsOf({ 'broken.ts': `export default ${exported}` })
@@ -142,23 +142,6 @@ test.each([
   expect(rest).toEqual([])
 })
 
-test('a file that awaits what never comes is given up, and the others are told of too', async () => {
-  // For the test it never comes; in the end it does, as what other tests wait for is that no module is on its way.
-  const late = Promise.withResolvers<void>()
-  onTestFinished(() => late.resolve())
-  Object.assign(globalThis, { late: late.promise })
-  const folder = folderOf({ 'never.ts': `await globalThis.late\nexport default {}`, 'wrong.ts': 'nonsense!' })
-  await expect(loadJobs({ folder, timeZone, longestMs: 100 })).rejects.toMatchObject({
-    code: 'config.invalid',
-    details: {
-      problems: [
-        expect.stringMatching(/never\.ts: it does not load: it does not come to an end; /),
-        expect.stringMatching(/wrong\.ts: it does not load: /),
-      ],
-    },
-  })
-})
-
 test('all that is wrong with all files is told at once', async () => {
   const problems = await problemsOf({
     'a.ts': `export default { cron: 'x', until: 7 }`,
@@ -167,7 +150,7 @@ test('all that is wrong with all files is told at once', async () => {
   })
   expect(problems.map((each) => each.slice(0, 25))).toEqual([
     'Not a name.ts: its name i',
-    'a.ts: cron is "x": it has',
+    "a.ts: cron is 'x': it has",
     'a.ts: until is 7: it shou',
   ])
 })
