@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import type { JobOutcome, RunJob } from '../app/run-job.ts'
@@ -66,51 +65,49 @@ function uuidOf(key: string): string {
 
 /**
  * What `serve` does with a queued run. One that a signal stopped, or whose database went, fails in the queue and so is
- * begun once more; where the next tick has come by then, that one does what this one left.
+ * begun once more, each attempt at what somebody asked for as a run of its own on the job's record.
  */
 export function createRunHandler(deps: PerformDeps): WorkOptions['handle'] {
-  const { db, clock, log } = deps
   return async ({ data, number, isLast }, signal) => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a scheduler has queued, as JSON
     const { job, ...why } = data as QueuedRun | AskedRun
     await using lease = await waitForJob(job, deps, signal)
-    if ('askedBy' in why) return await performAsked({ job, ...why }, lease, { ...deps, signal, isLast })
-    const { tick } = why
-    const later = openTimetable(job.cron, job.timeZone).last(tick.dueAtMs, clock.now())
-    const last = (await readLastTicks(db, [job.name], new Date(clock.now()))).get(job.name)
-    // A machine may know the zone by another name: it has queued the same instant as another tick.
-    const isOnRecord = (last?.dueAt?.getTime() ?? 0) >= tick.dueAtMs
-    if (number === 0 && (later !== undefined || isOnRecord)) return {}
-    const run = await begin({ job, tick }, deps)
+    const run = 'tick' in why ? await beginDue({ job, ...why }, number, deps) : await begin(job, undefined, deps)
     if (run === undefined) return {}
-    const end = async (status: 'skipped' | 'failed', error: string): Promise<object> => {
-      const ended = { runId: null, error, finishedAt: new Date(clock.now()) }
-      if (status === 'skipped') await endJobRun(db, run, { status, outcome: null, ...ended })
-      else await endJobRun(db, run, { status: 'ended', outcome: status, ...ended })
-      log[status === 'failed' ? 'error' : 'warn'](`job.${status}`, { job: job.name, reason: error })
-      return {}
-    }
-    if (later !== undefined) {
-      const error = `it had not come to its end when it was due again, ${formatWallTime(later.localTime)}`
-      // An update stops a run once; what ends its process again and again has failed.
-      return await end(number > 1 ? 'failed' : 'skipped', error)
-    }
-    if (job.catchUp === 'never' && clock.now() - tick.dueAtMs > MISSED_AFTER_MS) {
-      if (number > 0) return await end('failed', 'it was interrupted, and is not to be made up for')
-      return await end('skipped', 'it was missed, and is not to be made up for')
-    }
-    const { isOver, errors } = await performRun(run, job, lease, { ...deps, signal, isLast })
+    const askedBy = 'tick' in why ? undefined : why.askedBy
+    const { isOver, errors } = await performRun(run, job, lease, { ...deps, signal, isLast, askedBy })
     if (!isOver) throw new Error(errors[0]?.message ?? 'it was interrupted')
     return {}
   }
 }
 
-/** Each attempt is a run of its own on the job's record. */
-async function performAsked({ job, askedBy }: AskedRun, lease: JobLease, deps: Performance): Promise<object> {
-  const run = await beginByHand(job, deps)
-  const { isOver, errors } = await performRun(run, job, lease, { ...deps, askedBy })
-  if (!isOver) throw new Error(errors[0]?.message ?? 'it was interrupted')
-  return {}
+/**
+ * Begins a run that is due, unless it is over or no longer to be made: where the next tick has come by now, that one
+ * does what this one left.
+ */
+async function beginDue({ job, tick }: QueuedRun, number: number, deps: PerformDeps): Promise<HeldJobRun | undefined> {
+  const { db, clock, log } = deps
+  const later = openTimetable(job.cron, job.timeZone).last(tick.dueAtMs, clock.now())
+  const last = (await readLastTicks(db, [job.name], new Date(clock.now()))).get(job.name)
+  // A machine may know the zone by another name: it has queued the same instant as another tick.
+  const isOnRecord = (last?.dueAt?.getTime() ?? 0) >= tick.dueAtMs
+  if (number === 0 && (later !== undefined || isOnRecord)) return undefined
+  const isMissed = job.catchUp === 'never' && clock.now() - tick.dueAtMs > MISSED_AFTER_MS
+  const run = await begin(job, tick, deps)
+  if (run === undefined || (later === undefined && !isMissed)) return run
+  const what = number > 0 ? 'interrupted' : 'missed'
+  const error = later
+    ? `it had not come to its end when it was due again, ${formatWallTime(later.localTime)}`
+    : `it was ${what}, and is not to be made up for`
+  // An update stops a run once; what ends its process again and again has failed.
+  const hasFailed = number > (later ? 1 : 0)
+  const ended = { runId: null, error, finishedAt: new Date(clock.now()) }
+  await endJobRun(db, run, {
+    ...ended,
+    ...(hasFailed ? { status: 'ended', outcome: 'failed' } : { status: 'skipped', outcome: null }),
+  })
+  log[hasFailed ? 'error' : 'warn'](`job.${hasFailed ? 'failed' : 'skipped'}`, { job: job.name, reason: error })
+  return undefined
 }
 
 /** Writes down that a run was begun too often, each time without an end. */
@@ -119,7 +116,7 @@ export function createGiveUpHandler(deps: Pick<PerformDeps, 'db' | 'clock' | 'lo
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
     const given = data as QueuedRun | AskedRun
     // What somebody asked for has its attempts on record already.
-    const run = 'tick' in given ? await begin(given, deps) : undefined
+    const run = 'tick' in given ? await begin(given.job, given.tick, deps) : undefined
     if (run === undefined) return {}
     const { job } = given
     const error = `it was begun ${run.attempts - 1} times and never ended`
@@ -130,20 +127,15 @@ export function createGiveUpHandler(deps: Pick<PerformDeps, 'db' | 'clock' | 'lo
   }
 }
 
-async function begin({ job, tick }: QueuedRun, { db, clock }: Pick<PerformDeps, 'db' | 'clock'>) {
-  const due = {
+/** @param tick undefined for a run by hand, which is never the same as another */
+async function begin(job: Job, tick: Tick | undefined, { db, clock }: Pick<PerformDeps, 'db' | 'clock'>) {
+  const due = tick && {
     localTime: formatWallTime(tick.localTime),
     timeZone: job.timeZone,
     isRepeat: tick.isRepeat,
     dueAt: new Date(tick.dueAtMs),
   }
   return await beginJobRun(db, { job: job.name, due, worker: thisProcess(), startedAt: new Date(clock.now()) })
-}
-
-async function beginByHand({ name: job }: Job, { db, clock }: Pick<PerformDeps, 'db' | 'clock'>) {
-  const startedAt = new Date(clock.now())
-  const run = await beginJobRun(db, { job, due: undefined, worker: thisProcess(), startedAt })
-  return run ?? assert.fail('a run by hand is not the same as any other')
 }
 
 /** Runs by hand are not queued, and hold the job as well. */
@@ -159,7 +151,7 @@ interface Performance extends PerformDeps {
   readonly signal: AbortSignal
   /** Whether it is over however it ends. */
   readonly isLast: boolean
-  readonly askedBy?: string
+  readonly askedBy?: string | undefined
 }
 
 /**
@@ -219,8 +211,8 @@ export async function runByHand(
   deps: PerformDeps & { readonly signal: AbortSignal },
 ): Promise<JobOutcome | undefined> {
   await using lease = await takeJob(deps.db, job.name)
-  if (lease === undefined) return undefined
-  const run = await beginByHand(job, deps)
+  const run = lease && (await begin(job, undefined, deps))
+  if (lease === undefined || run === undefined) return undefined
   const { thrown, ...outcome } = await performRun(run, job, lease, { ...deps, isLast: false })
   if (thrown !== undefined) throw thrown
   return outcome
