@@ -118,7 +118,7 @@ const rules: Rules = {
 
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. */
 const budgets: Readonly<Record<string, number>> = {
-  app: 1750,
+  app: 1670,
   bi: 3334,
   cli: 4912,
   config: 670,
@@ -126,9 +126,9 @@ const budgets: Readonly<Record<string, number>> = {
   emulator: 2350,
   ledger: 3850,
   log: 100,
-  scheduler: 1660,
+  scheduler: 1370,
   service: 2100,
-  store: 3223,
+  store: 3010,
   streams: 750,
   sync: 5000,
   transform: 350,
@@ -137,7 +137,7 @@ const budgets: Readonly<Record<string, number>> = {
   '': 400,
 }
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 34_946, test: 25_290 }
+const MOST_LINES = { src: 33_740, test: 24_620 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
