@@ -19,6 +19,21 @@ export function minuteOf(time: Cell | undefined, timeZone: string): WallTime | u
   return second === undefined ? undefined : floorToMinute(second)
 }
 
+/**
+ * In which minute an item (JSON text) lies that could not become a row; undefined where that cannot be read either.
+ * Only of an object are the fields known by name: an array of cells has been refused as such.
+ */
+export function minuteOfItem(raw: string, { columns, timeColumns }: Stream, timeZone: string): WallTime | undefined {
+  const fields: Readonly<Record<string, unknown>> = Object(JSON.parse(raw))
+  for (const name of timeColumns) {
+    const source = columns[name]?.source
+    const value = source?.kind === 'field' ? source.parse(fields[source.field]) : undefined
+    const minute = typeof value === 'string' ? minuteOf(value, timeZone) : undefined
+    if (minute !== undefined) return minute
+  }
+  return undefined
+}
+
 /** Whether a row belongs to a half-open window by its time. */
 export function isInWindow(time: Cell | undefined, { from, to }: Window, timeZone: string): boolean {
   const minute = minuteOf(time, timeZone)
@@ -26,8 +41,8 @@ export function isInWindow(time: Cell | undefined, { from, to }: Window, timeZon
 }
 
 /**
- * Whether all times of a row that can be read lie in a window, its own among them. Such a row comes whichever of them the
- * service filters by.
+ * Whether all times of a row that can be read lie in a window, its own among them. Such a row comes whichever of them
+ * the service filters by.
  */
 export function liesWithin(row: Row, timeColumns: readonly string[], window: Window, timeZone: string): boolean {
   const minutes = timeColumns.map((name) => minuteOf(row[name], timeZone))
@@ -51,15 +66,18 @@ export function requireFiltered(
   const outside = rows.filter((row) => isOutside(row, timeColumns, asked, timeZone))
   if (outside.length * 2 <= rows.length) return
   const [first] = outside
-  const evidence = `${outside.length} of ${rows.length} rows lie outside ${formatWindow(asked)}, such as one of ${timeColumns.map((name) => first?.[name]).join(' to ')}`
+  const times = timeColumns.map((name) => first?.[name]).join(' to ')
+  const share = `${outside.length} of ${rows.length} rows`
+  const evidence = `${share} lie outside ${formatWindow(asked)}, such as one of ${times}`
   throw new LivehouseError(
     'paging.ignored',
-    `${call}: the service ignores the time filter: ${evidence}. Check LIVEHOUSE_TIMEZONE; if it is right, ask the service's support.`,
+    `${call}: the service ignores the time filter: ${evidence}. ` +
+      "Check LIVEHOUSE_TIMEZONE; if it is right, ask the service's support.",
     { call, parameter: 'time filter', evidence },
   )
 }
 
-/** From the earliest to the latest of its times, the row does not touch the window (whose ends may or may not belong to it). */
+/** From the earliest to the latest of its times, the row touches neither the window nor its ends. */
 function isOutside(row: Row, timeColumns: readonly string[], { from, to }: Window, timeZone: string): boolean {
   const minutes = timeColumns.map((name) => minuteOf(row[name], timeZone)).filter((minute) => minute !== undefined)
   if (minutes.length === 0) return false

@@ -99,7 +99,8 @@ test('what is gone from the source is kept and said; only what is of the last da
   })
   // What is kept on purpose is said.
   const list = found.partitions.find(({ stream }: { stream: string }) => stream === 'questionnaires')
-  expect(list).toMatchObject({ verdict: 'equal', notes: ['no longer at the source, and kept: 1'] })
+  const note = `no longer at the source, and kept: 1 (question_id ${form.questionId})`
+  expect(list).toMatchObject({ verdict: 'equal', notes: [note] })
 
   await sql`insert into livehouse.watch_records
     select (jsonb_populate_record(known, jsonb_build_object('record_id', 910000000 + number))).*

@@ -1,47 +1,149 @@
-import { type Partition, partitionKey } from '../../core/slice.ts'
+import { type Partition, partitionKey, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
-import { formatWallDate, wallTimeAt } from '../../core/wall-clock.ts'
+import { DAY, formatWallDate, MINUTE, type WallTime, wallTimeAt } from '../../core/wall-clock.ts'
 import { readEarlier, readMissedRows } from '../../ledger/earlier-readings.ts'
 import { readQuarantined, type UnresolvedItem } from '../../ledger/quarantine.ts'
 import { readLastReading } from '../../ledger/slices.ts'
-import { countHeld } from '../../store/table-part.ts'
+import { countHeld, countUntimed, findMinute, findQuietMinute, type QuietMinute } from '../../store/table-part.ts'
+import { cutWindowAt } from '../plan-windows.ts'
+import { minuteOfItem } from '../row-window.ts'
 import type { CallMeter, RunDeps } from '../slice-work.ts'
-import { auditRange, compareByReading } from './audit-range.ts'
-import { compareRange, hasTimes, type RangeComparison } from './compare-range.ts'
-import { openHoldings } from './holdings.ts'
-import {
-  askTotal,
-  type AuditTask,
-  type Comparison,
-  type Difference,
-  mergeComparisons,
-  nothingCompared,
-} from './partition-audit.ts'
+import { compareRange, hasTimes, mayStillChange } from './compare-range.ts'
+import { askTotal, type AuditTask, type Comparison, mergeComparisons, nothingCompared } from './partition-audit.ts'
 
 /** Compares one partition in the cheapest way that its stream allows. */
 export async function auditPartition(task: AuditTask, deps: RunDeps, meter: CallMeter): Promise<Comparison> {
   const { stream, partition, covered } = task
   if (covered === undefined) return await auditList(stream, partition, deps, meter)
-  const isWhole = !task.hasRange && covered.length === 1
-  const holdings = await openHoldings(deps.db, stream, partition, deps.timeZone)
+  const items = await readQuarantined(deps.db, stream.name, partitionKey(partition))
+  const minutes = items.map(({ raw }) => minuteOfItem(raw, stream, deps.timeZone))
+  const quarantined = new Set(items.map(({ hash }) => hash))
   const parts: Comparison[] = []
   for (const window of covered)
-    parts.push(
-      stream.isCounted
-        ? await auditRange(window, { audit: { stream, partition, isWhole }, holdings, deps, meter })
-        : await compareByReading({ stream, partition }, window, holdings, deps, meter),
-    )
+    parts.push(await auditRange(window, { stream, partition, minutes, quarantined, deps, meter }))
   const { notes, ...merged } = mergeComparisons(parts)
   const gaps = `${parts.length - 1} gaps between are not covered, so nothing is claimed of them`
   return { ...merged, notes: parts.length > 1 ? [gaps, ...notes] : notes }
 }
 
-/** A difference of more rows is named by its count alone. */
-const MOST_NAMED = 10_000
+/** A range of no more rows is read rather than halved. */
+const SMALL_ROWS = 300
+/** So many are read where a range cannot be halved, or is of the last days, where rows still change. */
+const MOST_READ_ROWS = 20_000
+/** How often the range of a partition is halved at most. */
+const MOST_CUTS = 40
+
+/** A partition, and what its ranges are compared with. */
+interface Sides {
+  readonly stream: Stream
+  readonly partition: Partition
+  /** Of what is in quarantine: its hashes, and the minutes in which it lies, undefined where that cannot be read. */
+  readonly quarantined: ReadonlySet<string>
+  readonly minutes: readonly (WallTime | undefined)[]
+  readonly deps: RunDeps
+  readonly meter: CallMeter
+}
 
 /**
- * Compares a list without a time filter: one call for its total. Where that differs, the list is read once and compared row by
- * row, with in mind that it may have moved on since the last reading.
+ * Compares a range: by its total where the source tells one, else by reading it. By which time the service counts a
+ * row, and whether the ends of its filter belong to it, is not known. So only rows that lie in the range by all of
+ * their times count as held, and the source is asked for a minute more before them: it never counts fewer than are
+ * there. Where the numbers are equal, nothing is missing. Where they are not, the range is halved at minutes that no
+ * row touches until it is small, and then read.
+ */
+async function auditRange(range: Window, sides: Sides): Promise<Comparison> {
+  if (!sides.stream.isCounted) return await compareByReading(range, sides)
+  const { from, to } = range
+  const first = await findUntouched({ from, to: Math.min(to, from + DAY) }, from, sides)
+  const last = await findUntouched({ from: Math.max(from, to - DAY), to }, to, sides)
+  const parts: Comparison[] = []
+  const left = { cuts: MOST_CUTS }
+  for (const part of cutWindowAt(range, [first ?? from, last ?? to]).toReversed())
+    parts.push(...(await compareByCount(part, sides, left)))
+  return mergeComparisons(parts)
+}
+
+/** @returns its parts, oldest first. What cancels out within a part is not seen. */
+async function compareByCount(window: Window, sides: Sides, left: { cuts: number }): Promise<readonly Comparison[]> {
+  const { stream, partition, deps, meter } = sides
+  const { rows: warehouseRows, quarantined: quarantinedRows } = await countRows(window, sides)
+  const asked = { from: window.from - MINUTE, to: window.to }
+  const sourceRows = (await askTotal({ stream, partition, window: asked }, deps, meter)) ?? 0
+  const counted = { ...nothingCompared, window, sourceRows, warehouseRows, quarantinedRows }
+  const rows = sourceRows - warehouseRows
+  if (rows === 0) return [{ ...counted, verdict: 'equal' }]
+
+  const largest = Math.max(sourceRows, warehouseRows)
+  const isRecent = mayStillChange(stream, window.from, deps)
+  const mayBeHalved = warehouseRows > 0 && largest > (isRecent ? MOST_READ_ROWS : SMALL_ROWS) && left.cuts > 0
+  const at = mayBeHalved ? await middleOf(window, warehouseRows, sides) : undefined
+  if (at !== undefined) {
+    left.cuts--
+    const older = await compareByCount({ from: window.from, to: at }, sides, left)
+    return [...older, ...(await compareByCount({ from: at, to: window.to }, sides, left))]
+  }
+  if (largest <= MOST_READ_ROWS) return [await compareByReading(window, sides)]
+  // Rows that touch an end may be counted on either side of it, and rows without a readable time anywhere.
+  let unclear = (await countRows(undefined, sides)).rows
+  for (const end of [window.from, window.to]) unclear += (await findQuiet({ from: end, to: end }, end, sides)).touching
+  if (rows < 0 || rows > unclear)
+    return [{ ...counted, verdict: 'different', differences: [{ kind: 'count', rows, window }] }]
+  const note = `counted to within ${unclear} rows: so many touch its ends, or have no time that could be read`
+  return [{ ...counted, verdict: 'unverifiable', notes: [note] }]
+}
+
+/** Reads every row of a range, and holds it against what is here. */
+async function compareByReading(window: Window, sides: Sides): Promise<Comparison> {
+  const { stream, partition, quarantined, deps, meter } = sides
+  const range = { stream, partition, window, quarantined }
+  const { differences, notes, hasMoved } = await compareRange(range, deps, meter)
+  const held = await countRows(window, sides)
+  const more = differences.reduce((sum, { kind, rows }) => sum + (kind === 'surplus' ? -rows : rows), 0)
+  return {
+    verdict: differences.length > 0 ? 'different' : hasMoved ? 'moving' : 'equal',
+    window,
+    sourceRows: held.rows + more,
+    warehouseRows: held.rows,
+    quarantinedRows: held.quarantined,
+    differences,
+    notes,
+  }
+}
+
+/** How many rows and quarantined items lie in a range; without one, those whose time could not be read. */
+async function countRows(window: Window | undefined, { stream, partition, minutes, deps }: Sides) {
+  const part = { stream, partition, window, timeZone: deps.timeZone }
+  const rows = await (window ? countHeld : countUntimed)(deps.db, part)
+  const quarantined = minutes.filter((minute) => {
+    if (window === undefined || minute === undefined) return window === minute
+    return minute >= window.from && minute < window.to
+  }).length
+  return { rows: rows + quarantined, quarantined }
+}
+
+/** The minute inside of a range that no row touches which is closest to the middle of its rows. */
+async function middleOf(window: Window, heldRows: number, sides: Sides): Promise<WallTime | undefined> {
+  const { stream, partition, deps } = sides
+  const part = { stream, partition, window, timeZone: deps.timeZone }
+  const middle = await findMinute(deps.db, part, Math.floor(heldRows / 2))
+  const inside = { from: window.from + MINUTE, to: window.to - MINUTE }
+  if (middle === undefined || inside.from > inside.to) return undefined
+  return await findUntouched(inside, middle, sides)
+}
+
+/** The minute that no row touches which is closest to a time; undefined where rows touch each minute of the window. */
+async function findUntouched(window: Window, near: WallTime, sides: Sides): Promise<WallTime | undefined> {
+  const { at, touching } = await findQuiet(window, near, sides)
+  return touching === 0 ? at : undefined
+}
+
+async function findQuiet(window: Window, near: WallTime, { stream, partition, deps }: Sides): Promise<QuietMinute> {
+  return await findQuietMinute(deps.db, { stream, partition, window, timeZone: deps.timeZone }, near)
+}
+
+/**
+ * Compares a list without a time filter: one call for its total. Where that differs, the list is read once and compared
+ * row by row, with in mind that it may have moved on since the last reading.
  */
 async function auditList(stream: Stream, partition: Partition, deps: RunDeps, meter: CallMeter): Promise<Comparison> {
   const { db, timeZone } = deps
@@ -68,32 +170,20 @@ async function auditList(stream: Stream, partition: Partition, deps: RunDeps, me
   if (sourceRows === warehouseRows && isCountEnough) return { ...counted, verdict: 'equal' }
 
   const rows = (sourceRows ?? 0) - warehouseRows
-  if (Math.abs(rows) > MOST_NAMED)
+  if (Math.abs(rows) > MOST_READ_ROWS)
     return { ...counted, verdict: 'different', differences: [{ kind: 'count', rows, window: undefined }] }
 
   const quarantined = new Set(items.map(({ hash }) => hash))
   const knownRows = hasTimes(stream) ? undefined : (await readEarlier(db, stream, partition, true)).lastWalk
   const range = { stream, partition, window: undefined, quarantined, knownRows, ...day }
   const found = await compareRange(range, deps, meter)
-  const known = await readMissedRows(db, stream.name, place)
-  const { differences, notes } = explainSurplus(stream, found, known)
+  // Rows that are gone from the source are no fault where the last reading has missed them already.
+  const missed = await readMissedRows(db, stream.name, place)
+  const known = found.differences.filter(({ kind, rows: gone }) => kind === 'surplus' && gone <= missed)
+  const differences = found.differences.filter((each) => !known.includes(each))
   const verdict = differences.length > 0 ? 'different' : found.hasMoved ? 'moving' : 'equal'
-  return { ...counted, verdict, differences, notes, hasKey: found.hasKey }
-}
-
-/** Rows that are gone from the source are no fault where they are kept on purpose, or where the last reading has missed them already. */
-function explainSurplus(
-  { marksRemoved }: Stream,
-  { differences, notes }: RangeComparison,
-  missed: number,
-): { readonly differences: readonly Difference[]; readonly notes: readonly string[] } {
-  const surplus = differences.find(({ kind }) => kind === 'surplus')
-  if (surplus?.kind !== 'surplus') return { differences, notes }
-  const others = differences.filter((each) => each !== surplus)
-  if (!marksRemoved) {
-    return { differences: others, notes: [...notes, `no longer at the source, and kept: ${surplus.rows}`] }
-  }
-  if (surplus.rows > missed) return { differences, notes }
-  const note = `no longer at the source, to be marked as removed by the next proven reading: ${surplus.rows}`
-  return { differences: others, notes: [...notes, note] }
+  const notes = known.map(
+    ({ rows: gone }) => `no longer at the source, to be marked as removed by the next proven reading: ${gone}`,
+  )
+  return { ...counted, verdict, differences, notes: [...found.notes, ...notes], hasKey: found.hasKey }
 }

@@ -11,9 +11,8 @@ import { extractSlice } from '../extract-slice.ts'
 import { type Extraction, isSettled } from '../judge-walk.ts'
 import { openReading } from '../page-reading.ts'
 import { horizonAt, lookbackStart, settledPart } from '../plan-windows.ts'
-import { minuteOf } from '../row-window.ts'
+import { minuteOf, minuteOfItem } from '../row-window.ts'
 import type { CallMeter, RunDeps, Slice } from '../slice-work.ts'
-import { minuteOfItem } from './holdings.ts'
 import type { Difference } from './partition-audit.ts'
 
 /** What is read and compared, row by row. */
@@ -35,8 +34,6 @@ export interface RangeComparison {
   readonly notes: readonly string[]
   /** Whether the list moved while it was read, so that it says nothing about rows that did not come. */
   readonly hasMoved: boolean
-  /** Rows that came and are not here, new ones among them. */
-  readonly missing: number
   readonly hasKey: (key: string) => boolean
 }
 
@@ -45,8 +42,8 @@ const BATCH = 1000
 const MOST_KEYS = 20
 
 /**
- * Reads a range and holds its rows against the warehouse by their keys, both ways. Writes nothing. What differs only because the
- * source has moved on since it was last read is a note and no difference.
+ * Reads a range and holds its rows against the warehouse by their keys, both ways. Writes nothing. What differs only
+ * because the source has moved on since it was last read is a note and no difference.
  */
 export async function compareRange(range: ComparedRange, deps: RunDeps, meter: CallMeter): Promise<RangeComparison> {
   const { stream, partition, window } = range
@@ -97,7 +94,6 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
       ...(recent > 0 ? [`unreadable items that are new or have changed since the last reading: ${recent}`] : []),
     ],
     hasMoved: readings.some(({ verdict }) => verdict.proof === 'moving'),
-    missing: missing.size,
     hasKey: (key) => readings.some(({ found }) => found.has(key)),
   }
 }
@@ -105,13 +101,9 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
 /** Where rows still change, up to now: one that a viewer takes along to a later time is there. */
 function widened(range: ComparedRange, deps: RunDeps): Window | undefined {
   const { window, stream } = range
-  if (window === undefined || stream.timeColumns.length < 2 || !mayStillChange(range, deps)) return window
-  return { from: window.from, to: Math.max(window.to, newestOf(deps)) }
-}
-
-/** Up to where a sync reads. */
-export function newestOf({ clock, timeZone }: Pick<RunDeps, 'clock' | 'timeZone'>): WallTime {
-  return horizonAt(wallTimeAt(clock.now(), timeZone)).newest
+  if (window === undefined || stream.timeColumns.length < 2 || !mayStillChange(stream, window.to, deps)) return window
+  const { newest } = horizonAt(wallTimeAt(deps.clock.now(), deps.timeZone))
+  return { from: window.from, to: Math.max(window.to, newest) }
 }
 
 /** Whether a row has a time in the window, or none that could be read. */
@@ -123,7 +115,7 @@ function touches(row: Row, { window, stream }: ComparedRange, timeZone: string):
 /** What happened so shortly before a reading need not have been shown to it yet. */
 const DELAY_SECONDS = 300
 
-/** Without rows that were there only after their minute was last read: the next sync brings them, and nothing is wrong. */
+/** Without rows that came only after their minute was last read: the next sync brings them. */
 async function withoutNewRows(
   rows: readonly Row[],
   { stream, partition, window }: ComparedRange,
@@ -163,19 +155,19 @@ function hullOf(rows: readonly Row[], { stream, window }: ComparedRange, timeZon
   return { from: Math.min(...known), to: Math.max(...known) + MINUTE }
 }
 
-/** Whether rows of this range may change by themselves: it lies, or ends, within the lookback of their stream. */
+/** Whether rows of this time may change by themselves: it lies within the lookback of their stream. */
 export function mayStillChange(
-  { stream, window }: Pick<ComparedRange, 'stream' | 'window'>,
+  { lookbackDays }: Stream,
+  at: WallTime,
   { clock, timeZone }: Pick<RunDeps, 'clock' | 'timeZone'>,
 ): boolean {
-  return window === undefined || window.to > lookbackStart(wallTimeAt(clock.now(), timeZone), stream.lookbackDays)
+  return at > lookbackStart(wallTimeAt(clock.now(), timeZone), lookbackDays)
 }
 
 /** One that no longer changes should be in quarantine as it came. */
-function isOldItem(raw: string, range: ComparedRange, deps: RunDeps): boolean {
-  const minute = minuteOfItem(raw, range.stream, deps.timeZone)
-  const window = minute === undefined ? range.window : { from: minute, to: minute + MINUTE }
-  return !mayStillChange({ ...range, window }, deps)
+function isOldItem(raw: string, { stream, window }: ComparedRange, deps: RunDeps): boolean {
+  const at = minuteOfItem(raw, stream, deps.timeZone) ?? window?.to
+  return at !== undefined && !mayStillChange(stream, at, deps)
 }
 
 function named(
@@ -187,8 +179,8 @@ function named(
 }
 
 /**
- * Rows of the warehouse that did not come. A list that moved or was cut short says nothing about them. `kept`: old ones, of streams of
- * which every row is kept: no loss, and nothing that a reading would change.
+ * Rows of the warehouse that did not come. A list that moved or was cut short says nothing about them. `kept`: old
+ * ones, of streams of which every row is kept: no loss, and nothing that a reading would change.
  */
 async function findSurplus(
   range: ComparedRange,
@@ -199,16 +191,17 @@ async function findSurplus(
   if (!readings.every(({ verdict }) => isSettled(verdict))) return { surplus: [], kept: [] }
   const absentOf = async (part: Window | undefined) =>
     await findAbsent(db, { ...range, window: part, timeZone }, (key) => readings.some(({ found }) => found.has(key)))
-  const now = wallTimeAt(clock.now(), timeZone)
-  const old = window && !stream.marksRemoved ? settledPart(window, now, stream.lookbackDays) : undefined
+  if (stream.marksRemoved) return { surplus: await absentOf(window), kept: [] }
+  if (window === undefined) return { surplus: [], kept: await absentOf(window) }
+  const old = settledPart(window, wallTimeAt(clock.now(), timeZone), stream.lookbackDays)
   const kept = old ? await absentOf(old) : []
   // As sets: there may be many of both.
   return { surplus: [...new Set(await absentOf(window)).difference(new Set(kept))], kept }
 }
 
 function keptNote({ stream }: ComparedRange, keys: readonly string[]): string {
-  const shown = keys.slice(0, MOST_KEYS).join(', ')
-  return `no longer at the source, and kept: ${keys.length} (${rowKeyColumn(stream)} ${shown}${keys.length > MOST_KEYS ? ', …' : ''})`
+  const shown = [...keys.slice(0, MOST_KEYS), ...(keys.length > MOST_KEYS ? ['…'] : [])].join(', ')
+  return `no longer at the source, and kept: ${keys.length} (${rowKeyColumn(stream)} ${shown})`
 }
 
 function withheldBy({ verdict, summary }: Extraction): number {
@@ -217,8 +210,8 @@ function withheldBy({ verdict, summary }: Extraction): number {
 }
 
 /**
- * Reads a slice as a sync does, cut into parts where it is large, and lands nothing: its rows go to `take`, where a walk is
- * repeated more than once. @returns the readings of its parts
+ * Reads a slice as a sync does, cut into parts where it is large, and lands nothing: its rows go to `take`, where a
+ * walk is repeated more than once. @returns the readings of its parts
  */
 async function readRange(
   whole: Slice,

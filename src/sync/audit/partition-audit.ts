@@ -6,15 +6,15 @@ import type { OpenReading } from '../../ledger/open-readings.ts'
 import type { CallMeter, RunDeps } from '../slice-work.ts'
 
 /**
- * How the warehouse and the source stand to each other in one partition.
- * `equal`: as many rows, or what is different has come about since the last reading. `different`: not what the ledger claims.
- * `accepted`: the source delivers fewer rows than it says, and an operator has acknowledged that. `moving`: the list moved while
- * it was compared. `unverifiable`: there is nothing to compare with, or the count does not show it. `unread`: nothing of it has
- * been read, so nothing is claimed.
+ * How the warehouse and the source stand to each other in one partition. `equal`: as many rows, or what is different
+ * has come about since the last reading. `different`: not what the ledger claims. `accepted`: the source delivers fewer
+ * rows than it says, and an operator has acknowledged that. `moving`: the list moved while it was compared.
+ * `unverifiable`: there is nothing to compare with, or the count does not show it. `unread`: nothing of it has been
+ * read, so nothing is claimed.
  */
 export type AuditVerdict = 'equal' | 'different' | 'accepted' | 'moving' | 'unverifiable' | 'unread' | 'failed'
 
-/** Something that is not the same on both sides, in whole minutes of the service's wall clock where its rows have times. */
+/** What is not the same on both sides, in whole minutes of the service's wall clock where rows have times. */
 export type Difference = { readonly window: Window | undefined } & (
   | {
       /** `missing`: at the source and not in the warehouse; `surplus`: the other way round. */
@@ -65,8 +65,6 @@ export interface AuditTask {
   readonly partition: Partition
   /** What is covered of what is asked for, oldest first; undefined for a list without a time filter. */
   readonly covered: readonly Window[] | undefined
-  /** Whether a range was asked for: then rows without a readable time may lie outside of it. */
-  readonly hasRange: boolean
   /** Shortfalls that an operator has acknowledged. */
   readonly accepted: readonly OpenReading[]
 }
@@ -83,17 +81,14 @@ export interface PartitionAudit extends Comparison {
 }
 
 /** How a verdict counts among the slices of a run; undefined for none. */
-export function proofOf(verdict: AuditVerdict): Proof | undefined {
-  const proofs = {
-    equal: 'verified',
-    different: 'short',
-    accepted: 'accepted',
-    moving: 'moving',
-    unverifiable: 'unverifiable',
-    unread: undefined,
-    failed: 'failed',
-  } as const
-  return proofs[verdict]
+export const proofOf: Readonly<Record<AuditVerdict, Proof | undefined>> = {
+  equal: 'verified',
+  different: 'short',
+  accepted: 'accepted',
+  moving: 'moving',
+  unverifiable: 'unverifiable',
+  unread: undefined,
+  failed: 'failed',
 }
 
 /** How many rows differences are about. */
@@ -139,26 +134,24 @@ export function describeDifference(difference: Difference, keyColumn: string): s
 }
 
 function whatDiffers(difference: Difference, keyColumn: string): string {
-  switch (difference.kind) {
+  const { kind, rows } = difference
+  const count = counted(Math.abs(rows))
+  switch (kind) {
     case 'missing':
-      return `${counted(difference.rows)} of the source ${are(difference.rows)} missing from the warehouse (${keysOf(difference.keys, difference.rows, keyColumn)})`
-    case 'surplus':
-      return `${counted(difference.rows)} of the warehouse ${are(difference.rows)} not at the source (${keysOf(difference.keys, difference.rows, keyColumn)})`
+    case 'surplus': {
+      const keys = difference.keys.slice(0, KEYS_SHOWN)
+      const more = rows > keys.length ? ` and ${rows - keys.length} more` : ''
+      const what = kind === 'missing' ? 'missing from the warehouse' : 'not at the source'
+      const side = kind === 'missing' ? 'source' : 'warehouse'
+      return `${count} of the ${side} ${are(rows)} ${what} (${keyColumn} ${keys.join(', ')}${more})`
+    }
     case 'count':
-      return difference.rows > 0
-        ? `the source has ${counted(difference.rows)} more than the warehouse`
-        : `the warehouse has ${counted(-difference.rows)} more than the source`
+      return `the ${rows > 0 ? 'source' : 'warehouse'} has ${count} more than the ${rows > 0 ? 'warehouse' : 'source'}`
     case 'reopened':
       return 'an earlier audit found a difference, and nothing has been read again since (livehouse sync)'
     case 'withheld':
-      return `the source says that there ${are(difference.rows)} ${counted(difference.rows)} more than it delivers`
+      return `the source says that there ${are(rows)} ${count} more than it delivers`
   }
-}
-
-function keysOf(keys: readonly string[], rows: number, keyColumn: string): string {
-  const shown = keys.slice(0, KEYS_SHOWN)
-  const rest = rows - shown.length
-  return `${keyColumn} ${shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
 }
 
 function counted(rows: number): string {
@@ -170,8 +163,8 @@ function are(rows: number): string {
 }
 
 /**
- * Whether reading again repairs it: rows of some streams are never marked as removed, whether they were named or only counted, and
- * what the source withholds stays away.
+ * Whether reading again repairs it: rows of some streams are never marked as removed, whether they were named or only
+ * counted, and what the source withholds stays away.
  */
 export function isRepairedByReading(difference: Difference, { marksRemoved }: Pick<Stream, 'marksRemoved'>): boolean {
   const isTooMany = difference.kind === 'surplus' || (difference.kind === 'count' && difference.rows < 0)

@@ -28,8 +28,11 @@ import {
   sumOfRows,
 } from './partition-audit.ts'
 
-export interface AuditRequest extends AuditScope {
+export interface AuditRequest {
   readonly streams: readonly Stream[]
+  readonly channels: readonly PlannedChannel[]
+  /** Undefined for all that is covered. */
+  readonly window: Window | undefined
   /** The known questionnaires of a channel. */
   readonly questionsOf: QuestionsOf
   /** Whether the next sync is to read again what differs. */
@@ -43,8 +46,8 @@ export interface AuditResult extends JobResult {
 }
 
 /**
- * Holds the source's totals against the warehouse, partition by partition, and names what differs. Writes nothing but the ledger's
- * note that a range is to be read again. One partition that fails does not stop the others.
+ * Holds the source's totals against the warehouse, partition by partition, and names what differs. Writes nothing but
+ * the ledger's note that a range is to be read again. One partition that fails does not stop the others.
  */
 export async function runAudit(request: AuditRequest, deps: RunDeps): Promise<AuditResult> {
   const fatal = new AbortController()
@@ -97,15 +100,15 @@ async function auditOne(task: AuditTask, reopens: boolean, deps: RunDeps): Promi
   } catch (error) {
     audited = failed(error)
   }
-  deps.report({ kind: 'slice.ended', ...name, proof: proofOf(audited.verdict) ?? 'unverifiable' })
+  deps.report({ kind: 'slice.ended', ...name, proof: proofOf[audited.verdict] ?? 'unverifiable' })
   const rows = sumOfRows(audited.differences)
   if (audited.differences.length > 0) deps.log.warn('audit.different', { ...place, rows })
   return audited
 }
 
 /**
- * What a comparison comes to: what an operator has acknowledged is accepted, what differs is to be read again. `reopens`: by the next
- * sync, whatever the ledger covers.
+ * What a comparison comes to: what an operator has acknowledged is accepted, what differs is to be read again.
+ * `reopens`: by the next sync, whatever the ledger covers.
  */
 async function settle(
   { stream, partition, accepted }: AuditTask,
@@ -152,7 +155,7 @@ function stillThere({ streams, questionsOf }: AuditRequest, audited: readonly Pa
 function addTo(tally: Tally, { stream, partition }: AuditTask, audited: PartitionAudit, isEnding: boolean): void {
   const slice = { stream, partition, window: undefined, covers: undefined }
   const { verdict, calls, retries, error } = audited
-  const proof = verdict === 'equal' && !stream.isCounted ? 'unverifiable' : proofOf(verdict)
+  const proof = verdict === 'equal' && !stream.isCounted ? 'unverifiable' : proofOf[verdict]
   if (proof === undefined) tally.addCut(slice, { calls, retries })
   else if (verdict === 'failed' && error === undefined) tally.addNotBegun(slice)
   else {
@@ -173,24 +176,16 @@ function differenceError(
   return new LivehouseError('audit.difference', message, { stream: stream.name, partition, rows })
 }
 
-/** What is to be compared. */
-interface AuditScope {
-  readonly channels: readonly PlannedChannel[]
-  /** Undefined for all that is covered. */
-  readonly window: Window | undefined
-}
-
 const ALL_TIMES: Window = { from: parseWallTime('1000-01-01') ?? 0, to: parseWallTime('9999-12-31') ?? 0 }
 
 /** Of lists with times what the ledger covers is compared: nothing else is claimed to be there. */
 async function planAudit(
   db: Kysely<Database>,
   streams: readonly Stream[],
-  { channels, window }: AuditScope,
+  { channels, window }: AuditRequest,
   questionsOf: QuestionsOf,
 ): Promise<readonly AuditTask[]> {
   const tasks: AuditTask[] = []
-  const hasRange = window !== undefined
   for (const stream of streams) {
     const wanted = stream.isTimeFiltered
       ? wantedPartitions(stream, channels, questionsOf, window ?? ALL_TIMES)
@@ -201,7 +196,7 @@ async function planAudit(
     for (const { of, partition } of wanted) {
       const { covered = [], open = [] } = ledger.get(partition) ?? {}
       const accepted = open.filter(({ kind }) => kind === 'accepted')
-      tasks.push({ stream, partition: of, covered: stream.isTimeFiltered ? covered : undefined, hasRange, accepted })
+      tasks.push({ stream, partition: of, covered: stream.isTimeFiltered ? covered : undefined, accepted })
     }
   }
   return tasks
