@@ -3,16 +3,16 @@ import { outcomeObject } from '../app/outcome.ts'
 import { openConnection, readServiceTime } from '../app/open-connection.ts'
 import { openAsItIs, refusePending } from '../app/open-database.ts'
 import type { ReadDatabase } from '../app/run-backfill.ts'
-import type { ExtractionSettings, ServiceSettings } from '../app/settings.ts'
+import type { ExtractionSettings } from '../app/settings.ts'
 import { noCounts, noSlices } from '../core/outcome.ts'
 import type { Stream } from '../core/stream.ts'
-import { type WallTime, wallTimeAt } from '../core/wall-clock.ts'
+import { formatWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 import { readGoneChannels } from '../ledger/channel-states.ts'
 import { readQuestions } from '../ledger/questionnaires.ts'
 import { checkSource } from '../ledger/source.ts'
 import type { Database } from '../store/database.ts'
-import { estimateCalls, type StreamEstimate } from '../sync/estimate-calls.ts'
 import { resumeOpenFirst } from '../sync/plan-again.ts'
+import type { PartitionPlan } from '../sync/plan-slices.ts'
 import type { PlanStreams } from '../sync/run-streams.ts'
 import type { CliContext } from './command.ts'
 import { formatTable, printResult } from './format.ts'
@@ -31,7 +31,7 @@ interface DryRunRequest {
 }
 
 /**
- * Shows what a run would read and how long that takes, and writes nothing: no run, no migration, no claim, no channel.
+ * Shows what a run would read, and writes nothing: no run, no migration, no claim, no channel.
  * @returns the exit code
  */
 export async function dryRun(context: CliContext, request: DryRunRequest): Promise<number> {
@@ -55,13 +55,7 @@ export async function dryRun(context: CliContext, request: DryRunRequest): Promi
   )
   const abandoned = db && (await request.findAbandoned?.(db))
   const plans = db === undefined ? planned : await resumeOpenFirst(db, planned, clock.now(), abandoned)
-  let asked = 0
-  const estimates = await estimateCalls(streams, plans, {
-    fetchPage: connection.fetchPage,
-    context: { signal: context.signal, onAttempt: () => void asked++ },
-    questionsOf,
-  })
-  const estimate = estimateObject(estimates, asked, service)
+  const plan = planObject(streams, plans)
   const run = outcomeObject({
     runId: null,
     command: request.command,
@@ -72,36 +66,26 @@ export async function dryRun(context: CliContext, request: DryRunRequest): Promi
     streams: Object.fromEntries(streams.map(({ name }) => [name, { counts: noCounts, slices: noSlices }])),
     errors: [],
   })
-  printResult(context, request.isJson, { ...run, dry_run: true, estimate }, describe(estimate))
+  printResult(context, request.isJson, { ...run, dry_run: true, plan }, describe(plan))
   return 0
 }
 
-type Estimate = ReturnType<typeof estimateObject>
+type Plan = ReturnType<typeof planObject>
 
-function estimateObject(estimates: readonly StreamEstimate[], asked: number, { maxCallsPerSecond }: ServiceSettings) {
-  const calls = estimates.reduce((sum, each) => sum + each.calls, 0)
-  // Five and twenty calls a second, and what is allowed.
-  const rates = [...new Set([5, 20, ...(maxCallsPerSecond > 0 ? [maxCallsPerSecond] : [])])]
-  const streams = estimates.map(({ stream, slices, calls: ofStream, isAtLeast }) => {
-    return [stream, { slices, calls: ofStream, is_at_least: isAtLeast }] as const
-  })
-  return {
-    streams: Object.fromEntries(streams),
-    calls,
-    asked_calls: asked,
-    minutes: Object.fromEntries(rates.map((rate) => [rate, Math.ceil((calls / rate / 60) * 10) / 10])),
-  }
+function planObject(streams: readonly Stream[], plans: readonly PartitionPlan[]) {
+  return Object.fromEntries(
+    streams.map(({ name }) => {
+      const slices = plans.filter(({ stream }) => stream.name === name).flatMap((each) => each.slices)
+      const windows = slices.flatMap(({ window }) => window ?? [])
+      const from = windows.reduce((first, each) => Math.min(first, each.from), Infinity)
+      const to = windows.reduce((last, each) => Math.max(last, each.to), -Infinity)
+      const range = windows.length === 0 ? [null, null] : [formatWallTime(from), formatWallTime(to)]
+      return [name, { slices: slices.length, from: range[0] ?? null, to: range[1] ?? null }]
+    }),
+  )
 }
 
-function describe({ streams, calls, asked_calls: asked, minutes }: Estimate): string[] {
-  const all = Object.entries(streams)
-  const floor = (isAtLeast: boolean) => (isAtLeast ? 'at least ' : '')
-  const rows = all.map(([name, each]) => [name, each.slices, `${floor(each.is_at_least)}${each.calls}`])
-  const times = Object.entries(minutes).map(([rate, each]) => `${each} at ${rate}`)
-  return [
-    ...formatTable(['stream', 'slices', 'calls'], rows),
-    '',
-    `${floor(all.some(([, each]) => each.is_at_least))}${calls} calls; minutes by calls a second: ${times.join(', ')}`,
-    `Nothing was written.${asked === 0 ? '' : ` The service was asked for totals, ${asked} calls.`}`,
-  ]
+function describe(plan: Plan): string[] {
+  const rows = Object.entries(plan).map(([name, { slices, from, to }]) => [name, slices, from ?? '–', to ?? '–'])
+  return [...formatTable(['stream', 'slices', 'from', 'to'], rows), '', 'Nothing was read or written.']
 }

@@ -162,7 +162,7 @@ test('a slice that was begun is ended before another one begins, unless it is fo
   // What is half read goes on, or is dropped and read from its beginning: never both.
   for (const flags of [[], ['--restart']]) {
     const { json } = await run(backfill, [...V1_BACKFILL, ...flags, '--dry-run'])
-    expect(json.estimate.streams.watch_records_v1.slices, flags.join()).toBe(2)
+    expect(json.plan.watch_records_v1.slices, flags.join()).toBe(2)
   }
   account.nextDay()
   await run(backfill, [...V1_BACKFILL, '--restart'])
