@@ -11,7 +11,7 @@ import { cutWindow, cutWindowAt } from './plan-windows.ts'
 import { minuteOf, requireFiltered, secondOf } from './row-window.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 
-/** Where there is a total, no call is lost when a part turns out longer: then fewer cuts, around each of which minutes are read twice. */
+/** Where there is a total, a longer part costs no call, and fewer cuts leave fewer minutes to be read twice. */
 const COUNTED_FACTOR = 4
 /** What is only a little too large is not worth a cut. */
 const TOLERANCE = 1.2
@@ -19,13 +19,13 @@ const TOLERANCE = 1.2
 const MOST_HELD_TEXT = 4_000_000
 /** More at once would take looks at too many deep pages: such a list is cut into parts that are cut again. */
 const MOST_PARTS = 24
-/** A part whose question must not reach into a minute keeps so far from it: each asks for a minute more on both sides. */
+/** A part whose question must not reach into a minute keeps so far from it: each asks for a minute more. */
 const APART = 2 * MINUTE
 /** The parts of a shorter window would ask for nearly the same. */
 export const SHORTEST_WINDOW = 2 * APART
 
 /**
- * How many pages a slice of a stream has at most before it is cut. It may be less than one where rows are heavy and are held.
+ * How many pages a slice of a stream has at most before it is cut: less than one where rows are heavy and are held.
  * @param rows those of its first page, for what a page weighs
  */
 export function longestSlice(
@@ -38,33 +38,24 @@ export function longestSlice(
   return TOLERANCE * (text === 0 ? most : Math.min(most, MOST_HELD_TEXT / text))
 }
 
-/** What is known of a list when it is to be cut. */
-interface List {
-  readonly first: Page
-  readonly firstTimes: readonly WallTime[]
-  /** When the rows of a page came to be, in order. @throws LivehouseError `paging.ignored` when most lie outside of what was asked */
-  readonly timesOf: (page: Page) => readonly WallTime[]
-  readonly mostPages: number
-}
-
 /**
- * Looks at page 1 of a window and cuts a large slice into parts, newest first: by its total into parts of about equally many
- * rows, and without a total where the first page lies that is too many. Whatever the list's order, and whatever moves meanwhile,
- * the parts together are the window; one that is still too large is cut again.
+ * Looks at page 1 of a window and cuts a large slice into parts, newest first: by its total into parts of about equally
+ * many rows, and without a total where the first page lies that is too many. The pages at which parts should begin are
+ * looked at: in a list in order of time, and as a sample of any other, they show the times. Whatever the list's order,
+ * and whatever moves meanwhile, the parts together are the window; one that is still too large is cut again.
  *
  * @param isLong reading it has shown that it is too large
  * @returns undefined for one that is small enough, no longer than a few minutes, or whose rows lie too close together
- * @throws LivehouseError `paging.ignored` when a page does not fit the window
+ * @throws LivehouseError `paging.ignored` when most rows of a page lie outside of what was asked
  */
 export async function cutSlice(
   slice: Slice,
-  reading: SliceReading,
+  { pages, readItem, asked, firstPage }: SliceReading,
   { timeZone, pagesPerSlice }: Pick<RunDeps, 'timeZone' | 'pagesPerSlice'>,
-  isLong = slice.isLong,
+  isLong = false,
 ): Promise<readonly Slice[] | undefined> {
   const { window, stream } = slice
-  if (window === undefined || isLong === false || window.to - window.from <= SHORTEST_WINDOW) return undefined
-  const { pages, readItem, asked } = reading
+  if (window === undefined || window.to - window.from <= SHORTEST_WINDOW) return undefined
   const rowsOf = (page: Page) =>
     page.items.flatMap((item) => {
       const read = readItem(item, page)
@@ -73,68 +64,38 @@ export async function cutSlice(
   const timesOf = (page: Page) => {
     const rows = rowsOf(page)
     if (asked) requireFiltered(describeList(pages.list), stream, rows, asked, timeZone)
-    const times = rows.flatMap((row) => secondOf(row[stream.timeColumns[0] ?? ''], timeZone) ?? [])
-    return times.sort((a, b) => a - b)
+    return rows.flatMap((row) => secondOf(row[stream.timeColumns[0] ?? ''], timeZone) ?? [])
   }
-  const first = await reading.firstPage()
+  const first = await firstPage()
   const mostPages = longestSlice(stream, pagesPerSlice, stream.identity && rowsOf(first))
+  const count = stream.isCounted ? pagesOf(first, pages.pageSize) : undefined
   // Most lists that begin with a short page end there.
-  const isShort = stream.isCounted ? pagesOf(first, pages.pageSize) <= mostPages : first.items.length < pages.pageSize
-  if (isShort && isLong !== true) return undefined
-  const list = { first, firstTimes: timesOf(first), timesOf, mostPages }
-  return stream.isCounted
-    ? await cutByTotal(slice, window, reading, list)
-    : await cutByLook({ ...slice, isLong }, window, reading, list)
-}
+  const isShort = count === undefined ? first.items.length < pages.pageSize : count <= mostPages
+  if (isShort && !isLong) return undefined
 
-/** Looks at the pages at which parts should begin: in a list in order of time, and as a sample of any other, they show the times. */
-async function cutByTotal(
-  slice: Slice,
-  window: Window,
-  { pages }: SliceReading,
-  { first, firstTimes, timesOf, mostPages }: List,
-): Promise<readonly Slice[] | undefined> {
-  const count = pagesOf(first, pages.pageSize)
-  const parts = Math.min(MOST_PARTS, count, Math.ceil((count * TOLERANCE) / mostPages))
-  const numbers = Array.from({ length: parts - 1 }, (_, index) => Math.floor(((index + 1) * count) / parts) + 1)
+  const numbers = count === undefined ? [Math.max(2, Math.floor(mostPages) + 1)] : startsOfParts(count, mostPages)
   const looks = await Promise.all(numbers.map(async (number) => await lookAt(pages, number)))
   const served = looks.filter((page) => page !== undefined)
-  // A page that shows page 1 again says nothing. Where all do, the page parameter seems to be ignored: reading shows whether it is.
-  const seen = served.filter((page) => !isDeepStrictEqual(page.items, first.items))
-  if (served.length > 0 && seen.length === 0) return undefined
+  // A page that shows page 1 again says nothing. Where all do, reading shows whether the page parameter is ignored.
+  const seen = served.filter(({ items }) => items.length > 0 && !isDeepStrictEqual(items, first.items))
+  if (seen.length === 0 && (count === undefined || served.length > 0)) return undefined
+  // Past the end some services give the last page again: then it says nothing.
+  const farther = count === undefined ? await lookAt(pages, (numbers[0] ?? 0) + 1) : undefined
+  if (farther !== undefined && isDeepStrictEqual(farther.items, seen[0]?.items)) return undefined
   const times = seen.flatMap(timesOf).sort((a, b) => a - b)
-  if (times.length === 0) return toSlices(slice, cutWindow(window, parts))
+  if (times.length === 0) return toSlices(slice, cutWindow(window, numbers.length + 1))
   const bounds = numbers.map((_, index) => quantile(times, (index + 0.5) / numbers.length))
-  const crowded = [...firstTimes, ...times]
+  const crowded = [...timesOf(first), ...times]
   return toSlices(slice, cutWindowAt(window, keepWhole(window, bounds, crowded, first.items.length)))
 }
 
-/** Looks at the first page that is too many. Of a list in order of time, what lies before it has as many pages as a slice may have. */
-async function cutByLook(
-  slice: Slice,
-  window: Window,
-  { pages }: SliceReading,
-  { first, firstTimes, timesOf, mostPages }: List,
-): Promise<readonly Slice[] | undefined> {
-  const number = Math.max(2, Math.floor(mostPages) + 1)
-  const far = await lookAt(pages, number)
-  if (far === undefined || far.items.length === 0) return undefined
-  // Past the end some services give the last page again: then it says nothing.
-  const farther = await lookAt(pages, number + 1)
-  if (farther !== undefined && isDeepStrictEqual(farther.items, far.items)) return undefined
-  const times = timesOf(far)
-  if (times.length === 0) return toSlices(slice, cutWindow(window, 2))
-  const at = floorToMinute(quantile(times, 0.5))
-  const isNewestFirst = quantile(firstTimes, 0) >= quantile(times, 1)
-  const isOldestFirst = quantile(firstTimes, 1) <= quantile(times, 0)
-  const parts = cutWindowAt(window, keepWhole(window, [at], [...firstTimes, ...times], first.items.length))
-  const isBefore = ({ from, to }: Window) => (isNewestFirst && from >= at) || (isOldestFirst && to <= at)
-  return toSlices(slice, parts)?.map((part) =>
-    part.window && isBefore(part.window) ? { ...part, isLong: false } : part,
-  )
+/** The numbers of the pages at which parts of about as many pages begin, but for the first. */
+function startsOfParts(count: number, mostPages: number): readonly number[] {
+  const parts = Math.min(MOST_PARTS, count, Math.ceil((count * TOLERANCE) / mostPages))
+  return Array.from({ length: parts - 1 }, (_, index) => Math.floor(((index + 1) * count) / parts) + 1)
 }
 
-/** A page that is only looked at: where it is not served, whoever needs its rows asks for them, and is told of what is wrong. */
+/** A page that is only looked at; undefined where it is not served: the reading of its rows reports what is wrong. */
 async function lookAt(pages: PageReading, number: number): Promise<Page | undefined> {
   try {
     return await fetchNumbered(pages, number)
@@ -165,8 +126,8 @@ export function unsettledFrom({ window, covers }: Slice): WallTime | undefined {
 }
 
 /**
- * Cuts a slice that could not be read as it is (a page of it was refused, or it did not come to rest): what is younger than settle
- * apart, else where half of the rows that came lie before, at a whole minute.
+ * Cuts a slice that could not be read as it is (a page of it was refused, or it did not come to rest): what is younger
+ * than settle apart, else where half of the rows that came lie before, at a whole minute.
  * @returns undefined for one minute
  */
 export function halveSlice(
@@ -189,7 +150,7 @@ function toSlices(slice: Slice, windows: readonly Window[]): readonly Slice[] | 
   return windows.length < 2 ? undefined : windows.map((window) => partOf(slice, window))
 }
 
-/** How many pages a list with a total has: a page that is not full although more is announced shows what size the service serves. */
+/** How many pages a list with a total has: a short page although more is announced shows the size that is served. */
 function pagesOf({ items, total = 0 }: Page, pageSize: number): number {
   const served = items.length > 0 && items.length < Math.min(pageSize, total) ? items.length : pageSize
   return Math.ceil(total / served)

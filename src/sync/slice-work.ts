@@ -21,8 +21,6 @@ export interface Slice {
   readonly covers: Window | undefined
   /** The backfill that it belongs to. */
   readonly backfillId?: string
-  /** Whether it has more pages than a slice may have; undefined where that is not known. */
-  readonly isLong?: boolean | undefined
   /** So many of its pages have landed, where it has been begun: it goes before the others of its partition. */
   readonly pagesRead?: number
   /** Whether its next page is refused for days: then it waits for the turn of its partition. */
