@@ -189,7 +189,7 @@ export function createSliceDeps(
     },
     wallTimeAt: openWallClock(timeZone),
     runId,
-    readAhead: createReadAhead(PAGES_AHEAD * concurrency, context.clock),
+    readAhead: createReadAhead(PAGES_AHEAD * concurrency),
     loadLimit: limitLoads(),
     pagesPerSlice: PAGES_PER_SLICE,
   }

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import assert from 'node:assert/strict'
 import pLimit from 'p-limit'
-import { type Clock, yieldToEventLoop } from '../core/clock.ts'
+import { yieldToEventLoop } from '../core/clock.ts'
 import type { CallContext, Page } from '../core/page.ts'
 import { fetchNumbered, fetchUnlessRefused, type PageReading, pageIgnored } from './page-reading.ts'
-import { type PageShare, type ReadAhead } from './slice-work.ts'
+import type { PageShare, ReadAhead } from './slice-work.ts'
 
 /** A page and its number from 1. */
 export interface NumberedPage {
@@ -22,9 +22,9 @@ const MOST_EMPTY_PAGES = 2
 
 /**
  * Reads every page of a list that tells its total, in order, the later ones concurrently. No stop condition is trusted
- * alone: the announced total, a short page, an empty page and a repeated page must agree, and where fewer items came than
- * announced, or the last page is full, the walk goes on until a page is empty, refused or repeats the one before it. A page that
- * repeats the one before it is never yielded. A list without a total ends after page 1.
+ * alone: the announced total, a short page, an empty page and a repeated page must agree, and where fewer items came
+ * than announced, or the last page is full, the walk goes on until a page is empty, refused or repeats the one before
+ * it. A page that repeats the one before it is never yielded. A list without a total ends after page 1.
  *
  * @throws LivehouseError `paging.ignored` when page 2 is page 1 again, `api.…` of a call.
  */
@@ -76,7 +76,7 @@ function isSamePage(a: Page, b: Page): boolean {
   return a.items.length > 0 && isDeepStrictEqual(a.items[0], b.items[0]) && isDeepStrictEqual(a.items, b.items)
 }
 
-/** `take`: the page of this number, in order; asks ahead for those up to `lastPage`. `stop` ends what is still under way. */
+/** `take`: the page of this number, in order; asks ahead up to `lastPage`. `stop` ends what is under way. */
 function prefetcher(reading: PageReading) {
   const leaving = new AbortController()
   const underway: Promise<Page>[] = []
@@ -97,7 +97,7 @@ function prefetcher(reading: PageReading) {
       const page = underway.shift()
       assert(page !== undefined)
       try {
-        return await share.next(page)
+        return await page
       } finally {
         // Pages that have come are read one after the other: in between the places of others are to be filled again.
         await yieldToEventLoop()
@@ -113,17 +113,11 @@ function prefetcher(reading: PageReading) {
 
 const LONG_PAGES = 10
 const LONG_AT_ONCE = 3
-/** Over all lists, where pages come at once. */
-const LEAST_PAGES = 8
-/** A page that took so long was waited for; one that took less than the other was there. */
-const SLOW_MS = 10
-const QUICK_MS = 2
 
 /** @param most pages over all lists that are read at once */
-export function createReadAhead(most: number, clock: Clock): ReadAhead {
+export function createReadAhead(most: number): ReadAhead {
   const limitLong = pLimit(LONG_AT_ONCE)
   let lists = 0
-  let ahead = most
   return {
     begin: async (pages) => {
       const { promise: ended, resolve: end } = Promise.withResolvers<void>()
@@ -137,15 +131,7 @@ export function createReadAhead(most: number, clock: Clock): ReadAhead {
       }
       lists += 1
       return {
-        pages: () => Math.max(1, Math.floor(ahead / lists)),
-        next: async (page) => {
-          const sinceMs = clock.now()
-          const value = await page
-          const waitedMs = clock.now() - sinceMs
-          if (waitedMs >= SLOW_MS) ahead = Math.min(most, ahead * 2)
-          else if (waitedMs < QUICK_MS) ahead = Math.max(Math.min(most, LEAST_PAGES), ahead - 1)
-          return value
-        },
+        pages: () => Math.max(1, Math.floor(most / lists)),
         end: () => {
           lists -= 1
           end()

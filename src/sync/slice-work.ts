@@ -46,8 +46,8 @@ export interface RunDeps {
   /** The service's zone. */
   readonly timeZone: string
   /**
-   * The instant (ms) up to which rows may count as read: the service's now, or this machine's where that is over a minute earlier. A
-   * clock that is ahead would cover what has yet to come; which of the two is wrong cannot be known.
+   * The instant (ms) up to which rows may count as read: the service's now, or this machine's where that is over a
+   * minute earlier. A clock that is ahead would cover what has yet to come; which of the two is wrong cannot be known.
    */
   readonly claimableMs: () => number
   /** What its clock shows at an instant, opened once: to know a zone takes longer than all else of a small slice. */
@@ -66,10 +66,9 @@ export interface RunDeps {
 }
 
 /**
- * How far the lists that are read at once may be read ahead. Together they hold no more than so many pages, however many they
- * are; and of long ones only a few are read at once: more of them would fetch no faster, but each would hold rows that wait
- * for a batch to fill. Pages that have come and wait are memory too, which the collector copies again and again: where pages come
- * sooner than they are read, few are asked for ahead (ADR 0025).
+ * How far the lists that are read at once may be read ahead. Together they hold no more than so many pages, however
+ * many they are; and of long ones only a few are read at once: more of them would fetch no faster, but each would hold
+ * rows that wait for a batch to fill.
  */
 export interface ReadAhead {
   /** Resolves when a list of so many pages may be read beyond its first. */
@@ -79,8 +78,6 @@ export interface ReadAhead {
 export interface PageShare {
   /** How many pages may be asked for or held now, the next one included: at least 1. */
   readonly pages: () => number
-  /** Waits for the next page, and learns from how long that takes. */
-  readonly next: <T>(page: Promise<T>) => Promise<T>
   readonly end: () => void
 }
 

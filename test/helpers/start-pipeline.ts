@@ -98,7 +98,7 @@ export async function startPipeline(options: EmulatorOptions = {}): Promise<Test
           timeZone: TIME_ZONE,
           claimableMs: clock.now,
           wallTimeAt: openWallClock(TIME_ZONE),
-          readAhead: createReadAhead(12, deps.clock),
+          readAhead: createReadAhead(12),
           requireLease: async (trx, stream, partition) =>
             await leases.require(trx, partitionLease(stream, partitionKey(partition))),
           loadLimit: pLimit(2),

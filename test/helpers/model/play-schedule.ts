@@ -212,7 +212,7 @@ async function extract(
       timeZone: TIME_ZONE,
       claimableMs: clock.now,
       wallTimeAt: openWallClock(TIME_ZONE),
-      readAhead: createReadAhead(9, clock),
+      readAhead: createReadAhead(9),
       requireLease: async (trx, stream, partition) =>
         await leases.require(trx, partitionLease(stream, partitionKey(partition))),
       loadLimit: pLimit(2),
