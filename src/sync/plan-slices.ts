@@ -5,7 +5,7 @@ import type { Stream } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import { readGaps, type WantedRange } from '../ledger/coverage.ts'
 import type { Database } from '../store/database.ts'
-import { AGREEMENT_SECONDS, coveredPart, horizonAt, isReadTwice, lookbackStart, restingApart } from './plan-windows.ts'
+import { AGREEMENT_SECONDS, coveredPart, horizonAt, isReadTwice, lookbackStart } from './plan-windows.ts'
 import type { Slice } from './slice-work.ts'
 
 export interface SyncPlan {
@@ -22,9 +22,9 @@ export interface SyncPlan {
 }
 
 /**
- * What brings streams up to now: every snapshot, and of time-filtered streams what has not been seen to rest: what the ledger
- * does not cover, the lookback, in which rows still change, and what the last reading changed, missed or (of a list without a
- * total) read for the first time. That waits until a second reading can agree.
+ * What brings streams up to now: every snapshot, and of time-filtered streams what has not been seen to rest: what the
+ * ledger does not cover, the lookback, in which rows still change, and what the last reading changed, missed or (of a
+ * list without a total) read for the first time. That waits until a second reading can agree.
  */
 export async function planSync(
   db: Kysely<Database> | undefined,
@@ -137,7 +137,6 @@ function planGaps(
     const gaps = gapsOf?.get(partition) ?? [whole]
     const slices = gaps
       .toReversed()
-      .flatMap((gap) => restingApart(gap, stream, now))
       .map((window) => ({ stream, partition: of, window, covers: coveredPart(window, horizon), ...more }))
     return { stream, partition: of, slices }
   })
@@ -158,8 +157,8 @@ export interface BackfillPlan {
 }
 
 /**
- * What is left of a backfill: its range without what has landed under itself, covered or not; with `onlyGaps` without anything
- * that is covered. It never moves or blocks a sync, and its slices are coverage too.
+ * What is left of a backfill: its range without what has landed under itself, covered or not; with `onlyGaps` without
+ * anything that is covered. It never moves or blocks a sync, and its slices are coverage too.
  */
 export async function planBackfill(
   db: Kysely<Database> | undefined,
