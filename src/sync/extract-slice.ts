@@ -10,7 +10,7 @@ import { extractUnkeyed } from './extract-unkeyed.ts'
 import { type Extraction, isSettled, judgeWalks, keyField, losersOf, MOST_READINGS, winnersOf } from './judge-walk.ts'
 import { fetchNumbered, fetchUnlessRefused, type PageReading, type SliceReading } from './page-reading.ts'
 import { readPages } from './read-pages.ts'
-import { openFieldCheck } from './record-slice.ts'
+import { requireFields } from './record-slice.ts'
 import { liesWithin, requireFiltered } from './row-window.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { rowKey, startWalk, type Walk, type WalkSummary } from './walk.ts'
@@ -26,7 +26,7 @@ export type Extracted =
   | { readonly kind: 'cut'; readonly parts: readonly Slice[] }
 
 /**
- * Reads the rows of a slice, or cuts it where it is large: before it is read, or where reading shows that it is after all.
+ * Reads the rows of a slice, or cuts it where it is large: before it is read, or where reading shows that it is.
  *
  * @throws LivehouseError `paging.ignored` also where the list of one minute has no end, `api.…` of a call
  */
@@ -65,14 +65,14 @@ function endless(call: string): LivehouseError {
 
 /** Older than settle, and nothing of it could be written. */
 function withheld({ verdict, ...extraction }: Extraction): Extraction {
-  const reason = `it did not come to rest in ${MOST_READINGS} readings, so none of its rows was written: ${verdict.reason}`
+  const reason = `it did not come to rest in ${MOST_READINGS} readings, so no row was written: ${verdict.reason}`
   return { ...extraction, verdict: { proof: 'short', reason, isAtRest: false } }
 }
 
 /**
- * Reads the pages of a slice whose rows have a key, walk by walk until one proves itself. Rows go to `loader` as they come:
- * to write a keyed row twice, or from a walk that proves nothing, does no harm. Only of keys that have come more than once the
- * rows are held back to the end of a walk, so that a row that is not the freshest is never written.
+ * Reads the pages of a slice whose rows have a key, walk by walk until one proves itself. Rows go to `loader` as they
+ * come: to write a keyed row twice, or from a walk that proves nothing, does no harm. Only of keys that have come more
+ * than once the rows are held back to the end of a walk, so that a row that is not the freshest is never written.
  */
 async function extractKeyed(
   slice: Slice,
@@ -90,7 +90,6 @@ async function extractKeyed(
   const suspects = await readSuspects(slice, reading, deps)
   let channelFacts: ChannelFacts | undefined
   let previous: WalkSummary | undefined
-  const requireFields = openFieldCheck(slice, reading, deps)
 
   for (let attempt = 1; ; attempt++) {
     const walk = startWalk(stream, readItem, new Set(suspects))
@@ -98,12 +97,12 @@ async function extractKeyed(
     for await (const { page, lastPage } of readPages(pages)) {
       const rows = walk.add(page)
       if (asked) requireFiltered(describeList(pages.list), stream, rows, asked, deps.timeZone)
-      await loader.add(rows, async () => await requireFields(walk.summary()))
+      await loader.add(rows, async () => await requireFields(slice, walk.summary(), reading, deps))
       count += countOfSlice(rows)
       channelFacts = completeFacts(channelFacts, stream, page, readItem)
       reportPage(page.items.length, lastPage)
     }
-    await requireFields(walk.summary())
+    await requireFields(slice, walk.summary(), reading, deps)
     const verdict = judgeWalks(walk.summary(), previous)
     const isLast = isSettled(verdict) || attempt === MOST_READINGS
     if (isLast && verdict.proof === 'moving') await readHead(pages, walk, loader)
@@ -136,7 +135,7 @@ async function readSuspects(
   return new Set(values.map((value) => String(column?.source.kind === 'field' ? column.source.parse(value) : value)))
 }
 
-/** Reads the first pages of a list that moves until one brings no new key, so that who jumped to the front lands too. */
+/** Reads the first pages of a moving list until one brings no new key: a row that jumped to the front lands too. */
 async function readHead(pages: PageReading, walk: Walk, loader: BatchLoader): Promise<void> {
   let known: number
   let number = 1

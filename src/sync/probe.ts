@@ -2,6 +2,7 @@ import { hasCode, LivehouseError, recoveryFrom } from '../core/errors.ts'
 import type { CallContext, Page, PageRequest } from '../core/page.ts'
 import type { SourceFact } from '../core/source-fact.ts'
 import { endpointOf, type Stream } from '../core/stream.ts'
+import { type CallMeter, createCallMeter } from './slice-work.ts'
 
 type Place = 'query' | 'body'
 
@@ -12,14 +13,9 @@ interface ProbeDeps {
   readonly signal: AbortSignal
 }
 
-interface StreamCalls {
-  readonly calls: number
-  readonly retries: number
-}
-
 export interface ProbeResult {
   readonly facts: readonly SourceFact[]
-  readonly calls: ReadonlyMap<Stream, StreamCalls>
+  readonly calls: ReadonlyMap<Stream, ReturnType<CallMeter['counts']>>
   /** The first failure of each stream that gave no answer. */
   readonly failures: ReadonlyMap<Stream, LivehouseError>
 }
@@ -31,20 +27,17 @@ type Reply = Page | { readonly isRefused: boolean; readonly reason: string }
 const SIZE = 7
 
 /**
- * Finds where the lists read their parameters of which the spec does not show it (API 4.8, 4.9), with one or two calls a list that
- * change nothing; first where the list before reads them. What an answer does not show is unknown, and the evidence says why.
+ * Finds where the lists read their parameters of which the spec does not show it (API 4.8, 4.9), with one or two calls
+ * a list that change nothing; first where the list before reads them. What an answer does not show is unknown, and the
+ * evidence says why.
  * @throws LivehouseError what ends a run, such as `api.unauthorized`, and what shows that the service is out of reach
  */
 export async function probe({ ask, streams, signal }: ProbeDeps): Promise<ProbeResult> {
   const facts: SourceFact[] = []
-  const calls = new Map<Stream, StreamCalls>()
+  const calls = new Map<Stream, ReturnType<CallMeter['counts']>>()
   const failures = new Map<Stream, LivehouseError>()
   let isReached = false
-  const askAt = async (stream: Stream, place: Place): Promise<Reply> => {
-    const onAttempt = (attempt: number): void => {
-      const before = calls.get(stream) ?? { calls: 0, retries: 0 }
-      calls.set(stream, { calls: before.calls + 1, retries: before.retries + Number(attempt > 1) })
-    }
+  const askAt = async (stream: Stream, place: Place, { onAttempt }: CallMeter): Promise<Reply> => {
     try {
       const request = { list: { stream, partition: {} }, page: 1, pageSize: SIZE }
       const page = await ask(request, { signal, onAttempt }, place)
@@ -65,9 +58,10 @@ export async function probe({ ask, streams, signal }: ProbeDeps): Promise<ProbeR
   let places: readonly Place[] = ['query', 'body']
   for (const stream of streams.filter(({ wire }) => wire.place === 'unknown')) {
     const seen: string[] = []
+    const meter = createCallMeter()
     let answer: SourceFact['answer'] = 'neither'
     for (const place of places) {
-      const reply = await askAt(stream, place)
+      const reply = await askAt(stream, place, meter)
       seen.push(`asked for a page of ${SIZE} in the ${place}: ${describeReply(reply)}`)
       const isRead = isSizeRead(reply, stream)
       if (isRead === undefined) answer = null
@@ -75,6 +69,7 @@ export async function probe({ ask, streams, signal }: ProbeDeps): Promise<ProbeR
       answer = place
       break
     }
+    calls.set(stream, meter.counts())
     facts.push({ topic: 'list_params', subject: endpointOf(stream), answer, evidence: seen.join('; ') })
     if (answer === 'body') places = ['body', 'query']
   }

@@ -16,8 +16,8 @@ interface Counters {
   rows: number
   ended: number
   share: number
-  /** What is being read, by name. */
-  readonly open: Map<string, { pages: number; totalPages: number | undefined }>
+  /** What is being read, by name, and which share of it has come. */
+  readonly open: Map<string, number>
 }
 
 /** Adds up progress events by stream. */
@@ -45,12 +45,11 @@ function count(counters: Counters, event: ProgressEvent): void {
     counters.planned += event.slices
     return
   }
-  const slice = counters.open.get(event.slice) ?? { pages: 0, totalPages: undefined }
-  counters.open.set(event.slice, slice)
+  const share = counters.open.get(event.slice) ?? 0
+  counters.open.set(event.slice, share)
   if (event.kind === 'page') {
     counters.rows += event.rows
-    slice.pages++
-    slice.totalPages = event.totalPages
+    counters.open.set(event.slice, Math.min(1, share + 1 / (event.totalPages ?? Infinity)))
   } else if (event.kind === 'slice.ended') {
     counters.ended++
     counters.open.delete(event.slice)
@@ -61,8 +60,7 @@ function count(counters: Counters, event: ProgressEvent): void {
 }
 
 function shareOf(counters: Counters): number {
-  const ofOpen = [...counters.open.values()].map(({ pages, totalPages }) => (totalPages ? pages / totalPages : 0))
-  const read = ofOpen.reduce((sum, share) => sum + Math.min(1, share), counters.ended)
+  const read = [...counters.open.values()].reduce((sum, share) => sum + share, counters.ended)
   return read === 0 ? 0 : read / slicesOf(counters)
 }
 

@@ -130,7 +130,7 @@ export async function recordFailure(
   return await writeFailure(slice, error, async (trx) => await recordSlice(trx, record), deps)
 }
 
-/** Keeps what could not become a row, whatever becomes of the slice, and tells of fields that nobody has seen before. */
+/** Keeps what could not become a row, whatever becomes of the slice, and reports fields that are new. */
 export async function keepRejected(
   slice: Slice,
   { rejected, unknownFields }: Pick<WalkSummary, 'rejected' | 'unknownFields'>,
@@ -167,29 +167,30 @@ export async function rememberPresentFields(
 type ReadSoFar = Pick<WalkSummary, 'received' | 'absentFields'>
 
 /**
- * @returns what refuses, before rows are written, a reading in which a field is missing that was there before: what is known would be
- * overwritten with nothing. Throws LivehouseError `interface.changed`
+ * Refuses, before rows are written, a reading in which a field is missing that was there before: what is known would be
+ * overwritten with nothing.
+ * @throws LivehouseError `interface.changed`
  */
-export function openFieldCheck(
+export async function requireFields(
   { stream, partition }: Slice,
+  { received, absentFields }: ReadSoFar,
   { earlier }: Pick<SliceReading, 'earlier'>,
   { db, clock }: Pick<RunDeps, 'db' | 'clock'>,
-): (soFar: ReadSoFar) => Promise<void> {
+): Promise<void> {
+  if (received < SMALLEST_SAMPLE || absentFields.size === 0) return
+  const { knownFields } = await earlier()
+  const fields = [...absentFields].filter((field) => knownFields.includes(field))
+  if (fields.length === 0) return
   const place = { stream: stream.name, partition: partitionKey(partition) }
-  return async ({ received, absentFields }) => {
-    if (received < SMALLEST_SAMPLE || absentFields.size === 0) return
-    const { knownFields } = await earlier()
-    const fields = [...absentFields].filter((field) => knownFields.includes(field))
-    if (fields.length === 0) return
-    await noteMissingFields(db, place, fields, new Date(clock.now()))
-    const channel = partition.channel === undefined ? '' : ` --channel ${partition.channel}`
-    throw new LivehouseError(
-      'interface.changed',
-      `${place.stream} ${place.partition}: none of ${received} items has ${fields.join(', ')} any more, so nothing was ` +
-        `written. Ask the service's support; where that is meant: livehouse accept --stream ${place.stream}${channel} --reason TEXT`,
-      { ...place, fields, received },
-    )
-  }
+  await noteMissingFields(db, place, fields, new Date(clock.now()))
+  const channel = partition.channel === undefined ? '' : ` --channel ${partition.channel}`
+  throw new LivehouseError(
+    'interface.changed',
+    `${place.stream} ${place.partition}: none of ${received} items has ${fields.join(', ')} any more, so nothing was ` +
+      "written. Ask the service's support; where that is meant: " +
+      `livehouse accept --stream ${place.stream}${channel} --reason TEXT`,
+    { ...place, fields, received },
+  )
 }
 
 /** Below this many items a few bad ones say nothing about the interface. */

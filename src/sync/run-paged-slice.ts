@@ -18,10 +18,10 @@ import { partOf } from './plan-again.ts'
 import { cutWindow, settledPart } from './plan-windows.ts'
 import {
   keepRejected,
-  openFieldCheck,
   openSliceLog,
   recordFailure,
   rememberPresentFields,
+  requireFields,
   requireReadable,
   shortfall,
   writeAlone,
@@ -42,14 +42,14 @@ export interface WaitingSlice {
 }
 
 /**
- * Extracts a slice of which only some calls a day may be made (API 4.6): page by page, each committed together with how far the
- * reading has come, over as many runs and days as it takes. An empty page ends it, and nothing else.
+ * Extracts a slice of which only some calls a day may be made (API 4.6): page by page, each committed together with how
+ * far the reading has come, over as many runs and days as it takes. An empty page ends it, and nothing else.
  *
- * A run that goes on with it looks first at the page where the one before it stopped. Where that no longer holds what it held, rows
- * have moved between what was read and what was not: the slice is cut in two, and read anew, so that a list that keeps
- * moving is read in parts that fit in a day. So is one of which a later page is refused for days: it lies too deep. Where the
- * first page is, or there is no half, or too many calls are said to have been made, the slice fails in the words of the service;
- * each day asks once more.
+ * A run that goes on with it looks first at the page where the one before it stopped. Where that no longer holds what
+ * it held, rows have moved between what was read and what was not: the slice is cut in two, and read anew, so that a
+ * list that keeps moving is read in parts that fit in a day. So is one of which a later page is refused for days: it
+ * lies too deep. Where the first page is, or there is no half, or too many calls are said to have been made, the slice
+ * fails in the words of the service; each day asks once more.
  */
 export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice | CutSlice | WaitingSlice> {
   const { db, clock, timeZone, runId } = deps
@@ -90,7 +90,7 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
       await keepRejected(slice, page, deps)
       const soFar = { received: items.length, rejected, absentFields }
       requireReadable(soFar)
-      await openFieldCheck(slice, reading, deps)(soFar)
+      await requireFields(slice, soFar, reading, deps)
       await loader.add(page.rows)
       reading.reportPage(page.items.length, undefined)
       state = { ...addPage(state, slice, page, timeZone), readAt: new Date(clock.now()) }

@@ -5,14 +5,7 @@ import { acceptShortfall, compareWithEarlier, type Extraction, type FoundRows } 
 import { extractSlice } from './extract-slice.ts'
 import { type Landing, landSlice } from './land-slice.ts'
 import { choosePageSize, openReading } from './page-reading.ts'
-import {
-  keepRejected,
-  openFieldCheck,
-  openSliceLog,
-  recordFailure,
-  requireReadable,
-  shortfall,
-} from './record-slice.ts'
+import { keepRejected, openSliceLog, recordFailure, requireFields, requireReadable, shortfall } from './record-slice.ts'
 import { createCallMeter, type RunDeps, type Slice } from './slice-work.ts'
 
 export interface EndedSlice {
@@ -41,8 +34,8 @@ export interface CutSlice {
 }
 
 /**
- * Extracts one slice: reads its pages, loads the rows, proves their count against the source's total, and lands the slice in
- * the ledger in the transaction of its last rows. A slice that fails leaves rows, but no coverage.
+ * Extracts one slice: reads its pages, loads the rows, proves their count against the source's total, and lands the
+ * slice in the ledger in the transaction of its last rows. A slice that fails leaves rows, but no coverage.
  *
  * What goes wrong is part of the result: one failing slice does not stop the others.
  */
@@ -70,7 +63,7 @@ export async function runSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice 
     extraction = extracted.extraction
     await keepRejected(slice, extraction.summary, deps)
     requireReadable(extraction.summary)
-    await openFieldCheck(slice, reading, deps)(extraction.summary)
+    await requireFields(slice, extraction.summary, reading, deps)
     const lastWalk = slice.window === undefined ? (await reading.earlier()).lastWalk : undefined
     const held = await compareWithEarlier(slice, extraction, deps, lastWalk)
     const verdict = await acceptShortfall(slice, held, deps)
