@@ -80,13 +80,17 @@ test('what is resolved is not shown', async () => {
 })
 
 test('retry says what became of the items, in the zone of the source', async () => {
-  await keep('channel=9', ['{"user_id": "a", "first_login_time": "2026-11-01 08:00:00"}', '7'], 'not understood')
+  const { runId } = await keep(
+    'channel=9',
+    ['{"user_id": "a", "first_login_time": "2026-11-01 08:00:00"}', '7'],
+    'not understood',
+  )
   const lines = await run('retry')
   expect(lines[0]).toMatch(/^stream +items +inserted +updated +unchanged +still unreadable$/)
   expect(lines[1]?.split(/ +/)).toEqual(['visitors', '2', '1', '0', '0', '1'])
   const { db } = database
-  const { rows } = await sql`select first_login_at from livehouse.visitors`.execute(db)
-  expect(rows).toEqual([{ first_login_at: new Date('2026-11-01T00:00:00Z') }])
+  const { rows } = await sql`select first_login_at, run_id from livehouse.visitors`.execute(db)
+  expect(rows).toEqual([{ first_login_at: new Date('2026-11-01T00:00:00Z'), run_id: runId }])
   expect(JSON.parse((await run('retry', '--json')).join())).toEqual({
     streams: {
       visitors: { extracted: 1, inserted: 0, updated: 0, unchanged: 0, quarantined: 1 },

@@ -78,16 +78,6 @@ const readVisitors = async () =>
 const countUnresolved = async () =>
   (await db.selectFrom('livehouse_ops.quarantine').select('raw').where('resolved_at', 'is', null).execute()).length
 
-test('what can be read now becomes a row of the run that received it, and is resolved; the rest stays', async () => {
-  const runId = await keep('visitors', 'channel=9', [visitor('a', { nick: 'A' }), visitor('')])
-  const { streams: counts, readAgain } = await retry()
-  expect(counts.get('visitors')).toMatchObject({ extracted: 2, inserted: 1, updated: 0, quarantined: 1 })
-  expect(readAgain).toEqual([])
-  expect(await readVisitors()).toEqual([{ user_id: 'a', nickname: 'A', run_id: runId }])
-  expect(await countUnresolved()).toBe(1)
-  expect((await retry()).streams.get('visitors')).toMatchObject({ extracted: 1, quarantined: 1 })
-})
-
 test('a row that was written after the item was received, or by the same run, is not overwritten', async () => {
   const runId = await keep('visitors', 'channel=9', [visitor('a', { nick: 'stale' })])
   await insertVisitor(await newRun(), 'later')
