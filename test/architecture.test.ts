@@ -130,14 +130,14 @@ const budgets: Readonly<Record<string, number>> = {
   service: 2100,
   store: 3010,
   streams: 750,
-  sync: 5000,
+  sync: 4600,
   transform: 350,
   web: 3139,
   // The files beside the folders.
   '': 400,
 }
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 33_740, test: 24_620 }
+const MOST_LINES = { src: 33_350, test: 24_600 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
