@@ -1,11 +1,5 @@
 import type { Column, ColumnType, ColumnTypes, FieldParser, PartitionPart } from '../core/column.ts'
-import { durationSeconds, durationText } from '../transform/duration.ts'
-import { flag } from '../transform/flag.ts'
-import { bigint, integer, smallint } from '../transform/integer.ts'
-import { ipAddress } from '../transform/ip-address.ts'
-import { decimal, money } from '../transform/money.ts'
-import { identifier, text } from '../transform/text.ts'
-import { calendarDate, pointInTime } from '../transform/time.ts'
+import * as values from '../transform/values.ts'
 
 /** How a declaration names a column that is a field of the item: source field, then what it is. */
 type FieldColumn<Type extends ColumnType> = (field: string, en: string, zh: string) => Column<Type>
@@ -14,22 +8,22 @@ function fieldColumn<Type extends ColumnType>(type: Type, parse: FieldParser<Col
   return (field, en, zh) => ({ type, words: { en, zh }, source: { kind: 'field', field, parse, isRequired: false } })
 }
 
-export const textField = fieldColumn('text', text)
+export const textField = fieldColumn('text', values.text)
 /** Text of a key. */
-export const idField = fieldColumn('text', identifier)
-export const bigintField = fieldColumn('bigint', bigint)
-export const integerField = fieldColumn('integer', integer)
-export const smallintField = fieldColumn('smallint', smallint)
-export const booleanField = fieldColumn('boolean', flag)
-export const decimalField = fieldColumn('numeric', decimal)
-export const moneyField = fieldColumn('numeric(14,2)', money)
-export const timeField = fieldColumn('timestamptz', pointInTime)
-export const dateField = fieldColumn('date', calendarDate)
-export const ipField = fieldColumn('inet', ipAddress)
+export const idField = fieldColumn('text', values.identifier)
+export const bigintField = fieldColumn('bigint', values.bigint)
+export const integerField = fieldColumn('integer', values.integer)
+export const smallintField = fieldColumn('smallint', values.smallint)
+export const booleanField = fieldColumn('boolean', values.flag)
+export const decimalField = fieldColumn('numeric', values.decimal)
+export const moneyField = fieldColumn('numeric(14,2)', values.money)
+export const timeField = fieldColumn('timestamptz', values.pointInTime)
+export const dateField = fieldColumn('date', values.calendarDate)
+export const ipField = fieldColumn('inet', values.ipAddress)
 /** `HH:MM:SS` text. */
-export const durationField = fieldColumn('integer', durationText)
+export const durationField = fieldColumn('integer', values.durationText)
 /** A count of seconds. */
-export const secondsField = fieldColumn('integer', durationSeconds)
+export const secondsField = fieldColumn('integer', values.durationSeconds)
 
 /** The same column, without which an item is not a row. */
 export function required<Type extends ColumnType>(column: Column<Type>): Column<Type> {

@@ -1,8 +1,7 @@
 import type { ColumnTypes, FieldParser, Row } from '../core/column.ts'
 import { type ChildTable, defineStream, type ItemFields, type Rejection } from '../core/stream.ts'
-import { exactJson } from '../transform/exact-json.ts'
-import { rejection, shown } from '../transform/field.ts'
-import { text } from '../transform/text.ts'
+import { exactJson, rejection, shown } from '../transform/field.ts'
+import { text } from '../transform/values.ts'
 import { channelColumn, computedColumn, questionColumn, required, textField, timeField } from './columns.ts'
 import { byPageIndex, errcodeEnvelope } from './wire.ts'
 
@@ -54,7 +53,6 @@ const signupAnswers: ChildTable = {
 export const signups = defineStream({
   name: 'signups',
   label: { en: 'Signups', zh: '报名' },
-  table: 'signups',
   section: '4.11',
   words: { en: 'Signups, one row an answered questionnaire (API 4.11)', zh: '报名，每份已填写的问卷一行（API 4.11）' },
   columns: {
@@ -109,7 +107,6 @@ export const signups = defineStream({
     timeColumn: 'signed_up_at',
   },
   children: signupAnswers,
-  otherFields: [],
   readItem: readSignup,
 })
 

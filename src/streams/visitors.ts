@@ -1,8 +1,7 @@
 import { unreadable } from '../core/column.ts'
 import { defineStream } from '../core/stream.ts'
 import { isObject, rejection, shown } from '../transform/field.ts'
-import { bigint } from '../transform/integer.ts'
-import { text } from '../transform/text.ts'
+import { bigint, text } from '../transform/values.ts'
 import {
   channelColumn,
   durationField,
@@ -21,7 +20,6 @@ import { byPerPage, resultsEnvelope } from './wire.ts'
 export const visitors = defineStream({
   name: 'visitors',
   label: { en: 'Visitors', zh: '访客' },
-  table: 'visitors',
   section: '4.7',
   words: {
     en: 'Viewers of a channel, one row each, with totals over all their visits (API 4.7)',
@@ -75,9 +73,7 @@ export const visitors = defineStream({
     envelope: resultsEnvelope,
   },
   pageSize: 100,
-  timeColumns: [],
   bornColumn: 'first_login_at',
-  lookbackDays: 0,
   marksRemoved: true,
   freshnessColumn: 'last_online_at',
   // id, uin and name describe the channel, on every row; ad_watch_time is reserved.
