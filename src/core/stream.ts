@@ -153,22 +153,31 @@ export interface Stream extends LoadTable {
   readonly children?: ChildTable
 }
 
+/** What a declaration need not say, and what is then so. */
+const usual = { marksRemoved: false, timeColumns: [], lookbackDays: 0, otherFields: [] } as const
+
 /** What follows from the wire. */
 type Derived = 'isCounted' | 'isTimeFiltered'
+type Optional = keyof typeof usual | 'table'
 
-/** A declaration whose key and freshness column are columns of its own. */
-export type StreamDeclaration<C extends Columns> = Omit<Stream, 'columns' | 'key' | 'freshnessColumn' | Derived> & {
-  readonly columns: C
-  readonly key: readonly (keyof C & string)[]
-  readonly freshnessColumn?: keyof C & string
-}
+/** A declaration whose key and freshness column are columns of its own; its table is named as the stream is. */
+export type StreamDeclaration<C extends Columns> = Omit<
+  Stream,
+  'columns' | 'key' | 'freshnessColumn' | Derived | Optional
+> &
+  Partial<Pick<Stream, Optional>> & {
+    readonly columns: C
+    readonly key: readonly (keyof C & string)[]
+    readonly freshnessColumn?: keyof C & string
+  }
 
 /** Checks a declaration against its own columns and keeps their precise types, for `RowOf`. */
 export function defineStream<const C extends Columns>(
   declaration: StreamDeclaration<C>,
 ): Stream & { readonly columns: C } {
   const { envelope, window } = declaration.wire
-  return Object.freeze({ ...declaration, isCounted: envelope !== undefined, isTimeFiltered: window !== undefined })
+  const derived = { isCounted: envelope !== undefined, isTimeFiltered: window !== undefined }
+  return Object.freeze({ table: declaration.name, ...usual, ...declaration, ...derived })
 }
 
 /** The endpoint's name in messages, logs and metrics: the last part of its path. */

@@ -17,7 +17,6 @@ import { byPerPage } from './wire.ts'
 export const gifts = defineStream({
   name: 'gifts',
   label: { en: 'Gifts', zh: '打赏' },
-  table: 'gifts',
   section: '4.12',
   words: {
     en: 'Gifts to a channel, one row each, cash and prop (API 4.12)',
@@ -69,5 +68,4 @@ export const gifts = defineStream({
     of: ['given_at', 'gift_id', 'amount'],
     timeColumn: 'given_at',
   },
-  otherFields: [],
 })

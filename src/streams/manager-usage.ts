@@ -18,7 +18,6 @@ import { accountEnvelope, byPerPage } from './wire.ts'
 export const managerUsage = defineStream({
   name: 'manager_usage',
   label: { en: 'Usage of managers', zh: '管理员用量' },
-  table: 'manager_usage',
   section: '4.8',
   words: {
     en: 'Usage of manager accounts, one row an account and day of the service on which it was read (API 4.8)',
@@ -72,9 +71,5 @@ export const managerUsage = defineStream({
     envelope: accountEnvelope,
   },
   pageSize: 10,
-  timeColumns: [],
   bornColumn: 'created_on',
-  lookbackDays: 0,
-  marksRemoved: false,
-  otherFields: [],
 })

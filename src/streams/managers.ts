@@ -6,7 +6,6 @@ import { accountEnvelope, byPerPage } from './wire.ts'
 export const managers = defineStream({
   name: 'managers',
   label: { en: 'Managers', zh: '管理员' },
-  table: 'managers',
   section: '4.9',
   words: { en: 'Manager accounts, one row each (API 4.9)', zh: '管理员账号，每行一个（API 4.9）' },
   columns: {
@@ -28,8 +27,4 @@ export const managers = defineStream({
     envelope: accountEnvelope,
   },
   pageSize: 100,
-  timeColumns: [],
-  lookbackDays: 0,
-  marksRemoved: false,
-  otherFields: [],
 })

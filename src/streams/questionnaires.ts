@@ -6,7 +6,6 @@ import { byPageIndex, errcodeEnvelope } from './wire.ts'
 export const questionnaires = defineStream({
   name: 'questionnaires',
   label: { en: 'Questionnaires', zh: '问卷' },
-  table: 'questionnaires',
   section: '4.10',
   words: { en: 'Questionnaires of a channel, one row each (API 4.10)', zh: '频道的问卷，每行一份（API 4.10）' },
   columns: {
@@ -28,9 +27,5 @@ export const questionnaires = defineStream({
     envelope: { ...errcodeEnvelope, items: 'question_list' },
   },
   pageSize: 100,
-  timeColumns: [],
   bornColumn: 'created_at',
-  lookbackDays: 0,
-  marksRemoved: false,
-  otherFields: [],
 })

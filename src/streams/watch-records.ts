@@ -15,7 +15,6 @@ import { byPerPage, resultsEnvelope } from './wire.ts'
 export const watchRecords = defineStream({
   name: 'watch_records',
   label: { en: 'Watch records', zh: '观看记录' },
-  table: 'watch_records',
   section: '4.5',
   words: {
     en: 'Watch records, one row a visit of a viewer to a channel (API 4.5, and 4.6 where only that has the record)',
@@ -60,7 +59,6 @@ export const watchRecords = defineStream({
   pageSize: 100,
   timeColumns: ['entered_at', 'left_at'],
   lookbackDays: 3,
-  marksRemoved: false,
   freshnessColumn: 'left_at',
   versions: {
     column: 'api_version',
@@ -68,5 +66,4 @@ export const watchRecords = defineStream({
     other: { stream: 'watch_records_v1', version: 1 },
     sameIn: ['user_id', 'entered_at'],
   },
-  otherFields: [],
 })
