@@ -1,59 +1,54 @@
 import { LivehouseError } from '../core/errors.ts'
-import type { CallContext, FetchPage, Page, PageRequest } from '../core/page.ts'
-import type { StreamName } from '../core/stream.ts'
-import { type ListPlace, listCall } from './list-call.ts'
-import { readListPage } from './list-page.ts'
-import type { Send } from './send.ts'
+import {
+  type CallContext,
+  describeList,
+  type FetchPage,
+  type ListRequest,
+  type Page,
+  type PageRequest,
+} from '../core/page.ts'
+import { endpointOf, type StreamName } from '../core/stream.ts'
+import { formatWallTime } from '../core/wall-clock.ts'
+import type { Answer, Call, Send } from './send.ts'
+
+/** Where 4.8 and 4.9 expect their parameters. */
+export type ListPlace = 'query' | 'body'
 
 /** Asks for one page exactly as told. @throws LivehouseError with an `api.…` code */
 export type Ask = (request: PageRequest, context: CallContext, place?: ListPlace) => Promise<Page>
 
-/**
- * Asks as told, to learn how the service takes it: a refusal is an answer and is not repeated, only one failure of
- * transport is, and the parameters of 4.8 and 4.9 stand where `place` says.
- */
-export function createAsk(send: Send): Ask {
+/** @param repeat `once` to learn how the service takes it: a refusal is then an answer and is not repeated */
+export function createAsk(send: Send, repeat?: 'once'): Ask {
   return async (request, context, place) => {
     const call = listCall(request, place)
-    return readListPage(request, call.name, await send({ ...call, repeat: 'once' }, context))
+    return readListPage(request, call.name, await send({ ...call, ...(repeat && { repeat }) }, context))
   }
 }
 
 /**
  * Fetches pages of every list. Where the parameters of 4.8 and 4.9 belong is not shown in the spec: when the echoed
- * `page` shows that they had no effect, the other place is tried once by itself and remembered.
+ * `page` shows that they had no effect, the other place is tried once by itself and remembered. Where neither has an
+ * effect, the page is what it is: who reads on finds that it repeats.
  * @param configured the place that is tried first
- * @returns a function that @throws LivehouseError `paging.ignored` when neither place has an effect
  */
 export function createFetchPage(send: Send, configured: ListPlace): FetchPage {
   const known = new Map<StreamName, ListPlace>()
-
-  const ask: Ask = async (request, context, place) => {
-    const call = listCall(request, place)
-    return readListPage(request, call.name, await send(call, context))
-  }
+  const ask = createAsk(send)
 
   return async (request, context) => {
     const { name, wire } = request.list.stream
     if (wire.place !== 'unknown') return await ask(request, context)
     const settled = known.get(name)
-    const place = settled ?? configured
-    const page = await ask(request, context, place)
-    if (isHeeded(request, page)) {
-      if (isProof(request, page)) known.set(name, place)
-      return page
-    }
+    const first = settled ?? configured
+    const page = await ask(request, context, first)
+    if (isProof(request, page)) known.set(name, first)
     // A place that has proved itself is not doubted again: the service clamps, or the list has become shorter.
-    if (settled !== undefined || isWhole(request, page)) return page
-    const other = place === 'query' ? 'body' : 'query'
+    if (settled !== undefined || page.items.length === page.total || isHeeded(request, page)) return page
+    const other = first === 'query' ? 'body' : 'query'
     const second = await ask(request, context, other).catch((error: unknown) => onlyRefused(error))
-    if (second && isHeeded(request, second)) {
-      if (isProof(request, second)) known.set(name, other)
-      return second
-    }
-    // The size may be clamped to the default: page 2 tells.
-    if (request.page === 1) return page
-    throw ignored(request, page)
+    if (second === undefined || !isHeeded(request, second)) return page
+    if (isProof(request, second)) known.set(name, other)
+    return second
   }
 }
 
@@ -69,17 +64,9 @@ function isHeeded(request: PageRequest, { echoedPage, echoedPageSize = request.p
 
 /** The echo of a default proves nothing, nor does that of a size which was not asked for: it may be another default. */
 function isProof(request: PageRequest, { echoedPage, echoedPageSize }: Page): boolean {
-  return (
-    (echoedPage !== undefined && request.page > 1) ||
-    (echoedPageSize === request.pageSize && request.pageSize !== request.list.stream.wire.defaultSize)
-  )
-}
-
-/** Nothing is missing, whatever the echo says: all there is fits this page, or the page lies past the end. */
-function isWhole(request: PageRequest, { items, total, echoedPageSize }: Page): boolean {
-  if (total === undefined) return false
-  if (request.page === 1) return items.length === total
-  return echoedPageSize === request.pageSize && (request.page - 1) * request.pageSize >= total
+  const { page, pageSize, list } = request
+  const isOwnSize = echoedPageSize === pageSize && pageSize !== list.stream.wire.defaultSize
+  return (echoedPage ?? page) === page && (isOwnSize || (echoedPage !== undefined && page > 1))
 }
 
 /** A service that refuses the other place has answered the question; any other failure is one. */
@@ -88,12 +75,134 @@ function onlyRefused(error: unknown): undefined {
   throw error
 }
 
-function ignored(request: PageRequest, page: Page): LivehouseError<'paging.ignored'> {
-  const call = listCall(request).name
-  const said = `the answer says page ${page.echoedPage} of ${page.echoedPageSize}`
-  const places = 'with the parameters in the query as well as in the body'
-  const evidence = `asked for page ${request.page} of ${request.pageSize}, ${said}, ${places}`
-  const { page: number, size } = request.list.stream.wire.paging
-  const details = { call, parameter: `${number}, ${size}`, evidence }
-  return new LivehouseError('paging.ignored', `${call}: the page parameters have no effect: ${evidence}`, details)
+/**
+ * The call for one page of a list, as its stream's wire says, every parameter given.
+ * @param place only where the wire does not say it
+ * @throws LivehouseError `api.invalidRequest` for a channel id that could not stand in a path.
+ */
+function listCall(request: PageRequest, place: ListPlace = 'query'): Call {
+  const { list, page, pageSize } = request
+  const { wire, isBudgeted = false } = list.stream
+  const { channel } = list.partition
+  const name = `${wire.method} ${describeList(list)} page ${page}`
+  const parameters = {
+    ...wire.constants,
+    ...partsOf(list),
+    ...windowOf(list),
+    [wire.paging.size]: pageSize,
+    [wire.paging.page]: page,
+  }
+  const texts = () => Object.fromEntries(Object.entries(parameters).map(([key, value]) => [key, String(value)]))
+  return {
+    endpoint: endpointOf(list.stream),
+    name,
+    method: wire.method,
+    host: 'base',
+    path: wire.path.replace('{channel}', () => channelIn(channel, name)),
+    ...(wire.place === 'unknown' && place === 'query' ? { query: texts() } : { body: parameters }),
+    ...(wire.path.includes('{channel}') && channel !== undefined ? { channelId: channel } : {}),
+    authorization: 'bearer',
+    repeat: isBudgeted ? 'once' : 'read',
+    isBudgeted,
+  }
+}
+
+/**
+ * The channel id as a part of a path.
+ * @param name of the call, for the message
+ * @throws LivehouseError `api.invalidRequest`
+ */
+export function channelIn(channelId = '', name: string): string {
+  if (/^[\w-]+$/.test(channelId)) return channelId
+  const [rule, given] = ['a channel id consists of letters, digits, - and _', JSON.stringify(channelId.slice(0, 100))]
+  const message = `${name}: ${rule}, but ${given} was given; no call was made`
+  throw new LivehouseError('api.invalidRequest', message, { call: name, rule, given })
+}
+
+function partsOf({ stream, partition }: ListRequest): Readonly<Record<string, string>> {
+  const parts = Object.entries(stream.wire.parts ?? {})
+  return Object.fromEntries(parts.map(([parameter, part]) => [parameter, partition[part] ?? '']))
+}
+
+function windowOf({ stream, window }: ListRequest): Readonly<Record<string, string>> {
+  const names = stream.wire.window
+  if (names === undefined || window === undefined) return {}
+  return { [names.from]: formatWallTime(window.from), [names.to]: formatWallTime(window.to) }
+}
+
+/**
+ * Reads the envelope of a list's answer, as its stream's wire says; the items stay as they came.
+ * @throws LivehouseError `api.badShape`: what is not the list is never "no rows".
+ */
+function readListPage(request: PageRequest, name: string, { json, serviceTimeMs }: Answer): Page {
+  const { envelope } = request.list.stream.wire
+  if (envelope === undefined) {
+    if (!Array.isArray(json)) throw badShape(name, `${describe(json)} where an array belongs`)
+    const nothing = { total: undefined, echoedPage: undefined, echoedPageSize: undefined, title: undefined }
+    return { items: json, ...nothing, serviceTimeMs }
+  }
+  const total = countOf(valueAt(json, envelope.total))
+  if (total === undefined) throw badShape(name, `${describe(json)} where a list belongs (${envelope.total}: no count)`)
+  const list = listAt(json, envelope.items, name)
+  const title = envelope.title === undefined ? undefined : (listAt(json, envelope.title, name) ?? undefined)
+  // An echo helps where it can be read and says nothing where it cannot.
+  const echoedPage = countOf(valueAt(json, envelope.page))
+  const echoedPageSize = countOf(valueAt(json, envelope.size))
+  const items = list ?? noItems(request, name, list, total, echoedPageSize)
+  if (items.length > 0 && envelope.title !== undefined && title === undefined) {
+    throw badShape(name, `rows without their column headers (${envelope.title})`)
+  }
+  return { items, total, echoedPage, echoedPageSize, title, serviceTimeMs }
+}
+
+/** @param path names of fields, with dots between them */
+function valueAt(json: unknown, path: string): unknown {
+  return path.split('.').reduce((value, field) => (isObject(value) ? value[field] : undefined), json)
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A count: the service sends integers as numbers or as text (`"perPage": "20"`). */
+function countOf(value: unknown): number | undefined {
+  const count = typeof value === 'string' && /^\s*\d{1,15}\s*$/.test(value) ? Number(value) : value
+  return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : undefined
+}
+
+/** Null and missing lists are judged with the total beside them. */
+function listAt(json: unknown, path: string, name: string): readonly unknown[] | null | undefined {
+  const list = valueAt(json, path)
+  if (list === null || list === undefined || Array.isArray(list)) return list
+  throw badShape(name, `${describe(json)} where a list belongs (${path}: ${describe(list)})`)
+}
+
+/** No list is an empty page only where the envelope itself says that there is nothing to show. */
+function noItems(
+  { page, pageSize }: PageRequest,
+  name: string,
+  list: null | undefined,
+  total: number,
+  echoedPageSize: number | undefined,
+): readonly unknown[] {
+  if ((page - 1) * (echoedPageSize || pageSize) >= total) return []
+  throw badShape(name, `${list === null ? 'null' : 'nothing'} in place of the list, although the total is ${total}`)
+}
+
+/** Field names that tell which envelope came in place of the expected one; any other may be a value in disguise. */
+const telling = ['errcode', 'msg', 'code', 'message', 'status', 'page', 'data', 'results', 'total', 'total_num']
+
+/** Names the shape, never the values. */
+function describe(json: unknown): string {
+  if (json === null) return 'null'
+  if (json === undefined) return 'nothing'
+  if (Array.isArray(json)) return 'an array'
+  if (typeof json !== 'object') return typeof json === 'string' ? 'a text' : `a ${typeof json}`
+  const names = telling.filter((name) => Object.hasOwn(json, name))
+  const size = Object.keys(json).length
+  return `an object of ${size} fields${names.length === 0 ? '' : ` (${names.join(', ')})`}`
+}
+
+function badShape(name: string, reason: string): LivehouseError<'api.badShape'> {
+  return new LivehouseError('api.badShape', `${name}: the answer is ${reason}`, { call: name, reason })
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { LivehouseError } from '../core/errors.ts'
-import { channelIn } from './list-call.ts'
+import { channelIn } from './fetch-page.ts'
 import { type Answer, type Call, onlyGiven } from './send.ts'
 
 /** API 4.3 and 4.4. What is left out takes the service's default; the service judges the rest. */
