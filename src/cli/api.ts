@@ -1,7 +1,6 @@
 import type { ServiceSettings } from '../app/settings.ts'
 import type { AccessToken } from '../core/access-token.ts'
-import { readTicket, ticketCall, ticketScopes, ticketTitles } from '../service/login-ticket.ts'
-import { menuCall, readMenu, type SavedMenu } from '../service/menu.ts'
+import { requestTicket, type SavedMenu, saveMenu, ticketScopes, ticketTitles } from '../service/other-calls.ts'
 import { openConnection, WATCHED_REFUSED_MS } from '../app/open-connection.ts'
 import { openSharedDatabase } from '../app/open-database.ts'
 import { readDatabaseSettings, readServiceSettings, readSettings } from '../config.ts'
@@ -75,14 +74,14 @@ livehouse api menu update --channel 10001589 --menu-id 1234 --name 互动`,
     await using connection = openConnection(context, service, shared.db, { longestRefusedMs: WATCHED_REFUSED_MS })
     if (action === 'token') printToken(context, values, await connection.accessToken(context), service.timeZone)
     else if (action === 'ticket') {
-      const { scope = '', outerid: outerId = '', username, nickname, title } = values
-      const ids = { hashActId: values['hash-act-id'] ?? '', clientIp: values['client-ip'] ?? '' }
-      const call = ticketCall({ scope, outerId, ...ids, username, nickname, title, userAvatar: values['user-avatar'] })
-      printTicket(context, isJson, service, readTicket(await connection.send(call, context)))
+      const { scope = '', outerid = '', username, nickname, title, 'user-avatar': user_avatar } = values
+      const ids = { hash_act_id: values['hash-act-id'] ?? '', client_ip: values['client-ip'] ?? '' }
+      const parameters = { scope, outerid, ...ids, username, nickname, title, user_avatar }
+      printTicket(context, isJson, service, await requestTicket(connection.send, parameters, context))
     } else {
-      const menu = { name, type, richText: values['rich-text'], vids }
-      const call = menuCall(channelId, action === 'menu update' ? menuId : undefined, menu)
-      printMenu(context, isJson, channelId, readMenu(call, await connection.send(call, context)))
+      const menu = { name, type, rich_text: values['rich-text'], videos: vids?.map((vid) => ({ vid })) }
+      const place = { channelId, menuId: action === 'menu update' ? menuId : undefined }
+      printMenu(context, isJson, channelId, await saveMenu(connection.send, place, menu, context))
     }
     return 0
   },

@@ -87,7 +87,9 @@ async function exchange(
   const { signal } = context
   signal.throwIfAborted()
   const url = new URL((call.host === 'auth' ? (options.authUrl ?? '') : options.baseUrl) + call.path)
-  for (const [name, value] of Object.entries(call.query ?? {})) url.searchParams.set(name, value)
+  for (const [name, value] of Object.entries(call.query ?? {})) {
+    if (value !== undefined) url.searchParams.set(name, value)
+  }
   const limit = new AbortController()
   const stopListening = whenAborted(signal, () => limit.abort())
   // undici's limits see only pauses; an answer that drips is caught here. Always on the real clock: a socket knows no

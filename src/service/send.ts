@@ -10,7 +10,8 @@ export interface Call {
   /** Which of the two configured addresses the path belongs to. */
   readonly host: 'base' | 'auth'
   readonly path: string
-  readonly query?: Readonly<Record<string, string>>
+  /** What is undefined is left out, as in a body. */
+  readonly query?: Readonly<Record<string, string | undefined>>
   readonly body?: Readonly<Record<string, unknown>>
   /** Whose turn it takes; undefined for calls of the whole account. */
   readonly channelId?: string
@@ -39,9 +40,3 @@ export interface Answer {
  * @throws LivehouseError with an `api.…` code, or the signal's reason.
  */
 export type Send = (call: Call, context: CallContext) => Promise<Answer>
-
-/** The parameters that are given, by the names of the spec. */
-export function onlyGiven<Value>(parameters: Readonly<Record<string, Value | undefined>>): Record<string, Value> {
-  const given = Object.entries(parameters)
-  return Object.fromEntries(given.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
-}

@@ -1,6 +1,5 @@
 import { type Connection, type ConnectOptions, connect } from '../../src/service/connect.ts'
-import { type LoginTicketRequest, readTicket, ticketCall } from '../../src/service/login-ticket.ts'
-import { menuCall, type MenuRequest, readMenu, type SavedMenu } from '../../src/service/menu.ts'
+import { requestTicket, type TicketParameters } from '../../src/service/other-calls.ts'
 import { silentLog } from '../../src/core/log.ts'
 import type { CallContext } from '../../src/core/page.ts'
 import { createFakeClock } from './fake-clock.ts'
@@ -42,17 +41,6 @@ export async function errorOf(promise: Promise<unknown>): Promise<unknown> {
 }
 
 /** API 4.2. */
-export async function askTicket({ send }: Connection, request: LoginTicketRequest): Promise<string> {
-  return readTicket(await send(ticketCall(request), openContext()))
-}
-
-/** API 4.3, or 4.4 where a menu id is given. */
-export async function saveMenu(
-  { send }: Connection,
-  channelId: string,
-  menuId: number | undefined,
-  menu: MenuRequest,
-): Promise<SavedMenu> {
-  const call = menuCall(channelId, menuId, menu)
-  return readMenu(call, await send(call, openContext()))
+export async function askTicket({ send }: Connection, parameters: TicketParameters): Promise<string> {
+  return await requestTicket(send, parameters, openContext())
 }

@@ -1,8 +1,9 @@
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import type { Connection } from '../../src/service/connect.ts'
+import { saveMenu } from '../../src/service/other-calls.ts'
 import { createSecrets } from '../../src/service/secrets.ts'
-import { askTicket, connectClient, errorOf, openContext, saveMenu } from '../helpers/connect-client.ts'
+import { askTicket, connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
 import { listOf } from '../helpers/emulated-client.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
 import { type ScriptedAnswer, type SeenRequest, startScriptedService } from '../helpers/scripted-service.ts'
@@ -25,8 +26,8 @@ const paging = { page: 1, pageSize: 10 }
 const calls: Readonly<Record<string, Ask>> = {
   token: (connection) => connection.accessToken(openContext()),
   ticket: (connection) =>
-    askTicket(connection, { scope: 'guest', outerId: 'u', hashActId: 'h', clientIp: '203.0.113.7' }),
-  menu: (connection) => saveMenu(connection, '9', undefined, {}),
+    askTicket(connection, { scope: 'guest', outerid: 'u', hash_act_id: 'h', client_ip: '203.0.113.7' }),
+  menu: ({ send }) => saveMenu(send, { channelId: '9', menuId: undefined }, {}, openContext()),
   visitors: (connection) =>
     connection.fetchPage({ list: listOf('visitors', { channel: '9' }), ...paging }, openContext()),
   gifts: (connection) =>

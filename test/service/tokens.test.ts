@@ -113,7 +113,7 @@ describe('401', () => {
 
   test('for a ticket renews as well: nothing was issued', async () => {
     await using given = await setUp({ accepts: (bearer) => bearer !== 'token-1' })
-    const request = { scope: 'guest', outerId: 'u', hashActId: 'exov5dm9', clientIp: '203.0.113.7' }
+    const request = { scope: 'guest', outerid: 'u', hash_act_id: 'exov5dm9', client_ip: '203.0.113.7' }
     expect(await askTicket(given.connection, request)).toBe('ticket-1')
   })
 })
@@ -124,7 +124,7 @@ describe('with both kinds configured', () => {
     await given.ask()
     expect(given.bearers()).toEqual(['Bearer fixed-token'])
     expect(given.fetched()).toBe(0)
-    const request = { scope: 'guest', outerId: 'u', hashActId: 'exov5dm9', clientIp: '203.0.113.7' }
+    const request = { scope: 'guest', outerid: 'u', hash_act_id: 'exov5dm9', client_ip: '203.0.113.7' }
     await askTicket(given.connection, request)
     const ticketCall = given.service.requests.at(-1)
     expect(ticketCall?.query).toMatchObject({ appid: 'app-1', token: 'token-1', scope: 'guest' })
@@ -134,7 +134,7 @@ describe('with both kinds configured', () => {
   test('without credentials 4.1 and 4.2 name the settings that are missing', async () => {
     await using given = await setUp({}, { apiToken: 'fixed-token', appId: null, appSecret: null })
     const { connection } = given
-    const request = { scope: 'guest', outerId: 'u', hashActId: 'exov5dm9', clientIp: '203.0.113.7' }
+    const request = { scope: 'guest', outerid: 'u', hash_act_id: 'exov5dm9', client_ip: '203.0.113.7' }
     for (const call of [connection.accessToken(openContext()), askTicket(connection, request)]) {
       const error = await errorOf(call)
       expect(error).toMatchObject({ code: 'config.invalid' })

@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest'
+import { askTicket, connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
+import { type ScriptedAnswer, startScriptedService } from '../helpers/scripted-service.ts'
+import { saveMenu } from '../../src/service/other-calls.ts'
+
+const request = { scope: 'outer_visitor', outerid: 'user42', hash_act_id: 'exov5dm9', client_ip: '203.0.113.7' }
+
+/** What a ticket is asked for comes to, and how often it is asked for. */
+async function ask(answer: ScriptedAnswer) {
+  await using service = await startScriptedService(({ path }) =>
+    path.endsWith('token') ? { json: { access_token: 'token-1' } } : answer,
+  )
+  await using connection = connectClient(service.url, { appId: 'app', appSecret: 'secret' })
+  const ticket = await askTicket(connection, request).catch((error: unknown) => error)
+  return { ticket, asked: service.requests.filter(({ path }) => path.endsWith('ticket')).length }
+}
+
+describe('4.2', () => {
+  test.each([{ tikect: 't1' }, { ticket: 't1' }, { tikect: 't1', ticket: 't2' }])('the ticket of %j', async (json) => {
+    expect(await ask({ json })).toEqual({ ticket: 't1', asked: 1 })
+  })
+
+  test.each([{ errcode: 1000, msg: 'invalid scope' }, { tikect: '' }, { tikect: 7 }, [], null])(
+    'none in %j',
+    async (json) => {
+      expect((await ask({ json })).ticket).toMatchObject({ code: 'api.badShape' })
+    },
+  )
+
+  test.each([{ status: 502, text: '' }, { status: 429, text: '' }, { json: { errcode: 7, msg: 'busy' } }])(
+    'a failure is not repeated: a ticket may have been issued (%j)',
+    async (answer) => {
+      expect((await ask(answer)).asked).toBe(1)
+    },
+  )
+})
+
+test('4.3 posts the fields of the spec, and is never repeated', async () => {
+  await using service = await startScriptedService(() => ({ status: 502, text: '' }))
+  await using connection = connectClient(service.url)
+  const menu = { name: '回放', type: 3, rich_text: '<p>', videos: [{ vid: 1 }, { vid: 2 }] }
+  await errorOf(saveMenu(connection.send, { channelId: '9', menuId: undefined }, menu, openContext()))
+  expect(service.requests).toMatchObject([{ method: 'POST', path: '/v1/activities/9/saveMenu', body: menu }])
+})
+
+test('4.4 puts to the menu, and may be repeated', async () => {
+  await using service = await startScriptedService((_request, index) =>
+    index === 0 ? { status: 502, text: '' } : { json: { menu_id: 1234, result: 'success' } },
+  )
+  await using connection = connectClient(service.url)
+  const saved = await saveMenu(connection.send, { channelId: '9', menuId: 1234 }, { name: '互动' }, openContext())
+  expect(saved).toEqual({ menuId: 1234, result: 'success' })
+  const call = { method: 'PUT', path: '/v1/activities/9/saveMenu/1234', body: { name: '互动' } }
+  expect(service.requests).toMatchObject([call, call])
+})
