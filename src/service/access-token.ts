@@ -3,7 +3,6 @@ import type { AccessToken } from '../core/access-token.ts'
 import type { Clock } from '../core/clock.ts'
 import { hasCode, LivehouseError } from '../core/errors.ts'
 import type { CallContext } from '../core/page.ts'
-import { parseWallTime, wallTimeAt } from '../core/wall-clock.ts'
 import type { Secrets } from './secrets.ts'
 import type { Answer, Call, Send } from './send.ts'
 
@@ -16,8 +15,6 @@ export interface AccessTokenOptions {
   readonly credentials: Credentials
   /** Where it is asked for, for messages. */
   readonly authUrl: string | null
-  /** The zone of an expiry that comes as a time of day. */
-  readonly timeZone: string
   readonly clock: Clock
   readonly secrets: Secrets
 }
@@ -52,7 +49,7 @@ export function createTokenRequest(
     const read = tokenEnvelope.safeParse(answer.json)
     if (!read.success) throw withoutToken(answer, options, read.error)
     options.secrets.add(read.data.access_token)
-    const leftSeconds = readValidity(read.data.expire_time, answer, options)
+    const leftSeconds = readValidity(read.data.expire_time)
     const validSeconds = Math.min(Math.max(leftSeconds, SHORTEST_VALIDITY_SECONDS), LONGEST_VALIDITY_SECONDS)
     return { value: read.data.access_token, issuedAtMs, expiresAtMs: issuedAtMs + validSeconds * 1000 }
   }
@@ -80,14 +77,10 @@ function tokenCall({ appId, appSecret }: Credentials): Call {
   }
 }
 
-/** `expire_time` is remaining seconds (API 2.1), also as text; public samples of the service show a time of day. */
-function readValidity(expireTime: unknown, { serviceTimeMs }: Answer, { timeZone, clock }: AccessTokenOptions): number {
-  if (typeof expireTime === 'number') return expireTime
-  if (typeof expireTime !== 'string') return USUAL_VALIDITY_SECONDS
-  if (/^\s*-?\d{1,12}\s*$/.test(expireTime)) return Number(expireTime)
-  const expiry = parseWallTime(expireTime.trim())
-  if (expiry === undefined) return USUAL_VALIDITY_SECONDS
-  return expiry - wallTimeAt(serviceTimeMs ?? clock.now(), timeZone)
+/** `expire_time` is remaining seconds (API 2.1), also as text. */
+function readValidity(expireTime: unknown): number {
+  const isDigits = typeof expireTime === 'string' && /^\s*-?\d{1,12}\s*$/.test(expireTime)
+  return typeof expireTime === 'number' || isDigits ? Number(expireTime) : USUAL_VALIDITY_SECONDS
 }
 
 /** "No such user": the app id is not known. */

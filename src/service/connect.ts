@@ -1,6 +1,5 @@
 import { type AccessToken, createMemoryTokenStore, type TokenStore } from '../core/access-token.ts'
 import type { Clock } from '../core/clock.ts'
-import { LivehouseError } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
 import type { CallContext, FetchPage } from '../core/page.ts'
 import { createTokenRequest, type Credentials } from './access-token.ts'
@@ -16,8 +15,7 @@ import { retry } from './retry.ts'
 import { createSecrets } from './secrets.ts'
 import type { Call, Send } from './send.ts'
 import { createServiceClock, type ServiceClock } from './service-clock.ts'
-import { prepareToken, token } from './token.ts'
-import { fetchedTokens, fixedToken } from './tokens.ts'
+import { fetchedTokens, fixedToken, noCredentials, prepareToken, token } from './tokens.ts'
 
 /** How to reach the service; the settings of the contract by the same names. */
 export interface ServiceAccess {
@@ -27,7 +25,6 @@ export interface ServiceAccess {
   readonly appId: string | null
   readonly appSecret: string | null
   readonly apiToken: string | null
-  readonly timeZone: string
   readonly maxCallsPerSecond: number
   readonly concurrency: number
   readonly listParams: ListPlace
@@ -133,13 +130,6 @@ export function connect(options: ConnectOptions): Connection {
 /** Asks a bare address without a token: is anything there, and what time is it? */
 function bareCall(host: 'base' | 'auth'): WireCall & Pick<Call, 'repeat'> {
   return { name: 'GET /', method: 'GET', host, path: '', repeat: 'read' }
-}
-
-function noCredentials(): LivehouseError<'config.invalid'> {
-  const problem =
-    'LIVEHOUSE_APP_ID and LIVEHOUSE_APP_SECRET are not set: set both (and LIVEHOUSE_AUTH_URL); ' +
-    'for reading, LIVEHOUSE_API_TOKEN will do'
-  return new LivehouseError('config.invalid', problem, { problems: [problem] })
 }
 
 function passwordsOf(proxies: ConnectOptions['proxies']): string[] {

@@ -12,7 +12,6 @@ export function connectClient(url: string, overrides: Partial<ConnectOptions> = 
     appId: null,
     appSecret: null,
     apiToken: 'fixed-token',
-    timeZone: 'Asia/Shanghai',
     maxCallsPerSecond: 0,
     concurrency: 16,
     listParams: 'query',
