@@ -68,13 +68,6 @@ export function openWallClock(timeZone: string): (instantMs: number) => WallTime
   }
 }
 
-/** `+08:00`: how far the wall clock of `timeZone` is ahead of UTC at an instant. */
-export function offsetAt(instantMs: number, timeZone: string): string {
-  const minutes = Math.round((wallTimeAt(instantMs, timeZone) - Math.floor(instantMs / 1000)) / 60)
-  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60]
-  return `${minutes < 0 ? '-' : '+'}${String(hours).padStart(2, '0')}:${String(rest).padStart(2, '0')}`
-}
-
 /**
  * Whether the runtime knows this IANA zone. An offset such as `+08:00` is none, although the runtime takes it: Postgres
  * reads its sign the other way round (POSIX), so that times would be wrong by twice as much.

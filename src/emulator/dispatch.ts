@@ -1,12 +1,11 @@
 import { type Answer, type ErrorFamily, type Refusal, refusals, refuse } from './answer.ts'
-import type { EndpointName } from './endpoint.ts'
+import type { Asked, EndpointName, RecordedCall, Service } from './endpoint.ts'
 import { takeEffects } from './faults.ts'
 import type { Incoming } from './http.ts'
 import { listEndpoints } from './list-endpoints.ts'
 import { answerList } from './list-page.ts'
 import { answerChangeMenu, answerCreateMenu, answerTicket, answerToken } from './other-endpoints.ts'
 import type { Params } from './params.ts'
-import type { Asked, RecordedCall, Service } from './service.ts'
 import type { Switches } from './switches.ts'
 
 /** The authorization endpoints lie below this, so that a client that mixes up the two addresses is noticed. */

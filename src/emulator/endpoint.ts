@@ -1,6 +1,10 @@
+import type { Clock } from '../core/clock.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import type { ErrorFamily } from './answer.ts'
-import type { ParamReader } from './params.ts'
+import type { Conditions } from './conditions.ts'
+import type { ClientSettings, Credentials } from './credentials.ts'
+import type { Fault, FaultEffect } from './faults.ts'
+import type { Params, ParamReader } from './params.ts'
 import type { Switches } from './switches.ts'
 import type { Channel, World } from './world/world.ts'
 
@@ -21,12 +25,6 @@ export interface ListQuery {
   readonly giftType?: string | undefined
   readonly questionId?: string | undefined
   readonly username?: string | undefined
-}
-
-/** What a list endpoint serves from. */
-export interface Source {
-  readonly world: World
-  readonly switches: Readonly<Switches>
 }
 
 /** Puts the items of a page into the answer's shape, with the page and size that it names. */
@@ -59,5 +57,41 @@ export interface ListEndpoint {
   /** The parameters other than page and size. */
   readonly readFilters: (reader: ParamReader) => Partial<ListQuery>
   /** Undefined without a channel where it needs one, and for a questionnaire that the channel does not have. */
-  readonly serve: (query: ListQuery, source: Source, channel: Channel | undefined) => Served | undefined
+  readonly serve: (query: ListQuery, service: Service, channel: Channel | undefined) => Served | undefined
+}
+
+/** What an endpoint is asked with. */
+export interface Asked {
+  readonly name: EndpointName
+  readonly params: Params
+  readonly channel: Channel | undefined
+  readonly menuId: string | undefined
+  readonly effects: readonly FaultEffect[]
+}
+
+/** One call as it was answered. */
+export interface RecordedCall {
+  readonly endpoint: EndpointName | undefined
+  readonly channelId: string | undefined
+  readonly page: number | undefined
+  readonly size: number | undefined
+  readonly params: Params
+  /** 0 where nothing was answered. */
+  readonly status: number
+  /** Milliseconds since 1970 by the emulator's clock. */
+  readonly at: number
+}
+
+/** The state of a running emulator: the world, switches, conditions and faults may be changed at any time. */
+export interface Service extends ClientSettings {
+  readonly world: World
+  readonly switches: Switches
+  readonly conditions: Conditions
+  /** A queue. */
+  readonly faults: Fault[]
+  readonly calls: RecordedCall[]
+  readonly clock: Clock
+  readonly credentials: Credentials
+  readonly admitsCall: () => boolean
+  readonly admitsV1Call: (scope: string) => boolean
 }

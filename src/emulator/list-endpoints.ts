@@ -1,6 +1,6 @@
 import { formatWallTime } from '../core/wall-clock.ts'
 import { refusals } from './answer.ts'
-import type { EndpointName, Envelope, ListEndpoint, ListQuery, Served, Source } from './endpoint.ts'
+import type { EndpointName, Envelope, ListEndpoint, ListQuery, Served, Service } from './endpoint.ts'
 import type { ParamReader } from './params.ts'
 import { accountEnvelope, bareEnvelope, errcodeEnvelope, listField, resultsEnvelope } from './list-page.ts'
 import { serveRows } from './select-rows.ts'
@@ -21,10 +21,10 @@ const byPages = {
 const ofAccount = { ...byPages, method: 'GET', version: 'v1', scope: 'account' } as const
 const byIndex = { family: 'errcode', version: 'v1', pageParam: 'page_index', sizeParam: 'page_size' } as const
 
-type ServeChannel = (query: ListQuery, source: Source, channel: Channel) => Served | undefined
+type ServeChannel = (query: ListQuery, service: Service, channel: Channel) => Served | undefined
 
 function ofChannel(serve: ServeChannel): Pick<ListEndpoint, 'scope' | 'serve'> {
-  return { scope: 'channel', serve: (query, source, channel) => channel && serve(query, source, channel) }
+  return { scope: 'channel', serve: (query, service, channel) => channel && serve(query, service, channel) }
 }
 
 function recordList(

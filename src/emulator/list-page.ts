@@ -1,17 +1,16 @@
 import { type Answer, answerWith, refusals, refuse } from './answer.ts'
-import type { Envelope, ListEndpoint, ListQuery, Served, Source } from './endpoint.ts'
+import type { Asked, Envelope, ListEndpoint, ListQuery, Served, Service } from './endpoint.ts'
 import { createParamReader, type ParamReader } from './params.ts'
-import type { Asked } from './service.ts'
 import type { Switches } from './switches.ts'
 
 /** Reads the parameters of a list endpoint and serves the page, as faults would have it. */
-export function answerList(list: ListEndpoint, { name, params, channel, effects }: Asked, source: Source): Answer {
-  const { switches } = source
+export function answerList(list: ListEndpoint, { name, params, channel, effects }: Asked, service: Service): Answer {
+  const { switches } = service
   const reader = createParamReader(params)
-  const asked = readQuery(list, reader, switches)
+  const asked = readQuery(list, reader)
   if (reader.refusal) return refuse(list.family, reader.refusal, switches.errcodeStatus)
   const query = effects.reduce((before, effect) => effect.query?.(before) ?? before, asked)
-  const served = list.serve(query, source, channel)
+  const served = list.serve(query, service, channel)
   if (served === undefined) return refuse(list.family, refusals.notFound('question'), switches.errcodeStatus)
   // Everything that the rows, and what stands around them, depend on.
   const { id, name: title, adminId, questionnaires } = channel ?? {}
@@ -19,13 +18,10 @@ export function answerList(list: ListEndpoint, { name, params, channel, effects 
   return servePage(list, query, switches, served, JSON.stringify(key))
 }
 
-function readQuery(list: ListEndpoint, reader: ParamReader, { aboveMaximum }: Readonly<Switches>): ListQuery {
+function readQuery(list: ListEndpoint, reader: ParamReader): ListQuery {
   const page = reader.count(list.pageParam) ?? 1
-  const asked = reader.count(list.sizeParam) ?? list.defaultPageSize
-  const isTooLarge = asked > list.maxPageSize
-  if (isTooLarge && aboveMaximum === 'error') reader.refuse(refusals.invalid(list.sizeParam))
-  const largest = aboveMaximum === 'default' ? list.defaultPageSize : list.maxPageSize
-  const pageSize = isTooLarge ? largest : asked
+  // A larger size than the maximum is the maximum.
+  const pageSize = Math.min(reader.count(list.sizeParam) ?? list.defaultPageSize, list.maxPageSize)
   return { page, pageSize, echoPage: page, echoPageSize: pageSize, ...list.readFilters(reader) }
 }
 

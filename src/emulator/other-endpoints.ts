@@ -1,7 +1,7 @@
+import type { Asked, Service } from './endpoint.ts'
 import { randomBytes } from 'node:crypto'
 import { type Answer, jsonAnswer, refusals, refuse } from './answer.ts'
 import { createParamReader, type ParamReader } from './params.ts'
-import type { Asked, Service } from './service.ts'
 import type { Menu, World } from './world/world.ts'
 
 const SCOPES = ['sub_manager', 'guest', 'emcee', 'outer_visitor', 'act_assistant']

@@ -1,27 +1,13 @@
-import { parseWallTime, type WallTime } from '../core/wall-clock.ts'
+import { parseWallTime } from '../core/wall-clock.ts'
 import { refusals, type Refusal } from './answer.ts'
 
 /** Parameters by name: of a JSON body, or texts of a query string. */
 export type Params = Readonly<Record<string, unknown>>
 
-/** Reads parameters; numbers as text are taken too. The first that is wrong is kept as the refusal. */
-export interface ParamReader {
-  readonly refusal: Refusal | undefined
-  /** A whole number from 1. */
-  readonly count: (name: string) => number | undefined
-  /** `YYYY-MM-DD HH:MM:SS`. */
-  readonly time: (name: string) => WallTime | undefined
-  /** `0` or `1`, as number or text. */
-  readonly flag: (name: string, fallback: boolean) => boolean
-  readonly text: (name: string) => string | undefined
-  readonly requiredText: (name: string) => string
-  readonly choice: (name: string, choices: readonly string[]) => string | undefined
-  readonly refuse: (refusal: Refusal) => void
-}
-
 const REQUEST_TIME = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/
 
-export function createParamReader(params: Params): ParamReader {
+/** Reads parameters; numbers as text are taken too. The first that is wrong is kept as the refusal. */
+export function createParamReader(params: Params) {
   let refusal: Refusal | undefined
   const refuse = (next: Refusal) => {
     refusal ??= next
@@ -35,27 +21,33 @@ export function createParamReader(params: Params): ParamReader {
   }
   const text = (name: string) => readWith(name, textOf)
   return {
-    get refusal() {
+    get refusal(): Refusal | undefined {
       return refusal
     },
     refuse,
     text,
-    requiredText: (name) => {
+    requiredText: (name: string): string => {
       const value = text(name) ?? ''
       if (value === '') refuse(refusals.missing(name))
       return value
     },
-    count: (name) =>
+    /** A whole number from 1. */
+    count: (name: string) =>
       readWith(name, (value) => {
         const number = /^\d{1,15}$/.test(textOf(value) ?? '') ? Number(value) : value
         return typeof number === 'number' && Number.isInteger(number) && number >= 1 ? number : undefined
       }),
-    time: (name) =>
+    /** `YYYY-MM-DD HH:MM:SS`. */
+    time: (name: string) =>
       readWith(name, (value) => (REQUEST_TIME.test(textOf(value) ?? '') ? parseWallTime(String(value)) : undefined)),
-    flag: (name, fallback) => readWith(name, (value) => flags.get(value)) ?? fallback,
-    choice: (name, choices) => readWith(name, (value) => choices.find((choice) => choice === value)),
+    /** `0` or `1`, as number or text. */
+    flag: (name: string, fallback: boolean) => readWith(name, (value) => flags.get(value)) ?? fallback,
+    choice: (name: string, choices: readonly string[]) =>
+      readWith(name, (value) => choices.find((choice) => choice === value)),
   }
 }
+
+export type ParamReader = ReturnType<typeof createParamReader>
 
 const flags: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
   [0, false],

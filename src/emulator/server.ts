@@ -1,3 +1,4 @@
+import type { Service } from './endpoint.ts'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type Clock, systemClock } from '../core/clock.ts'
@@ -7,7 +8,6 @@ import { type Conditions, createDayBudget, createRateLimit, defaultConditions } 
 import { type ClientSettings, createCredentials } from './credentials.ts'
 import { AUTH_PREFIX, dispatch } from './dispatch.ts'
 import { createPageCache, type PageCache, readRequest, respond } from './http.ts'
-import type { Service } from './service.ts'
 import { defaultSwitches, type Switches } from './switches.ts'
 import { readTruth, type Truth } from './truth.ts'
 import { createWorld } from './world/create-world.ts'

@@ -12,8 +12,6 @@ export interface Switches {
   /** What `direction` of 4.7 sorts by. */
   visitorOrder: 'last-online' | 'first-login' | 'watch-time' | 'user-id' | 'shuffled'
   beyondLastPage: 'empty' | 'repeat-last' | 'error'
-  /** A page size above the maximum: the maximum, a refusal, or the default. */
-  aboveMaximum: 'clamp' | 'error' | 'default'
   /** Where 4.8 and 4.9 read their parameters; elsewhere they are ignored. */
   listParams: 'query' | 'body'
   /** What stands for a list without rows; bare arrays (4.6, 4.12) are always arrays. */
@@ -38,7 +36,6 @@ export const defaultSwitches: Readonly<Switches> = {
   rowOrder: 'time-desc',
   visitorOrder: 'last-online',
   beyondLastPage: 'empty',
-  aboveMaximum: 'clamp',
   listParams: 'query',
   emptyLists: 'array',
   giftVisitor: 'some',

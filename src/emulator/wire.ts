@@ -1,4 +1,4 @@
-import { DAY, formatWallTime, offsetAt, openWallClock, type WallTime } from '../core/wall-clock.ts'
+import { DAY, formatWallTime, openWallClock, type WallTime } from '../core/wall-clock.ts'
 
 /** An id that the spec calls an integer: exact also beyond 2^53. */
 export function wireInteger(digits: string): number | object {
@@ -14,8 +14,9 @@ export function wireDuration(seconds: number): string {
 
 /** RFC 3339 with the zone's offset: `2026-11-20T14:03:00+08:00`. */
 export function wireOffset(time: WallTime, timeZone: string): string {
-  const instant = createInstantReader(timeZone)(time)
-  return `${formatWallTime(time).replace(' ', 'T')}${offsetAt(instant * 1000, timeZone)}`
+  const ahead = time - createInstantReader(timeZone)(time)
+  const [sign, offset] = [ahead < 0 ? '-' : '+', formatWallTime(Math.abs(ahead)).slice(11, 16)]
+  return `${formatWallTime(time).replace(' ', 'T')}${sign}${offset}`
 }
 
 /**

@@ -4,7 +4,6 @@ import {
   formatWallTime,
   isTimeZone,
   isWallTime,
-  offsetAt,
   parseWallTime,
   wallTimeAt,
 } from '../../src/core/wall-clock.ts'
@@ -74,12 +73,4 @@ test.each([
   ['', false],
 ])('%j is a zone: %s', (name, isZone) => {
   expect(isTimeZone(name)).toBe(isZone)
-})
-
-test.each([
-  ['Asia/Shanghai', '+08:00'],
-  ['America/St_Johns', '-03:30'],
-  ['UTC', '+00:00'],
-])('%s is at %s in November', (name, offset) => {
-  expect(offsetAt(Date.UTC(2026, 10, 20, 6, 30, 0, 900), name)).toBe(offset)
 })

@@ -1,7 +1,7 @@
 import type { Command } from '../../src/cli/command.ts'
 import { DAY, formatWallDate, parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
-import type { RecordedCall } from '../../src/emulator/service.ts'
+import type { RecordedCall } from '../../src/emulator/endpoint.ts'
 import { createWorld } from '../../src/emulator/world/create-world.ts'
 import type { WatchRecord } from '../../src/emulator/world/world.ts'
 import { FIXED_NOW } from './emulated-service.ts'
