@@ -1,46 +1,36 @@
 import { type ErrorCode, hasCode } from './errors.ts'
-import type { Proof } from './slice.ts'
+import { type Proof, proofs } from './slice.ts'
 import type { StreamName } from './stream.ts'
 
-/** Rows and calls of a slice, a stream or a run. */
-export interface Counts {
-  /** Items received, repeated pages not counted. */
-  readonly extracted: number
-  readonly inserted: number
-  readonly updated: number
-  readonly unchanged: number
-  readonly removed: number
-  readonly quarantined: number
-  /** Rows that landed with an unreadable field. */
-  readonly degraded: number
-  readonly calls: number
-  readonly retries: number
-}
+const countNames = [
+  'extracted',
+  'inserted',
+  'updated',
+  'unchanged',
+  'removed',
+  'quarantined',
+  'degraded',
+  'calls',
+  'retries',
+] as const
 
-export const noCounts: Counts = {
-  extracted: 0,
-  inserted: 0,
-  updated: 0,
-  unchanged: 0,
-  removed: 0,
-  quarantined: 0,
-  degraded: 0,
-  calls: 0,
-  retries: 0,
+/**
+ * Rows and calls of a slice, a stream or a run. `extracted`: items received, repeated pages not counted. `degraded`:
+ * rows that landed with an unreadable field.
+ */
+export type Counts = Readonly<Record<(typeof countNames)[number], number>>
+
+export const noCounts: Counts = zeros(countNames)
+
+function zeros<Name extends string>(names: readonly Name[]): Readonly<Record<Name, number>> {
+  // The library's type forgets which names there are.
+  return Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>
 }
 
 export function addCounts(a: Counts, b: Partial<Counts>): Counts {
-  return {
-    extracted: a.extracted + (b.extracted ?? 0),
-    inserted: a.inserted + (b.inserted ?? 0),
-    updated: a.updated + (b.updated ?? 0),
-    unchanged: a.unchanged + (b.unchanged ?? 0),
-    removed: a.removed + (b.removed ?? 0),
-    quarantined: a.quarantined + (b.quarantined ?? 0),
-    degraded: a.degraded + (b.degraded ?? 0),
-    calls: a.calls + (b.calls ?? 0),
-    retries: a.retries + (b.retries ?? 0),
-  }
+  const sums: Record<keyof Counts, number> = { ...a }
+  for (const name of countNames) sums[name] += b[name] ?? 0
+  return sums
 }
 
 export type RunStatus = 'ok' | 'partial' | 'waiting' | 'failed'
@@ -59,15 +49,7 @@ export interface StreamOutcome {
   readonly slices: Readonly<Record<Proof, number>>
 }
 
-export const noSlices: StreamOutcome['slices'] = {
-  verified: 0,
-  agreed: 0,
-  unverifiable: 0,
-  moving: 0,
-  short: 0,
-  accepted: 0,
-  failed: 0,
-}
+export const noSlices: StreamOutcome['slices'] = zeros(proofs)
 
 /** What a run did; `--json` prints it in snake_case (contract, section 2). */
 export interface RunOutcome {

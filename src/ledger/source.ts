@@ -1,6 +1,5 @@
 import type { Kysely } from 'kysely'
 import { LivehouseError } from '../core/errors.ts'
-import type { KnownFact, SourceFact } from '../core/source-fact.ts'
 import type { Database } from '../store/database.ts'
 
 /** What a database belongs to: with another of these, its rows would be of another account or of other instants. */
@@ -89,6 +88,23 @@ function otherSource(differences: readonly string[]): LivehouseError<'db.otherSo
       'address or its app id has changed, livehouse doctor --confirm-source says so once.',
     { differences },
   )
+}
+
+/** One answer of a probe to what the spec leaves open. Never holds personal data: numbers of rows and names of fields only. */
+export interface SourceFact {
+  /** `list_params`: where a list reads its parameters. */
+  readonly topic: 'list_params'
+  /** An endpoint. */
+  readonly subject: string
+  /** Null: it could not be known; the evidence says why. */
+  readonly answer: string | null
+  /** What was asked, and what came. */
+  readonly evidence: string
+}
+
+/** A fact as it is kept. */
+export interface KnownFact extends SourceFact {
+  readonly foundAt: Date
 }
 
 /** What probes have found, by endpoint; what other versions have asked is left out. */

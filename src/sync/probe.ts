@@ -1,7 +1,7 @@
 import { hasCode, LivehouseError, recoveryFrom } from '../core/errors.ts'
 import type { CallContext, Page, PageRequest } from '../core/page.ts'
-import type { SourceFact } from '../core/source-fact.ts'
 import { endpointOf, type Stream } from '../core/stream.ts'
+import type { SourceFact } from '../ledger/source.ts'
 import { type CallMeter, createCallMeter } from './slice-work.ts'
 
 type Place = 'query' | 'body'
