@@ -157,11 +157,13 @@ function capturedAnswer({ call, answer, elapsedMs }: Exchange, disguise: Disguis
 
 const headersOfInterest = /^(content-(type|length|encoding)|transfer-encoding|date|retry-after|server|.*rate-?limit.*)$/
 
-function bodyOf({ text, contentType }: Exchange['answer'], disguise: Disguise): object {
+function bodyOf({ text, headers }: Exchange['answer'], disguise: Disguise): object {
   try {
     return { body: disguiseBody(parseAsWritten(text), disguise) }
   } catch {
     // What cannot be taken apart cannot be disguised.
-    return { body_withheld: `no JSON: ${text.length} characters of ${contentType || 'no content type'}` }
+    return {
+      body_withheld: `no JSON: ${text.length} characters of ${String(headers['content-type'] ?? 'no content type')}`,
+    }
   }
 }

@@ -1,6 +1,6 @@
 import { LivehouseError } from '../core/errors.ts'
 import { withoutPhones } from '../core/clean-text.ts'
-import type { RawAnswer } from './http.ts'
+import { headerOf, type RawAnswer } from './http.ts'
 import type { Secrets } from './secrets.ts'
 import type { Call } from './send.ts'
 
@@ -109,8 +109,8 @@ function redirect(call: Call, raw: RawAnswer, secrets: Secrets): LivehouseError 
 }
 
 /** Scheme and host only: a query may hold what was sent. */
-function targetOf({ location }: RawAnswer, secrets: Secrets): string {
-  const url = location === undefined ? null : URL.parse(location)
+function targetOf(raw: RawAnswer, secrets: Secrets): string {
+  const url = URL.parse(headerOf(raw, 'location') ?? '')
   return url === null ? 'another path' : secrets.redact(url.origin)
 }
 

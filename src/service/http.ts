@@ -30,12 +30,7 @@ export type WireCall = Pick<Call, 'name' | 'method' | 'host' | 'path' | 'query' 
 /** An answer as it came, whatever its status. */
 export interface RawAnswer {
   readonly status: number
-  readonly contentType: string
   readonly text: string
-  /** The `Date`, `Retry-After` and `Location` headers as written. */
-  readonly date: string | undefined
-  readonly retryAfter: string | undefined
-  readonly location: string | undefined
   /** Every header, by its name in small letters. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
 }
@@ -121,15 +116,7 @@ async function exchange(
         throw error
       },
     )
-    return {
-      status: statusCode,
-      contentType: headerText(headers['content-type']) ?? '',
-      text,
-      date: headerText(headers.date),
-      retryAfter: headerText(headers['retry-after']),
-      location: headerText(headers.location),
-      headers,
-    }
+    return { status: statusCode, text, headers }
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof LivehouseError) throw error
@@ -146,10 +133,9 @@ async function readBody(
   maxBytes: number,
   received: { bytes: number },
 ): Promise<string> {
-  const encoding = headerText(response.headers['content-encoding'])?.trim().toLowerCase() ?? ''
+  const encoding = headerOf(response, 'content-encoding')?.trim().toLowerCase() ?? ''
   if (encoding !== '' && encoding !== 'identity') {
-    const named = /^(gzip|x-gzip|deflate|br|zstd|compress)$/.test(encoding) ? encoding : 'that is not known'
-    const reason = `the body came in an encoding (${named}), although it was asked for unencoded; livehouse does not unpack it`
+    const reason = 'the body came compressed, although it was asked for unencoded; livehouse does not unpack it'
     throw new LivehouseError('api.bodyRefused', `${call.name}: ${reason}`, { call: call.name, reason })
   }
   const chunks: Uint8Array[] = []
@@ -195,6 +181,8 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }
 
-function headerText(value: string | string[] | undefined): string | undefined {
+/** A header as written, the first of several; by its name in small letters. */
+export function headerOf({ headers }: Pick<RawAnswer, 'headers'>, name: string): string | undefined {
+  const value = headers[name]
   return Array.isArray(value) ? value[0] : value
 }

@@ -23,12 +23,15 @@ export function parseExact(text: string): unknown {
 }
 
 /**
- * Why a large body is not parsed: to build millions of values takes seconds and gigabytes.
- * @returns undefined for a body of up to 200,000 values
+ * Why a body is not parsed: to build millions of values takes seconds and gigabytes, and what recurses over them ends with
+ * an overflow.
+ * @returns undefined for a body of up to 200,000 values and 200 levels
  */
 export function findExcess(text: string): string | undefined {
-  if (text.length < LARGE_BODY) return undefined
+  // Each level has a bracket of its own, and nearly no page has so many: to look at every character takes longer.
+  if (text.length < LARGE_BODY && countOf('{', text) + countOf('[', text) <= DEEPEST) return undefined
   let values = 0
+  let depth = 0
   for (let place = 0; place < text.length; place += 1) {
     switch (text[place]) {
       case '"':
@@ -36,32 +39,28 @@ export function findExcess(text: string): string | undefined {
         break
       case '[':
       case '{':
+        values += 1
+        depth += 1
+        break
+      case ']':
+      case '}':
+        depth -= 1
+        break
       case ',':
         values += 1
         break
       default:
     }
     if (values > MOST_VALUES) return `it holds more than ${MOST_VALUES} values`
+    if (depth > DEEPEST) return `its values are nested deeper than ${DEEPEST} levels`
   }
   return undefined
-}
-
-/** Why a body, parsed, is not read; undefined for one of up to 200 levels. */
-export function findDepth(text: string, json: unknown): string | undefined {
-  // Each level has a bracket of its own, and nearly no page has so many: to look at all values takes ten times as long.
-  const isDeep = countOf('{', text) + countOf('[', text) > DEEPEST && isDeeper(json, DEEPEST)
-  return isDeep ? `its values are nested deeper than ${DEEPEST} levels` : undefined
 }
 
 function countOf(part: string, text: string): number {
   let count = 0
   for (let place = text.indexOf(part); place >= 0; place = text.indexOf(part, place + 1)) count += 1
   return count
-}
-
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1))
 }
 
 /** Where the string that begins at `place` ends; the end of the text where it does not. */

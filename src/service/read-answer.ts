@@ -2,8 +2,8 @@ import type { Clock } from '../core/clock.ts'
 import { type ErrorCode, LivehouseError } from '../core/errors.ts'
 import type { CallContext } from '../core/page.ts'
 import { failureOf } from './failure.ts'
-import type { RawAnswer } from './http.ts'
-import { findDepth, findExcess, parseExact } from './json.ts'
+import { headerOf, type RawAnswer } from './http.ts'
+import { findExcess, parseExact } from './json.ts'
 import type { Secrets } from './secrets.ts'
 import type { Answer, Call, Send } from './send.ts'
 
@@ -70,12 +70,10 @@ function judge(call: Call, raw: RawAnswer, serviceClock: Clock, secrets: Secrets
   const excess = findExcess(raw.text)
   if (excess !== undefined) throw refused(call, raw, excess)
   const json = parse(raw.text)
-  const depth = findDepth(raw.text, json)
-  if (depth !== undefined) throw refused(call, raw, depth)
-  const failure = failureOf(call, raw, json, secrets, retryAfterMs(raw.retryAfter, serviceClock))
+  const failure = failureOf(call, raw, json, secrets, retryAfterMs(headerOf(raw, 'retry-after'), serviceClock))
   if (failure) throw failure
   if (json === notJson) throw badBody(call, raw)
-  return { json, serviceTimeMs: instantOf(raw.date) }
+  return { json, serviceTimeMs: instantOf(headerOf(raw, 'date')) }
 }
 
 const notJson: unique symbol = Symbol('not JSON')
@@ -99,11 +97,13 @@ function refused({ name }: Call, { status, text }: RawAnswer, excess: string): L
   return new LivehouseError('api.bodyRefused', `${name}: ${status} with ${reason}`, { call: name, reason })
 }
 
-function describeBody({ text, contentType }: RawAnswer): string {
+function describeBody(raw: RawAnswer): string {
+  const { text } = raw
   const body = text.trim()
   if (body === '') return 'an empty body'
   const size = `${text.length} characters`
-  if (body.startsWith('<') || /html/i.test(contentType)) return `an HTML page of ${size} in place of JSON`
+  if (body.startsWith('<') || /html/i.test(headerOf(raw, 'content-type') ?? ''))
+    return `an HTML page of ${size} in place of JSON`
   return /^[[{"]/.test(body) ? `JSON that is cut or damaged (${size})` : `text of ${size} in place of JSON`
 }
 

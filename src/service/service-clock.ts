@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import { hasCode } from '../core/errors.ts'
-import type { Http, RawAnswer } from './http.ts'
+import { type Http, headerOf, type RawAnswer } from './http.ts'
 
 /** The service's clock as its answers tell it; before the first, and without a `Date` header, this machine's. */
 export interface ServiceClock extends Clock {
@@ -31,8 +31,8 @@ export function createServiceClock(
   /** The service's time without what has elapsed, and when it was told by the two clocks. */
   let told: { readonly offsetMs: number; readonly elapsedMs: number; readonly ownMs: number } | undefined
 
-  const learn = ({ date, headers }: RawAnswer, leftAtMs: number): void => {
-    const servedMs = Date.parse(date ?? '') + ageOf(headers.age)
+  const learn = (answer: RawAnswer, leftAtMs: number): void => {
+    const servedMs = Date.parse(headerOf(answer, 'date') ?? '') + ageOf(headerOf(answer, 'age'))
     if (Number.isNaN(servedMs)) return
     const elapsedMs = elapsed()
     const ownMs = clock.now()
@@ -69,6 +69,6 @@ export function createServiceClock(
 }
 
 /** Seconds that the answer has lain in a cache since its `Date` (RFC 9111, 5.1). */
-function ageOf(age: string | string[] | undefined): number {
-  return typeof age === 'string' && /^\s*\d{1,9}\s*$/.test(age) ? Number(age) * 1000 : 0
+function ageOf(age = ''): number {
+  return /^\s*\d{1,9}\s*$/.test(age) ? Number(age) * 1000 : 0
 }

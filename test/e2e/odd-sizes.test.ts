@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { failureOf } from '../../src/service/failure.ts'
-import { findDepth, findExcess, parseExact } from '../../src/service/json.ts'
+import { findExcess, parseExact } from '../../src/service/json.ts'
 import { createSecrets } from '../../src/service/secrets.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { fieldValue } from '../helpers/fault-effects.ts'
@@ -37,19 +37,8 @@ const context = { partition: { channel: '9', type: 'cash' }, serviceDay: '2026-1
 /** All that is done with a body before its rows are loaded. */
 function readBody(text: string): void {
   if (findExcess(text) !== undefined) return
-
   const json = parseOrNot(text)
-  if (findDepth(text, json) !== undefined) return
-  const raw = {
-    status: 200,
-    contentType: '',
-    text,
-    date: undefined,
-    retryAfter: undefined,
-    location: undefined,
-    headers: {},
-  }
-  failureOf(call, raw, json, secrets, undefined)
+  failureOf(call, { status: 200, text, headers: {} }, json, secrets, undefined)
   if (!Array.isArray(json)) return
   for (const stream of [visitors, gifts]) {
     const read = itemReader(stream, context)
@@ -115,7 +104,7 @@ test('rows with fields of megabytes land, and a sync of them ends', async () => 
 })
 
 test.each([
-  ['a million lists in lists', '['.repeat(1_000_000) + ']'.repeat(1_000_000), /more than 200000 values/],
+  ['a million lists in lists', '['.repeat(1_000_000) + ']'.repeat(1_000_000), /nested deeper than 200 levels/],
   ['lists in lists', `{"a":${'['.repeat(200)}${']'.repeat(200)}}`, /nested deeper than 200 levels/],
   ['millions of values', `[${'1,'.repeat(1_000_000)}1]`, /more than 200000 values/],
   ['an errcode of 300,000 digits', `{"errcode":${'9'.repeat(300_000)},"msg":"no"}`, /code 9{40} "no"/],

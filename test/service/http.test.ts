@@ -105,7 +105,7 @@ describe('limits', () => {
     }))
     const error = await failureOf(service.url)
     expect(error).toMatchObject({ code: 'api.bodyRefused' })
-    expect(String(error)).toContain('encoding (gzip)')
+    expect(String(error)).toContain('came compressed')
   })
 
   test('the caller ends a call at once, with the reason it gave', async () => {

@@ -24,9 +24,8 @@ function setup({ skewMs = 0, hasDate = true, isSteady = false } = {}) {
     pass(machine.tripMs)
     const date = hasDate ? new Date(serviceMs() - machine.ageSeconds * 1000).toUTCString() : undefined
     pass(machine.tripMs)
-    const headers = machine.ageSeconds > 0 ? { age: String(machine.ageSeconds) } : {}
-    const answer = { status: 200, contentType: '', text: '', retryAfter: undefined, location: undefined }
-    return { ...answer, date, headers }
+    const age = machine.ageSeconds > 0 ? String(machine.ageSeconds) : undefined
+    return { status: 200, text: '', headers: { date, age } }
   }
   const call = { name: 'GET /', method: 'GET', host: 'base', path: '' } as const
   const made = createServiceClock(clock, exchange, async (timed) => await timed(call, { signal }))
