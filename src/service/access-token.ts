@@ -6,13 +6,9 @@ import type { CallContext } from '../core/page.ts'
 import type { Secrets } from './secrets.ts'
 import type { Answer, Call, Send } from './send.ts'
 
-export interface Credentials {
+export interface AccessTokenOptions {
   readonly appId: string
   readonly appSecret: string
-}
-
-export interface AccessTokenOptions {
-  readonly credentials: Credentials
   /** Where it is asked for, for messages. */
   readonly authUrl: string | null
   readonly clock: Clock
@@ -40,7 +36,7 @@ export function createTokenRequest(
   send: Send,
   options: AccessTokenOptions,
 ): (context: CallContext) => Promise<AccessToken> {
-  const call = tokenCall(options.credentials)
+  const call = tokenCall(options)
   return async (context) => {
     const issuedAtMs = options.clock.now()
     const answer = await send(call, context).catch((error: unknown) => {
@@ -64,7 +60,7 @@ function withoutToken({ json }: Answer, options: AccessTokenOptions, cause: unkn
   return new LivehouseError('api.noToken', message, { call: TOKEN_CALL, code: 1000, reason }, { cause })
 }
 
-function tokenCall({ appId, appSecret }: Credentials): Call {
+function tokenCall({ appId, appSecret }: AccessTokenOptions): Call {
   return {
     endpoint: 'token',
     name: TOKEN_CALL,

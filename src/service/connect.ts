@@ -2,7 +2,7 @@ import { type AccessToken, createMemoryTokenStore, type TokenStore } from '../co
 import type { Clock } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
 import type { CallContext, FetchPage } from '../core/page.ts'
-import { createTokenRequest, type Credentials } from './access-token.ts'
+import { createTokenRequest, TOKEN_CALL } from './access-token.ts'
 import { budget, type Reserve } from './budget.ts'
 import { type Ask, createAsk, createFetchPage } from './fetch-page.ts'
 import { createHttp, type Proxies, type WireCall } from './http.ts'
@@ -91,20 +91,23 @@ export function connect(options: ConnectOptions): Connection {
   const answers = readAnswers(timed, { clock, serviceClock, secrets, closed, onExchange, onCall })
 
   const credentials = appId !== null && appSecret !== null ? { appId, appSecret } : undefined
-  const requestToken = (send: Send, given: Credentials) =>
-    createTokenRequest(send, { ...options, clock: serviceClock, credentials: given, secrets })
-  const fetched = credentials && {
-    appId: credentials.appId,
-    tokens: fetchedTokens({
+  const fetched =
+    credentials &&
+    fetchedTokens({
+      appId: credentials.appId,
       // Paced but not repeated by itself: the call that waits for the token is.
-      requestToken: requestToken(pace(answers, { permits }), credentials),
+      requestToken: createTokenRequest(pace(answers, { permits }), {
+        ...options,
+        ...credentials,
+        clock: serviceClock,
+        secrets,
+      }),
       store: options.tokenStore ?? createMemoryTokenStore(),
       clock: serviceClock,
       addSecret: secrets.add,
       closed,
-    }),
-  }
-  const bearer = apiToken === null ? fetched?.tokens : fixedToken(apiToken)
+    })
+  const bearer = apiToken === null ? fetched : fixedToken(apiToken)
   if (!bearer) throw noCredentials()
 
   const tokens = { bearer, ticket: fetched }
@@ -115,8 +118,9 @@ export function connect(options: ConnectOptions): Connection {
     ask: createAsk(send),
     send,
     accessToken: async (context) => {
-      if (!fetched || !credentials) throw noCredentials()
-      return await fetched.tokens.renew(requestToken(send, credentials), context)
+      if (!fetched) throw noCredentials()
+      const renew = retry(async (_call, attempt: CallContext) => await fetched.renew(attempt), repeating)
+      return await renew({ name: TOKEN_CALL, repeat: 'read' }, context)
     },
     serviceClock,
     reach: async (host, context) => (await timed(bareCall(host), context)).status,

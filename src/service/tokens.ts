@@ -23,7 +23,7 @@ export interface TokenOptions {
   /** For the bearer header of 4.3 to 4.12. */
   readonly bearer: Tokens
   /** For 4.2, which takes the app id and a fetched token as parameters; undefined without credentials. */
-  readonly ticket: { readonly appId: string; readonly tokens: Tokens } | undefined
+  readonly ticket: (Tokens & { readonly appId: string }) | undefined
 }
 
 /**
@@ -63,7 +63,7 @@ function tokensOf({ authorization, name }: Call, { bearer, ticket }: TokenOption
   if (authorization === 'none') return undefined
   if (authorization === 'bearer') return bearer
   if (!ticket) throw noCredentials(`, but ${name} needs them`)
-  return ticket.tokens
+  return ticket
 }
 
 /** @param why goes on behind "are not set" */
@@ -81,14 +81,14 @@ export function fixedToken(value: string): Tokens {
 
 /** Tokens that can be asked for. */
 interface FetchedTokens extends Tokens {
-  /** Asks for a new token by `requestToken`, whatever is there, and shares it. */
-  readonly renew: (requestToken: RequestToken, context: CallContext) => Promise<AccessToken>
+  readonly appId: string
+  /** Asks for a new token, whatever is there, and shares it. */
+  readonly renew: (context: CallContext) => Promise<AccessToken>
 }
 
-type RequestToken = (context: CallContext) => Promise<AccessToken>
-
 interface FetchedTokensOptions {
-  readonly requestToken: RequestToken
+  readonly appId: string
+  readonly requestToken: (context: CallContext) => Promise<AccessToken>
   readonly store: TokenStore
   readonly clock: Clock
   /** Receives each token that comes to be held, also one that another process fetched: no message may show it. */
@@ -98,7 +98,8 @@ interface FetchedTokensOptions {
 }
 
 /** Tokens of 4.1: fetched when needed, once for all who wait, renewed before they expire. */
-export function fetchedTokens({ requestToken, store, clock, addSecret, closed }: FetchedTokensOptions): FetchedTokens {
+export function fetchedTokens(options: FetchedTokensOptions): FetchedTokens {
+  const { appId, requestToken, store, clock, addSecret, closed } = options
   let held: AccessToken | undefined
   let rejected: AccessToken | undefined
   let flight: Promise<AccessToken> | undefined
@@ -111,30 +112,23 @@ export function fetchedTokens({ requestToken, store, clock, addSecret, closed }:
     const early = Math.min((token.expiresAtMs - token.issuedAtMs) / 4, LONGEST_EARLY_MS)
     return clock.now() < token.expiresAtMs - early
   }
-  const readOrFetch = async (): Promise<AccessToken> => {
-    const shared = await store.read(closed)
-    if (isUsable(shared)) return shared
-    const make = async (kept?: AccessToken) => (isUsable(kept) ? kept : await requestToken({ signal: closed }))
-    return await store.replace(make, closed)
-  }
-  const hold = (token: AccessToken): AccessToken => {
-    addSecret(token.value)
-    held = token
+  /** @param isNew whatever is there */
+  const fetch = async (context: CallContext, isNew: boolean): Promise<AccessToken> => {
+    const shared = isNew ? undefined : await store.read(context.signal)
+    const make = async (kept?: AccessToken) => (!isNew && isUsable(kept) ? kept : await requestToken(context))
+    held = isUsable(shared) ? shared : await store.replace(make, context.signal)
+    addSecret(held.value)
     rejected = undefined
-    return token
+    return held
   }
   return {
+    appId,
     current: async (signal) => {
       if (isUsable(held)) return held
-      flight ??= readOrFetch()
-        .then(hold)
-        .finally(() => (flight = undefined))
+      flight ??= fetch({ signal: closed }, false).finally(() => (flight = undefined))
       return await orAborted(flight, signal)
     },
-    renew: async (request, context) => {
-      const signal = AbortSignal.any([closed, context.signal])
-      return hold(await store.replace(() => request({ ...context, signal }), signal))
-    },
+    renew: async (context) => await fetch({ ...context, signal: AbortSignal.any([closed, context.signal]) }, true),
     reject: (token) => {
       // A late answer to an older token says nothing about the one held now.
       if (token === held) rejected = held
