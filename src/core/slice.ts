@@ -76,9 +76,9 @@ export function parseRanges(text: string | null): readonly Window[] {
  * `accepted`: a shortfall that an operator acknowledged.
  * `failed`: did not get to its end.
  */
-export type Proof = 'verified' | 'agreed' | 'unverifiable' | 'moving' | 'short' | 'accepted' | 'failed'
+export type Proof = (typeof proofs)[number]
 
-export const proofs: readonly Proof[] = ['verified', 'agreed', 'unverifiable', 'moving', 'short', 'accepted', 'failed']
+export const proofs = ['verified', 'agreed', 'unverifiable', 'moving', 'short', 'accepted', 'failed'] as const
 
 /** A run that contains one of these is partial. */
 export function isGreen(proof: Proof): boolean {

@@ -68,24 +68,21 @@ function renderBody({ body }: Answer, pages: PageCache): Buffer {
 /** The body that was rendered for this key, or else what `render` makes; without a key it is not kept. */
 export type PageCache = (key: string | undefined, render: () => Buffer) => Buffer
 
-/** Keeps the bodies used last, up to so many bytes: a bench measures the program, and not how pages are rendered. */
+/** Keeps bodies, up to so many bytes: a bench measures the program, and not how pages are rendered. */
 export function createPageCache(maxBytes: number): PageCache {
   const bodies = new Map<string, Buffer>()
   let bytes = 0
-  const drop = (key: string) => {
-    bytes -= bodies.get(key)?.length ?? 0
-    bodies.delete(key)
-  }
   return (key, render) => {
-    if (key === undefined) return render()
-    const body = bodies.get(key) ?? render()
-    drop(key)
+    const kept = bodies.get(key ?? '')
+    if (kept !== undefined) return kept
+    const body = render()
+    if (key === undefined) return body
+    if (bytes + body.length > maxBytes) {
+      bodies.clear()
+      bytes = 0
+    }
     bodies.set(key, body)
     bytes += body.length
-    for (const oldest of bodies.keys()) {
-      if (bytes <= maxBytes) break
-      drop(oldest)
-    }
     return body
   }
 }

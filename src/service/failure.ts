@@ -68,36 +68,26 @@ function bodyFailure(
   return undefined
 }
 
-function judge(report: Report): LivehouseError {
-  const { call, status, code, said, retryAfterMs } = report
-  const { name } = call
+function judge({ call, status, code, said, retryAfterMs }: Report): LivehouseError {
+  const { name, channelId } = call
   const words = said === '' ? '' : ` "${said}"`
-  const reason = [code === undefined ? '' : `code ${code}`, said === '' ? '' : `"${said}"`].filter(Boolean).join(' ')
+  const reason = `${code === undefined ? '' : `code ${code}`}${words}`.trim()
   const shown = reason === '' ? '' : ` (${reason})`
-  if (call.channelId !== undefined && (code === 404002 || channelIsUnknown.test(said))) {
-    const { channelId } = call
+  const details = { call: name, reason, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
+  if (channelId !== undefined && (code === 404002 || channelIsUnknown.test(said))) {
     const message = `${name}: the service does not know this channel${shown}`
-    return new LivehouseError('api.channelUnknown', message, { call: name, channelId, reason })
+    return new LivehouseError('api.channelUnknown', message, { ...details, channelId })
   }
   if (status === undefined) {
     const refusal = code ?? 'unknown'
-    return new LivehouseError('api.refused', `${name}: the service refuses with code ${refusal}${words}`, {
-      call: name,
-      code: refusal,
-      reason: said,
-    })
+    const message = `${name}: the service refuses with code ${refusal}${words}`
+    return new LivehouseError('api.refused', message, { call: name, code: refusal, reason: said })
   }
-  const wait = retryAfterMs === undefined ? {} : { retryAfterMs }
-  if (status === 401) return new LivehouseError('api.unauthorized', `${name}: 401${shown}`, { call: name, reason })
-  if (status === 403) return new LivehouseError('api.forbidden', `${name}: 403${shown}`, { call: name, reason })
-  if (status === 429) return new LivehouseError('api.rateLimited', `${name}: 429${shown}`, { call: name, ...wait })
-  return new LivehouseError('api.status', `${name}: ${status}${shown}`, {
-    call: name,
-    status,
-    ...(code === undefined ? {} : { code }),
-    reason,
-    ...wait,
-  })
+  const message = `${name}: ${status}${shown}`
+  if (status === 401) return new LivehouseError('api.unauthorized', message, details)
+  if (status === 403) return new LivehouseError('api.forbidden', message, details)
+  if (status === 429) return new LivehouseError('api.rateLimited', message, details)
+  return new LivehouseError('api.status', message, { ...details, status, ...(code === undefined ? {} : { code }) })
 }
 
 function redirect(call: Call, raw: RawAnswer, secrets: Secrets): LivehouseError {

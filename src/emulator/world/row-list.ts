@@ -8,7 +8,7 @@ export interface RowList<Item extends object> {
   /** Puts `next` where `row` stands. */
   readonly replace: (row: Item, next: Item) => void
   readonly remove: (row: Item) => void
-  /** What `select` makes of the rows; the selections used last are kept until the list changes. */
+  /** What `select` makes of the rows; some selections are kept until the list changes. */
   readonly kept: (name: string, select: () => readonly Item[]) => readonly Item[]
 }
 
@@ -46,10 +46,8 @@ export function createRowList<Item extends object>(rows: Item[] = []): RowList<I
     },
     kept: (name, select) => {
       const selection = selections.get(name) ?? select()
-      selections.delete(name)
+      if (selections.size >= MAX_SELECTIONS) selections.clear()
       selections.set(name, selection)
-      const [oldest] = selections.keys()
-      if (selections.size > MAX_SELECTIONS && oldest !== undefined) selections.delete(oldest)
       return selection
     },
   }
