@@ -9,7 +9,6 @@ import { fieldNames, itemReader } from '../../src/transform/field.ts'
 import { replaceChildren } from '../../src/store/children.ts'
 import { loadRows, prepareToLoad } from '../../src/store/load.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
-import { readItems } from '../helpers/read-items.ts'
 import { pageOf } from '../helpers/scripted-pages.ts'
 
 const nested = (levels: number): unknown => JSON.parse(`${'{"a":['.repeat(levels)}1${']}'.repeat(levels)}`)
@@ -116,8 +115,9 @@ test.each([
 ])(
   'in %s the clock reading %s is the instant %s, also where the clock skips or repeats it',
   async (zone, raw, instant) => {
-    const rows = readItems(visitors, [{ user_id: `${zone} ${raw}`, first_login_time: raw }])
-    await load(visitors, rows, zone)
+    const read = itemReader(visitors, { partition: { channel: '9' }, serviceDay: '2026-11-20' })
+    const item = read({ user_id: `${zone} ${raw}`, first_login_time: raw }, pageOf([]))
+    await load(visitors, item.kind === 'row' ? [item.row] : [], zone)
     const { rows: found } = await sql<{ at: Date }>`
     select first_login_at as at from livehouse.visitors where user_id = ${`${zone} ${raw}`}`.execute(database.db)
     expect(found).toEqual([{ at: new Date(instant) }])

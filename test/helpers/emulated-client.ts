@@ -16,13 +16,6 @@ export function connectTo(emulator: Emulator, overrides: Partial<ConnectOptions>
   return connectClient(emulator.baseUrl, { authUrl, appId, appSecret, apiToken, reserve, ...overrides })
 }
 
-/** What a stream's list is asked for: all of the first channel, or of its first questionnaire. */
-export function listIn(emulator: Emulator, name: StreamName): ListRequest {
-  const channel = emulator.channelIds[0] ?? ''
-  const question = emulator.world.channels.get(channel)?.questionnaires.rows[0]?.questionId ?? ''
-  return listOf(name, { channel, question, type: 'cash' })
-}
-
 /** A list of the stream, such as that of a channel. */
 export function listOf(name: StreamName, partition: Partition = {}, window?: Window): ListRequest {
   return { stream: findStream(name) ?? assert.fail(`there is no stream ${name}`), partition, window }

@@ -8,8 +8,6 @@ export interface EmulatedService extends AsyncDisposable {
   readonly channelId: string
   /** With the fixed bearer; `path` may hold `:channel` for the first channel. */
   readonly call: (method: string, path: string, body?: unknown) => Promise<RawAnswer>
-  /** A GET on the authorization address. */
-  readonly auth: (path: string, params: Readonly<Record<string, string>>) => Promise<RawAnswer>
 }
 
 export const FIXED_NOW = Date.UTC(2026, 10, 20, 6, 30)
@@ -26,8 +24,6 @@ export async function startEmulatedService(options: EmulatorOptions = {}): Promi
       const url = emulator.baseUrl + path.replace(':channel', channelId)
       return rawCall({ method, url, bearer: emulator.apiToken, body })
     },
-    auth: (path, params) =>
-      rawCall({ url: `${emulator.authUrl}/v2/oauth2/${path}?${new URLSearchParams(params).toString()}` }),
     [Symbol.asyncDispose]: () => emulator[Symbol.asyncDispose](),
   }
 }

@@ -2,19 +2,17 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
 import type { Connection } from '../../src/service/connect.ts'
 import type { Permits } from '../../src/service/permits.ts'
-import { askTicket, connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
+import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
 import { connectTo, listOf } from '../helpers/emulated-client.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
 import { startScriptedService } from '../helpers/scripted-service.ts'
 
 let emulator: Emulator
 let connection: Connection
-let channelId: string
 
 beforeAll(async () => {
   emulator = await startEmulator({ channels: 2, viewers: 150, days: 10 })
   connection = connectTo(emulator)
-  channelId = emulator.channelIds[0] ?? ''
 })
 
 afterAll(async () => {
@@ -27,23 +25,7 @@ beforeEach(() => {
   Object.assign(emulator.switches, { listParams: 'query', emptyLists: 'array', totals: 'number', errcodeStatus: 'ok' })
 })
 
-const channelRows = () => emulator.world.channels.get(channelId)
-
 describe('the other calls', () => {
-  test('4.1 and 4.2: the token is fetched, and a ticket with it', async () => {
-    const token = await connection.accessToken(openContext())
-    expect(token.expiresAtMs - token.issuedAtMs).toBe(7_200_000)
-    const hash_act_id = channelRows()?.hashId ?? ''
-    const request = {
-      scope: 'outer_visitor',
-      outerid: 'user42',
-      hash_act_id,
-      client_ip: '203.0.113.7',
-      username: '观众',
-    }
-    expect(await askTicket(connection, request)).toMatch(/^[0-9a-f]{40}$/)
-  })
-
   test('a wrong secret is refused credentials, whatever the status', async () => {
     for (const errcodeStatus of ['ok', 'matching'] as const) {
       emulator.switches.errcodeStatus = errcodeStatus
@@ -60,17 +42,6 @@ describe('the other calls', () => {
     const before = await ask()
     emulator.credentials.revokeTokens()
     expect((await ask()).items).toEqual(before.items)
-  })
-
-  test('a channel that the service does not know', async () => {
-    const paging = { page: 1, pageSize: 20 }
-    const unknown = { channel: '99999999', type: 'cash' }
-    const asks = [
-      connection.fetchPage({ list: listOf('questionnaires', unknown), ...paging }, openContext()),
-      connection.fetchPage({ list: listOf('gifts', unknown), ...paging }, openContext()),
-      connection.fetchPage({ list: listOf('visitors', unknown), ...paging }, openContext()),
-    ]
-    for (const ask of asks) expect(await errorOf(ask)).toMatchObject({ code: 'api.channelUnknown' })
   })
 })
 

@@ -22,16 +22,3 @@ test.each<[string, string, number]>([
   )
   expect(clock.waits).toEqual([waitMs])
 })
-
-test('the service time of an answer is its Date header', async () => {
-  await using service = await startScriptedService(() => ({
-    headers: { date: 'Fri, 20 Nov 2026 06:00:09 GMT' },
-    json: [],
-  }))
-  await using connection = connectClient(service.url)
-  const page = await connection.fetchPage(
-    { list: listOf('gifts', { channel: '9', type: 'cash' }), page: 1, pageSize: 100 },
-    openContext(),
-  )
-  expect(page.serviceTimeMs).toBe(Date.UTC(2026, 10, 20, 6, 0, 9))
-})

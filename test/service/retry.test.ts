@@ -100,10 +100,3 @@ describe('how often', () => {
     }
   })
 })
-
-test('the last error says after how many attempts, and keeps code, details and cause', async () => {
-  const { send } = setUp(times(5, status(502)))
-  const error = await errorOf(send(call, openContext()))
-  expect(error).toMatchObject({ code: 'api.status', details: { status: 502 }, cause: { message: `${name}: 502` } })
-  expect(String(error)).toBe('LivehouseError: POST visitorList channel 9 page 3: 502 after 5 attempts')
-})
