@@ -7,11 +7,11 @@ import { LivehouseError } from '../core/errors.ts'
 import { type Conditions, createDayBudget, createRateLimit, defaultConditions } from './conditions.ts'
 import { type ClientSettings, createCredentials } from './credentials.ts'
 import { AUTH_PREFIX, dispatch } from './dispatch.ts'
-import { createPageCache, type PageCache, readRequest, respond } from './http.ts'
+import { createPageCache, readRequest, respond } from './http.ts'
 import { defaultSwitches, type Switches } from './switches.ts'
 import { readTruth, type Truth } from './truth.ts'
 import { createWorld } from './world/create-world.ts'
-import { createRandom, type Random } from './world/random.ts'
+import { createRandom } from './world/random.ts'
 import type { World } from './world/world.ts'
 
 type Optional<Options> = { readonly [Name in keyof Options]?: Options[Name] | undefined }
@@ -80,11 +80,26 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const ended = new AbortController()
   const random = createRandom(seed, 'jitter')
   const pages = createPageCache(cacheBytes)
+  /** @param signal the client has gone or the emulator stops */
+  const answerRequest = async (request: IncomingMessage, response: ServerResponse, signal: AbortSignal) => {
+    const wait = async (ms: number) => {
+      if (ms > 0) await clock.sleep(ms, signal)
+    }
+    const incoming = await readRequest(request)
+    const { latencyMs, jitterMs } = conditions
+    await wait(jitterMs === 0 ? latencyMs : latencyMs + (2 * random.next() - 1) * jitterMs)
+    const { answer, call } = dispatch(incoming, service)
+    if (answer.body.kind === 'list') await wait(((call.page ?? 1) - 1) * conditions.deepPageMs)
+    const isSilent = answer.delivery.kind === 'hang' || answer.delivery.kind === 'reset'
+    // The bare address is asked for no more than the time.
+    if (incoming.path !== '/') service.calls.push({ ...call, status: isSilent ? 0 : answer.status, at: clock.now() })
+    respond(response, answer, pages, clock.now())
+  }
   const server = createServer((request, response) => {
     const gone = new AbortController()
     response.once('close', () => gone.abort())
-    const means = { service, random, pages, signal: AbortSignal.any([gone.signal, ended.signal]) }
-    void answerRequest(request, response, means).catch(() => response.destroy())
+    const signal = AbortSignal.any([gone.signal, ended.signal])
+    void answerRequest(request, response, signal).catch(() => response.destroy())
   })
   server.keepAliveTimeout = KEEP_ALIVE_MS
   const baseUrl = await listen(server, options.port ?? 0)
@@ -103,34 +118,6 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
       await closed
     },
   }
-}
-
-interface Means {
-  readonly service: Service
-  readonly random: Random
-  readonly pages: PageCache
-  /** The client has gone or the emulator stops. */
-  readonly signal: AbortSignal
-}
-
-async function answerRequest(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { service, random, pages, signal }: Means,
-): Promise<void> {
-  const { clock, conditions } = service
-  const wait = async (ms: number) => {
-    if (ms > 0) await clock.sleep(ms, signal)
-  }
-  const incoming = await readRequest(request)
-  const { latencyMs, jitterMs } = conditions
-  await wait(jitterMs === 0 ? latencyMs : latencyMs + (2 * random.next() - 1) * jitterMs)
-  const { answer, call } = dispatch(incoming, service)
-  if (answer.body.kind === 'list') await wait(((call.page ?? 1) - 1) * conditions.deepPageMs)
-  const isSilent = answer.delivery.kind === 'hang' || answer.delivery.kind === 'reset'
-  // The bare address is asked for no more than the time.
-  if (incoming.path !== '/') service.calls.push({ ...call, status: isSilent ? 0 : answer.status, at: clock.now() })
-  respond(response, answer, pages, clock.now())
 }
 
 async function listen(server: Server, port: number): Promise<string> {

@@ -150,15 +150,13 @@ async function readBody(
   return new TextDecoder().decode(Buffer.concat(chunks))
 }
 
-interface Circumstances {
-  readonly bytes: number
-  readonly hasHeaders: boolean
-  readonly isLate: boolean
-  readonly url: URL
-}
-
 /** undici's errors may carry addresses, headers and bodies: only their code and a redacted message go on. */
-function translate(options: HttpOptions, call: WireCall, error: unknown, seen: Circumstances): LivehouseError {
+function translate(
+  options: HttpOptions,
+  call: WireCall,
+  error: unknown,
+  seen: { readonly bytes: number; readonly hasHeaders: boolean; readonly isLate: boolean; readonly url: URL },
+): LivehouseError {
   const { redact } = options.secrets
   const code = codeOf(error)
   const text = error instanceof Error ? error.message : String(error)
