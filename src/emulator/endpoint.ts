@@ -1,31 +1,14 @@
 import type { Clock } from '../core/clock.ts'
-import type { WallTime } from '../core/wall-clock.ts'
 import type { ErrorFamily } from './answer.ts'
 import type { Conditions } from './conditions.ts'
 import type { ClientSettings, Credentials } from './credentials.ts'
 import type { Fault, FaultEffect } from './faults.ts'
-import type { Params, ParamReader } from './params.ts'
+import type { ListQuery, ParamReader, Params } from './params.ts'
 import type { Switches } from './switches.ts'
 import type { Channel, World } from './world/world.ts'
 
 /** An endpoint by the last word of its path; the two menu calls share it: `createMenu` and `changeMenu`. */
 export type EndpointName = string
-
-/** What a list endpoint was asked for. The echo is apart, so that a fault can serve another page than it names. */
-export interface ListQuery {
-  readonly page: number
-  readonly pageSize: number
-  readonly echoPage: number
-  readonly echoPageSize: number
-  readonly from?: WallTime | undefined
-  readonly to?: WallTime | undefined
-  /** Without those who did not watch (4.5, 4.6), or less than a minute (4.7). */
-  readonly isFiltered?: boolean
-  readonly direction?: string | undefined
-  readonly giftType?: string | undefined
-  readonly questionId?: string | undefined
-  readonly username?: string | undefined
-}
 
 /** Puts the items of a page into the answer's shape, with the page and size that it names. */
 export type Envelope = (

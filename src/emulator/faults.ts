@@ -1,5 +1,5 @@
 import type { Answer } from './answer.ts'
-import type { EndpointName, ListQuery } from './endpoint.ts'
+import type { ListQuery } from './params.ts'
 
 /**
  * What a fault does: to the query before it is served, to the answer before it goes out, or both. A function may also
@@ -14,7 +14,8 @@ export interface FaultEffect {
 /** An effect and the calls that it happens to; what is not named applies to all. */
 export interface Fault {
   readonly effect: FaultEffect
-  readonly endpoint?: EndpointName
+  /** The last word of its path. */
+  readonly endpoint?: string
   readonly channelId?: string
   /** As asked. */
   readonly page?: number

@@ -1,8 +1,24 @@
-import { parseWallTime } from '../core/wall-clock.ts'
+import { parseWallTime, type WallTime } from '../core/wall-clock.ts'
 import { refusals, type Refusal } from './answer.ts'
 
 /** Parameters by name: of a JSON body, or texts of a query string. */
 export type Params = Readonly<Record<string, unknown>>
+
+/** What a list endpoint was asked for. The echo is apart, so that a fault can serve another page than it names. */
+export interface ListQuery {
+  readonly page: number
+  readonly pageSize: number
+  readonly echoPage: number
+  readonly echoPageSize: number
+  readonly from?: WallTime | undefined
+  readonly to?: WallTime | undefined
+  /** Without those who did not watch (4.5, 4.6), or less than a minute (4.7). */
+  readonly isFiltered?: boolean
+  readonly direction?: string | undefined
+  readonly giftType?: string | undefined
+  readonly questionId?: string | undefined
+  readonly username?: string | undefined
+}
 
 const REQUEST_TIME = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/
 

@@ -115,7 +115,7 @@ export function connect(options: ConnectOptions): Connection {
   const send = retry(pace(authorized, { concurrency, permits, prepare: prepareToken(tokens) }), repeating)
   return {
     fetchPage: createFetchPage(send, options.listParams),
-    ask: createAsk(send),
+    ask: createAsk(send, 'once'),
     send,
     accessToken: async (context) => {
       if (!fetched) throw noCredentials()
