@@ -105,13 +105,17 @@ function extraOf(fields: Readonly<Record<string, unknown>>, names: readonly stri
   return exactJson(Object.fromEntries(names.toSorted().map((name) => [name, fields[name]])))
 }
 
+/** Postgres' numbers end at 131,072 digits; longer ones than this stand as text. */
+const MOST_DIGITS = 1000
+
 /**
  * JSON text that Postgres takes as `jsonb` and that keeps every digit: bigints are written as numbers, and text is
  * cleaned of what Postgres cannot hold (also in keys). For values of an answer, which are at most 200 levels deep.
  */
 export function exactJson(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) => {
-    if (typeof part === 'bigint') return JSON.rawJSON(part.toString())
+    if (typeof part === 'bigint')
+      return part.toString().length > MOST_DIGITS ? part.toString() : JSON.rawJSON(`${part}`)
     if (typeof part === 'string') return cleanText(part)
     return cleanKeys(part)
   })
