@@ -23,7 +23,7 @@ export type Counts = Readonly<Record<(typeof countNames)[number], number>>
 export const noCounts: Counts = zeros(countNames)
 
 function zeros<Name extends string>(names: readonly Name[]): Readonly<Record<Name, number>> {
-  // The library's type forgets which names there are.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one entry for each of the names
   return Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>
 }
 
