@@ -120,22 +120,22 @@ const budgets: Readonly<Record<string, number>> = {
   bi: 3334,
   cli: 4912,
   config: 670,
-  core: 1250,
-  emulator: 2350,
+  core: 1160,
+  emulator: 2260,
   ledger: 3850,
   log: 100,
   scheduler: 1370,
-  service: 2100,
+  service: 1940,
   store: 3010,
-  streams: 750,
+  streams: 690,
   sync: 4600,
-  transform: 350,
+  transform: 270,
   web: 3139,
   // The files beside the folders.
   '': 400,
 }
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 33_350, test: 24_600 }
+const MOST_LINES = { src: 33_101, test: 24_311 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
