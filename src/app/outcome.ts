@@ -41,12 +41,16 @@ export function failureOutcome(
   runId: string | null,
   { command, error, startedAt, finishedAt }: Failure,
 ): RunOutcome & { readonly status: 'failed' } {
+  const errors = runProblemsOf(error)
+  return { runId, command, status: 'failed', startedAt, finishedAt, resumesAt: null, streams: {}, errors }
+}
+
+/** What stopped a run, as its problems. */
+export function runProblemsOf(error: unknown): readonly RunProblem[] {
   const code = error instanceof LivehouseError ? error.code : 'internal'
   const problems = problemsOf(error)
   const messages = problems.length > 0 ? problems : [messageOf(error)]
-  const state = sqlStateOf(error)
-  const errors = messages.map((message): RunProblem => ({ stream: null, partition: null, code, message, ...state }))
-  return { runId, command, status: 'failed', startedAt, finishedAt, resumesAt: null, streams: {}, errors }
+  return messages.map((message) => ({ stream: null, partition: null, code, message, ...sqlStateOf(error) }))
 }
 
 /** What went wrong first, where undoing the work (`await using`) then failed too. */

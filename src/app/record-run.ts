@@ -6,6 +6,7 @@ import { Leases } from '../ledger/leases.ts'
 import { finishRun, openRun } from '../ledger/runs.ts'
 import type { AppContext } from './context.ts'
 import { causeBehind, failureOutcome, outcomeObject } from './outcome.ts'
+import { reportCauses } from './report-causes.ts'
 
 /** A run under way. */
 export interface OpenRun {
@@ -37,9 +38,6 @@ export async function recordRun<T extends RunOutcome>(
   work: (run: OpenRun) => Promise<Omit<T, keyof When>>,
 ): Promise<{ readonly outcome: T } | { readonly failure: RunOutcome; readonly error: unknown }> {
   const { clock, log, askedBy } = context
-  const { alerts } = settings ?? {}
-  // Loaded now: hours later, an update may have put another in its place.
-  const { reportCauses } = alerts?.webhook ? await import('./report-causes.ts') : {}
   const startedAt = new Date(clock.now())
   await using leases = new Leases(db)
   const settingsOfRun = askedBy === undefined ? asked : { ...asked, askedBy }
@@ -54,7 +52,7 @@ export async function recordRun<T extends RunOutcome>(
     const resumes = resumesAt === null ? null : new Date(resumesAt)
     await finishRun(db, runId, { status, finishedAt: new Date(finishedAt), resumesAt: resumes, outcome })
     log.info('run.ended', { runId, command, status })
-    if (alerts !== undefined && settings !== undefined) await reportCauses?.(context, db, { ...settings, alerts })
+    if (settings?.alerts) await reportCauses(context, db, { ...settings, alerts: settings.alerts })
   }
   let outcome: T
   try {

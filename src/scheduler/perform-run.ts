@@ -1,21 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { Kysely } from 'kysely'
+import { runProblemsOf } from '../app/outcome.ts'
 import type { JobOutcome, RunJob } from '../app/run-job.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Job } from '../core/define-job.ts'
-import { LivehouseError } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
-import { sqlStateOf } from '../core/outcome.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
-import {
-  beginJobRun,
-  type EndedJobRun,
-  endJobRun,
-  type HeldJobRun,
-  type JobLease,
-  readLastTicks,
-  takeJob,
-} from '../ledger/jobs.ts'
+import { beginJobRun, type EndedJobRun, endJobRun, type HeldJobRun, type JobLease, takeJob } from '../ledger/jobs.ts'
 import { thisProcess } from '../ledger/leases.ts'
 import type { Database } from '../store/database.ts'
 import type { QueuedJob } from './queue.ts'
@@ -88,10 +79,7 @@ export function createRunHandler(deps: PerformDeps): WorkOptions['handle'] {
 async function beginDue({ job, tick }: QueuedRun, number: number, deps: PerformDeps): Promise<HeldJobRun | undefined> {
   const { db, clock, log } = deps
   const later = openTimetable(job.cron, job.timeZone).last(tick.dueAtMs, clock.now())
-  const last = (await readLastTicks(db, [job.name], new Date(clock.now()))).get(job.name)
-  // A machine may know the zone by another name: it has queued the same instant as another tick.
-  const isOnRecord = (last?.dueAt?.getTime() ?? 0) >= tick.dueAtMs
-  if (number === 0 && (later !== undefined || isOnRecord)) return undefined
+  if (number === 0 && later !== undefined) return undefined
   const isMissed = job.catchUp === 'never' && clock.now() - tick.dueAtMs > MISSED_AFTER_MS
   const run = await begin(job, tick, deps)
   if (run === undefined || (later === undefined && !isMissed)) return run
@@ -167,7 +155,10 @@ async function performRun(
   log.info('job.started', { job: job.name })
   const done = await runJob(job, { signal: AbortSignal.any([signal, lost]), askedBy }).then(
     (outcome) => ({ ...outcome, thrown: undefined }),
-    (error: unknown) => ({ ...failedBy(error), thrown: error instanceof Error ? error : new Error(String(error)) }),
+    (error: unknown) => {
+      const thrown = error instanceof Error ? error : new Error(String(error))
+      return { runId: null, status: 'failed' as const, errors: runProblemsOf(error), thrown }
+    },
   )
   const { status, runId, errors, thrown } = done
   const isStopped = signal.aborted || lost.aborted
@@ -190,16 +181,6 @@ async function performRun(
 /** Whether the next attempt may find it gone. Classes 53 and 57: the server is short of something, or stops. */
 function passes({ code, sqlState = '' }: JobOutcome['errors'][number]): boolean {
   return code === 'db.unreachable' || (code === 'db.refused' && /^5[37]/.test(sqlState))
-}
-
-function failedBy(error: unknown): JobOutcome {
-  const code = error instanceof LivehouseError ? error.code : 'internal'
-  const message = error instanceof Error ? error.message : String(error)
-  return {
-    runId: null,
-    status: 'failed',
-    errors: [{ stream: null, partition: null, code, message, ...sqlStateOf(error) }],
-  }
 }
 
 /**

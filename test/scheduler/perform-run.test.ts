@@ -73,12 +73,6 @@ test('a run is written down with its end, and the same one is not made twice', a
   expect(await readRuns()).toEqual([{ status: 'ended', outcome: 'ok', error: null, attempts: 1 }])
 })
 
-test('a machine that knows the zone by another name makes no second run of it', async () => {
-  await attempt()
-  expect(await attempt({ definition: { ...quarterly, timezone: 'PRC' } })).toEqual({ failed: false, events: [] })
-  expect(await readRuns()).toHaveLength(1)
-})
-
 test('a run that throws has failed, and is told of', async () => {
   const runJob = async () => {
     throw new Error('no luck')
