@@ -170,8 +170,8 @@ export const dailyChannel: BiView = {
     is_signup_complete: bool('k.signup', 'Whether its signups have all been read', '当日报名是否已完整读取'),
     is_complete: bool(
       'k.watch and k.viewer and k.gift and k.signup',
-      'Whether everything of the whole day has been read',
-      '当日全部数据是否已完整读取',
+      'Whether all of it has been read',
+      '是否全部已读取',
     ),
     is_final: bool(
       ['watch', 'gift', 'signup'].map((part) => holdsDay(`c.${part}_settled`, 'd.day')).join(' and '),

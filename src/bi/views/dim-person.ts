@@ -32,11 +32,7 @@ export const dimPerson: BiView = {
   key: ['person_key'],
   columns: {
     person_key: text('p.person_key', 'Key; opaque', '主键（不透明）'),
-    identity_basis: text(
-      'p.identity_basis',
-      'What the person is known by: outer_id, assign_id, phone or none',
-      '识别依据：outer_id、assign_id、phone 或 none',
-    ),
+    identity_basis: text('p.identity_basis', 'Known by: outer_id, assign_id, phone or none', '识别依据，无则为 none'),
     outer_id: personal('outer_id', lastSeen('outer_id')),
     assign_id: personal('assign_id', lastSeen('assign_id')),
     nickname: personal('nickname', lastSeen('nickname')),

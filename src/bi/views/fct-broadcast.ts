@@ -55,19 +55,15 @@ export const fctBroadcast: BiView = {
     ...duration('broadcast', bigint('b.to_no - b.from_no', 'How long it was, in seconds', '场次时长（秒）')),
     visits: bigint('v.visits', 'Visits', '访问次数'),
     viewers: bigint('v.viewers', 'Distinct viewers', '观众数（去重）'),
-    new_viewers: bigint(
-      'v.new_viewers',
-      'Of these, viewers whose first entry by the visitor list was while it ran',
-      '其中首次进入在本场期间的观众数（以访客列表为准）',
-    ),
+    new_viewers: bigint('v.new_viewers', 'Viewers who, by the visitor list, were new', '新观众数（以访客列表为准）'),
     estimated_peak_live_viewers: bigint('p.viewers', 'Most live visits at once', '同时直播在线的最大访问数'),
     ...moment('peak', instant('to_timestamp(p.no)', 'When that was so for the first time', '首次达到该值的时刻')),
     ...duration(
       'average_stay',
       bigint(
         '(v.stay_seconds / nullif(v.viewers, 0))::bigint',
-        'How long a viewer was there while it ran, the mean in seconds',
-        '观众在场时长的平均值（秒）',
+        'Mean stay of viewers, in seconds',
+        '平均在场时长（秒）',
       ),
     ),
     ...duration('live', bigint('v.live_seconds::bigint', 'Watched live, in seconds', '直播观看时长（秒）')),

@@ -70,11 +70,7 @@ export const fctManagerUsage: BiView = {
     is_live_notify_enabled: usage('live_notify_enabled'),
     is_gap: bool(`coalesce(${daysBefore} > 1, false)`, 'Whether days before it have none', '之前是否有漏读的日期'),
     is_complete: bool(`coalesce(${daysBefore} = 1, false)`, 'Whether the deltas span one day', '增量是否恰为一天'),
-    is_final: bool(
-      `u.snapshot_date < (now() at time zone '{zone}')::date`,
-      'Whether the day is over: it is not read again',
-      '当日是否已结束（不会再次读取）',
-    ),
+    is_final: bool(`u.snapshot_date < (now() at time zone '{zone}')::date`, 'Whether the day is over', '当日已结束'),
     is_reset: bool(
       `coalesce(${Object.values(counters)
         .map((column) => `u.${column} < ${before(column)}`)

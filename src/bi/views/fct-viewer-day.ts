@@ -30,16 +30,8 @@ export const fctViewerDay: BiView = {
     ...moment('first_entered', instant('w.first_entered_at', 'First entry of the day', '当日首次进入')),
     ...moment('last_left', instant('w.last_left_at', 'Last leave of these visits', '当日访问的最后离开')),
     is_watched: bool('coalesce(w.watch_seconds > 0, false)', 'Whether anything was watched', '是否有观看'),
-    is_over_one_minute: bool(
-      'coalesce(w.watch_seconds >= 60, false)',
-      'Whether that was a minute or more',
-      '是否满一分钟',
-    ),
-    is_live: bool(
-      'w.live_seconds > 0',
-      'Whether anything was watched live; NULL where no record of the day tells',
-      '是否观看直播；当日记录均未提供时为 NULL',
-    ),
+    is_over_one_minute: bool('coalesce(w.watch_seconds >= 60, false)', 'Whether a minute or more', '是否满一分钟'),
+    is_live: bool('w.live_seconds > 0', 'Whether live; NULL where no record tells', '是否观看直播；未知为 NULL'),
     is_new: bool(
       `coalesce(${firstDay} = w.day, false)`,
       'Whether it is the day of the first entry that the visitor list tells',

@@ -23,7 +23,7 @@ export const fctWatch: BiView = {
     ...event('entered', record('entered_at')),
     entered_hour: smallint(
       `extract(hour from ${local('w.entered_at')})::smallint`,
-      'Hour of entry, 0 to 23, wall clock of the service',
+      'Hour of entry, 0 to 23',
       '进入的小时（0–23）',
     ),
     ...moment('left', record('left_at')),

@@ -54,16 +54,8 @@ export const freshness: BiView = {
       'End of what is covered, wall clock of the service; for whole lists, when the last proven reading began',
       '覆盖范围的结束（服务所在时区）；整表读取时为最近一次成功读取的开始',
     ),
-    complete_through: date(
-      'f.complete_through',
-      'The last day up to which, from covered_from on, nothing is missing',
-      '自 covered_from 起无缺口的最后一天',
-    ),
-    gap_count: bigint(
-      'f.gap_count',
-      'Gaps between covered_from and covered_until; livehouse status names them',
-      '覆盖范围内的缺口数（livehouse status 可列出）',
-    ),
+    complete_through: date('f.complete_through', 'The last day up to which nothing is missing', '无缺口的最后一天'),
+    gap_count: bigint('f.gap_count', 'Gaps, which livehouse status names', '覆盖范围内的缺口数'),
     last_landed_at: instant('f.last_landed_at', 'When something last landed', '最近一次成功写入的时刻'),
     last_read_at: instant('f.last_read_at', 'When it was last read, landed or not', '最近一次读取的时刻（无论成败）'),
     last_proof: text(

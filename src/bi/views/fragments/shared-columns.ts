@@ -43,8 +43,8 @@ function keys(viewer: string, person: string): Columns {
     ),
     person_key: text(
       person,
-      'Person across channels; joins dim_person; NULL where it cannot be known',
-      '跨频道的人，关联 dim_person；无法得知时为 NULL',
+      'Person; joins dim_person; NULL where it cannot be known',
+      '人，关联 dim_person；未知为 NULL',
     ),
   }
 }
