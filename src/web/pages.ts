@@ -18,6 +18,7 @@ import { problemPage } from './render/layout.ts'
 import { overviewPage } from './render/overview-page.ts'
 import { quarantinePage } from './render/quarantine-page.ts'
 import { runPage } from './render/run-page.ts'
+import type { ListPage } from './render/table.ts'
 import { runsPage, runStates } from './render/runs-page.ts'
 import { unreachableSection, verdictSection } from './render/verdict-section.ts'
 import type { View } from './render/view.ts'
@@ -128,21 +129,17 @@ function channelList(view: View, { parameters }: PageRequest): Html {
 async function runList(db: Kysely<Database>, view: View, parameters: URLSearchParams): Promise<Part> {
   const [command, status] = [parameters.get('command') ?? '', parameters.get('status') ?? '']
   const wishes = { command: command || undefined, status: runStates.find((state) => state === status) }
-  const { rows: runs, ...place } = await onePage(parameters, (part) =>
-    readRunReports(db, { kind: 'last', ...part, ...wishes }),
-  )
-  const found = { runs, hasMore: place.hasMore, commands: await readCommands(db) }
-  const filter = { command, status, page: place.page }
-  return { title: view.messages.pages.runs, content: runsPage(view, filter, found, parameters.get('queued')) }
+  const found = await onePage(parameters, (part) => readRunReports(db, { kind: 'last', ...part, ...wishes }))
+  const content = runsPage(view, { command, status }, found, await readCommands(db), parameters.get('queued'))
+  return { title: view.messages.pages.runs, content }
 }
 
 async function quarantineList(db: Kysely<Database>, view: View, parameters: URLSearchParams): Promise<Part> {
   const stream = parameters.get('stream') ?? ''
-  const { rows: items, ...place } = await onePage(parameters, (part) =>
+  const found = await onePage(parameters, (part) =>
     readQuarantinedItems(db, { ...part, stream: stream || undefined, rawLength: RAW_LENGTH }),
   )
-  const content = quarantinePage(view, { stream, page: place.page }, { items, hasMore: place.hasMore })
-  return { title: view.messages.pages.quarantine, content }
+  return { title: view.messages.pages.quarantine, content: quarantinePage(view, stream, found) }
 }
 
 async function oneChannel(db: Kysely<Database>, view: View, channel: ListedChannel): Promise<Part> {
@@ -154,10 +151,9 @@ async function oneChannel(db: Kysely<Database>, view: View, channel: ListedChann
 async function oneRun(db: Kysely<Database>, view: View, runId: string, page: number): Promise<Part | undefined> {
   const [run] = await readRunReports(db, { kind: 'one', runId })
   if (run === undefined) return undefined
-  const { slices, ...details } = await readRunDetails(db, runId, { most: PAGE_SIZE + 1, skip: (page - 1) * PAGE_SIZE })
-  const shown = { slices: slices.slice(0, PAGE_SIZE), page, hasMore: slices.length > PAGE_SIZE }
+  const details = await readRunDetails(db, runId, { most: PAGE_SIZE + 1, skip: (page - 1) * PAGE_SIZE })
   const errors = await readRunErrors(db, runId, MOST_ERRORS)
-  const content = runPage(view, run, { ...details, ...shown, errors })
+  const content = runPage(view, run, { ...details, slices: listPage(details.slices, page), errors })
   return { title: fill(view.messages.run.title, { runId }), content, isBusy: run.status === 'running' }
 }
 
@@ -165,9 +161,12 @@ async function oneRun(db: Kysely<Database>, view: View, runId: string, page: num
 async function onePage<Row>(
   parameters: URLSearchParams,
   read: (part: { readonly count: number; readonly skip: number }) => Promise<readonly Row[]>,
-) {
+): Promise<ListPage<Row>> {
   const page = pageNumber(parameters)
-  const rows = await read({ count: PAGE_SIZE + 1, skip: (page - 1) * PAGE_SIZE })
+  return listPage(await read({ count: PAGE_SIZE + 1, skip: (page - 1) * PAGE_SIZE }), page)
+}
+
+function listPage<Row>(rows: readonly Row[], page: number): ListPage<Row> {
   return { rows: rows.slice(0, PAGE_SIZE), page, hasMore: rows.length > PAGE_SIZE }
 }
 

@@ -30,9 +30,10 @@ interface ChannelRow {
 export function channelsPage(view: View, filter: ChannelFilter): Html {
   const { messages, facts } = view
   const { formats, filter: words } = messages
+  const { page: asked, ...wishes } = filter
   const found = rowsOf(view).filter((row) => matches(row, filter))
   const pages = Math.max(1, Math.ceil(found.length / PAGE_SIZE))
-  const page = Math.min(Math.max(1, filter.page), pages)
+  const page = Math.min(Math.max(1, asked), pages)
   const shown = found.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)
   const count = { count: formats.number(found.length), all: formats.number(facts.channels.length) }
   return html`<h1>${messages.pages.channels}</h1>
@@ -40,7 +41,7 @@ ${filterOf(view, filter)}
 <p class="count">${fill(words.found, count)}</p>
 ${tableSection(view, 'channels', shown, columnsOf(view), {
   className: 'channels',
-  more: pagination(view, '/channels', { ...filter, page: undefined }, page, page < pages),
+  more: pagination(view, '/channels', wishes, { rows: shown, page, hasMore: page < pages }),
 })}`
 }
 

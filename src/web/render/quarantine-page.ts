@@ -1,22 +1,14 @@
 import type { QuarantineReason, ShownItem } from '../../ledger/quarantine-reasons.ts'
 import { foreign, type Html, html, maskedText, maskJson } from '../html.ts'
 import { streamNames } from '../../streams/registry.ts'
-import { choice, type Column, filterForm, pagination, tableSection } from './table.ts'
+import { choice, type Column, filterForm, type ListPage, pagination, tableSection } from './table.ts'
 import { actionForm, link, lockedNote, moment, streamName, type View } from './view.ts'
 
-/** What of the quarantine is asked for; empty text for no wish. */
-export interface QuarantineFilter {
-  readonly stream: string
-  /** From 1. */
-  readonly page: number
-}
-
-/** Each row that could not be read, masked, with its reason; and a button to try them all again. */
-export function quarantinePage(
-  view: View,
-  { stream, page }: QuarantineFilter,
-  found: { readonly items: readonly ShownItem[]; readonly hasMore: boolean },
-): Html {
+/**
+ * Each row that could not be read, masked, with its reason; and a button to try them all again.
+ * @param stream the only one shown; empty for all
+ */
+export function quarantinePage(view: View, stream: string, found: ListPage<ShownItem>): Html {
   const { messages } = view
   const { actions, columns: words } = messages
   const streams = streamNames.map((name) => [name, streamName(view, name)] as const)
@@ -30,10 +22,10 @@ export function quarantinePage(
   const retry = actionForm(view, 'retry', actions.retry, html`<p class="note">${actions.retryNote}</p>`)
   return html`<h1>${messages.pages.quarantine}</h1>
 ${filterForm(view, '/quarantine', choice(view, 'stream', words.stream, stream, streams))}
-${found.items.length > 0 && html`${retry}${lockedNote(view, 'livehouse quarantine retry')}`}
-${tableSection(view, 'quarantine', found.items, columns, {
+${found.rows.length > 0 && html`${retry}${lockedNote(view, 'livehouse quarantine retry')}`}
+${tableSection(view, 'quarantine', found.rows, columns, {
   className: 'worded',
-  more: pagination(view, '/quarantine', { stream }, page, found.hasMore),
+  more: pagination(view, '/quarantine', { stream }, found),
 })}`
 }
 

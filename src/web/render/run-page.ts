@@ -11,26 +11,24 @@ import { fill } from '../messages.ts'
 import { figureList } from './overview-page.ts'
 import { took } from './runs-page.ts'
 import { progressSection } from './verdict-section.ts'
-import { type Column, pagination, tableSection } from './table.ts'
+import { type Column, type ListPage, pagination, tableSection } from './table.ts'
 import { jumps, moment, proofMark, proofMarks, section, stateMark, streamName, type View } from './view.ts'
 
 /** What the page of a run shows beside its report. */
-export interface ShownDetails extends RunDetails {
+export interface ShownDetails extends Omit<RunDetails, 'slices'> {
   readonly errors: readonly RunError[]
-  /** Of its slices, from 1. */
-  readonly page: number
-  readonly hasMore: boolean
+  readonly slices: ListPage<RunSlice>
 }
 
 /** One run: what was asked for, what it did to each stream, errors, alerts, slices, and how far it has come. */
 export function runPage(view: View, run: RunReport, details: ShownDetails): Html {
   const { messages } = view
   const { columns } = messages
-  const parts = (['streams', 'errors', 'alerts', 'slices', 'asked'] as const).filter((part) => {
-    return part === 'streams' || Object.keys(details[part]).length > 0
-  })
+  const { errors: wrong, alerts: raised, slices: read, asked: settings } = details
+  const found = { errors: wrong, alerts: raised, slices: read.rows, asked: Object.keys(settings) }
+  const parts = (['errors', 'alerts', 'slices', 'asked'] as const).filter((part) => found[part].length > 0)
   return html`<h1>${fill(messages.run.title, { runId: run.runId })}</h1>
-${jumps(view, parts)}
+${jumps(view, ['streams', ...parts])}
 ${figureList(view, [
   [columns.command, foreign(run.command)],
   [columns.status, stateMark(messages, run.status)],
@@ -96,7 +94,7 @@ function alerts(view: View, raised: readonly RaisedAlert[]): Html | false {
   return tableSection(view, 'alerts', raised, columns, { className: 'worded' })
 }
 
-function slices(view: View, { runId }: RunReport, { slices: found, page, hasMore }: ShownDetails): Html | false {
+function slices(view: View, { runId }: RunReport, { slices: found }: ShownDetails): Html | false {
   const columns: readonly Column<RunSlice>[] = [
     ['stream', ({ stream }) => streamName(view, stream)],
     ['partition', ({ partition }) => foreign(partition, 60)],
@@ -106,7 +104,7 @@ function slices(view: View, { runId }: RunReport, { slices: found, page, hasMore
     ['calls', ({ calls }) => calls],
     ['took', (slice) => took(view, slice)],
   ]
-  return tableSection(view, 'slices', found, columns, { more: pagination(view, `/runs/${runId}`, {}, page, hasMore) })
+  return tableSection(view, 'slices', found.rows, columns, { more: pagination(view, `/runs/${runId}`, {}, found) })
 }
 
 /** A range of the service's wall clock, or that it is none. */

@@ -4,15 +4,13 @@ import type { RunReport } from '../../ledger/run-reports.ts'
 import { hasEnded } from '../../ledger/runs.ts'
 import { foreign, type Html, html } from '../html.ts'
 import { fill } from '../messages.ts'
-import { choice, type Column, filterForm, pagination, tableSection } from './table.ts'
+import { choice, type Column, filterForm, type ListPage, pagination, tableSection } from './table.ts'
 import { moment, proofMarks, stateMark, type View } from './view.ts'
 
 /** What of the list is asked for; empty text for no wish. */
 export interface RunFilter {
   readonly command: string
   readonly status: string
-  /** From 1. */
-  readonly page: number
 }
 
 /** How a run can stand. */
@@ -22,13 +20,14 @@ export const runStates = ['ok', 'partial', 'waiting', 'failed', 'running', 'inte
 export function runsPage(
   view: View,
   filter: RunFilter,
-  found: { readonly runs: readonly RunReport[]; readonly hasMore: boolean; readonly commands: readonly string[] },
+  found: ListPage<RunReport>,
+  allCommands: readonly string[],
   queued: string | null,
 ): Html {
   const { messages } = view
   const { columns, states: names } = messages
-  const { command, status, page } = filter
-  const commands = found.commands.map((name) => [name, name] as const)
+  const { command, status } = filter
+  const commands = allCommands.map((name) => [name, name] as const)
   const statuses = runStates.map((state) => [state, names[state]] as const)
   const choices = [
     choice(view, 'command', columns.command, command, commands),
@@ -40,7 +39,7 @@ export function runsPage(
   return html`<h1>${messages.pages.runs}</h1>
 ${note}
 ${filterForm(view, '/runs', choices)}
-${runsSection(view, found.runs, pagination(view, '/runs', { command, status }, page, found.hasMore))}`
+${runsSection(view, found.rows, pagination(view, '/runs', { command, status }, found))}`
 }
 
 /** Some runs with their rows and proofs, and what follows them. */

@@ -108,8 +108,7 @@ function lane(view: View, { stream, units }: StreamRow): Html {
   const open = facts.open.filter((each) => each.stream === stream)
   const days = timelineOf({ now: facts.now, units, open, rangeOf: expectations.rangeOf })
   const strip = timelineStrip(messages, streamName(view, stream), days)
-  const isOneTime = behind.length === 0 || all === 1
-  return html`${strip}<p class="days">${isOneTime && words.until}${standing(view, units)}</p>`
+  return html`${strip}<p class="days">${behind.length === 0 && words.until}${standing(view, units)}</p>`
 }
 
 /** That there are more open points than timelines mark; nothing where all are. */

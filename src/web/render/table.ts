@@ -60,13 +60,21 @@ ${body}</tbody>
   return section(messages, name, html`${table}${more}`, note)
 }
 
+/** A part of a long list. */
+export interface ListPage<Row> {
+  readonly rows: readonly Row[]
+  /** From 1. */
+  readonly page: number
+  /** Whether there is another page behind it. */
+  readonly hasMore: boolean
+}
+
 /** To the pages before and after one of a list, with its filter; nothing where there are none. */
 export function pagination(
   { messages: { filter: words, formats } }: View,
   path: string,
-  filter: Readonly<Record<string, string | undefined>>,
-  page: number,
-  hasMore: boolean,
+  filter: Readonly<Record<string, string>>,
+  { page, hasMore }: ListPage<unknown>,
 ): Html | false {
   const to = (number: number): string => link(path, { ...filter, page: `${number}` })
   return (

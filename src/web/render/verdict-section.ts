@@ -13,16 +13,12 @@ const tones: Readonly<Record<Verdict['status'], Tone>> = {
   empty: 'calm',
 }
 
-const MOST_FINDINGS = 8
-
 /** The answer that the page begins with. */
 export function verdictSection(view: View, verdict: Verdict): Html {
   const { messages } = view
   const { findings, failedRun, status } = verdict
   const words = messages.verdict
-  const shown = findings.slice(0, MOST_FINDINGS).map((each) => html`<li>${findingText(view, each)}</li>`)
-  const count = messages.formats.number(findings.length - shown.length)
-  const more = findings.length > shown.length && html`<li>${fill(messages.more, { count })}</li>`
+  const shown = findings.map((each) => html`<li>${findingText(view, each)}</li>`)
   const failed =
     failedRun &&
     html`<li><a href="/runs/${failedRun.runId}">${foreign(fill(messages.findings.failedRun, failedRun))}</a></li>`
@@ -30,7 +26,7 @@ export function verdictSection(view: View, verdict: Verdict): Html {
     tones[status],
     words[status],
     html`<p>${textOf(view, verdict)}</p>
-${status === 'incomplete' && html`<ul class="findings">${failed}${shown}${more}</ul>`}
+${status === 'incomplete' && html`<ul class="findings">${failed}${shown}</ul>`}
 ${verdict.isRunning && status !== 'first' && html`<p>${words.runningText}</p>`}`,
   )
 }
