@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { finished } from 'node:stream/promises'
 import { configuredUrl } from '../app/open-database.ts'
 import { readDatabaseSettings, readServiceTimeZone, readSettings } from '../config.ts'
 import { readAsAnalyst } from '../store/analyst-session.ts'
@@ -40,7 +40,7 @@ DATABASE_URL_FILE=/run/secrets/analyst livehouse mcp --max-rows 200 --timeout 60
     await ask([completenessQuery])
     const server = serveViews({ ...limits, version, ask, log })
     try {
-      await once(process.stdin, 'close', { signal })
+      await finished(process.stdin, { signal, writable: false })
       return 0
     } catch (error) {
       signal.throwIfAborted()

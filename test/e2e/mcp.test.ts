@@ -15,6 +15,7 @@ import { type Assistant, openAssistant } from '../helpers/open-assistant.ts'
 import { createPassableFolder } from '../helpers/operating-system.ts'
 import { databaseUrl, onServer } from '../helpers/postgres.ts'
 import { runVerb } from '../helpers/run-verb.ts'
+import { startChild } from '../helpers/start-child.ts'
 import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
 import { createTestRole } from '../helpers/test-role.ts'
 
@@ -118,18 +119,27 @@ test('the login of an owner makes one for each query, and nothing of it stays', 
 
 test('a login that is no analyst, or more than one, is refused before anything is served', async () => {
   await using stranger = await createTestRole()
-  const refused = async (DATABASE_URL: string) => (await runVerb(mcp, [], { environment: { DATABASE_URL } })).error
-  const ofStranger = databaseUrl(pipeline.database.name, stranger)
-  expect(await refused(ofStranger)).toMatchObject({ code: 'db.refused', message: expect.stringContaining('alone') })
-  for (const role of ['livehouse_analyst', 'livehouse_pii']) {
-    await onServer(async (admin) => {
-      await sql`grant ${sql.id(role)} to ${sql.id(stranger.name)}`.execute(admin)
-    })
+  const url = databaseUrl(pipeline.database.name, stranger)
+  // Its input is empty: one that is not refused ends with 0.
+  const run = async () => await startChild(['mcp'], { DATABASE_URL: url }).ended
+  const change = async (statement: string) =>
+    await sql.raw(statement.replace('STRANGER', stranger.name)).execute(pipeline.database.db)
+  const isRefused = {
+    code: 1,
+    error: expect.stringMatching(/login \S+ is not an analyst alone\. Give DATABASE_URL a login that is granted/),
   }
-  expect(await refused(ofStranger)).toMatchObject({
-    code: 'db.refused',
-    message: expect.stringMatching(/^Database: login \S+ is not an analyst alone\. Give DATABASE_URL a login that is/),
-  })
+  expect(await run()).toMatchObject(isRefused)
+  await change('grant livehouse_analyst to STRANGER')
+  for (const [give, take] of [
+    ['grant livehouse_pii to STRANGER', 'revoke livehouse_pii from STRANGER'],
+    ['grant usage on schema livehouse to STRANGER', 'revoke usage on schema livehouse from STRANGER'],
+    ['alter role STRANGER createdb', 'alter role STRANGER nocreatedb'],
+  ] as const) {
+    await change(give)
+    expect(await run(), give).toMatchObject(isRefused)
+    await change(take)
+  }
+  expect(await run()).toMatchObject({ code: 0 })
   const { problems } = await runVerb(mcp, ['--max-rows', '0', '--timeout', 'long'], { environment: {} })
   expect(problems).toEqual([
     '--max-rows is "0"; it should be a whole number from 1 to 10000',
