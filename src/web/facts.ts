@@ -50,7 +50,7 @@ const LONGEST_STATEMENT_MS = 20_000
  * slices or the rows of the warehouse.
  * @throws db.… codes
  */
-export async function collectFacts({ db, clock, readJobs, budget }: FactsDeps): Promise<Facts> {
+async function collectFacts({ db, clock, readJobs, budget }: FactsDeps): Promise<Facts> {
   const jobs = await readJobs()
   return await readOnly(db, LONGEST_STATEMENT_MS, async (snapshot) => {
     const overview = await readOverview(snapshot, { nowMs: clock.now(), budget })
@@ -86,8 +86,8 @@ const REST = 20
 const SHORTEST_MS = 3000
 const LONGEST_WAIT_MS = 10_000
 
-/** Reads facts when they are asked for, as often as the database can bear. `first`: what was so at the start. */
-export function createFactsSource(deps: FactsDeps, first?: Promise<Facts | undefined>): ReadFacts {
+/** Reads facts when they are asked for, as often as the database can bear. */
+export function createFactsSource(deps: FactsDeps): ReadFacts {
   const { clock, log } = deps
   let known: Known = { facts: undefined, failure: undefined }
   let reading: Promise<true> | undefined
@@ -100,8 +100,7 @@ export function createFactsSource(deps: FactsDeps, first?: Promise<Facts | undef
     } catch (error) {
       // Once for each time that the database goes away.
       if (known.failure === undefined) log.warn('page.unread', { err: error })
-      const facts = known.facts ?? (await first)
-      known = { facts, failure: { error, sinceMs: known.failure?.sinceMs ?? startedAtMs } }
+      known = { facts: known.facts, failure: { error, sinceMs: known.failure?.sinceMs ?? startedAtMs } }
       keptUntilMs = clock.now() + SHORTEST_MS
     }
     reading = undefined

@@ -121,8 +121,7 @@ function readerOf(view: View, { path, parameters }: PageRequest): ReadPart | und
 }
 
 function channelList(view: View, { parameters }: PageRequest): Html {
-  const wish = (name: string) => parameters.get(name) ?? ''
-  const wishes = { q: wish('q'), group: wish('group'), state: wish('state'), show: wish('show') }
+  const wishes = { q: parameters.get('q') ?? '', show: parameters.get('show') ?? '' }
   return channelsPage(view, { ...wishes, page: pageNumber(parameters) })
 }
 

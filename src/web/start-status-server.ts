@@ -15,7 +15,7 @@ import type { Language } from '../core/language.ts'
 import { type CountedCall, createStatusMetrics } from './metrics.ts'
 import { makePage } from './pages.ts'
 import { createExpectations, type RangeOf } from './verdict.ts'
-import { collectFacts, createFactsSource, type JobView } from './facts.ts'
+import { createFactsSource, type JobView } from './facts.ts'
 import type { OperatorActions } from '../app/operator-actions.ts'
 
 /** What the status server shows, and to whom. */
@@ -60,9 +60,7 @@ export async function startStatusServer(options: StatusServerOptions): Promise<S
   const { clock, rangeOf = () => ({}), log } = options
   const assets = await readAssets()
   const metrics = createStatusMetrics(options.version)
-  // A database that goes before anybody looks was seen once.
-  const first = collectFacts(options).catch(() => undefined)
-  const readFacts = createFactsSource(options, first)
+  const readFacts = createFactsSource(options)
   // Of its own: who asks for readiness gets what is so now.
   const findDatabase = createReadiness(options)
   const answering = {
@@ -98,7 +96,6 @@ export async function startStatusServer(options: StatusServerOptions): Promise<S
     url,
     onCall: metrics.onCall,
     [Symbol.asyncDispose]: async () => {
-      await first
       if (!server.listening) return
       const closed = once(server, 'close')
       server.close()

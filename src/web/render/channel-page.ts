@@ -78,6 +78,6 @@ function reopenSection(view: View, channelId: string, units: readonly LedgerUnit
 }
 
 function kindOf({ messages }: View, { kind, proof }: OpenReading): Html {
-  if (kind === 'problem') return mark('bad', proof === null ? messages.open.problem : messages.proofs[proof])
-  return kind === 'gap' ? mark('bad', messages.open.gap) : mark('warn', messages.open.accepted)
+  const words = kind === 'problem' && proof !== null ? messages.proofs[proof] : messages.days[kind]
+  return mark(kind === 'accepted' ? 'warn' : 'bad', words)
 }

@@ -3,14 +3,13 @@ import type { LedgerUnit } from '../../ledger/latest-readings.ts'
 import { foreign, type Html, html } from '../html.ts'
 import { fill } from '../messages.ts'
 import { lastRead, standing } from './streams-section.ts'
-import { choice, type Column, filterForm, pagination, tableSection } from './table.ts'
+import { type Column, filterForm, pagination, tableSection } from './table.ts'
 import { mark, type View } from './view.ts'
 
 /** What of the list is asked for; empty text for no wish. */
 export interface ChannelFilter {
+  /** Part of a name, label, group or id. */
   readonly q: string
-  readonly group: string
-  readonly state: string
   /** `open`: only channels with open points. */
   readonly show: string
   /** From 1. */
@@ -71,28 +70,16 @@ function openCount({ counts: { problems, gaps, late } }: ChannelRow): number {
   return problems + gaps + late
 }
 
-function matches(row: ChannelRow, { q, group, state, show }: ChannelFilter): boolean {
-  const { channel } = row
-  const text = [channel.channelId, channel.name, channel.label].join('\n').toLowerCase()
-  return (
-    text.includes(q.trim().toLowerCase()) &&
-    (group === '' || channel.group === group) &&
-    (state === '' || channel.state === state) &&
-    (show !== 'open' || openCount(row) > 0)
-  )
+function matches(row: ChannelRow, { q, show }: ChannelFilter): boolean {
+  const { channelId, name, label, group } = row.channel
+  const text = [channelId, name, label, group].join('\n').toLowerCase()
+  return text.includes(q.trim().toLowerCase()) && (show !== 'open' || openCount(row) > 0)
 }
 
-function filterOf(view: View, filter: ChannelFilter): Html {
-  const { messages, facts } = view
-  const { filter: words, channelStates } = messages
-  const names = [...new Set(facts.channels.flatMap(({ group }) => group ?? []))].toSorted()
-  const isOpen = filter.show === 'open'
-  const groups = names.map((name) => [name, name] as const)
-  const states = (['active', 'retired', 'gone'] as const).map((state) => [state, channelStates[state]] as const)
-  const fields = html`<label>${words.search}<input type="search" name="q" value="${filter.q}" maxlength="100"></label>
-${groups.length > 0 && choice(view, 'group', words.group, filter.group, groups)}
-${choice(view, 'state', words.state, filter.state, states)}
-<label class="check"><input type="checkbox" name="show" value="open"${isOpen && html` checked`}>
+function filterOf(view: View, { q, show }: ChannelFilter): Html {
+  const words = view.messages.filter
+  const fields = html`<label>${words.search}<input type="search" name="q" value="${q}" maxlength="100"></label>
+<label class="check"><input type="checkbox" name="show" value="open"${show === 'open' && html` checked`}>
 ${words.onlyOpen}</label>`
   return filterForm(view, '/channels', fields)
 }

@@ -98,9 +98,7 @@ export const sentences = {
     unknown: ['how much is left is not known yet', '剩余量尚未可知'],
   },
   filter: {
-    search: ['Name, label or id', '名称、标签或编号'],
-    group: ['Group', '分组'],
-    state: ['State', '状态'],
+    search: ['Name, label, group or id', '名称、标签、分组或编号'],
     all: ['all', '全部'],
     onlyOpen: ['only with open points', '只看有待解决问题的'],
     apply: ['Show', '显示'],
@@ -111,9 +109,6 @@ export const sentences = {
     pagination: ['Pages of the list', '列表分页'],
   },
   open: {
-    gap: ['gap', '空缺'],
-    problem: ['problem', '问题'],
-    accepted: ['accepted', '已确认'],
     wholeList: ['whole list', '完整列表'],
     unmarked: [
       'Only the newest {marked} of {all} open points are marked.',

@@ -6,7 +6,7 @@ import { makeChannel, makeFacts, makeReading, makeView } from '../../helpers/sta
 import type { Facts } from '../../../src/web/facts.ts'
 import { verdictSection } from '../../../src/web/render/verdict-section.ts'
 
-const noFilter = { q: '', group: '', state: '', show: '', page: 1 }
+const noFilter = { q: '', show: '', page: 1 }
 
 function overview(facts: Facts, language: 'en' | 'zh-CN' = 'en'): string {
   const view = makeView(facts, language)
@@ -62,8 +62,8 @@ describe('with a thousand channels', () => {
   test('it can be searched and filtered, and keeps that from page to page', () => {
     expect(shown(list({ q: '频道 77' }))).toHaveLength(11)
     expect(shown(list({ show: 'open' }))).toEqual(['777'])
-    expect(list({ group: '甲' })).toContain('500 of 1,000 channels')
-    expect(list({ group: '甲' })).toContain('href="/channels?group=%E7%94%B2&amp;page=2"')
+    expect(list({ q: '甲' })).toContain('500 of 1,000 channels')
+    expect(list({ q: '甲' })).toContain('href="/channels?q=%E7%94%B2&amp;page=2"')
     expect(list({ q: 'nobody' })).toContain('No channel matches.')
   })
 })
