@@ -117,7 +117,7 @@ const rules: Rules = {
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. */
 const budgets: Readonly<Record<string, number>> = {
   app: 1670,
-  bi: 3334,
+  bi: 3296,
   cli: 4912,
   config: 670,
   core: 1160,
@@ -130,12 +130,12 @@ const budgets: Readonly<Record<string, number>> = {
   streams: 690,
   sync: 4600,
   transform: 270,
-  web: 3139,
+  web: 3098,
   // The files beside the folders.
   '': 400,
 }
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 33_101, test: 24_321 }
+const MOST_LINES = { src: 33_000, test: 24_321 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
