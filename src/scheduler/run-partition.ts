@@ -1,10 +1,9 @@
 import type { Kysely } from 'kysely'
-import { z } from 'zod'
 import type { AppContext } from '../app/context.ts'
 import { readServiceTime } from '../app/open-connection.ts'
 import { createSliceDeps, type RunConnection, SLICES_A_CALL } from '../app/run-extraction.ts'
 import type { ServiceSettings } from '../app/settings.ts'
-import { partitionKey } from '../core/slice.ts'
+import { type Partition, partitionKey } from '../core/slice.ts'
 import { readEarlierAttempts } from '../ledger/attempt-sums.ts'
 import { Leases, partitionLease, readLeases } from '../ledger/leases.ts'
 import { readQuestions } from '../ledger/questionnaires.ts'
@@ -12,38 +11,28 @@ import type { Database } from '../store/database.ts'
 import { findStream } from '../streams/registry.ts'
 import { planAgain } from '../sync/plan-again.ts'
 import type { EndedSlice } from '../sync/run-slice.ts'
-import { runJob } from '../sync/run-job.ts'
+import { type JobOptions, runJob } from '../sync/run-job.ts'
+import type { Slice } from '../sync/slice-work.ts'
 import { createTally, type JobResult } from '../sync/tally.ts'
 import type { Attempt } from './queue.ts'
 import { workOn, type WorkOptions } from './work-on.ts'
 
-const window = z.object({ from: z.number(), to: z.number() })
-const slice = z.object({
-  window: window.optional(),
-  covers: window.optional(),
-  backfillId: z.string().exactOptional(),
-  isLong: z.boolean().optional(),
-  lookbackDays: z.number().exactOptional(),
-})
 /** A partition of a run as it is queued, with its plan: a worker needs neither job files nor channel lists. */
-export const partitionJob = z.object({
-  runId: z.string(),
+export interface PartitionJob extends Pick<JobOptions, 'order' | 'isPatient' | 'stopAtMs'> {
+  readonly runId: string
   /** When the run began, by the service's clock: what another landed since counts. */
-  begunAtMs: z.number(),
+  readonly begunAtMs: number
   /** The newest entry of the ledger when it was queued: what came later under the run is of attempts at it. */
-  afterSlice: z.string().default('0'),
-  stream: z.string(),
-  partition: z.object({
-    channel: z.string().exactOptional(),
-    type: z.string().exactOptional(),
-    question: z.string().exactOptional(),
-  }),
-  slices: z.array(slice),
-  order: z.enum(['newest-first', 'oldest-first']),
-  isPatient: z.boolean(),
-  stopAtMs: z.number().optional(),
-})
-export type PartitionJob = z.infer<typeof partitionJob>
+  readonly afterSlice: string
+  readonly stream: string
+  readonly partition: Partition
+  readonly slices: readonly Omit<Slice, 'stream' | 'partition'>[]
+}
+
+function jobOf({ data }: Attempt): PartitionJob {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the holder of a run has queued, as JSON
+  return data as PartitionJob
+}
 
 /** How a slice ended that others depend on. */
 export type TellingEnd = Pick<EndedSlice, 'proof' | 'counts' | 'hasNewHeaders'> & {
@@ -72,7 +61,7 @@ export async function workOnPartitions(context: AppContext, deps: WorkerDeps): P
   // Of a run that is over, or whose process has died, nothing is wanted any more.
   const keepWanted = async (attempts: readonly Attempt[]) => {
     const alive = new Set((await readLeases(db)).map(({ name }) => name))
-    return attempts.filter(({ data }) => alive.has(`run ${partitionJob.parse(data).runId}`))
+    return attempts.filter((attempt) => alive.has(`run ${jobOf(attempt).runId}`))
   }
   await workOn({ queue, name: 'partitions', concurrency, log, signal, keepWanted, handle })
 }
@@ -88,19 +77,15 @@ function createPartitionHandler(
   const shared = createSliceDeps(context, connection, { db, service, clock: serviceClock, runId: '', progress })
   const slicesSideBySide = Math.ceil((SLICES_A_CALL * service.concurrency) / concurrency)
 
-  return async ({ data, isLast }, signal): Promise<PartitionEnd> => {
-    const { runId, begunAtMs, afterSlice, stream: name, partition, slices, ...asked } = partitionJob.parse(data)
+  return async (attempt, signal): Promise<PartitionEnd> => {
+    const { runId, begunAtMs, afterSlice, stream: name, partition, slices, ...asked } = jobOf(attempt)
     const stream = findStream(name)
     if (stream === undefined) throw new Error(`there is no stream ${name}: update livehouse on every machine`)
     // A service that is away shows in what is read.
     await readServiceTime({ log: context.log, signal }, connection).catch(() => {})
     const begunAt = new Date(begunAtMs)
     const ends: EndedSlice[] = []
-    const planned = {
-      stream,
-      partition,
-      slices: slices.map((each) => ({ ...each, stream, partition, window: each.window, covers: each.covers })),
-    }
+    const planned = { stream, partition, slices: slices.map((each) => ({ ...each, stream, partition })) }
     const plan = async () => ({ ...planned, slices: await planAgain(db, planned, begunAt, service.timeZone) })
     const part = { stream, partition, window: undefined, timeZone: service.timeZone }
     const earlier = await readEarlierAttempts(db, part, runId, afterSlice)
@@ -123,7 +108,7 @@ function createPartitionHandler(
     const result = await read.finally(() => void leases.release(leaseName).catch(() => {}))
     if (result.status !== 'ok') signal.throwIfAborted()
     const ofDatabase = result.errors.find(({ code }) => code.startsWith('db.'))
-    if (ofDatabase !== undefined && !isLast) throw new Error(ofDatabase.message)
+    if (ofDatabase !== undefined && !attempt.isLast) throw new Error(ofDatabase.message)
     const known = ends.length === 0 ? [] : ((await readQuestions(db)).get(partition.channel ?? '') ?? [])
     const sums = createTally([stream])
     for (const streams of [earlier && { [name]: earlier }, result.streams])
