@@ -117,7 +117,7 @@ const rules: Rules = {
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. */
 const budgets: Readonly<Record<string, number>> = {
   app: 1670,
-  bi: 3296,
+  bi: 3292,
   cli: 4912,
   config: 670,
   core: 1160,

@@ -87,12 +87,12 @@ end $$`,
   )
 }
 
-/** What analysts get: these views, and nothing else. @param present the roles that are there */
-export function grantTo(present: readonly string[], views: readonly BiView[]): readonly string[] {
+/** What analysts get: these views, named as SQL, and nothing else. @param present the roles that are there */
+export function grantTo(present: readonly string[], schema: string, views: readonly string[]): readonly string[] {
   if (present.length === 0) return []
   const to = present.join(', ')
-  const names = views.map(({ name }) => `${SCHEMA}.${name}`).join(', ')
-  return [`grant usage on schema ${SCHEMA} to ${to}`, `grant select on ${names} to ${to}`]
+  const names = views.map((view) => `${schema}.${view}`).join(', ')
+  return [`grant usage on schema ${schema} to ${to}`, `grant select on ${names} to ${to}`]
 }
 
 function lowerFirst(text: string): string {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../store/database.ts'
 import type { BiSettings } from '../bi-settings.ts'
@@ -22,6 +23,11 @@ export interface BiState {
 }
 
 const DEFAULT_ZONE = 'Asia/Shanghai'
+
+/** What tells one set of statements from another. */
+export function fingerprintOf(statements: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(statements)).digest('hex')
+}
 
 /** Asks the catalog; changes nothing. */
 export async function readBiState(db: Kysely<Database>): Promise<BiState> {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { commentOnTables } from '../base-tables.ts'
 import { quoteText } from '../quote.ts'
 import { biViews } from '../registry.ts'
@@ -15,7 +14,7 @@ import {
   SCHEMA,
 } from '../view-statements.ts'
 import { createIndexes, dropIndexes } from '../views/indexes.ts'
-import type { BiState } from './bi-state.ts'
+import { type BiState, fingerprintOf } from './bi-state.ts'
 
 /** A database without any of it, whose user may do everything: what a script for an empty one starts from. */
 export function emptyBiState(timeZone: string, language: Language = 'en'): BiState {
@@ -31,9 +30,7 @@ export function planPublication({ language, timeZone, ...state }: BiState): read
     ...commentOnTables(language),
     ...createIndexes(timeZone),
   ]
-  const fingerprint = createHash('sha256')
-    .update(JSON.stringify([definitions, more]))
-    .digest('hex')
+  const fingerprint = fingerprintOf([definitions, more])
   const present = state.mayCreateRoles ? Object.keys(roles) : state.roles
   if (state.fingerprint === fingerprint && state.isWhole && present.length === state.roles.length) return []
   const names = biViews.map(({ name }) => name)
@@ -47,7 +44,7 @@ export function planPublication({ language, timeZone, ...state }: BiState): read
     `update livehouse_ops.bi_settings set fingerprint = '${fingerprint}', time_zone = ${quoteText(timeZone)},
       language = '${language}', views = array[${list}]`,
     ...(state.mayCreateRoles ? createRoles(language) : []),
-    ...grantTo(present, biViews),
+    ...grantTo(present, SCHEMA, names),
   ]
 }
 

@@ -1,12 +1,11 @@
-import { createHash } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../store/database.ts'
 import { ifPossible } from '../base-tables.ts'
 import { commentOnFormView, createFormView, type Form, FORMS_SCHEMA, formsSchemaWords } from '../form-view.ts'
 import { quoteName, quoteText } from '../quote.ts'
-import { createSchema, replaceViews } from '../view-statements.ts'
+import { createSchema, grantTo, replaceViews } from '../view-statements.ts'
 import { applyPlan } from './apply-plan.ts'
-import { type BiState, readBiState } from './bi-state.ts'
+import { type BiState, fingerprintOf, readBiState } from './bi-state.ts'
 
 const DBA =
   `Let a DBA run \`create schema ${FORMS_SCHEMA} authorization USER\` with the user of DATABASE_URL, who also ` +
@@ -52,15 +51,9 @@ export async function planForms(db: Kysely<Database>): Promise<ReadonlyMap<strin
 function planForm(view: string, form: KnownForm, { timeZone, language, roles }: BiState): readonly string[] {
   const definition = createFormView(view, form, timeZone)
   const comments = commentOnFormView(view, form, language)
-  const readers = roles.join(', ')
   const name = `${FORMS_SCHEMA}.${quoteName(view)}`
-  const grants =
-    readers === ''
-      ? []
-      : [`grant usage on schema ${FORMS_SCHEMA} to ${readers}`, `grant select on ${name} to ${readers}`]
-  const fingerprint = createHash('sha256')
-    .update(JSON.stringify([definition, comments, grants]))
-    .digest('hex')
+  const grants = grantTo(roles, FORMS_SCHEMA, [quoteName(view)])
+  const fingerprint = fingerprintOf([definition, comments, grants])
   if (form.fingerprint === fingerprint && form.isMade) return []
   const place = `channel_id = ${quoteText(form.channelId)} and question_id = ${quoteText(form.questionId)}`
   return [
