@@ -111,6 +111,8 @@ async function use(node: string, uid: number | undefined): Promise<void> {
     writeFileSync(join(home, '.env'), (said.match(/^[A-Z_]+=.*\n/gm) ?? []).join(''), { mode: 0o600 })
     if (uid !== undefined) chownSync(join(home, '.env'), uid, uid)
     assert.equal(JSON.parse(livehouse('sync', '--json')).status, 'ok')
+    // With an input that is empty it asks for the views as an analyst, and ends.
+    assert.equal(livehouse('mcp'), '')
     // A folder of that name that holds none.
     mkdirSync(join(home, 'jobs'))
     assert.match(livehouse('jobs'), /nightly/, 'the job that the package brings along')
