@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../store/database.ts'
+import { ops, type Row } from './ops.ts'
 
 /** What a backfill was asked for; the same again resumes it while it is open. */
 export interface BackfillArguments {
@@ -12,10 +13,7 @@ export interface BackfillArguments {
   readonly onlyGaps: boolean
 }
 
-export interface OpenBackfill {
-  /** Decimal text. */
-  readonly backfillId: string
-  readonly startedAt: Date
+export interface OpenBackfill extends Pick<Row<'backfills'>, 'backfillId' | 'startedAt'> {
   /** Whether it was open already. */
   readonly isResumed: boolean
 }
@@ -30,32 +28,28 @@ export async function openBackfill(
   return await db.transaction().execute(async (trx) => {
     const old = restart ? await findOpenBackfill(trx, wanted) : undefined
     if (old !== undefined) {
-      await trx.deleteFrom('livehouse_ops.open_slices').where('backfill_id', '=', old).execute()
+      await ops(trx).deleteFrom('open_slices').where('backfillId', '=', old).execute()
       await closeBackfill(trx, old, 'abandoned', startedAt)
     }
-    const fresh = await trx
-      .insertInto('livehouse_ops.backfills')
-      .values({ arguments: argumentsJson(wanted), status: 'open', started_at: startedAt })
+    const fresh = await ops(trx)
+      .insertInto('backfills')
+      .values({ arguments: argumentsJson(wanted), status: 'open', startedAt })
       .onConflict((conflict) => conflict.column('arguments').where('status', '=', 'open').doNothing())
-      .returning('backfill_id')
+      .returning(['backfillId', 'startedAt'])
       .executeTakeFirst()
-    if (fresh !== undefined) return { backfillId: fresh.backfill_id, startedAt, isResumed: false }
-    const open = await openOf(trx, wanted).executeTakeFirstOrThrow()
-    return { backfillId: open.backfill_id, startedAt: open.started_at, isResumed: true }
+    const open = fresh ?? (await openOf(trx, wanted).executeTakeFirstOrThrow())
+    return { ...open, isResumed: fresh === undefined }
   })
 }
 
 /** The number of the open backfill of these arguments; undefined where none is open. */
 export async function findOpenBackfill(db: Kysely<Database>, wanted: BackfillArguments): Promise<string | undefined> {
-  return (await openOf(db, wanted).executeTakeFirst())?.backfill_id
+  return (await openOf(db, wanted).executeTakeFirst())?.backfillId
 }
 
 function openOf(db: Kysely<Database>, wanted: BackfillArguments) {
-  return db
-    .selectFrom('livehouse_ops.backfills')
-    .select(['backfill_id', 'started_at'])
-    .where('arguments', '=', argumentsJson(wanted))
-    .where('status', '=', 'open')
+  const open = ops(db).selectFrom('backfills').select(['backfillId', 'startedAt']).where('status', '=', 'open')
+  return open.where('arguments', '=', argumentsJson(wanted))
 }
 
 function argumentsJson(wanted: BackfillArguments): string {
@@ -69,10 +63,6 @@ export async function closeBackfill(
   status: 'finished' | 'abandoned',
   finishedAt: Date,
 ): Promise<void> {
-  await db
-    .updateTable('livehouse_ops.backfills')
-    .set({ status, finished_at: finishedAt })
-    .where('backfill_id', '=', backfillId)
-    .where('status', '=', 'open')
-    .execute()
+  const open = ops(db).updateTable('backfills').where('backfillId', '=', backfillId).where('status', '=', 'open')
+  await open.set({ status, finishedAt }).execute()
 }

@@ -11,11 +11,11 @@ export const MOST_PARTITIONS = 250
 const alike = sql.raw('stream, partition, proof, lookback_days, page_size')
 
 /**
- * Makes one row of old slices of one stream, partition and proof whose ranges touch or overlap: it covers what they covered,
- * has their sums, and was read when the first of them was. Slices of an open backfill, accepted ones and those that found
- * surprisingly few rows stay as they are, as do those of whose range a later reading failed or fell short: merged with one that
- * came after that, they would make it good. Nothing is merged across a gap. What had settled must be one range too, so that what a sync reads
- * next is the same before and after.
+ * Makes one row of old slices of one stream, partition and proof whose ranges touch or overlap: it covers what they
+ * covered, has their sums, and was read when the first of them was. Slices of an open backfill, accepted ones and those
+ * that found surprisingly few rows stay as they are, as do those of whose range a later reading failed or fell short:
+ * merged with one that came after that, they would make it good. Nothing is merged across a gap. What had settled must
+ * be one range too, so that what a sync reads next is the same before and after.
  * @returns how many rows are gone by it
  */
 export async function mergeSlices(db: Kysely<Database>, now: Date): Promise<number> {
@@ -32,11 +32,13 @@ export async function mergeSlices(db: Kysely<Database>, now: Date): Promise<numb
             partition by ${alike} order by lower(covers), slice_id
             rows between unbounded preceding and 1 preceding) as earlier_end
         from chosen join livehouse_ops.slices using (stream, partition)
-        where status = 'landed' and covers is not null and not is_drop and acceptance_id is null and finished_at < ${before}
+        where status = 'landed' and covers is not null and not is_drop and acceptance_id is null
+          and finished_at < ${before} and not exists (
+            select from livehouse_ops.backfills
+            where backfills.backfill_id = slices.backfill_id and backfills.status = 'open')
           and not exists (
-            select from livehouse_ops.backfills where backfills.backfill_id = slices.backfill_id and backfills.status = 'open')
-          and not exists (
-            select from livehouse_ops.slices as bad where bad.stream = slices.stream and bad.partition = slices.partition
+            select from livehouse_ops.slices as bad
+            where bad.stream = slices.stream and bad.partition = slices.partition
               and (bad.proof in ('short', 'failed') or bad.is_drop or bad.acceptance_id is not null)
               and coalesce(bad.covers, bad.reads) && slices.covers
               and coalesce(bad.piece_of, bad.slice_id) >= coalesce(slices.piece_of, slices.slice_id))
@@ -62,8 +64,8 @@ export async function mergeSlices(db: Kysely<Database>, now: Date): Promise<numb
       ),
       updated as (
         update livehouse_ops.slices as slice
-        set run_id = merged.run_id, covers = merged.covers, reads = merged.reads, settled = merged.settled, backfill_id = null,
-          first_total = merged.first_total, last_total = merged.last_total,
+        set run_id = merged.run_id, covers = merged.covers, reads = merged.reads, settled = merged.settled,
+          backfill_id = null, first_total = merged.first_total, last_total = merged.last_total,
           smallest_total = merged.smallest_total, largest_total = merged.largest_total,
           distinct_rows = merged.distinct_rows, quarantined_rows = merged.quarantined_rows,
           calls = merged.calls, retries = merged.retries,
@@ -82,10 +84,10 @@ export async function mergeSlices(db: Kysely<Database>, now: Date): Promise<numb
 const MOST_PRUNED = 20_000
 
 /**
- * Deletes from the ledger what says nothing any more, so that it does not grow with the number of runs. Of the readings of a
- * whole list those stay that are the last of their kind, one a day of the service for a year (one that came to its end, if there
- * is one), and surprises of the last day, which a next one is compared with. Of windows, those go that did not land and that later ones cover. Slices of
- * an open backfill stay.
+ * Deletes from the ledger what says nothing any more, so that it does not grow with the number of runs. Of the readings
+ * of a whole list those stay that are the last of their kind, one a day of the service for a year (one that came to its
+ * end, if there is one), and surprises of the last day, which a next one is compared with. Of windows, those go that
+ * did not land and that later ones cover. Slices of an open backfill stay.
  * @returns how many rows are gone by it
  */
 export async function pruneSlices(db: Kysely<Database>, now: Date): Promise<number> {
@@ -111,7 +113,8 @@ export async function pruneSlices(db: Kysely<Database>, now: Date): Promise<numb
         where status <> 'landed' and not is_drop and reads is not null and (
           select range_agg(covers) @> coalesce(old.covers, old.reads) from livehouse_ops.slices as later
           where later.stream = old.stream and later.partition = old.partition
-            and coalesce(later.piece_of, later.slice_id) > old.slice_id and later.status = 'landed' and later.covers && coalesce(old.covers, old.reads))
+            and coalesce(later.piece_of, later.slice_id) > old.slice_id and later.status = 'landed'
+            and later.covers && coalesce(old.covers, old.reads))
       )
       delete from livehouse_ops.slices where slice_id in (
         select slice_id from needless where not exists (

@@ -21,7 +21,8 @@ export async function writeGiftLabels(db: Kysely<Database>, labels: readonly Gif
   }))
   await sql`
     with given as (
-      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g (gift_type text, gift_id bigint, label text, gift_group text)
+      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+        as g (gift_type text, gift_id bigint, label text, gift_group text)
     ),
     removed as (
       delete from livehouse_ops.gift_labels l using given g
@@ -36,7 +37,8 @@ export async function writeGiftLabels(db: Kysely<Database>, labels: readonly Gif
 export async function readGiftLabels(db: Kysely<Database>): Promise<readonly GiftLabel[]> {
   const { rows } = await sql<GiftLabel>`
     select gift_type as "giftType", gift_id::text as "giftId", label, gift_group as "group"
-    from (select distinct gift_type, gift_id from livehouse.gifts where gift_id is not null and removed_at is null) given
-      full join livehouse_ops.gift_labels using (gift_type, gift_id) order by gift_type, gift_id`.execute(db)
+    from (
+        select distinct gift_type, gift_id from livehouse.gifts where gift_id is not null and removed_at is null
+      ) as given full join livehouse_ops.gift_labels using (gift_type, gift_id) order by gift_type, gift_id`.execute(db)
   return rows
 }

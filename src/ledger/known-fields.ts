@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../store/database.ts'
+import { ops } from './ops.ts'
 
 /** Where fields are known: one partition of a stream, as in the ledger. */
 export interface FieldPlace {
@@ -14,14 +15,14 @@ export async function rememberFields(
   place: FieldPlace,
   fields: readonly string[],
 ): Promise<void> {
-  await db
-    .insertInto('livehouse_ops.known_fields')
+  await ops(db)
+    .insertInto('known_fields')
     .values(fields.map((field) => ({ ...place, field })))
     .onConflict((conflict) =>
       conflict
         .columns(['stream', 'partition', 'field'])
-        .doUpdateSet({ missing_since: null, accepted_at: null, reason: null })
-        .where(sql<boolean>`known_fields.missing_since is not null`),
+        .doUpdateSet({ missingSince: null, acceptedAt: null, reason: null })
+        .where('known_fields.missingSince', 'is not', null),
     )
     .execute()
 }
@@ -33,35 +34,14 @@ export async function noteMissingFields(
   fields: readonly string[],
   at: Date,
 ): Promise<void> {
-  await db
-    .updateTable('livehouse_ops.known_fields')
-    .set({ missing_since: at })
+  await ops(db)
+    .updateTable('known_fields')
+    .set({ missingSince: at })
     .where('stream', '=', place.stream)
     .where('partition', '=', place.partition)
     .where('field', 'in', fields)
-    .where('missing_since', 'is', null)
+    .where('missingSince', 'is', null)
     .execute()
-}
-
-/** Accepts that fields of a channel (null for the account) are missing. @returns their names; none where none is missing */
-export async function acceptMissingFields(
-  db: Kysely<Database>,
-  { stream, channelId, reason, at }: AcceptedFields,
-): Promise<readonly string[]> {
-  const isOfChannel =
-    channelId === null
-      ? sql<boolean>`partition = 'account'`
-      : sql<boolean>`substring(partition from '^channel=([^/]+)') = ${channelId}`
-  const rows = await db
-    .updateTable('livehouse_ops.known_fields')
-    .set({ accepted_at: at, reason })
-    .where('stream', '=', stream)
-    .where(isOfChannel)
-    .where('missing_since', 'is not', null)
-    .where('accepted_at', 'is', null)
-    .returning('field')
-    .execute()
-  return [...new Set(rows.map(({ field }) => field))].sort()
 }
 
 export interface AcceptedFields {
@@ -69,6 +49,25 @@ export interface AcceptedFields {
   readonly channelId: string | null
   readonly reason: string
   readonly at: Date
+}
+
+/** Accepts that fields of a channel (null for the account) are missing. @returns their names, if any is missing */
+export async function acceptMissingFields(
+  db: Kysely<Database>,
+  { stream, channelId, reason, at }: AcceptedFields,
+): Promise<readonly string[]> {
+  // A channel's partitions begin with its name.
+  const place = channelId === null ? 'account' : `channel=${channelId}`
+  const rows = await ops(db)
+    .updateTable('known_fields')
+    .set({ acceptedAt: at, reason })
+    .where('stream', '=', stream)
+    .where(sql`split_part(partition, '/', 1)`, '=', place)
+    .where('missingSince', 'is not', null)
+    .where('acceptedAt', 'is', null)
+    .returning('field')
+    .execute()
+  return [...new Set(rows.map(({ field }) => field))].sort()
 }
 
 /** Remembers fields that the spec does not know. @returns those that nobody has seen before */
@@ -79,10 +78,10 @@ export async function rememberUnknownFields(
   runId: string,
   seenAt: Date,
 ): Promise<readonly string[]> {
-  const rows = [...fields].map((field) => ({ stream, field, first_seen_at: seenAt, run_id: runId }))
+  const rows = [...fields].map((field) => ({ stream, field, firstSeenAt: seenAt, runId }))
   if (rows.length === 0) return []
-  const fresh = await db
-    .insertInto('livehouse_ops.unknown_fields')
+  const fresh = await ops(db)
+    .insertInto('unknown_fields')
     .values(rows)
     .onConflict((conflict) => conflict.columns(['stream', 'field']).doNothing())
     .returning('field')

@@ -3,6 +3,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { callIfStillRunning } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
 import type { Database } from '../store/database.ts'
+import { ops, type Row } from './ops.ts'
 
 export interface LeaseTimes {
   /** How often what is held is renewed. */
@@ -19,11 +20,8 @@ interface Held {
   readonly lost: AbortController
 }
 
-/** A lease that somebody holds now. */
-export interface HeldLease {
-  readonly name: string
-  /** Host and process. */
-  readonly holder: string
+/** A lease that somebody holds now; `holder`: host and process. */
+export interface HeldLease extends Pick<Row<'leases'>, 'name' | 'holder'> {
   readonly since: Date
 }
 
@@ -33,10 +31,11 @@ export function partitionLease(stream: string, partition: string): string {
 }
 
 /**
- * The leases of one run or job: rows of `livehouse_ops.leases` that one holder has at a time, over all processes of the database.
- * They are renewed on a connection of their own; one that is not renewed expires, by the database's clock, and another may take
- * it. What a holder writes is committed only together with `require`: so nothing is written by one that has lost its lease, also
- * where its process was stopped meanwhile. No session has to last: they hold behind a pooler.
+ * The leases of one run or job: rows of `livehouse_ops.leases` that one holder has at a time, over all processes of the
+ * database. They are renewed on a connection of their own; one that is not renewed expires, by the database's clock,
+ * and another may take it. What a holder writes is committed only together with `require`: so nothing is written by one
+ * that has lost its lease, also where its process was stopped meanwhile. No session has to last: they hold behind a
+ * pooler.
  */
 export class Leases implements AsyncDisposable {
   readonly #db: Kysely<Database>
@@ -57,23 +56,26 @@ export class Leases implements AsyncDisposable {
    * @returns a signal that aborts with lease.lost when it is no longer ours; undefined while another has it
    */
   async tryTake(name: string, { isPatient = false, db = this.#db } = {}): Promise<AbortSignal | undefined> {
-    const isFree = isPatient ? sql`coalesce(lease.wanted_until <= now(), true)` : sql`true`
-    const { rows } = await sql<{ epoch: string }>`
-      insert into livehouse_ops.leases as lease (name, holder, taken_at, renewed_at, expires_at)
-      values (${name}, ${thisProcess()}, now(), now(), ${this.#expiry()})
-      on conflict (name) do update set holder = excluded.holder, epoch = excluded.epoch, taken_at = excluded.taken_at,
-        renewed_at = excluded.renewed_at, expires_at = excluded.expires_at, wanted_until = null
-      where lease.expires_at <= now() and ${isFree}
-      returning epoch`.execute(db)
-    const [row] = rows
+    const taken = { holder: thisProcess(), takenAt: now, renewedAt: now, expiresAt: this.#expiry() }
+    const row = await ops(db)
+      .insertInto('leases')
+      .values({ name, ...taken })
+      .onConflict((conflict) =>
+        conflict
+          .column('name')
+          .doUpdateSet((eb) => ({ ...taken, epoch: eb.ref('excluded.epoch'), wantedUntil: null }))
+          .where('leases.expiresAt', '<=', now)
+          .$call((update) => (isPatient ? update.where(isUnwanted) : update)),
+      )
+      .returning('epoch')
+      .executeTakeFirst()
     if (row !== undefined) {
       const lost = new AbortController()
       this.#held.set(name, { epoch: row.epoch, lost })
       return lost.signal
     }
-    if (!isPatient) {
-      await sql`update livehouse_ops.leases set wanted_until = ${this.#expiry()} where name = ${name}`.execute(db)
-    }
+    const wanted = ops(db).updateTable('leases').set({ wantedUntil: this.#expiry() }).where('name', '=', name)
+    if (!isPatient) await wanted.execute()
     return undefined
   }
 
@@ -84,9 +86,8 @@ export class Leases implements AsyncDisposable {
 
   /** Whether another has asked for it lately. */
   async isWanted(name: string): Promise<boolean> {
-    const { rows } = await sql`
-      select from livehouse_ops.leases where name = ${name} and wanted_until > now()`.execute(this.#db)
-    return rows.length > 0
+    const leases = ops(this.#db).selectFrom('leases').select('name').where('name', '=', name)
+    return (await leases.where('wantedUntil', '>', now).execute()).length > 0
   }
 
   /**
@@ -95,11 +96,13 @@ export class Leases implements AsyncDisposable {
    */
   async require(trx: Kysely<Database>, name: string): Promise<void> {
     const held = this.#held.get(name)
-    const { rows } = await sql<{ holder: string; isOurs: boolean }>`
-      select holder, epoch = ${held?.epoch ?? null}::bigint and expires_at > clock_timestamp() as "isOurs"
-      from livehouse_ops.leases where name = ${name} for share`.execute(trx)
-    const [row] = rows
-    if (held !== undefined && row?.isOurs === true) return
+    const row = await ops(trx)
+      .selectFrom('leases')
+      .select(({ eb }) => ['holder', 'epoch', eb('expiresAt', '>', sql<Date>`clock_timestamp()`).as('isInTime')])
+      .where('name', '=', name)
+      .forShare()
+      .executeTakeFirst()
+    if (held !== undefined && row?.epoch === held.epoch && row.isInTime) return
     const error = leaseLost(name, row?.holder)
     this.#lose(name, held, error)
     throw error
@@ -109,7 +112,7 @@ export class Leases implements AsyncDisposable {
   async release(name: string): Promise<void> {
     const epoch = this.#held.get(name)?.epoch
     this.#held.delete(name)
-    if (epoch !== undefined) await giveBack(this.#db, sql`name = ${name} and epoch = ${epoch}`)
+    if (epoch !== undefined) await giveBack(this.#db, [epoch])
   }
 
   /** Gives everything back. Never throws: what cannot be given back expires. */
@@ -118,7 +121,7 @@ export class Leases implements AsyncDisposable {
     await this.#renewing
     const epochs = [...this.#held.values()].map(({ epoch }) => epoch)
     this.#held.clear()
-    if (epochs.length > 0) await giveBack(this.#db, sql`epoch = any(${epochs}::bigint[])`).catch(() => {})
+    if (epochs.length > 0) await giveBack(this.#db, epochs).catch(() => {})
   }
 
   async #renewUntilClosed(): Promise<void> {
@@ -139,11 +142,9 @@ export class Leases implements AsyncDisposable {
   async #renew(connection: Kysely<Database>): Promise<void> {
     const before = [...this.#held]
     if (before.length === 0) return
-    const { rows } = await sql<{ epoch: string }>`
-      update livehouse_ops.leases set renewed_at = now(), expires_at = ${this.#expiry()}
-      where (name, epoch) in (select * from unnest(${before.map(([name]) => name)}::text[],
-        ${before.map(([, { epoch }]) => epoch)}::bigint[]))
-      returning epoch`.execute(connection)
+    const epochs = before.map(([, { epoch }]) => epoch)
+    const ours = ops(connection).updateTable('leases').where('epoch', 'in', epochs)
+    const rows = await ours.set({ renewedAt: now, expiresAt: this.#expiry() }).returning('epoch').execute()
     const renewed = new Set(rows.map(({ epoch }) => epoch))
     for (const [name, held] of before) {
       if (!renewed.has(held.epoch)) this.#lose(name, held, leaseLost(name, undefined))
@@ -174,19 +175,24 @@ export class Leases implements AsyncDisposable {
 
 /** What is held now, the oldest first. */
 export async function readLeases(db: Kysely<Database>): Promise<readonly HeldLease[]> {
-  const { rows } = await sql<HeldLease>`
-    select name, holder, taken_at as since from livehouse_ops.leases where expires_at > now()
-    order by taken_at, name`.execute(db)
-  return rows
+  const leases = ops(db).selectFrom('leases').select(['name', 'holder', 'takenAt as since'])
+  return await leases.where('expiresAt', '>', now).orderBy('takenAt').orderBy('name').execute()
 }
 
-/** A new epoch, so that a renewal on its way finds nothing; in a statement of its own, which sees what is wanted by now. */
-async function giveBack(db: Kysely<Database>, which: RawBuilder<unknown>): Promise<void> {
-  const { rows } = await sql<{ name: string }>`
-    update livehouse_ops.leases set expires_at = now(), epoch = default where ${which} returning name`.execute(db)
-  await sql`
-    delete from livehouse_ops.leases where name = any(${rows.map(({ name }) => name)}::text[]) and expires_at <= now()
-      and coalesce(wanted_until <= now(), true)`.execute(db)
+const now = sql<Date>`now()`
+const isUnwanted = sql<boolean>`coalesce(leases.wanted_until <= now(), true)`
+
+/** A new epoch, so that a renewal on its way finds nothing. What is wanted by now is seen by the second statement. */
+async function giveBack(db: Kysely<Database>, epochs: readonly string[]): Promise<void> {
+  const given = ops(db).updateTable('leases').set({ expiresAt: now, epoch: sql<string>`default` })
+  const rows = await given.where('epoch', 'in', epochs).returning('name').execute()
+  const names = ['', ...rows.map(({ name }) => name)]
+  await ops(db)
+    .deleteFrom('leases')
+    .where('name', 'in', names)
+    .where('expiresAt', '<=', now)
+    .where(isUnwanted)
+    .execute()
 }
 
 /** Among all that share a database, for people. */

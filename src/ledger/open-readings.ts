@@ -3,30 +3,23 @@ import { parseRange, type Proof, type Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../store/database.ts'
 import { readGaps } from './coverage.ts'
+import { ops, type Row } from './ops.ts'
 
-const kinds = ['problem', 'gap', 'accepted'] as const
+type OpenRow = Row<'open_readings'>
 
-/** A range that is not covered, a reading that fell short or failed and that no later one has made good, or an accepted one. */
-export interface OpenReading {
-  /** Null for gaps. */
-  readonly sliceId: string | null
-  readonly kind: (typeof kinds)[number]
-  readonly stream: string
-  readonly partition: string
-  /** Null for the account. */
-  readonly channelId: string | null
+/**
+ * A range that is not covered, a reading that fell short or failed and that no later one has made good, or an accepted
+ * one. `channelId` is null for the account; `sliceId` and what follows from a reading for gaps.
+ */
+export interface OpenReading
+  extends Pick<OpenRow, 'sliceId' | 'kind' | 'stream' | 'partition' | 'channelId' | 'proof' | 'acceptanceId'> {
   /** Undefined for a walk over a whole list. */
   readonly window: Window | undefined
-  /** Of all but gaps. */
-  readonly proof: Proof | null
-  /** Of all but gaps: what is missing or went wrong, in English. May quote what the service said. */
+  /** What is missing or went wrong, in English. May quote what the service said. */
   readonly reason: string | null
-  /** Of all but gaps. */
   readonly at: Date | null
   /** Of a shortfall; null where the ledger does not say. */
   readonly missingRows: number | null
-  /** The acceptance by which an accepted one counts. */
-  readonly acceptanceId: string | null
 }
 
 /** What is open in active channels and the account. */
@@ -45,22 +38,23 @@ export interface ProblemCount {
   /** Null for the account. */
   readonly channelId: string | null
   readonly readings: number
-  /** How many partitions have one. */
-  readonly partitions: number
 }
 
 /** @param most how many of each kind are listed @param channelId of one channel; of all when not given */
 export async function readOpenReadings(db: Kysely<Database>, most: number, channelId?: string): Promise<OpenReadings> {
   const open: OpenReading[] = []
   const openCounts = { gap: 0, problem: 0, accepted: 0 }
-  for (const kind of kinds) {
-    const rows = await selectOpen(db)
+  const active = ops(db)
+    .selectFrom('open_readings')
+    .where('isActive', '=', true)
+    .$if(channelId !== undefined, (query) => query.where('channelId', '=', channelId ?? ''))
+  // A constant, so that the other parts of the view are not read.
+  const ofKind = (kind: OpenReading['kind']) => active.where('kind', '=', sql.lit(kind))
+  for (const kind of ['problem', 'gap', 'accepted'] as const) {
+    const rows = await ofKind(kind)
+      .selectAll()
       .select(({ fn }) => fn.countAll<string>().over().as('count'))
-      // A constant, so that the other parts of the view are not read.
-      .where('kind', '=', sql.lit(kind))
-      .where('is_active', '=', true)
-      .$if(channelId !== undefined, (query) => query.where('channel_id', '=', channelId ?? ''))
-      .orderBy('slice_id', 'desc')
+      .orderBy('sliceId', 'desc')
       .orderBy(sql`upper(reads)`, 'desc')
       .orderBy('stream')
       .orderBy('partition')
@@ -69,40 +63,20 @@ export async function readOpenReadings(db: Kysely<Database>, most: number, chann
     openCounts[kind] = Number(rows[0]?.count ?? 0)
     open.push(...rows.map(toReading))
   }
-  const problems = openCounts.problem === 0 ? [] : await readProblemCounts(db, channelId)
-  return { open, openCounts, problems }
-}
-
-async function readProblemCounts(db: Kysely<Database>, channelId?: string): Promise<readonly ProblemCount[]> {
-  const rows = await db
-    .selectFrom('livehouse_ops.open_readings')
-    .select(['stream', 'channel_id as channelId'])
-    .select(({ fn }) => [
-      fn.countAll<string>().as('readings'),
-      fn.count<string>('partition').distinct().as('partitions'),
-    ])
-    .where('kind', '=', sql.lit('problem'))
-    .where('is_active', '=', true)
-    .$if(channelId !== undefined, (query) => query.where('channel_id', '=', channelId ?? ''))
-    .groupBy(['stream', 'channel_id'])
-    .execute()
-  return rows.map((row) => ({ ...row, readings: Number(row.readings), partitions: Number(row.partitions) }))
+  const problems = ofKind('problem')
+    .select(({ fn }) => ['stream', 'channelId', fn.countAll<string>().as('readings')])
+    .groupBy(['stream', 'channelId'])
+  const counts = openCounts.problem === 0 ? [] : await problems.execute()
+  return { open, openCounts, problems: counts.map((row) => ({ ...row, readings: Number(row.readings) })) }
 }
 
 /** What is open of one stream but its gaps, also of channels that are not active, the newest first. */
 export async function readOpenOfStream(db: Kysely<Database>, stream: StreamName): Promise<readonly OpenReading[]> {
-  const rows = await selectOpen(db)
-    .where('kind', '!=', 'gap')
-    .where('stream', '=', stream)
-    .orderBy('slice_id', 'desc')
-    .execute()
-  return rows.map(toReading)
+  const open = ops(db).selectFrom('open_readings').selectAll().where('kind', '!=', 'gap').where('stream', '=', stream)
+  return (await open.orderBy('sliceId', 'desc').execute()).map(toReading)
 }
 
-/**
- * The shortfalls of a channel in all its partitions, or of the account (null), that no later one has found anew; the newest
- * first.
- */
+/** The shortfalls of a channel, or of the account (null), that no later one has found anew; the newest first. */
 export async function readShortfalls(
   db: Kysely<Database>,
   stream: StreamName,
@@ -122,20 +96,11 @@ export function meets(one: Window | undefined, other: Window | undefined): boole
   return one === undefined || other === undefined || (one.from < other.to && one.to > other.from)
 }
 
-function selectOpen(db: Kysely<Database>) {
-  return db
-    .selectFrom('livehouse_ops.open_readings')
-    .select(['kind', 'stream', 'partition', 'channel_id as channelId', 'proof', 'error as reason', 'read_at as at'])
-    .select(['reads', 'slice_id as sliceId', 'missing_rows', 'acceptance_id as acceptanceId'])
-}
-
-type OpenRow = Awaited<ReturnType<ReturnType<typeof selectOpen>['execute']>>[number]
-
 function toReading(row: OpenRow): OpenReading {
-  const { kind, stream, partition, channelId, proof, reason, at, sliceId, acceptanceId } = row
-  const missingRows = row.missing_rows === null ? null : Number(row.missing_rows)
+  const { sliceId, kind, stream, partition, channelId, proof, acceptanceId, error: reason, readAt: at } = row
+  const missingRows = row.missingRows === null ? null : Number(row.missingRows)
   const window = parseRange(row.reads)
-  return { kind, stream, partition, channelId, window, proof, reason, at, missingRows, sliceId, acceptanceId }
+  return { sliceId, kind, stream, partition, channelId, proof, acceptanceId, reason, at, window, missingRows }
 }
 
 /** What the ledger holds of one partition, within what is wanted of it. */
@@ -190,11 +155,11 @@ function between(gaps: readonly Window[], { from, to }: Window): readonly Window
 }
 
 async function readLastLanded(db: Kysely<Database>, stream: StreamName) {
-  const rows = await db
-    .selectFrom('livehouse_ops.latest_readings')
-    .select(['partition', 'landed_at as at', 'landed_proof as proof'])
+  const rows = await ops(db)
+    .selectFrom('latest_readings')
+    .select(['partition', 'landedAt as at', 'landedProof as proof'])
     .where('stream', '=', stream)
-    .where('landed_at', 'is not', null)
+    .where('landedAt', 'is not', null)
     .$narrowType<{ at: Date; proof: Proof }>()
     .execute()
   return new Map(rows.map(({ partition, at, proof }) => [partition, { at, proof }]))

@@ -3,17 +3,14 @@ import { formatRange, parseRange, type Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import { DAY } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
+import { ops, type Row } from './ops.ts'
 
-/** How far a slice has come that is read over several days. */
-export interface OpenSlice {
+/** How far a slice has come that is read over several days. `pagesRead`: those whose rows are committed, if any. */
+export interface OpenSlice extends Pick<Row<'open_slices'>, 'pagesRead' | 'pageSize' | 'startedAt' | 'readAt'> {
   readonly window: Window
   /** What of it will count as covered; undefined for nothing. */
   readonly covers: Window | undefined
   readonly backfillId: string | undefined
-  /** Pages whose rows are committed; 0 of one that was refused before its first. */
-  readonly pagesRead: number
-  /** Items of the largest page that came. */
-  readonly pageSize: number
   /** Of the rows that came so far. */
   readonly keys: ReadonlySet<string>
   /** In the order of the page. */
@@ -23,10 +20,7 @@ export interface OpenSlice {
   readonly quarantinedRows: number
   readonly calls: number
   readonly retries: number
-  readonly startedAt: Date
-  /** When the last page was committed. */
-  readonly readAt: Date
-  /** The page that the service refuses, and since when; undefined once it is committed. A half keeps it until it comes as far. */
+  /** The page that the service refuses, and since when; undefined once it is committed. A half keeps it until then. */
   readonly refused: { readonly page: number; readonly since: Date } | undefined
 }
 
@@ -43,29 +37,26 @@ export async function readOpenSlice(
   stream: StreamName,
   partition: string,
 ): Promise<OpenSlice | undefined> {
-  const row = await db
-    .selectFrom('livehouse_ops.open_slices')
-    .selectAll()
-    .where('stream', '=', stream)
-    .where('partition', '=', partition)
-    .executeTakeFirst()
+  const open = ops(db).selectFrom('open_slices').selectAll().where('stream', '=', stream)
+  const row = await open.where('partition', '=', partition).executeTakeFirst()
   const window = row && parseRange(row.reads)
   if (row === undefined || window === undefined) return undefined
+  const { pagesRead, pageSize, lastPageKeys, startedAt, readAt, refusedSince: since } = row
   return {
     window,
     covers: parseRange(row.covers),
-    backfillId: row.backfill_id ?? undefined,
-    pagesRead: row.pages_read,
-    pageSize: row.page_size,
+    backfillId: row.backfillId ?? undefined,
+    pagesRead,
+    pageSize,
     keys: new Set(row.keys),
-    lastPageKeys: row.last_page_keys,
-    foundRows: Number(row.found_rows),
-    quarantinedRows: Number(row.quarantined_rows),
+    lastPageKeys,
+    foundRows: Number(row.foundRows),
+    quarantinedRows: Number(row.quarantinedRows),
     calls: Number(row.calls),
     retries: Number(row.retries),
-    startedAt: row.started_at,
-    readAt: row.read_at,
-    refused: row.refused_since ? { page: row.refused_page ?? 1, since: row.refused_since } : undefined,
+    startedAt,
+    readAt,
+    refused: since ? { page: row.refusedPage ?? 1, since } : undefined,
   }
 }
 
@@ -73,38 +64,25 @@ export async function readOpenSlice(
 export async function saveOpenSlice(
   db: Kysely<Database>,
   place: { readonly stream: StreamName; readonly partition: string; readonly runId: string },
-  slice: OpenSlice,
+  { window, covers, keys, refused, ...slice }: OpenSlice,
 ): Promise<void> {
-  const progress = {
-    reads: formatRange(slice.window),
-    covers: slice.covers ? formatRange(slice.covers) : null,
-    backfill_id: slice.backfillId ?? null,
-    pages_read: slice.pagesRead,
-    page_size: slice.pageSize,
-    keys: [...slice.keys],
-    last_page_keys: [...slice.lastPageKeys],
-    found_rows: slice.foundRows,
-    quarantined_rows: slice.quarantinedRows,
-    calls: slice.calls,
-    retries: slice.retries,
-    run_id: place.runId,
-    started_at: slice.startedAt,
-    read_at: slice.readAt,
-    refused_since: slice.refused?.since ?? null,
-    refused_page: slice.refused?.page ?? null,
+  const row = {
+    ...slice,
+    ...place,
+    reads: formatRange(window),
+    covers: covers ? formatRange(covers) : null,
+    backfillId: slice.backfillId ?? null,
+    keys: [...keys],
+    lastPageKeys: [...slice.lastPageKeys],
+    refusedSince: refused?.since ?? null,
+    refusedPage: refused?.page ?? null,
   }
-  await db
-    .insertInto('livehouse_ops.open_slices')
-    .values({ stream: place.stream, partition: place.partition, ...progress })
-    .onConflict((conflict) => conflict.columns(['stream', 'partition']).doUpdateSet(progress))
-    .execute()
+  const saving = ops(db).insertInto('open_slices').values(row)
+  await saving.onConflict((conflict) => conflict.columns(['stream', 'partition']).doUpdateSet(row)).execute()
 }
 
 /** The slice has ended, or is to be begun anew. */
 export async function closeOpenSlice(db: Kysely<Database>, stream: StreamName, partition: string): Promise<void> {
-  await db
-    .deleteFrom('livehouse_ops.open_slices')
-    .where('stream', '=', stream)
-    .where('partition', '=', partition)
-    .execute()
+  const open = ops(db).deleteFrom('open_slices').where('stream', '=', stream)
+  await open.where('partition', '=', partition).execute()
 }

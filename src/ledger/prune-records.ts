@@ -1,8 +1,9 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../store/database.ts'
 import { isDueNotice } from './alerts.ts'
+import { ops } from './ops.ts'
 
-/** Every table of `livehouse_ops` that names runs; one of these rows keeps its run. In the warehouse `run_id` may outlive its run. */
+/** Every table of `livehouse_ops` that names runs: one of these rows keeps its run. Those of the warehouse do not. */
 export const REFERRING_TABLES: readonly string[] = [
   'acceptance_uses',
   'channel_states',
@@ -21,32 +22,24 @@ export const REFERRING_TABLES: readonly string[] = [
 const KEPT_DAYS = 400
 
 /**
- * Deletes what is on record beside the ledger and is older than `KEPT_DAYS`: runs of jobs that have ended, backfills that are over, days
- * of the call budget, alerts that are over and were told, and runs that nothing refers to. The ledger itself (see `pruneSlices`) and
- * quarantine are not touched. `now` may be far ahead: nothing is old before it is so by the database's clock.
+ * Deletes what is on record beside the ledger and is older than `KEPT_DAYS`: runs of jobs that have ended, backfills
+ * that are over, days of the call budget, alerts that are over and were told, and runs that nothing refers to. The
+ * ledger itself (see `pruneSlices`) and quarantine are not touched. `now` may be far ahead: nothing is old before it is
+ * so by the database's clock.
  */
 export async function pruneRecords(db: Kysely<Database>, now: Date): Promise<void> {
   const before = sql<Date>`least(${now}::timestamptz, now()) - make_interval(days => ${KEPT_DAYS})`
   // Runs of jobs refer to runs.
-  await db.deleteFrom('livehouse_ops.job_runs').where('status', '=', 'ended').where('started_at', '<', before).execute()
-  await db
-    .deleteFrom('livehouse_ops.backfills as old')
-    .where('status', '!=', 'open')
-    .where('finished_at', '<', before)
-    .where(isUnnamed(['slices', 'open_slices'], 'backfill_id'))
-    .execute()
-  await db.deleteFrom('livehouse_ops.call_budget').where(sql<boolean>`service_day < (${before})::date`).execute()
-  await db
-    .deleteFrom('livehouse_ops.alerts')
-    .where('cleared_at', '<', before)
-    .where((alert) => alert.not(isDueNotice))
-    .execute()
-  await db
-    .deleteFrom('livehouse_ops.runs as old')
-    .where('started_at', '<', before)
-    .where((run) => run.or([run('finished_at', 'is', null), run('finished_at', '<', before)]))
-    .where(isUnnamed(REFERRING_TABLES, 'run_id'))
-    .execute()
+  await ops(db).deleteFrom('job_runs').where('status', '=', 'ended').where('startedAt', '<', before).execute()
+  const backfills = ops(db).deleteFrom('backfills as old').where('status', '!=', 'open')
+  const isUnused = isUnnamed(['slices', 'open_slices'], 'backfill_id')
+  await backfills.where('finishedAt', '<', before).where(isUnused).execute()
+  await ops(db).deleteFrom('call_budget').where(sql<boolean>`service_day < (${before})::date`).execute()
+  const alerts = ops(db).deleteFrom('alerts').where('clearedAt', '<', before)
+  await alerts.where((eb) => eb.not(isDueNotice)).execute()
+  const runs = ops(db).deleteFrom('runs as old').where('startedAt', '<', before)
+  const ended = runs.where((eb) => eb.or([eb('finishedAt', 'is', null), eb('finishedAt', '<', before)]))
+  await ended.where(isUnnamed(REFERRING_TABLES, 'run_id')).execute()
 }
 
 /** Whether no row of these tables names the number of `old`. */

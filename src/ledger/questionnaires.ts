@@ -4,22 +4,23 @@ import { quoteName } from '../bi/quote.ts'
 import { safeName, uniqueName } from '../bi/safe-names.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../store/database.ts'
+import { ops } from './ops.ts'
 
-/** The known questionnaires by channel; `listed`: without those that the last proven list of their channel no longer had. */
+/** The known questionnaires by channel; `listed`: without those that the last proven list no longer had. */
 export async function readQuestions(
   db: Kysely<Database>,
   which: 'all' | 'listed' = 'all',
 ): Promise<ReadonlyMap<string, readonly string[]>> {
-  const known = db.selectFrom('livehouse.questionnaires').select(['channel_id', 'question_id'])
-  const unlisted = sql<boolean>`not exists (select from livehouse_ops.unlisted_questionnaires
+  const known = ops(db).selectFrom('livehouse.questionnaires').select(['channelId', 'questionId'])
+  const isListed = sql<boolean>`not exists (select from livehouse_ops.unlisted_questionnaires
     where partition = 'channel=' || channel_id || '/question=' || question_id)`
-  const chosen = which === 'all' ? known : known.where(unlisted)
-  const rows = await chosen.orderBy('channel_id').orderBy('question_id').execute()
-  const byChannel = Map.groupBy(rows, ({ channel_id }) => channel_id)
-  return new Map([...byChannel].map(([channelId, group]) => [channelId, group.map(({ question_id }) => question_id)]))
+  const chosen = which === 'all' ? known : known.where(isListed)
+  const rows = await chosen.orderBy('channelId').orderBy('questionId').execute()
+  const byChannel = Map.groupBy(rows, ({ channelId }) => channelId)
+  return new Map([...byChannel].map(([channelId, group]) => [channelId, group.map(({ questionId }) => questionId)]))
 }
 
-/** Remembers which known questionnaires of some channels, by their partitions, a proven list has, and which it has no longer. */
+/** Remembers which known questionnaires, by their partitions, a proven list has, and which it has no longer. */
 export async function recordListing(
   db: Kysely<Database>,
   { listed, unlisted }: { readonly listed: readonly string[]; readonly unlisted: readonly string[] },
@@ -47,26 +48,17 @@ export interface SeenHeaders {
  */
 export async function rememberHeaders(trx: Kysely<Database>, headers: SeenHeaders): Promise<boolean> {
   const { stream, partition, title, runId, seenAt } = headers
-  const before = await trx
-    .selectFrom('livehouse_ops.headers')
-    .select([sql<boolean>`title = ${title}::jsonb`.as('is_same')])
-    .where('partition', '=', partition)
-    .forUpdate()
-    .executeTakeFirst()
-  if (before?.is_same) return false
-  await trx
-    .insertInto('livehouse_ops.headers')
-    .values({ partition, title, run_id: runId, seen_at: seenAt })
-    .onConflict((conflict) => conflict.column('partition').doUpdateSet({ title, run_id: runId, seen_at: seenAt }))
-    .execute()
+  const known = ops(trx).selectFrom('headers').where('partition', '=', partition).forUpdate()
+  const before = await known.select(({ eb }) => eb('title', '=', title).as('isSame')).executeTakeFirst()
+  if (before?.isSame) return false
+  const row = { title, runId, seenAt }
+  const saving = ops(trx)
+    .insertInto('headers')
+    .values({ partition, ...row })
+  await saving.onConflict((conflict) => conflict.column('partition').doUpdateSet(row)).execute()
   if (before === undefined) return false
-  await trx
-    .updateTable('livehouse_ops.slices')
-    .set({ status: 'forgotten' })
-    .where('stream', '=', stream)
-    .where('partition', '=', partition)
-    .where('status', '=', 'landed')
-    .execute()
+  const slices = ops(trx).updateTable('slices').where('stream', '=', stream).where('partition', '=', partition)
+  await slices.set({ status: 'forgotten' }).where('status', '=', 'landed').execute()
   return true
 }
 
@@ -75,14 +67,13 @@ interface FormId {
   readonly questionId: string
 }
 
-/** Remembers that a questionnaire is to have a view; the view is made by publishing. @returns its name, the old one where it has one */
+/** Remembers that a questionnaire is to have a view; publishing makes it. @returns its name, also of an old one */
 export async function addPublishedForm(db: Kysely<Database>, { channelId, questionId }: FormId): Promise<string> {
   return await db.transaction().execute(async (trx) => {
     await sql`lock table livehouse_ops.published_forms in share row exclusive mode`.execute(trx)
     const { rows } = await sql<{ channelId: string; questionId: string; view: string }>`
-      select channel_id as "channelId", question_id as "questionId", view_name as view from livehouse_ops.published_forms`.execute(
-      trx,
-    )
+      select channel_id as "channelId", question_id as "questionId", view_name as view
+      from livehouse_ops.published_forms`.execute(trx)
     const present = rows.find((row) => row.channelId === channelId && row.questionId === questionId)
     if (present !== undefined) return present.view
     const view = uniqueName(safeName(`form_${questionId}`, 'form'), new Set(rows.map((row) => row.view)))
@@ -105,7 +96,7 @@ export async function removePublishedForm(
   })
 }
 
-/** Lets every analyst see the answers to these questions, or no longer. @param numbers from 1, as the headers stand now */
+/** Lets every analyst see the answers to these questions, or no longer. @param numbers from 1, as the headers stand */
 export async function setCleared(
   db: Kysely<Database>,
   { channelId, questionId, questions }: Form,

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { Cause } from '../core/cause.ts'
 import type { Database } from '../store/database.ts'
 import { readGoneChannels } from './channel-states.ts'
+import { ops } from './ops.ts'
 
 /** A field that was met longer ago is no news. */
 const NEWS_MS = 86_400_000
@@ -21,11 +22,11 @@ export async function readCauses(db: Kysely<Database>, now: Date): Promise<reado
 const unbegun = sql`run_id is null and status = 'ended'`
 
 /**
- * Whether a run says how its command stands. Of those that are under way nothing is known yet; one that was only interrupted is gone
- * on with, and the one before it counts.
+ * Whether a run says how its command stands. Of those that are under way nothing is known yet; one that was only
+ * interrupted is gone on with, and the one before it counts.
  */
-const saysHowItStands = sql`(status not in ('running', 'interrupted') and not coalesce(
-  outcome -> 'errors' <> '[]' and not jsonb_path_exists(outcome, '$.errors[*] ? (@.code != "run.interrupted")'), false))`
+const saysHowItStands = sql`(status not in ('running', 'interrupted') and not coalesce(outcome -> 'errors' <> '[]'
+  and not jsonb_path_exists(outcome, '$.errors[*] ? (@.code != "run.interrupted")'), false))`
 
 /** The last run of each command, `run nightly` for one; those of `running` processes say nothing yet. */
 async function readRunCauses(db: Kysely<Database>): Promise<readonly Cause[]> {
@@ -34,10 +35,11 @@ async function readRunCauses(db: Kysely<Database>): Promise<readonly Cause[]> {
       select command as name, run_id, status, outcome, finished_at, null as reason
       from (select distinct command from livehouse_ops.runs where command <> 'demo') as commands cross join lateral (
         select run_id, status, outcome, finished_at from livehouse_ops.runs
-        where runs.command = commands.command and ${saysHowItStands} order by finished_at desc nulls last, run_id desc limit 1
+        where runs.command = commands.command and ${saysHowItStands}
+        order by finished_at desc nulls last, run_id desc limit 1
       ) as telling
       union all
-      -- Failed before a run began, such as for want of a setting, or never came to its end. Where a run says why, that counts.
+      -- Failed before a run began, such as for want of a setting, or never came to its end. A run that says why counts.
       select 'run ' || job, null, outcome, null, finished_at, error
       from (select distinct on (job) * from livehouse_ops.job_runs where ${unbegun}
         order by job, finished_at desc nulls last) as job_run
@@ -59,13 +61,9 @@ async function readRunCauses(db: Kysely<Database>): Promise<readonly Cause[]> {
 }
 
 async function readUnknownFields(db: Kysely<Database>, now: Date): Promise<readonly Cause[]> {
-  const fields = await db
-    .selectFrom('livehouse_ops.unknown_fields')
-    .select(['stream', 'field'])
-    .where('first_seen_at', '>', new Date(now.getTime() - NEWS_MS))
-    .orderBy('stream')
-    .orderBy('field')
-    .execute()
+  const news = new Date(now.getTime() - NEWS_MS)
+  const found = ops(db).selectFrom('unknown_fields').select(['stream', 'field']).where('firstSeenAt', '>', news)
+  const fields = await found.orderBy('stream').orderBy('field').execute()
   return fields.map(({ stream, field }) => ({ kind: 'unknownField', stream, field: nameOf(field) }))
 }
 

@@ -3,25 +3,20 @@ import type { Cause } from '../core/cause.ts'
 import { parseRange, type Window } from '../core/slice.ts'
 import type { Database } from '../store/database.ts'
 import { type HeldLease, readLeases } from './leases.ts'
+import { ops, type Row } from './ops.ts'
 
 /** A slice of a run. */
-export interface RunSlice {
-  readonly stream: string
-  readonly partition: string
+export interface RunSlice extends Pick<Row<'slices'>, 'stream' | 'partition' | 'startedAt' | 'finishedAt'> {
+  readonly proof: string
   /** Undefined for a walk over a whole list. */
   readonly window: Window | undefined
-  readonly proof: string
   readonly rows: number
   readonly calls: number
-  readonly startedAt: Date
-  readonly finishedAt: Date
 }
 
 /** A message about the warehouse that was due. */
-export interface RaisedAlert {
+export interface RaisedAlert extends Pick<Row<'alerts'>, 'raisedAt' | 'clearedAt'> {
   readonly cause: Cause
-  readonly raisedAt: Date
-  readonly clearedAt: Date | null
 }
 
 /** What one run was asked for and what it left, beside its report. */
@@ -42,38 +37,32 @@ export async function readRunDetails(
   runId: string,
   { most, skip }: { readonly most: number; readonly skip: number },
 ): Promise<RunDetails> {
-  const run = await db
-    .selectFrom('livehouse_ops.runs')
-    .select(sql<Readonly<Record<string, unknown>>>`settings`.as('asked'))
-    .where('run_id', '=', runId)
-    .executeTakeFirst()
-  const slices = await db
-    .selectFrom('livehouse_ops.slices')
-    .select(['stream', 'partition', 'reads', 'proof', 'calls', 'distinct_rows as rows'])
-    .select(['started_at as startedAt', 'finished_at as finishedAt'])
-    .where('run_id', '=', runId)
+  const run = await ops(db).selectFrom('runs').select('settings').where('runId', '=', runId).executeTakeFirst()
+  const slices = await ops(db)
+    .selectFrom('slices')
+    .select(['stream', 'partition', 'reads', 'proof', 'calls', 'distinctRows', 'startedAt', 'finishedAt'])
+    .where('runId', '=', runId)
     .orderBy((slice) => slice('status', '=', 'failed'), 'desc')
-    .orderBy('slice_id', 'desc')
+    .orderBy('sliceId', 'desc')
     .limit(most)
     .offset(skip)
     .execute()
-  const alerts = await db
-    .selectFrom('livehouse_ops.alerts')
-    .innerJoin('livehouse_ops.runs', (join) => join.on('run_id', '=', runId))
-    .select(sql<Cause>`facts`.as('cause'))
-    .select(['raised_at as raisedAt', 'cleared_at as clearedAt'])
-    .whereRef('raised_at', '>=', 'started_at')
-    .where(sql<boolean>`raised_at < coalesce(finished_at, now()) + interval '1 minute'`)
-    .orderBy('alert_id', 'desc')
+  const alerts = await ops(db)
+    .selectFrom('alerts')
+    .innerJoin('runs', (join) => join.on('runId', '=', runId))
+    .select((eb) => [eb.ref('facts').$castTo<Cause>().as('cause'), 'raisedAt', 'clearedAt'])
+    .whereRef('raisedAt', '>=', 'startedAt')
+    .where('raisedAt', '<', sql<Date>`coalesce(finished_at, now()) + interval '1 minute'`)
+    .orderBy('alertId', 'desc')
     .limit(most)
     .execute()
   const held = (await readLeases(db)).flatMap(({ name, ...lease }) =>
     name.startsWith('partition ') ? [{ ...lease, name: name.slice('partition '.length) }] : [],
   )
   return {
-    asked: run?.asked ?? {},
-    slices: slices.map(({ reads, rows, calls, ...slice }) => {
-      return { ...slice, window: parseRange(reads), rows: Number(rows), calls: Number(calls) }
+    asked: Object(run?.settings),
+    slices: slices.map(({ reads, distinctRows, calls, ...slice }) => {
+      return { ...slice, window: parseRange(reads), rows: Number(distinctRows), calls: Number(calls) }
     }),
     alerts,
     held: held.slice(0, most),

@@ -3,12 +3,11 @@ import { type Kysely, sql } from 'kysely'
 import type { RunStatus } from '../core/outcome.ts'
 import type { Database } from '../store/database.ts'
 import type { Leases } from './leases.ts'
+import { ops, type Row } from './ops.ts'
 
-export interface NewRun {
-  readonly command: string
+export interface NewRun extends Pick<Row<'runs'>, 'command' | 'startedAt'> {
   /** What was asked for, without secrets. */
   readonly settings: Readonly<Record<string, unknown>>
-  readonly startedAt: Date
 }
 
 export interface EndedRun {
@@ -30,10 +29,12 @@ export function hasEnded({ status }: { readonly status: RecordedStatus }): boole
 const hasLease = sql`exists (select from livehouse_ops.leases where name = 'run ' || run_id and expires_at > now())`
 
 /** The same of a row of `livehouse_ops.runs`. */
-export const recordedStatus = sql<RecordedStatus>`case when status = 'running' and not ${hasLease} then 'interrupted' else status end`
+export const recordedStatus = sql<RecordedStatus>`
+  case when status = 'running' and not ${hasLease} then 'interrupted' else status end`
 
 /**
- * Writes the start of a run that is shown as running while its lease is renewed, and the end of those before whose lease has expired.
+ * Writes the start of a run that is shown as running while its lease is renewed, and the end of those before whose
+ * lease has expired.
  * @returns its id, decimal text
  */
 export async function openRun(db: Kysely<Database>, run: NewRun, leases: Leases): Promise<string> {
@@ -44,9 +45,8 @@ export async function openRun(db: Kysely<Database>, run: NewRun, leases: Leases)
       where status = 'running' and not ${hasLease}
       returning 'run ' || run_id as lease
     )
-    delete from livehouse_ops.leases where name in (select lease from closed) or expires_at < now() - interval '1 day'`.execute(
-    db,
-  )
+    delete from livehouse_ops.leases
+    where name in (select lease from closed) or expires_at < now() - interval '1 day'`.execute(db)
   return await db.transaction().execute(async (trx) => {
     const runId = await startRun(trx, run)
     const lost = await leases.tryTake(`run ${runId}`, { db: trx })
@@ -56,27 +56,15 @@ export async function openRun(db: Kysely<Database>, run: NewRun, leases: Leases)
 }
 
 /** Writes the start of a run. @returns its id, decimal text */
-export async function startRun(db: Kysely<Database>, { command, settings, startedAt }: NewRun): Promise<string> {
-  const { run_id } = await db
-    .insertInto('livehouse_ops.runs')
-    .values({ command, status: 'running', settings: JSON.stringify(settings), started_at: startedAt })
-    .returning('run_id')
-    .executeTakeFirstOrThrow()
-  return run_id
+export async function startRun(db: Kysely<Database>, { settings, ...run }: NewRun): Promise<string> {
+  const row = { ...run, status: 'running', settings: JSON.stringify(settings) } as const
+  return (await ops(db).insertInto('runs').values(row).returning('runId').executeTakeFirstOrThrow()).runId
 }
 
 /** Writes its end; also of one that was taken for interrupted, such as while its machine was asleep. */
 export async function finishRun(db: Kysely<Database>, runId: string, run: EndedRun): Promise<void> {
-  await db
-    .updateTable('livehouse_ops.runs')
-    .set({
-      status: run.status,
-      finished_at: run.finishedAt,
-      resumes_at: run.resumesAt,
-      outcome: JSON.stringify(run.outcome),
-    })
-    .where('run_id', '=', runId)
-    .execute()
+  const end = { ...run, outcome: JSON.stringify(run.outcome) }
+  await ops(db).updateTable('runs').set(end).where('runId', '=', runId).execute()
 }
 
 /** How far a run has come with one stream. */
@@ -95,15 +83,12 @@ export async function saveProgress(
   runId: string,
   progress: Readonly<Record<string, SavedProgress>>,
 ): Promise<void> {
-  await db
-    .updateTable('livehouse_ops.runs')
-    .set({ progress: JSON.stringify(progress) })
-    .where('run_id', '=', runId)
-    .execute()
+  const saved = { progress: JSON.stringify(progress) }
+  await ops(db).updateTable('runs').set(saved).where('runId', '=', runId).execute()
 }
 
 /** Every command that a run is on record of, in order. */
 export async function readCommands(db: Kysely<Database>): Promise<readonly string[]> {
-  const rows = await db.selectFrom('livehouse_ops.runs').select('command').distinct().orderBy('command').execute()
+  const rows = await ops(db).selectFrom('runs').select('command').distinct().orderBy('command').execute()
   return rows.map(({ command }) => command)
 }

@@ -4,8 +4,9 @@ import type { PaceCell } from '../core/pace-cell.ts'
 import type { Database } from '../store/database.ts'
 
 /**
- * Keeps the pace of calls to `host` in `livehouse_ops.call_paces`, by the database's clock, changed by comparing versions: no
- * lock is held while something is computed. While the database does not answer, this process goes on alone.
+ * Keeps the pace of calls to `host` in `livehouse_ops.call_paces`, by the database's clock, changed by comparing
+ * versions: no lock is held while something is computed. While the database does not answer, this process goes on
+ * alone.
  */
 export function createSharedPace(db: Kysely<Database>, host: string, { now, monotonicMs = now }: Clock): PaceCell {
   let offsetMs = now() - monotonicMs()

@@ -5,6 +5,7 @@ import type { AccessToken, TokenStore } from '../core/access-token.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Database } from '../store/database.ts'
 import { makeName, tryLockName } from '../store/lock-name.ts'
+import { ops } from './ops.ts'
 
 interface SharedTokenOptions {
   readonly authUrl: string
@@ -22,8 +23,8 @@ const tokenSchema = z.object({ value: z.string(), issuedAtMs: z.number(), expire
  * Keeps the token in `livehouse_ops.access_tokens` for every process of this database, sealed: only who has the
  * application's secret reads it. What another secret sealed counts as none.
  *
- * Being alone is a row that a transaction locks, so that it ends with the process that holds it, also behind a pooler. It takes a
- * connection of the pool while it lasts, and only then: who waits for it asks again and again.
+ * Being alone is a row that a transaction locks, so that it ends with the process that holds it, also behind a pooler.
+ * It takes a connection of the pool while it lasts, and only then: who waits for it asks again and again.
  * @throws db.unreachable, db.refused
  */
 export function createSharedTokenStore(
@@ -32,23 +33,17 @@ export function createSharedTokenStore(
 ): TokenStore {
   const { seal, open } = createSeal(appSecret, JSON.stringify(['access token', authUrl, appId]))
   const read = async (connection: Kysely<Database>): Promise<AccessToken | undefined> => {
-    const row = await connection
-      .selectFrom('livehouse_ops.access_tokens')
-      .select('sealed')
-      .where('auth_url', '=', authUrl)
-      .where('app_id', '=', appId)
-      .executeTakeFirst()
+    const tokens = ops(connection).selectFrom('access_tokens').select('sealed').where('authUrl', '=', authUrl)
+    const row = await tokens.where('appId', '=', appId).executeTakeFirst()
     const text = row && open(row.sealed)
     return text === undefined ? undefined : tokenSchema.safeParse(JSON.parse(text)).data
   }
   const write = async (connection: Kysely<Database>, token: AccessToken): Promise<void> => {
-    const sealed = seal(JSON.stringify(token))
-    const expires_at = new Date(token.expiresAtMs)
-    await connection
-      .insertInto('livehouse_ops.access_tokens')
-      .values({ auth_url: authUrl, app_id: appId, sealed, expires_at })
-      .onConflict((conflict) => conflict.columns(['auth_url', 'app_id']).doUpdateSet({ sealed, expires_at }))
-      .execute()
+    const kept = { sealed: seal(JSON.stringify(token)), expiresAt: new Date(token.expiresAtMs) }
+    const saving = ops(connection)
+      .insertInto('access_tokens')
+      .values({ authUrl, appId, ...kept })
+    await saving.onConflict((conflict) => conflict.columns(['authUrl', 'appId']).doUpdateSet(kept)).execute()
   }
   return {
     read: () => read(db),
@@ -59,7 +54,7 @@ export function createSharedTokenStore(
         // Not a connection more than this one: a small pool may have no other to give.
         const token = await db.transaction().execute(async (transaction) => {
           if (!(await tryLockName(transaction, LOCK))) return undefined
-          await sql`select set_config('idle_in_transaction_session_timeout', '0', true)`.execute(transaction)
+          await sql`set local idle_in_transaction_session_timeout to 0`.execute(transaction)
           const made = await make(await read(transaction))
           await write(transaction, made)
           return made
@@ -77,8 +72,8 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
 /**
- * AES-256-GCM under a key made of `secret` by scrypt: who gets hold of the database should not find the secret by trying.
- * `purpose` is bound to what is sealed: under another purpose it does not open.
+ * AES-256-GCM under a key made of `secret` by scrypt: who gets hold of the database should not find the secret by
+ * trying. `purpose` is bound to what is sealed: under another purpose it does not open.
  */
 function createSeal(secret: string, purpose: string) {
   let key: Buffer | undefined

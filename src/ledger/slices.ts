@@ -3,10 +3,10 @@ import { formatRange, isGreen, type Partition, partitionKey, type Proof, type Wi
 import type { StreamName } from '../core/stream.ts'
 import { formatWallTime, type WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
+import { ops, type Row } from './ops.ts'
 
 /** What the ledger keeps of one extraction. */
-export interface SliceRecord {
-  readonly runId: string
+export interface SliceRecord extends Pick<Row<'slices'>, 'runId' | 'isDrop' | 'proof' | 'startedAt' | 'finishedAt'> {
   readonly stream: StreamName
   readonly partition: Partition
   /** What it read; undefined for a snapshot walk. */
@@ -20,7 +20,6 @@ export interface SliceRecord {
   /** Rows of a page as they came; undefined where all lay on one, or pages of two sizes brought the same. */
   readonly pageSize?: number | undefined
   readonly backfillId: string | undefined
-  readonly proof: Proof
   readonly totals:
     | { readonly first: number; readonly last: number; readonly smallest: number; readonly largest: number }
     | undefined
@@ -28,48 +27,33 @@ export interface SliceRecord {
   readonly quarantinedRows: number
   readonly calls: number
   readonly retries: number
-  /** Whether it found surprisingly few rows. */
-  readonly isDrop: boolean
   /** How many rows it lacks; undefined where none is known to be missing. */
   readonly missingRows?: number | undefined
   /** The acceptance by which its shortfall counts as accepted. */
   readonly acceptanceId?: string | undefined
   /** Why it is not proven; undefined where it is. */
   readonly error: string | undefined
-  readonly startedAt: Date
-  readonly finishedAt: Date
 }
 
 /** Writes a slice into the ledger; in the transaction of its last rows, so that coverage never runs ahead of rows. */
-export async function recordSlice(db: Kysely<Database>, slice: SliceRecord): Promise<void> {
+export async function recordSlice(
+  db: Kysely<Database>,
+  { partition, window, covers, settled, totals, error, ...slice }: SliceRecord,
+): Promise<void> {
   const row = {
-    run_id: slice.runId,
-    stream: slice.stream,
-    partition: partitionKey(slice.partition),
-    reads: slice.window ? formatRange(slice.window) : null,
-    covers: slice.covers ? formatRange(slice.covers) : null,
-    settled: slice.settled ? formatRange(slice.settled) : null,
-    backfill_id: slice.backfillId ?? null,
+    ...slice,
+    partition: partitionKey(partition),
+    reads: window ? formatRange(window) : null,
+    covers: covers ? formatRange(covers) : null,
+    settled: settled ? formatRange(settled) : null,
     status: statusOf(slice.proof),
-    proof: slice.proof,
-    first_total: slice.totals?.first ?? null,
-    last_total: slice.totals?.last ?? null,
-    smallest_total: slice.totals?.smallest ?? null,
-    largest_total: slice.totals?.largest ?? null,
-    distinct_rows: slice.distinctRows,
-    quarantined_rows: slice.quarantinedRows,
-    calls: slice.calls,
-    retries: slice.retries,
-    is_drop: slice.isDrop,
-    missing_rows: slice.missingRows ?? null,
-    acceptance_id: slice.acceptanceId ?? null,
-    lookback_days: slice.lookbackDays ?? null,
-    page_size: slice.pageSize ?? null,
-    error: slice.error ?? null,
-    started_at: slice.startedAt,
-    finished_at: slice.finishedAt,
+    firstTotal: totals?.first,
+    lastTotal: totals?.last,
+    smallestTotal: totals?.smallest,
+    largestTotal: totals?.largest,
+    error: error ?? null,
   }
-  await db.insertInto('livehouse_ops.slices').values(row).execute()
+  await ops(db).insertInto('slices').values(row).execute()
 }
 
 /** Whether a whole walk of this partition has landed since an instant. */
@@ -79,14 +63,9 @@ export async function hasLandedSince(
   partition: string,
   since: Date,
 ): Promise<boolean> {
-  const row = await db
-    .selectFrom('livehouse_ops.latest_readings')
-    .select('partition')
-    .where('stream', '=', stream)
-    .where('partition', '=', partition)
-    .where('walked_at', '>', since)
-    .executeTakeFirst()
-  return row !== undefined
+  const reading = ops(db).selectFrom('latest_readings').select('partition').where('stream', '=', stream)
+  const walked = reading.where('partition', '=', partition).where('walkedAt', '>', since)
+  return (await walked.executeTakeFirst()) !== undefined
 }
 
 /** How many rows the last landed walk of a partition before this run found; undefined without one. */
@@ -96,17 +75,17 @@ export async function readWalkBefore(
   partition: string,
   runId: string,
 ): Promise<number | undefined> {
-  const row = await db
-    .selectFrom('livehouse_ops.slices')
-    .select('distinct_rows')
+  const row = await ops(db)
+    .selectFrom('slices')
+    .select('distinctRows')
     .where('stream', '=', stream)
     .where('partition', '=', partition)
     .where('status', '=', 'landed')
-    .where('run_id', '!=', runId)
-    .orderBy('slice_id', 'desc')
+    .where('runId', '!=', runId)
+    .orderBy('sliceId', 'desc')
     .limit(1)
     .executeTakeFirst()
-  return row === undefined ? undefined : Number(row.distinct_rows)
+  return row && Number(row.distinctRows)
 }
 
 /** Only what is settled counts as covered. A list that moved has been read, but is read again. */

@@ -1,45 +1,33 @@
 import type { Kysely } from 'kysely'
 import { LivehouseError } from '../core/errors.ts'
 import type { Database } from '../store/database.ts'
-
-/** What a database belongs to: with another of these, its rows would be of another account or of other instants. */
-export interface Source {
-  /** Without a trailing slash. */
-  readonly baseUrl: string
-  /** Null where only a fixed token is used. */
-  readonly appId: string | null
-  readonly timeZone: string
-}
+import { ops, type Row } from './ops.ts'
 
 /**
- * Remembers the source on the first use of a database and refuses any other. An app id that comes later, where only a fixed
- * token has been used so far, is remembered then. Two first uses at once: one remembers, the other is held against it.
+ * What a database belongs to: with another of these, its rows would be of another account or of other instants. The
+ * base URL has no trailing slash; `appId` is null where only a fixed token is used.
+ */
+export type Source = Pick<Row<'source'>, 'baseUrl' | 'appId' | 'timeZone'>
+
+/**
+ * Remembers the source on the first use of a database and refuses any other. An app id that comes later, where only a
+ * fixed token has been used so far, is remembered then. Two first uses at once: one remembers, the other is held
+ * against it.
  * @throws db.otherSource
  */
 export async function claimSource(db: Kysely<Database>, source: Source): Promise<void> {
   const { baseUrl, appId, timeZone } = source
   // Waits for another first use to commit, by the index that allows one row.
-  await db
-    .insertInto('livehouse_ops.source')
-    .values({ base_url: baseUrl, app_id: appId, time_zone: timeZone })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute()
-  if (appId !== null) {
-    await db
-      .updateTable('livehouse_ops.source')
-      .set({ app_id: appId })
-      .where('app_id', 'is', null)
-      .where('base_url', '=', baseUrl)
-      .where('time_zone', '=', timeZone)
-      .execute()
-  }
+  const claim = ops(db).insertInto('source').values({ baseUrl, appId, timeZone })
+  await claim.onConflict((conflict) => conflict.doNothing()).execute()
+  const same = ops(db).updateTable('source').where('baseUrl', '=', baseUrl).where('timeZone', '=', timeZone)
+  if (appId !== null) await same.set({ appId }).where('appId', 'is', null).execute()
   await checkSource(db, source)
 }
 
 /** The source that a database belongs to; undefined before its first use. */
 export async function readSource(db: Kysely<Database>): Promise<Source | undefined> {
-  const row = await db.selectFrom('livehouse_ops.source').select(['base_url', 'app_id', 'time_zone']).executeTakeFirst()
-  return row && { baseUrl: row.base_url, appId: row.app_id, timeZone: row.time_zone }
+  return await ops(db).selectFrom('source').select(['baseUrl', 'appId', 'timeZone']).executeTakeFirst()
 }
 
 /** Refuses another source, and claims nothing. @throws db.otherSource */
@@ -60,13 +48,13 @@ export async function moveSource(db: Kysely<Database>, source: Source): Promise<
   if (remembered === undefined) return undefined
   const appId = source.appId ?? remembered.appId
   await checkSource(db, { ...source, baseUrl: remembered.baseUrl, appId: remembered.appId })
-  await db.updateTable('livehouse_ops.source').set({ base_url: source.baseUrl, app_id: appId }).execute()
+  await ops(db).updateTable('source').set({ baseUrl: source.baseUrl, appId }).execute()
   return remembered.baseUrl
 }
 
 /**
- * Half a sentence for each setting that another source stands in; none where the database can be used. Where either has no app id,
- * the account is known by its token, which may change.
+ * Half a sentence for each setting that another source stands in; none where the database can be used. Where either has
+ * no app id, the account is known by its token, which may change.
  */
 export function differencesBetween(remembered: Source, given: Source): readonly string[] {
   return [
@@ -83,9 +71,9 @@ function differenceIn(variable: string, remembered: string | null, given: string
 function otherSource(differences: readonly string[]): LivehouseError<'db.otherSource'> {
   return new LivehouseError(
     'db.otherSource',
-    `This database holds the records of another source: ${differences.join('; ')}. One database belongs to one source: set ` +
-      'the old value again, or point DATABASE_URL at another database for the new one. Where the account is the same, and only its ' +
-      'address or its app id has changed, livehouse doctor --confirm-source says so once.',
+    `This database holds the records of another source: ${differences.join('; ')}. One database belongs to one ` +
+      'source: set the old value again, or point DATABASE_URL at another database for the new one. Where the account is ' +
+      'the same, and only its address or its app id has changed, livehouse doctor --confirm-source says so once.',
     { differences },
   )
 }
@@ -110,13 +98,9 @@ export interface KnownFact extends SourceFact {
 /** What probes have found, by endpoint; what other versions have asked is left out. */
 export async function readSourceFacts(db: Kysely<Database>): Promise<readonly KnownFact[]> {
   const topic = 'list_params' as const
-  const facts = await db
-    .selectFrom('livehouse_ops.source_facts')
-    .select(['subject', 'answer', 'evidence', 'found_at as foundAt'])
-    .where('topic', '=', topic)
-    .orderBy('subject')
-    .execute()
-  return facts.map((fact) => ({ topic, ...fact }))
+  const facts = ops(db).selectFrom('source_facts').select(['subject', 'answer', 'evidence', 'foundAt'])
+  const rows = await facts.where('topic', '=', topic).orderBy('subject').execute()
+  return rows.map((fact) => ({ topic, ...fact }))
 }
 
 /** Keeps what a probe found. What could not be known this time leaves an earlier answer as it is. */
@@ -126,22 +110,19 @@ export async function keepSourceFacts(
   { runId, foundAt }: { readonly runId: string; readonly foundAt: Date },
 ): Promise<void> {
   if (facts.length === 0) return
-  const rows = facts.map((fact) => ({ ...fact, found_at: foundAt, run_id: runId }))
-  await db
-    .insertInto('livehouse_ops.source_facts')
-    .values(rows)
+  await ops(db)
+    .insertInto('source_facts')
+    .values(facts.map((fact) => ({ ...fact, foundAt, runId })))
     .onConflict((conflict) =>
       conflict
         .columns(['topic', 'subject'])
         .doUpdateSet((eb) => ({
           answer: eb.ref('excluded.answer'),
           evidence: eb.ref('excluded.evidence'),
-          found_at: eb.ref('excluded.found_at'),
-          run_id: eb.ref('excluded.run_id'),
+          foundAt,
+          runId,
         }))
-        .where((eb) =>
-          eb.or([eb('excluded.answer', 'is not', null), eb('livehouse_ops.source_facts.answer', 'is', null)]),
-        ),
+        .where((eb) => eb.or([eb('excluded.answer', 'is not', null), eb('source_facts.answer', 'is', null)])),
     )
     .execute()
 }

@@ -36,7 +36,7 @@ export interface LedgerTables {
     settled: ColumnType<string | null, string | null | undefined, string | null>
     backfill_id: OptionalBigInteger
     status: 'landed' | 'moving' | 'failed' | 'forgotten'
-    proof: string
+    proof: Proof
     first_total: OptionalBigInteger
     last_total: OptionalBigInteger
     smallest_total: OptionalBigInteger
@@ -69,7 +69,7 @@ export interface LedgerTables {
     walked_at: Date | null
     verified_at: Date | null
     landed_at: Date | null
-    landed_proof: string | null
+    landed_proof: Proof | null
     /** Null where none was. */
     landed_slice_id: string | null
     /** Over slices that kept theirs. */
@@ -77,7 +77,7 @@ export interface LedgerTables {
     latest_slice_id: string
     latest_run_id: string
     latest_status: 'landed' | 'moving' | 'failed' | 'forgotten'
-    latest_proof: string
+    latest_proof: Proof
     latest_error: string | null
     latest_at: Date
     /** Days as `datemultirange` text; none for ranges of time. */

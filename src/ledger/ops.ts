@@ -1,0 +1,25 @@
+import { CamelCasePlugin, type Kysely, type Selectable } from 'kysely'
+import type { Database } from '../store/database.ts'
+
+type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Name
+
+/** Tables of `livehouse_ops` without its name, and those of `livehouse`; columns in camel case. */
+export type Ops = {
+  readonly [Table in keyof Database as Table extends `livehouse_ops.${infer Name}` ? Name : Table]: {
+    [Column in keyof Database[Table] & string as CamelCase<Column>]: Database[Table][Column]
+  }
+}
+
+/** A row as it is read. */
+export type Row<Table extends keyof Ops> = Readonly<Selectable<Ops[Table]>>
+
+/** The same database or transaction, for statements that name columns as the program does. JSON stays as it is. */
+export function ops(db: Kysely<Database>): Kysely<Ops> {
+  const named: unknown = db.withSchema('livehouse_ops').withPlugin(plugin)
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the plugin does to names what the type does
+  return named as Kysely<Ops>
+}
+
+const plugin = new CamelCasePlugin({ maintainNestedObjectKeys: true })
