@@ -1,9 +1,10 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { formatRange, parseRange, parseRanges, type Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import { formatWallTime, type WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
+import { ops } from './ops.ts'
 
 /** What is wanted of one partition. */
 export interface WantedRange {
@@ -17,8 +18,8 @@ export interface CoverageFilter {
   readonly backfillId?: string
   readonly begunSince?: Date
   /**
-   * Only what is not read again with this lookback, whichever was in force when it was read (`ofStream` where that was not
-   * kept). `timeZone`: the service's.
+   * Only what is not read again with this lookback, whichever was in force when it was read (`ofStream` where that was
+   * not kept). `timeZone`: the service's.
    */
   readonly settledFor?: { readonly lookbackDays: number; readonly ofStream: number; readonly timeZone: string }
   /** Beside that, what is covered before `until` and was read since `since`, both on the service's wall clock. */
@@ -26,8 +27,8 @@ export interface CoverageFilter {
 }
 
 /**
- * Holds wanted ranges against the union of landed ones. One query, whatever the number of partitions. `db`: undefined for a
- * database without a schema, in which nothing is covered.
+ * Holds wanted ranges against the union of landed ones. One query, whatever the number of partitions. `db`: undefined
+ * for a database without a schema, in which nothing is covered.
  * @returns by partition, the parts of the wanted range that no landed slice covers, oldest first
  */
 export async function readGaps(
@@ -44,7 +45,8 @@ export async function readGaps(
     ),
     covered as (${settledFor ? settledRanges(stream, settledFor) : coveredRanges(stream, backfillId, begunSince)}),
     recent as (${recentRanges(stream, recent)})
-    select partition, (tsmultirange(range) - coalesce(covered.ranges, '{}') - coalesce(recent.ranges, '{}'))::text as gaps
+    select partition,
+      (tsmultirange(range) - coalesce(covered.ranges, '{}') - coalesce(recent.ranges, '{}'))::text as gaps
     from wanted left join covered using (partition) left join recent using (partition)`.execute(db)
   return new Map(rows.map(({ partition, gaps }) => [partition, parseRanges(gaps)]))
 }
@@ -61,7 +63,7 @@ function coveredRanges(stream: StreamName, backfillId: string | undefined, begun
     group by partition`
 }
 
-/** Slice by slice only where some were read with a shorter lookback: what the database keeps is what was settled by their own. */
+/** Slice by slice only where some were read with a shorter lookback: what the database keeps is by their own. */
 function settledRanges(
   stream: StreamName,
   { lookbackDays, ofStream, timeZone }: NonNullable<CoverageFilter['settledFor']>,
@@ -71,8 +73,8 @@ function settledRanges(
   return sql`
     select partition, settled as ranges from livehouse_ops.partition_states where stream = ${stream} and ${isKept}
     union all
-    select partition, range_agg(case when coalesce(lookback_days, ${ofStream}::integer) >= ${lookbackDays} then slices.settled
-      else nullif(slices.settled * tsrange(null, ${until}), 'empty') end)
+    select partition, range_agg(case when coalesce(lookback_days, ${ofStream}::integer) >= ${lookbackDays}
+      then slices.settled else nullif(slices.settled * tsrange(null, ${until}), 'empty') end)
     from livehouse_ops.partition_states as state join livehouse_ops.slices using (stream, partition)
     where stream = ${stream} and partition in (select partition from wanted) and not ${isKept}
       and slices.status = 'landed' and slices.settled is not null
@@ -90,6 +92,13 @@ function recentRanges(stream: StreamName, recent: CoverageFilter['recent']) {
     where (runs.finished_at is null or runs.finished_at > ${at}) and slices.finished_at > ${at}
       and stream = ${stream} and slices.status = 'landed' and covers is not null
     group by partition`
+}
+
+/** A part of the ledger. */
+export interface LedgerPlace {
+  readonly stream: StreamName
+  readonly partition: string
+  readonly window: Window
 }
 
 /** A range that is to be read again, of all or some streams and partitions. */
@@ -111,79 +120,104 @@ export interface ForgottenPartition {
 }
 
 /**
- * Takes a range out of what is covered: the next sync reads it again. Slices keep the rest of their range; one that is left
- * in two pieces becomes two. @returns what had a part in it, in order
+ * Takes a range out of what is covered: the next sync reads it again. Slices keep the rest of their range.
+ * @returns what had a part in it, in order
  */
 export async function forgetCoverage(
   db: Kysely<Database>,
   { streams, channels, partition, window }: Forgotten,
 ): Promise<readonly ForgottenPartition[]> {
   const range = sql`${formatRange(window)}::tsrange`
-  const ofChannels =
-    channels === undefined ? sql`` : sql` and substring(partition from 'channel=([^/]*)') = any(${channels}::text[])`
-  const ofPartition = partition === undefined ? sql`` : sql` and partition = ${partition}`
+  const places = [sql`stream = any(${streams}::text[])`]
+  if (channels) places.push(sql`substring(partition from 'channel=([^/]*)') = any(${channels}::text[])`)
+  if (partition) places.push(sql`partition = ${partition}`)
+  const place = sql.join(places, sql` and `)
   return await db.transaction().execute(async (trx) => {
     await lockName(trx, 'ledger')
     // What is half read is begun anew.
-    await sql`delete from livehouse_ops.open_slices
-      where stream = any(${streams}::text[]) and reads && ${range}${ofChannels}${ofPartition}`.execute(trx)
-    const { rows } = await sql<{ stream: string; partition: string; slices: string }>`
-      with met as (
-        select slice_id, tsmultirange(covers) - tsmultirange(${range}) as rest from livehouse_ops.slices
-        where stream = any(${streams}::text[]) and status = 'landed' and covers && ${range}${ofChannels}${ofPartition}
-        for update
-      ),
-      pieces as (
-        select slice_id, piece, row_number() over (partition by slice_id order by piece) as number
-        from met left join lateral unnest(rest) as piece on true
-      ),
-      further as (
-        insert into livehouse_ops.slices (run_id, stream, partition, covers, settled, reads, backfill_id, status, proof, distinct_rows,
-          quarantined_rows, calls, retries, acceptance_id, lookback_days, page_size, started_at, finished_at, piece_of)
-        select run_id, stream, partition, piece, nullif(settled * piece, 'empty'), reads, backfill_id, status, proof, 0, 0, 0, 0,
-          acceptance_id, lookback_days, page_size, started_at, finished_at, coalesce(piece_of, slice_id)
-        from pieces join livehouse_ops.slices using (slice_id) where number > 1
-      ),
-      kept as (
-        update livehouse_ops.slices as slice
-        set covers = piece, settled = nullif(settled * piece, 'empty'), status = case when piece is null then 'forgotten' else slice.status end
-        from pieces where pieces.slice_id = slice.slice_id and number = 1
-        returning slice.stream, slice.partition
+    await sql`delete from livehouse_ops.open_slices where ${place} and reads && ${range}`.execute(trx)
+    await splitSlices(trx, sql`${place} and covers && ${range}`, range)
+    const { rows } = await sql<ForgottenPartition>`
+      with forgotten as (
+        update livehouse_ops.slices set status = 'forgotten', covers = null, settled = null
+        where ${place} and status = 'landed' and covers <@ ${range} returning stream, partition
       )
-      select stream, partition, count(*) as slices from kept group by stream, partition order by stream, partition`.execute(
-      trx,
-    )
-    return rows.map((row) => ({ ...row, slices: Number(row.slices) }))
+      select stream, partition, count(*)::integer as slices from forgotten
+      group by stream, partition order by stream, partition`.execute(trx)
+    return rows
   })
+}
+
+/** Takes a range out of what is settled, as a reading has found it changed: it is read again, and stays covered. */
+export async function unsettle(trx: Kysely<Database>, { stream, partition, window }: LedgerPlace): Promise<void> {
+  const range = sql`${formatRange(window)}::tsrange`
+  const isChanged = sql<boolean>`stream = ${stream} and partition = ${partition} and status = 'landed'
+    and settled && ${range}`
+  const changed = ops(trx).selectFrom('slices').select('sliceId').where(isChanged).limit(1)
+  if ((await changed.execute()).length === 0) return
+  await lockName(trx, 'ledger')
+  await splitSlices(trx, isChanged, range)
+  await ops(trx).updateTable('slices').set({ settled: null }).where(isChanged).execute()
 }
 
 /**
- * Forgets what readings claim that are later than any can be, as the service told a wrong time in them: they have seen nothing of the
- * days that they cover, and all is read again. @returns how many there were
+ * Cuts landed slices at the ends of a range, so that each lies in it or beside it. One beside it keeps the number and
+ * the sums; the others say of which they are.
+ */
+async function splitSlices(trx: Kysely<Database>, which: RawBuilder<unknown>, range: RawBuilder<unknown>) {
+  const alike = sql.raw(`run_id, stream, partition, reads, backfill_id, status, proof, acceptance_id, lookback_days,
+    page_size, started_at, finished_at`)
+  // Ranges, and rows that are made of other rows, are beyond the builder.
+  await sql`
+    with pieces as (
+      select slice_id, piece, row_number() over (partition by slice_id order by piece <@ ${range}, piece) as number
+      from livehouse_ops.slices cross join lateral (values (covers * tsrange(null, lower(${range}))),
+        (covers * ${range}), (covers * tsrange(upper(${range}), null))) as cut (piece)
+      where status = 'landed' and ${which} and not covers <@ ${range} and not isempty(piece)
+    ),
+    further as (
+      insert into livehouse_ops.slices (${alike}, covers, settled, piece_of,
+        distinct_rows, quarantined_rows, calls, retries)
+      select ${alike}, piece, nullif(settled * piece, 'empty'), coalesce(piece_of, slice_id), 0, 0, 0, 0
+      from pieces join livehouse_ops.slices using (slice_id) where number > 1
+    )
+    update livehouse_ops.slices as slice set covers = piece, settled = nullif(settled * piece, 'empty')
+    from pieces where pieces.slice_id = slice.slice_id and number = 1`.execute(trx)
+}
+
+/**
+ * Forgets what readings claim that are later than any can be, as the service told a wrong time in them: they have seen
+ * nothing of the days that they cover, and all is read again. @returns how many there were
  */
 export async function forgetReadingsAfter(db: Kysely<Database>, time: Date): Promise<number> {
-  const later = sql`select stream, partition from livehouse_ops.partition_states where landed_at > ${time} or latest_at > ${time}`
-  if ((await later.execute(db)).rows.length === 0) return 0
+  const states = ops(db).selectFrom('latest_readings').select(['stream', 'partition'])
+  const later = states.where((eb) => eb.or([eb('landedAt', '>', time), eb('latestAt', '>', time)]))
+  if ((await later.limit(1).execute()).length === 0) return 0
   return await db.transaction().execute(async (trx) => {
     await lockName(trx, 'ledger')
-    await sql`delete from livehouse_ops.missed_rows where missed_at > ${time}`.execute(trx)
-    const { numAffectedRows } = await sql`
-      update livehouse_ops.slices set status = 'forgotten', covers = null, settled = null
-      where started_at > ${time} and status <> 'forgotten' and (stream, partition) in (${later})`.execute(trx)
-    return Number(numAffectedRows ?? 0)
+    await ops(trx).deleteFrom('missed_rows').where('missedAt', '>', time).execute()
+    const { numUpdatedRows } = await ops(trx)
+      .updateTable('slices')
+      .set({ status: 'forgotten', covers: null, settled: null })
+      .where('startedAt', '>', time)
+      .where('status', '!=', 'forgotten')
+      .where((eb) => eb(eb.refTuple('stream', 'partition'), 'in', later.$asTuple('stream', 'partition')))
+      .executeTakeFirstOrThrow()
+    return Number(numUpdatedRows)
   })
 }
 
-/** Notes that an audit took a range out of what is covered: until it has been read again, no audit finds the partition equal. */
+/** Notes that an audit has reopened a range: until it has been read again, no audit finds the partition equal. */
 export async function recordReopened(
   db: Kysely<Database>,
   place: { readonly stream: StreamName; readonly partition: string },
   window: Window,
   at: Date,
 ): Promise<void> {
-  await db
-    .insertInto('livehouse_ops.reopened_ranges')
-    .values({ ...place, range: formatRange(window), reopened_at: at })
+  const row = { ...place, range: formatRange(window), reopenedAt: at }
+  await ops(db)
+    .insertInto('reopened_ranges')
+    .values(row)
     .onConflict((conflict) => conflict.doNothing())
     .execute()
 }

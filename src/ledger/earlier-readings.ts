@@ -4,8 +4,9 @@ import { formatRange, type Partition, parseRanges, partitionKey, type Window } f
 import type { Stream, StreamName } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
-import { lockName } from '../store/lock-name.ts'
-import { DUPLICATE } from './known-duplicates.ts'
+import type { LedgerPlace } from './coverage.ts'
+import { DUPLICATE } from './quarantine.ts'
+import { ops } from './ops.ts'
 
 /** What earlier readings of a partition have left that the next one has to look at. */
 export interface EarlierReadings {
@@ -32,9 +33,8 @@ export async function readEarlier(
     select ${isWalk ? sql`(${lastWalk})` : sql`null`} as "lastWalk",
       exists (select from livehouse_ops.quarantine where ${place} and resolved_at is null
         and reason like ${`${DUPLICATE}%`}) as "hasDuplicates",
-      array(select field from livehouse_ops.known_fields where ${place} and accepted_at is null) as "knownFields"`.execute(
-    db,
-  )
+      array(select field from livehouse_ops.known_fields
+        where ${place} and accepted_at is null) as "knownFields"`.execute(db)
   const [row] = rows
   assert(row)
   return { ...row, lastWalk: row.lastWalk === null ? undefined : Number(row.lastWalk) }
@@ -42,20 +42,9 @@ export async function readEarlier(
 
 /** How many rows of a partition its last proven reading missed: the next one decides whether they are gone. */
 export async function readMissedRows(db: Kysely<Database>, stream: StreamName, partition: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('livehouse_ops.missed_rows')
-    .select(({ fn }) => fn.countAll<string>().as('count'))
-    .where('stream', '=', stream)
-    .where('partition', '=', partition)
-    .executeTakeFirstOrThrow()
+  const missed = ops(db).selectFrom('missed_rows').where('stream', '=', stream).where('partition', '=', partition)
+  const { count } = await missed.select(({ fn }) => fn.countAll().as('count')).executeTakeFirstOrThrow()
   return Number(count)
-}
-
-/** A part of the ledger. */
-export interface LedgerPlace {
-  readonly stream: StreamName
-  readonly partition: string
-  readonly window: Window
 }
 
 /** What a reading can agree with: those that ended by then, with pages of another size or on one page. */
@@ -68,7 +57,7 @@ export interface Comparable {
 export interface EarlierCoverage {
   /** As `tsmultirange` text. */
   readonly seen: string
-  /** How far, from the beginning of the window on without a gap, comparable readings have covered it; undefined for nothing. */
+  /** How far comparable readings have covered it without a gap, from its beginning on; undefined for nothing. */
   readonly comparedTo: WallTime | undefined
 }
 
@@ -93,42 +82,26 @@ export async function readEarlierCoverage(
 }
 
 /**
- * How many rows the largest page of the last reading of a window held, and of the one before it, of those that had several pages:
- * none to two numbers.
+ * How many rows the largest page of the last reading of a window held, and of the one before it, of those that had
+ * several pages: none to two numbers.
  */
 export async function readLastPageSizes(
   db: Kysely<Database>,
   { stream, partition, window }: LedgerPlace,
 ): Promise<readonly number[]> {
-  const { rows } = await sql<{ size: number }>`
-    select max(page_size) as size from livehouse_ops.slices
-    where stream = ${stream} and partition = ${partition} and status = 'landed' and covers && ${formatRange(window)}::tsrange
-      and page_size is not null
-    group by run_id order by run_id desc limit 2`.execute(db)
-  return rows.map(({ size }) => size)
-}
-
-/**
- * Takes a range out of what is settled, as a reading has found it changed: the next one reads it again. It stays covered. What
- * lies behind it becomes a row of its own.
- */
-export async function unsettle(db: Kysely<Database>, { stream, partition, window }: LedgerPlace): Promise<void> {
-  const range = sql`${formatRange(window)}::tsrange`
-  const before = sql`nullif(settled * tsrange(null, lower(${range})), 'empty')`
-  const behind = sql`settled * tsrange(upper(${range}), null)`
-  const changed = sql`stream = ${stream} and partition = ${partition} and status = 'landed' and settled && ${range}`
-  const { rows } = await sql`select from livehouse_ops.slices where ${changed} limit 1`.execute(db)
-  if (rows.length === 0) return
-  await lockName(db, 'ledger')
-  await sql`
-    with further as (
-      insert into livehouse_ops.slices (run_id, stream, partition, covers, settled, reads, backfill_id, status, proof, distinct_rows,
-        quarantined_rows, calls, retries, acceptance_id, lookback_days, page_size, started_at, finished_at, piece_of)
-      select run_id, stream, partition, ${behind}, ${behind}, reads, backfill_id, status, proof, 0, 0, 0, 0, acceptance_id,
-        lookback_days, page_size, started_at, finished_at, coalesce(piece_of, slice_id)
-      from livehouse_ops.slices where ${changed} and not isempty(${behind})
-    )
-    update livehouse_ops.slices set settled = ${before} where ${changed}`.execute(db)
+  const rows = await ops(db)
+    .selectFrom('slices')
+    .select(({ fn }) => fn.max('pageSize').as('size'))
+    .where('stream', '=', stream)
+    .where('partition', '=', partition)
+    .where('status', '=', 'landed')
+    .where(sql<boolean>`covers && ${formatRange(window)}::tsrange`)
+    .where('pageSize', 'is not', null)
+    .groupBy('runId')
+    .orderBy('runId', 'desc')
+    .limit(2)
+    .execute()
+  return rows.flatMap(({ size }) => size ?? [])
 }
 
 /** A reading of a walk or window, and what was there before. */
@@ -152,8 +125,8 @@ const AGREEMENT_MS = 3_600_000
 export type DropAnswer = 'none' | 'surprise' | 'agreed'
 
 /**
- * Whether a reading found over a tenth fewer rows than were there: a source that answers an empty list, say. Believed only
- * when another at least an hour earlier found the same, with no fuller one since.
+ * Whether a reading found over a tenth fewer rows than were there: a source that answers an empty list, say. Believed
+ * only when another at least an hour earlier found the same, with no fuller one since.
  */
 export async function judgeDrop(db: Kysely<Database>, question: DropQuestion): Promise<DropAnswer> {
   const { stream, partition, window, held, found, now } = question
@@ -161,8 +134,8 @@ export async function judgeDrop(db: Kysely<Database>, question: DropQuestion): P
   const range = window && sql`${formatRange(window)}::tsrange`
   const { rows } = await sql<{ distinct_rows: string; is_believed: boolean; is_within: boolean }>`
     with readings as (
-      select coalesce(piece_of, slice_id) as slice_id, is_drop, distinct_rows, finished_at, status = 'landed' as is_believed,
-        ${range ? sql`reads <@ ${range}` : sql`true`} as is_within
+      select coalesce(piece_of, slice_id) as slice_id, is_drop, distinct_rows, finished_at,
+        status = 'landed' as is_believed, ${range ? sql`reads <@ ${range}` : sql`true`} as is_within
       from livehouse_ops.slices
       where stream = ${stream} and partition = ${partitionKey(partition)} and (is_drop or status = 'landed')
         and ${range ? sql`reads && ${range}` : sql`reads is null`}
