@@ -1,7 +1,8 @@
-import { type Kysely, sql } from 'kysely'
-import { type Counts, noCounts } from '../core/outcome.ts'
+import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
+import { addCounts, type Counts, noCounts } from '../core/outcome.ts'
 import { type Proof, proofs } from '../core/slice.ts'
 import type { Database } from '../store/database.ts'
+import { type Ops, ops, type Row } from './ops.ts'
 import { hasEnded, type RecordedStatus, recordedStatus, type SavedProgress } from './runs.ts'
 
 /** What a run did to one stream. */
@@ -12,13 +13,8 @@ export interface StreamReport {
 }
 
 /** A run as its record tells it. */
-export interface RunReport {
-  readonly runId: string
-  readonly command: string
+export interface RunReport extends Pick<Row<'runs'>, 'runId' | 'command' | 'startedAt' | 'finishedAt' | 'resumesAt'> {
   readonly status: RecordedStatus
-  readonly startedAt: Date
-  readonly finishedAt: Date | null
-  readonly resumesAt: Date | null
   /** Of a run that has not ended, what has landed so far: rows and calls, not yet what became of them. */
   readonly streams: readonly StreamReport[]
   readonly errorCount: number
@@ -34,44 +30,48 @@ export interface RunError {
   readonly message: string
 }
 
-/** Which runs: the last ones, all or of a command or status, or one. */
-export type RunQuestion =
-  | {
-      readonly kind: 'last'
-      readonly count: number
-      readonly skip?: number
-      readonly command?: string | undefined
-      readonly status?: RecordedStatus | undefined
-    }
-  | { readonly kind: 'one'; readonly runId: string }
+/** Which runs: all, those of a command or status, or one. */
+export interface RunQuestion {
+  readonly count: number
+  readonly skip?: number
+  readonly command?: string | undefined
+  readonly status?: RecordedStatus | undefined
+  readonly runId?: string
+}
 
 /** The newest first. The errors of a run are only counted: there may be thousands. */
-export async function readRunReports(db: Kysely<Database>, question: RunQuestion): Promise<readonly RunReport[]> {
-  const rows = await db
-    .selectFrom('livehouse_ops.runs')
-    .select(['run_id as runId', 'command', 'started_at as startedAt', 'finished_at as finishedAt'])
-    .select(['resumes_at as resumesAt', recordedStatus.as('status')])
-    .select(sql<RunReport['progress']>`progress`.as('progress'))
-    // Parts of a document: the whole of it may hold thousands of errors.
-    .select(sql<RecordedStreams | null>`outcome->'streams'`.as('recorded'))
-    .select(sql<number>`coalesce(jsonb_array_length(outcome->'errors'), 0)`.as('errorCount'))
-    .where((run) => {
-      if (question.kind === 'one') return run('run_id', '=', question.runId)
-      const { command, status } = question
-      const ofCommand = command === undefined ? run.lit(true) : run('command', '=', command)
-      return status === undefined ? ofCommand : run.and([ofCommand, run(recordedStatus, '=', status)])
-    })
-    .orderBy('run_id', 'desc')
-    .limit(question.kind === 'one' ? 1 : question.count)
-    .offset(question.kind === 'last' ? (question.skip ?? 0) : 0)
+export async function readRunReports(
+  db: Kysely<Database>,
+  { count, skip = 0, command, status, runId }: RunQuestion,
+): Promise<readonly RunReport[]> {
+  const rows = await ops(db)
+    .selectFrom('runs')
+    .select(['runId', 'command', 'startedAt', 'finishedAt', 'resumesAt', recordedStatus.as('status')])
+    .select((run) => [
+      run.ref('progress').$castTo<RunReport['progress']>().as('progress'),
+      // Parts of a document: the whole of it may hold thousands of errors.
+      sql<RecordedStreams | null>`outcome->'streams'`.as('recorded'),
+      sql<number>`coalesce(jsonb_array_length(outcome->'errors'), 0)`.as('errorCount'),
+    ])
+    .where((run) =>
+      run.and([
+        ...(command === undefined ? [] : [run('command', '=', command)]),
+        ...(status === undefined ? [] : [run(recordedStatus, '=', status)]),
+        ...(runId === undefined ? [] : [run('runId', '=', runId)]),
+      ]),
+    )
+    .orderBy('runId', 'desc')
+    .limit(count)
+    .offset(skip)
     .execute()
-  const withoutOutcome = rows.flatMap((run) => (hasEnded(run) ? [] : [run.runId]))
-  const landed = withoutOutcome.length === 0 ? new Map<string, StreamReport[]>() : await readLanded(db, withoutOutcome)
-  return rows.map(({ recorded, ...row }) => {
+  const open = rows.flatMap((run) => (hasEnded(run) ? [] : [run.runId]))
+  const landed = open.length === 0 ? [] : await sumSlices(ops(db).selectFrom('slices').where('runId', 'in', open))
+  return rows.map(({ recorded, ...run }) => {
     const streams = Object.entries(recorded ?? {}).map(([stream, { slices = {}, ...counts }]) => {
-      return { stream, counts: { ...noCounts, ...counts }, slices: withoutZeros(slices) }
+      const found = proofs.flatMap((proof) => (slices[proof] ? [[proof, slices[proof]]] : []))
+      return { stream, counts: { ...noCounts, ...counts }, slices: Object.fromEntries(found) }
     })
-    return { ...row, streams: landed.get(row.runId) ?? streams }
+    return { ...run, streams: hasEnded(run) ? streams : landed.filter(({ runId }) => runId === run.runId) }
   })
 }
 
@@ -80,47 +80,33 @@ type RecordedStreams = Readonly<Record<string, Partial<Counts> & { readonly slic
 
 /** The first `most` errors of a run. */
 export async function readRunErrors(db: Kysely<Database>, runId: string, most: number): Promise<readonly RunError[]> {
-  const row = await db
-    .selectFrom('livehouse_ops.runs')
-    .select(sql<readonly RunError[] | null>`outcome->'errors'`.as('errors'))
-    .where('run_id', '=', runId)
-    .executeTakeFirst()
+  const errors = sql<readonly RunError[] | null>`outcome->'errors'`.as('errors')
+  const row = await ops(db).selectFrom('runs').select(errors).where('runId', '=', runId).executeTakeFirst()
   return (row?.errors ?? []).slice(0, most).map((error) => ({ ...error, message: error.message.slice(0, 2000) }))
 }
 
-async function readLanded(db: Kysely<Database>, runIds: readonly string[]) {
-  const rows = await db
-    .selectFrom('livehouse_ops.slices')
-    .select(({ fn }) => [
-      'run_id',
-      'stream',
-      'proof',
-      fn.countAll().as('slices'),
-      fn.sum('distinct_rows').as('extracted'),
-      fn.sum('quarantined_rows').as('quarantined'),
-      fn.sum('calls').as('calls'),
-      fn.sum('retries').as('retries'),
-    ])
-    .where('run_id', 'in', runIds)
-    .groupBy(['run_id', 'stream', 'proof'])
+/** What slices brought, by run and stream: rows and calls, not what became of them. */
+export async function sumSlices(
+  slices: SelectQueryBuilder<Ops, 'slices', unknown>,
+): Promise<readonly (StreamReport & { readonly runId: string })[]> {
+  const rows = await slices
+    .select(({ fn }) => ['runId', 'stream', 'proof', fn.countAll<string>().as('count')])
+    .select(({ fn }) => [fn.sum('distinctRows').as('distinct'), fn.sum('quarantinedRows').as('quarantined')])
+    .select(({ fn }) => [fn.sum('calls').as('calls'), fn.sum('retries').as('retries')])
+    .groupBy(['runId', 'stream', 'proof'])
     .orderBy('stream')
     .execute()
-  const groups = Map.groupBy(rows, ({ run_id, stream }) => JSON.stringify([run_id, stream]))
-  const reports = [...groups.values()].flatMap((group) => {
-    const sum = (name: 'extracted' | 'quarantined' | 'calls' | 'retries') =>
-      group.reduce((total, row) => total + Number(row[name]), 0)
-    const [first] = group
-    if (first === undefined) return []
-    const slices = Object.fromEntries(group.map(({ proof, slices: count }) => [proof, Number(count)]))
-    const read = { extracted: sum('extracted'), quarantined: sum('quarantined') }
-    const counts = { ...noCounts, ...read, calls: sum('calls'), retries: sum('retries') }
-    return [{ runId: first.run_id, stream: first.stream, counts, slices: withoutZeros(slices) }]
-  })
-  return Map.groupBy(reports, ({ runId }) => runId)
-}
-
-function withoutZeros(slices: Partial<Record<string, number>>): StreamReport['slices'] {
-  return Object.fromEntries(proofs.flatMap((proof) => (slices[proof] ? [[proof, slices[proof]]] : [])))
+  const sums = new Map<string, StreamReport & { readonly runId: string }>()
+  for (const { runId, stream, proof, count, ...row } of rows) {
+    const key = `${runId} ${stream}`
+    const before = sums.get(key)
+    const quarantined = Number(row.quarantined)
+    const extracted = Number(row.distinct) + quarantined
+    const read = { extracted, quarantined, calls: Number(row.calls), retries: Number(row.retries) }
+    const counts = addCounts(before?.counts ?? noCounts, read)
+    sums.set(key, { runId, stream, counts, slices: { ...before?.slices, [proof]: Number(count) } })
+  }
+  return [...sums.values()]
 }
 
 /** What the runs that ended on one day of the service did to one stream together. */

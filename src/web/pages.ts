@@ -128,7 +128,7 @@ function channelList(view: View, { parameters }: PageRequest): Html {
 async function runList(db: Kysely<Database>, view: View, parameters: URLSearchParams): Promise<Part> {
   const [command, status] = [parameters.get('command') ?? '', parameters.get('status') ?? '']
   const wishes = { command: command || undefined, status: runStates.find((state) => state === status) }
-  const found = await onePage(parameters, (part) => readRunReports(db, { kind: 'last', ...part, ...wishes }))
+  const found = await onePage(parameters, (part) => readRunReports(db, { ...part, ...wishes }))
   const content = runsPage(view, { command, status }, found, await readCommands(db), parameters.get('queued'))
   return { title: view.messages.pages.runs, content }
 }
@@ -148,7 +148,7 @@ async function oneChannel(db: Kysely<Database>, view: View, channel: ListedChann
 }
 
 async function oneRun(db: Kysely<Database>, view: View, runId: string, page: number): Promise<Part | undefined> {
-  const [run] = await readRunReports(db, { kind: 'one', runId })
+  const [run] = await readRunReports(db, { runId, count: 1 })
   if (run === undefined) return undefined
   const details = await readRunDetails(db, runId, { most: PAGE_SIZE + 1, skip: (page - 1) * PAGE_SIZE })
   const errors = await readRunErrors(db, runId, MOST_ERRORS)
