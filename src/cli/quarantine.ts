@@ -3,14 +3,11 @@ import { openWarehouse } from '../app/open-warehouse.ts'
 import { readDatabaseSettings, readSettings } from '../config.ts'
 import { withoutPhones } from '../core/clean-text.ts'
 import type { RetryResult } from '../sync/retry-quarantine.ts'
-import { type QuarantineGroup, readQuarantine } from '../ledger/quarantine-reasons.ts'
+import { type QuarantineGroup, readQuarantine, SAMPLE_LENGTH } from '../ledger/quarantine-reasons.ts'
 import { readSource } from '../ledger/source.ts'
 import { readStreams } from './flags.ts'
 import { counted, formatTable, minuteIn, printResult, snakeCased } from './format.ts'
 import { defineCommand } from './usage.ts'
-
-/** Characters of a sample: enough to see what is wrong, little of a person. */
-const SAMPLE_LENGTH = 80
 
 /** `livehouse quarantine`: what could not be read, and another try. */
 export const quarantine = defineCommand(
@@ -41,7 +38,7 @@ livehouse quarantine --json | jq '[.groups[].items] | add'`,
     // Before the first sync there is nothing in quarantine, and no zone.
     const timeZone = (await readSource(db))?.timeZone ?? 'UTC'
     if (action === 'list') {
-      const groups = await readQuarantine(db, names, SAMPLE_LENGTH)
+      const groups = await readQuarantine(db, { streams: names })
       printResult(context, isJson, { groups: groups.map(snakeCased) }, describeGroups(groups, timeZone))
       return 0
     }

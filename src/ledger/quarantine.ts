@@ -3,6 +3,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { formatRange, type Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../store/database.ts'
+import { ops, type Row } from './ops.ts'
 
 /** An item that could not become a row. */
 export interface QuarantinedItem {
@@ -23,60 +24,60 @@ export interface QuarantineOrigin {
   readonly seenAt: Date
   /** The service's zone, whose days count. */
   readonly timeZone: string
-  /** What was asked for: there the items lie. Undefined for a walk over a whole list, and where none is to be resolved. */
+  /** What was asked for: there the items lie. Undefined for a walk over a whole list, and where none is resolved. */
   readonly asked?: Window | undefined
 }
 
 /** Rows a statement: far below the limit of 65,535 parameters. */
 const BATCH = 1000
+const KEY = ['stream', 'partition', 'itemHash', 'ordinal'] as const
 
 /**
  * Keeps items with their reasons. Equal items of one slice are told apart by their ordinal, so that reading again adds
- * none. One that comes again is noted once a day of the service, and where that says more of where it lies, so that a quiet
- * night writes nothing; one that had been resolved is unresolved again.
+ * none. One that comes again is noted once a day of the service, and where that says more of where it lies, so that a
+ * quiet night writes nothing; one that had been resolved is unresolved again.
  */
 export async function quarantineItems(
   db: Kysely<Database>,
   { stream, partition, runId, seenAt, timeZone, asked }: QuarantineOrigin,
   items: readonly QuarantinedItem[],
 ): Promise<void> {
-  const lies_in = asked ? `{${formatRange(asked)}}` : null
-  const rows = numbered(items).map(({ raw, reason, path, headers, item_hash, ordinal }) => {
-    const seen = { run_id: runId, first_seen_at: seenAt, last_seen_at: seenAt }
-    return { stream, partition, item_hash, ordinal, raw, reason, path, headers, lies_in, ...seen }
+  const liesIn = asked ? `{${formatRange(asked)}}` : null
+  const rows = numbered(items).map(({ raw, reason, path, headers, itemHash, ordinal }) => {
+    const seen = { runId, firstSeenAt: seenAt, lastSeenAt: seenAt }
+    return { stream, partition, itemHash, ordinal, raw, reason, path, headers, liesIn, ...seen }
   })
-  const liesIn = sql<string | null>`case when quarantine.lies_in && excluded.lies_in
+  // Multiranges and days of a zone are beyond the builder.
+  const narrowed = sql<string | null>`case when quarantine.lies_in && excluded.lies_in
     then quarantine.lies_in * excluded.lies_in else excluded.lies_in end`
-  const lastDay = dayOf('quarantine.last_seen_at', timeZone)
+  const isNews = sql<boolean>`(quarantine.resolved_at is not null or quarantine.lies_in is distinct from ${narrowed}
+    or ${dayOf('quarantine.last_seen_at', timeZone)} < ${dayOf('excluded.last_seen_at', timeZone)})`
   for (let start = 0; start < rows.length; start += BATCH) {
-    await db
-      .insertInto('livehouse_ops.quarantine')
+    await ops(db)
+      .insertInto('quarantine')
       .values(rows.slice(start, start + BATCH))
       .onConflict((conflict) =>
         conflict
-          .columns(['stream', 'partition', 'item_hash', 'ordinal'])
-          .doUpdateSet({
-            reason: sql`excluded.reason`,
-            path: sql`excluded.path`,
-            headers: sql`excluded.headers`,
-            run_id: runId,
-            last_seen_at: seenAt,
-            lies_in: liesIn,
-            resolved_at: null,
-          })
-          .where(
-            sql<boolean>`(quarantine.resolved_at is not null or ${lastDay} < ${dayOf('excluded.last_seen_at', timeZone)}
-              or quarantine.lies_in is distinct from ${liesIn})`,
-          ),
+          .columns(KEY)
+          .doUpdateSet((eb) => ({
+            reason: eb.ref('excluded.reason'),
+            path: eb.ref('excluded.path'),
+            headers: eb.ref('excluded.headers'),
+            runId,
+            lastSeenAt: seenAt,
+            liesIn: narrowed,
+            resolvedAt: null,
+          }))
+          .where(isNews),
       )
       .execute()
   }
 }
 
 /**
- * After a proven reading: what it no longer brought as unreadable is not in what it asked for. An item that can be nowhere any
- * more has come as a row or is gone, and is resolved; in the transaction of the reading's last rows. `isDaily`: the
- * rows belong to the day on which they are read, so only what was last seen on this day of the service.
+ * After a proven reading: what it no longer brought as unreadable is not in what it asked for. An item that can be
+ * nowhere any more has come as a row or is gone, and is resolved; in the transaction of the reading's last rows.
+ * `isDaily`: the rows belong to the day on which they are read, so only what was last seen on this day of the service.
  */
 export async function resolveAbsent(
   trx: Kysely<Database>,
@@ -85,23 +86,23 @@ export async function resolveAbsent(
   { isDaily }: { readonly isDaily: boolean },
 ): Promise<void> {
   const items = numbered(brought)
-  const hashes = items.map(({ item_hash }) => item_hash)
+  const hashes = items.map(({ itemHash }) => itemHash)
   const ordinals = items.map(({ ordinal }) => ordinal)
-  const ofDay = isDaily
-    ? sql<boolean>`${dayOf('last_seen_at', timeZone)} = (${seenAt}::timestamptz at time zone ${timeZone})::date`
-    : sql<boolean>`true`
+  const isOfDay = sql<boolean>`${dayOf('last_seen_at', timeZone)}
+    = (${seenAt}::timestamptz at time zone ${timeZone})::date`
   const range = sql`tsmultirange(${asked ? formatRange(asked) : null}::tsrange)`
   const left = sql<string | null>`lies_in - ${range}`
   const resolvedAt = sql<Date>`case when isempty(${left}) then ${seenAt}::timestamptz end`
-  await trx
-    .updateTable('livehouse_ops.quarantine')
-    .set(asked ? { lies_in: left, resolved_at: resolvedAt } : { resolved_at: seenAt })
-    .where(asked ? sql<boolean>`lies_in && ${range}` : sql<boolean>`true`)
+  await ops(trx)
+    .updateTable('quarantine')
     .where('stream', '=', stream)
     .where('partition', '=', partition)
-    .where('resolved_at', 'is', null)
+    .where('resolvedAt', 'is', null)
+    .set(asked ? { liesIn: left, resolvedAt } : { resolvedAt: seenAt })
+    .$if(asked !== undefined, (query) => query.where(sql<boolean>`lies_in && ${range}`))
+    .$if(isDaily, (query) => query.where(isOfDay))
+    // As two arrays: there may be more items than a statement has parameters.
     .where(sql<boolean>`(item_hash, ordinal) not in (select * from unnest(${hashes}::text[], ${ordinals}::integer[]))`)
-    .where(ofDay)
     .execute()
 }
 
@@ -113,10 +114,10 @@ export function hashItem(raw: string): string {
 function numbered(items: readonly QuarantinedItem[]) {
   const seen = new Map<string, number>()
   return items.map((item) => {
-    const item_hash = hashItem(item.raw)
-    const ordinal = (seen.get(item_hash) ?? 0) + 1
-    seen.set(item_hash, ordinal)
-    return { ...item, item_hash, ordinal }
+    const itemHash = hashItem(item.raw)
+    const ordinal = (seen.get(itemHash) ?? 0) + 1
+    seen.set(itemHash, ordinal)
+    return { ...item, itemHash, ordinal }
   })
 }
 
@@ -124,12 +125,15 @@ function dayOf(column: string, timeZone: string): RawBuilder<unknown> {
   return sql`(${sql.ref(column)} at time zone ${timeZone})::date`
 }
 
-/** An item of one partition that could not become a row and has not been resolved. */
-export interface UnresolvedItem {
-  readonly hash: string
-  /** JSON text. */
-  readonly raw: string
-  readonly lastSeenAt: Date
+/** An item that could not become a row and has not been resolved, with what it takes to read it again. */
+export type KeptItem = Pick<
+  Row<'quarantine'>,
+  (typeof KEY)[number] | 'raw' | 'reason' | 'path' | 'headers' | 'runId' | 'lastSeenAt'
+>
+
+function selectKept(db: Kysely<Database>) {
+  const kept = ops(db).selectFrom('quarantine').where('resolvedAt', 'is', null)
+  return kept.select([...KEY, 'raw', 'reason', 'path', 'headers', 'runId', 'lastSeenAt'])
 }
 
 /** All of one partition. */
@@ -137,30 +141,8 @@ export async function readQuarantined(
   db: Kysely<Database>,
   stream: StreamName,
   partition: string,
-): Promise<readonly UnresolvedItem[]> {
-  const rows = await db
-    .selectFrom('livehouse_ops.quarantine')
-    .select(['item_hash', 'raw', 'last_seen_at'])
-    .where('stream', '=', stream)
-    .where('partition', '=', partition)
-    .where('resolved_at', 'is', null)
-    .execute()
-  return rows.map(({ item_hash, raw, last_seen_at }) => ({ hash: item_hash, raw, lastSeenAt: last_seen_at }))
-}
-
-/** An item in quarantine, with what it takes to read it again. */
-export interface KeptItem {
-  readonly stream: string
-  readonly partition: string
-  readonly hash: string
-  readonly ordinal: number
-  /** JSON text. */
-  readonly raw: string
-  readonly reason: string
-  readonly headers: string | null
-  /** The last run that received it. */
-  readonly runId: string
-  readonly lastSeenAt: Date
+): Promise<readonly KeptItem[]> {
+  return await selectKept(db).where('stream', '=', stream).where('partition', '=', partition).execute()
 }
 
 /** Items a page: an item may be large. */
@@ -173,19 +155,13 @@ export async function* readKeptItems(
 ): AsyncIterable<readonly KeptItem[]> {
   let last: KeptItem | undefined
   for (;;) {
-    const { stream = '', partition = '', hash = '', ordinal = 0 } = last ?? {}
-    const rows: readonly KeptItem[] = await db
-      .selectFrom('livehouse_ops.quarantine')
-      .select(['stream', 'partition', 'item_hash as hash', 'ordinal', 'raw', 'reason', 'headers'])
-      .select(['run_id as runId', 'last_seen_at as lastSeenAt'])
-      .where('resolved_at', 'is', null)
+    const { stream = '', partition = '', itemHash = '', ordinal = 0 } = last ?? {}
+    const rows: readonly KeptItem[] = await selectKept(db)
       .$if(streams !== undefined, (query) => query.where('stream', 'in', streams ?? []))
-      .where((eb) =>
-        eb(eb.refTuple('stream', 'partition', 'item_hash', 'ordinal'), '>', eb.tuple(stream, partition, hash, ordinal)),
-      )
+      .where((eb) => eb(eb.refTuple(...KEY), '>', eb.tuple(stream, partition, itemHash, ordinal)))
       .orderBy('stream')
       .orderBy('partition')
-      .orderBy('item_hash')
+      .orderBy('itemHash')
       .orderBy('ordinal')
       .limit(PAGE)
       .execute()
@@ -198,31 +174,56 @@ export async function* readKeptItems(
 /** Notes that these items have become rows. In the transaction of the rows. */
 export async function resolveItems(trx: Kysely<Database>, items: readonly KeptItem[], at: Date): Promise<void> {
   if (items.length === 0) return
-  await trx
-    .updateTable('livehouse_ops.quarantine')
-    .set({ resolved_at: at })
-    .where((eb) =>
-      eb(
-        eb.refTuple('stream', 'partition', 'item_hash', 'ordinal'),
-        'in',
-        items.map((item) => eb.tuple(item.stream, item.partition, item.hash, item.ordinal)),
-      ),
-    )
+  await ops(trx)
+    .updateTable('quarantine')
+    .set({ resolvedAt: at })
+    .where((eb) => {
+      const keys = items.map((item) => eb.tuple(item.stream, item.partition, item.itemHash, item.ordinal))
+      return eb(eb.refTuple(...KEY), 'in', keys)
+    })
     .execute()
 }
 
-const REASON = 'conflict'
+const CONFLICT = 'conflict'
+/** What the reason of an item begins with that stands beside a fresher one of its key. */
+export const DUPLICATE = 'duplicate'
+
+/** A row that the source lists beside a fresher one of the same key, for quarantine. */
+export function duplicateItem(raw: string, path: string, rows: number) {
+  const why = `${path} came ${rows} times with different contents in a list that stood still; the latest is kept`
+  return setAside(raw, path, `${DUPLICATE}: ${why}`)
+}
 
 /** An item whose key another version of the interface has for another record, for quarantine. */
-export function conflictItem(
-  raw: string,
-  path: string,
-  differing: readonly string[],
-): QuarantinedItem & { readonly kind: 'rejected' } {
-  const reason = `${REASON}: version 2 has this ${path} with another ${differing.join(' and ')}`
-  return { kind: 'rejected', raw, path, reason, headers: null }
+export function conflictItem(raw: string, path: string, differing: readonly string[]) {
+  return setAside(raw, path, `${CONFLICT}: version 2 has this ${path} with another ${differing.join(' and ')}`)
+}
+
+function setAside(raw: string, path: string, reason: string) {
+  return { kind: 'rejected', raw, path, reason, headers: null } as const
+}
+
+export function isDuplicate({ reason }: Pick<QuarantinedItem, 'reason'>): boolean {
+  return reason.startsWith(DUPLICATE)
 }
 
 export function isConflict({ reason }: Pick<QuarantinedItem, 'reason'>): boolean {
-  return reason.startsWith(REASON)
+  return reason.startsWith(CONFLICT)
+}
+
+/**
+ * The source fields of the rows of a partition that are in quarantine as duplicates, as text. A number beyond 2^53 may
+ * not be exact: a list with such duplicates takes a walk more.
+ */
+export async function readDuplicates(
+  db: Kysely<Database>,
+  stream: StreamName,
+  partition: string,
+): Promise<readonly (string | null)[]> {
+  const items = (await readQuarantined(db, stream, partition)).filter(isDuplicate)
+  return items.map(({ raw, path }) => {
+    // Not Postgres' own operator: U+0000, a lone surrogate or great depth anywhere in the item would fail the query.
+    const value: unknown = Object(JSON.parse(raw))[path]
+    return typeof value === 'string' || typeof value === 'number' ? String(value) : null
+  })
 }

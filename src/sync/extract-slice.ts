@@ -2,8 +2,9 @@ import type { Row } from '../core/column.ts'
 import { LivehouseError } from '../core/errors.ts'
 import type { ItemReader } from '../core/item.ts'
 import { describeList, type Page } from '../core/page.ts'
+import { partitionKey } from '../core/slice.ts'
 import type { ChannelFacts, Stream } from '../core/stream.ts'
-import { readDuplicates } from '../ledger/known-duplicates.ts'
+import { readDuplicates } from '../ledger/quarantine.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import { cutSlice, halveSlice, longestSlice, SHORTEST_WINDOW } from './cut-slice.ts'
 import { extractUnkeyed } from './extract-unkeyed.ts'
@@ -131,7 +132,7 @@ async function readSuspects(
   if (!(await earlier()).hasDuplicates) return new Set()
   const field = keyField(stream)
   const column = Object.values(stream.columns).find(({ source }) => source.kind === 'field' && source.field === field)
-  const values = await readDuplicates(db, stream, partition)
+  const values = await readDuplicates(db, stream.name, partitionKey(partition))
   return new Set(values.map((value) => String(column?.source.kind === 'field' ? column.source.parse(value) : value)))
 }
 

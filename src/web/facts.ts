@@ -5,7 +5,7 @@ import type { Clock } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../store/database.ts'
-import { type QuarantineReasons, readQuarantineReasons } from '../ledger/quarantine-reasons.ts'
+import { type QuarantineGroup, readQuarantine } from '../ledger/quarantine-reasons.ts'
 import { type DayActivity, readDailyActivity, type RunReport } from '../ledger/run-reports.ts'
 
 /** A job as the page shows it. */
@@ -23,10 +23,13 @@ export interface JobView {
   readonly last: { readonly startedAt: Date; readonly status: RunReport['status'] } | undefined
 }
 
+/** Items in quarantine that the overview looks at. */
+export const MOST_QUARANTINED = 100_000
+
 /** Everything that the overview shows, read at one time. */
 export interface Facts extends Overview {
   readonly activity: readonly DayActivity[]
-  readonly quarantine: QuarantineReasons
+  readonly quarantine: readonly QuarantineGroup[]
   readonly jobs: readonly JobView[]
 }
 
@@ -58,7 +61,7 @@ async function collectFacts({ db, clock, readJobs, budget }: FactsDeps): Promise
     return {
       ...overview,
       activity: await readDailyActivity(snapshot, since, overview.timeZone),
-      quarantine: await readQuarantineReasons(snapshot),
+      quarantine: await readQuarantine(snapshot, { most: MOST_QUARANTINED + 1 }),
       jobs,
     }
   })

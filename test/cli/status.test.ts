@@ -85,7 +85,7 @@ test('quarantine is counted by stream with its most common reason', async () => 
   pipeline.emulator.faults.push({ effect: fieldValue('user_id', ''), ...where, page: 2 })
   await pipeline.sync({ streams: ['visitors'] })
   const { out } = await runOn(pipeline)
-  expect(out).toMatch(/^visitors +21 +user_id is "".*$/m)
+  expect(out).toMatch(/^visitors +21 +user_id is ….*$/m)
 })
 
 test('--json is one object, with a list of what is late', async () => {

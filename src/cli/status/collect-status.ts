@@ -3,8 +3,8 @@ import { plannedChannel, type ChannelSetting } from '../../app/settings.ts'
 import type { StreamName } from '../../core/stream.ts'
 import { type Acceptance, readAcceptances } from '../../ledger/acceptances.ts'
 import { type Overview, type OverviewQuestion, readOverview, type TableSize } from '../../ledger/health.ts'
-import { addProofs, type LedgerUnit } from '../../ledger/latest-readings.ts'
-import { type QuarantineCount, readQuarantineCounts } from '../../ledger/quarantine-reasons.ts'
+import { countProofs, type LedgerUnit } from '../../ledger/latest-readings.ts'
+import { type QuarantineGroup, readQuarantine } from '../../ledger/quarantine-reasons.ts'
 import { readQuestions } from '../../ledger/questionnaires.ts'
 import type { Database } from '../../store/database.ts'
 import { streams } from '../../streams/registry.ts'
@@ -23,7 +23,7 @@ export interface StreamStatus {
   /** That which is covered least far, of those that go on; undefined for whole lists, and before anything was read. */
   readonly least: LedgerUnit | undefined
   /** How many partitions ended with each proof in their latest slice. */
-  readonly proofs: LedgerUnit['proofs']
+  readonly proofs: ReturnType<typeof countProofs>
 }
 
 /** What `status` shows. */
@@ -31,7 +31,7 @@ export interface Status {
   /** Undefined for a database without a schema. */
   readonly overview: Overview | undefined
   readonly streams: readonly StreamStatus[]
-  readonly quarantine: readonly QuarantineCount[]
+  readonly quarantine: readonly QuarantineGroup[]
   readonly acceptances: readonly Acceptance[]
 }
 
@@ -53,7 +53,7 @@ export async function collectStatus(
       isEmpty: partitionedBy === 'channel/question' && overview?.hasSource === true && !hasQuestions,
       ...summarize(overview?.units.filter(({ stream }) => stream === name) ?? [], ends),
     })),
-    quarantine: db ? await readQuarantineCounts(db) : [],
+    quarantine: db ? await readQuarantine(db) : [],
     acceptances: db ? await readAcceptances(db) : [],
   }
 }
@@ -71,7 +71,7 @@ function summarize(units: readonly LedgerUnit[], ends: ReadonlyMap<string, numbe
     .filter(({ lastLandedAt }) => lastLandedAt !== null)
     .toSorted((a, b) => Number(b.lastLandedAt) - Number(a.lastLandedAt))
   const [lastRunId = null] = units.map((unit) => unit.lastRunId).toSorted((a, b) => Number(BigInt(b) - BigInt(a)))
-  return { lastRunId, last, least, proofs: addProofs(units) }
+  return { lastRunId, last, least, proofs: countProofs(units) }
 }
 
 /**

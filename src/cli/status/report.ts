@@ -7,6 +7,7 @@ import type { Status, StreamStatus } from './collect-status.ts'
 import type { Overview } from '../../ledger/health.ts'
 import type { LedgerUnit } from '../../ledger/latest-readings.ts'
 import type { OpenReading, OpenReadings } from '../../ledger/open-readings.ts'
+import type { QuarantineGroup } from '../../ledger/quarantine-reasons.ts'
 import { onlyWhenNamed } from '../../streams/registry.ts'
 
 /** What is known, for a person. Times are those of the service's wall clock. */
@@ -40,7 +41,7 @@ export function describeStatus(status: Status, nowMs: number): string[] {
     return `~ ${state} (${each.acceptanceId}): ${describeAcceptance(each, timeZone)}${then}`
   })
   const gone = goneOf(overview).join(', ')
-  const reasons = quarantine.map(({ stream, rows, mostCommonReason }) => [stream, rows, shorten(mostCommonReason)])
+  const reasons = countByStream(quarantine).map(({ stream, rows, reason }) => [stream, rows, shorten(reason)])
   const header = ['stream', 'rows', 'last landed', 'proof', 'covered until', 'partitions', 'run']
   const paragraphs = [
     formatTable(header, streamRows),
@@ -72,6 +73,15 @@ function goneOf({ channels }: Overview): readonly string[] {
 /** Those that stand, and those that have expired while something still counts by them. */
 function shownAcceptances({ acceptances }: Status, nowMs: number): readonly Acceptance[] {
   return acceptances.filter((each) => isStanding(each, nowMs) || each.isInUse)
+}
+
+/** Those with most rows first, each with its most common kind of reason. */
+function countByStream(groups: readonly QuarantineGroup[]) {
+  const counts = [...Map.groupBy(groups, ({ stream }) => stream)].map(([stream, [first, ...more]]) => {
+    const rows = more.reduce((sum, { items }) => sum + items, first?.items ?? 0)
+    return { stream, rows, reason: first?.reason ?? '' }
+  })
+  return counts.toSorted((a, b) => b.rows - a.rows)
 }
 
 function shorten(reason: string): string {
@@ -106,8 +116,8 @@ export function statusObject(status: Status, stale: readonly StreamStatus[] | un
     }
     return [stream, facts]
   })
-  const reasons = quarantine.map(({ stream, rows, mostCommonReason }) => {
-    return [stream, { rows, most_common_reason: mostCommonReason }]
+  const reasons = countByStream(quarantine).map(({ stream, rows, reason }) => {
+    return [stream, { rows, most_common_reason: reason }]
   })
   return {
     time_zone: hasSource ? overview?.timeZone : null,

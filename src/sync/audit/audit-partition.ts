@@ -2,7 +2,7 @@ import { type Partition, partitionKey, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
 import { DAY, formatWallDate, MINUTE, type WallTime, wallTimeAt } from '../../core/wall-clock.ts'
 import { readEarlier, readMissedRows } from '../../ledger/earlier-readings.ts'
-import { readQuarantined, type UnresolvedItem } from '../../ledger/quarantine.ts'
+import { readQuarantined, type KeptItem } from '../../ledger/quarantine.ts'
 import { readLastReading } from '../../ledger/slices.ts'
 import { countHeld, countUntimed, findMinute, findQuietMinute, type QuietMinute } from '../../store/table-part.ts'
 import { cutWindowAt } from '../plan-windows.ts'
@@ -17,7 +17,7 @@ export async function auditPartition(task: AuditTask, deps: RunDeps, meter: Call
   if (covered === undefined) return await auditList(stream, partition, deps, meter)
   const items = await readQuarantined(deps.db, stream.name, partitionKey(partition))
   const minutes = items.map(({ raw }) => minuteOfItem(raw, stream, deps.timeZone))
-  const quarantined = new Set(items.map(({ hash }) => hash))
+  const quarantined = new Set(items.map(({ itemHash }) => itemHash))
   const parts: Comparison[] = []
   for (const window of covered)
     parts.push(await auditRange(window, { stream, partition, minutes, quarantined, deps, meter }))
@@ -157,7 +157,7 @@ async function auditList(stream: Stream, partition: Partition, deps: RunDeps, me
     return { ...nothingCompared, verdict: 'unverifiable', notes: [`not comparable: the last snapshot is of ${readOn}`] }
 
   const items = await readQuarantined(db, stream.name, place)
-  const ofToday = ({ lastSeenAt }: UnresolvedItem) =>
+  const ofToday = ({ lastSeenAt }: KeptItem) =>
     !isDaily || formatWallDate(wallTimeAt(lastSeenAt.getTime(), timeZone)) === today
   const day = isDaily ? { serviceDay: today } : {}
   const quarantinedRows = items.filter(ofToday).length
@@ -173,7 +173,7 @@ async function auditList(stream: Stream, partition: Partition, deps: RunDeps, me
   if (Math.abs(rows) > MOST_READ_ROWS)
     return { ...counted, verdict: 'different', differences: [{ kind: 'count', rows, window: undefined }] }
 
-  const quarantined = new Set(items.map(({ hash }) => hash))
+  const quarantined = new Set(items.map(({ itemHash }) => itemHash))
   const knownRows = hasTimes(stream) ? undefined : (await readEarlier(db, stream, partition, true)).lastWalk
   const range = { stream, partition, window: undefined, quarantined, knownRows, ...day }
   const found = await compareRange(range, deps, meter)

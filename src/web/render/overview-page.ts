@@ -6,6 +6,7 @@ import { jobsSection } from './jobs-section.ts'
 import { coverageSection, rowCount, standing, streamsOf, streamsSection } from './streams-section.ts'
 import { progressSection } from './verdict-section.ts'
 import { jumps, moment, type View, stateMark } from './view.ts'
+import { MOST_QUARANTINED } from '../facts.ts'
 import { reasonsSection } from './quarantine-page.ts'
 import { runsSection } from './runs-page.ts'
 
@@ -32,7 +33,7 @@ function figures(view: View): Html {
   const countOf = (wanted: string) => facts.channels.filter(({ state }) => state === wanted).length
   const gone = countOf('gone')
   const [run] = facts.runs
-  const quarantined = facts.quarantine.reasons.reduce((sum, { items }) => sum + items, 0)
+  const quarantined = facts.quarantine.reduce((sum, { items }) => sum + items, 0)
   const next = facts.jobs.flatMap(({ next }) => next ?? []).toSorted((a, b) => a.getTime() - b.getTime())[0]
   const left = { left: formats.number(smallestLeft(facts.budget)), all: formats.number(facts.budget.budget) }
   const rows = rowCount(
@@ -57,7 +58,7 @@ ${gone > 0 && html`<small>${fill(words.goneChannels, { count: formats.number(gon
     [words.rows, html`${typeof rows === 'number' ? formats.number(rows) : rows} <small>${words.rowsOf}</small>`],
     [
       messages.sections.quarantine,
-      html`<a href="/quarantine">${formats.number(quarantined)}${facts.quarantine.isMore && '+'}</a>`,
+      html`<a href="/quarantine">${formats.number(quarantined)}${quarantined > MOST_QUARANTINED && '+'}</a>`,
     ],
     [words.budget, fill(words.budgetLeft, left)],
   ]

@@ -1,4 +1,4 @@
-import type { QuarantineReason, ShownItem } from '../../ledger/quarantine-reasons.ts'
+import type { QuarantineGroup, ShownItem } from '../../ledger/quarantine-reasons.ts'
 import { foreign, type Html, html, maskedText, maskJson } from '../html.ts'
 import { streamNames } from '../../streams/registry.ts'
 import { choice, type Column, filterForm, type ListPage, pagination, tableSection } from './table.ts'
@@ -29,10 +29,13 @@ ${tableSection(view, 'quarantine', found.rows, columns, {
 })}`
 }
 
+const MOST_REASONS = 40
+
 /** Why rows are in quarantine, and how many. */
 export function reasonsSection(view: View): Html | false {
   const path = (stream: string) => link('/quarantine', { stream })
-  return tableSection<QuarantineReason>(view, 'quarantine', view.facts.quarantine.reasons, [
+  const largest = view.facts.quarantine.toSorted((a, b) => b.items - a.items).slice(0, MOST_REASONS)
+  return tableSection<QuarantineGroup>(view, 'quarantine', largest, [
     ['reason', ({ reason }) => maskedText(reason)],
     ['stream', ({ stream }) => html`<a href="${path(stream)}">${streamName(view, stream)}</a>`],
     ['rows', ({ items }) => items],
