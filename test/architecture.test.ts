@@ -122,7 +122,7 @@ const budgets: Readonly<Record<string, number>> = {
   config: 670,
   core: 1160,
   emulator: 2260,
-  ledger: 3850,
+  ledger: 3465,
   log: 100,
   scheduler: 1335,
   service: 1940,
@@ -135,7 +135,7 @@ const budgets: Readonly<Record<string, number>> = {
   '': 400,
 }
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 33_000, test: 24_321 }
+const MOST_LINES = { src: 32_720, test: 24_321 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

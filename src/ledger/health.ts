@@ -8,23 +8,19 @@ import { type OpenReadings, readOpenReadings } from './open-readings.ts'
 import { readRunReports, type RunReport } from './run-reports.ts'
 import { readSource } from './source.ts'
 
-/** How the ledger stands: what `status`, the status page, metrics and alerts go by. */
-export interface Health extends OpenReadings {
+/** How the ledger stands: what `status`, the status page and metrics go by. */
+export interface Overview extends OpenReadings {
+  readonly readAtMs: number
   /** The service's; UTC before the first run. */
   readonly timeZone: string
   /** Whether a run has said whose records these are. */
   readonly hasSource: boolean
+  /** What the service's wall clock showed when this was read. */
+  readonly now: WallTime
   /** All of them, by id. */
   readonly channels: readonly ListedChannel[]
   /** Of active channels and the account. */
   readonly units: readonly LedgerUnit[]
-}
-
-/** That, and what else `status`, the page and metrics say of the warehouse. */
-export interface Overview extends Health {
-  readonly readAtMs: number
-  /** What the service's wall clock showed when this was read. */
-  readonly now: WallTime
   /** The last ones, the newest first. */
   readonly runs: readonly RunReport[]
   readonly sizes: ReadonlyMap<string, TableSize>
@@ -43,35 +39,26 @@ export const MOST_OPEN = 500
 const LAST_RUNS = 12
 
 /** What that costs grows with the partitions, never with slices or rows. @throws db.… codes */
-export async function readHealth(db: Kysely<Database>): Promise<Health> {
+export async function readOverview(db: Kysely<Database>, { nowMs, budget }: OverviewQuestion): Promise<Overview> {
   const source = await readSource(db)
   const timeZone = source?.timeZone ?? 'UTC'
   return {
+    readAtMs: nowMs,
     timeZone,
     hasSource: source !== undefined,
+    now: wallTimeAt(nowMs, timeZone),
     channels: await readChannelList(db),
     units: await readLedgerUnits(db, timeZone),
     ...(await readOpenReadings(db, MOST_OPEN)),
-  }
-}
-
-/** The same. @throws db.… codes */
-export async function readOverview(db: Kysely<Database>, { nowMs, budget }: OverviewQuestion): Promise<Overview> {
-  const health = await readHealth(db)
-  const { timeZone } = health
-  return {
-    ...health,
-    readAtMs: nowMs,
-    now: wallTimeAt(nowMs, timeZone),
-    runs: await readRunReports(db, { kind: 'last', count: LAST_RUNS }),
+    runs: await readRunReports(db, { count: LAST_RUNS }),
     sizes: await readTableSizes(db),
     budget: await readCallBudget(db, { ...budget, timeZone }, nowMs),
   }
 }
 
 /**
- * Reads within one snapshot of the database, so that what is read fits together, and never for longer than `timeoutMs` a
- * statement: a question that has become too large ends, and the database has rest.
+ * Reads within one snapshot of the database, so that what is read fits together, and never for longer than `timeoutMs`
+ * a statement: a question that has become too large ends, and the database has rest.
  * @throws db.… codes; db.refused with state 57014 for a statement that took too long
  */
 export async function readOnly<T>(
@@ -99,24 +86,22 @@ export interface TableSize {
 /** Up to here counting costs nothing that anybody notices. */
 const MOST_COUNTED = 50_000
 
-/** The tables of schema `livehouse`, by name. Large ones are never counted: of them it is the estimate, and `MOST_COUNTED` at least. */
+/**
+ * The tables of schema `livehouse`, by name. Large ones are counted no further: of them it is the estimate, or
+ * `MOST_COUNTED` where their statistics are older than that.
+ */
 async function readTableSizes(db: Kysely<Database>): Promise<ReadonlyMap<string, TableSize>> {
   const { rows: tables } = await sql<{ name: string; estimate: number }>`
     select relname::text as name, reltuples::float8 as estimate from pg_class
     where relnamespace = to_regnamespace('livehouse') and relkind in ('r', 'p')`.execute(db)
   const sizes = new Map<string, TableSize>()
   for (const { name, estimate } of tables) {
-    sizes.set(name, estimate > MOST_COUNTED ? { rows: estimate, isExact: false } : await countUpTo(db, name))
+    // Tables of streams are unknown to the builder.
+    const { rows } = await sql<{ count: number }>`select count(*)::float8 as count
+      from (select from ${sql.table(`livehouse.${name}`)} limit ${MOST_COUNTED + 1}) as counted`.execute(db)
+    const count = rows[0]?.count ?? 0
+    const isExact = count <= MOST_COUNTED
+    sizes.set(name, { rows: isExact ? count : Math.max(estimate, MOST_COUNTED), isExact })
   }
   return sizes
-}
-
-/** A table that has grown since its statistics were made is counted no further. */
-async function countUpTo(db: Kysely<Database>, name: string): Promise<TableSize> {
-  const { rows } = await sql<{ count: string }>`
-    select count(*) from (select from ${sql.table(`livehouse.${name}`)} limit ${MOST_COUNTED + 1}) as counted`.execute(
-    db,
-  )
-  const counted = Number(rows[0]?.count)
-  return { rows: Math.min(counted, MOST_COUNTED), isExact: counted <= MOST_COUNTED }
 }

@@ -8,10 +8,8 @@ export interface LedgerUnit {
   readonly stream: string
   /** Null for streams of the account. */
   readonly channelId: string | null
-  /** Gift types, questionnaires; else 1. */
-  readonly partitions: number
-  /** How many partitions ended with each proof in their latest slice; zeros are left out. */
-  readonly proofs: Readonly<Partial<Record<Proof, number>>>
+  /** How each of its partitions (gift types, questionnaires; else one) ended in its latest slice. */
+  readonly proofs: readonly Proof[]
   /** Read by ranges of time; else walked as a whole list. */
   readonly isWindowed: boolean
   /** What is covered begins here; null where nothing is, and for walks. */
@@ -19,7 +17,7 @@ export interface LedgerUnit {
   /** Where the coverage of its least covered partition ends; null where one has none, and for walks. */
   readonly until: WallTime | null
   readonly leastCovered: string
-  /** Until when it is complete by the service's wall clock: `until`, of walks `landedAt`; null where it is not at all. */
+  /** Until when it is complete by the service's wall clock: `until`, of walks `landedAt`; null where it is not. */
   readonly reach: WallTime | null
   /** Ranges inside what is covered that are not. */
   readonly gaps: number
@@ -38,50 +36,39 @@ export interface LedgerUnit {
 export async function readLedgerUnits(db: Kysely<Database>, timeZone: string): Promise<readonly LedgerUnit[]> {
   // Multiranges are beyond the builder, and so is what is taken of one row of a group.
   const { rows } = await sql<UnitRow>`
-    select stream, channel_id as "channelId", count(*)::integer as partitions, array_agg(latest_proof) as proofs,
-      bool_or(is_windowed) as "isWindowed", min(lower(covers))::text as since,
+    select stream, channel_id as "channelId", array_agg(latest_proof) as proofs, bool_or(is_windowed) as "isWindowed",
+      min(lower(covers))::text as since,
       case when not bool_or(isempty(covers)) then min(upper(covers))::text end as until,
       (array_agg(partition order by upper(covers) nulls first, partition))[1] as "leastCovered",
       coalesce(sum((select count(*) - 1 from unnest(covers))) filter (where not isempty(covers)), 0)::integer as gaps,
       case when not bool_or(landed_at is null) then min(landed_at) end as "landedAt",
-      case when not bool_or(landed_at is null) then to_char(min(landed_at) at time zone ${timeZone}, 'YYYY-MM-DD HH24:MI:SS') end as walked, max(landed_at) as "lastLandedAt",
+      case when not bool_or(landed_at is null)
+        then date_trunc('second', min(landed_at) at time zone ${timeZone})::text end as walked,
+      max(landed_at) as "lastLandedAt",
       (array_agg(landed_proof order by landed_at desc nulls last, latest_slice_id desc))[1] as "lastLandedProof",
       max(verified_at) as "verifiedAt", max(latest_run_id) as "lastRunId"
-    from livehouse_ops.latest_readings where is_active group by stream, channel_id order by stream, channel_id`.execute(
-    db,
-  )
+    from livehouse_ops.latest_readings where is_active
+    group by stream, channel_id order by stream, channel_id`.execute(db)
   const wallOf = (text: string | null) => parseWallTime(text ?? '') ?? null
-  return rows.map(({ proofs: found, since, until, walked, ...unit }) => ({
+  return rows.map(({ since, until, walked, ...unit }) => ({
     ...unit,
-    proofs: countProofs(found),
     since: wallOf(since),
     until: wallOf(until),
     reach: wallOf(unit.isWindowed ? until : walked),
   }))
 }
 
-interface UnitRow extends Omit<LedgerUnit, 'proofs' | 'since' | 'until' | 'reach'> {
-  readonly proofs: readonly string[]
+interface UnitRow extends Omit<LedgerUnit, 'since' | 'until' | 'reach'> {
   readonly since: string | null
   readonly until: string | null
   readonly walked: string | null
 }
 
-function countProofs(found: readonly string[]): LedgerUnit['proofs'] {
-  return Object.fromEntries(
-    proofs.flatMap((proof) => {
-      const count = found.filter((each) => each === proof).length
-      return count === 0 ? [] : [[proof, count]]
-    }),
+/** How many partitions of several units ended with each proof; zeros are left out. */
+export function countProofs(units: readonly LedgerUnit[]): Readonly<Partial<Record<Proof, number>>> {
+  const groups = Map.groupBy(
+    units.flatMap((unit) => unit.proofs),
+    (proof) => proof,
   )
-}
-
-/** The partitions of several units by their latest proof; zeros are left out. */
-export function addProofs(units: readonly LedgerUnit[]): LedgerUnit['proofs'] {
-  return Object.fromEntries(
-    proofs.flatMap((proof) => {
-      const count = units.reduce((sum, unit) => sum + (unit.proofs[proof] ?? 0), 0)
-      return count === 0 ? [] : [[proof, count]]
-    }),
-  )
+  return Object.fromEntries(proofs.flatMap((proof) => (groups.has(proof) ? [[proof, groups.get(proof)?.length]] : [])))
 }

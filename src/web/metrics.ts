@@ -129,7 +129,7 @@ function showFacts(metrics: Metrics, facts: Facts, expectations: Expectations, n
     problems.set({ stream }, 0)
   }
   for (const { stream, readings } of facts.problems) problems.inc({ stream }, readings)
-  for (const { stream, items } of facts.quarantine.reasons) quarantined.inc({ stream }, items)
+  for (const { stream, items } of facts.quarantine) quarantined.inc({ stream }, items)
   for (const state of ['active', 'retired', 'gone'] as const) {
     channels.set({ state }, facts.channels.filter((channel) => channel.state === state).length)
   }

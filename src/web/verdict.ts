@@ -63,8 +63,7 @@ type IsWanted = (stream: StreamName, channelId: string | null) => boolean
 
 /** Of a part that has left nothing in the ledger. */
 const nothing = {
-  partitions: 0,
-  proofs: {},
+  proofs: [],
   since: null,
   until: null,
   leastCovered: '',

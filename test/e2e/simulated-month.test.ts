@@ -10,7 +10,7 @@ import { connectionReset, fieldValue, refusal } from '../helpers/fault-effects.t
 import type { Fault } from '../../src/emulator/faults.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
 import { createRandom } from '../../src/emulator/world/random.ts'
-import { readHealth } from '../../src/ledger/health.ts'
+import { readOverview } from '../../src/ledger/health.ts'
 import { streams } from '../../src/streams/registry.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
@@ -208,7 +208,10 @@ test('over a month, with processes that come and go, each night runs once, leave
     expect([cause, isInTurn]).toEqual([cause, true])
   }
 
-  const { openCounts, units } = await readHealth(database.db)
+  const { openCounts, units } = await readOverview(database.db, {
+    nowMs: 0,
+    budget: { v1Budget: 10, v1BudgetScope: 'account' },
+  })
   expect(openCounts).toMatchObject({ gap: 0, problem: 0 })
   for (const name of ['watch_records', 'gifts', 'signups']) {
     const reached = units.filter(({ stream }) => stream === name).map(({ until }) => until ?? 0)

@@ -21,8 +21,7 @@ export function makeUnit(overrides: Partial<LedgerUnit> = {}): LedgerUnit {
   const unit: Omit<LedgerUnit, 'reach'> = {
     stream: 'watch_records',
     channelId: '9',
-    partitions: 1,
-    proofs: { verified: 1 },
+    proofs: ['verified'],
     isWindowed: true,
     since: NOW - 40 * DAY,
     until: THIS_NIGHT,
@@ -87,18 +86,18 @@ export function makeFacts(overrides: Partial<Facts> = {}): Facts {
     channels: [makeChannel()],
     units: [
       makeUnit(),
-      makeUnit({ stream: 'gifts', partitions: 2, proofs: { unverifiable: 2 }, verifiedAt: null }),
+      makeUnit({ stream: 'gifts', proofs: ['unverifiable', 'unverifiable'], verifiedAt: null }),
       makeUnit({ stream: 'visitors', ...walk }),
       makeUnit({ stream: 'questionnaires', ...walk }),
     ],
     open: [],
     openCounts: { gap: 0, problem: 0, accepted: 0 },
     problems: (overrides.open ?? []).flatMap(({ kind, stream, channelId }) =>
-      kind === 'problem' ? [{ stream, channelId, readings: 1, partitions: 1 }] : [],
+      kind === 'problem' ? [{ stream, channelId, readings: 1 }] : [],
     ),
     runs: [makeRun()],
     activity: [{ day: '2026-11-20', stream: 'watch_records', inserted: 120, updated: 3, calls: 40, retries: 2 }],
-    quarantine: { reasons: [], isMore: false },
+    quarantine: [],
     sizes: new Map([['watch_records', { rows: 1234, isExact: true }]]),
     jobs: [],
     budget: {

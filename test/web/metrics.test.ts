@@ -49,8 +49,8 @@ test('the last run that read something is told by what became of its rows and sl
 test('the gauges tell how fresh and how proven each stream is', async () => {
   const units = [
     makeUnit(),
-    makeUnit({ channelId: '10', verifiedAt: new Date(NOW_MS - 60_000), gaps: 2, proofs: { short: 1 } }),
-    makeUnit({ stream: 'gifts', verifiedAt: null, landedAt: null, proofs: { unverifiable: 2 } }),
+    makeUnit({ channelId: '10', verifiedAt: new Date(NOW_MS - 60_000), gaps: 2, proofs: ['short'] }),
+    makeUnit({ stream: 'gifts', verifiedAt: null, landedAt: null, proofs: ['unverifiable', 'unverifiable'] }),
   ]
   const open = [makeReading(), makeReading({ kind: 'gap' })]
   const text = await render(create(), makeFacts({ units, open }))
@@ -65,7 +65,7 @@ test('the gauges tell how fresh and how proven each stream is', async () => {
 })
 
 test('a stream of which a part was never read is behind without end, not without a value; but not during the first sync', async () => {
-  const units = [makeUnit(), makeUnit({ channelId: '10', until: null, landedAt: null, proofs: { failed: 1 } })]
+  const units = [makeUnit(), makeUnit({ channelId: '10', until: null, landedAt: null, proofs: ['failed'] })]
   const behindOf = async (facts: Partial<Facts>, stream = 'watch_records') =>
     valueOf(await render(create(), makeFacts(facts)), `livehouse_seconds_behind{stream="${stream}"}`)
   expect(await behindOf({ units })).toBe('+Inf')

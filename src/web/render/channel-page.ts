@@ -1,5 +1,5 @@
 import type { ListedChannel } from '../../ledger/channel-states.ts'
-import type { LedgerUnit } from '../../ledger/latest-readings.ts'
+import { countProofs, type LedgerUnit } from '../../ledger/latest-readings.ts'
 import type { OpenReading, OpenReadings } from '../../ledger/open-readings.ts'
 import { foreign, type Html, html, maskedText } from '../html.ts'
 import { fill } from '../messages.ts'
@@ -35,7 +35,7 @@ function streams(view: View, units: readonly LedgerUnit[]): Html | false {
     ['stream', ({ stream }) => streamName(view, stream)],
     ['lastRead', (unit) => lastRead(view, [unit])],
     ['coveredUntil', (unit) => standing(view, [unit])],
-    ['proof', ({ proofs }) => proofMarks(view.messages, proofs)],
+    ['proof', (unit) => proofMarks(view.messages, countProofs([unit]))],
   ]
   return tableSection(view, 'streams', units, columns, { note: '' })
 }

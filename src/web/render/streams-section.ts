@@ -1,5 +1,5 @@
 import { streamNames } from '../../streams/registry.ts'
-import { addProofs, type LedgerUnit } from '../../ledger/latest-readings.ts'
+import { countProofs, type LedgerUnit } from '../../ledger/latest-readings.ts'
 import { type Content, type Html, html } from '../html.ts'
 import { fill } from '../messages.ts'
 import { timelineOf } from '../timeline.ts'
@@ -31,7 +31,7 @@ export function streamsSection(view: View): Html | false {
     ['rows', ({ stream }) => rowCount(view, [stream])],
     ['lastRead', ({ units }) => lastRead(view, units)],
     ['coveredUntil', ({ units }) => standing(view, units)],
-    ['proof', ({ units }) => proofMarks(view.messages, addProofs(units))],
+    ['proof', ({ units }) => proofMarks(view.messages, countProofs(units))],
   ])
 }
 
@@ -48,7 +48,7 @@ export function rowCount({ messages, facts }: View, streams: readonly string[]):
 export function lastRead(view: View, units: readonly LedgerUnit[]): Content {
   const at = lastLanding(units)
   if (at !== undefined) return moment(view, new Date(at))
-  return units.some(({ partitions }) => partitions > 0) ? view.messages.notToItsEnd : view.messages.never
+  return units.some(({ proofs }) => proofs.length > 0) ? view.messages.notToItsEnd : view.messages.never
 }
 
 function lastLanding(units: readonly LedgerUnit[]): number | undefined {
