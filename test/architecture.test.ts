@@ -130,7 +130,7 @@ const budgets: Readonly<Record<string, number>> = {
   streams: 690,
   sync: 4600,
   transform: 270,
-  web: 3098,
+  web: 3104,
   // The files beside the folders.
   '': 400,
 }
