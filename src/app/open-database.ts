@@ -15,7 +15,8 @@ import { checkSource } from '../ledger/source.ts'
 export type OpeningContext = Pick<AppContext, 'clock' | 'signal' | 'remark' | 'addSecret'>
 
 /**
- * The URL of the database of the settings, which is named on standard error; the embedded PostgreSQL is started where need be.
+ * The URL of the database of the settings, which is named on standard error; the embedded PostgreSQL is started where
+ * need be.
  * @throws db.embedded
  */
 export async function configuredUrl(context: OpeningContext, { target, dataDir }: DatabaseSettings): Promise<string> {

@@ -28,8 +28,8 @@ stays the same.`,
       url: 'prints the URL for psql and BI tools, with the password; starts it where need be',
       psql: 'opens psql on it, with what stands behind --; without a psql on this machine, prints how to connect',
       copy:
-        'copies everything, the ledger included, into an empty database of another server, from one snapshot; all of it or ' +
-        'nothing. The next sync with that DATABASE_URL goes on there. The embedded database stays as it is',
+        'copies everything, the ledger included, into an empty database of another server, from one snapshot; all of ' +
+        'it or nothing. The next sync with that DATABASE_URL goes on there. The embedded database stays as it is',
       dump: 'writes everything, the ledger included, from one snapshot into a new file, a script that psql runs too',
       restore: 'reads such a file into an empty database; all of it or nothing',
     },
