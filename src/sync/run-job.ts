@@ -35,10 +35,11 @@ const LONGEST_WAIT_MS = 1_800_000
 const LEASE_POLL_MS = 1000
 
 /**
- * Extracts slices side by side, phase after phase: whole walks first, then windows in their order, whatever their partition. Every
- * slice runs under the lease of its partition, which is taken with its first slice and given back with its last. One that fails
- * does not stop the others; an error that none could survive (credentials refused, service or database out of reach) and an
- * interruption end the run: what is in flight ends, the rest is not begun. A partition that another run holds is waited for, last.
+ * Extracts slices side by side, phase after phase: whole walks first, then windows in their order, whatever their
+ * partition. Every slice runs under the lease of its partition, taken with its first slice and given back with its
+ * last. One that fails does not stop the others; an error that none could survive (credentials refused, service or
+ * database out of reach) and an interruption end the run: what is in flight ends, the rest is not begun. A partition
+ * that another run holds is waited for, last.
  */
 export async function runJob(
   streams: readonly Stream[],
@@ -70,12 +71,12 @@ interface OpenPartition {
   /** Slices that are waiting or in flight. */
   open: number
   /**
-   * What becomes of the slices that wait. `given up`: the service ignores what is asked, or what was begun cannot be ended. `left`: for
-   * another day. `put off`: another run holds it, or is to have it; they are planned again.
+   * What becomes of the slices that wait. `given up`: the service ignores what is asked, or what was begun cannot be
+   * ended. `left`: for another day. `put off`: another run holds it, or is to have it; they are planned again.
    */
   rest: 'to read' | 'given up' | 'left' | 'put off'
-  /** Whether it is ours; undefined until that has been asked for. */
-  lease: Promise<boolean> | undefined
+  /** Undefined until it has been asked for; resolves to undefined where it is another's. */
+  lease: ReturnType<Leases['tryTake']> | undefined
   /** Whether its slices were planned when the lease was ours. */
   isPlannedUnderLease: boolean
 }
@@ -130,8 +131,10 @@ async function runPartitions(partitions: readonly OpenPartition[], job: Job): Pr
   const errors: unknown[] = []
 
   const own = async (partition: OpenPartition): Promise<boolean> => {
-    partition.lease ??= takeLease(partition, job)
-    return (await partition.lease) && options.leases.holds(leaseOf(partition))
+    const { leases, isPatient = false } = options
+    // A patient run lets those that wait go first.
+    partition.lease ??= leases.tryTake(leaseOf(partition), { isPatient })
+    return (await partition.lease) !== undefined && leases.holds(leaseOf(partition))
   }
   const runOne = async (slice: Slice, partition: OpenPartition): Promise<void> => {
     const { isBudgeted } = slice.stream
@@ -145,7 +148,7 @@ async function runPartitions(partitions: readonly OpenPartition[], job: Job): Pr
       await enqueue(result.parts.map((part) => ({ slice: part, partition })))
       deps.report({ kind: 'slice.cut', stream: slice.stream.name, slice: sliceName(slice), parts: result.parts.length })
     } else if (hasCode(result.error, 'lease.lost')) {
-      // Another may have it by now, as after a machine was asleep: what that one lands counts, and the rest is read after it.
+      // Another may have it by now, as after a machine was asleep: what that lands counts, the rest is read after it.
       tally.addCut(slice, result.counts)
       partition.rest = 'put off'
     } else {
@@ -209,25 +212,16 @@ async function runPartitions(partitions: readonly OpenPartition[], job: Job): Pr
 }
 
 /**
- * `wasHeld`: by another run, since it was planned; what that has landed is left out. Of few calls a day none goes to what another run
- * has landed between the plan and the lease, so there the same holds for each.
+ * `wasHeld`: by another run, since it was planned; what that has landed is left out. Of few calls a day none goes to
+ * what another run has landed between the plan and the lease, so there the same holds for each.
  */
 function openPartition(plan: PartitionPlan, wasHeld = false): OpenPartition {
   const isPlannedUnderLease = !wasHeld && plan.stream.isBudgeted !== true
   return { plan, open: 0, rest: 'to read', lease: undefined, isPlannedUnderLease }
 }
 
-function nameOf({ plan }: OpenPartition): [StreamName, string] {
-  return [plan.stream.name, partitionKey(plan.partition)]
-}
-
-function leaseOf(partition: OpenPartition): string {
-  return partitionLease(...nameOf(partition))
-}
-
-/** A patient run lets those that wait go first. */
-async function takeLease(partition: OpenPartition, { options: { leases, isPatient = false } }: Job): Promise<boolean> {
-  return (await leases.tryTake(leaseOf(partition), { isPatient })) !== undefined
+function leaseOf({ plan }: OpenPartition): string {
+  return partitionLease(plan.stream.name, partitionKey(plan.partition))
 }
 
 function isPastStop({ deps, options }: Job): boolean {
@@ -236,6 +230,8 @@ function isPastStop({ deps, options }: Job): boolean {
 
 function lockedOut({ stream, partition }: Slice, waitedMs: number): EndedSlice {
   const name = { stream: stream.name, partition: partitionKey(partition) }
-  const message = `${name.stream} ${name.partition}: another run has held it for ${Math.round(waitedMs / 60_000)} minutes; see \`livehouse status\``
+  const minutes = Math.round(waitedMs / 60_000)
+  const held = `${name.stream} ${name.partition}: another run has held it for ${minutes} minutes`
+  const message = `${held}; see \`livehouse status\``
   return failedBy(new LivehouseError('slice.locked', message, { ...name, waitedMs }))
 }
