@@ -56,6 +56,23 @@ export function subtractWindow(window: Window, other: Window): readonly Window[]
   return parts.filter((part) => !isEmptyWindow(part))
 }
 
+/** A shorter part at rest is not worth a call of its own. */
+const SHORTEST_REST_DAYS = 30
+
+/**
+ * A window as the slices that it is read in, newest first. What may be read over several days is cut where rows no
+ * longer change: a list that moves meanwhile would have to be read anew.
+ */
+export function restingApart(
+  window: Window,
+  { isBudgeted, lookbackDays }: Pick<Stream, 'isBudgeted' | 'lookbackDays'>,
+  now: WallTime,
+): readonly Window[] {
+  const at = lookbackStart(now, lookbackDays)
+  if (!isBudgeted || at - window.from < SHORTEST_REST_DAYS * DAY) return [window]
+  return subtractWindow(window, { from: at, to: at }).toReversed()
+}
+
 /** Equal parts of whole minutes, newest first; fewer where there are not as many minutes. */
 export function cutWindow({ from, to }: Window, parts: number): readonly Window[] {
   const minutes = (to - from) / MINUTE
