@@ -128,14 +128,14 @@ const budgets: Readonly<Record<string, number>> = {
   service: 1940,
   store: 3000,
   streams: 690,
-  sync: 4600,
+  sync: 4620,
   transform: 270,
   web: 3104,
   // The files beside the folders.
   '': 400,
 }
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_720, test: 24_321 }
+const MOST_LINES = { src: 32_690, test: 24_280 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
