@@ -142,7 +142,8 @@ async function readRights(session: Session): Promise<Rights> {
       and not (r.rolsuper or r.rolcreaterole or r.rolcreatedb or r.rolreplication or r.rolbypassrls)
       and not exists (select from pg_roles o where o.oid not in (r.oid, a.oid) and pg_has_role(r.oid, o.oid, 'member'))
       and not exists (select from pg_namespace n
-        where n.nspname in ('livehouse', 'livehouse_ops') and has_schema_privilege(r.oid, n.oid, 'usage')) as "isOnlyAnalyst"
+        where n.nspname in ('livehouse', 'livehouse_ops') and has_schema_privilege(r.oid, n.oid, 'usage'))
+      as "isOnlyAnalyst"
     from pg_roles r join pg_roles a on a.rolname = 'livehouse_analyst'
     where r.rolname = session_user and exists (select from pg_views where schemaname = 'livehouse_bi')`)
   return rights ?? refuse('there are no views for analysts', 'Run `livehouse migrate up`')

@@ -104,7 +104,8 @@ describe.each([
   test('a query that takes another role while it runs still sees masks', async () => {
     for (const role of ['none', login === 'an analyst' ? user.name : 'livehouse_analyst']) {
       const { text } = await query(
-        `with taken as materialized (select set_config('role', '${role}', true)) select set_config, phone from taken, dim_viewer`,
+        `with taken as materialized (select set_config('role', '${role}', true))
+         select set_config, phone from taken, dim_viewer`,
       )
       expect(JSON.parse(text).rows).toEqual([[role, '138****8000']])
     }

@@ -28,7 +28,7 @@ beforeAll(async () => {
   await pipeline.sync()
   await publishBi(pipeline.database.db)
   user = await openAs('livehouse_analyst', pipeline.database)
-  assistant = await openAssistant({ DATABASE_URL: user.url }, ['--max-rows', '7', '--timeout', '5'])
+  assistant = await openAssistant({ DATABASE_URL: user.url }, ['--max-rows', '3', '--timeout', '5'])
 })
 
 afterAll(async () => {
@@ -59,8 +59,8 @@ test('an answer has exact values, and how complete the data are as the same snap
   const complete = JSON.parse(
     (
       await assistant.call('query', {
-        sql: `select count(*), 12345678901234.50::numeric as money, timestamptz '2026-11-22 08:00+00' as instant, true as yes,
-          date '2026-11-22' as day, 7 as small, null as nothing, current_user, session_user from dim_viewer -- all`,
+        sql: `select count(*), 12345678901234.50::numeric as money, timestamptz '2026-11-22 08:00+00' as instant,
+          true as yes, date '2026-11-22' as day, 7 as small, null as nothing, current_user, session_user from dim_viewer -- all`,
       })
     ).text,
   )
@@ -86,9 +86,9 @@ test('an answer has exact values, and how complete the data are as the same snap
 
 test('rows, bytes and time are bounded, and what Postgres says comes with the place in the query', async () => {
   const cut = JSON.parse((await assistant.call('query', { sql: 'select generate_series(1, 1000)' })).text)
-  expect([cut.rows.length, cut.isCut]).toEqual([7, true])
-  const whole = JSON.parse((await assistant.call('query', { sql: 'select generate_series(1, 7);' })).text)
-  expect([whole.rows.length, whole.isCut]).toEqual([7, false])
+  expect([cut.rows.length, cut.isCut]).toEqual([3, true])
+  const whole = JSON.parse((await assistant.call('query', { sql: 'select generate_series(1, 3);' })).text)
+  expect([whole.rows.length, whole.isCut]).toEqual([3, false])
   for (const [query, message] of [
     [`select repeat('x', 5000000)`, /more than 1048576 bytes/],
     [`select set_config('statement_timeout', '0', false), pg_sleep(600)`, /statement timeout \(57014\)/],

@@ -22,16 +22,17 @@ interface ViewServer {
   readonly log: Log
 }
 
-/** A stream a row: how far every channel has been read, and which are not proven. */
+/** In one value, an object a stream: how far every channel has been read, and which are not proven. */
 export const completenessQuery = `
+  select coalesce(jsonb_agg(to_jsonb(s) order by s.stream), '[]') from (
   select stream, bool_and(is_proven) and sum(gap_count) = 0 as is_complete, sum(gap_count)::integer as gaps,
     case when bool_and(complete_through is not null) then min(complete_through) end as complete_through,
     case when bool_and(covered_until is not null) then min(covered_until) end as covered_until,
     max(last_landed_at) as last_landed_at, max(last_read_at) as last_read_at,
     (count(*) filter (where not is_proven))::integer as unproven_parts, count(*)::integer as parts,
-    array_to_string((array_agg(coalesce('channel ' || channel_id, 'account') || ': ' || coalesce(last_proof, 'never read')
-      order by channel_id) filter (where not is_proven))[1:20], ', ') as unproven
-  from livehouse_bi.freshness group by stream order by stream`
+    array_to_string((array_agg(coalesce('channel ' || channel_id, 'account') || ': ' ||
+      coalesce(last_proof, 'never read') order by channel_id) filter (where not is_proven))[1:20], ', ') as unproven
+  from livehouse_bi.freshness group by stream) s`
 
 /** What an assistant is told before it asks. */
 const INSTRUCTIONS = `A warehouse of live channels: audience, gifts, signups. Read describe_views and the documents bi
@@ -69,20 +70,20 @@ export function serveViews({ version, maxRows, timeoutMs, ask, log }: ViewServer
       'query',
       {
         description:
-          `Runs one SELECT of PostgreSQL as livehouse_analyst: at most ${maxRows} rows, 1 MiB and ${timeoutMs / 1000} s. ` +
+          `Runs one SELECT of PostgreSQL as livehouse_analyst: at most ${maxRows} rows, 1 MiB, ${timeoutMs / 1000} s. ` +
           'bigint and numeric come as text. The answer tells how complete the data are.',
         inputSchema: z.object({ sql: z.string() }),
         annotations,
       },
       async ({ sql }) => {
         const [completeness, answer] = await oneByOne(async () => await ask([completenessQuery, sql]))
-        return asText({ ...answer, completeness: objectsOf(completeness) })
+        return asText({ ...answer, completeness: completenessOf(completeness) })
       },
     )
     server.registerTool(
       'completeness',
       { description: 'How far each stream has been read, when, and which channels are not proven.', annotations },
-      async () => asText(objectsOf((await oneByOne(async () => await ask([completenessQuery])))[0])),
+      async () => asText(completenessOf((await oneByOne(async () => await ask([completenessQuery])))[0])),
     )
     return server
   }
@@ -96,8 +97,8 @@ function asText(value: unknown) {
   return { content: [{ type: 'text' as const, text }] }
 }
 
-function objectsOf({ columns, rows }: Answer = { columns: [], rows: [], isCut: false }) {
-  return rows.map((row) => Object.fromEntries(columns.map((name, index) => [name, row[index]])))
+function completenessOf(answer: Answer | undefined): unknown {
+  return JSON.parse(String(answer?.rows[0]?.[0] ?? '[]'))
 }
 
 /** @throws usage.invalid for a view that is not there */
