@@ -171,7 +171,8 @@ function translate(
     return new LivehouseError('api.badBody', `${call.name}: ${reason}`, { call: call.name, reason }, { cause })
   }
   const reason = code === '' ? cause.message : code
-  const message = `${call.name}: no connection to ${redact(seen.url.origin)} (${reason})`
+  const setting = call.host === 'auth' ? 'LIVEHOUSE_AUTH_URL' : 'LIVEHOUSE_BASE_URL'
+  const message = `${call.name}: no connection to the address in ${setting}, ${redact(seen.url.origin)} (${reason})`
   return new LivehouseError('api.unreachable', message, { call: call.name, reason }, { cause })
 }
 

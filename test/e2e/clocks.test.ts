@@ -198,7 +198,11 @@ test('a service out of reach is a failure, also of a dry run', async () => {
   const away = { LIVEHOUSE_BASE_URL: 'http://127.0.0.1:1' }
   const { code, printed } = await account.run(sync, ['--json'], away)
   expect(code).toBe(1)
-  expect(JSON.parse(printed.join(''))).toMatchObject({ status: 'failed', errors: [{ code: 'api.unreachable' }] })
+  const message = expect.stringContaining('the address in LIVEHOUSE_BASE_URL, http://127.0.0.1:1 (ECONNREFUSED)')
+  expect(JSON.parse(printed.join(''))).toMatchObject({
+    status: 'failed',
+    errors: [{ code: 'api.unreachable', message }],
+  })
   const { error } = await account.run(sync, ['--dry-run'], away)
   expect(exitCodeOfError(error)).toBe(1)
 })

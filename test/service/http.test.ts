@@ -122,6 +122,8 @@ describe('failures of transport', () => {
   test('a port where nobody listens', async () => {
     const error = await failureOf('http://127.0.0.1:1')
     expect(error).toMatchObject({ code: 'api.unreachable', details: { reason: 'ECONNREFUSED' } })
-    expect(String(error)).toContain('no connection to http://127.0.0.1:1 (ECONNREFUSED)')
+    expect(String(error)).toContain(
+      'no connection to the address in LIVEHOUSE_BASE_URL, http://127.0.0.1:1 (ECONNREFUSED)',
+    )
   })
 })
