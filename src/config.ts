@@ -61,6 +61,12 @@ export function readWhatIsRight<T>(environment: Environment, read: SettingsReade
   return read(createSettingSource(environment))
 }
 
+// 0 is no ceiling.
+const perSecond = { min: 0, max: 1_000_000, isInteger: false, unit: 'calls a second' }
+const atOnce = { min: 1, max: 1000, isInteger: true, unit: 'calls' }
+const perDay = { min: 0, max: 100_000, isInteger: true, unit: 'calls a day' }
+const aCall = { min: 0.001, max: 3600, isInteger: false, unit: 'seconds' }
+
 /** Where the service is, as whom to speak to it, and how fast. */
 export function readServiceSettings(source: SettingSource): ServiceSettings {
   if (!source.isSet('LIVEHOUSE_BASE_URL')) {
@@ -70,55 +76,24 @@ export function readServiceSettings(source: SettingSource): ServiceSettings {
     baseUrl: readServiceUrl(source, 'LIVEHOUSE_BASE_URL') ?? '',
     ...readCredentials(source),
     timeZone: readServiceTimeZone(source),
-    maxCallsPerSecond: readNumber(source, 'LIVEHOUSE_MAX_CALLS_PER_SECOND', {
-      fallback: 20,
-      min: 0,
-      max: 1_000_000,
-      isInteger: false,
-      expected: 'a number of calls a second from 0 (no ceiling) to 1000000',
-    }),
-    concurrency: readNumber(source, 'LIVEHOUSE_CONCURRENCY', {
-      fallback: 16,
-      min: 1,
-      max: 1000,
-      isInteger: true,
-      expected: 'a whole number from 1 to 1000',
-    }),
+    maxCallsPerSecond: readNumber(source, 'LIVEHOUSE_MAX_CALLS_PER_SECOND', 20, perSecond),
+    concurrency: readNumber(source, 'LIVEHOUSE_CONCURRENCY', 16, atOnce),
     listParams: readChoice(source, 'LIVEHOUSE_LIST_PARAMS', ['query', 'body']),
     isListParamsGiven: source.isSet('LIVEHOUSE_LIST_PARAMS'),
     ...readV1Budget(source),
-    requestTimeoutMs: Math.ceil(
-      readNumber(source, 'LIVEHOUSE_REQUEST_TIMEOUT', {
-        fallback: 30,
-        min: 0.001,
-        max: 3600,
-        isInteger: false,
-        expected: 'a number of seconds above 0, at most 3600',
-      }) * 1000,
-    ),
-    proxies: readProxies(source),
-  }
-}
-
-/** `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, as everywhere. */
-export function readProxies(source: SettingSource): ServiceSettings['proxies'] {
-  return {
-    http: readProxyUrl(source, 'HTTP_PROXY'),
-    https: readProxyUrl(source, 'HTTPS_PROXY'),
-    none: source.value('no_proxy') ?? source.value('NO_PROXY') ?? null,
+    requestTimeoutMs: Math.ceil(readNumber(source, 'LIVEHOUSE_REQUEST_TIMEOUT', 30, aCall) * 1000),
+    proxies: {
+      http: readProxyUrl(source, 'HTTP_PROXY'),
+      https: readProxyUrl(source, 'HTTPS_PROXY'),
+      none: source.value('no_proxy') ?? source.value('NO_PROXY') ?? null,
+    },
   }
 }
 
 /** How many calls a day version 1 of the watch records allows (API 4.6), and to whom. */
 export function readV1Budget(source: SettingSource): Pick<ServiceSettings, 'v1Budget' | 'v1BudgetScope'> {
   return {
-    v1Budget: readNumber(source, 'LIVEHOUSE_V1_BUDGET', {
-      fallback: 10,
-      min: 0,
-      max: 100_000,
-      isInteger: true,
-      expected: 'a whole number of calls a day from 0 to 100000',
-    }),
+    v1Budget: readNumber(source, 'LIVEHOUSE_V1_BUDGET', 10, perDay),
     v1BudgetScope: readChoice(source, 'LIVEHOUSE_V1_BUDGET_SCOPE', ['account', 'channel']),
   }
 }
@@ -134,14 +109,9 @@ export function readDatabaseSettings(source: SettingSource): DatabaseSettings {
     target: readTarget(source),
     queueUrl: readQueueUrl(source),
     dataDir: readDataDir(source),
-    isAutoMigrated: readAutoMigrate(source),
+    isAutoMigrated: readFlag(source, 'LIVEHOUSE_AUTO_MIGRATE', '1'),
     bi: readBi(source),
   }
-}
-
-/** Whether commands may change the schema by themselves. */
-function readAutoMigrate(source: SettingSource): boolean {
-  return readFlag(source, 'LIVEHOUSE_AUTO_MIGRATE', '1')
 }
 
 /** Where the embedded PostgreSQL keeps its data; an absolute path. */
@@ -150,8 +120,8 @@ export function readDataDir(source: SettingSource): string {
 }
 
 /**
- * Where job files are, absolute: when not set, `jobs` of the working folder where that holds some, else those of livehouse itself.
- * Root runs those of another user only where the setting names them.
+ * Where job files are, absolute: when not set, `jobs` of the working folder where that holds some, else those of
+ * livehouse itself. Root runs those of another user only where the setting names them.
  */
 export function readJobsDir(source: SettingSource): string {
   const given = source.value('LIVEHOUSE_JOBS_DIR')
@@ -160,7 +130,7 @@ export function readJobsDir(source: SettingSource): string {
   const folder = given === undefined ? (hasModules(own) ? own : shipped) : resolve(given)
   const isForeign = given === undefined && folder !== shipped && process.getuid?.() === 0 && statSync(folder).uid !== 0
   const problem = isForeign
-    ? `${folder} belongs to another user, and livehouse runs as root; set LIVEHOUSE_JOBS_DIR to it to run its files all the same`
+    ? `${folder} belongs to another user, and livehouse runs as root; LIVEHOUSE_JOBS_DIR set to it runs its files`
     : describeOpenFile(folder)
   if (problem !== undefined) source.refuse(problem)
   return folder
@@ -182,15 +152,12 @@ export function readLogLevel(source: SettingSource): LogLevel {
 
 /** Every secret among the settings, for the logger. */
 export function readSecrets(source: SettingSource): readonly string[] {
-  const plain = ['LIVEHOUSE_APP_SECRET', 'LIVEHOUSE_API_TOKEN', 'LIVEHOUSE_ALERT_SECRET', 'LIVEHOUSE_HTTP_TOKEN'].map(
-    (name) => source.value(name),
-  )
-  const addresses = ['LIVEHOUSE_ALERT_WEBHOOK', 'LIVEHOUSE_HEARTBEAT_URL'].map((name) => source.value(name))
+  const secret = ['APP_SECRET', 'API_TOKEN', 'ALERT_SECRET', 'HTTP_TOKEN', 'ALERT_WEBHOOK', 'HEARTBEAT_URL']
   const urls = ['DATABASE_URL', 'LIVEHOUSE_QUEUE_URL', 'HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy']
-  const passwords = urls.map((name) => URL.parse(source.value(name) ?? '')?.password)
-  return [...plain, ...addresses, ...passwords.map((password) => decode(password ?? ''))].filter(
-    (secret) => secret !== undefined,
-  )
+  return [
+    ...secret.flatMap((name) => source.value(`LIVEHOUSE_${name}`) ?? []),
+    ...urls.map((name) => decode(URL.parse(source.value(name) ?? '')?.password ?? '')),
+  ]
 }
 
 function decode(text: string): string {

@@ -6,7 +6,7 @@ import { readAcceptances, recordAcceptance } from '../ledger/acceptances.ts'
 import { acceptMissingFields } from '../ledger/known-fields.ts'
 import { readShortfalls } from '../ledger/open-readings.ts'
 import { readSource } from '../ledger/source.ts'
-import { allStreams, findStream } from '../streams/registry.ts'
+import { allStreams } from '../streams/registry.ts'
 import { describeAcceptance } from './accept/report.ts'
 import { namesOf, readInteger, readStreams } from './flags.ts'
 import { defineCommand } from './usage.ts'
@@ -35,9 +35,8 @@ livehouse accept --stream signups --channel 10001589 --reason 'deleted by the or
   },
   ({ values: { stream: given, channel, reason = '', days } }, refuse) => {
     if (reason.trim() === '') refuse('--reason is missing; it should say why, for those who read it later')
-    const names = readStreams(given, refuse, '--stream')
-    if (names?.length !== 1) refuse('--stream should be one stream')
-    const stream = findStream(names?.[0] ?? '')
+    const [stream, ...others] = readStreams(given, refuse, '--stream') ?? []
+    if (stream === undefined || others.length > 0) refuse('--stream should be one stream')
     const isOfAccount = stream?.partitionedBy === 'account'
     if (stream && !isOfAccount && channel === undefined)
       refuse(`--channel is missing; ${stream.name} are those of a channel`)

@@ -1,12 +1,9 @@
-import type { ServiceSettings } from '../app/settings.ts'
-import type { AccessToken } from '../core/access-token.ts'
-import { requestTicket, type SavedMenu, saveMenu, ticketScopes, ticketTitles } from '../service/other-calls.ts'
 import { openConnection, WATCHED_REFUSED_MS } from '../app/open-connection.ts'
 import { openSharedDatabase } from '../app/open-database.ts'
 import { readDatabaseSettings, readServiceSettings, readSettings } from '../config.ts'
-import type { CliContext } from './command.ts'
+import { requestTicket, saveMenu, ticketScopes, ticketTitles } from '../service/other-calls.ts'
 import { readInteger, readList } from './flags.ts'
-import { minuteIn, printResult } from './format.ts'
+import { minuteIn } from './format.ts'
 import { defineCommand } from './usage.ts'
 
 const ticketActions = ['ticket'] as const
@@ -15,11 +12,7 @@ const menuActions = ['menu create', 'menu update'] as const
 const flags = {
   show: ['', 'the whole token', 'token'],
   scope: ['S', ticketScopes.join(', '), ...ticketActions],
-  outerid: [
-    'ID',
-    "the person's id on your platform; for outer_visitor at most 32 units (a letter or digit counts 1, a Chinese character 3)",
-    ...ticketActions,
-  ],
+  outerid: ['ID', "the person's id on your platform", ...ticketActions],
   'hash-act-id': ['ID', "the channel's hash id, such as exov5dm9; not its number", ...ticketActions],
   'client-ip': ['IP', "the person's IP address", ...ticketActions],
   username: ['NAME', 'needed when the outerid is authorised for the first time', ...ticketActions],
@@ -30,10 +23,15 @@ const flags = {
   'menu-id': ['N', 'the menu to change', 'menu update'],
   name: ['TEXT', 'at most 4 Chinese or 8 narrow characters', ...menuActions],
   type: ['N', '1 chat, 2 rich text, 3 video (the default), 4 topic', ...menuActions],
-  'rich-text': ['HTML?', "for type 2; '' clears it", ...menuActions],
+  'rich-text': ['HTML', "for type 2; '' clears it", ...menuActions],
   vid: ['N,N', 'for type 3: the ids of videos of yours', ...menuActions],
-  json: 'prints one JSON object instead',
 } as const
+
+const neededFlags: Readonly<Record<string, readonly (keyof typeof flags)[]>> = {
+  ticket: ['scope', 'outerid', 'hash-act-id', 'client-ip'],
+  'menu create': ['channel'],
+  'menu update': ['channel', 'menu-id'],
+}
 
 /** API 4.1 to 4.4 for people. */
 export const api = defineCommand(
@@ -65,68 +63,39 @@ livehouse api menu update --channel 10001589 --menu-id 1234 --name 互动`,
     }
   },
   async (context, { action, values, menuId, type, vids }) => {
-    const { channel: channelId = '', name, json: isJson } = values
+    const { print } = context
     const { service, database } = readSettings(context.environment, (source) => ({
       service: readServiceSettings(source),
       database: source.isSet('DATABASE_URL') ? readDatabaseSettings(source) : undefined,
     }))
     await using shared = await openSharedDatabase(context, service, database)
     await using connection = openConnection(context, service, shared.db, { longestRefusedMs: WATCHED_REFUSED_MS })
-    if (action === 'token') printToken(context, values, await connection.accessToken(context), service.timeZone)
-    else if (action === 'ticket') {
+    if (action === 'token') {
+      const { value, issuedAtMs, expiresAtMs } = await connection.accessToken(context)
+      const until = minuteIn(service.timeZone)(new Date(expiresAtMs))
+      print(`token    ${values.show ? value : mask(value)}`)
+      print(`valid    ${Math.round((expiresAtMs - issuedAtMs) / 1000)} s, until ${until} ${service.timeZone}`)
+      if (!values.show) print('(--show prints the whole token)')
+    } else if (action === 'ticket') {
       const { scope = '', outerid = '', username, nickname, title, 'user-avatar': user_avatar } = values
       const ids = { hash_act_id: values['hash-act-id'] ?? '', client_ip: values['client-ip'] ?? '' }
       const parameters = { scope, outerid, ...ids, username, nickname, title, user_avatar }
-      printTicket(context, isJson, service, await requestTicket(connection.send, parameters, context))
+      const ticket = await requestTicket(connection.send, parameters, context)
+      context.addSecret(ticket)
+      print(`ticket   ${ticket}`)
+      print('valid    5 minutes, for one use')
+      print(`redeem   ${service.authUrl ?? ''}/v2/oauth2/authorize?ticket=${encodeURIComponent(ticket)}`)
+      print('         (in the browser of the person; add &redirect_uri=… to choose where it leads)')
     } else {
+      const { channel = '', name } = values
       const menu = { name, type, rich_text: values['rich-text'], videos: vids?.map((vid) => ({ vid })) }
-      const place = { channelId, menuId: action === 'menu update' ? menuId : undefined }
-      printMenu(context, isJson, channelId, await saveMenu(connection.send, place, menu, context))
+      const place = { channelId: channel, menuId: action === 'menu update' ? menuId : undefined }
+      const saved = await saveMenu(connection.send, place, menu, context)
+      print(`menu ${saved.menuId} of channel ${channel}: ${saved.result}`)
     }
     return 0
   },
 )
-
-const neededFlags: Readonly<Record<string, readonly (keyof typeof flags)[]>> = {
-  ticket: ['scope', 'outerid', 'hash-act-id', 'client-ip'],
-  'menu create': ['channel'],
-  'menu update': ['channel', 'menu-id'],
-}
-
-function printToken(
-  context: CliContext,
-  values: { show: boolean; json: boolean },
-  token: AccessToken,
-  timeZone: string,
-): void {
-  const shown = values.show ? token.value : mask(token.value)
-  const validSeconds = Math.round((token.expiresAtMs - token.issuedAtMs) / 1000)
-  const expiresAt = new Date(token.expiresAtMs).toISOString()
-  const lines = [
-    `token    ${shown}`,
-    `valid    ${validSeconds} s, until ${minuteIn(timeZone)(new Date(token.expiresAtMs))} ${timeZone}`,
-  ]
-  if (!values.show) lines.push('(--show prints the whole token)')
-  printResult(context, values.json, { access_token: shown, valid_seconds: validSeconds, expires_at: expiresAt }, lines)
-}
-
-function printTicket(context: CliContext, isJson: boolean, { authUrl }: ServiceSettings, ticket: string): void {
-  context.addSecret(ticket)
-  const redeemUrl = `${authUrl ?? ''}/v2/oauth2/authorize?ticket=${encodeURIComponent(ticket)}`
-  printResult(context, isJson, { ticket, redeem_url: redeemUrl, valid_seconds: 300 }, [
-    `ticket   ${ticket}`,
-    'valid    5 minutes, for one use',
-    `redeem   ${redeemUrl}`,
-    '         (in the browser of the person; add &redirect_uri=… to choose where it leads)',
-  ])
-}
-
-function printMenu(context: CliContext, isJson: boolean, channelId: string, saved: SavedMenu): void {
-  const menuId = String(saved.menuId)
-  printResult(context, isJson, { channel_id: channelId, menu_id: JSON.rawJSON(menuId), result: saved.result }, [
-    `menu ${menuId} of channel ${channelId}: ${saved.result}`,
-  ])
-}
 
 /** The ends of a long token are enough to tell two apart. */
 function mask(token: string): string {

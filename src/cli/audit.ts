@@ -1,7 +1,6 @@
 import { readExtractionSettings } from './extraction-settings.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { auditObject, executeAudit } from '../app/run-audit.ts'
-import type { Stream, StreamName } from '../core/stream.ts'
 import { parseWallTime } from '../core/wall-clock.ts'
 import { onlyWhenNamed, streams, withLists } from '../streams/registry.ts'
 import { describeAudit } from './audit/report.ts'
@@ -9,7 +8,6 @@ import { exitCodeOfStatus } from './failure.ts'
 import { channelsOf, namesOf, OF_CHANNELS, readRange, readStreams } from './flags.ts'
 import { printResult } from './format.ts'
 import { defineCommand } from './usage.ts'
-import type { Refuse } from './wrong-use.ts'
 
 /** `livehouse audit`: the service's totals against the warehouse. */
 export const audit = defineCommand(
@@ -22,13 +20,12 @@ has no total and allows ten calls a day.`,
     flags: {
       from: ['DATE', "a day of the service's calendar, or a time in whole minutes (default: from the beginning)"],
       to: ['DATE', 'the same, exclusive (default: up to what is covered)'],
-      streams: ['a,b', `only these streams (default: all; signups bring questionnaires along); ${namesOf(streams)}`],
+      streams: ['a,b', `only these streams, with the lists that they need (default: all); ${namesOf(streams)}`],
       channels: ['x,y', OF_CHANNELS],
       'no-reopen': 'leaves the ledger as it is',
       json: 'prints one JSON object instead: that of a sync, with "audit": {"partitions", "not_audited", "gone"}',
     },
-    notes:
-      'Exit codes: 0 no difference, 1 nothing could be compared, 2 wrong use, 3 something differs or could not be compared.',
+    notes: 'Exit codes: 0 no difference, 1 nothing compared, 2 wrong use, 3 something differs or was not compared.',
     examples: `livehouse audit
 livehouse audit --streams watch_records --channels 10001589 --from 2026-03-01 --to 2026-04-01
 livehouse audit --streams gifts --from 2026-03-01 --to 2026-03-08
@@ -36,11 +33,13 @@ livehouse audit --no-reopen
 livehouse audit --json | jq '.audit.partitions[] | select(.verdict == "different")'`,
   },
   ({ values }, refuse) => {
-    return {
-      values,
-      ...chooseStreams(values.streams, refuse),
-      range: readRange(values, refuse),
-    }
+    const named = readStreams(values.streams, refuse) ?? streams
+    // Ten calls a day: never worth a comparison.
+    const unaudited = named.flatMap(({ name, isBudgeted }) => (isBudgeted ? [name] : []))
+    if (named.length > 0 && unaudited.length === named.length)
+      refuse(`${onlyWhenNamed} cannot be audited: it tells no total, and allows ten calls a day`)
+    const chosen = withLists(named.filter(({ isBudgeted }) => !isBudgeted))
+    return { values, chosen, unaudited, range: readRange(values, refuse) }
   },
   async (context, { values, chosen, unaudited, range }) => {
     const settings = readExtractionSettings(context, chosen, channelsOf('audit', values.channels))
@@ -59,19 +58,3 @@ livehouse audit --json | jq '.audit.partitions[] | select(.verdict == "different
     return exitCodeOfStatus(outcome.status)
   },
 )
-
-function chooseStreams(
-  given: string | undefined,
-  refuse: Refuse,
-): { readonly chosen: readonly Stream[]; readonly unaudited: readonly StreamName[] } {
-  const names = readStreams(given, refuse)
-  if (names === undefined) return { chosen: streams, unaudited: [] }
-  if (names.length > 0 && names.every((name) => streams.every((stream) => stream.name !== name)))
-    refuse(`${names.join(', ')} cannot be audited: it tells no total, and allows ten calls a day`)
-  // Which questionnaires there are decides which signups are asked for.
-  return {
-    chosen: withLists(streams.filter(({ name }) => names.includes(name))),
-    // Ten calls a day: never worth a comparison.
-    unaudited: names.filter((name) => streams.every((stream) => stream.name !== name)),
-  }
-}

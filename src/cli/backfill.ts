@@ -6,7 +6,7 @@ import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { DAY, formatWallMinute, formatWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 import { findOpenBackfill, openBackfill } from '../ledger/backfills.ts'
-import { allStreams, findStream, onlyWhenNamed, streams, withLists } from '../streams/registry.ts'
+import { onlyWhenNamed, streams, withLists } from '../streams/registry.ts'
 import { BY_QUEUE, channelsOf, DRY_RUN, JSON_OF_RUN, namesOf, OF_CHANNELS, readRange, readStreams } from './flags.ts'
 import { minuteIn } from './format.ts'
 import { printOutcome } from './summary.ts'
@@ -64,15 +64,12 @@ livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams ${onlyWhenNamed}`
     }
     const { restart, json: isJson } = values
     const { onlyGaps } = wanted
-    const read = withLists(chosen)
     const namesChannels = values.channels !== undefined
+    const common = { command: 'backfill', settings, streams: withLists(chosen), namesChannels }
     if (values['dry-run']) {
       const { dryRun } = await import('./dry-run.ts')
       return await dryRun(context, {
-        command: 'backfill',
-        settings,
-        streams: read,
-        namesChannels,
+        ...common,
         planStreams: async (opened, now) => {
           const backfillId = opened === undefined || restart ? undefined : await findOpenBackfill(opened, wanted)
           return backfillPlan(opened, settings, { window, backfillId, onlyGaps }, now)
@@ -86,12 +83,9 @@ livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams ${onlyWhenNamed}`
     const { backfillId, isResumed, startedAt: openedAt } = await openBackfill(db, wanted, startedAt, restart)
     if (isResumed) context.remark(`resumes the backfill of ${minuteIn(service.timeZone)(openedAt)}`)
     const { outcome } = await runBackfill(context, {
-      command: 'backfill',
+      ...common,
       asked: wanted,
-      settings,
       db,
-      namesChannels,
-      streams: read,
       range: { window, backfillId, onlyGaps },
       clock: context.clock,
       order: values['newest-first'] ? 'newest-first' : 'oldest-first',
@@ -102,20 +96,13 @@ livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams ${onlyWhenNamed}`
 )
 
 function chooseStreams(given: string | undefined, refuse: Refuse): readonly Stream[] {
-  const names = readStreams(given, refuse)
-  if (names === undefined) return filtered
-  for (const name of names) {
-    const stream = findStream(name)
-    if (stream?.isTimeFiltered === false) {
-      refuse(
-        `--streams: ${name} has no time filter (API ${stream.section}), so it has no past to read: every sync reads all of it`,
-      )
-    }
-  }
-  return allStreams.filter(({ name, isTimeFiltered }) => isTimeFiltered && names.includes(name))
+  const named = readStreams(given, refuse) ?? filtered
+  for (const { name, section } of named.filter(({ isTimeFiltered }) => !isTimeFiltered))
+    refuse(`--streams: ${name} has no time filter (API ${section}), so no past to read: every sync reads all of it`)
+  return named
 }
 
-/** Up to the end of today where no end is given: the day that has begun may be named, and the part of it yet to come is left out. */
+/** Up to the end of today where no end is given: the day that has begun may be named; what is to come is left out. */
 function closeRange({ from = 0, to }: ReturnType<typeof readRange>, now: WallTime, refuse: Refuse): Window {
   const tomorrow = (Math.floor(now / DAY) + 1) * DAY
   const clock = `this machine's clock shows, in the service's zone, ${formatWallTime(now)}`

@@ -11,7 +11,7 @@ import { LivehouseError, recoveryFrom } from '../core/errors.ts'
 import type { Partition } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import type { Exchange } from '../service/read-answer.ts'
-import { findStream, listOf, onlyWhenNamed, streams } from '../streams/registry.ts'
+import { listOf, onlyWhenNamed, streams } from '../streams/registry.ts'
 import { isObject } from '../transform/field.ts'
 import { createDisguise, type Disguise, disguiseBody, parseAsWritten } from './capture/disguise.ts'
 import type { CliContext } from './command.ts'
@@ -25,8 +25,8 @@ export const capture = defineCommand(
   {
     verb: 'capture',
     about: `Writes real answers of the service to files, for bug reports and tests, with about nine small calls.
-Everything but the envelope, times, durations, counts and amounts is replaced by made-up values of the same shape. Look
-through the files before you show them.`,
+Everything but the envelope is replaced by made-up values of the same shape. Look through the files before you show
+them.`,
     flags: {
       out: ['DIR', 'a folder that is not there yet, or empty'],
       streams: ['a,b', `only these (default: all); ${namesOf(streams)}`],
@@ -36,11 +36,12 @@ through the files before you show them.`,
 LIVEHOUSE_CHANNELS=10001589 livehouse capture --out captured --streams gifts`,
   },
   ({ values }, refuse) => {
-    if (values.out === undefined) refuse('--out is not given; it should be a folder for the files')
-    const names = readStreams(values.streams, refuse)
-    if (names?.some((name) => findStream(name)?.isBudgeted))
+    const { out = '' } = values
+    if (out === '') refuse('--out needs a value: a folder for the files')
+    const chosen = readStreams(values.streams, refuse) ?? streams
+    if (chosen.some(({ isBudgeted }) => isBudgeted))
       refuse(`--streams: ${onlyWhenNamed} allows ten calls a day, none is spent on this`)
-    return { out: resolve(values.out ?? '.'), chosen: streams.filter(({ name }) => names?.includes(name) ?? true) }
+    return { out: resolve(out), chosen }
   },
   async (context, { out, chosen }) => {
     const { service, database, configured } = readSettings(context.environment, (source) => ({

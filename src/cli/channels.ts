@@ -3,7 +3,7 @@ import { openAsItIs } from '../app/open-database.ts'
 import { readDatabaseSettings, readSettings } from '../config.ts'
 import { readChannelsIfAny } from '../config/read-channels.ts'
 import { type ChannelState, readChannelStates } from '../ledger/channel-states.ts'
-import { formatAge, formatTable, printResult, snakeCased } from './format.ts'
+import { formatAge, formatTable } from './format.ts'
 import { defineCommand } from './usage.ts'
 
 /** A configured channel, or one that was. */
@@ -18,12 +18,11 @@ export const channels = defineCommand(
     about: `The channels of LIVEHOUSE_CHANNELS and of the warehouse, from the database alone. States: active; new
 (nothing has run since it was configured); retired (no longer configured); gone (the service has not known it on three
 days: it is asked for once a day).`,
-    flags: { json: 'prints one JSON object instead: {"channels": [{"channel_id", "state", …}]}' },
-    examples: `livehouse channels
-livehouse channels --json | jq -r '.channels[] | select(.state == "new") | .channel_id'`,
+    flags: {},
+    examples: 'livehouse channels',
   },
-  ({ values }) => values,
-  async (context, { json: isJson }) => {
+  () => undefined,
+  async (context) => {
     const settings = readSettings(context.environment, (source) => ({
       database: readDatabaseSettings(source),
       channels: readChannelsIfAny(source),
@@ -31,13 +30,12 @@ livehouse channels --json | jq -r '.channels[] | select(.state == "new") | .chan
     await using database = await openAsItIs(context, settings.database)
     const known = database.isMigrated ? await readChannelStates(database.db) : new Map<string, ChannelState>()
     const shown = mergeChannels(settings.channels, known)
-    const result = { channels: shown.map(snakeCased) }
-    printResult(context, isJson, result, describe(shown, context.clock.now()))
+    for (const line of describe(shown, context.clock.now())) context.print(line)
     return 0
   },
 )
 
-/** The configured ones in their order, then the others. What is configured now counts, also before a run has seen it. */
+/** The configured ones in their order, then the others. What is configured now counts, also before a run. */
 function mergeChannels(
   configured: readonly ChannelSetting[],
   known: ReadonlyMap<string, ChannelState>,

@@ -8,17 +8,10 @@ export interface CliContext extends AppContext {
   readonly version: string
   /** Results: one call a line, without the line feed. Standard output carries nothing else. */
   readonly print: (line: string) => void
-  /** Standard error is a terminal, and neither NO_COLOR nor CI asks for plain lines. */
-  readonly isInteractive: boolean
 }
 
-/** A verb as `livehouse --help` knows it. */
-export interface CommandEntry {
-  /** One line in `livehouse --help`. */
-  readonly summary: string
-  /** Loaded when it is called, so that `--help` stays quick. */
-  readonly load: () => Promise<Command>
-}
+/** A verb as `livehouse --help` knows it, in one line; it is loaded when it is called, so that `--help` stays quick. */
+export type CommandEntry = readonly [summary: string, load: () => Promise<Command>]
 
 /** One verb of the command line, one file each in `src/cli`. */
 export interface Command {

@@ -1,6 +1,5 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { access, constants } from 'node:fs/promises'
-import { delimiter, join } from 'node:path'
 import { EMBEDDED_DATABASE, embeddedUrl } from '../app/open-database.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { readDatabaseSettings, readDataDir, readSettings } from '../config.ts'
@@ -10,7 +9,7 @@ import { openDatabase } from '../store/pool.ts'
 import { withoutRequireAuth } from '../store/require-scram.ts'
 import { copyDatabase, dumpDatabase, restoreDatabase } from '../store/transfer-database.ts'
 import type { CliContext } from './command.ts'
-import { defineCommand } from './usage.ts'
+import { defineCommand, refuseWords } from './usage.ts'
 import type { Refuse } from './wrong-use.ts'
 
 const databases = [EMBEDDED_DATABASE, 'livehouse_demo'] as const
@@ -19,32 +18,23 @@ const databases = [EMBEDDED_DATABASE, 'livehouse_demo'] as const
 export const db = defineCommand(
   {
     verb: 'db',
-    about: `The PostgreSQL 18 that livehouse keeps in LIVEHOUSE_DATA_DIR (.livehouse), used with DATABASE_URL=embedded and by
-\`livehouse demo\`. It listens on 127.0.0.1 alone and goes on running after a command, so that BI tools can connect; its port
-stays the same.`,
+    about: `The PostgreSQL 18 that livehouse keeps in LIVEHOUSE_DATA_DIR (.livehouse), used with DATABASE_URL=embedded
+and by \`livehouse demo\`. It listens on one port of 127.0.0.1, and goes on running after a command.`,
     actions: {
       start: 'starts it, where it does not run, and says where it listens',
       stop: 'stops it; the data stays',
       url: 'prints the URL for psql and BI tools, with the password; starts it where need be',
       psql: 'opens psql on it, with what stands behind --; without a psql on this machine, prints how to connect',
       copy:
-        'copies everything, the ledger included, into an empty database of another server, from one snapshot; all of ' +
-        'it or nothing. The next sync with that DATABASE_URL goes on there. The embedded database stays as it is',
+        'copies everything, the ledger included, into an empty database of another server, from one snapshot; all ' +
+        'of it or nothing. The next sync with that DATABASE_URL goes on there',
       dump: 'writes everything, the ledger included, from one snapshot into a new file, a script that psql runs too',
       restore: 'reads such a file into an empty database; all of it or nothing',
     },
-    passesOn: true,
+    words: '[-- ARGUMENT]…',
     flags: {
-      database: [
-        'NAME',
-        `which database: ${databases.join(' or ')}, which the demo makes (default: ${EMBEDDED_DATABASE})`,
-      ],
-      to: [
-        'URL',
-        'a Postgres URL as in DATABASE_URL. Its password may be left out and stand in PGPASSWORD or ~/.pgpass, where other users of ' +
-          'this machine do not see it',
-        'copy',
-      ],
+      database: ['NAME', `${databases.join(', or ')}, which the demo makes (default: ${EMBEDDED_DATABASE})`],
+      to: ['URL', 'a Postgres URL; its password may stand in PGPASSWORD or ~/.pgpass, hidden from others', 'copy'],
       file: ['PATH', 'the file of the dump, for its owner alone to read', 'dump', 'restore'],
     },
     examples: `livehouse db url
@@ -53,14 +43,15 @@ livehouse db psql -- -c 'select count(*) from livehouse.visitors'
 livehouse db dump --file livehouse.sql
 PGPASSWORD=… livehouse db copy --to 'postgres://livehouse@db.example.com/livehouse?sslmode=verify-full'`,
   },
-  ({ action, values, passedOn }, refuse) => {
+  ({ action, values, words }, refuse) => {
     const { database = EMBEDDED_DATABASE } = values
     if (!databases.some((name) => name === database))
       refuse(`--database is ${JSON.stringify(database)}; it should be ${databases.join(' or ')}`)
+    if (action !== 'psql') refuseWords(words, refuse)
     const file = action === 'dump' || action === 'restore' ? readFileName(action, values.file, refuse) : ''
-    return { action, database, passedOn, file, copyTarget: action === 'copy' ? readCopyTarget(values.to, refuse) : '' }
+    return { action, database, words, file, copyTarget: action === 'copy' ? readCopyTarget(values.to, refuse) : '' }
   },
-  async (context, { action, database, passedOn, file, copyTarget }) => {
+  async (context, { action, database, words, file, copyTarget }) => {
     const dataDir = readSettings(context.environment, readDataDir)
     if (action === 'stop') {
       const wasRunning = await stopEmbedded(dataDir, context.signal)
@@ -70,9 +61,7 @@ PGPASSWORD=… livehouse db copy --to 'postgres://livehouse@db.example.com/liveh
     const url = await embeddedUrl(context, dataDir, database)
     switch (action) {
       case 'start':
-        context.print(
-          `runs: ${describeTarget(url)} (the PostgreSQL in ${dataDir}); livehouse db url prints the whole URL`,
-        )
+        context.print(`runs: ${describeTarget(url)} (in ${dataDir}); livehouse db url prints the whole URL`)
         return 0
       case 'url':
         context.print(withoutRequireAuth(url))
@@ -90,15 +79,15 @@ PGPASSWORD=… livehouse db copy --to 'postgres://livehouse@db.example.com/liveh
         context.print('restored: the next sync goes on from there')
         return 0
       case 'psql':
-        return openPsql(context, withoutRequireAuth(url), passedOn)
+        return openPsql(context, withoutRequireAuth(url), words)
     }
   },
 )
 
 /** Becomes psql, so that Ctrl-C, the terminal and the exit code are psql's own. */
-async function openPsql({ environment, print }: CliContext, url: string, args: readonly string[]): Promise<number> {
-  const psql = await findProgram('psql', environment.PATH)
-  if (psql === undefined || process.execve === undefined || process.platform === 'win32') {
+function openPsql({ environment, print }: CliContext, url: string, args: readonly string[]): number {
+  const found = spawnSync('/bin/sh', ['-c', 'command -v psql'], { env: environment, encoding: 'utf8' })
+  if (found.status !== 0 || process.execve === undefined) {
     print(`There is no psql to open here. Any PostgreSQL client connects with\n  ${url}`)
     return 0
   }
@@ -113,21 +102,7 @@ async function openPsql({ environment, print }: CliContext, url: string, args: r
     PGSSLMODE: 'disable',
     PGDATABASE: decodeURIComponent(pathname.slice(1)),
   }
-  return process.execve(psql, ['psql', ...args], { ...environment, ...connection })
-}
-
-/** The first program of this name in `PATH`; undefined when there is none. */
-async function findProgram(name: string, path: string | undefined): Promise<string | undefined> {
-  for (const directory of (path ?? '').split(delimiter)) {
-    if (directory === '') continue
-    const file = join(directory, name)
-    const isThere = await access(file, constants.X_OK).then(
-      () => true,
-      () => false,
-    )
-    if (isThere) return file
-  }
-  return undefined
+  return process.execve(found.stdout.trim(), ['psql', ...args], { ...environment, ...connection })
 }
 
 const EXPECTED = 'a Postgres URL such as postgres://USER@HOST:5432/NAME'
@@ -144,7 +119,7 @@ function readCopyTarget(given: string | undefined, refuse: Refuse): string {
 
 /** The path behind `--file`. */
 function readFileName(action: 'dump' | 'restore', given: string | undefined, refuse: Refuse): string {
-  if (given === undefined) refuse(`${action} needs --file, the path of a file`)
+  if (!given) refuse(`${action} needs --file, the path of a file`)
   else if (existsSync(given) !== (action === 'restore'))
     refuse(`--file ${given} is ${action === 'dump' ? 'there already; name a new one' : 'not there'}`)
   return given ?? ''

@@ -67,14 +67,8 @@ livehouse db psql --database ${DATABASE}`,
       await publishBi(db, { signal })
       const { outcome, tables } = await fillDemo(context, db, size)
       const answers = isJson ? [] : await answerQueries(db)
-      const lines = [
-        ...tables,
-        '',
-        ...summarize(outcome, TIME_ZONE),
-        '',
-        ...answers,
-        ...describeConnection(url, dataDir),
-      ]
+      const run = summarize(outcome, TIME_ZONE)
+      const lines = [...tables, '', ...run, '', ...answers, ...describeConnection(url, dataDir)]
       printResult(context, isJson, outcomeObject(outcome), lines)
       return exitCodeOfStatus(outcome.status)
     } finally {
@@ -84,9 +78,9 @@ livehouse db psql --database ${DATABASE}`,
 )
 
 /**
- * Syncs the world of an emulator, which lives as long as this takes, into an empty database. The record of the run holds what the world was
- * made from, so that another process can make the same one. A table that holds something else than the emulator has is a bug, and the
- * demo has failed. `tables`: what landed beside what the emulator has.
+ * Syncs the world of an emulator, which lives as long as this takes, into an empty database. The record of the run
+ * holds what the world was made from. Where a table holds something else than the emulator has, the demo has failed.
+ * `tables`: what landed beside what the emulator has.
  */
 export async function fillDemo(
   context: CliContext,
@@ -137,14 +131,11 @@ export async function fillDemo(
 
 /** What the demo answers from its tables: questions of analysts and SQL that is ready to be pasted into psql. */
 const readyQueries = {
-  'Watch time per day': `select day, sum(viewers) as viewers, sum(visits) as visits, round(sum(watch_hours)) as hours_watched
+  'Watch time per day': `select day, sum(viewers) as viewers, sum(visits) as visits, round(sum(watch_hours)) as hours
 from livehouse_bi.daily_channel where visits > 0 group by day order by day desc limit 7`,
   'Where the new viewers of the last 7 days came from': `select access_source as source, count(*) as new_viewers
 from livehouse_bi.dim_viewer where first_login_at > now() - interval '7 days'
 group by source order by new_viewers desc limit 8`,
-  'Gifts by channel and type': `select channel_title as channel, gift_type, count(*) as gifts, sum(coalesce(cash_amount, prop_amount)) as amount
-from livehouse_bi.fct_gift join livehouse_bi.dim_channel using (channel_id)
-group by channel, gift_type order by channel, gift_type limit 12`,
 } as const
 
 async function answerQueries(db: Kysely<Database>): Promise<string[]> {

@@ -36,10 +36,11 @@ const phrases = {
   en: {
     title: 'Data dictionary',
     about:
-      'Every table and view for analysts, from the declarations in the code: `npx livehouse dictionary`. The same words are the ' +
-      'comments in the database. **Bold** columns tell rows apart; 🔒 is personal data, masked for `livehouse_analyst`. The source is a ' +
-      'section of the interface specification and the field there. The tables of `livehouse_ops`, the operational state, explain ' +
-      'themselves by their comments in the database (`\\d+ livehouse_ops.slices` in psql).',
+      'Every table and view for analysts, from the declarations in the code: `npx livehouse dictionary`. The same ' +
+      'words are the comments in the database. **Bold** columns tell rows apart; 🔒 is personal data, masked for ' +
+      '`livehouse_analyst`. The source is a section of the interface specification and the field there. The tables ' +
+      'of `livehouse_ops`, the operational state, explain themselves by their comments in the database ' +
+      '(`\\d+ livehouse_ops.slices` in psql).',
     columns: ['column', 'type', 'meaning', 'source'],
     stop: '.',
   },

@@ -1,14 +1,11 @@
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { readSettings } from '../config.ts'
-import { reasonOf } from '../config/setting-source.ts'
 import { hasCode } from '../core/errors.ts'
 import { isTimeZone } from '../core/wall-clock.ts'
-import { type Emulator, type EmulatorOptions, startEmulator } from '../emulator/server.ts'
+import { type Emulator, startEmulator } from '../emulator/server.ts'
 import { readInteger } from './flags.ts'
 import { envLines } from './format.ts'
 import { defineCommand } from './usage.ts'
-import type { Refuse } from './wrong-use.ts'
 
 /** Where it serves unless it is told otherwise, so that settings hold from one time to the next. */
 const PORT = 4010
@@ -23,9 +20,6 @@ const flags = {
   latency: ['MS', 'wait before each answer (default 0)'],
   'rate-limit': ['N', 'calls per second; more are answered with 429 (default: no limit)'],
   'retry-after': ['S', 'seconds that such an answer asks to wait (default: it does not say)'],
-  'app-id': ['TEXT', 'app id that is accepted (default emulator-app)'],
-  'app-secret': ['TEXT', 'its secret, or @FILE that holds it (default emulator-secret)'],
-  'api-token': ['TEXT', 'fixed bearer token that is accepted, or @FILE that holds it (default emulator-token)'],
   'time-zone': ['ZONE', `zone of the service's clock (default ${TIME_ZONE})`],
 } as const
 
@@ -41,7 +35,26 @@ same minute of the clock.`,
 livehouse emulate --channels 3 --viewers 20000 --latency 50
 livehouse emulate --rate-limit 5 --retry-after 1`,
   },
-  ({ values }, refuse) => readOptions(values, refuse),
+  ({ values }, refuse) => {
+    const whole = (flag: Exclude<keyof typeof flags, 'time-zone'>, min: number, max: number) =>
+      readInteger(`--${flag}`, values[flag], refuse, max, min)
+    const { 'time-zone': timeZone = TIME_ZONE } = values
+    if (!isTimeZone(timeZone))
+      refuse(`--time-zone is ${JSON.stringify(timeZone)}; it should be a time zone such as Asia/Shanghai or UTC`)
+    return {
+      port: whole('port', 0, 65_535),
+      seed: whole('seed', 0, 4_294_967_295),
+      channels: whole('channels', 1, 10_000),
+      viewers: whole('viewers', 0, 1_000_000),
+      days: whole('days', 1, 3650),
+      conditions: {
+        latencyMs: whole('latency', 0, 600_000) ?? 0,
+        callsPerSecond: whole('rate-limit', 1, 1_000_000),
+        retryAfterSeconds: whole('retry-after', 0, 86_400),
+      },
+      timeZone,
+    }
+  },
   async ({ environment, clock, signal, print, remark }, settings) => {
     readSettings(environment, () => {})
     await using emulator = await startEmulator({ ...settings, port: settings.port ?? PORT, clock }).catch(
@@ -50,51 +63,13 @@ livehouse emulate --rate-limit 5 --retry-after 1`,
         return startEmulator({ ...settings, port: 0, clock })
       },
     )
-    const variables = { ...settingsOf(emulator, settings.timeZone ?? TIME_ZONE), DATABASE_URL: 'embedded' }
+    const variables = { ...settingsOf(emulator, settings.timeZone), DATABASE_URL: 'embedded' }
     for (const line of envLines(variables)) print(line)
     remark('Ctrl-C ends it.')
     if (!signal.aborted) await once(signal, 'abort')
     return 0
   },
 )
-
-type Values = Readonly<Record<keyof typeof flags, string | undefined>>
-
-function readOptions(values: Values, refuse: Refuse): EmulatorOptions {
-  const whole = (flag: keyof Values, min: number, max: number) =>
-    readInteger(`--${flag}`, values[flag], refuse, max, min)
-  const timeZone = values['time-zone']
-  if (timeZone !== undefined && !isTimeZone(timeZone)) {
-    refuse(`--time-zone is ${JSON.stringify(timeZone)}; it should be a time zone such as Asia/Shanghai or UTC`)
-  }
-  return {
-    port: whole('port', 0, 65_535),
-    seed: whole('seed', 0, 4_294_967_295),
-    channels: whole('channels', 1, 10_000),
-    viewers: whole('viewers', 0, 1_000_000),
-    days: whole('days', 1, 3650),
-    conditions: {
-      latencyMs: whole('latency', 0, 600_000) ?? 0,
-      callsPerSecond: whole('rate-limit', 1, 1_000_000),
-      retryAfterSeconds: whole('retry-after', 0, 86_400),
-    },
-    appId: values['app-id'],
-    appSecret: readSecret('app-secret', values['app-secret'], refuse),
-    apiToken: readSecret('api-token', values['api-token'], refuse),
-    timeZone,
-  }
-}
-
-/** `@` and a file's path reads it from there: other users of the machine see the arguments of a process. */
-function readSecret(flag: string, given: string | undefined, refuse: Refuse): string | undefined {
-  if (!given?.startsWith('@')) return given
-  try {
-    return readFileSync(given.slice(1), 'utf8').trim()
-  } catch (error) {
-    refuse(`--${flag} names ${given.slice(1)}, which cannot be read (${reasonOf(error)})`)
-    return undefined
-  }
-}
 
 /** The settings of livehouse for an emulator. */
 export function settingsOf(emulator: Emulator, timeZone: string): Readonly<Record<string, string>> {

@@ -31,7 +31,7 @@ export function exitCodeOfStatus(status: RunStatus): number {
   return codeOfStatus[status]
 }
 
-/** What stopped a command, as an exit code (contract, section 2). A request that is refused before it is sent is wrong use. */
+/** What stopped a command, as an exit code (contract, section 2). What is refused before it is sent is wrong use. */
 export function exitCodeOfError(error: unknown): number {
   if (hasCode(error, 'usage.invalid') || hasCode(error, 'config.invalid')) return WRONG_USE
   if (hasCode(error, 'api.invalidRequest')) return WRONG_USE

@@ -1,7 +1,7 @@
 import { didYouMean } from '../core/did-you-mean.ts'
 import type { ChannelSetting } from '../app/settings.ts'
-import type { Stream, StreamName } from '../core/stream.ts'
-import { streamNames } from '../streams/registry.ts'
+import type { Stream } from '../core/stream.ts'
+import { allStreams, findStream, streamNames } from '../streams/registry.ts'
 import type { Window } from '../core/slice.ts'
 import { formatWallMinute, MINUTE, parseWallTime, type WallTime } from '../core/wall-clock.ts'
 import { checkUsage, type Refuse } from './wrong-use.ts'
@@ -25,41 +25,29 @@ export function readList(flag: string, given: string | undefined, refuse: Refuse
   return [...new Set(parts.filter((part) => part !== ''))]
 }
 
-/** `--streams a,b`; undefined when it is not given. */
+/** `--streams a,b`, in the order of the registry; undefined when it is not given. */
 export function readStreams(
   given: string | undefined,
   refuse: Refuse,
   flag = '--streams',
-): readonly StreamName[] | undefined {
-  return readList(flag, given, refuse)?.flatMap((name) => {
-    const stream = streamNames.find((known) => known === name)
-    if (stream !== undefined) return [stream]
+): readonly Stream[] | undefined {
+  const names = readList(flag, given, refuse)
+  for (const name of names?.filter((each) => findStream(each) === undefined) ?? []) {
     const hint = didYouMean(name, streamNames) || `; the streams are ${streamNames.join(', ')}`
     refuse(`${flag}: there is no stream ${JSON.stringify(name)}${hint}`)
-    return []
-  })
+  }
+  return names && allStreams.filter(({ name }) => names.includes(name))
 }
 
-/** `--channels x,y` among the configured ones; all of them when it is not given. */
-export function readChosenChannels(
-  given: string | undefined,
-  configured: readonly ChannelSetting[],
-  refuse: Refuse,
-): readonly ChannelSetting[] {
-  const ids = readList('--channels', given, refuse)
-  if (ids === undefined) return configured
-  return ids.flatMap((id) => {
-    const channel = configured.find(({ channelId }) => channelId === id)
-    if (channel !== undefined) return [channel]
-    refuse(`--channels: ${JSON.stringify(id)} is not among LIVEHOUSE_CHANNELS`)
-    return []
-  })
-}
-
-/** The channels that a verb's `--channels` names, for the settings. @throws usage.invalid */
+/** The channels that a verb's `--channels x,y` names among the configured ones; else all. @throws usage.invalid */
 export function channelsOf(verb: string, given: string | undefined) {
   return (configured: readonly ChannelSetting[]): readonly ChannelSetting[] =>
-    checkUsage(verb, (refuse) => readChosenChannels(given, configured, refuse))
+    checkUsage(verb, (refuse) => {
+      const ids = readList('--channels', given, refuse)
+      const unknown = ids?.filter((id) => configured.every(({ channelId }) => channelId !== id)) ?? []
+      for (const id of unknown) refuse(`--channels: ${JSON.stringify(id)} is not among LIVEHOUSE_CHANNELS`)
+      return ids === undefined ? configured : configured.filter(({ channelId }) => ids.includes(channelId))
+    })
 }
 
 /** A whole number from `min` to `max`. */
@@ -78,14 +66,7 @@ export function readInteger(
   return undefined
 }
 
-/** A time of day, `HH:MM`. */
-export function readTimeOfDay(flag: string, given: string | undefined, refuse: Refuse): string | undefined {
-  if (given === undefined || /^([01]\d|2[0-3]):[0-5]\d$/.test(given)) return given
-  refuse(`${flag} is ${JSON.stringify(given)}; it should be a time of day, written 06:00`)
-  return undefined
-}
-
-/** `--from` and `--to`: dates, or times of the service's wall clock in whole minutes; each undefined where it is not given. */
+/** `--from` and `--to`: dates, or times of the service's wall clock in whole minutes; undefined where not given. */
 export function readRange(
   { from, to }: { readonly from: string | undefined; readonly to: string | undefined },
   refuse: Refuse,

@@ -13,8 +13,8 @@ export type TableCell = string | number | bigint | boolean | null | undefined
 const controls = /[\u0000-\u001f\u007f-\u009f]+/g
 
 /**
- * An aligned table, a line an entry: the header, then the rows. Numbers (also as text, as Postgres gives them) are aligned
- * to the right; Chinese characters take two places.
+ * An aligned table, a line an entry: the header, then the rows. Numbers (also as text, as Postgres gives them) are
+ * aligned to the right; Chinese characters take two places.
  */
 export function formatTable(header: readonly string[], rows: readonly (readonly TableCell[])[]): string[] {
   const texts = rows.map((row) => row.map((cell) => String(cell ?? '').replace(controls, ' ')))

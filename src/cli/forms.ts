@@ -7,19 +7,13 @@ import { publishForms, type KnownForm, readForms } from '../bi/publish/publish-f
 import type { Database } from '../store/database.ts'
 import { addPublishedForm, removePublishedForm, setCleared } from '../ledger/questionnaires.ts'
 import type { CliContext } from './command.ts'
+import { readInteger } from './flags.ts'
 import { formatTable } from './format.ts'
-import { defineCommand } from './usage.ts'
+import { defineCommand, refuseWords } from './usage.ts'
 import { wrongUse } from './wrong-use.ts'
 
-const actions = {
-  list: 'every questionnaire, or the questions of one with their numbers, columns and whether they are cleared (the default)',
-  publish: 'makes the view; again brings it up to date',
-  unpublish: 'takes it away',
-  clear: 'lets every analyst see the answers to these questions, in all views; --undo masks them again',
-} as const
-
 interface Asked {
-  readonly action: keyof typeof actions
+  readonly action: 'list' | 'publish' | 'unpublish' | 'clear'
   readonly questionId: string | undefined
   readonly numbers: readonly number[]
   readonly channelId: string | undefined
@@ -31,9 +25,13 @@ export const forms = defineCommand(
   {
     verb: 'forms',
     about: `Questionnaires for analysts: a published one has a view of its own in livehouse_forms, a row a signup and a
-column a question. Answers are masked for livehouse_analyst until their question is cleared, by number and header. Asks the
-database alone.`,
-    actions,
+column a question. Answers are masked for livehouse_analyst until their question is cleared, by number and header.`,
+    actions: {
+      list: 'every questionnaire, or the questions of one with numbers and whether they are cleared (the default)',
+      publish: 'makes the view; again brings it up to date',
+      unpublish: 'takes it away',
+      clear: 'lets every analyst see the answers to these questions, in all views; --undo masks them again',
+    },
     defaultAction: 'list',
     words: '[QUESTION_ID] [QUESTION_NO]…',
     flags: {
@@ -53,41 +51,38 @@ livehouse forms clear a1b2c3 5 --undo`,
       refuse(`${action} needs the id of a questionnaire, see forms list`)
     if (action === 'clear' && questionId !== undefined && rest.length === 0)
       refuse('clear needs the numbers of questions, see forms list QUESTION_ID')
-    if (action !== 'clear') for (const surplus of rest) refuse(`there is no place for ${JSON.stringify(surplus)}`)
-    else
-      for (const given of rest.filter((each) => !/^[1-9]\d{0,4}$/.test(each)))
-        refuse(`${JSON.stringify(given)} is no number of a question; it should be 1 or more`)
-    return {
-      action,
-      questionId,
-      numbers: rest.map(Number),
-      channelId: values.channel,
-      isUndone: values.undo,
-    }
+    if (action !== 'clear') refuseWords(rest, refuse)
+    const numbers = action === 'clear' ? rest.map((each) => readInteger('QUESTION_NO', each, refuse) ?? 0) : []
+    return { action, questionId, numbers, channelId: values.channel, isUndone: values.undo }
   },
   async (context, asked) => {
     const settings = readSettings(context.environment, readDatabaseSettings)
     await using db = await openWarehouse(context, { settings, source: undefined })
-    const touched = await act(context, db, asked)
-    const shown = (await readForms(db, { isCounted: true })).filter(
-      (form) =>
-        touched === undefined || (form.channelId === touched.channelId && form.questionId === touched.questionId),
-    )
-    const lines = touched === undefined ? describeForms(shown) : shown.flatMap(describeQuestions)
-    for (const line of lines) context.print(line)
+    const { questionId } = asked
+    const form = questionId === undefined ? undefined : findForm(await readForms(db), questionId, asked.channelId)
+    if (form !== undefined) await act(context, db, form, asked)
+    const all = await readForms(db, { isCounted: true })
+    const isIt = (each: KnownForm) => each.channelId === form?.channelId && each.questionId === form.questionId
+    for (const line of form === undefined ? describeForms(all) : all.filter(isIt).flatMap(describeQuestions))
+      context.print(line)
     return 0
   },
 )
 
-/** @returns the questionnaire that it was about; undefined for all */
-async function act({ signal, remark }: CliContext, db: Kysely<Database>, asked: Asked): Promise<KnownForm | undefined> {
-  if (asked.questionId === undefined) return undefined
-  const form = findForm(await readForms(db), asked)
-  switch (asked.action) {
+async function act(
+  { signal, remark }: CliContext,
+  db: Kysely<Database>,
+  form: KnownForm,
+  { action, numbers, isUndone }: Asked,
+): Promise<void> {
+  const { questionId, channelId, questions } = form
+  const name = `questionnaire ${questionId} of channel ${channelId}`
+  if ((action === 'publish' || action === 'clear') && !form.hasHeaders)
+    throw wrongUse('forms', `the questions of ${name} are not known yet: livehouse sync --streams signups reads them`)
+  switch (action) {
     case 'list':
       break
     case 'publish': {
-      requireHeaders(form)
       const view = await addPublishedForm(db, form)
       const { made, notices } = await publishForms(db, signal)
       for (const notice of notices) remark(notice)
@@ -101,50 +96,32 @@ async function act({ signal, remark }: CliContext, db: Kysely<Database>, asked: 
       break
     }
     case 'unpublish':
-      if (form.view === null)
-        throw wrongUse('forms', `questionnaire ${form.questionId} of channel ${form.channelId} is not published`)
-      await removePublishedForm(db, form, form.view ?? '')
+      if (form.view === null) throw wrongUse('forms', `${name} is not published`)
+      await removePublishedForm(db, form, form.view)
       remark(`taken away: ${FORMS_SCHEMA}.${form.view}`)
       break
     case 'clear': {
-      requireHeaders(form)
-      const surplus = asked.numbers.filter((number) => number > form.questions.length)
-      if (surplus.length > 0)
-        throw wrongUse(
-          'forms',
-          `there is no question ${surplus.join(', ')}: questionnaire ${form.questionId} has ${form.questions.length}`,
-        )
-      await setCleared(db, form, asked.numbers, !asked.isUndone)
+      const surplus = numbers.filter((number) => number > questions.length).join(', ')
+      if (surplus !== '')
+        throw wrongUse('forms', `there is no question ${surplus}: questionnaire ${questionId} has ${questions.length}`)
+      await setCleared(db, form, numbers, !isUndone)
       break
     }
   }
-  return form
 }
 
-function findForm(all: readonly KnownForm[], { questionId = '', channelId }: Asked): KnownForm {
+function findForm(all: readonly KnownForm[], questionId: string, channelId: string | undefined): KnownForm {
   const found = all.filter((form) => form.questionId === questionId)
   const [form, another] = found.filter((each) => channelId === undefined || each.channelId === channelId)
   if (form === undefined) {
     const where = channelId === undefined ? 'in the warehouse' : `of channel ${channelId}`
-    throw wrongUse(
-      'forms',
-      `there is no questionnaire ${JSON.stringify(questionId)} ${where}, see livehouse forms list`,
-    )
+    const unknown = `there is no questionnaire ${JSON.stringify(questionId)} ${where}`
+    throw wrongUse('forms', `${unknown}, see livehouse forms list`)
   }
   if (another === undefined) return form
   const channels = found.map((each) => each.channelId).join(', ')
-  throw wrongUse(
-    'forms',
-    `the channels ${channels} have a questionnaire ${questionId}; --channel should say which is meant`,
-  )
-}
-
-function requireHeaders({ hasHeaders, questionId, channelId }: KnownForm): void {
-  if (!hasHeaders)
-    throw wrongUse(
-      'forms',
-      `the questions of ${questionId} of channel ${channelId} are not known yet: livehouse sync --streams signups reads them`,
-    )
+  const several = `the channels ${channels} have a questionnaire ${questionId}`
+  throw wrongUse('forms', `${several}; --channel should say which is meant`)
 }
 
 /** All questionnaires, a line each. */

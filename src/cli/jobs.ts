@@ -11,7 +11,7 @@ import { type JobRun, readHeldJobs, readLastJobRuns } from '../ledger/jobs.ts'
 import type { CliContext } from './command.ts'
 import { readExtractionSettings } from './extraction-settings.ts'
 import { WRONG_USE } from './failure.ts'
-import { formatAge, formatTable, minuteIn, printResult } from './format.ts'
+import { formatAge, formatTable, minuteIn } from './format.ts'
 import { defineCommand } from './usage.ts'
 import { wrongUse } from './wrong-use.ts'
 import type { Kysely } from 'kysely'
@@ -25,12 +25,11 @@ export const jobs = defineCommand(
     about: `Lists the jobs of jobs/, or of LIVEHOUSE_JOBS_DIR: when each is due, when it ran last and what came of it.
 livehouse serve runs those that are on; livehouse run JOB runs any of them now. Asks the files and the database alone.
 Exit code 2 where a job would be refused, which is named.`,
-    flags: { json: 'prints one JSON object instead of a table' },
-    examples: `livehouse jobs
-livehouse jobs --json | jq '.jobs[] | select(.last_outcome != "ok") | .job'`,
+    flags: {},
+    examples: 'livehouse jobs',
   },
-  ({ values }) => values,
-  async (context, values) => {
+  () => undefined,
+  async (context) => {
     const { options, channels, settings } = readSettings(context.environment, (source) => ({
       options: readLoadOptions(source),
       channels: readChannelsIfAny(source),
@@ -43,8 +42,7 @@ livehouse jobs --json | jq '.jobs[] | select(.last_outcome != "ok") | .job'`,
     // A database of an older livehouse has no table of them yet.
     const db = database.isMigrated && database.pending.length === 0 ? database.db : undefined
     const states = await readJobStates(db, loaded, now)
-    const lines = [...describeJobs(states, now), ...refused.map((problem) => `✗ ${problem}`)]
-    printResult(context, values.json, { jobs: states.map(jobObject), problems: refused }, lines)
+    for (const line of [...describeJobs(states, now), ...refused.map((problem) => `✗ ${problem}`)]) context.print(line)
     return refused.length === 0 ? 0 : WRONG_USE
   },
 )
@@ -61,8 +59,7 @@ function findRefusal(job: Job, channels: readonly ChannelSetting[]): readonly st
 
 /** Times are those of each job's zone. */
 function describeJobs(states: readonly JobState[], nowMs: number): string[] {
-  const rows = states.map((state) => {
-    const { job, next, last } = state
+  const rows = states.map(({ job, next, last, outcome }) => {
     const minute = minuteIn(job.timeZone)
     return [
       job.name,
@@ -71,38 +68,11 @@ function describeJobs(states: readonly JobState[], nowMs: number): string[] {
       job.timeZone,
       next === undefined ? 'off' : minute(next),
       last === undefined ? 'never' : `${minute(last.startedAt)} (${formatAge(nowMs - last.startedAt.getTime())} ago)`,
-      outcomeOf(state) ?? '–',
+      outcome ?? '–',
     ]
   })
   const problems = states.flatMap(({ job, last }) => (last?.error ? [`✗ ${job.name}: ${last.error}`] : []))
   return [...formatTable(['job', 'kind', 'cron', 'zone', 'next', 'last', 'outcome'], rows), ...problems]
-}
-
-/** How the last run ended, or what it is doing; undefined before the first. */
-export function outcomeOf({ last, isRunning }: JobState): JobRun['outcome'] | 'running' | 'interrupted' | undefined {
-  // Whose run has ended may still hold its lease for a moment.
-  if (last?.status === 'ended') return last.outcome ?? 'failed'
-  if (isRunning) return 'running'
-  // Its process has died: livehouse serve takes it up again.
-  return last && 'interrupted'
-}
-
-function jobObject(state: JobState): object {
-  const { job, next, last, isRunning } = state
-  return {
-    job: job.name,
-    kind: job.kind,
-    cron: job.cron,
-    time_zone: job.timeZone,
-    enabled: job.isEnabled,
-    next_at: next?.toISOString() ?? null,
-    running: isRunning,
-    last_started_at: last?.startedAt.toISOString() ?? null,
-    last_finished_at: last?.finishedAt?.toISOString() ?? null,
-    last_outcome: outcomeOf(state) ?? null,
-    last_run_id: last?.runId ?? null,
-    last_error: last?.error ?? null,
-  }
 }
 
 /** Every job of `LIVEHOUSE_JOBS_DIR`. @throws config.invalid with all that is wrong with the files */
@@ -119,8 +89,8 @@ export async function loadConfiguredJob(
   const options = readSettings(environment, readLoadOptions)
   const names = await listJobs(options)
   if (!names.includes(name)) {
-    const problem = `there is no job ${JSON.stringify(name)} in ${options.folder}${didYouMean(name, names)}; there are ${names.join(', ') || 'none'}`
-    throw wrongUse(verb, problem)
+    const there = `${didYouMean(name, names)}; there are ${names.join(', ') || 'none'}`
+    throw wrongUse(verb, `there is no job ${JSON.stringify(name)} in ${options.folder}${there}`)
   }
   const [job] = await loadJobs(options, [name])
   if (job === undefined) throw new Error(`the job ${name} is gone`)
@@ -128,8 +98,8 @@ export async function loadConfiguredJob(
 }
 
 /**
- * The settings for a run of a job, with the channels that it is for. They are read anew for each run: an edited list of channels
- * holds from the next one on. @throws config.invalid, also for channels and streams of the job that there are not
+ * The settings for a run of a job, with the channels that it is for. They are read anew for each run: an edited list of
+ * channels holds from the next one on. @throws config.invalid, also for unknown channels and streams of the job
  */
 export function readJobSettings(context: Pick<CliContext, 'environment'>, job: Job): ExtractionSettings {
   return readExtractionSettings(context, jobStreams(job), (configured) => jobChannels(job, configured))
@@ -149,6 +119,8 @@ export interface JobState {
   readonly last: JobRun | undefined
   /** Whether a living process is at work on it. */
   readonly isRunning: boolean
+  /** How the last run ended, or what it is doing; undefined before the first. */
+  readonly outcome: NonNullable<JobRun['outcome']> | 'running' | 'interrupted' | undefined
 }
 
 /** `db`: undefined for a database without a schema. */
@@ -162,7 +134,10 @@ export async function readJobStates(
   const held = db === undefined ? new Set<string>() : await readHeldJobs(db, names)
   return jobs.map((job) => {
     const tick = job.isEnabled ? openTimetable(job.cron, job.timeZone).next(nowMs) : undefined
-    const next = tick && new Date(tick.dueAtMs)
-    return { job, next, last: runs.get(job.name), isRunning: held.has(job.name) }
+    const [last, isHeld] = [runs.get(job.name), held.has(job.name)]
+    // Whose run has ended may still hold its lease for a moment; one that holds none has died, and is taken up again.
+    const going = isHeld ? 'running' : last && 'interrupted'
+    const outcome = last?.status === 'ended' ? (last.outcome ?? 'failed') : going
+    return { job, next: tick && new Date(tick.dueAtMs), last, isRunning: isHeld, outcome }
   })
 }

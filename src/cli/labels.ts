@@ -6,7 +6,7 @@ import { show } from '../config/values.ts'
 import { cleanText } from '../core/clean-text.ts'
 import { type GiftLabel, readGiftLabels, writeGiftLabels } from '../ledger/gift-labels.ts'
 import { counted } from './format.ts'
-import { defineCommand } from './usage.ts'
+import { defineCommand, refuseWords } from './usage.ts'
 import type { Refuse } from './wrong-use.ts'
 
 /** The header that `labels export` writes. */
@@ -17,7 +17,7 @@ export const labels = defineCommand(
   {
     verb: 'labels',
     about: `What you call the gifts: the service gives them numbers only. The labels stand in livehouse_bi.dim_gift
-(gift_title, gift_label, gift_group) and are yours: no sync changes them. Asks the database alone.`,
+(gift_title, gift_label, gift_group) and are yours: no sync changes them.`,
     actions: {
       export: 'prints CSV, to be filled in and imported: each gift that was given or has a label',
       import: 'reads CSV with gift_id, label and, if you like, gift_type and gift_group; an empty label takes it away',
@@ -29,8 +29,9 @@ export const labels = defineCommand(
 livehouse labels import gifts.csv`,
   },
   ({ action, words: [path] }, refuse) => {
-    if (action === 'import') return readFile(path, refuse)
-    if (path !== undefined) refuse(`there is no place for ${JSON.stringify(path)}`)
+    if (action === 'export') refuseWords(path === undefined ? [] : [path], refuse)
+    else if (path === undefined) refuse('import needs a file of CSV')
+    else return readLabelsCsv(readTextFile(path, 'it should be CSV', refuse), basename(path), refuse)
     return undefined
   },
   async (context, given) => {
@@ -48,25 +49,17 @@ livehouse labels import gifts.csv`,
   },
 )
 
-function readFile(path: string | undefined, refuse: Refuse): readonly GiftLabel[] {
-  if (path === undefined) {
-    refuse('import needs a file of CSV')
-    return []
-  }
-  const text = readTextFile(path, 'it should be CSV', refuse)
-  return text === undefined ? [] : readLabelsCsv(text, basename(path), refuse)
-}
-
 function csvCell(text: string): string {
   return /[",\r\n#]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
 const LARGEST_ID = 2n ** 63n - 1n
 
-/** Labels from CSV, columns in any order; each problem is refused with its line. @param file its name, for the problems */
-export function readLabelsCsv(text: string, file: string, refuse: Refuse): readonly GiftLabel[] {
+/** Labels from CSV, columns in any order; each problem is refused with its line. @param file its name */
+function readLabelsCsv(text: string | undefined, file: string, refuse: Refuse): readonly GiftLabel[] {
   const seen = new Map<string, number>()
-  const rows = readTable(text, file, { needed: ['gift_id', 'label'], optional: ['gift_type', 'gift_group'] }, refuse)
+  const columns = { needed: ['gift_id', 'label'], optional: ['gift_type', 'gift_group'] }
+  const rows = text === undefined ? [] : readTable(text, file, columns, refuse)
   return (rows ?? []).map(({ line, cell: cellOf }) => {
     const problem = (sentence: string): void => refuse(`${file} line ${line}: ${sentence}`)
     const cell = (name: string): string => cleanText(cellOf(name))

@@ -6,9 +6,9 @@ import { readChannels, readChannelsIfAny } from '../config/read-channels.ts'
 import type { Stream } from '../core/stream.ts'
 import { floorToMinute, formatWallMinute, parseWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 import { forgetCoverage, type ForgottenPartition } from '../ledger/coverage.ts'
-import { allStreams, onlyWhenNamed, streams } from '../streams/registry.ts'
+import { onlyWhenNamed, streams } from '../streams/registry.ts'
 import type { CliContext } from './command.ts'
-import { OF_CHANNELS, readChosenChannels, readRange, readStreams, refuseBackwards } from './flags.ts'
+import { channelsOf, OF_CHANNELS, readRange, readStreams, refuseBackwards } from './flags.ts'
 import { counted, formatTable } from './format.ts'
 import { collectLedger, describeLedger } from './ledger/report.ts'
 import { defineCommand } from './usage.ts'
@@ -29,7 +29,7 @@ export const ledger = defineCommand(
     verb: 'ledger',
     about: 'What has been read and what has not, from the ledger of slices; asks the database alone.',
     actions: {
-      show: 'covered ranges, gaps, the last reading and its proof, and what fell short; by partition with --channels (the default)',
+      show: 'covered ranges, gaps, the last reading with its proof, what fell short; all with --channels (the default)',
       forget: 'takes a range out of what is covered: the next sync reads it again. No row is deleted',
     },
     defaultAction: 'show',
@@ -44,10 +44,9 @@ livehouse ledger show --streams watch_records --channels 10001589
 livehouse ledger forget --from 2026-03-01 --to 2026-03-08 --streams gifts`,
   },
   ({ action, values }, refuse) => {
-    const names = readStreams(values.streams, refuse)
+    const named = readStreams(values.streams, refuse)
     const range = readRange(values, refuse, action === 'forget' ? ['--from', '--to'] : [])
-    const chosen = names === undefined ? streams : allStreams.filter(({ name }) => names.includes(name))
-    return { action, streams: chosen, namesStreams: names !== undefined, channels: values.channels, ...range }
+    return { action, streams: named ?? streams, namesStreams: named !== undefined, channels: values.channels, ...range }
   },
   async (context, { action, ...asked }) => {
     for (const line of action === 'show' ? await show(context, asked) : await forget(context, asked))
@@ -62,13 +61,11 @@ async function show(context: CliContext, asked: Asked): Promise<readonly string[
   const window = { from: asked.from ?? historyFrom, to: asked.to ?? now }
   checkUsage('ledger', (refuse) => refuseBackwards(window, refuse))
   await using opened = await openAsItIs(context, database)
-  const { streams: chosen, channels: named } = asked
-  const isDetailed = named !== undefined
-  const question = { streams: chosen, channels, namesChannels: isDetailed, window }
   if (!opened.isMigrated) return ['nothing has run yet; livehouse sync starts']
   refusePending(opened)
-  const ledgers = await collectLedger(opened.db, question)
-  return describeLedger({ ledgers, window, timeZone, isDetailed })
+  const namesChannels = asked.channels !== undefined
+  const ledgers = await collectLedger(opened.db, { streams: asked.streams, channels, namesChannels, window })
+  return describeLedger({ ledgers, window, timeZone, isDetailed: namesChannels })
 }
 
 async function forget(context: CliContext, asked: Asked): Promise<readonly string[]> {
@@ -100,7 +97,8 @@ function describeForgotten(forgotten: readonly ForgottenPartition[]): string[] {
   return [
     ...formatTable(['stream', 'partition', 'slices'], rows),
     ...(rest > 0 ? [`… and ${rest} more partitions`] : []),
-    `Forgotten: what ${counted(slices, 'slice')} of ${counted(forgotten.length, 'partition')} covered of it. The next sync reads it again.`,
+    `Forgotten: what ${counted(slices, 'slice')} of ${counted(forgotten.length, 'partition')} covered of it. ` +
+      'The next sync reads it again.',
   ]
 }
 
@@ -112,6 +110,6 @@ function readLedgerSettings({ environment }: CliContext, asked: Asked) {
     historyFrom: readHistoryFrom(source),
     configured: needsChannels ? readChannels(source) : readChannelsIfAny(source),
   }))
-  const chosen = checkUsage('ledger', (refuse) => readChosenChannels(asked.channels, settings.configured, refuse))
+  const chosen = channelsOf('ledger', asked.channels)(settings.configured)
   return { ...settings, historyFrom: parseWallTime(settings.historyFrom) ?? 0, channels: chosen.map(plannedChannel) }
 }

@@ -34,11 +34,11 @@ LIVEHOUSE_AUTO_MIGRATE=0 livehouse sync   # stops where migrations are pending, 
   },
   ({ action }) => ({ action }),
   async (context, { action }) => {
-    const { timeZone, language } = readSettings(context.environment, (source) => ({
+    const { timeZone, language, settings } = readSettings(context.environment, (source) => ({
       timeZone: readServiceTimeZone(source),
       language: readCommentLanguage(source),
+      settings: readDatabaseSettings(source),
     }))
-    const settings = readSettings(context.environment, readDatabaseSettings)
     await using db = await openConfiguredDatabase(context, settings)
     const { signal } = context
     switch (action) {
@@ -53,14 +53,16 @@ LIVEHOUSE_AUTO_MIGRATE=0 livehouse sync   # stops where migrations are pending, 
       case 'down':
         return report(context, 'taken back', await migrateDown(db, { signal }))
       case 'status':
-        return showStatus(context, await readMigrationStatus(db, { signal }), timeZone)
+        for (const { name, appliedAt } of await readMigrationStatus(db, { signal }))
+          context.print(`${name}  ${appliedAt ? minuteIn(timeZone)(new Date(appliedAt)) : 'pending'}`)
+        return 0
       case 'sql':
         return await showSql(context, await planForDba(db, timeZone, language), db, settings.queueUrl)
     }
   },
 )
 
-/** The schema of the queue, for commands that may not make it themselves. Who never queues anything can do without it. */
+/** The schema of the queue, for commands that may not make it themselves. It is needed only where work is queued. */
 async function makeQueue(context: CliContext, settings: DatabaseSettings): Promise<void> {
   try {
     await (await openQueue(context, { ...settings, isAutoMigrated: true }))[Symbol.asyncDispose]()
@@ -80,14 +82,6 @@ function reportBi({ remark }: CliContext, { status, notice }: BiOutcome, forms: 
 function report({ print }: CliContext, done: string, names: readonly string[]): number {
   if (names.length === 0) print(`nothing to do: no migration was ${done}`)
   for (const name of names) print(`${done}: ${name}`)
-  return 0
-}
-
-type Status = Awaited<ReturnType<typeof readMigrationStatus>>
-
-function showStatus({ print }: CliContext, status: Status, timeZone: string): number {
-  const minute = minuteIn(timeZone)
-  for (const { name, appliedAt } of status) print(`${name}  ${appliedAt ? minute(new Date(appliedAt)) : 'pending'}`)
   return 0
 }
 

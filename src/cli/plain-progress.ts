@@ -7,7 +7,7 @@ import { createProgressTally } from '../sync/progress-tally.ts'
 /** Between two lines of one stream. */
 const QUIET_MS = 300_000
 
-/** Progress as log lines: one when a stream starts, one when its last slice has ended, one every five minutes between. */
+/** Progress as log lines: one when a stream starts, one when its last slice has ended, one every five minutes. */
 export function createPlainProgress(log: Log, clock: Clock): Progress {
   const tally = createProgressTally()
   const loggedAt = new Map<StreamName, number>()

@@ -17,7 +17,7 @@ export interface Line {
   readonly endedAtMs: number | undefined
 }
 
-/** Progress on a terminal: a line a stream with its bar, rows, and time left. Before anything is planned, how long that takes. */
+/** Progress on a terminal: how long the plan takes, then a line a stream with its bar, rows, and time left. */
 export function createProgressBars(terminal: Terminal, clock: Clock): Progress {
   const display = new MultiBar({
     format: (_options, _params, line: Line) => lineText(line, clock.now()),

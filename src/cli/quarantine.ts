@@ -2,11 +2,10 @@ import { retryAll } from '../app/operator-actions.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { readDatabaseSettings, readSettings } from '../config.ts'
 import { withoutPhones } from '../core/clean-text.ts'
-import type { RetryResult } from '../sync/retry-quarantine.ts'
 import { type QuarantineGroup, readQuarantine, SAMPLE_LENGTH } from '../ledger/quarantine-reasons.ts'
 import { readSource } from '../ledger/source.ts'
 import { readStreams } from './flags.ts'
-import { counted, formatTable, minuteIn, printResult, snakeCased } from './format.ts'
+import { counted, formatTable, minuteIn } from './format.ts'
 import { defineCommand } from './usage.ts'
 
 /** `livehouse quarantine`: what could not be read, and another try. */
@@ -22,28 +21,25 @@ personal data.`,
     defaultAction: 'list',
     flags: {
       stream: ['a,b', 'only this stream, or these'],
-      json: 'prints one JSON object instead',
     },
     notes: 'Exit codes: 0 shown or retried, whatever is left, 1 the database cannot be reached, 2 wrong use.',
     examples: `livehouse quarantine
 livehouse quarantine list --stream visitors
-livehouse quarantine retry
-livehouse quarantine --json | jq '[.groups[].items] | add'`,
+livehouse quarantine retry`,
   },
-  ({ action, values }, refuse) => ({ action, values, names: readStreams(values.stream, refuse, '--stream') }),
-  async (context, { action, values, names }) => {
-    const isJson = values.json
+  ({ action, values }, refuse) => ({
+    action,
+    names: readStreams(values.stream, refuse, '--stream')?.map(({ name }) => name),
+  }),
+  async (context, { action, names }) => {
     const settings = readSettings(context.environment, readDatabaseSettings)
     await using db = await openWarehouse(context, { settings, source: undefined })
-    // Before the first sync there is nothing in quarantine, and no zone.
     const timeZone = (await readSource(db))?.timeZone ?? 'UTC'
-    if (action === 'list') {
-      const groups = await readQuarantine(db, { streams: names })
-      printResult(context, isJson, { groups: groups.map(snakeCased) }, describeGroups(groups, timeZone))
-      return 0
-    }
-    const result = await retryAll(context, db, names)
-    printResult(context, isJson, retryObject(result), describeRetry(result))
+    const lines =
+      action === 'list'
+        ? describeGroups(await readQuarantine(db, { streams: names }), timeZone)
+        : describeRetry(await retryAll(context, db, names))
+    for (const line of lines) context.print(line)
     return 0
   },
 )
@@ -69,7 +65,7 @@ function describeGroups(groups: readonly QuarantineGroup[], timeZone: string): s
 }
 
 /** What a retry did, for a person: a line a stream, and what the next sync reads again. */
-function describeRetry({ streams, readAgain }: RetryResult): string[] {
+function describeRetry({ streams, readAgain }: Awaited<ReturnType<typeof retryAll>>): string[] {
   if (streams.size === 0) return ['nothing to retry: no item is unreadable']
   const header = ['stream', 'items', 'inserted', 'updated', 'unchanged', 'still unreadable']
   const rows = [...streams].map(([stream, { extracted, inserted, updated, unchanged, quarantined }]) => {
@@ -79,13 +75,6 @@ function describeRetry({ streams, readAgain }: RetryResult): string[] {
     ...formatTable(header, rows),
     ...readAgain.map(({ stream, partition }) => `${stream} ${partition}: read again with the next sync`),
   ]
-}
-
-function retryObject({ streams, readAgain }: RetryResult): object {
-  const byStream = [...streams].map(([stream, { extracted, inserted, updated, unchanged, quarantined }]) => {
-    return [stream, { extracted, inserted, updated, unchanged, quarantined }] as const
-  })
-  return { streams: Object.fromEntries(byStream), read_again: readAgain }
 }
 
 function oneLine(text: string): string {

@@ -4,7 +4,7 @@ import type { Clock } from '../core/clock.ts'
 import { printable } from '../core/clean-text.ts'
 import { didYouMean } from '../core/did-you-mean.ts'
 import type { RedactingLog } from '../log.ts'
-import type { CliContext, CommandEntry } from './command.ts'
+import type { CliContext, Command, CommandEntry } from './command.ts'
 import { exitCodeOfError, failureJson, failureText } from './failure.ts'
 import { createTerminal, type Terminal } from './terminal.ts'
 import { wrongUse } from './wrong-use.ts'
@@ -29,19 +29,24 @@ export interface CommandLine {
 /** Runs one verb and says what went wrong. Nothing heavy is loaded before the verb is known. @returns the exit code. */
 export async function runCommandLine(line: CommandLine): Promise<number> {
   const [verb = '', ...argv] = line.argv
-  if (verb === '--help' || verb === '-h') return show(line, overview(line.commands))
+  const show = (text: string): number => {
+    line.writeOut(`${text.trimEnd()}\n`)
+    return 0
+  }
+  if (verb === '--help' || verb === '-h') return show(overview(line.commands))
   if (verb === '--version')
-    return show(line, `${line.version} (Node ${process.versions.node}, ${process.platform}-${process.arch})`)
-  const startedAt = isoTime(line.clock)
+    return show(`${line.version} (Node ${process.versions.node}, ${process.platform}-${process.arch})`)
+  const isoTime = () => new Date(line.clock.now()).toISOString()
+  const startedAt = isoTime()
   const terminal = createTerminal(line.writeError)
   let log: RedactingLog | undefined
   let hasPrinted = false
   try {
-    const command = await entryOf(line.commands, verb).load()
-    if (isGiven(argv, '--help') || isGiven(argv, '-h')) return show(line, command.help)
-    const { environment, isInteractive, ...rest } = await openLog(line, terminal)
-    log = rest.log
-    const context = createContext(line, { environment, isInteractive, log, terminal })
+    const command = await loadVerb(line.commands, verb)
+    if (isGiven(argv, '--help') || isGiven(argv, '-h')) return show(command.help)
+    const opened = await openLog(line, terminal)
+    log = opened.log
+    const context = createContext(line, opened, terminal)
     const print = (text: string): void => {
       hasPrinted = true
       context.print(text)
@@ -51,7 +56,7 @@ export async function runCommandLine(line: CommandLine): Promise<number> {
   } catch (thrown) {
     const error = causeBehind(thrown)
     const redact = log?.redact ?? ((text: string) => text)
-    const failure = { command: verb, error, startedAt, finishedAt: isoTime(line.clock) }
+    const failure = { command: verb, error, startedAt, finishedAt: isoTime() }
     if (isGiven(line.argv, '--json') && !hasPrinted) line.writeOut(`${printable(redact(failureJson(failure)))}\n`)
     terminal.write(`${printable(redact(failureText(failure)))}\n`)
     log?.debug('command.failed', { err: thrown })
@@ -59,25 +64,17 @@ export async function runCommandLine(line: CommandLine): Promise<number> {
   }
 }
 
-function show(line: CommandLine, text: string): number {
-  line.writeOut(`${text.trimEnd()}\n`)
-  return 0
-}
-
-function entryOf(commands: CommandLine['commands'], verb: string): CommandEntry {
-  const entry = Object.hasOwn(commands, verb) ? commands[verb] : undefined
-  if (entry) return entry
-  const problem =
-    verb === ''
-      ? 'no command is given'
-      : `there is no command ${JSON.stringify(verb)}${didYouMean(verb, Object.keys(commands))}`
-  throw wrongUse('', problem)
+async function loadVerb(commands: CommandLine['commands'], verb: string): Promise<Command> {
+  const [, load] = (Object.hasOwn(commands, verb) && commands[verb]) || []
+  if (load !== undefined) return await load()
+  const unknown = `there is no command ${JSON.stringify(verb)}${didYouMean(verb, Object.keys(commands))}`
+  throw wrongUse('', verb === '' ? 'no command is given' : unknown)
 }
 
 /** The text of `livehouse --help`, for which no verb is loaded. */
 function overview(commands: CommandLine['commands']): string {
   const width = Math.max(0, ...Object.keys(commands).map((verb) => verb.length))
-  const lines = Object.entries(commands).map(([verb, { summary }]) => `  ${verb.padEnd(width)}  ${summary}`)
+  const lines = Object.entries(commands).map(([verb, [summary]]) => `  ${verb.padEnd(width)}  ${summary}`)
   return `Usage: livehouse <command> [flags]
 
 Pulls a live-streaming account's records into Postgres.
@@ -98,7 +95,7 @@ function isGiven(argv: readonly string[], flag: string): boolean {
 }
 
 async function openLog(line: CommandLine, terminal: Terminal) {
-  const [config, { unknownSettings, settingNames }, { createLog }] = await Promise.all([
+  const [config, { describeUnknownSettings }, { createLog }] = await Promise.all([
     import('../config.ts'),
     import('../config/setting-names.ts'),
     import('../log.ts'),
@@ -117,36 +114,27 @@ async function openLog(line: CommandLine, terminal: Terminal) {
     zoneOfPeople: line.isTerminal ? timeZone : undefined,
     write: (text) => terminal.write(printable(text)),
   })
-  for (const name of unknownSettings(environment))
-    log.warn('setting.unknown', { problem: `${name} is no setting${didYouMean(name, settingNames)}` })
+  for (const problem of describeUnknownSettings(environment)) log.warn('setting.unknown', { problem })
   return { environment, isInteractive, log }
 }
 
-interface Opened {
-  readonly environment: Environment
-  readonly isInteractive: boolean
-  readonly log: RedactingLog
-  readonly terminal: Terminal
-}
-
-function createContext(line: CommandLine, { environment, isInteractive, log, terminal }: Opened): CliContext {
+function createContext(
+  { version, clock, signal, writeOut }: CommandLine,
+  { environment, isInteractive, log }: Awaited<ReturnType<typeof openLog>>,
+  terminal: Terminal,
+): CliContext {
   return {
     environment,
-    version: line.version,
-    clock: line.clock,
+    version,
+    clock,
     log,
     addSecret: log.addSecret,
-    signal: line.signal,
-    print: (text) => line.writeOut(`${printable(text)}\n`),
+    signal,
+    print: (text) => writeOut(`${printable(text)}\n`),
     remark: (text) => terminal.write(`${printable(text)}\n`),
-    isInteractive,
     openProgress: async () => {
-      if (!isInteractive) return (await import('./plain-progress.ts')).createPlainProgress(log, line.clock)
-      return (await import('./progress.ts')).createProgressBars(terminal, line.clock)
+      if (!isInteractive) return (await import('./plain-progress.ts')).createPlainProgress(log, clock)
+      return (await import('./progress.ts')).createProgressBars(terminal, clock)
     },
   }
-}
-
-function isoTime(clock: Clock): string {
-  return new Date(clock.now()).toISOString()
 }

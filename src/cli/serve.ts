@@ -27,7 +27,7 @@ import { workOn } from '../scheduler/work-on.ts'
 import { openTimetable } from '../scheduler/timetable.ts'
 import { thisProcess } from '../ledger/leases.ts'
 import type { CliContext } from './command.ts'
-import { outcomeOf, loadConfiguredJobs, readJobSettings, type JobState, readJobStates } from './jobs.ts'
+import { loadConfiguredJobs, readJobSettings, type JobState, readJobStates } from './jobs.ts'
 import { createPlainProgress } from './plain-progress.ts'
 import { DEFAULT_CONCURRENCY } from './worker.ts'
 import { defineCommand } from './usage.ts'
@@ -171,19 +171,9 @@ async function openStatusPage(
   return server
 }
 
-function viewOf(state: JobState): JobView {
-  const { job, next, last } = state
-  const { name, cron, timeZone } = job
-  const { kind, definition, isEnabled } = job
+function viewOf({ job, next, last, outcome = 'interrupted' }: JobState): JobView {
+  const { name, cron, timeZone, kind, isEnabled, definition } = job
   const streams = isEnabled && kind === 'sync' ? jobStreams(job).map((stream) => stream.name) : []
   const { channels = 'all' } = definition
-  return {
-    name,
-    cron,
-    timeZone,
-    streams,
-    channels,
-    next,
-    last: last && { startedAt: last.startedAt, status: outcomeOf(state) ?? 'interrupted' },
-  }
+  return { name, cron, timeZone, streams, channels, next, last: last && { startedAt: last.startedAt, status: outcome } }
 }

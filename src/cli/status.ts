@@ -17,8 +17,8 @@ Tables of more than 50,000 rows are estimated (~). Channels that are no longer c
     flags: {
       'max-age': ['AGE', 'exit code 3 when nothing of a stream has landed for longer, such as 90m, 26h, 2d'],
       json:
-        'prints one JSON object instead: "time_zone", "streams", "runs", "quarantine", "gaps", "gap_count", "shortfalls", ' +
-        '"shortfall_count", "gone_channels", "acceptances", "v1_calls", "stale"',
+        'prints one JSON object instead: "time_zone", "streams", "runs", "quarantine", "gaps", "gap_count", ' +
+        '"shortfalls", "shortfall_count", "gone_channels", "acceptances", "v1_calls", "stale"',
     },
     notes: 'Exit codes: 0 shown, 1 the database cannot be read, 2 wrong use, 3 something is older than --max-age.',
     examples: `livehouse status

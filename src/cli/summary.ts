@@ -11,41 +11,25 @@ const meanings: Readonly<Record<RunStatus, string>> = {
   failed: 'nothing could be done',
 }
 
+const columns = ['inserted', 'updated', 'unchanged', 'removed', 'quarantined', 'degraded', 'calls'] as const
+
 /** What a run did, for a person: a line a stream, the problems, and the verdict. `timeZone`: the service's. */
 export function summarize(outcome: RunOutcome, timeZone: string): string[] {
   const { status, streams, errors, startedAt, finishedAt, resumesAt } = outcome
   const hasRemoved = Object.values(streams).some(({ counts }) => counts.removed > 0)
+  const shown = columns.filter((column) => column !== 'removed' || hasRemoved)
   const rows = Object.entries(streams).map(([name, { counts, slices }]) => [
     name,
     counts.extracted,
-    counts.inserted,
-    counts.updated,
-    counts.unchanged,
-    ...(hasRemoved ? [counts.removed] : []),
-    counts.quarantined,
-    counts.degraded,
-    counts.calls,
+    ...shown.map((column) => counts[column]),
     formatProofs(slices),
   ])
-  const removed = hasRemoved ? ['removed'] : []
-  const header = [
-    'stream',
-    'read',
-    'inserted',
-    'updated',
-    'unchanged',
-    ...removed,
-    'quarantined',
-    'degraded',
-    'calls',
-    'slices',
-  ]
   const later = resumesAt === null ? '' : `, goes on at ${minuteIn(timeZone)(new Date(resumesAt))} ${timeZone}`
   const seconds = (Date.parse(finishedAt) - Date.parse(startedAt)) / 1000
   const moving = Object.values(streams).reduce((sum, { slices }) => sum + slices.moving, 0)
   const moved = moving === 0 ? [] : [`${moving} lists moved while they were read; the next run reads them again`]
   return [
-    ...(rows.length === 0 ? [] : formatTable(header, rows)),
+    ...(rows.length === 0 ? [] : formatTable(['stream', 'read', ...shown, 'slices'], rows)),
     ...moved,
     ...errors.map(({ message }) => `✗ ${message}`),
     `${status}: ${meanings[status]} (${seconds.toFixed(1)} s${later})`,

@@ -3,20 +3,9 @@ import { readExtractionSettings } from './extraction-settings.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { syncPlan } from '../app/run-backfill.ts'
 import { runExtraction } from '../app/run-extraction.ts'
-import type { Stream } from '../core/stream.ts'
 import { allStreams, onlyWhenNamed, streams, withLists } from '../streams/registry.ts'
-import {
-  BY_QUEUE,
-  channelsOf,
-  DRY_RUN,
-  JSON_OF_RUN,
-  namesOf,
-  OF_CHANNELS,
-  readStreams,
-  readTimeOfDay,
-} from './flags.ts'
+import { BY_QUEUE, channelsOf, DRY_RUN, JSON_OF_RUN, namesOf, OF_CHANNELS, readStreams } from './flags.ts'
 import { defineCommand } from './usage.ts'
-import type { Refuse } from './wrong-use.ts'
 import { printOutcome } from './summary.ts'
 
 /** `livehouse sync`: every stream up to now. */
@@ -28,7 +17,7 @@ what is new or has changed. Settings come from the environment or .env (see .env
     flags: {
       streams: [
         'a,b',
-        `only these streams (default: all but ${onlyWhenNamed}; signups bring questionnaires along); ${namesOf(allStreams)}`,
+        `only these streams, with the lists that they need (default: all but ${onlyWhenNamed}); ${namesOf(allStreams)}`,
       ],
       channels: ['x,y', OF_CHANNELS],
       until: ['HH:MM', "begins nothing new from that time of the service's clock on (exit 4)"],
@@ -46,42 +35,31 @@ livehouse sync --dry-run
 livehouse sync --json | jq .status`,
   },
   ({ values }, refuse) => {
-    if (values['dry-run'] && values.until !== undefined) refuse('--until ends a run; --dry-run begins none')
-    return {
-      ...values,
-      isDryRun: values['dry-run'],
-      chosen: chooseStreams(values.streams, refuse),
-      until: readTimeOfDay('--until', values.until, refuse),
-    }
+    const { until } = values
+    if (until !== undefined && values['dry-run']) refuse('--until ends a run; --dry-run begins none')
+    if (until !== undefined && !/^([01]\d|2[0-3]):[0-5]\d$/.test(until))
+      refuse(`--until is ${JSON.stringify(until)}; it should be a time of day, written 06:00`)
+    return { values, chosen: withLists(readStreams(values.streams, refuse) ?? streams) }
   },
-  async (context, asked) => {
-    const { chosen, until, isDryRun, json: isJson } = asked
-    const settings = readExtractionSettings(context, chosen, channelsOf('sync', asked.channels))
-    const namesChannels = asked.channels !== undefined
-    if (isDryRun) {
+  async (context, { values, chosen }) => {
+    const { until, json: isJson } = values
+    const settings = readExtractionSettings(context, chosen, channelsOf('sync', values.channels))
+    const namesChannels = values.channels !== undefined
+    const common = { command: 'sync', settings, streams: chosen, namesChannels }
+    if (values['dry-run']) {
       const { dryRun } = await import('./dry-run.ts')
-      return await dryRun(context, {
-        command: 'sync',
-        settings,
-        streams: chosen,
-        namesChannels,
-        planStreams: async (db, now) => syncPlan(db, settings, now),
-        isJson,
-      })
+      return await dryRun(context, { ...common, planStreams: async (db, now) => syncPlan(db, settings, now), isJson })
     }
     await using db = await openWarehouse(context, { settings: settings.database, source: settings.service })
-    await using queued = await openQueueIf(asked.queue, context, settings.database)
+    await using queued = await openQueueIf(values.queue, context, settings.database)
     const outcome = await runExtraction(context, {
-      command: 'sync',
+      ...common,
       asked: {
         streams: chosen.map(({ name }) => name),
         channels: settings.channels.map(({ channelId }) => channelId),
         until: until ?? null,
       },
-      settings,
       db,
-      namesChannels,
-      streams: chosen,
       planStreams: (now) => syncPlan(db, settings, now),
       until,
       runPhases: queued.runPhases,
@@ -89,10 +67,3 @@ livehouse sync --json | jq .status`,
     return printOutcome(context, outcome, isJson, settings.service.timeZone)
   },
 )
-
-function chooseStreams(given: string | undefined, refuse: Refuse): readonly Stream[] {
-  const names = readStreams(given, refuse)
-  if (names === undefined) return streams
-  // Signups are asked for questionnaire by questionnaire, so their list is read too.
-  return withLists(allStreams.filter(({ name }) => names.includes(name)))
-}

@@ -5,8 +5,8 @@ import type { CliContext, Command } from './command.ts'
 import { checkUsage, type Refuse } from './wrong-use.ts'
 
 /**
- * A flag: what it does, for one that takes no value; else what stands for its value, what it does, and the actions that it belongs to
- * (none: all). A `?` behind what stands for the value: it may be empty. An empty value: it takes none.
+ * A flag: what it does, for one that takes no value; else what stands for its value (empty: it takes none), what it
+ * does, and the actions that it belongs to (none: all).
  */
 type Flag = string | readonly [value: string, does: string, ...actions: string[]]
 type Flags = Readonly<Record<string, Flag>>
@@ -23,8 +23,6 @@ export interface Usage<A extends string, F extends Flags> {
   readonly defaultAction?: NoInfer<A>
   /** Stands for the words behind the action, one each; a `…` at its end allows any number. */
   readonly words?: string
-  /** What stands behind `--` is for another program. */
-  readonly passesOn?: boolean
   readonly flags: F
   /** Behind the flags: exit codes, for instance. */
   readonly notes?: string
@@ -36,8 +34,6 @@ export interface Given<A extends string, F extends Flags> {
   readonly action: A
   readonly words: readonly string[]
   readonly values: { readonly [Name in keyof F]: Value<F[Name]> }
-  /** What stood behind `--`, where that is for another program. */
-  readonly passedOn: readonly string[]
 }
 
 /**
@@ -75,18 +71,14 @@ function helpOf(usage: Usage<string, Flags>): string {
   return [parser.helpInformation(), ...(notes === undefined ? [] : [notes, '']), 'Examples:', indented].join('\n')
 }
 
-/** Lines of one paragraph are joined, as help wraps them by its own width. */
-function asParagraphs(text: string): string {
-  return text.replaceAll(/(?<=\S)\n(?=\S)/g, ' ')
-}
-
 function parserOf({ verb, about, flags }: Usage<string, Flags>): Parser {
   const parser = new Parser(`livehouse ${verb}`)
-    .description(asParagraphs(about))
+    // Lines of one paragraph are joined, as help wraps them by its own width.
+    .description(about.replaceAll(/(?<=\S)\n(?=\S)/g, ' '))
     .helpOption(false)
     .optionsGroup('Flags:')
   for (const [name, flag] of Object.entries(flags)) {
-    const [value, does, ...actions] = typeof flag === 'string' ? ['', flag] : flag
+    const [value, does, ...actions] = partsOf(flag)
     const where = actions.length === 0 ? '' : `${actions.join(', ')}: `
     const option = new Option(value === '' ? `--${name}` : `--${name} <${value}>`, where + does)
     // A value that is required ends the parsing where it is missing; this one is reported with everything else.
@@ -97,48 +89,52 @@ function parserOf({ verb, about, flags }: Usage<string, Flags>): Parser {
   return parser
 }
 
+function partsOf(flag: Flag): Exclude<Flag, string> {
+  return typeof flag === 'string' ? ['', flag] : flag
+}
+
 function parse<A extends string, F extends Flags>(
   usage: Usage<A, F>,
   argv: readonly string[],
   refuse: Refuse,
 ): Given<A, F> {
-  const { flags, actions, defaultAction, words: expected = '', passesOn = false } = usage
+  const { flags, actions, defaultAction, words: expected = '' } = usage
   const end = argv.includes('--') ? argv.indexOf('--') : argv.length
-  const behind = argv.slice(end + 1)
-  const values = new Map<string, string | boolean>(
-    Object.keys(flags).flatMap((name) => (takesValue(flags[name]) ? [] : [[name, false] as const])),
-  )
-  const seen = new Set<string>()
   const parser = parserOf(usage)
-  for (const name of Object.keys(flags)) {
-    parser.on(`option:${name}`, (value: string | null | undefined) => {
-      if (value === null || (value === '' && !mayBeEmpty(flags[name]))) refuse(`--${name} needs a value`)
-      else if (seen.has(name)) refuse(`--${name} is given twice`)
-      else values.set(name, value ?? true)
-      seen.add(name)
-    })
-  }
-  const { operands, unknown } = parser.parseOptions(argv.slice(0, end))
+  const before = argv.slice(0, end)
+  const { operands, unknown } = parser.parseOptions(before)
   const known = Object.keys(flags).map((name) => `--${name}`)
   for (const flag of unknown.filter(isFlag).map((each) => each.replace(/=.*/s, ''))) {
     refuse(known.includes(flag) ? `${flag} takes no value` : `there is no ${flag}${didYouMean(flag, known)}`)
   }
-  const words = [...operands, ...unknown.filter((word) => !isFlag(word)), ...(passesOn ? [] : behind)]
+  const words = [...operands, ...unknown.filter((word) => !isFlag(word)), ...argv.slice(end + 1)]
   const action = actions && chooseAction(words, Object.keys(actions), defaultAction, refuse)
   const most = expected.endsWith('…') ? Infinity : expected.split(' ').filter(Boolean).length
-  for (const surplus of words.slice(most)) {
-    const isStream = 'streams' in flags && streamNames.some((name) => name === surplus)
-    refuse(`there is no place for ${JSON.stringify(surplus)}${isStream ? `; did you mean --streams ${surplus}?` : ''}`)
-  }
-  for (const name of seen) {
-    const [, , ...of] = flags[name] ?? []
-    if (action !== undefined && typeof flags[name] !== 'string' && of.length > 0 && !of.includes(action))
+  refuseWords(words.slice(most), refuse, 'streams' in flags)
+  const values = parser.options.map((option) => {
+    const name = option.name()
+    const times = before.filter((each) => each.replace(/=.*/s, '') === `--${name}`).length
+    const given: unknown = parser.getOptionValue(option.attributeName())
+    const value = given === true ? undefined : given
+    const [, , ...of] = partsOf(flags[name] ?? '')
+    if (option.optional && given === true) refuse(`--${name} needs a value`)
+    if (times > 1) refuse(`--${name} is given twice`)
+    if (times > 0 && action !== undefined && of.length > 0 && !of.includes(action))
       refuse(`--${name} does not belong to ${action}; it belongs to ${of.join(' and ')}`)
-  }
+    return [name, option.optional ? value : times > 0] as const
+  })
   // The flags' own types say of each which kind of value it has; the action is one of its names, or was refused.
-  const given: unknown = { action, words, values: Object.fromEntries(values), passedOn: passesOn ? behind : [] }
+  const given: unknown = { action, words, values: Object.fromEntries(values) }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return given as Given<A, F>
+}
+
+/** Refuses words that there is no place for. @param hasStreams whether there is a flag for names of streams */
+export function refuseWords(words: readonly string[], refuse: Refuse, hasStreams = false): void {
+  for (const word of words) {
+    const isStream = hasStreams && streamNames.some((name) => name === word)
+    refuse(`there is no place for ${JSON.stringify(word)}${isStream ? `; did you mean --streams ${word}?` : ''}`)
+  }
 }
 
 /** Takes the action from the front of the words. It may be of two words. */
@@ -153,22 +149,11 @@ function chooseAction(
   if (found !== undefined || (words.length === 0 && defaultAction !== undefined)) return found ?? defaultAction
   const [given] = words.splice(0)
   const list = `; the actions are ${actions.join(', ')}`
-  refuse(
-    given === undefined
-      ? `no action is given${list}`
-      : `there is no action ${JSON.stringify(given)}${didYouMean(given, actions) || list}`,
-  )
+  if (given === undefined) refuse(`no action is given${list}`)
+  else refuse(`there is no action ${JSON.stringify(given)}${didYouMean(given, actions) || list}`)
   return undefined
 }
 
 function isFlag(word: string): boolean {
   return word.length > 1 && word.startsWith('-')
-}
-
-function takesValue(flag: Flag | undefined): boolean {
-  return typeof flag === 'object' && flag[0] !== ''
-}
-
-function mayBeEmpty(flag: Flag | undefined): boolean {
-  return typeof flag === 'object' && flag[0].endsWith('?')
 }

@@ -2,7 +2,7 @@ import type { BiSettings } from '../bi/bi-settings.ts'
 import { maskable } from '../bi/views/fragments/masks.ts'
 import type { PersonalData } from '../bi/view.ts'
 import type { Language } from '../bi/view-statements.ts'
-import { readLanguage, show } from './values.ts'
+import { readLanguage, readNumber, readValue, show } from './values.ts'
 import type { SettingSource } from './setting-source.ts'
 
 /** What the analysts' views show; undefined where nothing of it is set. */
@@ -25,10 +25,10 @@ export function readCommentLanguage(source: SettingSource): Language | undefined
 }
 
 function readCurrency(source: SettingSource): string | undefined {
-  const given = source.value('LIVEHOUSE_CURRENCY')
-  if (given === undefined || /^[A-Z]{3}$/.test(given)) return given
-  source.refuse(`LIVEHOUSE_CURRENCY is ${show(given)}; it should be three capital letters (ISO 4217), such as CNY`)
-  return undefined
+  const expected = 'three capital letters (ISO 4217), such as CNY'
+  return readValue(source, 'LIVEHOUSE_CURRENCY', { fallback: undefined, expected }, (given) =>
+    /^[A-Z]{3}$/.test(given) ? given : undefined,
+  )
 }
 
 function readMask(source: SettingSource): readonly PersonalData[] | undefined {
@@ -54,8 +54,5 @@ function readIgnoredIds(source: SettingSource): readonly string[] | undefined {
 }
 
 function readMinutes(source: SettingSource, name: string): number | undefined {
-  const given = source.value(name)
-  if (given === undefined || /^[1-9]\d{0,3}$/.test(given)) return given === undefined ? undefined : Number(given)
-  source.refuse(`${name} is ${show(given)}; it should be a number of minutes, 1 to 9999`)
-  return undefined
+  return readNumber(source, name, undefined, { min: 1, max: 9999, isInteger: true, unit: 'minutes' })
 }

@@ -5,8 +5,8 @@ import { reasonOf } from './setting-source.ts'
 import { show } from './values.ts'
 
 /**
- * The text of a file: UTF-8, UTF-16 with a byte order mark, or GBK (GB 18030), as spreadsheets write them; undefined where it cannot
- * be read, which is refused. @param expected what it should hold: the end of the problem's sentence
+ * The text of a file: UTF-8, UTF-16 with a byte order mark, or GBK (GB 18030), as spreadsheets write them; undefined
+ * where it cannot be read, which is refused. @param expected what it should hold: the end of the problem's sentence
  */
 export function readTextFile(path: string, expected: string, refuse: (problem: string) => void): string | undefined {
   try {
@@ -51,8 +51,8 @@ export function isHeader(line: string, { needed }: Pick<Columns, 'needed'>): boo
 const recordsSchema = z.array(z.object({ info: z.object({ lines: z.number() }), record: z.array(z.string()) }))
 
 /**
- * The rows of CSV with a header that names columns in any order, separated by commas, semicolons or tabs, without blank lines and `#`
- * comments; undefined where it is no such table, which is refused. @param file its name, for the problems
+ * The rows of CSV with a header that names columns in any order, separated by commas, semicolons or tabs, without blank
+ * lines and `#` comments; undefined where it is no such table, which is refused. @param file its name, for the problems
  */
 export function readTable(
   text: string,

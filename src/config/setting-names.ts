@@ -1,3 +1,5 @@
+import { didYouMean } from '../core/did-you-mean.ts'
+
 /** Every setting of livehouse's own; `.env.example` says what each is. */
 export const settingNames = [
   'LIVEHOUSE_ALERT_FORMAT',
@@ -34,8 +36,9 @@ export const settingNames = [
   'LIVEHOUSE_V1_BUDGET_SCOPE',
 ] as const
 
-/** What is set as if it were a setting of livehouse and is none: a name that was mistyped, most often. */
-export function unknownSettings(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
+/** What is set as if it were a setting of livehouse and is none, each with the nearest name: mistyped, most often. */
+export function describeUnknownSettings(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
   const known: ReadonlySet<string> = new Set(settingNames.flatMap((name) => [name, `${name}_FILE`]))
-  return Object.keys(environment).filter((name) => name.startsWith('LIVEHOUSE_') && !known.has(name))
+  const unknown = Object.keys(environment).filter((name) => name.startsWith('LIVEHOUSE_') && !known.has(name))
+  return unknown.map((name) => `${name} is no setting${didYouMean(name, settingNames)}`)
 }

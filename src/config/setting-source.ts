@@ -48,10 +48,10 @@ export function createSettingSource(values: Values): SettingSource {
 }
 
 /** Whether the group of a file or folder, or everybody, may change it: what stands there is then theirs to say. */
-export function writersOf(path: string): 'group' | 'everybody' | undefined {
+export function writersOf(path: string): 'its group' | 'everybody' | undefined {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0
   if (process.platform === 'win32') return undefined
-  return (mode & 0o002) !== 0 ? 'everybody' : (mode & 0o020) !== 0 ? 'group' : undefined
+  return (mode & 0o002) !== 0 ? 'everybody' : (mode & 0o020) !== 0 ? 'its group' : undefined
 }
 
 /** What is wrong where root would follow what anybody may write; undefined where that is not so. */

@@ -1,24 +1,51 @@
 import { type Language, languages } from '../core/language.ts'
+import { isLoopback } from '../core/loopback.ts'
 import { isTimeZone, parseWallTime } from '../core/wall-clock.ts'
 import type { SettingSource } from './setting-source.ts'
 
-interface NumberRule {
-  readonly fallback: number
+interface Rule<T> {
+  /** Also of a value that was refused. */
+  readonly fallback: T
+  /** What it should be, after "it should be". */
+  readonly expected: string
+  /** Whether the value may not be shown. */
+  readonly isSecret?: boolean
+}
+
+/** A value as `parse` reads it; where that gives undefined, it is refused. */
+export function readValue<T>(
+  source: SettingSource,
+  name: string,
+  { fallback, expected, isSecret = false }: Rule<T>,
+  parse: (given: string) => T | undefined,
+): T {
+  const given = source.value(name)
+  if (given === undefined) return fallback
+  const value = parse(given)
+  if (value !== undefined) return value
+  source.refuse(`${name} ${isSecret ? '(not shown) is not right' : `is ${show(given)}`}; it should be ${expected}`)
+  return fallback
+}
+
+interface Bounds {
   readonly min: number
   readonly max: number
   readonly isInteger: boolean
-  /** What it should be, after "it should be". */
-  readonly expected: string
+  readonly unit: string
 }
 
-/** A decimal number within bounds. */
-export function readNumber(source: SettingSource, name: string, rule: NumberRule): number {
-  const given = source.value(name)
-  if (given === undefined) return rule.fallback
-  const number = /^\d+(\.\d+)?$/.test(given) ? Number(given) : Number.NaN
-  const isRight = number >= rule.min && number <= rule.max && (!rule.isInteger || Number.isInteger(number))
-  if (!isRight) source.refuse(`${name} is ${show(given)}; it should be ${rule.expected}`)
-  return isRight ? number : rule.fallback
+/** A decimal number within bounds, ends included. */
+export function readNumber<T extends number | undefined>(
+  source: SettingSource,
+  name: string,
+  fallback: T,
+  { min, max, isInteger, unit }: Bounds,
+): number | T {
+  const expected = `a ${isInteger ? 'whole ' : ''}number of ${unit} from ${min} to ${max}`
+  return readValue<number | T>(source, name, { fallback, expected }, (given) => {
+    const number = /^\d+(\.\d+)?$/.test(given) ? Number(given) : Number.NaN
+    return number >= min && number <= max && (!isInteger || Number.isInteger(number)) ? number : undefined
+  })
 }
 
 /** One of a few words; the first is the default. */
@@ -27,11 +54,8 @@ export function readChoice<const Word extends string>(
   name: string,
   words: readonly [Word, ...Word[]],
 ): Word {
-  const given = source.value(name)
-  if (given === undefined) return words[0]
-  const word = words.find((candidate) => candidate === given)
-  if (word === undefined) source.refuse(`${name} is ${show(given)}; it should be ${words.join(' or ')}`)
-  return word ?? words[0]
+  const rule = { fallback: words[0], expected: words.join(' or ') }
+  return readValue<Word>(source, name, rule, (given) => words.find((word) => word === given))
 }
 
 /** `0` or `1`. */
@@ -41,18 +65,20 @@ export function readFlag(source: SettingSource, name: string, fallback: '0' | '1
 
 /** A date of the service's calendar, `YYYY-MM-DD`. */
 export function readDate(source: SettingSource, name: string, fallback: string): string {
-  const given = source.value(name)
-  if (given === undefined || isDate(given)) return given ?? fallback
-  source.refuse(`${name} is ${show(given)}; it should be a date that exists, written ${fallback}`)
-  return fallback
+  const expected = `a date that exists, written ${fallback}`
+  return readValue(source, name, { fallback, expected }, (given) => (isDate(given) ? given : undefined))
 }
 
 /** An IANA time zone. */
 export function readTimeZone(source: SettingSource, name: string, fallback: string): string {
-  const given = source.value(name)
-  if (given === undefined || isTimeZone(given)) return given ?? fallback
-  source.refuse(`${name} is ${show(given)}; it should be a time zone such as ${fallback} or UTC`)
-  return fallback
+  const expected = `a time zone such as ${fallback} or UTC`
+  return readValue(source, name, { fallback, expected }, (given) => (isTimeZone(given) ? given : undefined))
+}
+
+/** Whether what is sent there cannot be read on the way, or an operator has allowed that. */
+export function isSafeAddress(source: SettingSource, { protocol, hostname }: URL): boolean {
+  if (protocol === 'https:') return true
+  return protocol === 'http:' && (isLoopback(hostname) || readFlag(source, 'LIVEHOUSE_ALLOW_HTTP', '0'))
 }
 
 /** Whether this is a date that exists, written `YYYY-MM-DD`. */

@@ -45,6 +45,7 @@ async function problemsOf(...argv: string[]): Promise<{ text: string; exitCode: 
   return { text: [error.message, ...problems].join('\n'), exitCode: exitCodeOfError(error) }
 }
 
+const menuIdIn = (text: string) => Number(/^menu (\d+) /.exec(text)?.[1])
 const hashId = () => emulator.world.channels.get(emulator.channelIds[0] ?? '')?.hashId ?? ''
 const ticketFlags = () => [
   '--scope',
@@ -104,19 +105,9 @@ describe('api menu', () => {
   test('adds one and changes it', async () => {
     const [channelId = ''] = emulator.channelIds
     const [vid = 0] = emulator.world.videoIds
-    const created = await run(
-      'menu',
-      'create',
-      '--channel',
-      channelId,
-      '--name',
-      '回放',
-      '--vid',
-      String(vid),
-      '--json',
-    )
-    const { menu_id: menuId, result } = JSON.parse(created.text)
-    expect(result).toBe('success')
+    const created = await run('menu', 'create', '--channel', channelId, '--name', '回放', '--vid', String(vid))
+    expect(created.lines).toEqual([expect.stringMatching(/^menu \d+ of channel .*: success$/)])
+    const menuId = menuIdIn(created.text)
     const updated = await run('menu', 'update', '--channel', channelId, '--menu-id', String(menuId), '--name', '互动')
     expect(updated.lines).toEqual([`menu ${menuId} of channel ${channelId}: success`])
     const menu = emulator.world.channels.get(channelId)?.menus.get(menuId)
@@ -126,8 +117,7 @@ describe('api menu', () => {
   test('clears the text of one, and takes no flag without a value', async () => {
     const [channelId = ''] = emulator.channelIds
     const where = ['--channel', channelId]
-    const created = await run('menu', 'create', ...where, '--type', '2', '--rich-text', '<p>hi</p>', '--json')
-    const { menu_id: menuId } = JSON.parse(created.text)
+    const menuId = menuIdIn((await run('menu', 'create', ...where, '--type', '2', '--rich-text', '<p>hi</p>')).text)
     const menu = () => emulator.world.channels.get(channelId)?.menus.get(menuId)
     expect(menu()).toMatchObject({ richText: '<p>hi</p>' })
     const update = ['menu', 'update', ...where, '--menu-id', String(menuId)]

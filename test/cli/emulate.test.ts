@@ -24,18 +24,15 @@ const valueIn = (lines: readonly string[], name: string) => parseEnv(lines.join(
 describe('livehouse emulate', () => {
   test('prints the .env that goes with it, serves, and ends when interrupted', async () => {
     let baseUrl = ''
-    const code = await whileEmulating(
-      ['--channels', '2', '--viewers', '5', '--api-token', 'my token'],
-      async (lines) => {
-        baseUrl = valueIn(lines, 'LIVEHOUSE_BASE_URL')
-        expect(valueIn(lines, 'LIVEHOUSE_AUTH_URL')).toBe(`${baseUrl}/auth`)
-        expect(valueIn(lines, 'LIVEHOUSE_API_TOKEN')).toBe('my token')
-        const [channelId] = valueIn(lines, 'LIVEHOUSE_CHANNELS').split(',')
-        const url = `${baseUrl}/v2/activities/${channelId}/visitorList`
-        const { json } = await rawCall({ method: 'POST', url, bearer: 'my token', body: {} })
-        expect(json).toMatchObject({ total_num: 5 })
-      },
-    )
+    const code = await whileEmulating(['--channels', '2', '--viewers', '5'], async (lines) => {
+      baseUrl = valueIn(lines, 'LIVEHOUSE_BASE_URL')
+      expect(valueIn(lines, 'LIVEHOUSE_AUTH_URL')).toBe(`${baseUrl}/auth`)
+      const bearer = valueIn(lines, 'LIVEHOUSE_API_TOKEN')
+      const [channelId] = valueIn(lines, 'LIVEHOUSE_CHANNELS').split(',')
+      const url = `${baseUrl}/v2/activities/${channelId}/visitorList`
+      const { json } = await rawCall({ method: 'POST', url, bearer, body: {} })
+      expect(json).toMatchObject({ total_num: 5 })
+    })
     expect(code).toBe(0)
     await expect(rawCall({ url: baseUrl })).rejects.toThrow('ECONNREFUSED')
   })

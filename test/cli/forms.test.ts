@@ -209,7 +209,7 @@ test('a user who may not make the views is told what a DBA does, and nothing is 
 test.each([
   [['publish'], 'publish needs the id of a questionnaire'],
   [['clear', 'q'], 'clear needs the numbers of questions'],
-  [['clear', 'q', 'x'], '"x" is no number of a question'],
+  [['clear', 'q', 'x'], 'QUESTION_NO is "x"; it should be a whole number'],
   [['publish', 'q', 'r'], 'there is no place for "r"'],
   [['publish', 'q', '--undo'], '--undo does not belong to publish'],
   [['open'], 'there is no action "open"'],

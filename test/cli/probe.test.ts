@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { z } from 'zod'
 import { probe } from '../../src/cli/probe.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { refusal } from '../helpers/fault-effects.ts'
@@ -8,14 +7,6 @@ import { readSourceFacts } from '../../src/ledger/source.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
 import { startEmulatedService } from '../helpers/emulated-service.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
-
-const resultSchema = z.object({
-  run_id: z.string(),
-  status: z.string(),
-  streams: z.record(z.string(), z.object({ calls: z.number(), extracted: z.literal(0) })),
-  errors: z.array(z.object({ stream: z.string(), code: z.string() })),
-  facts: z.array(z.object({ topic: z.string(), subject: z.string(), answer: z.string().nullable() })),
-})
 
 function environmentOf({ baseUrl, apiToken, channelIds }: Emulator, url: string) {
   return {
@@ -32,19 +23,16 @@ test('the findings are kept, the run is on record with its calls, and the next s
   const { emulator } = service
   const environment = environmentOf(emulator, database.url)
   const { context, printed } = createTestContext({ environment })
-  expect(await probe.run(context, ['--json'])).toBe(0)
-  expect(printed).toHaveLength(1)
-  const result = resultSchema.parse(JSON.parse(printed.join()))
-  const counted = Object.values(result.streams).reduce((sum, { calls }) => sum + calls, 0)
-  expect(counted).toBe(emulator.calls.length)
+  expect(await probe.run(context, [])).toBe(0)
+  expect(printed.at(-1)).toBe(`ok: ${emulator.calls.length} calls; kept in livehouse_ops.source_facts`)
   expect(new Set(emulator.calls.map(({ endpoint }) => endpoint))).toEqual(new Set(['managers', 'managersUsage']))
 
   const kept = await readSourceFacts(database.db)
-  expect(kept.map(({ topic, answer }) => [topic, answer])).toEqual(
-    result.facts.map(({ topic, answer }) => [topic, answer]),
-  )
+  expect(kept.length).toBeGreaterThan(0)
+  for (const { subject, answer } of kept)
+    expect(printed.join('\n')).toMatch(new RegExp(`^✓ ${subject} +where the parameters are read: ${answer}$`, 'm'))
   const [run] = await database.db.selectFrom('livehouse_ops.runs').selectAll().execute()
-  expect(run).toMatchObject({ run_id: result.run_id, command: 'probe', status: 'ok' })
+  expect(run).toMatchObject({ command: 'probe', status: 'ok' })
 
   const before = emulator.calls.length
   await sync.run(createTestContext({ environment }).context, ['--streams', 'managers'])
@@ -57,9 +45,8 @@ test('an endpoint without an answer makes the run partial; a refused token ends 
   const environment = environmentOf(service.emulator, database.url)
   service.emulator.faults.push({ effect: refusal(403002), endpoint: 'managers' })
   const { context, printed } = createTestContext({ environment })
-  expect(await probe.run(context, ['--json'])).toBe(3)
-  const { status, errors } = resultSchema.parse(JSON.parse(printed.join()))
-  expect({ status, errors }).toEqual({ status: 'partial', errors: [{ stream: 'managers', code: 'api.forbidden' }] })
+  expect(await probe.run(context, [])).toBe(3)
+  expect(printed.slice(-2)).toEqual([expect.stringMatching(/^✗ .*managers.*403/), expect.stringMatching(/^partial: /)])
 
   const refused = createTestContext({ environment: { ...environment, LIVEHOUSE_API_TOKEN: 'wrong' } })
   await expect(probe.run(refused.context, [])).rejects.toMatchObject({ code: 'api.unauthorized' })

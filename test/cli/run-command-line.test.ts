@@ -11,11 +11,11 @@ const never = new Promise<never>(() => {})
 async function run(argv: readonly string[], command: Command['run'], overrides: Partial<CommandLine> = {}) {
   const out: string[] = []
   const err: string[] = []
-  const entry = { summary: 'Does it', load: async () => ({ help: 'livehouse sync\n\nExamples: …', run: command }) }
+  const load = async () => ({ help: 'livehouse sync\n\nExamples: …', run: command })
   const code = await runCommandLine({
     argv,
     version: '1.2.3',
-    commands: { sync: entry, status: { ...entry, summary: 'Says it' } },
+    commands: { sync: ['Does it', load], status: ['Says it', load] },
     environment: { LIVEHOUSE_APP_SECRET: 'hush-hush' },
     clock,
     signal: new AbortController().signal,

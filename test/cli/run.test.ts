@@ -78,7 +78,7 @@ test('while another process is at work on the job nothing is done, and that is s
   expect(code).toBe(4)
   expect(JSON.parse(printed.join('\n'))).toMatchObject({ status: 'waiting', errors: [{ code: 'job.running' }] })
   expect(account.emulator.calls).toHaveLength(calls)
-  expect((await account.run(jobs, ['--json'], settings)).code).toBe(2)
+  expect((await account.run(jobs, [], settings)).code).toBe(2)
 })
 
 test.each([

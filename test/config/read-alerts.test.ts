@@ -42,9 +42,9 @@ test('a robot with a signature and a keyword is read', () => {
 
 describe('what cannot work is refused, without showing the address', () => {
   test.each([
-    [{ LIVEHOUSE_ALERT_WEBHOOK: 'ftp://h/hidden' }, 'is not an https URL'],
-    [{ LIVEHOUSE_ALERT_WEBHOOK: 'http://h/hidden' }, 'is plain http to another host'],
-    [{ LIVEHOUSE_HEARTBEAT_URL: 'hidden' }, 'is not an https URL'],
+    [{ LIVEHOUSE_ALERT_WEBHOOK: 'ftp://h/hidden' }, 'it should be an https URL'],
+    [{ LIVEHOUSE_ALERT_WEBHOOK: 'http://h/hidden' }, 'LIVEHOUSE_ALLOW_HTTP=1 allows plain http'],
+    [{ LIVEHOUSE_HEARTBEAT_URL: 'hidden' }, 'it should be an https URL'],
     [{ LIVEHOUSE_ALERT_WEBHOOK: 'https://h', LIVEHOUSE_ALERT_FORMAT: 'sms' }, 'LIVEHOUSE_ALERT_FORMAT is "sms"'],
     [
       { LIVEHOUSE_ALERT_WEBHOOK: 'https://h', LIVEHOUSE_ALERT_FORMAT: 'slack', LIVEHOUSE_ALERT_SECRET: 'hidden' },

@@ -30,6 +30,6 @@ test('what is wrong is named with what it should be', () => {
     expect.stringMatching(/^LIVEHOUSE_CURRENCY is "yuan"; it should be .* such as CNY$/),
     expect.stringMatching(/^LIVEHOUSE_MASK names "mail"; it should be none, or of phone, ip, .*, outer_id/),
     expect.stringMatching(/^LIVEHOUSE_MASK names ""; /),
-    expect.stringMatching(/^LIVEHOUSE_BROADCAST_MIN is "0"; it should be a number of minutes, 1 to 9999$/),
+    expect.stringMatching(/^LIVEHOUSE_BROADCAST_MIN is "0"; it should be a whole number of minutes from 1 to 9999$/),
   ])
 })

@@ -47,7 +47,7 @@ test('what everybody may change is refused for root, and for nobody else', () =>
   const path = temporaryFile('')
   for (const [mode, writers] of [
     [0o600, undefined],
-    [0o664, 'group'],
+    [0o664, 'its group'],
     [0o666, 'everybody'],
   ] as const) {
     chmodSync(path, mode)

@@ -15,7 +15,6 @@ export function createTestContext(overrides: Partial<CliContext> = {}) {
     signal: new AbortController().signal,
     print: (line) => void printed.push(line),
     remark: (line) => void remarked.push(line),
-    isInteractive: false,
     openProgress: async () => ({ report: () => {}, [Symbol.dispose]: () => {} }),
     ...overrides,
   }

@@ -47,7 +47,7 @@ void main(
           return 0
         },
       })
-      return [verb, { summary: verb, load }]
+      return [verb, [verb, load] as const]
     }),
   ),
 )

@@ -1,24 +1,15 @@
 import { type AuditOutcome, NOT_BY_TOTAL } from '../../app/run-audit.ts'
 import { rowKeyColumn } from '../../store/table-part.ts'
 import { findStream } from '../../streams/registry.ts'
-import { type AuditVerdict, describeDifference, type PartitionAudit } from '../../sync/audit/partition-audit.ts'
+import { describeDifference, type PartitionAudit } from '../../sync/audit/partition-audit.ts'
 import { formatTable, rangeText, type TableCell } from '../format.ts'
 
 /** More partitions than this are summed up by stream, but for those that are not equal. */
 const MOST_PARTITIONS = 40
 
-const words: Readonly<Record<AuditVerdict, string>> = {
-  equal: 'equal',
-  different: 'different',
-  accepted: 'accepted',
-  moving: 'moving',
-  unverifiable: 'not proven',
-  unread: 'not read yet',
-  failed: 'failed',
-}
-
 function wordOf({ verdict, sourceRows }: PartitionAudit): string {
-  return verdict === 'unverifiable' && sourceRows === undefined ? 'not compared' : words[verdict]
+  if (verdict === 'unverifiable') return sourceRows === undefined ? 'not compared' : 'not proven'
+  return verdict === 'unread' ? 'not read yet' : verdict
 }
 
 /** What was compared, for a person: a line a partition, then what differs and what was done about it. */
@@ -77,7 +68,6 @@ function describePartition({ stream, partition, differences, notes, reopened, ve
 function summaryOf(status: AuditOutcome['status'], different: number): string {
   if (status === 'ok') return 'no difference was found'
   if (status === 'failed') return 'nothing could be compared'
-  return different === 0
-    ? 'some of it could not be compared'
-    : `${different} ${different === 1 ? 'partition differs' : 'partitions differ'}`
+  if (different === 0) return 'some of it could not be compared'
+  return `${different} ${different === 1 ? 'partition differs' : 'partitions differ'}`
 }

@@ -6,10 +6,10 @@ import { allStreams } from '../../streams/registry.ts'
 export type Disguise = (value: string) => string
 
 /**
- * Makes a disguise from a key that nobody keeps, so that it cannot be turned back. Digits stand for digits, ASCII letters for letters
- * of the same case, placeholders for all other letters and symbols; punctuation stands as it is, so lengths and odd formats remain.
- * Mobile phone numbers become ones that no network gives out, addresses those that the documents reserve for examples (RFC 2544,
- * RFC 3849).
+ * Makes a disguise from a key that nobody keeps, so that it cannot be turned back. Digits stand for digits, ASCII
+ * letters for letters of the same case, placeholders for all other letters and symbols; punctuation stands as it is, so
+ * lengths and odd formats remain. Mobile phone numbers become ones that no network gives out, addresses those that are
+ * reserved for examples (RFC 2544, RFC 3849).
  */
 export function createDisguise(key: Uint8Array): Disguise {
   return (value) => {
@@ -56,66 +56,34 @@ const envelope = new Set([
   ),
 ])
 
-/** Fields of items that are counts, durations, amounts, flags and times. */
-const measures = new Set(
-  allStreams.flatMap(({ columns }) =>
-    Object.values(columns).flatMap(({ type, source }) =>
-      source.kind === 'field' && !['text', 'bigint', 'inet', 'jsonb'].includes(type) ? [source.field] : [],
-    ),
-  ),
-)
-
-/** Where a value stands: names of the fields that lead to it, and whether it is within an array, as items are. */
-interface Place {
-  readonly path: readonly string[]
-  readonly isInItem: boolean
-}
-
 /**
- * An answer in which everything is disguised but its envelope and what a stream reads as a count, duration, amount, flag or time. The
- * service's own messages stay, without what looks like an id in them.
+ * An answer in which everything is disguised but the numbers of its envelope, words of the service itself without what
+ * looks like an id in them, and 0 and 1, which flags are. `path`: the fields that lead to `value`; `isInItem`: it
+ * stands within an array.
  */
-export function disguiseBody(body: unknown, disguise: Disguise): unknown {
-  return disguiseValue(body, { path: [], isInItem: false }, disguise)
-}
-
-function disguiseValue(value: unknown, place: Place, disguise: Disguise): unknown {
-  const { path, isInItem } = place
+export function disguiseBody(
+  value: unknown,
+  disguise: Disguise,
+  path: readonly string[] = [],
+  isInItem = false,
+): unknown {
   const field = path.at(-1) ?? ''
+  const isKept = (text: string) => text === '' || (!isInItem && envelope.has(field) && /^-?\d{1,10}$/.test(text))
   if (typeof value === 'string') {
-    if (!isInItem && /^(msg|message)$/.test(field)) return value.replace(/[\w-]*\d[\w-]{3,}|[\w-]{20,}/g, disguise)
-    return isKept(value, place) ? value : disguise(value)
+    const isMessage = !isInItem && /^(msg|message)$/.test(field)
+    if (isMessage) return value.replace(/[\w-]*\d[\w-]{3,}|[\w-]{20,}/g, disguise)
+    return isKept(value) ? value : disguise(value)
   }
   if (JSON.isRawJSON(value)) {
     const text = value.rawJSON
-    // Flags are 0 and 1 throughout.
-    return JSON.rawJSON(isKept(text, place) || /^[01]$/.test(text) ? text : text.replace(/\d+/g, disguise))
+    return JSON.rawJSON(isKept(text) || /^[01]$/.test(text) ? text : text.replace(/\d+/g, disguise))
   }
-  if (Array.isArray(value)) {
-    return value.map((inner: unknown, index) => {
-      // Behind the cells of a signup stands its time (API 2.9).
-      const isTime = isInItem && path.join() === 'data' && index === value.length - 1
-      return isTime && isMeasure(inner) ? inner : disguiseValue(inner, { path, isInItem: true }, disguise)
-    })
-  }
+  if (Array.isArray(value)) return value.map((inner) => disguiseBody(inner, disguise, path, true))
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).map(([name, inner]) => {
     // Farther in, objects may be kept by the names of people.
     const isName = path.length < 2 && /^[A-Za-z_]{1,40}$/.test(name)
-    return [
-      isName ? name : disguise(name),
-      disguiseValue(inner, { path: [...path, name], isInItem }, disguise),
-    ] as const
+    return [isName ? name : disguise(name), disguiseBody(inner, disguise, [...path, name], isInItem)] as const
   })
   return Object.fromEntries(entries)
-}
-
-function isKept(text: string, { path, isInItem }: Place): boolean {
-  const known = isInItem ? measures : envelope
-  return text === '' || (path.length <= 2 && known.has(path.at(-1) ?? '') && isMeasure(text))
-}
-
-/** A number, a duration or a time, and no phone number. */
-function isMeasure(value: unknown): boolean {
-  return typeof value === 'string' && /^[-+\d.,:/ TZ]{1,30}$/.test(value) && !/\d{11}/.test(value)
 }

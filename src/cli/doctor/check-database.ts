@@ -6,79 +6,72 @@ import type { Database } from '../../store/database.ts'
 import { readRights, type Rights } from '../../store/inspect-server.ts'
 import { readMigrationStatus } from '../../store/migrate.ts'
 import type { CliContext } from '../command.ts'
-import { type Check, failed, passed, type ReportCheck, skipped } from './check.ts'
+import { type Report, reportFailure } from './check.ts'
 
 const DBA = 'let a DBA run the output of `livehouse migrate sql`'
 
-/** The connection, its user's rights, the migrations, and whose records are there. `service`: undefined where settings lack. */
+/** The connection, its user's rights, the migrations, and whose records are there. `service`: where it is known. */
 export async function checkDatabase(
   context: CliContext,
   settings: DatabaseSettings,
   service: ServiceSettings | undefined,
-  report: ReportCheck,
+  report: Report,
 ): Promise<void> {
   const { signal } = context
   try {
     await using db = await openConfiguredDatabase(context, settings)
     const rights = await readRights(db)
-    report(passed('database', `connected as ${rights.user}, PostgreSQL ${rights.version}`))
+    report('database', 'ok', `connected as ${rights.user}, PostgreSQL ${rights.version}`)
     const migrations = await readMigrationStatus(db, { signal })
     const pending = migrations.filter(({ appliedAt }) => appliedAt === null).map(({ name }) => name)
     const isEmpty = pending.length === migrations.length
-    report(checkRights(rights, pending, isEmpty))
-    report(checkSchema(rights, pending, isEmpty, settings.isAutoMigrated))
+    checkRights(rights, pending, isEmpty, report)
+    checkSchema(rights, pending, isEmpty, settings, report)
     const isReadable = !isEmpty && rights.closedTables.length === 0
-    report(isReadable ? await checkSource(db, service) : skipped('source', 'no run has claimed this database yet'))
+    if (isReadable) await checkSource(db, service, report)
   } catch (error) {
-    report(failed('database', error, signal))
+    reportFailure(report, 'database', error, signal)
   }
 }
 
-function checkRights(
-  { user, database, isReadOnly, canMigrate, closedTables }: Rights,
-  pending: readonly string[],
-  isEmpty: boolean,
-): Check {
-  const name = 'rights'
-  const broken = (seen: string, mend: string): Check => ({ name, result: 'failed', seen, mend })
-  if (isReadOnly)
-    return broken('the server is read-only', 'connect to the primary, or end default_transaction_read_only')
-  if (closedTables.length > 0) {
+function checkRights(rights: Rights, pending: readonly string[], isEmpty: boolean, report: Report): void {
+  const { user, database, isReadOnly, canMigrate, closedTables } = rights
+  if (isReadOnly) {
+    const repair = 'connect to the primary, or end default_transaction_read_only'
+    report('rights', 'failed', 'the server is read-only', repair)
+  } else if (closedTables.length > 0) {
     const schemas = `SCHEMA ${[...new Set(closedTables.map((table) => table.split('.')[0]))].join(', ')}`
-    return broken(
-      `${user} may not read and write ${closedTables.join(', ')}`,
-      `let their owner run: GRANT USAGE ON ${schemas} TO ${user}; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN ${schemas} TO ${user};`,
-    )
+    const tables = `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN ${schemas} TO ${user};`
+    const repair = `let their owner run: GRANT USAGE ON ${schemas} TO ${user}; ${tables}`
+    report('rights', 'failed', `${user} may not read and write ${closedTables.join(', ')}`, repair)
+  } else if (canMigrate) report('rights', 'ok', `${user} may create and change the schemas`)
+  else if (pending.length === 0) report('rights', 'ok', `${user} may write every table; migrations are for a DBA`)
+  else {
+    const repair = isEmpty ? `let a DBA run: GRANT CREATE ON DATABASE ${database} TO ${user};` : DBA
+    report('rights', 'failed', `${user} may not create or change the schemas`, repair)
   }
-  if (canMigrate) return passed(name, `${user} may create and change the schemas`)
-  if (pending.length === 0) return passed(name, `${user} may write every table; migrations are for a DBA`)
-  return broken(
-    `${user} may not create or change the schemas`,
-    isEmpty ? `let a DBA run: GRANT CREATE ON DATABASE ${database} TO ${user};` : DBA,
-  )
 }
 
 function checkSchema(
   { canMigrate }: Rights,
   pending: readonly string[],
   isEmpty: boolean,
-  isAutoMigrated: boolean,
-): Check {
-  const name = 'schema'
-  if (pending.length === 0) return passed(name, 'every migration is applied')
+  { isAutoMigrated }: DatabaseSettings,
+  report: Report,
+): void {
+  if (pending.length === 0) return report('schema', 'ok', 'every migration is applied')
   const seen = isEmpty ? 'not there yet' : `pending: ${pending.join(', ')}`
-  if (isAutoMigrated && canMigrate) return passed(name, `${seen}; the next sync brings it up to date`)
-  return { name, result: 'failed', seen, mend: canMigrate ? `livehouse migrate up, or ${DBA}` : DBA }
+  if (isAutoMigrated && canMigrate) return report('schema', 'ok', `${seen}; the next sync brings it up to date`)
+  report('schema', 'failed', seen, canMigrate ? `livehouse migrate up, or ${DBA}` : DBA)
 }
 
-async function checkSource(db: Kysely<Database>, source: Source | undefined): Promise<Check> {
-  const name = 'source'
+async function checkSource(db: Kysely<Database>, source: Source | undefined, report: Report): Promise<void> {
   const remembered = await readSource(db)
-  if (remembered === undefined) return passed(name, 'no run has claimed this database yet')
+  if (remembered === undefined) return report('source', 'ok', 'no run has claimed this database yet')
   const differences = source ? differencesBetween(remembered, source) : []
-  if (differences.length === 0) return passed(name, `holds the records of ${remembered.baseUrl}`)
-  const mend =
-    'set the old value again, point DATABASE_URL at another database, or, where the account is the same and only its address or app ' +
-    'id has changed, run `livehouse doctor --confirm-source`'
-  return { name, result: 'failed', seen: `holds the records of another source: ${differences.join('; ')}`, mend }
+  if (differences.length === 0) return report('source', 'ok', `holds the records of ${remembered.baseUrl}`)
+  const repair =
+    'set the old value again, or point DATABASE_URL at another database; where the same account has only moved, run ' +
+    '`livehouse doctor --confirm-source`'
+  report('source', 'failed', `holds the records of another source: ${differences.join('; ')}`, repair)
 }

@@ -11,22 +11,21 @@ import {
   readServiceSettings,
   type SettingsReader,
 } from '../../config.ts'
-import { settingNames, unknownSettings } from '../../config/setting-names.ts'
+import { describeUnknownSettings } from '../../config/setting-names.ts'
 import { writersOf } from '../../config/setting-source.ts'
-import { didYouMean } from '../../core/did-you-mean.ts'
 import { hasCode } from '../../core/errors.ts'
-import { passed, type ReportCheck } from './check.ts'
+import type { Report } from './check.ts'
 
-/** Each group by itself, so that a mistake in one does not keep the others from being checked. @returns those that are right */
-export function checkSettings(environment: Environment, report: ReportCheck) {
+/** Each group by itself: a mistake in one keeps no other from being checked. @returns those that are right */
+export function checkSettings(environment: Environment, report: Report) {
   const check = <T>(name: string, read: SettingsReader<T>): T | undefined => {
     try {
       const settings = readGroup(environment, read)
-      report(passed(name, 'complete'))
+      report(name, 'ok', 'complete')
       return settings
     } catch (error) {
       if (!hasCode(error, 'config.invalid')) throw error
-      for (const seen of error.details.problems) report({ name, result: 'failed', seen, mend: null })
+      for (const problem of error.details.problems) report(name, 'failed', problem)
       return undefined
     }
   }
@@ -42,18 +41,10 @@ export function checkSettings(environment: Environment, report: ReportCheck) {
     readLogLevel(source)
     return readJobsDir(source)
   })
-  for (const path of ['.env', jobsFolder ?? []].flat()) checkWriters(path, report)
-  for (const name of unknownSettings(environment)) {
-    const seen = `${name} is no setting${didYouMean(name, settingNames)}`
-    report({ name: 'settings', result: 'warning', seen, mend: null })
+  for (const path of ['.env', jobsFolder ?? []].flat()) {
+    const writers = writersOf(path)
+    if (writers !== undefined) report('files', 'warning', `${path} may be changed by ${writers}`, `chmod go-w ${path}`)
   }
+  for (const problem of describeUnknownSettings(environment)) report('settings', 'warning', problem)
   return { service, channels, database }
-}
-
-/** Who may change what livehouse runs or believes. */
-function checkWriters(path: string, report: ReportCheck): void {
-  const writers = writersOf(path)
-  if (writers === undefined) return
-  const seen = `${path} may be changed by ${writers === 'group' ? 'its group' : writers}`
-  report({ name: 'files', result: 'warning', seen, mend: `chmod go-w ${path}` })
 }

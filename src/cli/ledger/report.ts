@@ -24,10 +24,10 @@ interface ShownLedger {
 /** What is covered of each partition, for a person; only how many there are where they are many. */
 export function describeLedger({ ledgers, window, timeZone, isDetailed }: ShownLedger): string[] {
   const isMany = !isDetailed && ledgers.length > MOST_PARTITIONS
-  const many = `--channels shows each of the ${ledgers.length} partitions of the channels that it names; livehouse status sums them up`
+  const many = `--channels shows each of the ${ledgers.length} partitions; livehouse status sums them up`
   return [
     ...(isMany ? [many, ''] : ledgers.flatMap((each) => describePartition(each, minuteIn(timeZone)))),
-    `From ${rangeText(window)}, by the clock of ${timeZone}. A sync reads what is not covered, and the last days again.`,
+    `From ${rangeText(window)}, by the clock of ${timeZone}. A sync reads what is not covered, and the last days.`,
   ]
 }
 

@@ -59,14 +59,10 @@ export async function collectStatus(
 }
 
 function summarize(units: readonly LedgerUnit[], ends: ReadonlyMap<string, number | undefined>) {
-  // A channel that is covered up to its end is not the least covered while another goes on.
-  const rank = ({ channelId, until }: LedgerUnit): number => {
-    const end = channelId === null ? undefined : ends.get(channelId)
-    if (until === null) return -Infinity
-    return end !== undefined && until >= end ? until + 1e12 : until
-  }
   const windowed = units.filter(({ isWindowed }) => isWindowed)
-  const [least] = windowed.toSorted((a, b) => rank(a) - rank(b) || (a.leastCovered < b.leastCovered ? -1 : 1))
+  // A channel that is covered up to its end is not the least covered while another goes on.
+  const goingOn = windowed.filter(({ channelId, until }) => (until ?? 0) < (ends.get(channelId ?? '') ?? Infinity))
+  const [least] = (goingOn.length > 0 ? goingOn : windowed).toSorted((a, b) => (a.until ?? 0) - (b.until ?? 0))
   const [last] = units
     .filter(({ lastLandedAt }) => lastLandedAt !== null)
     .toSorted((a, b) => Number(b.lastLandedAt) - Number(a.lastLandedAt))
@@ -75,8 +71,8 @@ function summarize(units: readonly LedgerUnit[], ends: ReadonlyMap<string, numbe
 }
 
 /**
- * The streams whose newest landed slice is older than this, or that have none though there is something to read. One that lies as
- * far ahead says nothing: the service, whose time it bears, or this machine shows a wrong one.
+ * The streams whose newest landed slice is older than this, or that have none though there is something to read. One
+ * that lies as far ahead says nothing: the service, whose time it bears, or this machine shows a wrong one.
  */
 export function findStale(status: Status, maxAgeMs: number, nowMs: number): readonly StreamStatus[] {
   return status.streams.filter(({ lastRunId, last, isEmpty }) => {
