@@ -3,7 +3,7 @@ import { noSlices, type RunOutcome } from '../core/outcome.ts'
 import type { Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
-import { forgetCoverage } from '../ledger/coverage.ts'
+import { forgetCoverage, type ForgottenPartition } from '../ledger/coverage.ts'
 import { readSource } from '../ledger/source.ts'
 import { parseExact } from '../service/json.ts'
 import type { Database } from '../store/database.ts'
@@ -40,54 +40,63 @@ export function createOperatorActions(
   db: Kysely<Database>,
   runJob: OperatorActions['runJob'],
 ): OperatorActions {
+  const runIdOf = async (recorded: Promise<Recorded<unknown>>): Promise<string | null> => {
+    const run = await recorded
+    return 'error' in run ? run.failure.runId : run.outcome.runId
+  }
   return {
     runJob,
-    retryQuarantine: async (askedBy) =>
-      await runIdOf({ ...context, askedBy }, db, 'quarantine retry', {}, async () => {
-        const { streams, readAgain } = await retryAll(context, db, undefined)
-        const counted = [...streams].map(([stream, counts]) => [stream, { counts, slices: noSlices }])
-        return { streams: Object.fromEntries(counted), found: { read_again: readAgain } }
-      }),
-    reopen: async ({ stream, channelId, window }, askedBy) => {
-      const asked = { stream, channel: channelId, from: formatWallTime(window.from), to: formatWallTime(window.to) }
-      return await runIdOf({ ...context, askedBy }, db, 'ledger forget', asked, async () => ({
-        streams: {},
-        found: { forgotten: await forgetCoverage(db, { streams: [stream], channels: [channelId], window }) },
-      }))
-    },
+    retryQuarantine: async (askedBy) => await runIdOf(retryOnRecord({ ...context, askedBy }, db, undefined)),
+    reopen: async ({ stream, channelId, window }, askedBy) =>
+      await runIdOf(forgetOnRecord({ ...context, askedBy }, db, { streams: [stream], channels: [channelId], window })),
   }
 }
 
-interface ActionOutcome extends RunOutcome {
-  readonly found: object
+/** A run, with what was done beside writing rows. */
+interface ActionOutcome<T> extends RunOutcome {
+  readonly done: T
 }
 
-async function runIdOf(
+type Recorded<T> = Awaited<ReturnType<typeof recordRun<ActionOutcome<T>>>>
+
+async function onRecord<T extends object>(
   context: AppContext,
   db: Kysely<Database>,
-  command: string,
-  asked: Readonly<Record<string, string>>,
-  work: () => Promise<Pick<ActionOutcome, 'streams' | 'found'>>,
-): Promise<string | null> {
-  const toRecord = (outcome: ActionOutcome) => ({ ...outcomeObject(outcome), ...outcome.found })
-  const recorded = await recordRun<ActionOutcome>(context, { db, command, asked, toRecord }, async () => ({
-    status: 'ok',
-    resumesAt: null,
-    errors: [],
-    ...(await work()),
-  }))
-  return 'error' in recorded ? recorded.failure.runId : recorded.outcome.runId
+  { command, asked }: { readonly command: string; readonly asked: Readonly<Record<string, unknown>> },
+  work: () => Promise<Pick<ActionOutcome<T>, 'streams' | 'done'>>,
+): Promise<Recorded<T>> {
+  const toRecord = (outcome: ActionOutcome<T>) => ({ ...outcomeObject(outcome), ...outcome.done })
+  return await recordRun<ActionOutcome<T>>(context, { db, command, asked, toRecord }, async () => {
+    return { status: 'ok', resumesAt: null, errors: [], ...(await work()) }
+  })
 }
 
-/** Puts what is in quarantine through today's transformers. @param names of all streams when undefined */
-export async function retryAll(
-  { clock, signal }: Pick<AppContext, 'clock' | 'signal'>,
+/** Puts what is in quarantine through today's transformers, as a run. @param names of all streams when undefined */
+export async function retryOnRecord(
+  context: AppContext,
   db: Kysely<Database>,
   names: readonly StreamName[] | undefined,
-): Promise<RetryResult> {
-  // Before the first sync there is nothing in quarantine, and no zone.
-  const timeZone = (await readSource(db))?.timeZone ?? 'UTC'
-  const now = () => clock.now()
-  const deps = { db, streams: allStreams, openItemReader: itemReader, parse: parseExact, now, signal, timeZone }
-  return await retryQuarantine(deps, names)
+): Promise<Recorded<{ readonly read_again: RetryResult['readAgain'] }>> {
+  return await onRecord(context, db, { command: 'quarantine retry', asked: { streams: names } }, async () => {
+    // Before the first sync there is nothing in quarantine, and no zone.
+    const timeZone = (await readSource(db))?.timeZone ?? 'UTC'
+    const { signal, clock } = context
+    const now = () => clock.now()
+    const deps = { db, streams: allStreams, openItemReader: itemReader, parse: parseExact, now, signal, timeZone }
+    const { streams, readAgain } = await retryQuarantine(deps, names)
+    const counted = [...streams].map(([name, counts]) => [name, { counts, slices: noSlices }])
+    return { streams: Object.fromEntries(counted), done: { read_again: readAgain } }
+  })
+}
+
+/** Takes a range out of what is covered, as a run: the next sync reads it again. */
+export async function forgetOnRecord(
+  context: AppContext,
+  db: Kysely<Database>,
+  range: Pick<Parameters<typeof forgetCoverage>[1], 'streams' | 'channels' | 'window'>,
+): Promise<Recorded<{ readonly forgotten: readonly ForgottenPartition[] }>> {
+  const { streams, channels, window } = range
+  const asked = { streams, channels, from: formatWallTime(window.from), to: formatWallTime(window.to) }
+  const work = async () => ({ streams: {}, done: { forgotten: await forgetCoverage(db, range) } })
+  return await onRecord(context, db, { command: 'ledger forget', asked }, work)
 }

@@ -1,3 +1,4 @@
+import { forgetOnRecord } from '../app/operator-actions.ts'
 import { plannedChannel } from '../app/settings.ts'
 import { openAsItIs, refusePending } from '../app/open-database.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
@@ -5,7 +6,7 @@ import { readDatabaseSettings, readHistoryFrom, readServiceTimeZone, readSetting
 import { readChannels, readChannelsIfAny } from '../config/read-channels.ts'
 import type { Stream } from '../core/stream.ts'
 import { floorToMinute, formatWallMinute, parseWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
-import { forgetCoverage, type ForgottenPartition } from '../ledger/coverage.ts'
+import type { ForgottenPartition } from '../ledger/coverage.ts'
 import { onlyWhenNamed, streams } from '../streams/registry.ts'
 import type { CliContext } from './command.ts'
 import { channelsOf, OF_CHANNELS, readRange, readStreams, refuseBackwards } from './flags.ts'
@@ -72,11 +73,13 @@ async function forget(context: CliContext, asked: Asked): Promise<readonly strin
   const { database, historyFrom, channels } = readLedgerSettings(context, asked)
   const window = { from: asked.from ?? 0, to: asked.to ?? 0 }
   await using db = await openWarehouse(context, { settings: database, source: undefined })
-  const forgotten = await forgetCoverage(db, {
+  const recorded = await forgetOnRecord(context, db, {
     streams: asked.streams.filter(({ isTimeFiltered }) => isTimeFiltered).map(({ name }) => name),
     channels: asked.channels === undefined ? undefined : channels.map(({ channelId }) => channelId),
     window,
   })
+  if ('error' in recorded) throw recorded.error
+  const { forgotten } = recorded.outcome.done
   const lines = describeForgotten(forgotten)
   if (forgotten.length > 0 && window.from < historyFrom)
     lines.push(`What lies before LIVEHOUSE_HISTORY_FROM (${formatWallMinute(historyFrom)}) is not read again.`)

@@ -1,4 +1,4 @@
-import { retryAll } from '../app/operator-actions.ts'
+import { retryOnRecord } from '../app/operator-actions.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { readDatabaseSettings, readSettings } from '../config.ts'
 import { withoutPhones } from '../core/clean-text.ts'
@@ -38,7 +38,7 @@ livehouse quarantine retry`,
     const lines =
       action === 'list'
         ? describeGroups(await readQuarantine(db, { streams: names }), timeZone)
-        : describeRetry(await retryAll(context, db, names))
+        : describeRetry(await retryOnRecord(context, db, names))
     for (const line of lines) context.print(line)
     return 0
   },
@@ -65,15 +65,18 @@ function describeGroups(groups: readonly QuarantineGroup[], timeZone: string): s
 }
 
 /** What a retry did, for a person: a line a stream, and what the next sync reads again. */
-function describeRetry({ streams, readAgain }: Awaited<ReturnType<typeof retryAll>>): string[] {
-  if (streams.size === 0) return ['nothing to retry: no item is unreadable']
+function describeRetry(recorded: Awaited<ReturnType<typeof retryOnRecord>>): string[] {
+  if ('error' in recorded) throw recorded.error
+  const { streams, done } = recorded.outcome
+  if (Object.keys(streams).length === 0) return ['nothing to retry: no item is unreadable']
   const header = ['stream', 'items', 'inserted', 'updated', 'unchanged', 'still unreadable']
-  const rows = [...streams].map(([stream, { extracted, inserted, updated, unchanged, quarantined }]) => {
+  const rows = Object.entries(streams).map(([stream, { counts }]) => {
+    const { extracted, inserted, updated, unchanged, quarantined } = counts
     return [stream, extracted, inserted, updated, unchanged, quarantined]
   })
   return [
     ...formatTable(header, rows),
-    ...readAgain.map(({ stream, partition }) => `${stream} ${partition}: read again with the next sync`),
+    ...done.read_again.map(({ stream, partition }) => `${stream} ${partition}: read again with the next sync`),
   ]
 }
 

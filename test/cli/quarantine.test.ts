@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { quarantine } from '../../src/cli/quarantine.ts'
 import { quarantineItems, resolveAbsent } from '../../src/ledger/quarantine.ts'
+import { readRunReports } from '../../src/ledger/run-reports.ts'
 import { startRun } from '../../src/ledger/runs.ts'
 import { claimSource } from '../../src/ledger/source.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
@@ -71,7 +72,7 @@ test('what is resolved is not shown', async () => {
   expect((await run())[0]).toBe('visitors: 1 item of channel=9')
 })
 
-test('retry says what became of the items, in the zone of the source', async () => {
+test('retry says what became of the items, in the zone of the source, and is a run on record', async () => {
   const { runId } = await keep(
     'channel=9',
     ['{"user_id": "a", "first_login_time": "2026-11-01 08:00:00"}', '7'],
@@ -83,6 +84,8 @@ test('retry says what became of the items, in the zone of the source', async () 
   const { db } = database
   const { rows } = await sql`select first_login_at, run_id from livehouse.visitors`.execute(db)
   expect(rows).toEqual([{ first_login_at: new Date('2026-11-01T00:00:00Z'), run_id: runId }])
+  const [last] = await readRunReports(db, { kind: 'last', count: 1 })
+  expect(last).toMatchObject({ command: 'quarantine retry', status: 'ok' })
 })
 
 test('a gift that can be read is named as one for the next sync', async () => {
