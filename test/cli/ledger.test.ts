@@ -33,7 +33,7 @@ test('what is forgotten inside one slice leaves two pieces, and the next sync re
   expect(forgot).toMatchObject({ code: 0 })
   expect(forgot.printed.join('\n')).toMatch(new RegExp(`^watch_records +channel=${first} +1$`, 'm'))
   expect(forgot.printed.join('\n')).toContain('1 slice of 1 partition covered of it. The next sync reads it again.')
-  const [last] = await readRunReports(account.database.db, { kind: 'last', count: 1 })
+  const [last] = await readRunReports(account.database.db, { count: 1 })
   expect(last).toMatchObject({ command: 'ledger forget', status: 'ok' })
   const shown = (await run(ledger, ['show', ...RECORDS])).printed.join('\n')
   expect(shown).toContain(`watch_records channel=${first}: last landed 2026-11-20 14:30, verified

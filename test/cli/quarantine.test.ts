@@ -84,7 +84,7 @@ test('retry says what became of the items, in the zone of the source, and is a r
   const { db } = database
   const { rows } = await sql`select first_login_at, run_id from livehouse.visitors`.execute(db)
   expect(rows).toEqual([{ first_login_at: new Date('2026-11-01T00:00:00Z'), run_id: runId }])
-  const [last] = await readRunReports(db, { kind: 'last', count: 1 })
+  const [last] = await readRunReports(db, { count: 1 })
   expect(last).toMatchObject({ command: 'quarantine retry', status: 'ok' })
 })
 
