@@ -116,10 +116,10 @@ const rules: Rules = {
 
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. */
 const budgets: Readonly<Record<string, number>> = {
-  app: 1674,
+  app: 1680,
   bi: 3292,
-  cli: 4332,
-  config: 639,
+  cli: 4335,
+  config: 640,
   core: 1160,
   emulator: 2260,
   ledger: 3465,
