@@ -72,13 +72,13 @@ function otherSource(differences: readonly string[]): LivehouseError<'db.otherSo
   return new LivehouseError(
     'db.otherSource',
     `This database holds the records of another source: ${differences.join('; ')}. One database belongs to one ` +
-      'source: set the old value again, or point DATABASE_URL at another database for the new one. Where the account is ' +
-      'the same, and only its address or its app id has changed, livehouse doctor --confirm-source says so once.',
+      'source: set the old value again, or point DATABASE_URL at another database for the new one. Where the account ' +
+      'is the same, and only its address or its app id has changed, livehouse doctor --confirm-source says so once.',
     { differences },
   )
 }
 
-/** One answer of a probe to what the spec leaves open. Never holds personal data: numbers of rows and names of fields only. */
+/** An answer of a probe to what the spec leaves open. Never personal data: only numbers of rows and names of fields. */
 export interface SourceFact {
   /** `list_params`: where a list reads its parameters. */
   readonly topic: 'list_params'
