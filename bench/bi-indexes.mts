@@ -17,7 +17,12 @@ const ROUNDS = Number(process.argv[2] ?? 7)
 const BATCHES = 100
 const BATCH = 1000
 const TICK_MS = 10
-const names = ['watch_records_viewer', 'watch_records_day_channel', 'watch_records_overnight'] as const
+const names = [
+  'watch_records_viewer',
+  'watch_records_day_channel',
+  'watch_records_entered',
+  'watch_records_overnight',
+] as const
 const choices: readonly (readonly string[])[] = [[], ...names.map((name) => [name]), names]
 const stop = new AbortController()
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error(name)))

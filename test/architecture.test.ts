@@ -117,7 +117,7 @@ const rules: Rules = {
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. */
 const budgets: Readonly<Record<string, number>> = {
   app: 1680,
-  bi: 3292,
+  bi: 3305,
   cli: 4335,
   config: 640,
   core: 1160,
@@ -135,7 +135,7 @@ const budgets: Readonly<Record<string, number>> = {
   '': 400,
 }
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_690, test: 24_280 }
+const MOST_LINES = { src: 32_703, test: 24_300 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

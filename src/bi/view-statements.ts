@@ -24,10 +24,13 @@ export const schemaWords: Words = {
   zh: '面向分析师：直播账号的维度、事实与每日指标；个人信息已脱敏',
 }
 
-/** Makes a view, or gives one that has the same columns, or fewer at the end, its new definition. */
+/**
+ * Makes a view, or gives one that has the same columns, or fewer at the end, its new definition. Only where it hides rows it is a
+ * barrier, behind which Postgres uses neither order nor limit nor most filters of a query. Masks need none: they stand in the columns.
+ */
 export function createView(view: BiView, timeZone: string): string {
   const columns = Object.entries(view.columns).map(([name, { sql }]) => `${sql} as ${name}`)
-  const text = `create or replace view ${SCHEMA}.${view.name} with (security_barrier) as
+  const text = `create or replace view ${SCHEMA}.${view.name}${view.hidesRows ? ' with (security_barrier)' : ''} as
   select ${columns.join(',\n    ')}
   ${view.from}`
   return text.replaceAll('{zone}', timeZone.replaceAll("'", "''"))

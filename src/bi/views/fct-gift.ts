@@ -17,6 +17,7 @@ export const fctGift: BiView = {
     zh: '现金与道具金额不可相加。服务端已不存在的礼物不计入。',
   },
   key: ['channel_id', 'gift_type', 'gift_event_key'],
+  hidesRows: true,
   columns: {
     ...channelId('g.channel_id'),
     gift_type: gift('gift_type'),

@@ -51,6 +51,7 @@ export const fctSignupAnswer: BiView = {
     zh: '多选题的选项以 || 连接；逐项见 fct_signup_choice。',
   },
   key: ['questionnaire_key', 'signup_key', 'question_no'],
+  hidesRows: true,
   columns: {
     ...questionColumns,
     ...answererColumns,

@@ -10,6 +10,7 @@ export const fctSignupChoice: BiView = {
     zh: '不含 || 的答案为一个选项；含 || 时逐项拆分，忽略空项。',
   },
   key: ['questionnaire_key', 'signup_key', 'question_no', 'option_no'],
+  hidesRows: true,
   columns: {
     ...questionColumns,
     option_no: smallint('o.number::smallint', 'Number of the option, from 1', '选项在答案中的序号（从 1 起）'),

@@ -16,6 +16,7 @@ export const fctSignup: BiView = {
     zh: '服务端已不存在的报名不计入。',
   },
   key: ['questionnaire_key', 'signup_key'],
+  hidesRows: true,
   columns: {
     ...channelId('u.channel_id'),
     question_id: signup('question_id'),

@@ -14,6 +14,7 @@ export const identityConflicts: BiView = {
     zh: `有多个外部账号 ID，或在同一频道有超过 ${MOST_VIEWERS} 位观众的人：可能是多人共用手机号或账号，或应加入 LIVEHOUSE_IGNORED_IDS 的占位值。`,
   },
   key: ['person_key'],
+  hidesRows: true,
   columns: {
     person_key: text('p.person_key', 'Person; joins dim_person', '人，关联 dim_person'),
     identity_basis: text('p.identity_basis', 'What the person is known by', '识别依据'),

@@ -6,6 +6,8 @@ import { localDay } from './fragments/local-time.ts'
 const indexes = {
   // Filters on the day of fct_watch, fct_viewer_day, fct_audience_minute and daily_channel.
   watch_records_day_channel: `livehouse.watch_records ((${localDay('entered_at')}), channel_id)`,
+  // The newest of fct_watch, whichever its channel.
+  watch_records_entered: 'livehouse.watch_records (entered_at)',
   // The few records that last into another day (fct_audience_minute, peaks of daily_channel).
   watch_records_overnight: [
     `livehouse.watch_records (channel_id, (${overnight.reach}), (${overnight.leaveDay}))`,
