@@ -8,6 +8,8 @@ export interface AppContext {
   readonly log: Log
   /** From now on the log and error messages never show this value: fetched tokens, tickets, made passwords. */
   readonly addSecret: (value: string) => void
+  /** The text without any secret. */
+  readonly redact: (text: string) => string
   /** Aborts on SIGINT and SIGTERM, with a `run.interrupted` error as its reason. */
   readonly signal: AbortSignal
   /** Remarks and progress for a person: standard error. */

@@ -21,12 +21,12 @@ export const WATCHED_REFUSED_MS = 5000
  * shared with every process of the database `db`; without one this process is alone with them.
  */
 export function openConnection(
-  { clock, log, addSecret }: AppContext,
+  { clock, log, addSecret, redact }: AppContext,
   service: ServiceSettings,
   db: Kysely<Database> | undefined,
   additions: Additions = {},
 ): Connection {
-  const own = { ...service, clock, log, addSecret, ...additions }
+  const own = { ...service, clock, log, addSecret, redact, ...additions }
   if (db === undefined) return connect(own)
   const { authUrl, appId, appSecret, baseUrl, maxCallsPerSecond } = service
   const hasCredentials = authUrl !== null && appId !== null && appSecret !== null

@@ -3,8 +3,7 @@ import type { AccessToken } from '../core/access-token.ts'
 import type { Clock } from '../core/clock.ts'
 import { hasCode, LivehouseError } from '../core/errors.ts'
 import type { CallContext } from '../core/page.ts'
-import type { Secrets } from './secrets.ts'
-import type { Answer, Call, Send } from './send.ts'
+import type { Answer, Call, Secrets, Send } from './send.ts'
 
 export interface AccessTokenOptions {
   readonly appId: string

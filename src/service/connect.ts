@@ -12,7 +12,6 @@ import { createMemoryPaceCell } from '../core/pace-cell.ts'
 import { createPermits, type Permits } from './permits.ts'
 import { type Exchange, type OnCall, readAnswers } from './read-answer.ts'
 import { retry } from './retry.ts'
-import { createSecrets } from './secrets.ts'
 import type { Call, Send } from './send.ts'
 import { createServiceClock, type ServiceClock } from './service-clock.ts'
 import { fetchedTokens, fixedToken, noCredentials, prepareToken, token } from './tokens.ts'
@@ -35,8 +34,10 @@ export interface ServiceAccess {
 export interface ConnectOptions extends ServiceAccess {
   readonly clock: Clock
   readonly log: Log
-  /** Hears of each token that is fetched, so that no log line shows it. */
-  readonly addSecret?: (value: string) => void
+  /** Hears of each token that is fetched, so that neither a log line nor a message shows it. */
+  readonly addSecret: (value: string) => void
+  /** The text without the secrets of the settings, and without those that came to light since. */
+  readonly redact: (text: string) => string
   /** From 0 to 1, exclusive; `Math.random` unless a test decides. */
   readonly random?: () => number
   /** As in `RetryOptions`. */
@@ -74,7 +75,7 @@ export interface Connection extends AsyncDisposable {
 export function connect(options: ConnectOptions): Connection {
   const { clock, log, concurrency, appId, appSecret, apiToken, onExchange, onCall, random = Math.random } = options
   const repeating = { clock, log, random, longestRefusedMs: options.longestRefusedMs }
-  const secrets = createSecrets([appSecret, apiToken, ...passwordsOf(options.proxies)], options.addSecret ?? (() => {}))
+  const secrets = { add: options.addSecret, redact: options.redact }
   const http = createHttp({ ...options, timeoutMs: options.requestTimeoutMs, secrets })
   const permits = options.permits ?? createPermits({ ...options, cell: createMemoryPaceCell(clock) })
   const closing = new AbortController()
@@ -134,12 +135,4 @@ export function connect(options: ConnectOptions): Connection {
 /** Asks a bare address without a token: is anything there, and what time is it? */
 function bareCall(host: 'base' | 'auth'): WireCall & Pick<Call, 'repeat'> {
   return { name: 'GET /', method: 'GET', host, path: '', repeat: 'read' }
-}
-
-function passwordsOf(proxies: ConnectOptions['proxies']): string[] {
-  return [proxies.http, proxies.https].flatMap((proxy) => {
-    const password = URL.parse(proxy ?? '')?.password ?? ''
-    // Percent-encoding in the setting and in a message may differ; both spellings of each are hidden.
-    return password === '' ? [] : [password, ...new URLSearchParams(`v=${password.replaceAll('+', '%2B')}`).getAll('v')]
-  })
 }

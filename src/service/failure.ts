@@ -1,8 +1,7 @@
 import { LivehouseError } from '../core/errors.ts'
 import { withoutPhones } from '../core/clean-text.ts'
 import { headerOf, type RawAnswer } from './http.ts'
-import type { Secrets } from './secrets.ts'
-import type { Call } from './send.ts'
+import type { Call, Secrets } from './send.ts'
 
 /** No longer than this is quoted of what the service says. */
 const QUOTE_LENGTH = 200

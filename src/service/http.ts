@@ -3,8 +3,7 @@ import { callIfStillRunning } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
 import type { CallContext } from '../core/page.ts'
 import { whenAborted } from '../core/when-aborted.ts'
-import type { Secrets } from './secrets.ts'
-import type { Call } from './send.ts'
+import type { Call, Secrets } from './send.ts'
 
 /** A connection whose answer has come can be used a moment later (undici): another one takes the next call. */
 const SPARE_CONNECTIONS = 2

@@ -4,8 +4,7 @@ import type { CallContext } from '../core/page.ts'
 import { failureOf } from './failure.ts'
 import { headerOf, type RawAnswer } from './http.ts'
 import { findExcess, parseExact } from './json.ts'
-import type { Secrets } from './secrets.ts'
-import type { Answer, Call, Send } from './send.ts'
+import type { Answer, Call, Secrets, Send } from './send.ts'
 
 /** A call with the bearer token as it went out, and what came back, whatever it was. */
 export interface Exchange {

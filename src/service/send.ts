@@ -28,6 +28,13 @@ export interface Call {
   readonly bearer?: string
 }
 
+/** Keeps out of messages what a service may repeat in its error texts: the log's own redaction. */
+export interface Secrets {
+  /** Adds a value that came to light later, such as a fetched token. */
+  readonly add: (value: string) => void
+  readonly redact: (text: string) => string
+}
+
 /** A well-formed answer that reports no failure. */
 export interface Answer {
   readonly json: unknown

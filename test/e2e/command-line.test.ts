@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { commands } from '../../src/cli/commands.ts'
 import { runCommandLine } from '../../src/cli/run-command-line.ts'
@@ -118,4 +119,23 @@ test('a token service that answers success without a token is trouble of the ser
   expect(code).toBe(1)
   expect(err).toContain('errcode 1000 without an access_token')
   expect(err).not.toContain('LIVEHOUSE_AUTH_URL')
+})
+
+test('a token that the service repeats in its error text is neither printed nor kept', async () => {
+  await using database = await createTestDatabase()
+  await using service = await startScriptedService(({ headers }) => ({
+    status: 400,
+    json: { errors: { code: 400001, message: `bad ${headers.authorization?.slice('Bearer '.length)}` } },
+  }))
+  const { code, out, err } = await livehouse(['sync', '--streams', 'visitors', '--json'], {
+    LIVEHOUSE_BASE_URL: service.url,
+    LIVEHOUSE_API_TOKEN: 'fixed-bearer-0123456789',
+    LIVEHOUSE_CHANNELS: '9',
+    DATABASE_URL: database.url,
+  })
+  expect(code).toBe(3)
+  const { rows } = await sql`select to_jsonb(r) as run from livehouse_ops.runs r`.execute(database.db)
+  const kept = JSON.stringify(rows)
+  expect(kept).toContain('bad [redacted]')
+  expect(out + err + kept).not.toContain('fixed-bearer')
 })

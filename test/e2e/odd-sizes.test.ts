@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { failureOf } from '../../src/service/failure.ts'
 import { findExcess, parseExact } from '../../src/service/json.ts'
-import { createSecrets } from '../../src/service/secrets.ts'
+import { createRedactor } from '../../src/log/redact.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { fieldValue } from '../helpers/fault-effects.ts'
 import { gifts } from '../../src/streams/gifts.ts'
@@ -22,7 +22,7 @@ const bodies: Readonly<Record<string, (size: number) => string>> = {
   'lists in lists': (size) => '['.repeat(size / 2) + ']'.repeat(size / 2),
   'an errcode': (size) => `{"errcode":${'9'.repeat(size)},"msg":"${'?a='.repeat(size / 3)}"}`,
 }
-const secrets = createSecrets(['secret-token'], () => {})
+const { add, text: redact } = createRedactor(['secret-token'])
 const call = {
   name: 'visitorList',
   method: 'POST',
@@ -38,7 +38,7 @@ const context = { partition: { channel: '9', type: 'cash' }, serviceDay: '2026-1
 function readBody(text: string): void {
   if (findExcess(text) !== undefined) return
   const json = parseOrNot(text)
-  failureOf(call, { status: 200, text, headers: {} }, json, secrets, undefined)
+  failureOf(call, { status: 200, text, headers: {} }, json, { add, redact }, undefined)
   if (!Array.isArray(json)) return
   for (const stream of [visitors, gifts]) {
     const read = itemReader(stream, context)

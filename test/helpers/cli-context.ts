@@ -12,6 +12,7 @@ export function createTestContext(overrides: Partial<CliContext> = {}) {
     clock: systemClock,
     log: silentLog,
     addSecret: () => {},
+    redact: (text) => text,
     signal: new AbortController().signal,
     print: (line) => void printed.push(line),
     remark: (line) => void remarked.push(line),

@@ -19,6 +19,8 @@ export function connectClient(url: string, overrides: Partial<ConnectOptions> = 
     proxies: { http: null, https: null, none: null },
     clock: createFakeClock({ isAutomatic: true }),
     log: silentLog,
+    addSecret: () => {},
+    redact: (text) => text,
     random: () => 0.5,
     ...overrides,
   })

@@ -1,7 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { createHttp, type Http, type HttpOptions } from '../../src/service/http.ts'
-import { createSecrets } from '../../src/service/secrets.ts'
 import type { Call } from '../../src/service/send.ts'
 import { hasCode } from '../../src/core/errors.ts'
 import { errorOf, openContext } from '../helpers/connect-client.ts'
@@ -24,7 +23,7 @@ function openHttp(baseUrl: string, overrides: Partial<HttpOptions> = {}): Http {
     concurrency: 4,
     timeoutMs: 10_000,
     proxies: { http: null, https: null, none: null },
-    secrets: createSecrets([], () => {}),
+    secrets: { add: () => {}, redact: (text) => text },
     ...overrides,
   })
 }

@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import type { Connection } from '../../src/service/connect.ts'
 import { saveMenu } from '../../src/service/other-calls.ts'
-import { createSecrets } from '../../src/service/secrets.ts'
+import { createRedactor } from '../../src/log/redact.ts'
 import { askTicket, connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
 import { listOf } from '../helpers/emulated-client.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
@@ -102,13 +102,18 @@ describe('no failure shows a secret, a token, or the address that carried them',
     })
     const { log, lines } = createRecordingLog()
     const secrets: string[] = []
+    const redactor = createRedactor([appSecret, fixed])
     await using connection = connectClient(service.url, {
       appId: 'app-1',
       appSecret,
       apiToken: fixed,
       log,
       requestTimeoutMs: kind === 'no answer' ? 30 : 5000,
-      addSecret: (value) => secrets.push(value),
+      addSecret: (value) => {
+        if (!secrets.includes(value)) secrets.push(value)
+        redactor.add(value)
+      },
+      redact: redactor.text,
     })
     // The fetched token is known from here on, as it is to a client that has worked for a while.
     if (name !== 'token') await connection.accessToken(openContext())
@@ -128,28 +133,12 @@ describe('no failure shows a secret, a token, or the address that carried them',
       appId: 'app-1',
       appSecret,
       proxies: { http: proxy, https: proxy, none: null },
+      redact: createRedactor([appSecret, fixed, proxyPassword]).text,
     })
     for (const ask of Object.values(calls)) {
       const shown = spread(await errorOf(ask(connection)))
       for (const value of hidden) expect(shown).not.toContain(value)
       expect(shown).not.toMatch(/[?&](secret|token|appid)=/)
     }
-  })
-})
-
-describe('redaction', () => {
-  test('hides what comes to light later, and tells the logger', () => {
-    const told: string[] = []
-    const secrets = createSecrets(['first-secret', null], (value) => told.push(value))
-    secrets.add('later-token')
-    secrets.add('later-token')
-    expect(secrets.redact('first-secret later-token other')).toBe('[redacted] [redacted] other')
-    expect(told).toEqual(['later-token'])
-  })
-
-  test('keeps the configured secrets hidden, however many tokens come after', () => {
-    const secrets = createSecrets(['first-secret'], () => {})
-    for (let i = 0; i < 200; i += 1) secrets.add(`token-number-${i}`)
-    expect(secrets.redact('first-secret token-number-199')).toBe('[redacted] [redacted]')
   })
 })
