@@ -3,7 +3,7 @@ import type { AccessToken } from '../core/access-token.ts'
 import type { Clock } from '../core/clock.ts'
 import { hasCode, LivehouseError } from '../core/errors.ts'
 import type { CallContext } from '../core/page.ts'
-import type { Answer, Call, Secrets, Send } from './send.ts'
+import type { Answer, Call, Send } from './send.ts'
 
 export interface AccessTokenOptions {
   readonly appId: string
@@ -11,7 +11,6 @@ export interface AccessTokenOptions {
   /** Where it is asked for, for messages. */
   readonly authUrl: string | null
   readonly clock: Clock
-  readonly secrets: Secrets
 }
 
 /** How messages and errors name it. */
@@ -43,7 +42,6 @@ export function createTokenRequest(
     })
     const read = tokenEnvelope.safeParse(answer.json)
     if (!read.success) throw withoutToken(answer, options, read.error)
-    options.secrets.add(read.data.access_token)
     const leftSeconds = readValidity(read.data.expire_time)
     const validSeconds = Math.min(Math.max(leftSeconds, SHORTEST_VALIDITY_SECONDS), LONGEST_VALIDITY_SECONDS)
     return { value: read.data.access_token, issuedAtMs, expiresAtMs: issuedAtMs + validSeconds * 1000 }

@@ -101,7 +101,6 @@ export function connect(options: ConnectOptions): Connection {
         ...options,
         ...credentials,
         clock: serviceClock,
-        secrets,
       }),
       store: options.tokenStore ?? createMemoryTokenStore(),
       clock: serviceClock,
