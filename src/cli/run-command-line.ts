@@ -129,6 +129,7 @@ function createContext(
     clock,
     log,
     addSecret: log.addSecret,
+    redact: log.redact,
     signal,
     print: (text) => writeOut(`${printable(text)}\n`),
     remark: (text) => terminal.write(`${printable(text)}\n`),
