@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
-import type { Connection } from '../../src/service/connect.ts'
 import type { Permits } from '../../src/service/permits.ts'
 import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
 import { connectTo, listOf } from '../helpers/emulated-client.ts'
@@ -8,21 +7,13 @@ import { createFakeClock } from '../helpers/fake-clock.ts'
 import { startScriptedService } from '../helpers/scripted-service.ts'
 
 let emulator: Emulator
-let connection: Connection
 
 beforeAll(async () => {
   emulator = await startEmulator({ channels: 2, viewers: 150, days: 10 })
-  connection = connectTo(emulator)
 })
 
 afterAll(async () => {
-  await connection[Symbol.asyncDispose]()
   await emulator[Symbol.asyncDispose]()
-})
-
-beforeEach(() => {
-  emulator.faults.length = 0
-  Object.assign(emulator.switches, { listParams: 'query', emptyLists: 'array', totals: 'number', errcodeStatus: 'ok' })
 })
 
 describe('the other calls', () => {
