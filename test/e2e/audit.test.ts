@@ -76,6 +76,19 @@ test('gifts have no total: what is covered is read again and compared, also for 
   expect(await text('--streams', 'gifts', '--from', '2026-10-01')).toMatchObject({ code: 0 })
 })
 
+test('a long history that the source no longer has is kept, and no difference', async () => {
+  await using account = await startFilled()
+  const { channel, json, database } = account
+  const [record] = channel.records.rows
+  await sql`insert into livehouse.watch_records
+    select (jsonb_populate_record(known, jsonb_build_object('record_id', 910000000 + number,
+      'entered_at', entered_at - number * interval '31 minutes', 'left_at', entered_at - number * interval '31 minutes'))).*
+    from livehouse.watch_records as known, generate_series(2000, 62000) as number
+    where record_id = ${record?.recordId}`.execute(database.db)
+  const { audit: found } = await json('--streams', 'watch_records', '--channels', channel.id)
+  expect(found.partitions).toMatchObject([{ verdict: 'equal', differences: [] }])
+})
+
 test('what is gone from the source is kept and said; only what is of the last days, or too much to be read, is a difference, and nothing is reopened', async () => {
   await using account = await startFilled()
   const { channel, json } = account

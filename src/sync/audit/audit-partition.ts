@@ -26,7 +26,7 @@ export async function auditPartition(task: AuditTask, deps: RunDeps, meter: Call
   return { ...merged, notes: parts.length > 1 ? [gaps, ...notes] : notes }
 }
 
-/** A range of no more rows is read rather than halved. */
+/** A range with no more rows at the source is read rather than halved. */
 const SMALL_ROWS = 300
 /** So many are read where a range cannot be halved, or is of the last days, where rows still change. */
 const MOST_READ_ROWS = 20_000
@@ -73,20 +73,21 @@ async function compareByCount(window: Window, sides: Sides, left: { cuts: number
   const rows = sourceRows - warehouseRows
   if (rows === 0) return [{ ...counted, verdict: 'equal' }]
 
-  const largest = Math.max(sourceRows, warehouseRows)
-  const isRecent = mayStillChange(stream, window.from, deps)
-  const mayBeHalved = warehouseRows > 0 && largest > (isRecent ? MOST_READ_ROWS : SMALL_ROWS) && left.cuts > 0
+  // Rows that are here alone cost no call.
+  const mostRead = mayStillChange(stream, window.from, deps) ? MOST_READ_ROWS : SMALL_ROWS
+  const isSmall = sourceRows <= mostRead && warehouseRows <= MOST_READ_ROWS
+  const mayBeHalved = warehouseRows > 0 && !isSmall && left.cuts > 0
   const at = mayBeHalved ? await middleOf(window, warehouseRows, sides) : undefined
   if (at !== undefined) {
     left.cuts--
     const older = await compareByCount({ from: window.from, to: at }, sides, left)
     return [...older, ...(await compareByCount({ from: at, to: window.to }, sides, left))]
   }
-  if (largest <= MOST_READ_ROWS) return [await compareByReading(window, sides)]
+  if (Math.max(sourceRows, warehouseRows) <= MOST_READ_ROWS) return [await compareByReading(window, sides)]
   // Rows that touch an end may be counted on either side of it, and rows without a readable time anywhere.
   let unclear = (await countRows(undefined, sides)).rows
   for (const end of [window.from, window.to]) unclear += (await findQuiet({ from: end, to: end }, end, sides)).touching
-  if (rows < 0 || rows > unclear)
+  if (Math.abs(rows) > unclear)
     return [{ ...counted, verdict: 'different', differences: [{ kind: 'count', rows, window }] }]
   const note = `counted to within ${unclear} rows: so many touch its ends, or have no time that could be read`
   return [{ ...counted, verdict: 'unverifiable', notes: [note] }]
