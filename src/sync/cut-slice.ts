@@ -76,8 +76,10 @@ export async function cutSlice(
   const numbers = count === undefined ? [Math.max(2, Math.floor(mostPages) + 1)] : startsOfParts(count, mostPages)
   const looks = await Promise.all(numbers.map(async (number) => await lookAt(pages, number)))
   const served = looks.filter((page) => page !== undefined)
-  // A page that shows page 1 again says nothing. Where all do, reading shows whether the page parameter is ignored.
-  const seen = served.filter(({ items }) => items.length > 0 && !isDeepStrictEqual(items, first.items))
+  // A page that shows page 1 again says nothing. Where all do, reading shows whether the page parameter is ignored. An
+  // empty one is past the end, but where the total says that it is not.
+  const isEnd = (items: readonly unknown[]) => count === undefined && items.length === 0
+  const seen = served.filter(({ items }) => !isEnd(items) && !isDeepStrictEqual(items, first.items))
   if (seen.length === 0 && (count === undefined || served.length > 0)) return undefined
   // Past the end some services give the last page again: then it says nothing.
   const farther = count === undefined ? await lookAt(pages, (numbers[0] ?? 0) + 1) : undefined
