@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { registerHooks } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { systemClock } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
 import { moduleEnding, programFolder } from '../core/program-files.ts'
 import { checkDefinition } from './job-schema.ts'
@@ -18,7 +19,11 @@ export interface LoadOptions {
   readonly folder: string
   /** The service's zone: that of jobs that name none. */
   readonly timeZone: string
+  /** For a file to come to its end; 10 s when not given. */
+  readonly longestMs?: number
 }
+
+const LONGEST_MS = 10_000
 
 /** The names of the job files in a folder, sorted. @throws config.invalid when it cannot be read */
 export async function listJobs({ folder }: Pick<LoadOptions, 'folder'>): Promise<readonly string[]> {
@@ -88,7 +93,7 @@ interface LoadedJob {
 async function loadJob(
   name: string,
   [first = '', ...others]: readonly string[],
-  { folder, timeZone }: LoadOptions,
+  { folder, timeZone, longestMs = LONGEST_MS }: LoadOptions,
 ): Promise<LoadedJob> {
   const file = join(folder, first)
   const refuse = (problems: readonly string[]): LoadedJob => ({ problems: problems.map((each) => `${file}: ${each}`) })
@@ -96,7 +101,7 @@ async function loadJob(
   if (others.length > 0) return refuse([`${others.join(' and ')} is a job of the same name; keep one of them`])
   let exported: unknown
   try {
-    exported = await import(pathToFileURL(file).href)
+    exported = await importWithin(longestMs, file)
   } catch (error) {
     const { message = String(error), stack = '' } = error instanceof Error ? error : {}
     const [, behind = ''] = stack.split(`${pathToFileURL(file).href}:`)
@@ -119,5 +124,18 @@ async function loadJob(
       catchUp,
       definition,
     }),
+  }
+}
+
+/** An `await` that never settles leaves nothing to wait for: without the sleep Node would end, and say nothing. */
+async function importWithin(ms: number, file: string): Promise<unknown> {
+  const loaded = new AbortController()
+  const tooLate = systemClock.sleep(ms, loaded.signal).then(() => {
+    throw new Error('it does not come to an end; a job file should await nothing that may not come')
+  })
+  try {
+    return await Promise.race([import(pathToFileURL(file).href), tooLate])
+  } finally {
+    loaded.abort()
   }
 }

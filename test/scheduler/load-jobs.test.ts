@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { LivehouseError } from '../../src/core/errors.ts'
 import { loadJobs } from '../../src/scheduler/load-jobs.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
@@ -140,6 +140,23 @@ test.each([
   const [first, ...rest] = await problemsOf({ 'broken.ts': text })
   expect(first).toMatch(problem)
   expect(rest).toEqual([])
+})
+
+test('a file that awaits what never comes is given up, and the others are told of too', async () => {
+  // For the test it never comes; in the end it does, as what other tests wait for is that no module is on its way.
+  const late = Promise.withResolvers<void>()
+  onTestFinished(() => late.resolve())
+  Object.assign(globalThis, { late: late.promise })
+  const folder = folderOf({ 'never.ts': `await globalThis.late\nexport default {}`, 'wrong.ts': 'nonsense!' })
+  await expect(loadJobs({ folder, timeZone, longestMs: 100 })).rejects.toMatchObject({
+    code: 'config.invalid',
+    details: {
+      problems: [
+        expect.stringMatching(/never\.ts: it does not load: it does not come to an end; /),
+        expect.stringMatching(/wrong\.ts: it does not load: /),
+      ],
+    },
+  })
 })
 
 test('all that is wrong with all files is told at once', async () => {
