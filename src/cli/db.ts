@@ -10,7 +10,7 @@ import { withoutRequireAuth } from '../store/require-scram.ts'
 import { copyDatabase, dumpDatabase, restoreDatabase } from '../store/transfer-database.ts'
 import type { CliContext } from './command.ts'
 import { defineCommand, refuseWords } from './usage.ts'
-import type { Refuse } from './wrong-use.ts'
+import { type Refuse, wrongUse } from './wrong-use.ts'
 
 const databases = [EMBEDDED_DATABASE, 'livehouse_demo'] as const
 
@@ -134,6 +134,9 @@ async function bringUpToDate(context: CliContext, url: string): Promise<void> {
 /** `livehouse db copy`: the embedded database into a server's. @throws db.copyRefused, db.… codes */
 async function copyToServer(context: CliContext, from: string, to: string): Promise<number> {
   const { signal, print, remark } = context
+  const { isAutoMigrated } = readSettings({ ...context.environment, DATABASE_URL: to }, readDatabaseSettings)
+  if (!isAutoMigrated)
+    throw wrongUse('db', 'copy makes the schema, but LIVEHOUSE_AUTO_MIGRATE is 0: set it to 1 for this')
   const password = decodeURIComponent(new URL(to).password)
   context.addSecret(password)
   if (password !== '')

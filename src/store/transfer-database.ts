@@ -102,7 +102,8 @@ async function* partsOf(source: Session, url: string): AsyncGenerator<Part> {
      where schemaname = any($1) and last_value is not null`,
     [SCHEMAS],
   )
-  yield `${sequences.map(({ set }) => `${set}\n`).join('')}${END}`
+  const ends = [...sequences.map(({ set }) => set), `analyze ${tables.map(({ name }) => name).join(', ')};`]
+  yield `${ends.join('\n')}\n${END}`
 }
 
 async function* readRows(source: Session, table: string): AsyncGenerator<Buffer> {
