@@ -16,7 +16,7 @@ interface LogOptions {
 /** A log that also learns secrets while it runs, and lends its redaction to whatever else is printed. */
 export interface RedactingLog extends Log {
   /** From now on this value never comes out: fetched tokens, tickets, made passwords. */
-  readonly addSecret: (value: string) => void
+  readonly addSecret: (value: string, kind?: 'passing') => void
   /** The text without any secret. */
   readonly redact: (text: string) => string
 }

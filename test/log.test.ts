@@ -70,6 +70,14 @@ describe('a known secret never comes out', () => {
     expect(lines.join('')).not.toContain('fetched-token-1')
     expect(log.redact('GET /?x=fetched-token-1')).toBe('GET /?x=[redacted]')
   })
+
+  test('of many that follow one another the youngest are hidden, and what was given first stays', () => {
+    const { log } = createTestLog()
+    log.addSecret('database-password')
+    for (let number = 100; number < 200; number++) log.addSecret(`fetched-token-${number}`, 'passing')
+    expect(log.redact('database-password fetched-token-199')).toBe('[redacted] [redacted]')
+    expect(log.redact('fetched-token-100')).toBe('fetched-token-100')
+  })
 })
 
 describe('what holds a secret by its name or shape is hidden unseen', () => {

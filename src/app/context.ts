@@ -7,7 +7,7 @@ export interface AppContext {
   readonly clock: Clock
   readonly log: Log
   /** From now on the log and error messages never show this value: fetched tokens, tickets, made passwords. */
-  readonly addSecret: (value: string) => void
+  readonly addSecret: (value: string, kind?: 'passing') => void
   /** The text without any secret. */
   readonly redact: (text: string) => string
   /** Aborts on SIGINT and SIGTERM, with a `run.interrupted` error as its reason. */

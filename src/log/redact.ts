@@ -3,16 +3,22 @@ import { secretPattern } from '../core/secret-pattern.ts'
 const HIDDEN = '[redacted]'
 const MAX_DEPTH = 8
 const secretKey = /secret|token|authorization|password|passwd|tikect|ticket|cookie|credential|api_?key/i
-/** Secrets that nobody has told us of: passwords in URLs, bearer tokens, and parameters that hold one by name. */
+/**
+ * Secrets that nobody has told us of: passwords in URLs, bearer tokens, and parameters that hold one by name. No part of
+ * a name is unbounded: a service's text of a megabyte is looked through in a tenth of a second.
+ */
 const secretShapes: readonly (readonly [RegExp, string])[] = [
-  [/(\b[a-z][a-z0-9+.-]*:\/\/[^\s:/@]*):[^\s/@]+@/gi, `$1:${HIDDEN}@`],
+  [/(\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s:/@]*):[^\s/@]+@/gi, `$1:${HIDDEN}@`],
   [/\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi, `$1 ${HIDDEN}`],
-  [/([?&][\w-]*(?:secret|token|password|tikect|ticket)[\w-]*=)[^&\s"']+/gi, `$1${HIDDEN}`],
+  [/([?&][\w-]{0,60}(?:secret|token|password|tikect|ticket)[\w-]{0,60}=)[^&\s"']+/gi, `$1${HIDDEN}`],
 ]
+
+const MOST_PASSING = 64
 
 /** Removes secrets from what is about to be written. */
 interface Redactor {
-  readonly add: (secret: string) => void
+  /** `passing`: one of many that follow one another, such as a token; only the youngest are kept. */
+  readonly add: (secret: string, kind?: 'passing') => void
   readonly text: (text: string) => string
   /** A copy fit for JSON: errors as objects with their causes, cycles and depth cut, secrets replaced. */
   readonly fields: (fields: Readonly<Record<string, unknown>>) => Record<string, unknown>
@@ -21,11 +27,13 @@ interface Redactor {
 /** Redacts by key and by value: the given secrets wherever they stand, percent-encoded and JSON-escaped forms too. */
 export function createRedactor(secrets: readonly string[]): Redactor {
   const known = new Set(secrets)
+  let passing: readonly string[] = []
   let pattern = secretPattern(known)
 
-  const add = (secret: string): void => {
-    known.add(secret)
-    pattern = secretPattern(known)
+  const add: Redactor['add'] = (secret, kind) => {
+    if (kind === 'passing') passing = [...passing.filter((each) => each !== secret), secret].slice(-MOST_PASSING)
+    else known.add(secret)
+    pattern = secretPattern(new Set([...known, ...passing]))
   }
 
   const text = (given: string): string => {

@@ -35,7 +35,7 @@ export interface ConnectOptions extends ServiceAccess {
   readonly clock: Clock
   readonly log: Log
   /** Hears of each token that is fetched, so that neither a log line nor a message shows it. */
-  readonly addSecret: (value: string) => void
+  readonly addSecret: (value: string, kind?: 'passing') => void
   /** The text without the secrets of the settings, and without those that came to light since. */
   readonly redact: (text: string) => string
   /** From 0 to 1, exclusive; `Math.random` unless a test decides. */
@@ -75,7 +75,7 @@ export interface Connection extends AsyncDisposable {
 export function connect(options: ConnectOptions): Connection {
   const { clock, log, concurrency, appId, appSecret, apiToken, onExchange, onCall, random = Math.random } = options
   const repeating = { clock, log, random, longestRefusedMs: options.longestRefusedMs }
-  const secrets = { add: options.addSecret, redact: options.redact }
+  const secrets = { redact: options.redact }
   const http = createHttp({ ...options, timeoutMs: options.requestTimeoutMs, secrets })
   const permits = options.permits ?? createPermits({ ...options, cell: createMemoryPaceCell(clock) })
   const closing = new AbortController()
@@ -104,7 +104,7 @@ export function connect(options: ConnectOptions): Connection {
       }),
       store: options.tokenStore ?? createMemoryTokenStore(),
       clock: serviceClock,
-      addSecret: secrets.add,
+      addSecret: options.addSecret,
       closed,
     })
   const bearer = apiToken === null ? fetched : fixedToken(apiToken)

@@ -30,8 +30,6 @@ export interface Call {
 
 /** Keeps out of messages what a service may repeat in its error texts: the log's own redaction. */
 export interface Secrets {
-  /** Adds a value that came to light later, such as a fetched token. */
-  readonly add: (value: string) => void
   readonly redact: (text: string) => string
 }
 

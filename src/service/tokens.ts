@@ -92,7 +92,7 @@ interface FetchedTokensOptions {
   readonly store: TokenStore
   readonly clock: Clock
   /** Receives each token that comes to be held, also one that another process fetched: no message may show it. */
-  readonly addSecret: (value: string) => void
+  readonly addSecret: (value: string, kind: 'passing') => void
   /** Ends a fetch in flight. Not a caller's own signal: several callers wait for one fetch. */
   readonly closed: AbortSignal
 }
@@ -117,7 +117,7 @@ export function fetchedTokens(options: FetchedTokensOptions): FetchedTokens {
     const shared = isNew ? undefined : await store.read(context.signal)
     const make = async (kept?: AccessToken) => (!isNew && isUsable(kept) ? kept : await requestToken(context))
     held = isUsable(shared) ? shared : await store.replace(make, context.signal)
-    addSecret(held.value)
+    addSecret(held.value, 'passing')
     rejected = undefined
     return held
   }

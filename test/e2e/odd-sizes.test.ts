@@ -20,9 +20,11 @@ const bodies: Readonly<Record<string, (size: number) => string>> = {
   'an exponent': (size) => `[{"money":1e${'9'.repeat(size)}}]`,
   'zeros before an amount': (size) => `[{"money":"${'0'.repeat(size)}x"}]`,
   'lists in lists': (size) => '['.repeat(size / 2) + ']'.repeat(size / 2),
+  'a message of dots': (size) => `{"errcode":1,"msg":"${'a.'.repeat(size / 2)}"}`,
+  'a message of secrets': (size) => `{"errcode":1,"msg":"?${'secret'.repeat(size / 6)}"}`,
   'an errcode': (size) => `{"errcode":${'9'.repeat(size)},"msg":"${'?a='.repeat(size / 3)}"}`,
 }
-const { add, text: redact } = createRedactor(['secret-token'])
+const { text: redact } = createRedactor(['secret-token'])
 const call = {
   name: 'visitorList',
   method: 'POST',
@@ -38,7 +40,7 @@ const context = { partition: { channel: '9', type: 'cash' }, serviceDay: '2026-1
 function readBody(text: string): void {
   if (findExcess(text) !== undefined) return
   const json = parseOrNot(text)
-  failureOf(call, { status: 200, text, headers: {} }, json, { add, redact }, undefined)
+  failureOf(call, { status: 200, text, headers: {} }, json, { redact }, undefined)
   if (!Array.isArray(json)) return
   for (const stream of [visitors, gifts]) {
     const read = itemReader(stream, context)
