@@ -81,7 +81,9 @@ function unknownUnits({ units, channels, jobs }: Facts, isWanted: IsWanted): rea
   const known = new Set(units.map(keyOf))
   const read = new Set([...units.map(({ stream }) => stream), ...jobs.flatMap((job) => job.streams)])
   const active = channels.flatMap(({ channelId, state }) => (state === 'active' ? [channelId] : []))
-  return streams.flatMap(({ name: stream, partitionedBy, isTimeFiltered: isWindowed }) => {
+  // Version 1 is read where it is asked for, and nowhere else.
+  const usual = streams.filter(({ isBudgeted }) => isBudgeted !== true)
+  return usual.flatMap(({ name: stream, partitionedBy, isTimeFiltered: isWindowed }) => {
     // Signups have a part only where there is a questionnaire.
     const places = partitionedBy === 'account' ? [null] : partitionedBy === 'channel/question' ? [] : active
     const parts = places.map((channelId) => ({ ...nothing, stream, channelId, isWindowed }))
