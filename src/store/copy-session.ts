@@ -1,6 +1,7 @@
 import { Socket } from 'node:net'
 import type { Client, QueryResultRow } from 'pg'
 import { describeTarget } from './database-url.ts'
+import { KEEP_ALIVE_MS } from './pool.ts'
 import { createClient } from './require-scram.ts'
 import { translateConnectError, translateStatementError } from './translate-error.ts'
 
@@ -24,8 +25,12 @@ export async function openSession(url: string, setting: string, signal: AbortSig
   signal.throwIfAborted()
   const named = { target: describeTarget(url), setting }
   const socket = new Socket()
-  const settings = { connectionTimeoutMillis: CONNECT_TIMEOUT_MS, keepAlive: true, stream: () => socket }
-  const client = createClient(url, settings)
+  const client = createClient(url, {
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    stream: () => socket,
+  })
   const hangUp = () => socket.destroy()
   signal.addEventListener('abort', hangUp, { once: true })
   const translate = (error: unknown): unknown =>

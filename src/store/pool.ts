@@ -17,7 +17,7 @@ const IDLE_TIMEOUT_MS = 30_000
  * (Node, `socket.setKeepAlive`): so a machine or a network that is gone is noticed, however long a statement may take. A
  * statement that did not arrive is sent again first, for some 15 minutes on Linux.
  */
-const KEEP_ALIVE_MS = 10_000
+export const KEEP_ALIVE_MS = 10_000
 
 export interface PoolOptions {
   /** Ends the wait for the first connection. */
