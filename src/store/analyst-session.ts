@@ -170,6 +170,8 @@ async function makeLogin(own: Session, url: string, { addSecret, timeoutMs }: An
       now() + interval '1 minute' + ${4 * timeoutMs} * interval '1 millisecond');
   end $$`)
   const ofLogin = new URL(url)
-  Object.assign(ofLogin, { username: name, password })
+  // The driver prefers parameters, and a URL without a host has no other place for them.
+  ofLogin.searchParams.set('user', name)
+  ofLogin.searchParams.set('password', password)
   return { name, url: ofLogin.href }
 }

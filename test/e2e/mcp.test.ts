@@ -117,6 +117,23 @@ test('the login of an owner makes one for each query, and nothing of it stays', 
   expect(rows).toEqual([])
 })
 
+test('an owner may be named by parameters of the URL, and its password is not shown', async () => {
+  const { hostname: host, port, pathname, username: name, password, searchParams } = new URL(pipeline.database.url)
+  const parameters = { host, port, user: decodeURIComponent(name), password: decodeURIComponent(password) }
+  const urlWith = (changed: Readonly<Record<string, string>>) => {
+    for (const [parameter, value] of Object.entries(changed)) searchParams.set(parameter, value)
+    return `postgresql://${pathname}?${searchParams.toString()}`
+  }
+  await using owner = await openAssistant({ DATABASE_URL: urlWith(parameters) })
+  expect(await owner.rows('select session_user')).toEqual([[expect.stringMatching(/^livehouse_mcp_/)]])
+  const nobodyThere = { DATABASE_URL: urlWith({ port: '1', password: 'never-shown' }) }
+  const { code, error } = await startChild(['mcp'], nobodyThere).ended
+  expect([code, error]).toEqual([
+    1,
+    expect.stringMatching(/^(?!.*never-shown).*:1\/livehouse_test_\w+ cannot be reached/s),
+  ])
+})
+
 test('a login that is no analyst, or more than one, is refused before anything is served', async () => {
   await using stranger = await createTestRole()
   const url = databaseUrl(pipeline.database.name, stranger)
