@@ -126,7 +126,7 @@ const budgets: Readonly<Record<string, number>> = {
   log: 100,
   scheduler: 1350,
   service: 1900,
-  store: 3005,
+  store: 3040,
   streams: 690,
   sync: 4620,
   transform: 270,

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { finished } from 'node:stream/promises'
 import { configuredUrl } from '../app/open-database.ts'
 import { readDatabaseSettings, readServiceTimeZone, readSettings } from '../config.ts'
@@ -33,11 +34,13 @@ DATABASE_URL_FILE=/run/secrets/analyst livehouse mcp --max-rows 200 --timeout 60
       timeZone: readServiceTimeZone(source),
     }))
     const url = await configuredUrl(context, database)
-    const ask = async (queries: readonly string[]) =>
-      await readAsAnalyst(url, queries, { ...limits, timeZone, signal, addSecret })
+    const password = randomBytes(24).toString('hex')
+    addSecret(password)
+    const ask = async (queries: readonly string[], asked: AbortSignal) =>
+      await readAsAnalyst(url, queries, { ...limits, timeZone, password, signal: AbortSignal.any([signal, asked]) })
     const { completenessQuery, serveViews } = await import('./mcp/serve-views.ts')
     // What is wrong with the login ends the command, before an assistant asks.
-    await ask([completenessQuery])
+    await ask([completenessQuery], signal)
     const server = serveViews({ ...limits, version, ask, log })
     try {
       await finished(process.stdin, { signal, writable: false })

@@ -2,10 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { type Client, DatabaseError } from 'pg'
 import { LivehouseError } from '../core/errors.ts'
 import { openSession, type Session } from './copy-session.ts'
+import { describeTarget } from './database-url.ts'
+import { translateConnectError } from './translate-error.ts'
 
 const SETTING = 'DATABASE_URL'
 /** As Postgres sends it. */
 const MOST_BYTES = 1_048_576
+/** For what is done beside the queries: to connect, and to make a login and drop it. */
+const CONNECTING_MS = 5000
 
 /** What an analyst's query may take, and how its session is set. */
 export interface AnalystSettings {
@@ -13,9 +17,10 @@ export interface AnalystSettings {
   readonly timeoutMs: number
   /** Of the session. */
   readonly timeZone: string
+  /** Ends the queries, on the server too. */
   readonly signal: AbortSignal
-  /** Keeps the password of a login that is made for the queries out of logs. */
-  readonly addSecret: (value: string) => void
+  /** For a login that is made for the queries: letters and digits. */
+  readonly password: string
 }
 
 /** `bigint`, `numeric`, `json` and arrays are the exact text of Postgres, instants ISO 8601 with their offset. */
@@ -31,7 +36,8 @@ export interface Answer {
 /**
  * Runs queries, each a single SELECT, VALUES, TABLE or WITH, as `livehouse_analyst` in one read-only snapshot, over a
  * connection that is closed behind them. Its login may do no more than an analyst, as a function in a query can undo
- * `set role`: where that of the URL may make roles, a login is made for these queries alone.
+ * `set role`: where that of the URL may make roles, a login is made for these queries alone. A server that no longer
+ * answers is given up a little after its own limit of time.
  * @throws db.unreachable; db.refused with the message of Postgres and the place in the query, or for another login
  */
 export async function readAsAnalyst(
@@ -39,8 +45,23 @@ export async function readAsAnalyst(
   queries: readonly string[],
   settings: AnalystSettings,
 ): Promise<readonly Answer[]> {
-  // It takes the login away again, also after an interruption.
-  await using own = await openSession(url, SETTING, new AbortController().signal)
+  const limitMs = queries.length * settings.timeoutMs + CONNECTING_MS
+  const deadline = AbortSignal.timeout(limitMs)
+  try {
+    return await readUntil(url, queries, { ...settings, signal: AbortSignal.any([settings.signal, deadline]) })
+  } catch (error) {
+    if (error !== deadline.reason) throw error
+    const reason = new Error(`no answer within ${limitMs / 1000} s`, { cause: error })
+    throw translateConnectError(reason, { target: describeTarget(url), setting: SETTING })
+  }
+}
+
+async function readUntil(
+  url: string,
+  queries: readonly string[],
+  settings: AnalystSettings,
+): Promise<readonly Answer[]> {
+  await using own = await openSession(url, SETTING, settings.signal)
   const rights = await readRights(own)
   if (!rights.mayMakeLogins) return await readIn(own, rights, queries, settings)
   const login = await makeLogin(own, url, settings)
@@ -48,8 +69,7 @@ export async function readAsAnalyst(
     await using session = await openSession(login.url, SETTING, settings.signal)
     return await readIn(session, await readRights(session), queries, settings)
   } finally {
-    // One that stays cannot log in for long, and goes with the next.
-    await own.query(`drop role ${login.name}`).catch(() => {})
+    await own.query(`drop role ${login.name}`).catch(async () => await dropAnew(url, login.name))
   }
 }
 
@@ -66,6 +86,11 @@ async function readIn(
   const { client } = session
   try {
     await client.query('begin isolation level repeatable read read only')
+    await client.query('savepoint refusable')
+    // So a query ends once this side has hung up. A server on a system without such a check refuses the setting.
+    await client
+      .query("set local client_connection_check_interval = '1s'")
+      .catch(async () => await client.query('rollback to savepoint refusable'))
     await client.query('set local role livehouse_analyst')
     await client.query(
       `select set_config('statement_timeout', $1, true), set_config('idle_in_transaction_session_timeout', $1, true),
@@ -154,10 +179,8 @@ function refuse(reason: string, repair: string): never {
 }
 
 /** Makes a login that is an analyst and nothing else, and takes those away that killed processes have left behind. */
-async function makeLogin(own: Session, url: string, { addSecret, timeoutMs }: AnalystSettings) {
+async function makeLogin(own: Session, url: string, { password, timeoutMs }: AnalystSettings) {
   const name = `livehouse_mcp_${randomBytes(8).toString('hex')}`
-  const password = randomBytes(24).toString('hex')
-  addSecret(password)
   await own.query(`do $$ declare expired name; begin
     for expired in select rolname from pg_roles where rolname ~ '^livehouse_mcp_[0-9a-f]{16}$' and rolvaliduntil < now()
     loop
@@ -174,4 +197,12 @@ async function makeLogin(own: Session, url: string, { addSecret, timeoutMs }: An
   ofLogin.searchParams.set('user', name)
   ofLogin.searchParams.set('password', password)
   return { name, url: ofLogin.href }
+}
+
+/** After an interruption. A login that stays nevertheless cannot log in for long, and goes with the next. */
+async function dropAnew(url: string, login: string): Promise<void> {
+  try {
+    await using own = await openSession(url, SETTING, AbortSignal.timeout(CONNECTING_MS))
+    await own.query(`drop role ${login}`)
+  } catch {}
 }

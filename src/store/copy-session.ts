@@ -36,8 +36,9 @@ export async function openSession(url: string, setting: string, signal: AbortSig
   const translate = (error: unknown): unknown =>
     signal.aborted ? signal.reason : translateStatementError(error, named)
   const close = async (): Promise<void> => {
-    signal.removeEventListener('abort', hangUp)
+    // A server that is gone does not answer the goodbye.
     await client.end().catch(() => {})
+    signal.removeEventListener('abort', hangUp)
   }
   try {
     await client.connect()

@@ -15,6 +15,7 @@ import { type Assistant, openAssistant } from '../helpers/open-assistant.ts'
 import { createPassableFolder } from '../helpers/operating-system.ts'
 import { databaseUrl, onServer } from '../helpers/postgres.ts'
 import { runVerb } from '../helpers/run-verb.ts'
+import { startStallingProxy } from '../helpers/stalling-proxy.ts'
 import { startChild } from '../helpers/start-child.ts'
 import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
 import { createTestRole } from '../helpers/test-role.ts'
@@ -132,6 +133,43 @@ test('an owner may be named by parameters of the URL, and its password is not sh
     1,
     expect.stringMatching(/^(?!.*never-shown).*:1\/livehouse_test_\w+ cannot be reached/s),
   ])
+})
+
+/** The logins whose statement sleeps. */
+async function readAsleep(): Promise<readonly string[]> {
+  const { rows } = await sql<{ login: string }>`select usename as login from pg_stat_activity
+    where datname = current_database() and wait_event = 'PgSleep'`.execute(pipeline.database.db)
+  return rows.map(({ login }) => login)
+}
+
+test('a statement that the client gives up ends on the server too, and the next one does not wait for it', async () => {
+  for (const { url } of [user, pipeline.database]) {
+    await using patient = await openAssistant({ DATABASE_URL: url }, ['--timeout', '600'])
+    const givenUp = new AbortController()
+    const params = { name: 'query', arguments: { sql: 'select pg_sleep(600)' } }
+    const end = patient.client.callTool(params, givenUp).catch(String)
+    await expect.poll(readAsleep, { timeout: 10_000 }).toHaveLength(1)
+    const [login] = await readAsleep()
+    givenUp.abort(new Error('given up'))
+    expect(await end).toContain('given up')
+    expect(await patient.rows('select 1')).toEqual([[1]])
+    await expect.poll(readAsleep, { timeout: 10_000 }).toEqual([])
+    const { rows } = await sql`select from pg_roles where rolname = ${login} and rolname <> ${user.name}`.execute(
+      pipeline.database.db,
+    )
+    expect(rows).toEqual([])
+  }
+})
+
+test('a database that is gone during a statement is waited for no longer than the statements may take', async () => {
+  await using proxy = await startStallingProxy(user.url)
+  await using cutOff = await openAssistant({ DATABASE_URL: proxy.url }, ['--timeout', '2'])
+  const asked = cutOff.call('query', { sql: 'select pg_sleep(600)' })
+  await expect.poll(readAsleep, { timeout: 10_000 }).toHaveLength(1)
+  proxy.stall()
+  expect((await asked).text).toContain('cannot be reached: no answer within 9 s')
+  proxy.goOn()
+  expect(await cutOff.rows('select 1')).toEqual([[1]])
 })
 
 test('a login that is no analyst, or more than one, is refused before anything is served', async () => {

@@ -1,4 +1,4 @@
-import { McpServer } from '@modelcontextprotocol/server'
+import { McpServer, type ServerContext } from '@modelcontextprotocol/server'
 import { serveStdio, type StdioServerHandle } from '@modelcontextprotocol/server/stdio'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -17,8 +17,8 @@ interface ViewServer {
   readonly version: string
   readonly maxRows: number
   readonly timeoutMs: number
-  /** Answers queries in one snapshot. */
-  readonly ask: (queries: readonly string[]) => Promise<readonly Answer[]>
+  /** Answers queries in one snapshot, until the signal ends them. */
+  readonly ask: (queries: readonly string[], asked: AbortSignal) => Promise<readonly Answer[]>
   readonly log: Log
 }
 
@@ -45,6 +45,9 @@ livehouse_forms, see information_schema.columns.`
 export function serveViews({ version, maxRows, timeoutMs, ask, log }: ViewServer): StdioServerHandle {
   // An assistant may ask for much at once: it gets the connections of one.
   const oneByOne = pLimit(1)
+  /** A request that the client gives up takes no turn, or ends it. */
+  const askInTurn = async (queries: readonly string[], { mcpReq: { signal } }: ServerContext) =>
+    await oneByOne(async () => await ask(queries, signal))
   const annotations = { readOnlyHint: true, openWorldHint: false }
   const createServer = (): McpServer => {
     const server = new McpServer({ name: 'livehouse', version }, { instructions: INSTRUCTIONS })
@@ -75,15 +78,15 @@ export function serveViews({ version, maxRows, timeoutMs, ask, log }: ViewServer
         inputSchema: z.object({ sql: z.string() }),
         annotations,
       },
-      async ({ sql }) => {
-        const [completeness, answer] = await oneByOne(async () => await ask([completenessQuery, sql]))
+      async ({ sql }, context) => {
+        const [completeness, answer] = await askInTurn([completenessQuery, sql], context)
         return asText({ ...answer, completeness: completenessOf(completeness) })
       },
     )
     server.registerTool(
       'completeness',
       { description: 'How far each stream has been read, when, and which channels are not proven.', annotations },
-      async () => asText(completenessOf((await oneByOne(async () => await ask([completenessQuery])))[0])),
+      async (context) => asText(completenessOf((await askInTurn([completenessQuery], context))[0])),
     )
     return server
   }
