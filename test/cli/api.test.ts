@@ -89,7 +89,8 @@ describe('api ticket', () => {
   })
 
   test('all that is missing is said at once, as wrong use', async () => {
-    const { text, exitCode } = await problemsOf('ticket')
+    const { text, exitCode } = await problemsOf('ticket', '--title', '')
+    expect(text).toContain('--title needs a value')
     for (const flag of ['--scope', '--outerid', '--hash-act-id', '--client-ip'])
       expect(text).toContain(`${flag} is not given`)
     expect(exitCode).toBe(2)
