@@ -139,7 +139,7 @@ export async function forgetCoverage(
     await splitSlices(trx, sql`${place} and covers && ${range}`, range)
     const { rows } = await sql<ForgottenPartition>`
       with forgotten as (
-        update livehouse_ops.slices set status = 'forgotten', covers = null, settled = null
+        update livehouse_ops.slices set status = 'forgotten', reads = covers, covers = null, settled = null
         where ${place} and status = 'landed' and covers <@ ${range} returning stream, partition
       )
       select stream, partition, count(*)::integer as slices from forgotten
