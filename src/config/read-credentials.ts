@@ -39,7 +39,7 @@ export function readServiceUrl(source: SettingSource, name: string): string | un
   const given = source.value(name)
   if (given === undefined) return undefined
   const url = URL.parse(given)
-  const isBare = /^https?:$/.test(url?.protocol ?? '') && !/[@?#]/.test(given)
+  const isBare = /^https?:$/.test(url?.protocol ?? '') && !/[?#]/.test(given) && !/^[^/]*\/\/[^/]*@/.test(given)
   if (url !== null && isBare && isSafeAddress(source, url)) return given.replace(/\/+$/, '')
   const shown = /[@?#]/.test(given) ? '(not shown)' : `is ${show(given)}, which`
   source.refuse(
