@@ -103,6 +103,7 @@ const rules: Rules = {
     },
   },
   maxLines: 250,
+  maxColumns: 120,
   testsOfTheTree: [
     'test/helpers/',
     'test/e2e/',
@@ -117,25 +118,25 @@ const rules: Rules = {
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. */
 const budgets: Readonly<Record<string, number>> = {
   app: 1680,
-  bi: 3305,
-  cli: 4345,
+  bi: 3310,
+  cli: 4350,
   config: 640,
   core: 1155,
   emulator: 2260,
   ledger: 3465,
   log: 100,
   scheduler: 1350,
-  service: 1900,
+  service: 1905,
   store: 3040,
   streams: 690,
-  sync: 4620,
+  sync: 4670,
   transform: 270,
   web: 3110,
   // The files beside the folders.
   '': 400,
 }
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_703, test: 24_300 }
+const MOST_LINES = { src: 32_320, test: 24_320 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
@@ -204,6 +205,7 @@ describe('every rule finds its breach', () => {
     ['src/service/a.ts', 'const a = `from livehouse.gifts`', 'names a stream: gifts'],
     ['src/cli/db.ts', "const a = 'the gifts'", 'names no stream: take it off the list of leaks'],
     ['src/service/a.ts', 'const a = 1\n'.repeat(251), 'has 251 lines, more than 250'],
+    ['src/service/a.ts', `// ${'a'.repeat(118)}`, 'has a line of 121 columns, more than 120'],
     ['test/service/a.test.ts', '', 'tests no file: there is no src/service/a.ts'],
   ])('%s: %.60s', (path, text, breach) => {
     expect(breachesOf([readSource(path, text)], rules)).toEqual([`${path} ${breach}`])

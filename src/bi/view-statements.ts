@@ -25,8 +25,9 @@ export const schemaWords: Words = {
 }
 
 /**
- * Makes a view, or gives one that has the same columns, or fewer at the end, its new definition. Only where it hides rows it is a
- * barrier, behind which Postgres uses neither order nor limit nor most filters of a query. Masks need none: they stand in the columns.
+ * Makes a view, or gives one that has the same columns, or fewer at the end, its new definition. Only where it hides
+ * rows it is a barrier, behind which Postgres uses neither order nor limit nor most filters of a query. Masks need
+ * none: they stand in the columns.
  */
 export function createView(view: BiView, timeZone: string): string {
   const columns = Object.entries(view.columns).map(([name, { sql }]) => `${sql} as ${name}`)

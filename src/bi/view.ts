@@ -50,7 +50,10 @@ export interface BiView {
   readonly columns: Readonly<Record<string, BiColumn>>
   /** Everything after the select list: `from …`, and what follows. */
   readonly from: string
-  /** Whether tables under it have rows that it does not show, or are matched by what it does not show: then it is a barrier. */
+  /**
+   * Whether tables under it have rows that it does not show, or are matched by what it does not show: then it is a
+   * barrier.
+   */
   readonly hidesRows?: true
 }
 

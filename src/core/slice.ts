@@ -48,8 +48,8 @@ export function formatRange({ from, to }: Window): string {
 }
 
 /**
- * A range as Postgres writes it, `["2026-11-20 14:03:00","2026-11-20 15:00:00")`; undefined for NULL and an empty or endless
- * one.
+ * A range as Postgres writes it, `["2026-11-20 14:03:00","2026-11-20 15:00:00")`; undefined for NULL and an empty or
+ * endless one.
  */
 export function parseRange(text: string | null): Window | undefined {
   return parseRanges(text)[0]

@@ -87,7 +87,8 @@ const UNKNOWN_USER = 404001
  */
 function asTokenError(error: unknown, options: AccessTokenOptions): unknown {
   if (hasCode(error, 'api.refused')) {
-    const message = `${error.message}: no code that refuses the app id and secret: trouble of the service; the next run asks again`
+    const advice = 'no code that refuses the app id and secret: trouble of the service; the next run asks again'
+    const message = `${error.message}: ${advice}`
     return new LivehouseError('api.noToken', message, error.details, { cause: error })
   }
   const isRefusal =

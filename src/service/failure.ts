@@ -7,8 +7,10 @@ import type { Call, Secrets } from './send.ts'
 const QUOTE_LENGTH = 200
 const LONGEST_CODE = 40
 /** What `msg` says where the codes are not documented: that the channel is not there. */
-const channelIsUnknown =
-  /no such (activity|channel)|(activity|channel)( id)?( is| does)?( not|n't) (exist|found)|(频道|活动)[^,，。]{0,8}不存在|不存在[^,，。]{0,4}(频道|活动)/i
+const channelIsUnknown = [
+  /no such (activity|channel)|(activity|channel)( id)?( is| does)?( not|n't) (exist|found)/i,
+  /(频道|活动)[^,，。]{0,8}不存在|不存在[^,，。]{0,4}(频道|活动)/,
+]
 
 /** What a failed answer tells, collected from body and status before it is judged. */
 interface Report {
@@ -73,7 +75,7 @@ function judge({ call, status, code, said, retryAfterMs }: Report): LivehouseErr
   const reason = `${code === undefined ? '' : `code ${code}`}${words}`.trim()
   const shown = reason === '' ? '' : ` (${reason})`
   const details = { call: name, reason, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
-  if (channelId !== undefined && (code === 404002 || channelIsUnknown.test(said))) {
+  if (channelId !== undefined && (code === 404002 || channelIsUnknown.some((words) => words.test(said)))) {
     const message = `${name}: the service does not know this channel${shown}`
     return new LivehouseError('api.channelUnknown', message, { ...details, channelId })
   }

@@ -6,7 +6,10 @@ import { TOKEN_CALL } from './access-token.ts'
 import type { Call } from './send.ts'
 
 const MOST_ATTEMPTS: Readonly<Record<Call['repeat'], number>> = { read: 5, idempotent: 5, once: 2, never: 1 }
-/** An errcode that the spec does not name may pass: reads, and the one for a token that a call waits for, are made this often. */
+/**
+ * An errcode that the spec does not name may pass: reads, and the one for a token that a call waits for, are made this
+ * often.
+ */
 const MOST_REFUSED_ATTEMPTS = 3
 const FIRST_WAIT_MS = 500
 const LONGEST_WAIT_MS = 30_000

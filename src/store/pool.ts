@@ -14,8 +14,8 @@ const CONNECT_TIMEOUT_MS = 10_000
 const IDLE_TIMEOUT_MS = 30_000
 /**
  * After so long without an answer the system asks whether the other side is still there, ten times, a second apart
- * (Node, `socket.setKeepAlive`): so a machine or a network that is gone is noticed, however long a statement may take. A
- * statement that did not arrive is sent again first, for some 15 minutes on Linux.
+ * (Node, `socket.setKeepAlive`): so a machine or a network that is gone is noticed, however long a statement may take.
+ * A statement that did not arrive is sent again first, for some 15 minutes on Linux.
  */
 export const KEEP_ALIVE_MS = 10_000
 

@@ -18,18 +18,21 @@ const MOST_TRIES = 5
 
 export interface BatchLoader {
   /**
-   * Takes rows; of a stream whose rows have a key it commits every full batch, after `check`, while more rows are taken. Waits for
-   * the turn of a batch, and fails with the error of an earlier one.
+   * Takes rows; of a stream whose rows have a key it commits every full batch, after `check`, while more rows are
+   * taken. Waits for the turn of a batch, and fails with the error of an earlier one.
    */
   readonly add: (rows: readonly Row[], check?: () => Promise<void>) => Promise<void>
   /** Commits what is held back, so that another walk may bring the same keys. */
   readonly flush: () => Promise<void>
   /**
-   * Commits what is left together with `land`: the slice lands with its last rows, after all its others. `written`: all that
-   * came to be.
+   * Commits what is left together with `land`: the slice lands with its last rows, after all its others. `written`: all
+   * that came to be.
    */
   readonly finish: (land: (trx: Transaction<Database>, written: Counts) => Promise<void>) => Promise<void>
-  /** Waits for batches that are under way, however they end: a slice is over only when nothing of it is written any more. */
+  /**
+   * Waits for batches that are under way, however they end: a slice is over only when nothing of it is written any
+   * more.
+   */
   readonly settle: () => Promise<void>
   /** Of what has been committed. */
   readonly counts: () => Counts
@@ -41,8 +44,8 @@ export function limitLoads(): LimitFunction {
 }
 
 /**
- * Writes rows of one slice: batch by batch in transactions of their own where the rows have a key, all of them in the last
- * transaction where they have none. Keys must be distinct.
+ * Writes rows of one slice: batch by batch in transactions of their own where the rows have a key, all of them in the
+ * last transaction where they have none. Keys must be distinct.
  */
 export function createBatchLoader(
   { stream, partition }: Slice,
@@ -53,7 +56,10 @@ export function createBatchLoader(
   let failure: { readonly error: unknown } | undefined
   /** What is not committed yet: less than a batch, or all of rows that have no key. */
   let pending: Row[] = []
-  /** Whether the last rows were all new. The next ones are then copied: where they are not new, nothing differs but the time. */
+  /**
+   * Whether the last rows were all new. The next ones are then copied: where they are not new, nothing differs but the
+   * time.
+   */
   let areNew = false
   let counts = noCounts
 
@@ -70,7 +76,10 @@ export function createBatchLoader(
     for (const chunk of lightChunksOf(rows, BATCH)) sum = addCounts(sum, await write(trx, chunk))
     return sum
   }
-  /** Slices that lie side by side share rows: where two wait for each other, the server ends one, which then tries again. */
+  /**
+   * Slices that lie side by side share rows: where two wait for each other, the server ends one, which then tries
+   * again.
+   */
   const commit = async (work: (trx: Transaction<Database>) => Promise<Counts>, tries = MOST_TRIES): Promise<void> => {
     try {
       const loaded = await db.transaction().execute(async (trx) => {
@@ -150,7 +159,10 @@ function withConflicts(loaded: LoadCounts, conflicts: number): Partial<Counts> {
 /** Characters a statement, for rows of hundreds of answers. */
 const MOST_TEXT = 2_000_000
 
-/** All rows in their order, in chunks of up to `most` and of no more text than a statement takes easily, unless one row has more. */
+/**
+ * All rows in their order, in chunks of up to `most` and of no more text than a statement takes easily, unless one row
+ * has more.
+ */
 export function* lightChunksOf(rows: readonly Row[], most: number): Iterable<readonly Row[]> {
   let chunk: Row[] = []
   let text = 0

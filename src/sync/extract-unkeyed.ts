@@ -18,7 +18,9 @@ import { startWalk, type WalkSummary } from './walk.ts'
 
 /** What became of reading a slice whose rows have no id. */
 export type UnkeyedReading =
-  /** `isRestless`: it did not come to rest although it was read often enough, and its rows do not come in one answer. */
+  /**
+   * `isRestless`: it did not come to rest although it was read often enough, and its rows do not come in one answer.
+   */
   | {
       readonly kind: 'read'
       readonly extraction: Extraction
@@ -29,8 +31,8 @@ export type UnkeyedReading =
   | { readonly kind: 'unread'; readonly cause: NonNullable<ListReading['unread']>; readonly rows: readonly Row[] }
 
 /**
- * Reads a slice whose rows have no id: the whole of it into memory, again until a reading is clean, and gives its rows to
- * `loader` only then. A row that came twice because the list moved would otherwise be a second row for ever.
+ * Reads a slice whose rows have no id: the whole of it into memory, again until a reading is clean, and gives its rows
+ * to `loader` only then. A row that came twice because the list moved would otherwise be a second row for ever.
  */
 export async function extractUnkeyed(
   slice: Slice,
@@ -82,8 +84,8 @@ export async function extractUnkeyed(
 }
 
 /**
- * Whether two readings in a row, both to the end of the list, hold the same rows of the window, none of them twice: what moved lies
- * beside it, in the minute more that is asked for.
+ * Whether two readings in a row, both to the end of the list, hold the same rows of the window, none of them twice:
+ * what moved lies beside it, in the minute more that is asked for.
  */
 function isSameOnceEach(contents: readonly string[] | undefined, earlier: readonly string[] | undefined): boolean {
   return contents !== undefined && isDeepStrictEqual(contents, earlier) && new Set(contents).size === contents.length
@@ -105,8 +107,9 @@ async function readList({ pages, reportPage }: SliceReading, isTooLong: IsTooLon
 }
 
 /**
- * A list with a total. The count alone is no proof here: a repeated page beside a missing one would count right. So each
- * page must be named as the one that was asked for, under the same headers, and equal items on two pages are looked at again.
+ * A list with a total. The count alone is no proof here: a repeated page beside a missing one would count right. So
+ * each page must be named as the one that was asked for, under the same headers, and equal items on two pages are
+ * looked at again.
  */
 async function readCountedList({ pages: reading, reportPage }: SliceReading): Promise<ListReading> {
   const pages: Page[] = []
@@ -126,10 +129,10 @@ async function readCountedList({ pages: reading, reportPage }: SliceReading): Pr
 const HASH_LENGTH = 32
 
 /**
- * Gives rows without an id their key: the minute of their time, what else never changes of them, and a number among those of
- * the same minute, in the order of their seconds and then of their remaining values. So two real, equal gifts of one second are
- * two rows, reading again adds none, a phone that appears later updates in place, and so does a time that comes with seconds
- * later. Pure; the order in which the rows came does not matter.
+ * Gives rows without an id their key: the minute of their time, what else never changes of them, and a number among
+ * those of the same minute, in the order of their seconds and then of their remaining values. So two real, equal gifts
+ * of one second are two rows, reading again adds none, a phone that appears later updates in place, and so does a time
+ * that comes with seconds later. Pure; the order in which the rows came does not matter.
  *
  * The rows of a minute are read together: windows are whole minutes.
  */

@@ -48,8 +48,8 @@ export interface Extraction {
   /** Rows of the slice's window, or of the walk. */
   readonly found: FoundRows
   /**
-   * Rows without an id of a reading that came to its end and fell short: they are written only where the shortfall is accepted.
-   * None of any other reading.
+   * Rows without an id of a reading that came to its end and fell short: they are written only where the shortfall is
+   * accepted. None of any other reading.
    */
   readonly unproven?: readonly Row[]
   /** Of rows without an id: how many the largest page held; undefined where all lay on one. */
@@ -68,9 +68,9 @@ export function isSettled({ proof }: Verdict): boolean {
 }
 
 /**
- * Judges a walk and the one before it. Equal keys in a still list are real duplicates only when two walks in a row show the same
- * keys more than once with the same differing contents: a row that a moving list has shifted comes twice as it is, and one that
- * changes does not come the same way again.
+ * Judges a walk and the one before it. Equal keys in a still list are real duplicates only when two walks in a row show
+ * the same keys more than once with the same differing contents: a row that a moving list has shifted comes twice as it
+ * is, and one that changes does not come the same way again.
  */
 export function judgeWalks(summary: WalkSummary, previous: WalkSummary | undefined): Verdict {
   const verdict = judgeWalk(summary)
@@ -134,8 +134,8 @@ interface Finding {
 }
 
 /**
- * Holds what a reading found against what was there before: a walk against the last one, a window against the warehouse. A
- * surprise drop is never green at once, whatever the source's total says.
+ * Holds what a reading found against what was there before: a walk against the last one, a window against the
+ * warehouse. A surprise drop is never green at once, whatever the source's total says.
  * @param lastWalk rows of the last walk; undefined where windows are read, and before the first
  */
 export async function compareWithEarlier(
@@ -154,11 +154,15 @@ export async function compareWithEarlier(
   const now = new Date(clock.now())
   const answer = await judgeDrop(db, { stream: stream.name, partition, window, held, found: count, now })
   if (answer !== 'surprise') return { ...verdict, isDrop: answer === 'agreed' }
-  const reason = `only ${count} rows came where there were ${held}; it is believed when a reading at least an hour later agrees`
+  const few = `only ${count} rows came where there were ${held}`
+  const reason = `${few}; it is believed when a reading at least an hour later agrees`
   return { proof: 'short', reason, isDrop: true, missingRows: held - count }
 }
 
-/** Lets a shortfall pass that an operator has acknowledged, up to its size and until it expires. It is never proven by that. */
+/**
+ * Lets a shortfall pass that an operator has acknowledged, up to its size and until it expires. It is never proven by
+ * that.
+ */
 export async function acceptShortfall(
   { stream, partition, window }: Slice,
   verdict: HeldVerdict,

@@ -30,8 +30,8 @@ export interface Landing {
 }
 
 /**
- * Ends a slice: in one transaction its last rows, what they say of the channel, the rows that are gone, and its entry in the
- * ledger. So coverage is never ahead of rows.
+ * Ends a slice: in one transaction its last rows, what they say of the channel, the rows that are gone, and its entry
+ * in the ledger. So coverage is never ahead of rows.
  */
 export async function landSlice(
   slice: Slice,
@@ -86,9 +86,9 @@ function isFull({ proof }: HeldVerdict): boolean {
 }
 
 /**
- * By when an earlier reading must have missed a row that this one misses for it to be marked. An empty answer takes as long as a
- * second reading of a list without a total. Never marks a walk with duplicates, nor one that brought what could not be read:
- * the missing row may be among that.
+ * By when an earlier reading must have missed a row that this one misses for it to be marked. An empty answer takes as
+ * long as a second reading of a list without a total. Never marks a walk with duplicates, nor one that brought what
+ * could not be read: the missing row may be among that.
  */
 function missedBy({ marksRemoved }: Stream, { summary }: Extraction, at: Date): Date | undefined {
   const { received, repeated, rejected } = summary
@@ -121,7 +121,10 @@ interface LandingReading {
   readonly disputed: readonly string[]
 }
 
-/** What a reading can be held against: all earlier ones, but of a list without a total only those that it can agree with. */
+/**
+ * What a reading can be held against: all earlier ones, but of a list without a total only those that it can agree
+ * with.
+ */
 async function readEarlierOf(
   trx: Transaction<Database>,
   record: SliceRecord,
@@ -135,10 +138,10 @@ async function readEarlierOf(
 }
 
 /**
- * What the ledger keeps of a reading: what of it is at rest, up to the first row that it changed or missed. Of a list with a
- * total that is what it changed nothing of, or read for the first time and verified. Of one without, what it held the same as
- * readings at least an hour earlier: that is `agreed`, and a slice of its own where the rest was read for the first time.
- * What had settled and has changed is settled no longer.
+ * What the ledger keeps of a reading: what of it is at rest, up to the first row that it changed or missed. Of a list
+ * with a total that is what it changed nothing of, or read for the first time and verified. Of one without, what it
+ * held the same as readings at least an hour earlier: that is `agreed`, and a slice of its own where the rest was read
+ * for the first time. What had settled and has changed is settled no longer.
  */
 async function settleReading(
   trx: Transaction<Database>,

@@ -12,7 +12,10 @@ export interface SliceReading {
   readonly pages: PageReading
   readonly readItem: ItemReader
   readonly asked: Window | undefined
-  /** What the slice may claim to cover: never what a clock, the service's or ours, had not shown yet when it began to answer. */
+  /**
+   * What the slice may claim to cover: never what a clock, the service's or ours, had not shown yet when it began to
+   * answer.
+   */
   readonly covers: () => Window | undefined
   /** Page 1; whoever asks for it next gets this one. */
   readonly firstPage: () => Promise<Page>
@@ -21,7 +24,9 @@ export interface SliceReading {
   readonly reportPage: (rows: number, totalPages: number | undefined) => void
 }
 
-/** Whether the service's filters include their ends is not shown: each request asks for this much more on both sides. */
+/**
+ * Whether the service's filters include their ends is not shown: each request asks for this much more on both sides.
+ */
 const OVERLAP_SECONDS = 60
 
 /** What goes on the wire for a slice; undefined for a walk over the whole list. */
@@ -91,8 +96,8 @@ export function openReading(
 const FEWEST_ROWS = 10
 
 /**
- * How many rows of a page to ask for: every other time one less than the service has served, so that rows lie on other pages, and
- * what goes wrong at the borders of pages shows.
+ * How many rows of a page to ask for: every other time one less than the service has served, so that rows lie on other
+ * pages, and what goes wrong at the borders of pages shows.
  */
 export async function choosePageSize(
   { stream, partition, window }: Slice,
@@ -128,8 +133,8 @@ export interface RefusedPage {
 }
 
 /**
- * A page that need not be there, or why the service refuses it for good, as some do past the last page. That alone tells nothing of
- * where a list ends: a total shows it, or other pages.
+ * A page that need not be there, or why the service refuses it for good, as some do past the last page. That alone
+ * tells nothing of where a list ends: a total shows it, or other pages.
  */
 export async function fetchUnlessRefused(reading: PageReading, number: number): Promise<Page | RefusedPage> {
   try {
@@ -159,7 +164,8 @@ export function pageIgnored(
   const evidence = `page ${number} holds the same ${items.length} items as page ${earlier}${echo}`
   return new LivehouseError(
     'paging.ignored',
-    `${call}: the service ignores the page parameter: ${evidence}. Nothing beyond page ${earlier} can be read; ask the service's support.`,
+    `${call}: the service ignores the page parameter: ${evidence}. ` +
+      `Nothing beyond page ${earlier} can be read; ask the service's support.`,
     { call, parameter: 'page', evidence },
   )
 }

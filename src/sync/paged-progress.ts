@@ -62,9 +62,10 @@ function contentOf({ keys, rejected }: PageRows): readonly string[] {
 }
 
 /**
- * What it means that the page after the last one is that page again, although rows have an id. The place where the list would
- * end is asked for at another page size: of pages one row shorter, the one that holds the last row ends with it where the service
- * gives its last page again past the end. `moved`: rows came that had not come before. `ignored`: the page parameter has no effect.
+ * What it means that the page after the last one is that page again, although rows have an id. The place where the list
+ * would end is asked for at another page size: of pages one row shorter, the one that holds the last row ends with it
+ * where the service gives its last page again past the end. `moved`: rows came that had not come before. `ignored`: the
+ * page parameter has no effect.
  * @param read a page by number and size
  */
 export async function judgeRepeatedPage(
@@ -100,7 +101,9 @@ interface PageRows {
 
 const everyKey = { size: Infinity, has: () => true }
 
-/** Reads the items of a page whose rows have a key. One answer cannot have moved: equal keys in it are real duplicates. */
+/**
+ * Reads the items of a page whose rows have a key. One answer cannot have moved: equal keys in it are real duplicates.
+ */
 export function readPageRows(stream: Stream, page: Page, readItem: ItemReader): PageRows {
   const walk = startWalk(stream, readItem, everyKey)
   walk.add(page)

@@ -50,9 +50,10 @@ export function partOf(slice: Slice, window: Window): Slice {
 }
 
 /**
- * The same plans, but where a slice has been begun that is read over days, it goes first, and what it reads is left out of the
- * others: nothing new is begun before it has ended. One of which nothing has landed is left to what has begun it. `nowMs`: by the
- * service's clock. `abandoned`: a backfill that is to be begun anew; what it has begun counts for nothing.
+ * The same plans, but where a slice has been begun that is read over days, it goes first, and what it reads is left out
+ * of the others: nothing new is begun before it has ended. One of which nothing has landed is left to what has begun
+ * it. `nowMs`: by the service's clock. `abandoned`: a backfill that is to be begun anew; what it has begun counts for
+ * nothing.
  */
 export async function resumeOpenFirst(
   db: Kysely<Database>,
@@ -86,8 +87,8 @@ export async function resumeOpenFirst(
 export type SliceOrder = 'newest-first' | 'oldest-first'
 
 /**
- * What goes first. `priority`: among all slices; with few calls a day partitions take turns, behind what has been begun and is not
- * refused for days. `rank`: among those of a partition; what has been begun goes first.
+ * What goes first. `priority`: among all slices; with few calls a day partitions take turns, behind what has been begun
+ * and is not refused for days. `rank`: among those of a partition; what has been begun goes first.
  */
 export function rankOf({ stream, window, pagesRead, isRefused }: Slice, turn = 0, order: SliceOrder = 'newest-first') {
   const inTime = window && (order === 'newest-first' ? window.to : -window.to)

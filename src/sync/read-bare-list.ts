@@ -20,7 +20,9 @@ export interface ListReading {
   readonly doubt: string | undefined
   /** Whether nothing shows where it ends: what lies behind has not come, however often it is read so. */
   readonly isEndUnknown?: boolean
-  /** Why its end was not reached, so that the window has to be cut: it is too long to be held, or a page was refused. */
+  /**
+   * Why its end was not reached, so that the window has to be cut: it is too long to be held, or a page was refused.
+   */
   readonly unread?: 'too long' | RefusedPage
 }
 
@@ -28,12 +30,14 @@ export interface ListReading {
 export type IsTooLong = (pages: number, pageSize: number) => boolean
 
 /**
- * Reads every page of a bare array (API 4.12), which tells no total. It ends at an empty page: a short page may be one of which
- * rows are hidden. A page that is refused, or that repeats the one before it, is the end only where pages of a smaller size show
- * that nothing lies behind the last row. Then the first and the last page are read again, and where equal
- * items lie on two pages (a row that a late record has shifted looks like a twin) those pages too. Any difference is a doubt.
+ * Reads every page of a bare array (API 4.12), which tells no total. It ends at an empty page: a short page may be one
+ * of which rows are hidden. A page that is refused, or that repeats the one before it, is the end only where pages of a
+ * smaller size show that nothing lies behind the last row. Then the first and the last page are read again, and where
+ * equal items lie on two pages (a row that a late record has shifted looks like a twin) those pages too. Any difference
+ * is a doubt.
  *
- * @throws LivehouseError `paging.ignored` when every page is page 1 again, or one comes again and again; `api.…` of a call.
+ * @throws LivehouseError `paging.ignored` when every page is page 1 again, or one comes again and again; `api.…` of a
+ * call.
  */
 export async function readBareList(
   reading: PageReading,
@@ -108,7 +112,10 @@ const BEYOND_ANY_END = 1_000_000
 /** No service serves so few rows a page where more are asked for. */
 const SURELY_ALL = 2
 
-/** A page of fewer rows than the service serves, and what it holds where the list ends and where the page before repeats. */
+/**
+ * A page of fewer rows than the service serves, and what it holds where the list ends and where the page before
+ * repeats.
+ */
 interface Look {
   readonly pageSize: number
   readonly number: number
@@ -117,9 +124,10 @@ interface Look {
 }
 
 /**
- * What it means that a page is refused, or is the one before it again. Where a page beyond any end is another one, equal
- * rows fill both: `more`. Else a page of a smaller size tells, that holds something else if the list ends than if it goes on. What
- * was refused may have been so for its number, or for once: then a page of such a number is served, or it comes at last.
+ * What it means that a page is refused, or is the one before it again. Where a page beyond any end is another one,
+ * equal rows fill both: `more`. Else a page of a smaller size tells, that holds something else if the list ends than if
+ * it goes on. What was refused may have been so for its number, or for once: then a page of such a number is served, or
+ * it comes at last.
  *
  * @param pages at least one, of at least one item
  * @returns `unknown` where no size tells, or what came is neither: the list moved, or lies too deep
@@ -158,8 +166,9 @@ async function lookBehind(
 }
 
 /**
- * Of pages whose number is not that of one that has come, the one that holds the last row and most of what would lie behind: one
- * that ends with the last row is served also where all behind it is refused. Two rows on page 1 leave no other.
+ * Of pages whose number is not that of one that has come, the one that holds the last row and most of what would lie
+ * behind: one that ends with the last row is served also where all behind it is refused. Two rows on page 1 leave no
+ * other.
  */
 function findSmallerPage(pages: readonly Page[], size: number): Look | undefined {
   const { rows, end } = summarize(pages, size)

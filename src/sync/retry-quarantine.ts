@@ -27,8 +27,9 @@ export interface RetryDeps {
 }
 
 /**
- * `streams`: of each stream, how many items were tried (`extracted`) and what became of them; `unchanged`: the warehouse holds an equal
- * or a newer row of the key; `quarantined`: still unreadable. `readAgain`: where rows were read that have no id.
+ * `streams`: of each stream, how many items were tried (`extracted`) and what became of them; `unchanged`: the
+ * warehouse holds an equal or a newer row of the key; `quarantined`: still unreadable. `readAgain`: where rows were
+ * read that have no id.
  */
 export interface RetryResult {
   readonly streams: ReadonlyMap<string, Counts>
@@ -36,13 +37,14 @@ export interface RetryResult {
 }
 
 /**
- * Puts what is in quarantine through today's transformers; rows and the resolution of their items are committed together.
+ * Puts what is in quarantine through today's transformers; rows and the resolution of their items are committed
+ * together.
  *
  * A row with a key is loaded as of the run that last received it: it never overwrites what that run or a later one has
- * written, nor, where a column says which of two rows is fresher, a row that is as fresh. The loser of a known duplicate is
- * never loaded, and stays: by it the next reading knows the key. So does a record whose key a higher version has for another. A row
- * without an id cannot be loaded alone, as its identity takes its whole slice: its minute is taken out of what is covered, so
- * that the next sync reads it again.
+ * written, nor, where a column says which of two rows is fresher, a row that is as fresh. The loser of a known
+ * duplicate is never loaded, and stays: by it the next reading knows the key. So does a record whose key a higher
+ * version has for another. A row without an id cannot be loaded alone, as its identity takes its whole slice: its
+ * minute is taken out of what is covered, so that the next sync reads it again.
  */
 export async function retryQuarantine(deps: RetryDeps, names: readonly StreamName[] | undefined): Promise<RetryResult> {
   const { db, timeZone, now, signal } = deps

@@ -15,16 +15,19 @@ export type PlanStreams = (streams: readonly Stream[], questionsOf: QuestionsOf)
 /** Runs what is planned, phase after phase. */
 export type RunPhases = typeof runJob
 
-/** Each day another partition comes first, so that one which spends the day by being refused keeps no other from its calls for long. */
+/**
+ * Each day another partition comes first, so that one which spends the day by being refused keeps no other from its
+ * calls for long.
+ */
 function takeTurns(plans: readonly PartitionPlan[], { clock, wallTimeAt }: RunDeps): readonly PartitionPlan[] {
   const first = Math.ceil(wallTimeAt(clock.now()) / DAY) % Math.max(1, plans.length)
   return [...plans.slice(first), ...plans.slice(0, first)]
 }
 
 /**
- * Runs streams in their order: first those that stand on their own, then those that are read questionnaire by questionnaire,
- * then again those questionnaires whose headers have changed, and last those with few calls a day. `run`: in this process where it
- * is not given.
+ * Runs streams in their order: first those that stand on their own, then those that are read questionnaire by
+ * questionnaire, then again those questionnaires whose headers have changed, and last those with few calls a day.
+ * `run`: in this process where it is not given.
  */
 export async function runStreams(
   streams: readonly Stream[],
@@ -41,8 +44,8 @@ export async function runStreams(
   const isBudgeted = (stream: Stream) => stream.isBudgeted === true
 
   /**
-   * A questionnaire that a proven list no longer has is not asked for. Where the list could not be read, or was suddenly empty,
-   * all that are known are.
+   * A questionnaire that a proven list no longer has is not asked for. Where the list could not be read, or was
+   * suddenly empty, all that are known are.
    */
   const readQuestionsOf = async (): Promise<QuestionsOf> => {
     const questions = await readQuestions(deps.db)

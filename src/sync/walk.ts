@@ -50,8 +50,8 @@ export interface Walk {
 }
 
 /**
- * Starts counting a walk. Holds the keys that came, not the rows, but for those of `suspects`: keys that came more than once
- * before, of whose rows only the last knows which one counts.
+ * Starts counting a walk. Holds the keys that came, not the rows, but for those of `suspects`: keys that came more than
+ * once before, of whose rows only the last knows which one counts.
  */
 export function startWalk(
   stream: Stream,
@@ -121,7 +121,10 @@ function addTotal(totals: Totals | undefined, total: number | undefined): Totals
   }
 }
 
-/** The fields that every item has where the service gives them at all; none where items are read by their place (API 4.11). */
+/**
+ * The fields that every item has where the service gives them at all; none where items are read by their place (API
+ * 4.11).
+ */
 export function expectedFields({ columns, readItem }: Stream): readonly string[] {
   if (readItem !== undefined) return []
   return Object.values(columns).flatMap(({ source }) =>
@@ -154,9 +157,9 @@ const FULLEST = 0.9
 const GROWTH = 1.5
 
 /**
- * A set that tells keys apart by 53-bit hashes. Among three million keys two have one hash with a chance of one in two thousand;
- * the second counts as one that came twice, so the walk does not prove itself, is repeated, and then holds that key as text
- * (`startWalk`, suspects).
+ * A set that tells keys apart by 53-bit hashes. Among three million keys two have one hash with a chance of one in two
+ * thousand; the second counts as one that came twice, so the walk does not prove itself, is repeated, and then holds
+ * that key as text (`startWalk`, suspects).
  */
 function createKeySet(): KeySet {
   let size = 0

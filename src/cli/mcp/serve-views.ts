@@ -73,7 +73,8 @@ export function serveViews({ version, maxRows, timeoutMs, ask, log }: ViewServer
       'query',
       {
         description:
-          `Runs one SELECT of PostgreSQL as livehouse_analyst: at most ${maxRows} rows, 1 MiB, ${timeoutMs / 1000} s. ` +
+          `Runs one SELECT of PostgreSQL as livehouse_analyst: at most ${maxRows} rows, 1 MiB, ` +
+          `${timeoutMs / 1000} s. ` +
           'bigint and numeric come as text. The answer tells how complete the data are.',
         inputSchema: z.object({ sql: z.string() }),
         annotations,

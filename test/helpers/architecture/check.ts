@@ -29,6 +29,8 @@ export interface Rules {
     readonly leaks: Readonly<Record<string, string>>
   }
   readonly maxLines: number
+  /** Of files in `src`. */
+  readonly maxColumns: number
   /** Tests that stand for the whole tree and mirror no file; a folder ends with a slash. */
   readonly testsOfTheTree: readonly string[]
 }
@@ -45,6 +47,9 @@ export function breachesOf(files: readonly SourceFacts[], rules: Rules): string[
         ...nameBreaches(file.path),
         ...mirrorBreaches(file.path, paths, rules),
         ...(file.lines > rules.maxLines ? [`has ${file.lines} lines, more than ${rules.maxLines}`] : []),
+        ...(file.path.startsWith('src/') && file.columns > rules.maxColumns
+          ? [`has a line of ${file.columns} columns, more than ${rules.maxColumns}`]
+          : []),
       ].map((breach) => `${file.path} ${breach}`),
     ),
     ...cyclesOf(files).map((cycle) => `${cycle.join(' → ')} is a cycle`),

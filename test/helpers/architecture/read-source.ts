@@ -13,6 +13,8 @@ export interface Import {
 export interface SourceFacts {
   readonly path: string
   readonly lines: number
+  /** Of its longest line. */
+  readonly columns: number
   readonly imports: readonly Import[]
   /** Its texts as written, and the names of properties. */
   readonly texts: readonly string[]
@@ -65,7 +67,9 @@ export function readSource(path: string, text: string): SourceFacts {
         for (const habit of habitsOf(node)) habits.add(habit)
     }
   })
-  return { path, lines: text.split('\n').length - (text.endsWith('\n') ? 1 : 0), imports, texts, habits }
+  const rows = text.split('\n')
+  const columns = Math.max(...rows.map(({ length }) => length))
+  return { path, lines: rows.length - (text.endsWith('\n') ? 1 : 0), columns, imports, texts, habits }
 }
 
 function textsOf(node: Node): string[] {
