@@ -1,4 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { type Kysely, sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createPermits } from '../../src/service/permits.ts'
@@ -104,7 +105,10 @@ test('ten processes at a ceiling of 25 calls a second never pass it, while token
   await using emulator = await startEmulator({ channels: 1, viewers: 1, days: 1, tokenSeconds: 2, switches })
   const pools = await Promise.all(Array.from({ length: 10 }, () => openDatabase(database.url, { maxConnections: 2 })))
   const { authUrl, appId, appSecret } = emulator
-  // Not when they arrive: on a busy machine the way takes one call longer than the next.
+  // Not when they arrive: on a busy machine the way takes one call longer than the next. Where the system holds this
+  // process up between leave and going, calls come closer together by so much.
+  const heldUp = monitorEventLoopDelay({ resolution: 5 })
+  heldUp.enable()
   const left: number[] = []
   const onRequest = () => left.push(systemClock.now())
   subscribe('undici:request:create', onRequest)
@@ -131,5 +135,6 @@ test('ten processes at a ceiling of 25 calls a second never pass it, while token
   for (const pool of pools) await pool.destroy()
   unsubscribe('undici:request:create', onRequest)
   expect(left).toHaveLength(emulator.calls.length)
-  expect(mostWithin(left, 1000)).toBeLessThanOrEqual(25)
+  heldUp.disable()
+  expect(mostWithin(left, 1000 - heldUp.max / 1e6)).toBeLessThanOrEqual(25)
 })
