@@ -70,8 +70,9 @@ export async function compareWithHeld(
 
 /**
  * From the first to the last minute of a window in which a row differs from what the readings before had: one that this
- * run has written, or a disputed one. Undefined where there is none.
- * @param seen what the readings before had, as `tsmultirange` text
+ * run has written, or a disputed one, which may have come when it was too young to be claimed. Undefined where there is
+ * none.
+ * @param seen what the readings before claim, as `tsmultirange` text
  */
 export async function findChangedRange(
   trx: Transaction<Database>,
@@ -88,8 +89,9 @@ export async function findChangedRange(
   const { rows } = await sql<{ first: string | null; last: string | null }>`
     select min(at)::text as first, max(at)::text as last from ${tableOf(part)} as t
       cross join lateral (select coalesce(${sql.join(times)}) as at) as place
-    where ${isOfPartition(part)} and ${seen}::tsmultirange @> at
-      and (t.run_id = ${runId}::bigint or t.${keyColumnOf(part)}::text = any(${disputed}::text[]))`.execute(trx)
+    where ${isOfPartition(part)}
+      and (${seen}::tsmultirange @> at and t.run_id = ${runId}::bigint
+        or at is not null and t.${keyColumnOf(part)}::text = any(${disputed}::text[]))`.execute(trx)
   const [first, last] = [rows[0]?.first, rows[0]?.last].map((time) => parseWallTime(time?.slice(0, 19) ?? ''))
   return first === undefined || last === undefined
     ? undefined

@@ -153,7 +153,7 @@ async function settleReading(
   if (window === undefined) return [record]
   const place = { stream: stream.name, partition: partitionKey(partition) }
   const part = { stream, partition, window, timeZone }
-  const isAnyChanged = earlier.seen !== '{}' && (hasWritten || disputed.length > 0)
+  const isAnyChanged = disputed.length > 0 || (earlier.seen !== '{}' && hasWritten)
   const changed = isAnyChanged ? await findChangedRange(trx, part, { seen: earlier.seen, disputed, runId }) : undefined
   if (changed) await unsettle(trx, { ...place, window: changed })
 

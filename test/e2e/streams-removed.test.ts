@@ -4,6 +4,7 @@ import type { EndpointName } from '../../src/emulator/endpoint.ts'
 import { duplicateRow, missingRow, noRows, withheldRows } from '../helpers/fault-effects.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { streams } from '../../src/streams/registry.ts'
+import { wallTimeAt } from '../../src/core/wall-clock.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
 
@@ -90,6 +91,28 @@ describe('removed_at of visitors, gifts and signups', () => {
     expect(await sync()).toEqual(none)
     expect(await countMarked()).toEqual(none)
     expect(await sync()).toEqual(oneEach)
+  })
+
+  test('is set for a row that was too young to be claimed when it came, and was gone a day later', async () => {
+    const [channel] = pipeline.emulator.world.channels.values()
+    const [gift, list] = [channel?.gifts.rows[0], channel?.questionnaires.rows[0]?.signups]
+    const signup = list?.rows[0]
+    if (!channel || !gift || !list || !signup) throw new Error('the world is empty')
+    pipeline.clock.nowMs += HOUR_MS
+    const now = wallTimeAt(pipeline.clock.nowMs, 'Asia/Shanghai') - 60
+    const [young, youngGift] = [
+      { ...signup, userId: 'young', signedUpAt: now },
+      { ...gift, giftId: 77, givenAt: now },
+    ]
+    list.add(young)
+    channel.gifts.add(youngGift)
+    await sync()
+    list.remove(young)
+    channel.gifts.remove(youngGift)
+    pipeline.clock.nowMs += 24 * HOUR_MS
+    expect(await sync()).toEqual(none)
+    pipeline.clock.nowMs += 2 * HOUR_MS
+    expect(await sync()).toEqual({ ...none, gifts: 1, signups: 1 })
   })
 
   test.each<[string, FaultEffect, string]>([
