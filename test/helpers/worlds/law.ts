@@ -35,9 +35,9 @@ export interface Happened {
  * The law that every scenario is held to.
  *
  * 1. Never green and false. A run that exits 0 has every row in the tables, as the service has it, that was there while it ran and
- *    did not change, if it was asked for (its channel, its history, its lookback) and is older than settle, by what the service's
- *    clock showed when the run began. Where the service lied in a run, that run is excused, and later ones for what lies behind
- *    their lookback, until the service has been honest and still again.
+ *    did not change, if it was asked for (its channel, its history, its lookback) and is older than settle (with an id: not later
+ *    than now), by what the service's clock showed when the run began. Where the service lied in a run, that run is excused, and
+ *    later ones for what lies behind their lookback, until the service has been honest and still again.
  * 2. An agreed range holds what the service has in it, also where one reading was lied to.
  * 3. Nobody is marked as removed who was there all along, unless two readings were lied to.
  * 4. A run overwrites no twenty known values of one channel with nothing.
@@ -90,7 +90,8 @@ export function createLaw(account: WorldAccount, lookbackDays: number, precision
       const wanted = [...stable.values()].filter(({ row }) => {
         const at = timeOf(row)
         const isInRange = at >= Math.max(since, parseDate(asked.from))
-        return isOfChannels(row, asked.channels) && isInRange && (!isUnkeyed || at < ended.begunAt - SETTLE)
+        const isDue = isUnkeyed ? at < ended.begunAt - SETTLE : !isLater(row, ended.begunAt)
+        return isOfChannels(row, asked.channels) && isInRange && isDue
       })
       requireThere(name, wanted, bagOf(await readPresent(name), toText), toText)
     }
@@ -167,7 +168,12 @@ export function createLaw(account: WorldAccount, lookbackDays: number, precision
     },
     isEqual: async (): Promise<boolean> => {
       for (const [name, rows] of readTruth()) {
-        const [truth, present] = [bagOf(rows, toText), bagOf(await readPresent(name), toText)]
+        const bagSoFar = (each: readonly TruthRow[]) =>
+          bagOf(
+            each.filter((row) => !isLater(row, account.now())),
+            toText,
+          )
+        const [truth, present] = [bagSoFar(rows), bagSoFar(await readPresent(name))]
         if (difference(truth, present).length > 0 || difference(present, truth).length > 0) return false
       }
       return true
@@ -228,6 +234,12 @@ function partitionOf({ channel_id, gift_type, question_id }: TruthRow): string {
 function timeOf(row: TruthRow): WallTime {
   const instant = instantOf(row)
   return instant === Number.POSITIVE_INFINITY ? instant : wallTimeAt(instant, 'Asia/Shanghai')
+}
+
+/** Whether its time has yet to come, where the clock was put back. */
+function isLater(row: TruthRow, than: WallTime): boolean {
+  const at = timeOf(row)
+  return than < at && at < Number.POSITIVE_INFINITY
 }
 
 function parseDate(date: string): WallTime {
