@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { StreamName } from '../../../src/core/stream.ts'
-import { DAY, MINUTE, wallTimeAt, type WallTime } from '../../../src/core/wall-clock.ts'
+import { DAY, MINUTE, type WallTime } from '../../../src/core/wall-clock.ts'
 import type { TruthRow } from '../../../src/emulator/truth.ts'
 import { findStream } from '../../../src/streams/registry.ts'
 import { identityOf } from '../model/model-world.ts'
@@ -8,7 +8,7 @@ import { readStreamTable } from '../read-table.ts'
 import type { Asked, Ended, WorldAccount } from './account.ts'
 import { type Bag, bagOf, difference, intersect, type Precision, type Rows, textOf } from './bag.ts'
 import { isHidden } from './furnish.ts'
-import { describe, instantOf, requireAgreed, requireThere } from './require-rows.ts'
+import { describe, isLater, requireAgreed, requireThere, timeOf } from './require-rows.ts'
 
 /** How young rows without an id may be to move without a word, and what the ends of windows take. */
 export const SETTLE = 7 * MINUTE
@@ -228,18 +228,6 @@ function isOfChannels({ channel_id }: TruthRow, channels: readonly string[]): bo
 
 function partitionOf({ channel_id, gift_type, question_id }: TruthRow): string {
   return JSON.stringify([channel_id, gift_type, question_id])
-}
-
-/** On the service's wall clock; what has no time counts as new. */
-function timeOf(row: TruthRow): WallTime {
-  const instant = instantOf(row)
-  return instant === Number.POSITIVE_INFINITY ? instant : wallTimeAt(instant, 'Asia/Shanghai')
-}
-
-/** Whether its time has yet to come, where the clock was put back. */
-function isLater(row: TruthRow, than: WallTime): boolean {
-  const at = timeOf(row)
-  return than < at && at < Number.POSITIVE_INFINITY
 }
 
 function parseDate(date: string): WallTime {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { StreamName } from '../../../src/core/stream.ts'
+import { type WallTime, wallTimeAt } from '../../../src/core/wall-clock.ts'
 import type { TruthRow } from '../../../src/emulator/truth.ts'
 import { identityOf } from '../model/model-world.ts'
 import { readStreamTable } from '../read-table.ts'
@@ -70,7 +71,19 @@ export function describe(
 }
 
 /** Milliseconds; what has no time counts as new. */
-export function instantOf({ given_at, signed_up_at, entered_at }: TruthRow): number {
+function instantOf({ given_at, signed_up_at, entered_at }: TruthRow): number {
   const time = given_at ?? signed_up_at ?? entered_at
   return typeof time === 'string' ? Date.parse(time) : Number.POSITIVE_INFINITY
+}
+
+/** On the service's wall clock; what has no time counts as new. */
+export function timeOf(row: TruthRow): WallTime {
+  const instant = instantOf(row)
+  return instant === Number.POSITIVE_INFINITY ? instant : wallTimeAt(instant, 'Asia/Shanghai')
+}
+
+/** Whether its time has yet to come, where the clock was put back. */
+export function isLater(row: TruthRow, than: WallTime): boolean {
+  const at = timeOf(row)
+  return than < at && at < Number.POSITIVE_INFINITY
 }
