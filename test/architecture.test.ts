@@ -122,21 +122,21 @@ const budgets: Readonly<Record<string, number>> = {
   cli: 4350,
   config: 640,
   core: 1155,
-  emulator: 2260,
+  emulator: 2270,
   ledger: 3465,
   log: 100,
   scheduler: 1350,
   service: 1905,
   store: 3040,
   streams: 690,
-  sync: 4670,
+  sync: 4825,
   transform: 270,
   web: 3110,
   // The files beside the folders.
   '': 400,
 }
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_325, test: 24_355 }
+const MOST_LINES = { src: 32_480, test: 24_465 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -83,6 +83,7 @@ export function serveRows<Row extends object>(
   const byTime = wanted.rank ?? time ?? (() => 0)
   const rank =
     order === 'shuffled' ? (row: Row) => hashText(identity(row)) : order.startsWith('time') ? byTime : () => 0
+  const direction = order.endsWith('-desc') ? -1 : 1
   const compare = (a: Row, b: Row): number => {
     const [left, right] = [rank(a), rank(b)]
     return left < right ? -1 : left > right ? 1 : 0
@@ -90,9 +91,15 @@ export function serveRows<Row extends object>(
   const whole = { ...query, page: 0, pageSize: 0, echoPage: 0, echoPageSize: 0 }
   const rows = list.kept(JSON.stringify([whole, switches]), () => {
     const found = list.rows.filter((row) => keep(row) && (time === undefined || isWithin(time(row)))).sort(compare)
-    return order.endsWith('-desc') ? found.reverse() : found
+    return direction < 0 ? found.reverse() : found
   })
-  const items = (start: number, end: number) => rows.slice(start, end).map((row) => toWire(row))
+  /** As a database does that is asked for a page at a time in an order that is not unique. */
+  const shuffleTies = (start: number, end: number): readonly Row[] => {
+    const rankOf = (row: Row) => hashText(`${identity(row)} ${start} ${end}`)
+    return order.startsWith('time') ? rows.toSorted((a, b) => direction * compare(a, b) || rankOf(a) - rankOf(b)) : rows
+  }
+  const items = (start: number, end: number) =>
+    (switches.ties === 'by-page' ? shuffleTies(start, end) : rows).slice(start, end).map((row) => toWire(row))
   return { count: rows.length, items, envelope, version: list.version }
 }
 

@@ -11,6 +11,8 @@ export interface Switches {
   rowOrder: RowOrder
   /** What `direction` of 4.7 sorts by. */
   visitorOrder: 'last-online' | 'first-login' | 'watch-time' | 'user-id' | 'shuffled'
+  /** How rows stand that are equal in what a list is sorted by: as they always do, or anew for each page and size. */
+  ties: 'kept' | 'by-page'
   beyondLastPage: 'empty' | 'repeat-last' | 'error'
   /** Where 4.8 and 4.9 read their parameters; elsewhere they are ignored. */
   listParams: 'query' | 'body'
@@ -35,6 +37,7 @@ export const defaultSwitches: Readonly<Switches> = {
   recordFilterTime: 'entry',
   rowOrder: 'time-desc',
   visitorOrder: 'last-online',
+  ties: 'kept',
   beyondLastPage: 'empty',
   listParams: 'query',
   emptyLists: 'array',

@@ -8,13 +8,28 @@ import { readDuplicates } from '../ledger/quarantine.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import { cutSlice, halveSlice, longestSlice, SHORTEST_WINDOW } from './cut-slice.ts'
 import { extractUnkeyed } from './extract-unkeyed.ts'
-import { type Extraction, isSettled, judgeWalks, keyField, losersOf, MOST_READINGS, winnersOf } from './judge-walk.ts'
-import { fetchNumbered, fetchUnlessRefused, type PageReading, type SliceReading } from './page-reading.ts'
+import {
+  type Extraction,
+  isSettled,
+  judgeWalks,
+  keyField,
+  losersOf,
+  MOST_READINGS,
+  MOST_WALKS,
+  winnersOf,
+} from './judge-walk.ts'
+import {
+  fetchNumbered,
+  fetchUnlessRefused,
+  type PageReading,
+  sizeOfReading,
+  type SliceReading,
+} from './page-reading.ts'
 import { readPages } from './read-pages.ts'
 import { requireFields } from './record-slice.ts'
 import { liesWithin, requireFiltered } from './row-window.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
-import { rowKey, startWalk, type Walk, type WalkSummary } from './walk.ts'
+import { type KeySet, rowKey, startWalk, type Walk, type WalkSummary } from './walk.ts'
 
 /** What turns out longer than a slice is meant to be is read on for a while: a part may be larger than it seemed. */
 const MOST_FACTOR = 1.5
@@ -41,7 +56,7 @@ export async function extractSlice(
   const parts = await cutSlice(slice, reading, deps)
   if (parts) return { kind: 'cut', parts }
   const { identity } = stream
-  if (identity === undefined) return { kind: 'read', extraction: await extractKeyed(slice, reading, deps, loader) }
+  if (identity === undefined) return await extractKeyed(slice, reading, deps, loader)
 
   const isTooLong = (pages: number) => pages > longestSlice(stream, deps.pagesPerSlice) * MOST_FACTOR
   const isEndless = (pages: number) => pages > MOST_PAGES
@@ -71,18 +86,22 @@ function withheld({ verdict, ...extraction }: Extraction): Extraction {
 }
 
 /**
- * Reads the pages of a slice whose rows have a key, walk by walk until one proves itself. Rows go to `loader` as they
- * come: to write a keyed row twice, or from a walk that proves nothing, does no harm. Only of keys that have come more
- * than once the rows are held back to the end of a walk, so that a row that is not the freshest is never written.
+ * Reads the pages of a slice whose rows have a key, walk by walk until one proves itself, each at a page size of its
+ * own. Rows go to `loader` as they come: to write a keyed row twice, or from a walk that proves nothing, does no harm.
+ * Only of keys that have come more than once the rows are held back to the end of a walk, so that a row that is not the
+ * freshest is never written.
+ *
+ * A still list of which rows come twice however it is read is cut. Where it cannot be, all walks together must have
+ * brought as many rows as the source says: that is no proof, but where there are fewer, rows are missing.
  */
 async function extractKeyed(
   slice: Slice,
   reading: SliceReading,
   deps: RunDeps,
   loader: BatchLoader,
-): Promise<Extraction> {
+): Promise<Extracted> {
   const { stream, window } = slice
-  const { pages, readItem, asked, reportPage } = reading
+  const { readItem, asked, reportPage } = reading
   const countOfSlice = (rows: readonly Row[]) =>
     window === undefined
       ? rows.length
@@ -91,22 +110,47 @@ async function extractKeyed(
   const suspects = await readSuspects(slice, reading, deps)
   let channelFacts: ChannelFacts | undefined
   let previous: WalkSummary | undefined
+  /** Of all walks. */
+  let keys: KeySet | undefined
+  let distinct = 0
+  let { pageSize } = reading.pages
+  let served = 1
 
   for (let attempt = 1; ; attempt++) {
+    const pages = { ...reading.pages, pageSize }
     const walk = startWalk(stream, readItem, new Set(suspects))
+    const rowsOfWalk: Row[] = []
+    const distinctBefore = distinct
     let count = 0
-    for await (const { page, lastPage } of readPages(pages)) {
+    const add = async (page: Page): Promise<void> => {
       const rows = walk.add(page)
       if (asked) requireFiltered(describeList(pages.list), stream, rows, asked, deps.timeZone)
       await loader.add(rows, async () => await requireFields(slice, walk.summary(), reading, deps))
       count += countOfSlice(rows)
+      if (keys) distinct += rows.filter((row) => keys?.add(keyOf(row))).length
+      if (attempt === MOST_READINGS) rowsOfWalk.push(...rows)
+    }
+    for await (const { page, lastPage } of readPages(pages)) {
+      await add(page)
+      served = Math.max(served, page.items.length)
       channelFacts = completeFacts(channelFacts, stream, page, readItem)
       reportPage(page.items.length, lastPage)
     }
     await requireFields(slice, walk.summary(), reading, deps)
+    if (keys === undefined) distinct = walk.summary().distinct
+    keys ??= walk.keys
     const verdict = judgeWalks(walk.summary(), previous)
-    const isLast = isSettled(verdict) || attempt === MOST_READINGS
-    if (isLast && verdict.proof === 'moving') await readHead(pages, walk, loader)
+    const halves = attempt === MOST_READINGS && verdict.isStill ? halveSlice(slice, rowsOfWalk, deps) : undefined
+    if (halves) {
+      await loader.flush()
+      return { kind: 'cut', parts: halves }
+    }
+    const { twins } = walk.summary()
+    const missing = () => (walk.summary().totals?.last ?? 0) - distinct - twins - walk.summary().rejected.length
+    const hasGrown = distinct > distinctBefore
+    const isMore = attempt < MOST_READINGS || (attempt < MOST_WALKS && missing() > 0 && hasGrown)
+    const isLast = isSettled(verdict) || !isMore
+    if (isLast && verdict.proof === 'moving') await readHead(pages, walk, add)
     const walked = walk.summary()
     const winners = winnersOf(stream, walked.held)
     await loader.add(winners)
@@ -114,13 +158,23 @@ async function extractKeyed(
     if (isLast) {
       const duplicates = isSettled(verdict) ? losersOf(stream, walked.held) : []
       const summary = { ...walked, rejected: [...walked.rejected, ...duplicates] }
-      const found = { count, has: walk.hasKey }
-      return { summary, verdict, channelFacts, title: undefined, found }
+      const found = { count, has: walk.keys.has }
+      const extraction = { summary, verdict, channelFacts, title: undefined, found }
+      if (verdict.proof !== 'moving' || missing() <= 0) return { kind: 'read', extraction }
+      return { kind: 'read', extraction: lacking(extraction, distinct, attempt) }
     }
     await loader.flush()
     for (const row of walked.repeated) suspects.add(keyOf(row))
     previous = walked
+    if (verdict.isStill) pageSize = sizeOfReading(served, attempt + 1)
   }
+}
+
+/** All walks together have brought fewer rows than the source says. */
+function lacking({ summary, ...others }: Extraction, distinct: number, walks: number): Extraction {
+  const came = `${distinct} distinct and ${summary.rejected.length} quarantined rows came in ${walks} readings`
+  const reason = `the source says ${summary.totals?.last ?? 0}, but ${came}, some of them twice in each`
+  return { ...others, summary: { ...summary, distinct }, verdict: { proof: 'short', reason } }
 }
 
 /** The keys of which the list has had real duplicates before. */
@@ -137,7 +191,7 @@ async function readSuspects(
 }
 
 /** Reads the first pages of a moving list until one brings no new key: a row that jumped to the front lands too. */
-async function readHead(pages: PageReading, walk: Walk, loader: BatchLoader): Promise<void> {
+async function readHead(pages: PageReading, walk: Walk, add: (page: Page) => Promise<void>): Promise<void> {
   let known: number
   let number = 1
   do {
@@ -148,7 +202,7 @@ async function readHead(pages: PageReading, walk: Walk, loader: BatchLoader): Pr
       if (number * pages.pageSize <= (walk.summary().totals?.smallest ?? 0)) throw page.refusal
       return
     }
-    await loader.add(walk.add(page))
+    await add(page)
     number++
   } while (walk.summary().distinct > known)
 }

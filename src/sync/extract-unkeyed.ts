@@ -5,12 +5,13 @@ import type { Cell, ColumnType, Row } from '../core/column.ts'
 import { jsonText } from '../core/json-text.ts'
 import { describeList, type Page } from '../core/page.ts'
 import type { RowIdentity, Stream } from '../core/stream.ts'
-import { formatWallTime } from '../core/wall-clock.ts'
+import { formatWallTime, MINUTE } from '../core/wall-clock.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import { unsettledFrom } from './cut-slice.ts'
-import { type Extraction, isSettled, judgeWalk, MOST_READINGS, type Verdict } from './judge-walk.ts'
-import { largestPage, type SliceReading } from './page-reading.ts'
-import { findChange, type IsTooLong, type ListReading, pagesOfTwins, readBareList } from './read-bare-list.ts'
+import { type Extraction, isSettled, judgeWalk, MOST_READINGS, MOST_WALKS, type Verdict } from './judge-walk.ts'
+import { createReadings } from './join-readings.ts'
+import { FEWEST_ROWS, largestPage, sizeOfReading, type SliceReading } from './page-reading.ts'
+import { type IsTooLong, type ListReading, readBareList } from './read-bare-list.ts'
 import { readPages } from './read-pages.ts'
 import { isInWindow, minuteOf, requireFiltered } from './row-window.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
@@ -44,12 +45,24 @@ export async function extractUnkeyed(
 ): Promise<UnkeyedReading> {
   const { stream, window } = slice
   const { timeZone } = deps
+  const isMinute = window === undefined || window.to - window.from <= MINUTE
+  const readings = createReadings()
   let earlier: readonly string[] | undefined
+  let { pageSize } = reading.pages
+  let served = 0
 
   for (let attempt = 1; ; attempt++) {
-    const { pages, doubt, unread, isEndUnknown }: ListReading = stream.isCounted
-      ? await readCountedList(reading)
-      : await readList(reading, isTooLong)
+    const at = { ...reading, pages: { ...reading.pages, pageSize } }
+    const list: ListReading = stream.isCounted ? await readCountedList(at) : await readList(at, isTooLong)
+    const { unread, isEndUnknown } = list
+    const isClean = list.doubt === undefined && unread === undefined
+    const whole = isClean ? readings.add(list.pages) : list.pages
+    const pages = whole ?? list.pages
+    const doubt = whole === undefined ? 'some rows came on two pages, and not so at another page size' : list.doubt
+    if (whole === undefined) {
+      served = Math.max(served, largestPage(list.pages))
+      pageSize = sizeOfReading(served, attempt + 1, FEWEST_ROWS)
+    }
     const walk = startWalk(stream, reading.readItem)
     const rows = pages.flatMap((page) => {
       const fresh = walk.add(page)
@@ -63,10 +76,12 @@ export async function extractUnkeyed(
     const contents = mayBeWhole ? kept.map(jsonText).sort() : undefined
     const verdict = judgeReading(summary, isSameOnceEach(contents, earlier) ? undefined : doubt)
     earlier = contents
-    const isOneAnswer = pages.length < 2 && summary.received < reading.pages.pageSize
+    const isOneAnswer = list.pages.length < 2 && summary.received < reading.pages.pageSize
     const isRestless = verdict.proof === 'moving' && !isOneAnswer
     // Of a list with rows that are younger than settle, the others are read apart before they are read again.
-    if (!isSettled(verdict) && attempt < MOST_READINGS && !(isRestless && unsettledFrom(slice) !== undefined)) continue
+    const hasTail = isRestless && unsettledFrom(slice) !== undefined
+    if (!isSettled(verdict) && attempt < MOST_READINGS && !hasTail) continue
+    if (whole === undefined && isMinute && attempt < MOST_WALKS && readings.hasGrown()) continue
 
     const isWhole = isSettled(verdict) || (verdict.proof === 'short' && doubt === undefined)
     const identified = isWhole ? identifyRows(stream, identity, kept, timeZone) : []
@@ -77,8 +92,8 @@ export async function extractUnkeyed(
     const keys = new Set(identified.map((row) => String(row[identity.keyColumn])))
     const found = { count: kept.length, has: (key: string) => keys.has(key) }
     const known = { channelFacts: undefined, title: title && headersText(title) }
-    const pageSize = pages.length > 1 ? largestPage(pages) : undefined
-    const extraction = { summary, verdict, found, unproven, pageSize, ...known }
+    const servedSize = list.pages.length > 1 ? largestPage(list.pages) : undefined
+    const extraction = { summary, verdict, found, unproven, pageSize: servedSize, ...known }
     return { kind: 'read', extraction, isRestless, rows }
   }
 }
@@ -108,8 +123,7 @@ async function readList({ pages, reportPage }: SliceReading, isTooLong: IsTooLon
 
 /**
  * A list with a total. The count alone is no proof here: a repeated page beside a missing one would count right. So
- * each page must be named as the one that was asked for, under the same headers, and equal items on two pages are
- * looked at again.
+ * each page must be named as the one that was asked for, under the same headers.
  */
 async function readCountedList({ pages: reading, reportPage }: SliceReading): Promise<ListReading> {
   const pages: Page[] = []
@@ -122,8 +136,7 @@ async function readCountedList({ pages: reading, reportPage }: SliceReading): Pr
     if (!isDeepStrictEqual(page.title, pages[0]?.title))
       doubts.push(`the headers of page ${number} are not those of page 1`)
   }
-  const doubt = doubts[0] ?? (await findChange(reading, pages, pagesOfTwins(pages)))
-  return { pages, doubt }
+  return { pages, doubt: doubts[0] }
 }
 
 const HASH_LENGTH = 32

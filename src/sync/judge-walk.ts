@@ -13,6 +13,8 @@ import type { HeldRow, WalkSummary } from './walk.ts'
 export interface Verdict {
   readonly proof: Exclude<Proof, 'agreed' | 'accepted' | 'failed'>
   readonly reason: string | undefined
+  /** The list did not change while it was read, and yet some of its rows came twice and others did not come. */
+  readonly isStill?: boolean
   /** False where it is `short` because it did not come to rest: how many rows are missing is not known. */
   readonly isAtRest?: boolean
 }
@@ -31,7 +33,7 @@ export function judgeWalk({ totals, received, distinct, rejected }: WalkSummary)
   if (accounted === first) return { proof: 'verified', reason: undefined }
   const came = `${distinct} distinct and ${rejected.length} quarantined rows came, ${received - accounted} came twice`
   if (received < first) return { proof: 'short', reason: `the source says ${first}, but ${came}` }
-  return { proof: 'moving', reason: `the source says ${first}; ${came}` }
+  return { proof: 'moving', reason: `the source says ${first}; ${came}`, isStill: true }
 }
 
 /** Which rows a reading found at the source, by key (without the parts that the partition names). */
@@ -61,6 +63,8 @@ export interface Extraction {
 
 /** A reading that does not prove itself is repeated up to two times; each is judged alone. */
 export const MOST_READINGS = 3
+/** While every further one brings rows that none has brought before, rows are missing, and there is nothing to cut. */
+export const MOST_WALKS = 10
 
 /** Whether more readings would prove no more. */
 export function isSettled({ proof }: Verdict): boolean {

@@ -93,7 +93,7 @@ export function openReading(
 }
 
 /** On smaller pages a few rows that the service hides would be an empty page, which ends a list. */
-const FEWEST_ROWS = 10
+export const FEWEST_ROWS = 10
 
 /**
  * How many rows of a page to ask for: every other time one less than the service has served, so that rows lie on other
@@ -145,6 +145,17 @@ export async function fetchUnlessRefused(reading: PageReading, number: number): 
     if (isStatus || hasCode(error, 'api.refused')) return { refusal: error }
     throw error
   }
+}
+
+/**
+ * How many rows of a page to ask for where a list is read once more: fewer each time, by a sixteenth of those that the
+ * service serves, so that rows lie on other pages. A service that sorts by what is not unique may leave it to each page
+ * how equal rows stand: then some come on two pages and others on none, in the same way each time that it is asked so.
+ *
+ * @param attempt from 1
+ */
+export function sizeOfReading(served: number, attempt: number, fewest = 1): number {
+  return Math.max(Math.min(served, fewest), served - Math.ceil(served / 16) * (attempt - 1))
 }
 
 /** How many items the largest of these pages holds: the service serves no fewer where more are asked for. */

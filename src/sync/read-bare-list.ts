@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util'
-import { jsonText } from '../core/json-text.ts'
 import type { Page } from '../core/page.ts'
 import {
   fetchNumbered,
@@ -32,9 +31,8 @@ export type IsTooLong = (pages: number, pageSize: number) => boolean
 /**
  * Reads every page of a bare array (API 4.12), which tells no total. It ends at an empty page: a short page may be one
  * of which rows are hidden. A page that is refused, or that repeats the one before it, is the end only where pages of a
- * smaller size show that nothing lies behind the last row. Then the first and the last page are read again, and where
- * equal items lie on two pages (a row that a late record has shifted looks like a twin) those pages too. Any difference
- * is a doubt.
+ * smaller size show that nothing lies behind the last row. Then the first and the last page are read again. Any
+ * difference is a doubt.
  *
  * @throws LivehouseError `paging.ignored` when every page is page 1 again, or one comes again and again; `api.…` of a
  * call.
@@ -66,7 +64,7 @@ export async function readBareList(
   }
   // Such a page held all there was when it was read; behind a full one a removed row may have drawn another into it.
   if (isOneAnswer(reading, pages)) return { pages, doubt: undefined }
-  return { pages, doubt: await findChange(reading, pages, [1, pages.length, ...pagesOfTwins(pages)]) }
+  return { pages, doubt: await findChange(reading, pages, [1, pages.length]) }
 }
 
 /** What fits one answer would come in one when it is cut, too: then there is no other way to read it. */
@@ -81,7 +79,7 @@ function isOneAnswer({ pageSize }: PageReading, pages: readonly Page[]): boolean
 }
 
 /** Reads pages again; what came the first time is doubtful when one of them has changed. */
-export async function findChange(
+async function findChange(
   reading: PageReading,
   pages: readonly Page[],
   numbers: Iterable<number>,
@@ -92,19 +90,6 @@ export async function findChange(
       return `page ${number} changed while the list was read`
   }
   return undefined
-}
-
-/** The numbers of pages that hold an item which another page holds too. */
-export function pagesOfTwins(pages: readonly Page[]): readonly number[] {
-  const pagesOf = new Map<string, Set<number>>()
-  for (const [index, { items }] of pages.entries()) {
-    for (const item of items) {
-      const key = jsonText(item)
-      const numbers = pagesOf.get(key) ?? new Set()
-      pagesOf.set(key, numbers.add(index + 1))
-    }
-  }
-  return [...pagesOf.values()].filter(({ size }) => size > 1).flatMap((numbers) => [...numbers])
 }
 
 /** No list has so many pages. */

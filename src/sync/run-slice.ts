@@ -26,11 +26,11 @@ export function failedBy(error: unknown): EndedSlice {
   return { kind: 'ended', proof: 'failed', counts: noCounts, error, found: undefined, hasNewHeaders: false }
 }
 
-/** It was too large: nothing of it has been written. */
+/** It was too large, or did not prove itself: nothing is claimed of it, though rows with a key may be written. */
 export interface CutSlice {
   readonly kind: 'cut'
   readonly parts: readonly Slice[]
-  readonly counts: Pick<Counts, 'calls' | 'retries'>
+  readonly counts: Partial<Counts>
 }
 
 /**
@@ -59,7 +59,10 @@ export async function runSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice 
   try {
     const reading = openReading(slice, deps, meter, await choosePageSize(slice, deps))
     const extracted = await extractSlice(slice, reading, deps, loader)
-    if (extracted.kind === 'cut') return { ...extracted, counts: meter.counts() }
+    if (extracted.kind === 'cut') {
+      const { inserted, updated } = loader.counts()
+      return { ...extracted, counts: { inserted, updated, ...meter.counts() } }
+    }
     extraction = extracted.extraction
     await keepRejected(slice, extraction.summary, deps)
     requireReadable(extraction.summary)

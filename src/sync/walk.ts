@@ -29,9 +29,12 @@ export interface WalkSummary {
   readonly received: number
   /** Rows with different keys; all rows where the source gives them none. */
   readonly distinct: number
+  /** Where rows have keys: one that comes again as it is on a later page is here once, since the list has moved. */
   readonly rejected: readonly RejectedItem[]
   /** Rows whose key had come before in this walk, in the order in which they came. */
   readonly repeated: readonly Row[]
+  /** How many rows came on the page that held another of their key: one answer cannot have moved. */
+  readonly twins: number
   /** Rows that were held back, by key. They are in none of the others, but that each key is a distinct row. */
   readonly held: ReadonlyMap<string, readonly HeldRow[]>
   readonly degraded: number
@@ -45,8 +48,8 @@ export interface Walk {
   /** Reads a page; returns the rows whose keys are new in this walk and not held back. */
   readonly add: (page: Page) => readonly Row[]
   readonly summary: () => WalkSummary
-  /** Whether this walk has brought a row of this key (without the parts that the partition names). */
-  readonly hasKey: (key: string) => boolean
+  /** Those that this walk has brought (without the parts that the partition names). */
+  readonly keys: KeySet
 }
 
 /**
@@ -63,12 +66,14 @@ export function startWalk(
   const held = new Map<string, HeldRow[]>()
   const keys = createKeySet()
   const rejected: RejectedItem[] = []
+  const rejectedBefore = new Set<string>()
   const repeated: Row[] = []
   const unknownFields = new Set<string>()
   const absentFields = new Set(expectedFields(stream))
   let totals: Totals | undefined
   let received = 0
   let distinct = 0
+  let twins = 0
   let degraded = 0
 
   return {
@@ -76,15 +81,19 @@ export function startWalk(
       totals = addTotal(totals, page.total)
       received += page.items.length
       const fresh: Row[] = []
+      const rejectedHere: RejectedItem[] = []
+      const keysHere = new Set<string>()
       for (const item of page.items) {
         if (absentFields.size > 0) removePresent(absentFields, item)
         const read = readItem(item, page)
         if (read.kind === 'rejected') {
-          rejected.push(read)
+          if (!isKeyed || !rejectedBefore.has(read.raw)) rejectedHere.push(read)
           continue
         }
         for (const field of read.unknownFields) unknownFields.add(field)
         const key = keyOf(read.row)
+        if (keysHere.has(key)) twins++
+        keysHere.add(key)
         if (suspects.size > 0 && suspects.has(key)) {
           const rows = held.get(key) ?? []
           held.set(key, rows)
@@ -103,10 +112,23 @@ export function startWalk(
         if (read.unreadFields.length > 0) degraded++
         fresh.push(read.row)
       }
+      rejected.push(...rejectedHere)
+      for (const { raw } of rejectedHere) rejectedBefore.add(raw)
       return fresh
     },
-    summary: () => ({ totals, received, distinct, rejected, repeated, held, degraded, unknownFields, absentFields }),
-    hasKey: (key) => keys.has(key),
+    summary: () => ({
+      totals,
+      received,
+      distinct,
+      rejected,
+      repeated,
+      twins,
+      held,
+      degraded,
+      unknownFields,
+      absentFields,
+    }),
+    keys,
   }
 }
 
@@ -146,7 +168,7 @@ export function rowKey({ key, columns }: Stream): (row: Row) => string {
 }
 
 /** Keys that have come, by their hashes: 10 bytes a key instead of the 100 that a set of texts takes. */
-interface KeySet {
+export interface KeySet {
   /** @returns whether the key is new. */
   readonly add: (key: string) => boolean
   readonly has: (key: string) => boolean

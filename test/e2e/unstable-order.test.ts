@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest'
+import { audit } from '../../src/cli/audit.ts'
+import { sync } from '../../src/cli/sync.ts'
+import type { StreamName } from '../../src/core/stream.ts'
+import { MINUTE, parseWallTime } from '../../src/core/wall-clock.ts'
+import type { ListQuery } from '../../src/emulator/params.ts'
+import { createRowList } from '../../src/emulator/world/row-list.ts'
+import type { Channel } from '../../src/emulator/world/world.ts'
+import { expectTruth } from '../helpers/expect-truth.ts'
+import { changedRows } from '../helpers/fault-effects.ts'
+import { readStreamTable } from '../helpers/read-table.ts'
+import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+
+const at = parseWallTime('2026-11-12 20:00:00') ?? 0
+
+/** So many of a list's rows, made of its first one, over so many minutes, a service's order within each left to the page. */
+interface Crowd {
+  readonly count: number
+  readonly minutes: number
+}
+
+const fill = {
+  visitors: ({ visitors }: Channel, { count }: Crowd) => {
+    const model = first(visitors.rows)
+    visitors.add(...times(count, (n) => ({ ...model, userId: `crowd-${n}`, watchSeconds: 0 })))
+  },
+  watch_records: ({ records }: Channel, { count, minutes }: Crowd) => {
+    const model = first(records.rows)
+    const made = (n: number) => ({ ...model, recordId: String(900_000 + n), enteredAt: minuteOf(n, minutes) })
+    records.add(...times(count, (n) => ({ ...made(n), leftAt: made(n).enteredAt + MINUTE })))
+  },
+  signups: (channel: Channel, { count, minutes }: Crowd) => {
+    const form = first(channel.questionnaires.rows)
+    const model = first(form.signups.rows)
+    const made = times(count, (n) => ({ ...model, userId: `crowd-${n}`, signedUpAt: minuteOf(n, minutes) }))
+    channel.questionnaires.replace(form, { ...form, signups: createRowList([...made]) })
+  },
+  gifts: ({ gifts }: Channel, { count, minutes }: Crowd) => {
+    const model = first(gifts.rows)
+    gifts.add(...times(count, (n) => ({ ...model, giftId: n, visitorId: `crowd-${n}`, givenAt: minuteOf(n, minutes) })))
+  },
+}
+
+const minuteOf = (n: number, minutes: number) => at + (n % minutes) * MINUTE
+
+function times<T>(count: number, make: (n: number) => T): readonly T[] {
+  return Array.from({ length: count }, (_, n) => make(n))
+}
+
+function first<T>([row]: readonly T[]): T {
+  if (row === undefined) throw new Error('an empty list')
+  return row
+}
+
+async function syncAndCompare(account: TestAccount, stream: StreamName, hours = 2): Promise<void> {
+  account.clock.nowMs += hours * 3_600_000
+  const names = stream === 'signups' ? 'questionnaires,signups' : stream
+  const { code, printed } = await account.run(sync, ['--json', '--streams', names])
+  expect(JSON.parse(printed.join()).errors).toEqual([])
+  expect(code).toBe(0)
+  await expectTruth(account, [stream])
+}
+
+test.each<[keyof typeof fill, Crowd]>([
+  ['visitors', { count: 250, minutes: 1 }],
+  ['watch_records', { count: 350, minutes: 1 }],
+  ['watch_records', { count: 400, minutes: 20 }],
+  ['signups', { count: 60, minutes: 1 }],
+  ['signups', { count: 400, minutes: 20 }],
+  ['gifts', { count: 230, minutes: 1 }],
+  ['gifts', { count: 400, minutes: 20 }],
+])('%s whose order leaves ties to the page are read whole, none missing and none twice: %o', async (stream, crowd) => {
+  await using account = await startAccount({ channels: 1 })
+  const { emulator } = account
+  Object.assign(emulator.switches, { ties: 'by-page', visitorOrder: 'watch-time' })
+  for (const channel of emulator.world.channels.values()) fill[stream](channel, crowd)
+  await syncAndCompare(account, stream)
+  await syncAndCompare(account, stream, 24)
+  expect(await account.run(audit, ['--json'])).toMatchObject({ code: 0 })
+})
+
+test('a row that cannot be read and comes on two pages, since another jumped ahead, does not count for that one', async () => {
+  await using account = await startAccount({ channels: 1, viewers: 250 })
+  const { emulator, database, clock } = account
+  const { visitors } = first([...emulator.world.channels.values()])
+  const newestFirst = visitors.rows.toSorted((a, b) => b.lastOnlineAt - a.lastOnlineAt)
+  const [unreadable, jumping] = [newestFirst[99], newestFirst[150]]
+  if (!unreadable || !jumping) throw new Error('too few')
+  const withoutId = (item: unknown) =>
+    Object(item).user_id === unreadable.userId ? { ...Object(item), user_id: '' } : item
+  let hasJumped = false
+  const jump = (query: ListQuery): ListQuery => {
+    if (query.page > 1 && !hasJumped) visitors.replace(jumping, { ...jumping, lastOnlineAt: at + 20 * 86_400 })
+    hasJumped ||= query.page > 1
+    return query
+  }
+  emulator.faults.push({ effect: { ...changedRows(withoutId), query: jump }, endpoint: 'visitorList' })
+  clock.nowMs += 3_600_000
+  expect(await account.run(sync, ['--streams', 'visitors'])).toMatchObject({ code: 0 })
+  const held = await readStreamTable(database.db, 'visitors')
+  expect(held.map((row) => row.user_id)).toContain(jumping.userId)
+  expect(held).toHaveLength(visitors.rows.length - 1)
+})
