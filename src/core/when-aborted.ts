@@ -15,8 +15,9 @@ export function whenAborted(signal: AbortSignal, action: () => void): () => void
   }
 }
 
-/** Waits for `promise` no longer than `signal` allows; the work itself goes on for the others. */
+/** Waits for `promise` no longer than `signal` allows; the work itself goes on for the others, and may fail unheard. */
 export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  promise.catch(() => {})
   signal.throwIfAborted()
   const { promise: aborted, reject } = Promise.withResolvers<never>()
   const stopListening = whenAborted(signal, () => reject(signal.reason))
