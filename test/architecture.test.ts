@@ -126,7 +126,7 @@ const budgets: Readonly<Record<string, number>> = {
   ledger: 3465,
   log: 100,
   scheduler: 1350,
-  service: 1905,
+  service: 1835,
   store: 3040,
   streams: 690,
   sync: 4825,

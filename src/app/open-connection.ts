@@ -2,7 +2,7 @@ import type { ServiceSettings } from './settings.ts'
 import type { AppContext } from './context.ts'
 import type { Kysely } from 'kysely'
 import { connect, type Connection, type ConnectOptions } from '../service/connect.ts'
-import { createPermits } from '../service/permits.ts'
+import { createPace } from '../service/pace.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Database } from '../store/database.ts'
 import { callBudget } from '../ledger/call-budget.ts'
@@ -33,7 +33,7 @@ export function openConnection(
   const cell = createSharedPace(db, new URL(baseUrl).host, clock)
   return connect({
     ...own,
-    permits: createPermits({ maxCallsPerSecond, cell, clock, log }),
+    pace: createPace({ maxCallsPerSecond, cell, clock, log }),
     ...(hasCredentials ? { tokenStore: createSharedTokenStore(db, { authUrl, appId, appSecret, clock }) } : {}),
   })
 }

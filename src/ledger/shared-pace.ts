@@ -30,19 +30,13 @@ export function createSharedPace(db: Kysely<Database>, host: string, { now, mono
     return numAffectedRows === 1n ? changed : undefined
   }
 
-  return {
-    exchange: async (change) => {
-      let changed: ReturnType<typeof change> | undefined
-      try {
-        while (!changed) changed = await tryExchange(change)
-      } catch {
-        changed = change(last, databaseNow())
-      }
-      last = changed.pace
-      return changed
-    },
-    now: databaseNow,
+  const exchange: PaceCell['exchange'] = async (change) => {
+    const changed = await tryExchange(change).catch(() => change(last, databaseNow()))
+    if (!changed) return await exchange(change)
+    last = changed.pace
+    return changed
   }
+  return { exchange, now: databaseNow }
 }
 
 /** Whether this user may write what processes share of their calls; someone who only reads may not. */

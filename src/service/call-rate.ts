@@ -1,8 +1,8 @@
-/** How many calls were answered and refused within the second `at`, counted from the cell's start. */
+/** How many calls were answered and refused within the second `at` since 1970. */
 export interface Second {
   readonly at: number
-  answered: number
-  refused: number
+  readonly answered: number
+  readonly refused: number
 }
 
 /** What is known of the calls of one endpoint. */
@@ -12,12 +12,9 @@ export interface GatePace {
   /** The calls a second that were last found to be its limit. */
   readonly limit?: number
   readonly limitedAtMs: number
-  /** What was answered in the last second if it was policed. */
-  readonly policed?: number
   /** There were only refusals. */
   readonly isClosed: boolean
-  readonly judgedAt: number
-  /** Not judged yet. */
+  /** The last two that are over, and those that are not. */
   readonly seconds: readonly Second[]
 }
 
@@ -37,13 +34,12 @@ const HOLD_MS = 120_000
 const SETTLE_MS = 500
 const FORGET_MS = 600_000
 
-/** @returns nothing known for what is older than ten minutes, or of a clock that was ahead */
+/** @returns nothing known for what is older than ten minutes, of a clock that was ahead, or of another version */
 export function parseCallPace(value: unknown, nowMs: number): CallPace {
   const isCurrent = isPace(value) && value.atMs > nowMs - FORGET_MS && value.atMs <= nowMs + SETTLE_MS
   return isCurrent ? value : { atMs: nowMs, pausedUntilMs: 0, gates: {} }
 }
 
-/** What is kept was written by `createPermits` alone, of another version at most. */
 function isPace(value: unknown): value is CallPace {
   return typeof value === 'object' && value !== null && 'gates' in value && 'atMs' in value
 }
@@ -54,7 +50,7 @@ export function rateAt({ limit = Number.POSITIVE_INFINITY, limitedAtMs, isClosed
   return isClosed ? 1 : Math.max(1, limit * (1 - MARGIN) * (1 + MARGIN) ** risingSeconds)
 }
 
-const nothingKnown: GatePace = { nextAtMs: 0, limitedAtMs: 0, isClosed: false, judgedAt: 0, seconds: [] }
+const nothingKnown: GatePace = { nextAtMs: 0, limitedAtMs: 0, isClosed: false, seconds: [] }
 
 /**
  * Finds the limit as BBR finds a policer: the long-term sampling of its version 1 (Cardwell et al., "BBR:
@@ -62,24 +58,27 @@ const nothingKnown: GatePace = { nextAtMs: 0, limitedAtMs: 0, isClosed: false, j
  * Policing", SIGCOMM 2016). Two seconds in a row that lose over a fifth: the limit is what both of them delivered at
  * least; in the former, calls may have been saved up.
  */
-export function learn(known = nothingKnown, report: readonly Second[], nowMs: number): GatePace {
-  const isDue = ({ at }: Second): boolean => (at + 1) * 1000 + SETTLE_MS <= nowMs
-  const seconds = [...known.seconds, ...report].filter(({ at }) => at > known.judgedAt)
-  const due = [...Map.groupBy(seconds.filter(isDue), ({ at }) => at)].sort(([a], [b]) => a - b)
-  const judged = due.reduce((sum, [at, parts]) => judge(sum, at, parts, nowMs), known)
-  return { ...judged, seconds: seconds.filter((each) => !isDue(each)) }
+export function learn(known = nothingKnown, ended: readonly Second[], nowMs: number): GatePace {
+  const seconds = [...Map.groupBy([...known.seconds, ...ended], ({ at }) => at)]
+    .map(([at, parts]) => ({ at, answered: sum(parts, 'answered'), refused: sum(parts, 'refused') }))
+    .sort((a, b) => a.at - b.at)
+  const firstOpen = Math.floor((nowMs - SETTLE_MS) / 1000)
+  const over = seconds.filter(({ at }) => at < firstOpen).slice(-2)
+  const last = over.at(-1)
+  // Only refusals say nothing of the rate: single calls find out when they end.
+  const isClosed = last ? last.answered === 0 && (known.isClosed || last.refused > 1) : known.isClosed
+  const next = { ...known, isClosed, seconds: [...over, ...seconds.filter(({ at }) => at >= firstOpen)] }
+  // What ends in the second after a change may have left before it.
+  const sinceMs = Math.max(known.limitedAtMs + 1000, nowMs - HOLD_MS)
+  const policed = over.filter(({ at }) => at * 1000 >= sinceMs).filter(isPoliced)
+  if (policed.length < 2) return next
+  return { ...next, limit: Math.min(...policed.map(({ answered }) => answered)), limitedAtMs: nowMs }
 }
 
-function judge({ policed, ...before }: GatePace, judgedAt: number, parts: readonly Second[], nowMs: number): GatePace {
-  const sum = (count: 'answered' | 'refused'): number => parts.reduce((total, part) => total + part[count], 0)
-  const [answered, refused] = [sum('answered'), sum('refused')]
-  // That says nothing of the rate: single calls find out when it ends.
-  if (answered === 0) return { ...before, judgedAt, isClosed: before.isClosed || refused > 1 }
-  const known = { ...before, judgedAt, isClosed: false }
-  // What ends in the second after a change may have left before it.
-  const mayBeLate = judgedAt * 1000 < before.limitedAtMs + 1000
-  if (mayBeLate || refused - 1 <= POLICED * (answered + refused)) return known
-  const isInRow = (judgedAt - before.judgedAt) * 1000 <= HOLD_MS
-  if (policed === undefined || !isInRow) return { ...known, policed: answered }
-  return { ...known, limit: Math.min(policed, answered), limitedAtMs: nowMs }
+function isPoliced({ answered, refused }: Second): boolean {
+  return answered > 0 && refused - 1 > POLICED * (answered + refused)
+}
+
+function sum(parts: readonly Second[], count: 'answered' | 'refused'): number {
+  return parts.reduce((total, part) => total + part[count], 0)
 }

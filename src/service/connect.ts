@@ -5,11 +5,10 @@ import type { CallContext, FetchPage } from '../core/page.ts'
 import { createTokenRequest, TOKEN_CALL } from './access-token.ts'
 import { budget, type Reserve } from './budget.ts'
 import { type Ask, createAsk, createFetchPage } from './fetch-page.ts'
-import { createHttp, type Proxies, type WireCall } from './http.ts'
+import { createHttp, type Proxies, type RawAnswer, type WireCall } from './http.ts'
 import type { ListPlace } from './fetch-page.ts'
-import { pace } from './pace.ts'
 import { createMemoryPaceCell } from '../core/pace-cell.ts'
-import { createPermits, type Permits } from './permits.ts'
+import { createPace, type Pace } from './pace.ts'
 import { type Exchange, type OnCall, readAnswers } from './read-answer.ts'
 import { retry } from './retry.ts'
 import type { Call, Send } from './send.ts'
@@ -45,7 +44,7 @@ export interface ConnectOptions extends ServiceAccess {
   /** Shares fetched tokens; this process alone without one. */
   readonly tokenStore?: TokenStore
   /** Shares the rate; this process alone without one. */
-  readonly permits?: Permits
+  readonly pace?: Pace
   /** Counts the calls of 4.6; without it 4.6 is never called. */
   readonly reserve?: Reserve
   /** Sees every answered call of 4.3 to 4.12 as it came; the answers hold personal data. */
@@ -77,17 +76,11 @@ export function connect(options: ConnectOptions): Connection {
   const repeating = { clock, log, random, longestRefusedMs: options.longestRefusedMs }
   const secrets = { redact: options.redact }
   const http = createHttp({ ...options, timeoutMs: options.requestTimeoutMs, secrets })
-  const permits = options.permits ?? createPermits({ ...options, cell: createMemoryPaceCell(clock) })
+  const pace = options.pace ?? createPace({ ...options, cell: createMemoryPaceCell(clock) })
   const closing = new AbortController()
   const closed = closing.signal
   const { serviceClock, timed } = createServiceClock(clock, http.exchange, async (exchange, signal) => {
-    const paced = async (call: WireCall & Pick<Call, 'repeat'>, context: CallContext) => {
-      const permit = await permits.take({ endpoint: 'base' }, signal)
-      const answer = await exchange(call, context)
-      permit.answered()
-      return answer
-    }
-    await retry(paced, repeating)(bareCall('base'), { signal })
+    await retry(pace<BareCall, RawAnswer>(exchange), repeating)(bareCall('base'), { signal })
   })
   const answers = readAnswers(timed, { clock, serviceClock, secrets, closed, onExchange, onCall })
 
@@ -97,7 +90,7 @@ export function connect(options: ConnectOptions): Connection {
     fetchedTokens({
       appId: credentials.appId,
       // Paced but not repeated by itself: the call that waits for the token is.
-      requestToken: createTokenRequest(pace(answers, { permits }), {
+      requestToken: createTokenRequest(pace(answers), {
         ...options,
         ...credentials,
         clock: serviceClock,
@@ -112,7 +105,7 @@ export function connect(options: ConnectOptions): Connection {
 
   const tokens = { bearer, ticket: fetched }
   const authorized = budget(token(answers, tokens), options.reserve, serviceClock)
-  const send = retry(pace(authorized, { concurrency, permits, prepare: prepareToken(tokens) }), repeating)
+  const send = retry(pace(authorized, { concurrency, prepare: prepareToken(tokens) }), repeating)
   return {
     fetchPage: createFetchPage(send, options.listParams),
     ask: createAsk(send, 'once'),
@@ -131,7 +124,9 @@ export function connect(options: ConnectOptions): Connection {
   }
 }
 
+type BareCall = WireCall & Pick<Call, 'endpoint' | 'repeat'>
+
 /** Asks a bare address without a token: is anything there, and what time is it? */
-function bareCall(host: 'base' | 'auth'): WireCall & Pick<Call, 'repeat'> {
-  return { name: 'GET /', method: 'GET', host, path: '', repeat: 'read' }
+function bareCall(host: 'base' | 'auth'): BareCall {
+  return { endpoint: 'base', name: 'GET /', method: 'GET', host, path: '', repeat: 'read' }
 }

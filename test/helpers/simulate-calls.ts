@@ -1,4 +1,5 @@
-import { createPermits } from '../../src/service/permits.ts'
+import { hasCode, LivehouseError } from '../../src/core/errors.ts'
+import { createPace } from '../../src/service/pace.ts'
 import { createMemoryPaceCell, type PaceCell } from '../../src/core/pace-cell.ts'
 import { createRandom } from '../../src/emulator/world/random.ts'
 import { openContext } from './connect-client.ts'
@@ -35,16 +36,6 @@ export const serviceKinds = {
       return true
     }
   },
-  /** So many in any second. */
-  'sliding window': (limit: number): Admits => {
-    let admitted: readonly number[] = []
-    return (now) => {
-      admitted = admitted.filter((at) => at > now - 1000)
-      if (admitted.length >= limit) return false
-      admitted = [...admitted, now]
-      return true
-    }
-  },
 }
 
 export interface Simulation {
@@ -62,6 +53,8 @@ export interface Simulation {
   readonly ceiling?: number
   readonly latencyMs?: number
   readonly retryAfterMs?: number
+  /** What each of the two statements of an exchange takes; one process alone has none. */
+  readonly statementMs?: (random: () => number) => number
   readonly seed?: string
 }
 
@@ -84,6 +77,7 @@ export interface Simulated {
 /** Processes with a pace in common call a service in virtual time. */
 export async function simulateCalls(simulation: Simulation): Promise<Simulated> {
   const { seconds, processes = 1, callers = 16, ceiling = 0, latencyMs = 50, retryAfterMs, limit } = simulation
+  const { statementMs = () => 1 } = simulation
   const clock = createFakeClock()
   const startedAt = clock.now()
   const random = createRandom(simulation.seed ?? 'calls').next
@@ -101,43 +95,41 @@ export async function simulateCalls(simulation: Simulation): Promise<Simulated> 
     now: memory.now,
     exchange: async (change) => {
       exchanges += 1
-      // A database that answers within two milliseconds.
-      if (processes > 1) await clock.sleep(1)
+      if (processes > 1) await clock.sleep(statementMs(random))
       const changed = await memory.exchange(change)
-      if (processes > 1) await clock.sleep(1)
+      if (processes > 1) await clock.sleep(statementMs(random))
       return changed
     },
   }
   for (let process = 0; process < processes; process += 1) {
     answeredBy.push(0)
     const { log } = createRecordingLog()
-    const permits = createPermits({ maxCallsPerSecond: ceiling, cell, clock, log })
-    const call = async (): Promise<void> => {
+    const pace = createPace({ maxCallsPerSecond: ceiling, cell, clock, log })
+    const limited = pace(async () => {
+      await clock.sleep((latencyMs / 2) * (1 + random() / 10))
+      arrivals.push(clock.now())
+      const second = Math.floor((clock.now() - startedAt) / 1000)
+      const isAnswered = !(simulation.refuses?.(second, random) ?? false) && admits(clock.now())
+      const count = counts[second]
+      if (count) count[isAnswered ? 'answered' : 'refused'] += 1
+      if (isAnswered) answeredBy[process] = (answeredBy[process] ?? 0) + 1
+      await clock.sleep((latencyMs / 2) * (1 + random() / 10))
+      if (!isAnswered) throw refusal(retryAfterMs)
+    })
+    const unlimited = pace(async () => {
+      await clock.sleep(latencyMs)
+      free += 1
+    })
+    const goOn = async (send: () => Promise<void>): Promise<void> => {
       while (!over.signal.aborted) {
-        const permit = await permits.take({ endpoint: 'visitorList' }, signal)
-        await clock.sleep((latencyMs / 2) * (1 + random() / 10))
-        arrivals.push(clock.now())
-        const second = Math.floor((clock.now() - startedAt) / 1000)
-        const isAnswered = !(simulation.refuses?.(second, random) ?? false) && admits(clock.now())
-        const count = counts[second]
-        if (count) count[isAnswered ? 'answered' : 'refused'] += 1
-        if (isAnswered) answeredBy[process] = (answeredBy[process] ?? 0) + 1
-        await clock.sleep((latencyMs / 2) * (1 + random() / 10))
-        if (isAnswered) permit.answered()
-        else permit.refused(retryAfterMs)
-      }
-    }
-    const callFreely = async (): Promise<void> => {
-      while (!over.signal.aborted) {
-        const permit = await permits.take({ endpoint: 'managers' }, signal)
-        await clock.sleep(latencyMs)
-        permit.answered()
-        free += 1
+        await send().catch((error: unknown) => {
+          if (!hasCode(error, 'api.rateLimited')) throw error
+        })
       }
     }
     for (let caller = 0; caller < callers; caller += 1) {
-      void call()
-      if (simulation.hasFreeEndpoint) void callFreely()
+      void goOn(() => limited({ endpoint: 'visitorList' }, { signal }))
+      if (simulation.hasFreeEndpoint) void goOn(() => unlimited({ endpoint: 'managers' }, { signal }))
     }
   }
   await clock.advance(seconds * 1000)
@@ -161,6 +153,11 @@ export async function simulateCalls(simulation: Simulation): Promise<Simulated> 
     free: free / seconds,
     exchanges: exchanges / seconds,
   }
+}
+
+/** What the client makes of a 429. */
+export function refusal(retryAfterMs?: number): LivehouseError<'api.rateLimited'> {
+  return new LivehouseError('api.rateLimited', 'refused', { call: 'a call', ...(retryAfterMs && { retryAfterMs }) })
 }
 
 /** The most arrivals within any such window. */

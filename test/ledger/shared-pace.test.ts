@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { type Kysely, sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createPermits } from '../../src/service/permits.ts'
+import { createPace } from '../../src/service/pace.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { hasCode } from '../../src/core/errors.ts'
 import type { Database } from '../../src/store/database.ts'
@@ -80,9 +80,9 @@ describe('a lost connection', () => {
     await using db = await openDatabase(database.url)
     const cell = createSharedPace(db, host, systemClock)
     const { log } = createRecordingLog()
-    const permits = createPermits({ maxCallsPerSecond: 20, cell, clock: systemClock, log })
-    const { signal } = openContext()
-    await permits.take({ endpoint: 'visitorList' }, signal)
+    const send = createPace({ maxCallsPerSecond: 20, cell, clock: systemClock, log })(async () => {})
+    const call = async () => await send({ endpoint: 'visitorList' }, openContext())
+    await call()
     const [before] = await readKept(database.db)
     const allow = async (isAllowed: boolean) =>
       await onServer(async (admin) => {
@@ -91,11 +91,11 @@ describe('a lost connection', () => {
     await allow(false)
     await endConnections()
     const startedAt = systemClock.now()
-    for (let call = 0; call < 10; call += 1) await permits.take({ endpoint: 'visitorList' }, signal)
+    for (let calls = 0; calls < 10; calls += 1) await call()
     expect(systemClock.now() - startedAt).toBeGreaterThanOrEqual(400)
     await allow(true)
     const versionNow = async () => Number((await readKept(database.db))[0]?.version)
-    do await permits.take({ endpoint: 'visitorList' }, signal)
+    do await call()
     while ((await versionNow()) === Number(before?.version))
   })
 })
@@ -115,10 +115,10 @@ test('ten processes at a ceiling of 25 calls a second never pass it, while token
   const connections = pools.map((db) => {
     const cell = createSharedPace(db, host, systemClock)
     const own = { clock: systemClock, log: createRecordingLog().log }
-    const permits = createPermits({ maxCallsPerSecond: 25, cell, ...own })
+    const pace = createPace({ maxCallsPerSecond: 25, cell, ...own })
     const tokenStore = createSharedTokenStore(db, { authUrl, appId, appSecret, clock: systemClock })
     const account = { apiToken: null, authUrl, appId, appSecret }
-    return connectClient(emulator.baseUrl, { ...account, permits, tokenStore, clock: systemClock })
+    return connectClient(emulator.baseUrl, { ...account, pace, tokenStore, clock: systemClock })
   })
   const call = async (connection: (typeof connections)[number]): Promise<void> => {
     while (emulator.calls.length < 40) {

@@ -18,6 +18,7 @@ describe.each(['bucket', 'fixed window'] as const)('a service with a hidden limi
     expect(run.foundAfter(0.88 * possible(...of))).toBeLessThanOrEqual(10)
     expect(run.answered(10)).toBeGreaterThanOrEqual(0.88 * possible(...of))
     expect(run.refused(10)).toBeLessThanOrEqual(0.03)
+    expect(run.exchanges).toBeLessThanOrEqual(10 * of[1])
   })
 })
 
@@ -47,6 +48,17 @@ test.each([0, 20])(
     )
   },
 )
+
+test('a limit that has gone is left behind within minutes', async () => {
+  let calls = { second: 0, count: 0 }
+  const refuses = (second: number) => {
+    calls = { second, count: second === calls.second ? calls.count + 1 : 1 }
+    return second < 10 && calls.count > 40
+  }
+  const run = await simulateCalls({ service: 'bucket', refuses, seconds: 210 })
+  expect(run.answered(10, 110)).toBeLessThanOrEqual(40)
+  expect(run.answered(205)).toBeGreaterThanOrEqual(0.9 * possible(Number.POSITIVE_INFINITY, 1, 50))
+})
 
 test.each([1, 3])('a limit of one endpoint leaves the rate of another untouched, %d processes', async (processes) => {
   const simulation = { service: 'bucket', limit: 10, processes, seconds: 20 } as const

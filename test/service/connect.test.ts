@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
-import type { Permits } from '../../src/service/permits.ts'
 import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
 import { connectTo, listOf } from '../helpers/emulated-client.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
@@ -53,32 +52,4 @@ test('a connection that is closed calls no more: neither what waits to be repeat
   expect(String(await ask())).toContain('the connection to the service was closed')
   expect(String(await ask())).toContain('the connection to the service was closed')
   expect(service.requests).toHaveLength(1)
-})
-
-test('a token is waited for before a call asks for leave to go: else all that wait for it would then go at once', async () => {
-  const asked = Promise.withResolvers<void>()
-  const issued = Promise.withResolvers<void>()
-  await using service = await startScriptedService(async ({ path }) => {
-    if (path !== '/v2/oauth2/token') return { json: { page: { p: 1, perPage: 1, count: 0 }, data: [] } }
-    asked.resolve()
-    await issued.promise
-    return { json: { errcode: 1000, access_token: 'token-1', expire_time: 7200 } }
-  })
-  let taken = 0
-  const permits: Permits = {
-    take: async () => {
-      taken += 1
-      return { answered: () => {}, refused: () => {} }
-    },
-  }
-  const credentials = { apiToken: null, appId: 'app-1', appSecret: 'secret-of-the-app' }
-  await using own = connectClient(service.url, { ...credentials, permits })
-  const calls = Array.from({ length: 10 }, () =>
-    own.fetchPage({ list: listOf('managers'), page: 1, pageSize: 1 }, openContext()),
-  )
-  await asked.promise
-  expect(taken).toBe(1)
-  issued.resolve()
-  await Promise.all(calls)
-  expect(taken).toBe(11)
 })
