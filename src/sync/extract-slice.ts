@@ -16,6 +16,7 @@ import {
   losersOf,
   MOST_READINGS,
   MOST_WALKS,
+  type Verdict,
   winnersOf,
 } from './judge-walk.ts'
 import {
@@ -91,8 +92,8 @@ function withheld({ verdict, ...extraction }: Extraction): Extraction {
  * Only of keys that have come more than once the rows are held back to the end of a walk, so that a row that is not the
  * freshest is never written.
  *
- * A still list of which rows come twice however it is read is cut. Where it cannot be, all walks together must have
- * brought as many rows as the source says: that is no proof, but where there are fewer, rows are missing.
+ * A still range of which rows come twice however it is read is cut. Where it cannot be, all walks count together: of a
+ * window they prove what one would, of a list without one only that nobody is missing.
  */
 async function extractKeyed(
   slice: Slice,
@@ -110,9 +111,8 @@ async function extractKeyed(
   const suspects = await readSuspects(slice, reading, deps)
   let channelFacts: ChannelFacts | undefined
   let previous: WalkSummary | undefined
-  /** Of all walks. */
-  let keys: KeySet | undefined
-  let distinct = 0
+  /** What all walks have brought, and whether all of them were of the same still list. */
+  const all = { keys: undefined as KeySet | undefined, distinct: 0, count: 0, isStill: true }
   let { pageSize } = reading.pages
   let served = 1
 
@@ -120,14 +120,15 @@ async function extractKeyed(
     const pages = { ...reading.pages, pageSize }
     const walk = startWalk(stream, readItem, new Set(suspects))
     const rowsOfWalk: Row[] = []
-    const distinctBefore = distinct
     let count = 0
     const add = async (page: Page): Promise<void> => {
       const rows = walk.add(page)
       if (asked) requireFiltered(describeList(pages.list), stream, rows, asked, deps.timeZone)
       await loader.add(rows, async () => await requireFields(slice, walk.summary(), reading, deps))
       count += countOfSlice(rows)
-      if (keys) distinct += rows.filter((row) => keys?.add(keyOf(row))).length
+      const fresh = all.keys === undefined ? [] : rows.filter((row) => all.keys?.add(keyOf(row)))
+      all.distinct += fresh.length
+      all.count += countOfSlice(fresh)
       if (attempt === MOST_READINGS) rowsOfWalk.push(...rows)
     }
     for await (const { page, lastPage } of readPages(pages)) {
@@ -137,31 +138,37 @@ async function extractKeyed(
       reportPage(page.items.length, lastPage)
     }
     await requireFields(slice, walk.summary(), reading, deps)
-    if (keys === undefined) distinct = walk.summary().distinct
-    keys ??= walk.keys
-    const verdict = judgeWalks(walk.summary(), previous)
+    const { totals, distinct, twins, rejected } = walk.summary()
+    if (all.keys === undefined) Object.assign(all, { keys: walk.keys, distinct, count })
+    const own = judgeWalks(walk.summary(), previous)
+    all.isStill &&= own.isStill === true && (previous === undefined || previous.totals?.first === totals?.first)
+    const missing = () => (totals?.last ?? 0) - all.distinct - twins - rejected.length
+    const isWhole = window !== undefined && all.isStill && missing() === 0
+    const verdict: Verdict = isWhole ? { proof: 'verified', reason: undefined } : own
     const halves = attempt === MOST_READINGS && verdict.isStill ? halveSlice(slice, rowsOfWalk, deps) : undefined
     if (halves) {
       await loader.flush()
       return { kind: 'cut', parts: halves }
     }
-    const { twins } = walk.summary()
-    const missing = () => (walk.summary().totals?.last ?? 0) - distinct - twins - walk.summary().rejected.length
-    const hasGrown = distinct > distinctBefore
-    const isMore = attempt < MOST_READINGS || (attempt < MOST_WALKS && missing() > 0 && hasGrown)
+    if (attempt >= MOST_READINGS && verdict.proof === 'moving') await readHead(pages, walk, add)
+    const isMore = attempt < MOST_READINGS || (attempt < MOST_WALKS && verdict.isStill === true && missing() > 0)
     const isLast = isSettled(verdict) || !isMore
-    if (isLast && verdict.proof === 'moving') await readHead(pages, walk, add)
     const walked = walk.summary()
     const winners = winnersOf(stream, walked.held)
     await loader.add(winners)
     count += countOfSlice(winners)
     if (isLast) {
-      const duplicates = isSettled(verdict) ? losersOf(stream, walked.held) : []
-      const summary = { ...walked, rejected: [...walked.rejected, ...duplicates] }
-      const found = { count, has: walk.keys.has }
-      const extraction = { summary, verdict, channelFacts, title: undefined, found }
-      if (verdict.proof !== 'moving' || missing() <= 0) return { kind: 'read', extraction }
-      return { kind: 'read', extraction: lacking(extraction, distinct, attempt) }
+      const duplicates = isSettled(own) ? losersOf(stream, walked.held) : []
+      const isJoined = own.isStill === true
+      const summary = {
+        ...walked,
+        distinct: isJoined ? all.distinct : walked.distinct,
+        rejected: [...walked.rejected, ...duplicates],
+      }
+      const found = isJoined && all.keys ? { count: all.count, has: all.keys.has } : { count, has: walk.keys.has }
+      const isLacking = verdict.proof === 'moving' && missing() > 0
+      const judged = isLacking ? lacking(summary, all.distinct, attempt) : verdict
+      return { kind: 'read', extraction: { summary, verdict: judged, channelFacts, title: undefined, found } }
     }
     await loader.flush()
     for (const row of walked.repeated) suspects.add(keyOf(row))
@@ -171,10 +178,9 @@ async function extractKeyed(
 }
 
 /** All walks together have brought fewer rows than the source says. */
-function lacking({ summary, ...others }: Extraction, distinct: number, walks: number): Extraction {
-  const came = `${distinct} distinct and ${summary.rejected.length} quarantined rows came in ${walks} readings`
-  const reason = `the source says ${summary.totals?.last ?? 0}, but ${came}, some of them twice in each`
-  return { ...others, summary: { ...summary, distinct }, verdict: { proof: 'short', reason } }
+function lacking({ totals, rejected }: WalkSummary, distinct: number, walks: number): Verdict {
+  const came = `${distinct} distinct and ${rejected.length} quarantined rows came in ${walks} readings`
+  return { proof: 'short', reason: `the source says ${totals?.last ?? 0}, but ${came}, some of them twice in each` }
 }
 
 /** The keys of which the list has had real duplicates before. */

@@ -81,7 +81,7 @@ export async function extractUnkeyed(
     // Of a list with rows that are younger than settle, the others are read apart before they are read again.
     const hasTail = isRestless && unsettledFrom(slice) !== undefined
     if (!isSettled(verdict) && attempt < MOST_READINGS && !hasTail) continue
-    if (whole === undefined && isMinute && attempt < MOST_WALKS && readings.hasGrown()) continue
+    if (whole === undefined && isMinute && attempt < MOST_WALKS) continue
 
     const isWhole = isSettled(verdict) || (verdict.proof === 'short' && doubt === undefined)
     const identified = isWhole ? identifyRows(stream, identity, kept, timeZone) : []

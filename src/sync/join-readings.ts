@@ -9,8 +9,6 @@ export interface Readings {
    * @returns the pages of the list; undefined where this and the earlier ones do not show what is in it
    */
   readonly add: (pages: readonly Page[]) => readonly Page[] | undefined
-  /** Whether the last one held items that none before it held. */
-  readonly hasGrown: () => boolean
 }
 
 /**
@@ -22,8 +20,6 @@ export interface Readings {
 export function createReadings(): Readings {
   let before: readonly string[] = []
   let known: Items = new Map()
-  let size = 0
-  let hasGrown = false
 
   return {
     add: (pages) => {
@@ -31,15 +27,12 @@ export function createReadings(): Readings {
       const all = pages.flatMap(({ items }) => items.map(jsonText)).sort()
       known = all.length === before.length ? collect(pages, known) : own
       const joined = itemsOf(known)
-      hasGrown = joined.length !== size
-      size = joined.length
       const isSame = isDeepStrictEqual(all, before)
       before = all
       const [first] = pages
       if (first === undefined || isSame || itemsOf(own).length === all.length) return pages
       return joined.length === all.length ? [{ ...first, items: joined }] : undefined
     },
-    hasGrown: () => hasGrown,
   }
 }
 

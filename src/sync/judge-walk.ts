@@ -63,7 +63,7 @@ export interface Extraction {
 
 /** A reading that does not prove itself is repeated up to two times; each is judged alone. */
 export const MOST_READINGS = 3
-/** While every further one brings rows that none has brought before, rows are missing, and there is nothing to cut. */
+/** Where rows come twice in each, and there is nothing to cut: together they may bring all. */
 export const MOST_WALKS = 10
 
 /** Whether more readings would prove no more. */
