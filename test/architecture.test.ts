@@ -129,14 +129,14 @@ const budgets: Readonly<Record<string, number>> = {
   service: 1835,
   store: 3040,
   streams: 690,
-  sync: 4825,
+  sync: 4840,
   transform: 270,
   web: 3110,
   // The files beside the folders.
   '': 400,
 }
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_480, test: 24_465 }
+const MOST_LINES = { src: 32_480, test: 24_480 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

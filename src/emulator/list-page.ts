@@ -42,9 +42,10 @@ function servePage(
   if (isBeyond && switches.beyondLastPage === 'error') {
     return refuse(family, refusals.invalid('page'), switches.errcodeStatus)
   }
-  const repeatsLast = isBeyond && switches.beyondLastPage === 'repeat-last'
-  const page = repeatsLast ? lastPage : query.page
-  const echo = { page: repeatsLast ? lastPage : query.echoPage, pageSize: query.echoPageSize }
+  const repeated = { empty: undefined, error: undefined, 'repeat-first': 1, 'repeat-last': lastPage }
+  const served = isBeyond ? repeated[switches.beyondLastPage] : undefined
+  const page = served ?? query.page
+  const echo = { page: served ?? query.echoPage, pageSize: query.echoPageSize }
   return answerWith({
     kind: 'list',
     items: () => items((page - 1) * pageSize, page * pageSize),

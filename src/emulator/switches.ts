@@ -13,7 +13,7 @@ export interface Switches {
   visitorOrder: 'last-online' | 'first-login' | 'watch-time' | 'user-id' | 'shuffled'
   /** How rows stand that are equal in what a list is sorted by: as they always do, or anew for each page and size. */
   ties: 'kept' | 'by-page'
-  beyondLastPage: 'empty' | 'repeat-last' | 'error'
+  beyondLastPage: 'empty' | 'repeat-first' | 'repeat-last' | 'error'
   /** Where 4.8 and 4.9 read their parameters; elsewhere they are ignored. */
   listParams: 'query' | 'body'
   /** What stands for a list without rows; bare arrays (4.6, 4.12) are always arrays. */

@@ -131,7 +131,7 @@ async function extractKeyed(
       all.count += countOfSlice(fresh)
       if (attempt === MOST_READINGS) rowsOfWalk.push(...rows)
     }
-    for await (const { page, lastPage } of readPages(pages)) {
+    for await (const { page, lastPage } of readPages(pages, walk.hasCome)) {
       await add(page)
       served = Math.max(served, page.items.length)
       channelFacts = completeFacts(channelFacts, stream, page, readItem)

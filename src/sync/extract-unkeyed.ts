@@ -128,7 +128,11 @@ async function readList({ pages, reportPage }: SliceReading, isTooLong: IsTooLon
 async function readCountedList({ pages: reading, reportPage }: SliceReading): Promise<ListReading> {
   const pages: Page[] = []
   const doubts: string[] = []
-  for await (const { number, page, lastPage } of readPages(reading)) {
+  const hasCome = ({ items }: Page) => {
+    const texts = new Set(pages.flatMap((page) => page.items.map(jsonText)))
+    return items.every((item) => texts.has(jsonText(item)))
+  }
+  for await (const { number, page, lastPage } of readPages(reading, hasCome)) {
     pages.push(page)
     reportPage(page.items.length, lastPage)
     if (page.items.length === 0) continue

@@ -23,12 +23,17 @@ const MOST_EMPTY_PAGES = 2
 /**
  * Reads every page of a list that tells its total, in order, the later ones concurrently. No stop condition is trusted
  * alone: the announced total, a short page, an empty page and a repeated page must agree, and where fewer items came
- * than announced, or the last page is full, the walk goes on until a page is empty, refused or repeats the one before
- * it. A page that repeats the one before it is never yielded. A list without a total ends after page 1.
+ * than announced, or the last page is full, the walk goes on behind the announced end until a page is refused or brings
+ * nothing that had not come: some services give their first or last page again there. Such a page is never yielded, nor
+ * is one that repeats the one before it. A list without a total ends after page 1.
  *
+ * @param hasCome whether every item of a page is among those of the pages that were yielded
  * @throws LivehouseError `paging.ignored` when page 2 is page 1 again, `api.…` of a call.
  */
-export async function* readPages(reading: PageReading): AsyncGenerator<NumberedPage, void, void> {
+export async function* readPages(
+  reading: PageReading,
+  hasCome: (page: Page) => boolean,
+): AsyncGenerator<NumberedPage, void, void> {
   const first = await fetchNumbered(reading, 1)
   const size = effectiveSize(reading, first)
   let total = first.total ?? first.items.length
@@ -43,15 +48,15 @@ export async function* readPages(reading: PageReading): AsyncGenerator<NumberedP
       if (number > lastPage * OVERRUN_FACTOR + OVERRUN_MARGIN) return
       const page = number > lastPage ? await fetchUnlessRefused(reading, number) : await ahead.take(number, lastPage)
       if ('refusal' in page) return
+      total = Math.max(total, page.total ?? 0)
+      lastPage = Math.max(lastPage, lastPageOf(total, size))
+      if (number > lastPage && hasCome(page)) return
       emptyPages = page.items.length === 0 ? emptyPages + 1 : 0
-      if (emptyPages > 0 && (number > lastPage || emptyPages === MOST_EMPTY_PAGES)) return
+      if (emptyPages === MOST_EMPTY_PAGES) return
       if (isSamePage(page, previous)) {
-        if (number > lastPage) return
         if (number === 2 && page.total === first.total) throw pageIgnored(reading, page)
         continue
       }
-      total = Math.max(total, page.total ?? 0)
-      lastPage = Math.max(lastPage, lastPageOf(total, size))
       received += page.items.length
       previous = page
       yield { number, page, lastPage }

@@ -47,6 +47,8 @@ export interface WalkSummary {
 export interface Walk {
   /** Reads a page; returns the rows whose keys are new in this walk and not held back. */
   readonly add: (page: Page) => readonly Row[]
+  /** Whether every item of a page has come in this walk. Of streams with a key. */
+  readonly hasCome: (page: Page) => boolean
   readonly summary: () => WalkSummary
   /** Those that this walk has brought (without the parts that the partition names). */
   readonly keys: KeySet
@@ -116,6 +118,11 @@ export function startWalk(
       for (const { raw } of rejectedHere) rejectedBefore.add(raw)
       return fresh
     },
+    hasCome: (page) =>
+      page.items.every((item) => {
+        const read = readItem(item, page)
+        return read.kind === 'rejected' ? rejectedBefore.has(read.raw) : keys.has(keyOf(read.row))
+      }),
     summary: () => ({
       totals,
       received,

@@ -93,13 +93,15 @@ test('filter 1 hides visitors below a minute, filter_watch_time 1 records withou
   expect(await total(RECORDS, { filter_watch_time: 1 })).toBeLessThan(records.rows.length)
 })
 
-test('beyond the last page: nothing, the last page again, or a refusal', async () => {
+test('beyond the last page: nothing, the first or the last page again, or a refusal', async () => {
   await using service = await startEmulatedService()
   const { switches } = service.emulator
   const ask = (p: number) => service.call('POST', VISITORS, { perPage: 50, p })
   expect((await ask(9)).json).toMatchObject({ results: [], page_num: 9, total_num: 60 })
   switches.beyondLastPage = 'repeat-last'
   expect((await ask(9)).json).toEqual((await ask(2)).json)
+  switches.beyondLastPage = 'repeat-first'
+  expect((await ask(9)).json).toEqual((await ask(1)).json)
   switches.beyondLastPage = 'error'
   expect(await ask(9)).toMatchObject({ status: 400, json: { errors: { code: 400001 } } })
   expect((await ask(2)).status).toBe(200)
