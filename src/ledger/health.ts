@@ -105,3 +105,26 @@ async function readTableSizes(db: Kysely<Database>): Promise<ReadonlyMap<string,
   }
   return sizes
 }
+
+/** What viewers watched in one day of the service, by when they came. */
+export interface DayWatched {
+  /** `YYYY-MM-DD`. */
+  readonly day: string
+  readonly hours: number
+}
+
+/** Adding up more records takes longer than a page may. */
+const MOST_ADDED_UP = 1_000_000
+
+/** The days since `since` on which somebody watched, in order; undefined where there are too many records. */
+export async function readWatchedDays(
+  db: Kysely<Database>,
+  { sizes, timeZone }: Pick<Overview, 'sizes' | 'timeZone'>,
+  since: Date,
+): Promise<readonly DayWatched[] | undefined> {
+  if ((sizes.get('watch_records')?.rows ?? 0) > MOST_ADDED_UP) return undefined
+  const { rows } = await sql<DayWatched>`
+    select (entered_at at time zone ${timeZone})::date::text as day, sum(watch_seconds) / 3600::float8 as hours
+    from livehouse.watch_records where entered_at >= ${since} group by day order by day`.execute(db)
+  return rows
+}

@@ -145,3 +145,26 @@ export async function readDailyActivity(
 function sum(name: string) {
   return sql`coalesce(sum((facts->>${sql.lit(name)})::bigint), 0)::float8 as ${sql.ref(name)}`
 }
+
+/** The calls that the slices of one hour took together. */
+export interface HourActivity extends Pick<DayActivity, 'calls' | 'retries'> {
+  /** When it began, by the service's wall clock: `YYYY-MM-DD HH:MM:SS`. */
+  readonly hour: string
+}
+
+/** The hours since `since` in which a slice ended, whichever process read it, in order. */
+export async function readHourlyCalls(
+  db: Kysely<Database>,
+  since: Date,
+  timeZone: string,
+): Promise<readonly HourActivity[]> {
+  // By their runs, which are few: slices have no index of time.
+  const { rows } = await sql<HourActivity>`
+    select date_trunc('hour', finished_at at time zone ${timeZone})::text as hour,
+      sum(calls)::float8 as calls, sum(retries)::float8 as retries
+    from livehouse_ops.slices
+    where finished_at >= ${since} and run_id in (
+      select run_id from livehouse_ops.runs where finished_at is null or finished_at >= ${since})
+    group by hour order by hour`.execute(db)
+  return rows
+}

@@ -1,4 +1,11 @@
-import { type Overview, type OverviewQuestion, readOnly, readOverview } from '../ledger/health.ts'
+import {
+  type DayWatched,
+  type Overview,
+  type OverviewQuestion,
+  readOnly,
+  readOverview,
+  readWatchedDays,
+} from '../ledger/health.ts'
 import { within } from './health.ts'
 import type { Kysely } from 'kysely'
 import type { Clock } from '../core/clock.ts'
@@ -6,7 +13,8 @@ import type { Log } from '../core/log.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../store/database.ts'
 import { type QuarantineGroup, readQuarantine } from '../ledger/quarantine-reasons.ts'
-import { type DayActivity, readDailyActivity, type RunReport } from '../ledger/run-reports.ts'
+import { type DayActivity, type HourActivity, readDailyActivity, readHourlyCalls } from '../ledger/run-reports.ts'
+import type { RunReport } from '../ledger/run-reports.ts'
 
 /** A job as the page shows it. */
 export interface JobView {
@@ -29,6 +37,9 @@ export const MOST_QUARANTINED = 100_000
 /** Everything that the overview shows, read at one time. */
 export interface Facts extends Overview {
   readonly activity: readonly DayActivity[]
+  readonly hourly: readonly HourActivity[]
+  /** Undefined where there are too many records to add up. */
+  readonly watched: readonly DayWatched[] | undefined
   readonly quarantine: readonly QuarantineGroup[]
   readonly jobs: readonly JobView[]
 }
@@ -43,14 +54,16 @@ export interface FactsDeps extends Pick<OverviewQuestion, 'budget'> {
 
 /** Days that charts and timelines show, today's among them. */
 export const TIMELINE_DAYS = 30
+/** Hours that charts show, this one among them. */
+export const CHART_HOURS = 24
 
 const DAY_MS = 86_400_000
 /** A statement that takes longer is given up: the page is not worth more of the database's time. */
 const LONGEST_STATEMENT_MS = 20_000
 
 /**
- * Reads everything that pages show, in one snapshot of the database. What it reads grows with partitions, never with
- * slices or the rows of the warehouse.
+ * Reads everything that pages show, in one snapshot of the database. What it reads grows with partitions and the slices
+ * of a day, never with all slices or the rows of the warehouse.
  * @throws db.… codes
  */
 async function collectFacts({ db, clock, readJobs, budget }: FactsDeps): Promise<Facts> {
@@ -61,6 +74,8 @@ async function collectFacts({ db, clock, readJobs, budget }: FactsDeps): Promise
     return {
       ...overview,
       activity: await readDailyActivity(snapshot, since, overview.timeZone),
+      hourly: await readHourlyCalls(snapshot, new Date(overview.readAtMs - DAY_MS), overview.timeZone),
+      watched: await readWatchedDays(snapshot, overview, since),
       quarantine: await readQuarantine(snapshot, { most: MOST_QUARANTINED + 1 }),
       jobs,
     }

@@ -1,48 +1,82 @@
-import { DAY, formatWallDate } from '../../core/wall-clock.ts'
-import type { DayActivity } from '../../ledger/run-reports.ts'
+import { DAY, formatWallDate, formatWallTime, type WallTime } from '../../core/wall-clock.ts'
 import { streamNames } from '../../streams/registry.ts'
+import { CHART_HOURS, TIMELINE_DAYS } from '../facts.ts'
 import { type Html, html } from '../html.ts'
 import { section, streamName, type View } from './view.ts'
-import { TIMELINE_DAYS } from '../facts.ts'
 
-/** One column of a chart: its name, and what the activity of a stream on a day adds to it. */
-interface Series {
-  readonly name: string
-  readonly valueOf: (activity: DayActivity) => number
+/** What is added to a column of a chart. */
+interface Point {
+  /** The day or hour, as `Slots` name it. */
+  readonly at: string
+  readonly series: string
+  readonly value: number
 }
 
-/** Rows by stream and calls, by day: numbers in tables, which the script draws. */
+/** The days or hours of a chart. */
+interface Slots {
+  readonly head: string
+  readonly all: readonly { readonly at: string; readonly name: string }[]
+}
+
+const HOUR = 3600
+
+/** Rows by stream, hours watched and calls by day, calls by hour: numbers in tables, which the script draws. */
 export function chartsSection(view: View): Html {
   const { messages, facts } = view
-  const { charts } = messages
-  const written = ({ inserted, updated }: DayActivity) => inserted + updated
-  const streams = streamNames.filter((name) => facts.activity.some((each) => each.stream === name && written(each) > 0))
-  const rows = streams.map((stream) => {
-    return {
-      name: streamName(view, stream),
-      valueOf: (each: DayActivity) => (each.stream === stream ? written(each) : 0),
-    }
+  const { charts, columns, empty, formats } = messages
+  const lastDays = lastOnes(facts.now, DAY, TIMELINE_DAYS)
+  const days = {
+    head: columns.day,
+    all: lastDays.map((at) => ({ at: formatWallDate(at), name: formats.wallDay(at) })),
+  }
+  const lastHours = lastOnes(facts.now, HOUR, CHART_HOURS).map(formatWallTime)
+  const hours = { head: columns.hour, all: lastHours.map((at) => ({ at, name: at.slice(11, 16) })) }
+  // In the order of the contract.
+  const written = streamNames.flatMap((stream) => {
+    const ofStream = facts.activity.filter((each) => each.stream === stream)
+    const series = streamName(view, stream)
+    return ofStream.map(({ day, inserted, updated }) => ({ at: day, series, value: inserted + updated }))
   })
-  const calls: readonly Series[] = [
-    { name: charts.madeOnce, valueOf: (each) => each.calls - each.retries },
-    { name: charts.repeated, valueOf: ({ retries }) => retries },
+  const watched = facts.watched?.map(({ day, hours: sum }) => ({ at: day, series: charts.watched, value: sum }))
+  const calls = (at: string, { calls: all, retries }: { readonly calls: number; readonly retries: number }) => [
+    { at, series: charts.madeOnce, value: all - retries },
+    { at, series: charts.repeated, value: retries },
   ]
-  const both = html`${chart(view, 'chart-rows', charts.rows, rows)}${chart(view, 'chart-calls', charts.calls, calls)}`
-  return section(messages, 'charts', html`<div class="charts">${both}</div>`)
+  const calledByDay = facts.activity.flatMap((each) => calls(each.day, each))
+  const calledByHour = facts.hourly.flatMap((each) => calls(each.hour, each))
+  const shown = [
+    chart(view, 'rows', days, written),
+    chart(view, 'watched', days, watched ?? [], watched ? empty.charts : empty.watched),
+    chart(view, 'calls', days, calledByDay),
+    chart(view, 'hourly', hours, calledByHour),
+  ]
+  return section(messages, 'charts', html`<div class="charts">${shown}</div>`)
 }
 
-function chart({ messages, facts }: View, id: string, title: string, series: readonly Series[]): Html {
-  const { charts, columns, empty, formats } = messages
-  const activity = Map.groupBy(facts.activity, ({ day }) => day)
-  const days = Array.from({ length: TIMELINE_DAYS }, (_, index) => facts.now - (TIMELINE_DAYS - 1 - index) * DAY)
-  const heads = [columns.day, ...series.map(({ name }) => name)].map((each) => html`<th scope="col">${each}</th>`)
-  const rows = days.map((day) => {
-    const ofDay = activity.get(formatWallDate(day)) ?? []
-    const cells = series.map(({ valueOf }) => {
-      const value = ofDay.reduce((sum, each) => sum + valueOf(each), 0)
+/** When the last days or hours began, this one last. */
+function lastOnes(now: WallTime, length: number, count: number): readonly WallTime[] {
+  const last = Math.floor(now / length) * length
+  return Array.from({ length: count }, (_, index) => last - (count - 1 - index) * length)
+}
+
+function chart(
+  { messages }: View,
+  name: 'rows' | 'watched' | 'calls' | 'hourly',
+  { head, all }: Slots,
+  points: readonly Point[],
+  missing = messages.empty.charts,
+): Html {
+  const { charts, formats } = messages
+  const title = charts[name]
+  const series = [...new Set(points.flatMap((point) => (point.value > 0 ? point.series : [])))]
+  const byPlace = Map.groupBy(points, (point) => `${point.at} ${point.series}`)
+  const heads = [head, ...series].map((each) => html`<th scope="col">${each}</th>`)
+  const rows = all.map(({ at, name: of }) => {
+    const cells = series.map((each) => {
+      const value = Math.round((byPlace.get(`${at} ${each}`) ?? []).reduce((sum, point) => sum + point.value, 0))
       return html`<td class="number" data-value="${value}">${formats.number(value)}</td>`
     })
-    return html`<tr><th scope="row">${formats.wallDay(day)}</th>${cells}</tr>
+    return html`<tr><th scope="row">${of}</th>${cells}</tr>
 `
   })
   const numbers = html`<div class="canvas" hidden></div>
@@ -50,9 +84,8 @@ function chart({ messages, facts }: View, id: string, title: string, series: rea
 <table class="plain"><caption class="unseen">${title}</caption><thead><tr>${heads}</tr></thead>
 <tbody>
 ${rows}</tbody></table></div></details>`
-  const isEmpty = !facts.activity.some((each) => series.some(({ valueOf }) => valueOf(each) > 0))
-  return html`<figure class="chart" id="${id}"><figcaption>${title}</figcaption>
-${isEmpty ? html`<p class="empty">${empty.charts}</p>` : numbers}
+  return html`<figure class="chart" id="chart-${name}"><figcaption>${title}</figcaption>
+${series.length === 0 ? html`<p class="empty">${missing}</p>` : numbers}
 </figure>
 `
 }

@@ -62,7 +62,10 @@ export const labels = {
       '失败的在前。旧分片会与相邻分片合并，归入较晚的运行。',
     ],
     alerts: ['Raised while the run went on, or within the minute after it.', '运行期间或结束后一分钟内产生。'],
-    workers: ['Parts that a process holds now.', '当前由各进程读取的部分。'],
+    workers: [
+      'Parts held now: {parts}; processes: {processes}. Slices and rows are those that this run has read of them.',
+      '正在读取的部分：{parts}；进程：{processes}。分片和行数为本次运行已读取的数量。',
+    ],
     reopen: [
       'The days are taken out of what is covered, and the next sync reads them again. Nothing is deleted.',
       '所选日期将不再视为已读取，下次同步会重新读取。不会删除任何数据。',
@@ -102,6 +105,7 @@ export const labels = {
     partition: ['Part', '部分'],
     kind: ['Kind', '类型'],
     day: ['Day', '日期'],
+    hour: ['Hour', '小时'],
     code: ['Code', '代码'],
     message: ['Message', '信息'],
     worker: ['Process', '进程'],
@@ -116,6 +120,7 @@ export const labels = {
     channels: ['No channel matches.', '没有符合条件的频道。'],
     open: ['Nothing is open.', '没有待解决的问题。'],
     charts: ['No data yet.', '暂无数据。'],
+    watched: ['Too many records to add up here: see livehouse_bi.', '记录太多，无法在此汇总：请查看 livehouse_bi。'],
     workers: ['No part is held at the moment.', '目前没有正在读取的部分。'],
   },
 } as const

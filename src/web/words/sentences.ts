@@ -85,7 +85,9 @@ export const sentences = {
   },
   charts: {
     rows: ['Rows written', '写入的行数'],
+    watched: ['Hours watched', '观看小时数'],
     calls: ['Calls to the service', '对服务的调用'],
+    hourly: ['Calls by the hour', '每小时的调用'],
     madeOnce: ['calls', '调用'],
     repeated: ['repeated', '重试'],
     numbers: ['Numbers', '数据表'],

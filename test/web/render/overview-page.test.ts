@@ -24,8 +24,8 @@ describe('without JavaScript', () => {
       expect(table).toMatch(/<th scope="col"/)
       expect(table).toMatch(/<th scope="row"/)
     }
-    // Rows written, calls made once, repeated ones.
-    for (const value of ['123', '38', '2']) expect(page).toMatch(new RegExp(`data-value="${value}"`))
+    // Rows written, hours watched, calls of a day made once and repeated ones, those of an hour.
+    for (const value of ['123', '55', '38', '2', '8', '1']) expect(page).toMatch(new RegExp(`data-value="${value}"`))
   })
 })
 
