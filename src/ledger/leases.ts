@@ -20,9 +20,18 @@ interface Held {
   readonly lost: AbortController
 }
 
-/** A lease that somebody holds now; `holder`: host and process. */
-export interface HeldLease extends Pick<Row<'leases'>, 'name' | 'holder'> {
+/** A lease that somebody holds now; `holder`: host and process. `forRun`: of a partition's, the run it is held for. */
+export interface HeldLease extends Pick<Row<'leases'>, 'name' | 'holder' | 'forRun'> {
   readonly since: Date
+}
+
+interface TakeOptions {
+  /** Lets those that want it go first; false when not given. */
+  readonly isPatient?: boolean
+  /** A transaction that it is to be part of. */
+  readonly db?: Kysely<Database>
+  /** The run that it is taken for, shown on the page of that run. */
+  readonly forRun?: string | null
 }
 
 /** The lease of a stream's partition: one runner at a time. */
@@ -51,12 +60,14 @@ export class Leases implements AsyncDisposable {
   }
 
   /**
-   * Does not wait. A refused one says that it is wanted, but for a patient one, which lets those that want it go first.
-   * @param isPatient not given: false @param db a transaction that it is to be part of
+   * Does not wait. A refused one says that it is wanted, but for a patient one.
    * @returns a signal that aborts with lease.lost when it is no longer ours; undefined while another has it
    */
-  async tryTake(name: string, { isPatient = false, db = this.#db } = {}): Promise<AbortSignal | undefined> {
-    const taken = { holder: thisProcess(), takenAt: now, renewedAt: now, expiresAt: this.#expiry() }
+  async tryTake(
+    name: string,
+    { isPatient = false, db = this.#db, forRun = null }: TakeOptions = {},
+  ): Promise<AbortSignal | undefined> {
+    const taken = { holder: thisProcess(), takenAt: now, renewedAt: now, expiresAt: this.#expiry(), forRun }
     const row = await ops(db)
       .insertInto('leases')
       .values({ name, ...taken })
@@ -175,7 +186,7 @@ export class Leases implements AsyncDisposable {
 
 /** What is held now, the oldest first. */
 export async function readLeases(db: Kysely<Database>): Promise<readonly HeldLease[]> {
-  const leases = ops(db).selectFrom('leases').select(['name', 'holder', 'takenAt as since'])
+  const leases = ops(db).selectFrom('leases').select(['name', 'holder', 'forRun', 'takenAt as since'])
   return await leases.where('expiresAt', '>', now).orderBy('takenAt').orderBy('name').execute()
 }
 

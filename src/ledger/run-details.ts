@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { Cause } from '../core/cause.ts'
 import { parseRange, type Window } from '../core/slice.ts'
 import type { Database } from '../store/database.ts'
-import { type HeldLease, readLeases } from './leases.ts'
+import { partitionLease, readLeases } from './leases.ts'
 import { ops, type Row } from './ops.ts'
 
 /** A slice of a run. */
@@ -19,6 +19,18 @@ export interface RaisedAlert extends Pick<Row<'alerts'>, 'raisedAt' | 'clearedAt
   readonly cause: Cause
 }
 
+/** A partition that a process holds for the run now, and what the run has read of it so far. */
+export interface HeldPart {
+  readonly stream: string
+  readonly partition: string
+  /** Host and process. */
+  readonly holder: string
+  readonly since: Date
+  /** Slices that have ended, and their rows. */
+  readonly slices: number
+  readonly rows: number
+}
+
 /** What one run was asked for and what it left, beside its report. */
 export interface RunDetails {
   /** Without secrets. */
@@ -27,8 +39,8 @@ export interface RunDetails {
   readonly slices: readonly RunSlice[]
   /** Raised while it went on, or within the minute after it. */
   readonly alerts: readonly RaisedAlert[]
-  /** Partitions that are held now, by whichever run. */
-  readonly held: readonly HeldLease[]
+  /** All of them, whichever processes hold them; the oldest first. */
+  readonly held: readonly HeldPart[]
 }
 
 /** `most`: slices and alerts of each. `skip`: slices before these. */
@@ -56,15 +68,29 @@ export async function readRunDetails(
     .orderBy('alertId', 'desc')
     .limit(most)
     .execute()
-  const held = (await readLeases(db)).flatMap(({ name, ...lease }) =>
-    name.startsWith('partition ') ? [{ ...lease, name: name.slice('partition '.length) }] : [],
-  )
   return {
     asked: Object(run?.settings),
     slices: slices.map(({ reads, distinctRows, calls, ...slice }) => {
       return { ...slice, window: parseRange(reads), rows: Number(distinctRows), calls: Number(calls) }
     }),
     alerts,
-    held: held.slice(0, most),
+    held: await readHeldParts(db, runId),
   }
+}
+
+async function readHeldParts(db: Kysely<Database>, runId: string): Promise<readonly HeldPart[]> {
+  const held = (await readLeases(db)).filter((lease) => lease.forRun === runId)
+  if (held.length === 0) return []
+  const rows = await ops(db)
+    .selectFrom('slices')
+    .select(({ fn }) => ['stream', 'partition', fn.countAll<string>().as('slices'), fn.sum('distinctRows').as('rows')])
+    .where('runId', '=', runId)
+    .groupBy(['stream', 'partition'])
+    .execute()
+  const read = new Map(rows.map((row) => [partitionLease(row.stream, row.partition), row]))
+  return held.map(({ name, holder, since }) => {
+    const [, stream = '', partition = ''] = /^partition (\S+) (.*)$/s.exec(name) ?? []
+    const { slices = 0, rows: sum = 0 } = read.get(name) ?? {}
+    return { stream, partition, holder, since, slices: Number(slices), rows: Number(sum) }
+  })
 }

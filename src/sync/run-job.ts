@@ -133,7 +133,7 @@ async function runPartitions(partitions: readonly OpenPartition[], job: Job): Pr
   const own = async (partition: OpenPartition): Promise<boolean> => {
     const { leases, isPatient = false } = options
     // A patient run lets those that wait go first.
-    partition.lease ??= leases.tryTake(leaseOf(partition), { isPatient })
+    partition.lease ??= leases.tryTake(leaseOf(partition), { isPatient, forRun: deps.runId })
     return (await partition.lease) !== undefined && leases.holds(leaseOf(partition))
   }
   const runOne = async (slice: Slice, partition: OpenPartition): Promise<void> => {

@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
 import { systemClock } from '../../src/core/clock.ts'
+import { Leases } from '../../src/ledger/leases.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
 import { fieldValue, hang, html } from '../helpers/fault-effects.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
@@ -154,18 +155,32 @@ test('one failed channel of five is a red cap on its days and one sentence, with
   expect(figures).toContain(`<dd>${sum.toLocaleString('en')} <small>`)
 })
 
-test('how far the run of another process has come is shown while it goes on, with what is left', async () => {
+test('a run that workers read is shown while it goes on: how far it has come, and each part with its process', async () => {
   emulator.faults.push({ effect: hang(), endpoint: 'giftRunning' })
-  const child = startChild(['sync'], { ...environment(), LOG_LEVEL: 'info' })
+  const settings = { ...environment(), LOG_LEVEL: 'info' }
+  const workers = ['3', '4'].map((count) => startChild(['worker', '--concurrency', count], settings))
+  for (const worker of workers) await worker.hears('"worker.started"')
+  const child = startChild(['sync', '--queue', '--streams', 'visitors,gifts'], settings)
+  // What another run holds is not of this one.
+  await using other = new Leases(database.db)
+  await other.tryTake('partition managers account', { forRun: '99' })
   await using status = await startTestStatusServer(database)
-  const shown = async () => /<section id="progress".*?<\/section>/s.exec(await status.text('/'))?.[0] ?? ''
-  await child.whileRunning(vi.waitFor(async () => expect(await shown()).toMatch(/\d of \d+ parts/), 60_000))
-  const page = await status.text('/')
-  expect(page).toMatch(/<progress max="100" value="\d+"/)
+  const shown = async (path: string, id: string) =>
+    new RegExp(`<section id="${id}".*?</section>`, 's').exec(await status.text(path))?.[0] ?? ''
+  const atWork = async () => await shown('/runs/1', 'workers')
+  await child.whileRunning(
+    vi.waitFor(async () => expect(await atWork()).toContain('Parts held now: 7; processes: 2.'), 60_000),
+  )
+  const held = await atWork()
+  expect(held.match(/Gifts <small>/g)).toHaveLength(7)
+  expect(held).not.toContain('Managers')
+  const ours = workers.map(({ process: { pid } }) => held.match(new RegExp(`process ${pid}<`, 'g'))?.length)
+  expect(ours).toEqual([3, 4])
+  expect(await shown('/', 'progress')).toMatch(/<progress max="100" value="\d+".*0 of 10 parts/s)
   // What becomes of its rows is not known yet.
-  const runs = /<section id="runs".*?<\/section>/s.exec(page)?.[0] ?? ''
-  expect(runs).toMatch(/data-label="New"[^>]*><div>–</)
-  expect(await status.text('/runs/1')).toMatch(/id="workers".*partition|id="workers".*process \d+/s)
-  child.process.kill('SIGKILL')
-  await child.ended
+  expect(await shown('/', 'runs')).toMatch(/data-label="New"[^>]*><div>–</)
+  for (const each of [child, ...workers]) {
+    each.process.kill('SIGKILL')
+    await each.ended
+  }
 })

@@ -55,6 +55,7 @@ export interface OperationTables {
     renewed_at: Instant
     expires_at: Instant
     wanted_until: OptionalInstant
+    for_run: OptionalBigInteger
   }
   'livehouse_ops.locks': {
     name: string

@@ -2,7 +2,6 @@ import type { ListedChannel } from '../../ledger/channel-states.ts'
 import { countProofs, type LedgerUnit } from '../../ledger/latest-readings.ts'
 import type { OpenReading, OpenReadings } from '../../ledger/open-readings.ts'
 import { foreign, type Html, html, maskedText } from '../html.ts'
-import { fill } from '../messages.ts'
 import { isAskedFor } from '../verdict.ts'
 import { rangeText } from './run-page.ts'
 import { coverageSection, lastRead, standing, streamsOf } from './streams-section.ts'
@@ -51,12 +50,10 @@ function openPoints(view: View): Html | false {
     ['reason', ({ reason }) => (reason === null ? messages.notKnown : maskedText(reason))],
   ]
   const hasAskedFor = open.some(({ stream, kind }) => isAskedFor(stream) && kind !== 'accepted')
-  const count = openCounts.problem + openCounts.gap + openCounts.accepted - open.length
-  const words = fill(messages.more, { count: messages.formats.number(count) })
   return tableSection(view, 'open', open, columns, {
     className: 'worded',
     note: open.length === 0 ? '' : hasAskedFor ? messages.open.askedFor : messages.notes.open,
-    more: count > 0 && html`<p class="note">${words}</p>`,
+    left: openCounts.problem + openCounts.gap + openCounts.accepted - open.length,
   })
 }
 

@@ -1,8 +1,7 @@
 import { describeNotice } from '../../app/alerts/describe-cause.ts'
 import { formatWallMinute } from '../../core/wall-clock.ts'
 import type { Window } from '../../core/slice.ts'
-import type { HeldLease } from '../../ledger/leases.ts'
-import type { RaisedAlert, RunDetails, RunSlice } from '../../ledger/run-details.ts'
+import type { HeldPart, RaisedAlert, RunDetails, RunSlice } from '../../ledger/run-details.ts'
 import type { RunReport, RunError, StreamReport } from '../../ledger/run-reports.ts'
 import { hasEnded } from '../../ledger/runs.ts'
 import { streamNames } from '../../streams/registry.ts'
@@ -24,11 +23,11 @@ export interface ShownDetails extends Omit<RunDetails, 'slices'> {
 export function runPage(view: View, run: RunReport, details: ShownDetails): Html {
   const { messages } = view
   const { columns } = messages
-  const { errors: wrong, alerts: raised, slices: read, asked: settings } = details
-  const found = { errors: wrong, alerts: raised, slices: read.rows, asked: Object.keys(settings) }
+  const isRunning = run.status === 'running'
+  const found = { ...details, slices: details.slices.rows, asked: Object.keys(details.asked) }
   const parts = (['errors', 'alerts', 'slices', 'asked'] as const).filter((part) => found[part].length > 0)
   return html`<h1>${fill(messages.run.title, { runId: run.runId })}</h1>
-${jumps(view, ['streams', ...parts])}
+${jumps(view, [...(isRunning ? (['workers'] as const) : []), 'streams', ...parts])}
 ${figureList(view, [
   [columns.command, foreign(run.command)],
   [columns.status, stateMark(messages, run.status)],
@@ -36,7 +35,7 @@ ${figureList(view, [
   [columns.took, took(view, run)],
 ])}
 ${progressSection(view, [run])}
-${run.status === 'running' && workers(view, details.held)}
+${isRunning && workers(view, details.held)}
 ${streams(view, run)}
 ${errors(view, run, details.errors)}
 ${alerts(view, details.alerts)}
@@ -69,7 +68,7 @@ function placeOf(stream: string): number {
 }
 
 function errors(view: View, run: RunReport, found: readonly RunError[]): Html | false {
-  const { notKnown, formats, more } = view.messages
+  const { notKnown } = view.messages
   const columns: readonly Column<RunError>[] = [
     ['code', ({ code }) => html`<code>${code}</code>`],
     ['stream', ({ stream }) => (stream === null ? notKnown : streamName(view, stream))],
@@ -77,11 +76,7 @@ function errors(view: View, run: RunReport, found: readonly RunError[]): Html | 
     ['message', ({ message }) => maskedText(message, 400)],
   ]
   const left = run.errorCount - found.length
-  const note = fill(more, { count: formats.number(left) })
-  return tableSection(view, 'errors', found, columns, {
-    className: 'worded',
-    more: left > 0 && html`<p class="note">${note}</p>`,
-  })
+  return tableSection(view, 'errors', found, columns, { className: 'worded', left })
 }
 
 function alerts(view: View, raised: readonly RaisedAlert[]): Html | false {
@@ -114,12 +109,26 @@ export function rangeText({ messages }: View, window: Window | undefined): Html 
   return html`${bound(window.from)} – ${bound(window.to)}`
 }
 
-function workers(view: View, held: readonly HeldLease[]): Html | false {
-  return tableSection<HeldLease>(view, 'workers', held, [
-    ['partition', ({ name }) => foreign(name, 80)],
+const MOST_HELD = 100
+
+function workers(view: View, held: readonly HeldPart[]): Html | false {
+  const { formats, notes } = view.messages
+  const columns: readonly Column<HeldPart>[] = [
+    [
+      'partition',
+      ({ stream, partition }) => html`${streamName(view, stream)} <small>${foreign(partition, 80)}</small>`,
+    ],
     ['worker', ({ holder }) => foreign(holder, 80)],
     ['since', ({ since }) => moment(view, since)],
-  ])
+    ['slices', ({ slices }) => slices],
+    ['rows', ({ rows }) => rows],
+  ]
+  const processes = new Set(held.map(({ holder }) => holder)).size
+  const count = { parts: formats.number(held.length), processes: formats.number(processes) }
+  return tableSection(view, 'workers', held.slice(0, MOST_HELD), columns, {
+    note: held.length === 0 ? '' : fill(notes.workers, count),
+    left: held.length - MOST_HELD,
+  })
 }
 
 /** The settings of the run, and who asked for it where that is known. */

@@ -10,6 +10,8 @@ interface TableOptions {
   readonly className?: string
   /** In place of the usual note. */
   readonly note?: string
+  /** Rows that are left out at its end. */
+  readonly left?: number
   /** What follows it. */
   readonly more?: Content
 }
@@ -24,7 +26,7 @@ export function tableSection<Row>(
   name: keyof Messages['sections'],
   rows: readonly Row[],
   columns: readonly Column<Row>[],
-  { className = '', note, more }: TableOptions = {},
+  { className = '', note, left = 0, more }: TableOptions = {},
 ): Html | false {
   const empty: Readonly<Partial<Record<string, string>>> = messages.empty
   if (rows.length === 0) {
@@ -57,7 +59,8 @@ export function tableSection<Row>(
 <tbody role="rowgroup">
 ${body}</tbody>
 </table>`
-  return section(messages, name, html`${table}${more}`, note)
+  const leftOut = left > 0 && html`<p class="note">${fill(messages.more, { count: number(left) })}</p>`
+  return section(messages, name, html`${table}${leftOut}${more}`, note)
 }
 
 /** A part of a long list. */
