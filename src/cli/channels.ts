@@ -3,7 +3,8 @@ import { openAsItIs } from '../app/open-database.ts'
 import { readDatabaseSettings, readSettings } from '../config.ts'
 import { readChannelsIfAny } from '../config/read-channels.ts'
 import { type ChannelState, readChannelStates } from '../ledger/channel-states.ts'
-import { formatAge, formatTable } from './format.ts'
+import { JSON_OF_LIST } from './flags.ts'
+import { formatAge, formatTable, printResult, snakeCased } from './format.ts'
 import { defineCommand } from './usage.ts'
 
 /** A configured channel, or one that was. */
@@ -18,11 +19,12 @@ export const channels = defineCommand(
     about: `The channels of LIVEHOUSE_CHANNELS and of the warehouse, from the database alone. States: active; new
 (nothing has run since it was configured); retired (no longer configured); gone (the service has not known it on three
 days: it is asked for once a day).`,
-    flags: {},
-    examples: 'livehouse channels',
+    flags: { json: JSON_OF_LIST },
+    examples: `livehouse channels
+livehouse channels --json | jq -r '.channels[] | select(.state == "new") | .channel_id'`,
   },
-  () => undefined,
-  async (context) => {
+  ({ values }) => values,
+  async (context, { json: isJson }) => {
     const settings = readSettings(context.environment, (source) => ({
       database: readDatabaseSettings(source),
       channels: readChannelsIfAny(source),
@@ -30,7 +32,7 @@ days: it is asked for once a day).`,
     await using database = await openAsItIs(context, settings.database)
     const known = database.isMigrated ? await readChannelStates(database.db) : new Map<string, ChannelState>()
     const shown = mergeChannels(settings.channels, known)
-    for (const line of describe(shown, context.clock.now())) context.print(line)
+    printResult(context, isJson, { channels: shown.map(snakeCased) }, describe(shown, context.clock.now()))
     return 0
   },
 )

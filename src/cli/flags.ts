@@ -8,6 +8,7 @@ import { checkUsage, type Refuse } from './wrong-use.ts'
 
 /** What flags of several verbs do, for `--help`. */
 export const JSON_OF_RUN = 'prints one JSON object with what was done instead of a table'
+export const JSON_OF_LIST = 'prints one JSON object instead'
 export const DRY_RUN = 'shows what would be read: slices and their range; reads and writes nothing'
 export const BY_QUEUE = 'queues the partitions for livehouse worker and livehouse serve, instead of reading them here'
 export const OF_CHANNELS = 'only these channels of LIVEHOUSE_CHANNELS (default: all of them)'

@@ -11,7 +11,8 @@ import { type JobRun, readHeldJobs, readLastJobRuns } from '../ledger/jobs.ts'
 import type { CliContext } from './command.ts'
 import { readExtractionSettings } from './extraction-settings.ts'
 import { WRONG_USE } from './failure.ts'
-import { formatAge, formatTable, minuteIn } from './format.ts'
+import { JSON_OF_LIST } from './flags.ts'
+import { formatAge, formatTable, minuteIn, printResult } from './format.ts'
 import { defineCommand } from './usage.ts'
 import { wrongUse } from './wrong-use.ts'
 import type { Kysely } from 'kysely'
@@ -25,11 +26,12 @@ export const jobs = defineCommand(
     about: `Lists the jobs of jobs/, or of LIVEHOUSE_JOBS_DIR: when each is due, when it ran last and what came of it.
 livehouse serve runs those that are on; livehouse run JOB runs any of them now. Asks the files and the database alone.
 Exit code 2 where a job would be refused, which is named.`,
-    flags: {},
-    examples: 'livehouse jobs',
+    flags: { json: JSON_OF_LIST },
+    examples: `livehouse jobs
+livehouse jobs --json | jq '.jobs[] | select(.last_outcome != "ok") | .job'`,
   },
-  () => undefined,
-  async (context) => {
+  ({ values }) => values,
+  async (context, { json: isJson }) => {
     const { options, channels, settings } = readSettings(context.environment, (source) => ({
       options: readLoadOptions(source),
       channels: readChannelsIfAny(source),
@@ -42,7 +44,8 @@ Exit code 2 where a job would be refused, which is named.`,
     // A database of an older livehouse has no table of them yet.
     const db = database.isMigrated && database.pending.length === 0 ? database.db : undefined
     const states = await readJobStates(db, loaded, now)
-    for (const line of [...describeJobs(states, now), ...refused.map((problem) => `✗ ${problem}`)]) context.print(line)
+    const lines = [...describeJobs(states, now), ...refused.map((problem) => `✗ ${problem}`)]
+    printResult(context, isJson, { jobs: states.map(jobObject), problems: refused }, lines)
     return refused.length === 0 ? 0 : WRONG_USE
   },
 )
@@ -73,6 +76,23 @@ function describeJobs(states: readonly JobState[], nowMs: number): string[] {
   })
   const problems = states.flatMap(({ job, last }) => (last?.error ? [`✗ ${job.name}: ${last.error}`] : []))
   return [...formatTable(['job', 'kind', 'cron', 'zone', 'next', 'last', 'outcome'], rows), ...problems]
+}
+
+function jobObject({ job, next, last, isRunning, outcome }: JobState): object {
+  return {
+    job: job.name,
+    kind: job.kind,
+    cron: job.cron,
+    time_zone: job.timeZone,
+    enabled: job.isEnabled,
+    next_at: next ?? null,
+    running: isRunning,
+    last_started_at: last?.startedAt ?? null,
+    last_finished_at: last?.finishedAt ?? null,
+    last_outcome: outcome ?? null,
+    last_run_id: last?.runId ?? null,
+    last_error: last?.error ?? null,
+  }
 }
 
 /** Every job of `LIVEHOUSE_JOBS_DIR`. @throws config.invalid with all that is wrong with the files */

@@ -4,8 +4,8 @@ import { readDatabaseSettings, readSettings } from '../config.ts'
 import { withoutPhones } from '../core/clean-text.ts'
 import { type QuarantineGroup, readQuarantine, SAMPLE_LENGTH } from '../ledger/quarantine-reasons.ts'
 import { readSource } from '../ledger/source.ts'
-import { readStreams } from './flags.ts'
-import { counted, formatTable, minuteIn } from './format.ts'
+import { JSON_OF_LIST, readStreams } from './flags.ts'
+import { counted, formatTable, minuteIn, printResult, snakeCased } from './format.ts'
 import { defineCommand } from './usage.ts'
 
 /** `livehouse quarantine`: what could not be read, and another try. */
@@ -21,25 +21,28 @@ personal data.`,
     defaultAction: 'list',
     flags: {
       stream: ['a,b', 'only this stream, or these'],
+      json: ['', JSON_OF_LIST, 'list'],
     },
     notes: 'Exit codes: 0 shown or retried, whatever is left, 1 the database cannot be reached, 2 wrong use.',
     examples: `livehouse quarantine
 livehouse quarantine list --stream visitors
+livehouse quarantine --json | jq '[.groups[].items] | add'
 livehouse quarantine retry`,
   },
   ({ action, values }, refuse) => ({
     action,
+    isJson: values.json,
     names: readStreams(values.stream, refuse, '--stream')?.map(({ name }) => name),
   }),
-  async (context, { action, names }) => {
+  async (context, { action, isJson, names }) => {
     const settings = readSettings(context.environment, readDatabaseSettings)
     await using db = await openWarehouse(context, { settings, source: undefined })
     const timeZone = (await readSource(db))?.timeZone ?? 'UTC'
-    const lines =
-      action === 'list'
-        ? describeGroups(await readQuarantine(db, { streams: names }), timeZone)
-        : describeRetry(await retryOnRecord(context, db, names))
-    for (const line of lines) context.print(line)
+    if (action === 'list') {
+      const found = await readQuarantine(db, { streams: names })
+      const groups = found.map((group) => snakeCased({ ...group, sample: withoutPhones(group.sample) }))
+      printResult(context, isJson, { groups }, describeGroups(found, timeZone))
+    } else for (const line of describeRetry(await retryOnRecord(context, db, names))) context.print(line)
     return 0
   },
 )

@@ -6,10 +6,10 @@ import { createTestDatabase } from '../helpers/postgres.ts'
 import { startPipeline } from '../helpers/start-pipeline.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
-async function run(environment: Readonly<Record<string, string>>, nowMs: number) {
+async function run(environment: Readonly<Record<string, string>>, nowMs: number, ...argv: readonly string[]) {
   const clock = { now: () => nowMs, sleep: async () => {} }
   const { context, printed } = createTestContext({ clock, environment })
-  expect(await channels.run(context, [])).toBe(0)
+  expect(await channels.run(context, argv)).toBe(0)
   return printed
 }
 
@@ -31,6 +31,7 @@ test('a channel shows what is held of it; one that is no longer configured is re
   const [kept = '', dropped = ''] = emulator.channelIds
   const environment = { DATABASE_URL: database.url, LIVEHOUSE_CHANNELS: `77,${kept}` }
   const lines = await run(environment, clock.nowMs + 600_000)
+  const [object = ''] = await run(environment, clock.nowMs, '--json')
   const records = (id: string) => emulator.truth().watch_records.filter(({ channel_id }) => channel_id === id).length
   const shown = (id: string, state: string) => {
     const name = emulator.world.channels.get(id)?.name
@@ -41,6 +42,14 @@ test('a channel shows what is held of it; one that is no longer configured is re
     shown(kept, 'active'),
     shown(dropped, 'retired'),
   ])
+  const held = { visitors: 60, last_landed_at: new Date(clock.nowMs).toISOString() }
+  expect(JSON.parse(object)).toMatchObject({
+    channels: [
+      { channel_id: '77', state: 'new', visitors: 0, last_landed_at: null },
+      { channel_id: kept, state: 'active', watch_records: records(kept), ...held },
+      { channel_id: dropped, state: 'retired', ...held },
+    ],
+  })
 })
 
 test('label, group and test flag are those of the configuration', async () => {

@@ -40,6 +40,16 @@ test('and with their last run, and what they are doing', async () => {
   expect(await shown()).toMatch(/2026-11-20 14:30 \(1 h ago\) +ok$/)
   await beginJobRun(db, { job: 'lists', due: undefined, worker: 'other:1', startedAt: new Date(account.clock.nowMs) })
   expect(await shown()).toMatch(/2026-11-20 15:30 \(\S+ \S+ ago\) +running$/)
+  const { printed } = await account.run(jobs, ['--json'], settings)
+  expect(printed.map((line) => JSON.parse(line))).toMatchObject([
+    {
+      jobs: [
+        { job: 'berlin', enabled: false, next_at: null, last_outcome: null },
+        { job: 'lists', time_zone: 'Asia/Shanghai', next_at: '2026-11-20T18:15:00.000Z', last_outcome: 'running' },
+      ],
+      problems: [],
+    },
+  ])
 })
 
 test('a job that would be refused is marked, beside those that are right', async () => {

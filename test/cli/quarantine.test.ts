@@ -61,6 +61,9 @@ test('list shows each stream and reason with a sample of 80 characters', async (
     '  first seen  2026-11-20 14:30, last 2026-11-20 14:30',
     '  sample      7',
   ])
+  const [object = ''] = await run('--json')
+  const group = { stream: 'visitors', items: 5, reason: 'user_id is missing', last_seen_at: seenAt.toISOString() }
+  expect(JSON.parse(object)).toMatchObject({ groups: [group, { items: 1, partitions: ['channel=9'] }] })
   expect(await run('--stream', 'gifts')).toEqual(['nothing is in quarantine'])
 })
 
