@@ -12,7 +12,10 @@ import { mayShareCalls } from '../ledger/shared-pace.ts'
 import { checkSource } from '../ledger/source.ts'
 
 /** What opening a database takes of a verb's context. */
-export type OpeningContext = Pick<AppContext, 'clock' | 'signal' | 'remark' | 'addSecret'>
+export type OpeningContext = Pick<AppContext, 'clock' | 'signal' | 'remark' | 'addSecret' | 'openProgress'>
+
+/** Moves on a terminal while a database is opened: the embedded one may have to be made first. */
+export const OPENING = 'opening database'
 
 /**
  * The URL of the database of the settings, which is named on standard error; the embedded PostgreSQL is started where
@@ -48,10 +51,11 @@ export const EMBEDDED_DATABASE = 'livehouse'
  * @throws db.embedded
  */
 export async function embeddedUrl(
-  { clock, signal, addSecret }: Pick<AppContext, 'clock' | 'signal' | 'addSecret'>,
+  { clock, signal, addSecret, openProgress }: Omit<OpeningContext, 'remark'>,
   dataDir: string,
   database: string = EMBEDDED_DATABASE,
 ): Promise<string> {
+  using _waiting = await openProgress(OPENING)
   const server = await startEmbedded(dataDir, clock, signal)
   addSecret(decodeURIComponent(new URL(server.url(database)).password))
   await createDatabaseIfMissing(server.url('postgres'), database, signal)

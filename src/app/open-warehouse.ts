@@ -7,7 +7,7 @@ import { writeBiSettings } from '../bi/publish/bi-state.ts'
 import type { Database } from '../store/database.ts'
 import { migrateUp, requireMigrated } from '../store/migrate.ts'
 import { claimSource, type Source } from '../ledger/source.ts'
-import { openConfiguredDatabase, type OpeningContext } from './open-database.ts'
+import { openConfiguredDatabase, OPENING, type OpeningContext } from './open-database.ts'
 
 /** What a verb needs the warehouse for. */
 interface WarehouseRequest {
@@ -29,6 +29,7 @@ export async function openWarehouse(
 ): Promise<Kysely<Database>> {
   const { signal, remark } = context
   const db = await openConfiguredDatabase(context, settings, maxConnections)
+  using _waiting = await context.openProgress(OPENING)
   try {
     if (settings.isAutoMigrated) {
       const applied = await migrateUp(db, { signal })

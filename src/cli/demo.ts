@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { OPENING } from '../app/open-database.ts'
 import { outcomeObject } from '../app/outcome.ts'
 import { syncPlan } from '../app/run-backfill.ts'
 import { runExtraction } from '../app/run-extraction.ts'
@@ -56,6 +57,8 @@ livehouse db psql --database ${DATABASE}`,
   async (context, { isJson, ...size }) => {
     const dataDir = readSettings(context.environment, readDataDir)
     const { clock, signal, remark } = context
+    using opening = new DisposableStack()
+    opening.use(await context.openProgress(OPENING))
     const server = await startEmbedded(dataDir, clock, signal)
     const url = server.url(DATABASE)
     context.addSecret(decodeURIComponent(new URL(url).password))
@@ -65,6 +68,7 @@ livehouse db psql --database ${DATABASE}`,
       await using db = await openDatabase(url, { signal })
       await migrateUp(db, { signal })
       await publishBi(db, { signal })
+      opening.dispose()
       const { outcome, tables } = await fillDemo(context, db, size)
       const answers = isJson ? [] : await answerQueries(db)
       const run = summarize(outcome, TIME_ZONE)

@@ -17,20 +17,33 @@ export interface Line {
   readonly endedAtMs: number | undefined
 }
 
-/** Progress on a terminal: how long the plan takes, then a line a stream with its bar, rows, and time left. */
-export function createProgressBars(terminal: Terminal, clock: Clock): Progress {
+/**
+ * Progress on a terminal: how long the plan takes, then a line a stream with its bar, rows, and time left. `opening`:
+ * what is waited for in place of a plan; then nothing is left on the screen at the end.
+ */
+export function createProgressBars(
+  terminal: Terminal,
+  clock: Clock,
+  { opening, stream = process.stderr }: { opening?: string | undefined; stream?: NodeJS.WritableStream } = {},
+): Progress {
   const display = new MultiBar({
     format: (_options, _params, line: Line) => lineText(line, clock.now()),
     fps: 8,
     hideCursor: true,
     stopOnComplete: false,
-    clearOnComplete: false,
+    clearOnComplete: opening !== undefined,
+    stream,
     noTTYOutput: false,
   })
   const tally = createProgressTally()
   const lines = new Map<string, { readonly bar: SingleBar; readonly startedAtMs: number }>()
   const release = terminal.divert((text) => display.log(text))
-  const planning: Line = { name: 'planning', startedAtMs: clock.now(), state: undefined, endedAtMs: undefined }
+  const planning: Line = {
+    name: opening ?? 'planning',
+    startedAtMs: clock.now(),
+    state: undefined,
+    endedAtMs: undefined,
+  }
   /** That of the plan, which the first stream takes over. */
   const first = display.create(1, 0, planning)
   return {
@@ -47,6 +60,8 @@ export function createProgressBars(terminal: Terminal, clock: Clock): Progress {
       shown.bar.update(state.share, line)
     },
     [Symbol.dispose]: () => {
+      // What was written since the last drawing is shown only by another one.
+      display.update()
       display.stop()
       release()
     },

@@ -133,9 +133,9 @@ function createContext(
     signal,
     print: (text) => writeOut(`${printable(text)}\n`),
     remark: (text) => terminal.write(`${printable(text)}\n`),
-    openProgress: async () => {
+    openProgress: async (opening) => {
       if (!isInteractive) return (await import('./plain-progress.ts')).createPlainProgress(log, clock)
-      return (await import('./progress.ts')).createProgressBars(terminal, clock)
+      return (await import('./progress.ts')).createProgressBars(terminal, clock, { opening })
     },
   }
 }

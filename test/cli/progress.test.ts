@@ -1,5 +1,8 @@
+import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
-import { lineText } from '../../src/cli/progress.ts'
+import { createProgressBars, lineText } from '../../src/cli/progress.ts'
+import { createTerminal } from '../../src/cli/terminal.ts'
+import { systemClock } from '../../src/core/clock.ts'
 import type { ProgressEvent } from '../../src/core/progress.ts'
 import { createProgressTally } from '../../src/sync/progress-tally.ts'
 
@@ -29,4 +32,17 @@ test('how far a stream is never goes back, also where a slice turns out to be ma
     { kind: 'page', stream, slice: 'b1', rows: 100, totalPages: 3 },
   ]
   expect(events.map((event) => tally.add(event).share)).toEqual([0, 0.25, 0.5, 0.5, 0.5])
+})
+
+test('what is written right before its end is shown, and of an opening nothing but that is left', () => {
+  const stream = Object.assign(new PassThrough(), { isTTY: true, columns: 80 })
+  const terminal = createTerminal(() => {})
+  const progress = createProgressBars(terminal, systemClock, { opening: 'opening database', stream })
+  terminal.write('database: here\n')
+  progress[Symbol.dispose]()
+  const shown = String(stream.read())
+  expect(shown).toContain('database: here\n')
+  expect(shown).toContain('opening database ')
+  // The line is cleared, from its beginning on.
+  expect(shown.endsWith('\u001B[1G\u001B[0J')).toBe(true)
 })
