@@ -16,6 +16,7 @@ import { machines } from './scenarios/machines.mts'
 import { manyPartitions, memoryAndGrowth } from './scenarios/memory-and-growth.mts'
 import { planning } from './scenarios/planning.mts'
 import { startUp } from './scenarios/start-up.mts'
+import { year } from './scenarios/year.mts'
 
 /**
  * `npm run bench`: how fast, how polite and how flat livehouse is. Emulator, embedded PostgreSQL and the program as processes
@@ -33,15 +34,17 @@ const scenarios: readonly Scenario[] = [
   manyPartitions,
   planning,
   machines,
+  year,
 ]
 
-const usage = `npm run bench -- [--only a,b] [--quick] [--rows N] [--json]
+const usage = `npm run bench -- [--only a,b] [--quick] [--rows N] [--nights N] [--json]
 
 ${scenarios.map(({ letter, title }) => `  ${letter}  ${title}`).join('\n')}
 
   --only a,b  these alone
   --quick     small sizes, once each: whether everything works, not how fast
   --rows N    the largest size (default 3000000); scenarios leave out what is larger
+  --nights N  nights of the simulated time (default 365)
   --json      one JSON object in place of tables
 `
 
@@ -50,6 +53,7 @@ const { values } = parseArgs({
     only: { type: 'string' },
     quick: { type: 'boolean', default: false },
     rows: { type: 'string', default: '3000000' },
+    nights: { type: 'string', default: '365' },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -57,7 +61,7 @@ const { values } = parseArgs({
 const letters = values.only?.split(',')
 const unknown = letters?.filter((letter) => !scenarios.some((scenario) => scenario.letter === letter)) ?? []
 
-if (values.help || unknown.length > 0 || !/^\d+$/.test(values.rows)) {
+if (values.help || unknown.length > 0 || !/^\d+$/.test(values.rows + values.nights)) {
   process.stderr.write(usage)
   process.exitCode = values.help ? 0 : 2
 } else {
@@ -78,7 +82,15 @@ async function main(chosen: readonly Scenario[]): Promise<void> {
   try {
     await using server = await openServer(stop.signal)
     const say = (line: string) => void process.stderr.write(`  ${line}\n`)
-    const bench: Bench = { server, signal: stop.signal, isQuick: values.quick, rows: Number(values.rows), folder, say }
+    const bench: Bench = {
+      server,
+      signal: stop.signal,
+      isQuick: values.quick,
+      rows: Number(values.rows),
+      nights: Number(values.nights),
+      folder,
+      say,
+    }
     for (const { letter, title, run } of chosen) {
       process.stderr.write(`${letter}) ${title}\n`)
       const measures = await run(bench)

@@ -12,6 +12,8 @@ export interface Bench {
   readonly isQuick: boolean
   /** The largest size of what grows. */
   readonly rows: number
+  /** Of a simulated time. */
+  readonly nights: number
   /** A folder for files. */
   readonly folder: string
   /** Tells what is going on. */

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { systemClock } from '../../src/core/clock.ts'
+import { type Clock, systemClock } from '../../src/core/clock.ts'
 import { silentLog } from '../../src/core/log.ts'
 import { DAY, wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { Database } from '../../src/store/database.ts'
@@ -87,10 +87,10 @@ async function measureLedger(
 }
 
 /** As a browser sees it right after the start: nothing has been read before. */
-async function readPage(db: Kysely<Database>): Promise<void> {
+export async function readPage(db: Kysely<Database>, clock: Clock = systemClock): Promise<void> {
   await using server = await startStatusServer({
     db,
-    clock: systemClock,
+    clock,
     log: silentLog,
     listen: { host: '127.0.0.1', port: 0 },
     token: undefined,
