@@ -70,7 +70,6 @@ const nightly = {
   timeZone: 'Asia/Shanghai',
   streams: [],
   channels: 'all',
-  isRunning: false,
 } as const
 const weekly = {
   name: 'audit-weekly',
@@ -78,7 +77,6 @@ const weekly = {
   timeZone: 'Asia/Shanghai',
   streams: [],
   channels: 'all',
-  isRunning: false,
 } as const
 
 function serve(db: Parameters<typeof startTestStatusServer>[0]['db']): Promise<TestStatusServer> {

@@ -10,6 +10,9 @@ import { MOST_QUARANTINED } from '../facts.ts'
 import { reasonsSection } from './quarantine-page.ts'
 import { runsSection } from './runs-page.ts'
 
+/** A phone shows each of them as a block. */
+const LAST_RUNS = 5
+
 /** The first page: `answer`, then what it rests on. */
 export function overviewPage(view: View, answer: Html): Html {
   const { messages, facts } = view
@@ -20,7 +23,7 @@ ${progressSection(view, facts.runs)}
 ${streamsSection(view)}
 ${coverageSection(view, streamsOf(view))}
 ${chartsSection(view)}
-${runsSection(view, facts.runs, html`<p><a href="/runs">${messages.run.all}</a></p>`)}
+${runsSection(view, facts.runs.slice(0, LAST_RUNS), html`<p><a href="/runs">${messages.run.all}</a></p>`)}
 ${jobsSection(view)}
 ${reasonsSection(view)}`
 }
