@@ -118,26 +118,26 @@ const rules: Rules = {
 
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. */
 const budgets: Readonly<Record<string, number>> = {
-  app: 1680,
+  app: 1690,
   bi: 3310,
-  cli: 4350,
+  cli: 4395,
   config: 640,
   core: 1155,
   emulator: 2270,
-  ledger: 3465,
+  ledger: 3545,
   log: 100,
   scheduler: 1350,
   service: 1835,
-  store: 3040,
+  store: 3045,
   streams: 690,
   sync: 4840,
   transform: 270,
-  web: 3110,
+  web: 3180,
   // The files beside the folders.
   '': 400,
 }
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_480, test: 24_480 }
+const MOST_LINES = { src: 32_620, test: 24_540 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
