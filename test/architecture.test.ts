@@ -124,7 +124,7 @@ const budgets: Readonly<Record<string, number>> = {
   config: 640,
   core: 1155,
   emulator: 2270,
-  ledger: 3545,
+  ledger: 3575,
   log: 100,
   scheduler: 1350,
   service: 1835,
@@ -137,7 +137,7 @@ const budgets: Readonly<Record<string, number>> = {
   '': 400,
 }
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_620, test: 24_540 }
+const MOST_LINES = { src: 32_660, test: 24_570 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

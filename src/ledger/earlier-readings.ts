@@ -5,7 +5,7 @@ import type { Stream, StreamName } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
 import type { LedgerPlace } from './coverage.ts'
-import { DUPLICATE } from './quarantine.ts'
+import { DUPLICATE, isAmong, type QuarantinedItem } from './quarantine.ts'
 import { ops } from './ops.ts'
 
 /** What earlier readings of a partition have left that the next one has to look at. */
@@ -45,6 +45,32 @@ export async function readMissedRows(db: Kysely<Database>, stream: StreamName, p
   const missed = ops(db).selectFrom('missed_rows').where('stream', '=', stream).where('partition', '=', partition)
   const { count } = await missed.select(({ fn }) => fn.countAll().as('count')).executeTakeFirstOrThrow()
   return Number(count)
+}
+
+/** Whether each of these items was there already when another run last landed a reading of the partition. */
+export async function wereThereBefore(
+  trx: Kysely<Database>,
+  { stream, partition, runId }: { readonly stream: StreamName; readonly partition: string; readonly runId: string },
+  items: readonly QuarantinedItem[],
+): Promise<boolean> {
+  if (items.length === 0) return true
+  const { count } = await ops(trx)
+    .selectFrom('quarantine')
+    .select(({ fn }) => fn.countAll().as('count'))
+    .where('stream', '=', stream)
+    .where('partition', '=', partition)
+    .where(isAmong(items))
+    .where('firstSeenAt', '<', (eb) =>
+      eb
+        .selectFrom('slices')
+        .select(({ fn }) => fn.max('finishedAt').as('at'))
+        .where('stream', '=', stream)
+        .where('partition', '=', partition)
+        .where('status', '=', 'landed')
+        .where('runId', '!=', runId),
+    )
+    .executeTakeFirstOrThrow()
+  return Number(count) === items.length
 }
 
 /** What a reading can agree with: those that ended by then, with pages of another size or on one page. */

@@ -66,6 +66,7 @@ export async function quarantineItems(
             runId,
             lastSeenAt: seenAt,
             liesIn: narrowed,
+            firstSeenAt: sql`case when quarantine.resolved_at is null then quarantine.first_seen_at else ${seenAt} end`,
             resolvedAt: null,
           }))
           .where(isNews),
@@ -85,9 +86,6 @@ export async function resolveAbsent(
   brought: readonly QuarantinedItem[],
   { isDaily }: { readonly isDaily: boolean },
 ): Promise<void> {
-  const items = numbered(brought)
-  const hashes = items.map(({ itemHash }) => itemHash)
-  const ordinals = items.map(({ ordinal }) => ordinal)
   const isOfDay = sql<boolean>`${dayOf('last_seen_at', timeZone)}
     = (${seenAt}::timestamptz at time zone ${timeZone})::date`
   const range = sql`tsmultirange(${asked ? formatRange(asked) : null}::tsrange)`
@@ -101,8 +99,7 @@ export async function resolveAbsent(
     .set(asked ? { liesIn: left, resolvedAt } : { resolvedAt: seenAt })
     .$if(asked !== undefined, (query) => query.where(sql<boolean>`lies_in && ${range}`))
     .$if(isDaily, (query) => query.where(isOfDay))
-    // As two arrays: there may be more items than a statement has parameters.
-    .where(sql<boolean>`(item_hash, ordinal) not in (select * from unnest(${hashes}::text[], ${ordinals}::integer[]))`)
+    .where(sql<boolean>`not ${isAmong(brought)}`)
     .execute()
 }
 
@@ -119,6 +116,14 @@ function numbered(items: readonly QuarantinedItem[]) {
     seen.set(itemHash, ordinal)
     return { ...item, itemHash, ordinal }
   })
+}
+
+/** Which items these are, as two arrays: there may be more items than a statement has parameters. */
+export function isAmong(items: readonly QuarantinedItem[]): RawBuilder<boolean> {
+  const keys = numbered(items)
+  const hashes = keys.map(({ itemHash }) => itemHash)
+  const ordinals = keys.map(({ ordinal }) => ordinal)
+  return sql<boolean>`((item_hash, ordinal) in (select * from unnest(${hashes}::text[], ${ordinals}::integer[])))`
 }
 
 function dayOf(column: string, timeZone: string): RawBuilder<unknown> {

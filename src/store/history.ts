@@ -20,18 +20,20 @@ export interface ComparedBy {
   readonly at: Date
   /** Only what an earlier reading missed by then is marked; undefined where it may not say that a row is gone. */
   readonly missedBy: Date | undefined
+  /** Whether a row that it did not find may be among what it could not read. */
+  readonly mayBeUnread?: boolean
 }
 
 /**
  * After a proven reading: rows of this part that it did not find are noted as missed; those that the proven reading
- * before it missed too are marked removed. What was found is no longer missed. In the transaction of the reading's last
- * rows.
+ * before it missed too are marked removed. What was found is no longer missed. What may be unread is not marked until
+ * it has been found again. In the transaction of the reading's last rows.
  */
 export async function compareWithHeld(
   trx: Transaction<Database>,
   part: TablePart,
   found: { readonly count: number; readonly has: (key: string) => boolean },
-  { runId, at, missedBy }: ComparedBy,
+  { runId, at, missedBy, mayBeUnread = false }: ComparedBy,
 ): Promise<Comparison> {
   const { stream, partition } = part
   const key = keyColumnOf(part)
@@ -51,7 +53,7 @@ export async function compareWithHeld(
   if (missing.length === 0 || !maySay) return { removed: 0, disputed: [...returned, ...missing] }
   const { rows } = await sql<{ row_key: string }>`
     delete from livehouse_ops.missed_rows where ${place} and row_key = any(${missing}::text[])
-      and missed_at <= ${missedBy ?? null}
+      and missed_at <= ${missedBy ?? null} and not ${mayBeUnread}
     returning row_key`.execute(trx)
   const twice = rows.map(({ row_key }) => row_key)
   if (twice.length > 0)
@@ -60,7 +62,7 @@ export async function compareWithHeld(
     where ${isOfPart(part)} and t.${key}::text = any(${twice}::text[])`.execute(trx)
   const once = await sql<{ row_key: string }>`
     insert into livehouse_ops.missed_rows (stream, partition, row_key, missed_at, run_id)
-    select ${stream.name}, ${partitionKey(partition)}, row_key, ${at}, ${runId}::bigint
+    select ${stream.name}, ${partitionKey(partition)}, row_key, ${mayBeUnread ? 'infinity' : at}, ${runId}::bigint
     from unnest(${missing}::text[]) as row_key where not row_key = any(${twice}::text[])
     on conflict do nothing returning row_key`.execute(trx)
   // Rows that are never marked are missed for good: only the first time says something new.

@@ -5,7 +5,7 @@ import type { Stream } from '../core/stream.ts'
 import { resolveAbsent } from '../ledger/quarantine.ts'
 import { rememberHeaders } from '../ledger/questionnaires.ts'
 import { unsettle } from '../ledger/coverage.ts'
-import { type EarlierCoverage, readEarlierCoverage } from '../ledger/earlier-readings.ts'
+import { type EarlierCoverage, readEarlierCoverage, wereThereBefore } from '../ledger/earlier-readings.ts'
 import { recordSlice, type SliceRecord } from '../ledger/slices.ts'
 import { channelDescription } from '../store/channels.ts'
 import type { Database } from '../store/database.ts'
@@ -57,6 +57,7 @@ export async function landSlice(
             runId,
             at,
             missedBy: missedBy(stream, extraction, at),
+            mayBeUnread: !(await wereThereBefore(trx, { ...name, runId }, summary.rejected)),
           })
         : nothingDisputed
     const hasWritten = written.inserted + written.updated + removed > 0
@@ -87,12 +88,11 @@ function isFull({ proof }: HeldVerdict): boolean {
 
 /**
  * By when an earlier reading must have missed a row that this one misses for it to be marked. An empty answer takes as
- * long as a second reading of a list without a total. Never marks a walk with duplicates, nor one that brought what
- * could not be read: the missing row may be among that.
+ * long as a second reading of a list without a total. Never marks a walk with duplicates.
  */
 function missedBy({ marksRemoved }: Stream, { summary }: Extraction, at: Date): Date | undefined {
-  const { received, repeated, rejected } = summary
-  if (!marksRemoved || repeated.length > 0 || rejected.length > 0) return undefined
+  const { received, repeated } = summary
+  if (!marksRemoved || repeated.length > 0) return undefined
   return received > 0 ? at : new Date(at.getTime() - AGREEMENT_SECONDS * 1000)
 }
 

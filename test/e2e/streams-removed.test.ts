@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { EndpointName } from '../../src/emulator/endpoint.ts'
-import { duplicateRow, missingRow, noRows, withheldRows } from '../helpers/fault-effects.ts'
+import { changedRows, duplicateRow, missingRow, noRows, withheldRows } from '../helpers/fault-effects.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { streams } from '../../src/streams/registry.ts'
 import { wallTimeAt } from '../../src/core/wall-clock.ts'
@@ -208,5 +208,39 @@ describe('a surprise drop', () => {
     )
     const result = await pipeline.sync({ streams: ['gifts'] })
     expect(result).toMatchObject({ status: 'partial', streams: { gifts: { counts: { removed: 0 } } } })
+  })
+})
+
+describe('a row that cannot be read', () => {
+  const withoutId = (isMeant: (item: { readonly user_id: string }) => boolean): FaultEffect =>
+    changedRows((item) => (isMeant(Object(item)) ? { ...Object(item), user_id: '' } : item))
+  const visitors = () => [...pipeline.emulator.world.channels.values()][0]?.visitors
+  const marked = async () => {
+    pipeline.clock.nowMs += HOUR_MS
+    return (await sync()).visitors
+  }
+
+  test('that was there before hides nobody who leaves', async () => {
+    const [first] = visitors()?.rows ?? []
+    pipeline.emulator.faults.push({
+      effect: withoutId(({ user_id }) => user_id === first?.userId),
+      endpoint: 'visitorList',
+    })
+    expect([await marked(), await marked()]).toEqual([0, 0])
+    const last = visitors()?.rows.at(-1)
+    if (last) visitors()?.remove(last)
+    expect([await marked(), await marked(), await marked()]).toEqual([0, 1, 0])
+  })
+
+  test('may be one that is missed from then on, which is not marked', async () => {
+    const [first] = visitors()?.rows ?? []
+    pipeline.emulator.faults.push({
+      effect: withoutId(({ user_id }) => user_id === first?.userId),
+      endpoint: 'visitorList',
+    })
+    expect([await marked(), await marked(), await marked()]).toEqual([0, 0, 0])
+    pipeline.emulator.faults.length = 0
+    if (first) visitors()?.remove(first)
+    expect([await marked(), await marked()]).toEqual([0, 0])
   })
 })
