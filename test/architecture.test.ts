@@ -119,7 +119,7 @@ const rules: Rules = {
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. */
 const budgets: Readonly<Record<string, number>> = {
   app: 1690,
-  bi: 3310,
+  bi: 3520,
   cli: 4395,
   config: 640,
   core: 1155,
@@ -137,7 +137,7 @@ const budgets: Readonly<Record<string, number>> = {
   '': 400,
 }
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_660, test: 24_570 }
+const MOST_LINES = { src: 32_865, test: 24_785 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -10,6 +10,7 @@ import { stopEmbedded } from '../../src/store/embedded.ts'
 import { openDatabase } from '../../src/store/pool.ts'
 import { startEmulator } from '../../src/emulator/server.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
+import { expectKeptDays } from '../helpers/expect-kept-days.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { createPassableFolder } from '../helpers/operating-system.ts'
 import { createTestDatabase, databaseUrl } from '../helpers/postgres.ts'
@@ -114,6 +115,7 @@ test('the embedded database moves to a server, or by a file to an empty one, whe
 
   const again = await runVerb(sync, ['--json'], { environment: onServer })
   const { streams } = Object(JSON.parse(again.printed.join('')))
+  expect(await expectKeptDays(server.db)).toMatchObject({ changed: 0 })
   expect(streams.visitors).toMatchObject({ inserted: 0, updated: 0, unchanged: 120 })
   // The ledger came along: what has settled is not read again.
   expect(streams.watch_records.calls).toBeLessThanOrEqual(4)
@@ -148,6 +150,8 @@ test('the embedded database moves to a server, or by a file to an empty one, whe
   }
   const onward = await runVerb(sync, ['--json'], { environment: there })
   expect(JSON.parse(onward.printed.join('')).streams.visitors).toMatchObject({ inserted: 0, unchanged: 120 })
+  await using restored = await openDatabase(url)
+  expect(await expectKeptDays(restored)).toMatchObject({ changed: 0 })
 })
 
 test.each([

@@ -7,6 +7,7 @@ import { migrate } from '../../src/cli/migrate.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { migrateUp } from '../../src/store/migrate.ts'
 import { loadMigrations } from '../../src/store/migrations-folder.ts'
+import { expectKeptDays } from '../helpers/expect-kept-days.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { startAccount } from '../helpers/start-account.ts'
 
@@ -44,6 +45,7 @@ test('what 0.1.0 has written is whole after the upgrade, after going back, and a
   await expectTruth(account)
 
   expect(await run(migrate, ['up'])).toMatchObject({ code: 0 })
+  expect(await expectKeptDays(db)).toMatchObject({ changed: 0 })
   clock.nowMs += 7_200_000
   expect(await run(sync)).toMatchObject({ code: 0 })
   await expectTruth(account)

@@ -1,4 +1,4 @@
-import { audiencePeak } from './fragments/audience.ts'
+import { channelDays, measures as watchMeasures } from './fragments/channel-days.ts'
 import { channelCoverage, holdsDay } from './fragments/coverage.ts'
 import { duration, localDay } from './fragments/local-time.ts'
 import { channelId, currency, isTest } from './fragments/shared-columns.ts'
@@ -8,29 +8,17 @@ import { type BiColumn, bigint, type BiView, bool, date, numeric } from '../view
 interface Source {
   readonly sums: Readonly<Record<string, string>>
   readonly from: string
+  /** Whether something of it belongs to the day, which is a day of the channel then; always where it is not given. */
+  readonly isDay?: string
   /** Of the whole day: then what is not there is 0. */
   readonly isComplete: string
 }
 
 const sources: Readonly<Record<'watch' | 'viewer' | 'gift' | 'signup', Source>> = {
   watch: {
-    sums: {
-      viewers: 'count(x.user_id)',
-      watched_viewers: 'count(x.user_id) filter (where x.watch_seconds > 0)',
-      viewers_over_one_minute: 'count(x.user_id) filter (where x.watch_seconds >= 60)',
-      live_viewers: 'case when count(x.live_seconds) > 0 then count(x.user_id) filter (where x.live_seconds > 0) end',
-      visits: 'sum(x.visits)::bigint',
-      watched_visits: 'sum(x.watched_visits)::bigint',
-      watch_seconds: 'sum(x.watch_seconds)::bigint',
-      live_seconds: 'sum(x.live_seconds)::bigint',
-      replay_seconds: 'sum(x.replay_seconds)::bigint',
-    },
-    from: `(
-        select ${localDay('entered_at')} as day, channel_id, user_id, count(*) as visits,
-          count(*) filter (where watch_seconds > 0) as watched_visits, sum(watch_seconds) as watch_seconds,
-          sum(live_seconds) as live_seconds, sum(vod_seconds) as replay_seconds
-        from livehouse.watch_records where entered_at is not null group by 1, 2, 3
-      )`,
+    sums: Object.fromEntries(watchMeasures.map((name) => [name, `sum(x.${name})`])),
+    from: channelDays,
+    isDay: 'bool_or(x.visits is not null)',
     isComplete: holdsDay('c.watch_covers', 'd.day'),
   },
   viewer: {
@@ -87,11 +75,13 @@ const allSources = Object.values(sources)
 const measures = allSources.flatMap(({ sums }) => Object.keys(sums))
 const amounts: ReadonlySet<string> = new Set(['cash_amount', 'prop_amount'])
 
-function armOf(sums: Source['sums'], from: string): string {
+function armOf(from: string, sums: Source['sums'] = {}, isDay = 'true'): string {
   const columns = measures.map((name) => `${sums[name] ?? 'null::numeric'} as ${name}`)
-  return `select x.channel_id, x.day, ${columns.join(', ')}\n      from ${from} x group by x.channel_id, x.day`
+  return `select x.channel_id, x.day, ${isDay} as is_day, ${columns.join(', ')}
+      from ${from} x group by x.channel_id, x.day`
 }
 
+const arms = [armOf(spine), ...allSources.map(({ from, sums, isDay }) => armOf(from, sums, isDay))]
 const totals = measures.map((name) => `sum(u.${name})${amounts.has(name) ? '' : '::bigint'} as ${name}`)
 
 /**
@@ -106,9 +96,6 @@ function known(name: string): string {
 const count = (name: string, en: string, zh: string): Readonly<Record<string, BiColumn>> => ({
   [name]: bigint(known(name), en, zh),
 })
-
-/** Day by day, so that a filter on days reaches it; Postgres leaves it out where nobody asks for a peak. */
-const peaks = `left join lateral ${audiencePeak('d.channel_id', 'd.day')} p on true`
 
 /** Asked once for each day, not once for each measure: `offset 0` keeps Postgres from writing it into all of them. */
 const completeness = `cross join lateral (
@@ -149,12 +136,12 @@ export const dailyChannel: BiView = {
     ...duration('live', bigint(known('live_seconds'), 'Watched live, in seconds', '直播观看时长（秒）')),
     ...duration('replay', bigint(known('replay_seconds'), 'Watched on demand, in seconds', '点播观看时长（秒）')),
     estimated_peak_live_viewers: bigint(
-      `coalesce(p.live_viewers, 0 * ${known('live_viewers')})`,
+      `coalesce(d.peak_live_viewers, 0 * ${known('live_viewers')})`,
       'Largest estimated_live_viewers of a minute of the day (fct_audience_minute)',
       '当日各分钟直播在线人数估计的最大值（见 fct_audience_minute）',
     ),
     estimated_peak_viewers: bigint(
-      `coalesce(p.viewers, 0 * ${known('viewers')})`,
+      `coalesce(d.peak_viewers, 0 * ${known('viewers')})`,
       'Largest estimated_all_viewers of a minute of the day (fct_audience_minute)',
       '当日各分钟在线人数估计的最大值（见 fct_audience_minute）',
     ),
@@ -181,15 +168,19 @@ export const dailyChannel: BiView = {
     ...count('visits', 'Visits that began on the day', '当日开始的访问次数'),
     ...count('watched_visits', 'Visits in which anything was watched', '有观看的访问次数'),
     ...isTest('d.channel_id'),
+    watch_run_id: bigint(
+      'd.run_id',
+      'The run that last changed one of its watch records, of which its sums and peaks are',
+      '最近一次更改当日观看记录的运行；本行的合计与峰值与之一致',
+    ),
   },
   from: `from (
     select u.channel_id, u.day, ${totals.join(', ')}
     from (
-      ${[armOf({}, spine), ...allSources.map(({ sums, from }) => armOf(sums, from))].join('\n      union all\n      ')}
-    ) u group by u.channel_id, u.day
+      ${arms.join('\n      union all\n      ')}
+    ) u group by u.channel_id, u.day having bool_or(u.is_day)
   ) d
   left join livehouse_ops.bi_settings s on true
   left join ${channelCoverage} c on c.channel_id = d.channel_id
-  ${completeness}
-  ${peaks}`,
+  ${completeness}`,
 }

@@ -1,16 +1,8 @@
 import { enteredNo, endNo } from './audience.ts'
+import { channelDays } from './channel-days.ts'
 import { localDay } from './local-time.ts'
 
 const setting = (name: string) => `(select s.broadcast_${name}_minutes * 60 from livehouse_ops.bi_settings s)`
-
-/** A visit counts as live from entry for its live seconds, at most as long as it lasted. */
-const liveUntilNo = `least(${enteredNo} + w.live_seconds, ${endNo})`
-
-/**
- * Only what was live for half of its stay or more tells when that was, and a page that stayed open for over a day would
- * join the broadcasts of several days.
- */
-const tellsWhen = `${endNo} - ${enteredNo} <= least(2 * w.live_seconds::bigint, 86400)`
 
 /**
  * The broadcasts of each channel: `channel_id`, `from_no` and `to_no`, seconds of the epoch, the second one past its
@@ -23,10 +15,10 @@ export const broadcasts = `(
       select s.channel_id, s.from_no, s.to_no, count(*) filter (where s.from_no > s.reached_no + ${setting('gap')})
         over (partition by s.channel_id order by s.from_no, s.to_no rows unbounded preceding) as island
       from (
-        select w.channel_id, ${enteredNo} as from_no, ${liveUntilNo} as to_no, max(${liveUntilNo}) over (
-          partition by w.channel_id order by ${enteredNo}, ${liveUntilNo} rows between unbounded preceding
+        select d.channel_id, lower(r) as from_no, upper(r) as to_no, max(upper(r)) over (
+          partition by d.channel_id order by lower(r), upper(r) rows between unbounded preceding
             and 1 preceding) as reached_no
-        from livehouse.watch_records w where w.live_seconds > 0 and w.entered_at is not null and ${tellsWhen}
+        from ${channelDays} d cross join lateral unnest(d.live_spans) r
       ) s
     ) i
     group by i.channel_id, i.island having max(i.to_no) - min(i.from_no) >= ${setting('min')}

@@ -1,0 +1,136 @@
+import { endAt, enteredNo, isCounted, isLive, leftNo, overnight, startNo } from './audience.ts'
+import { localDay } from './local-time.ts'
+
+const entryDay = localDay('w.entered_at')
+
+/** What is counted of the records that began on a day, each from rows `x` of one viewer. */
+const sums = {
+  viewers: 'count(x.user_id)',
+  watched_viewers: 'count(x.user_id) filter (where x.watch_seconds > 0)',
+  viewers_over_one_minute: 'count(x.user_id) filter (where x.watch_seconds >= 60)',
+  live_viewers: 'case when count(x.live_seconds) > 0 then count(x.user_id) filter (where x.live_seconds > 0) end',
+  visits: 'sum(x.visits)::bigint',
+  watched_visits: 'sum(x.watched_visits)::bigint',
+  watch_seconds: 'sum(x.watch_seconds)::bigint',
+  live_seconds: 'sum(x.live_seconds)::bigint',
+  replay_seconds: 'sum(x.replay_seconds)::bigint',
+  run_id: 'max(x.run_id)',
+} as const
+
+/** Columns of `livehouse_ops.channel_days` beside its key. Of `measures` a channel's day has one number each. */
+export const measures: readonly string[] = [...Object.keys(sums), 'peak_viewers', 'peak_live_viewers']
+const columns = [...measures, 'live_spans']
+
+/**
+ * Of a record `w` that tells when it was live, the second after that: at most as long as it lasted, from entry on. What
+ * was live for less than half of its stay does not tell, and a page that stayed open for over a day would join the
+ * broadcasts of several days.
+ */
+const liveUntilNo = 'least(w.from_no + w.live_seconds, w.to_no)'
+const tellsWhen = 'w.live_seconds > 0 and w.to_no - w.from_no <= least(2 * w.live_seconds::bigint, 86400)'
+
+/** Days of `from`, each once, with the seconds in which they begin and are over. */
+const daysIn = (from: string) =>
+  `(select distinct channel_id, day, ${startNo('day')} as from_no, ${startNo('day + 1')} as to_no from ${from})`
+
+/** The records of the channel of `c` for which a condition holds, with the seconds in which they begin and end. */
+const recordsOf = (condition: string, more = '') => `
+        select w.live_seconds, w.entered_no as from_no, ${endAt('w.entered_no', 'w.left_no')} as to_no${more}
+        from (
+          select w.*, ${enteredNo} as entered_no, ${leftNo} as left_no from livehouse.watch_records w
+          where w.channel_id = c.channel_id and ${condition} offset 0
+        ) w`
+
+/** The stays of records that began on an earlier day than `c` and last into it, as the index finds them. */
+const lastsInto = (condition: string) => `
+        select c.from_no, least(w.to_no, c.to_no), ${isLive}
+        from (${recordsOf(`${overnight.where} and ${isCounted} and ${condition}`)}
+        ) w where w.to_no > c.from_no`
+
+/**
+ * A channel's day `c` worked out from its records: one row, of NULLs where nothing is left of it. The peak is the
+ * largest sum over entries and leaves in their places: within a second leaves come first, so no sum on the way exceeds
+ * those before and after it. Records that came within one minute are one span of live time: broadcasts are a minute or
+ * more apart.
+ */
+const figures = `(
+      with began as materialized (${recordsOf(
+        `${entryDay} = c.day`,
+        `, w.user_id, w.watch_seconds, w.vod_seconds, w.run_id, ${isCounted} as is_counted`,
+      )}
+      ),
+      stays as (
+        select w.from_no, least(w.to_no, c.to_no) as to_no, ${isLive} from began w where w.is_counted
+        union all${lastsInto(`${overnight.reach} = 1 and ${overnight.leaveDay} = c.day`)}
+        union all${lastsInto(`${overnight.reach} = 2 and ${overnight.leaveDay} >= c.day and ${entryDay} < c.day`)}
+      )
+      select ${columns.join(', ')}
+      from (
+        select max(s.viewers) as peak_viewers, max(s.live_viewers) as peak_live_viewers
+        from (
+          select sum(b.change) over steps as viewers, sum(b.live_change) over steps as live_viewers
+          from (
+            select from_no * 2 + 1 as place, 1 as change, live as live_change from stays
+            union all
+            select to_no * 2, -1, -live from stays
+          ) b
+          window steps as (order by b.place rows unbounded preceding)
+        ) s
+      ) p
+      left join (
+        select ${Object.entries(sums)
+          .map(([name, sql]) => `${sql} as ${name}`)
+          .join(', ')}
+        from (
+          select w.user_id, count(*) as visits, count(*) filter (where w.watch_seconds > 0) as watched_visits,
+            sum(w.watch_seconds) as watch_seconds, sum(w.live_seconds) as live_seconds,
+            sum(w.vod_seconds) as replay_seconds, max(w.run_id) as run_id
+          from began w group by w.user_id
+        ) x having count(*) > 0
+      ) f on true
+      left join (
+        select range_agg(int8range(x.from_no, x.to_no)) as live_spans
+        from (
+          select min(w.from_no) as from_no, max(${liveUntilNo}) as to_no
+          from began w where ${tellsWhen} group by w.from_no / 60
+        ) x
+      ) l on true
+    )`
+
+const ofRow = (alias: string) => columns.map((name) => `${alias}.${name}`).join(', ')
+
+/**
+ * What the records of each channel and day add up to: as it was kept, but for the days that have changed since, which
+ * are worked out. So it is never stale, however the records came to change.
+ */
+export const channelDays = `(
+    select k.channel_id, k.day, ${ofRow('k')} from livehouse_ops.channel_days k
+    where not exists (
+      select from livehouse_ops.changed_channel_days c where c.channel_id = k.channel_id and c.day = k.day)
+    union all
+    select c.channel_id, c.day, ${ofRow('x')}
+    from ${daysIn('livehouse_ops.changed_channel_days')} c cross join lateral ${figures} x
+  )`
+
+/**
+ * Works out days that have changed and keeps them, in one statement: what it counts is what it saw of the changes that
+ * it takes away. `days`: how many they were.
+ * @param mostDays that it works out
+ */
+export function keepChangedDays(mostDays: number, timeZone: string): string {
+  const statement = `with taken as (
+      delete from livehouse_ops.changed_channel_days c using (
+        select distinct channel_id, day from livehouse_ops.changed_channel_days
+        order by day desc, channel_id desc limit ${mostDays}
+      ) d where c.channel_id = d.channel_id and c.day = d.day returning c.channel_id, c.day
+    ),
+    days as ${daysIn('taken')},
+    kept as (
+      insert into livehouse_ops.channel_days (channel_id, day, ${columns.join(', ')})
+      select c.channel_id, c.day, ${ofRow('x')} from days c cross join lateral ${figures} x
+      on conflict (channel_id, day) do update
+      set ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}, refreshed_at = now()
+    )
+    select count(*)::integer as days from days`
+  return statement.replaceAll('{zone}', timeZone.replaceAll("'", "''"))
+}

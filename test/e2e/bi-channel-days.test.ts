@@ -1,0 +1,177 @@
+import * as fc from 'fast-check'
+import { type Kysely, sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { keepDays } from '../../src/bi/publish/keep-days.ts'
+import { publishBi } from '../../src/bi/publish/publish-bi.ts'
+import { backfill } from '../../src/cli/backfill.ts'
+import { forms } from '../../src/cli/forms.ts'
+import { ledger } from '../../src/cli/ledger.ts'
+import { migrate } from '../../src/cli/migrate.ts'
+import { quarantine } from '../../src/cli/quarantine.ts'
+import { sync } from '../../src/cli/sync.ts'
+import type { Database } from '../../src/store/database.ts'
+import { quarantineItems } from '../../src/ledger/quarantine.ts'
+import { expectKeptDays } from '../helpers/expect-kept-days.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
+import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
+
+/** A record as a reading writes it: new, or over the one with its id. */
+const written = fc.record({
+  kind: fc.constant('write' as const),
+  channel: fc.constantFrom('1', '2'),
+  id: fc.nat(9),
+  user: fc.constantFrom(null, 'a', 'b', 'c'),
+  /** From midnight of the first day; an evening's last minutes as often as any other time. */
+  enteredMinute: fc.option(fc.oneof(fc.nat(6 * 1440), fc.constantFrom(1439, 2 * 1440 - 1, 2 * 1440))),
+  stayMinutes: fc.option(fc.oneof(fc.nat(200), fc.constantFrom(1440, 3000))),
+  live: fc.constantFrom(null, 0, 30, 90),
+})
+const changes = fc.array(
+  fc.oneof(
+    { weight: 6, arbitrary: written },
+    fc.record({ kind: fc.constant('delete' as const), channel: fc.constantFrom('1', '2'), id: fc.nat(9) }),
+    fc.constantFrom(
+      { kind: 'keep' } as const,
+      { kind: 'truncate' } as const,
+      { kind: 'settings', gap: 5 } as const,
+      { kind: 'settings', gap: 30 } as const,
+    ),
+  ),
+  { maxLength: 14, size: 'max' },
+)
+
+async function play(db: Kysely<Database>, change: typeof changes extends fc.Arbitrary<(infer C)[]> ? C : never) {
+  if (change.kind === 'keep') return await keepDays(db)
+  if (change.kind === 'settings') return void (await publishBi(db, { settings: { broadcastGapMinutes: change.gap } }))
+  if (change.kind === 'truncate') return void (await sql`truncate livehouse.watch_records`.execute(db))
+  const { channel, id } = change
+  if (change.kind === 'delete') {
+    await sql`delete from livehouse.watch_records where channel_id = ${channel} and record_id = ${id}`.execute(db)
+    return
+  }
+  const { user, enteredMinute, stayMinutes, live } = change
+  const entered = sql`timestamptz '2026-11-01 00:00+08' + make_interval(mins => ${enteredMinute}::integer)`
+  await sql`
+    insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, left_at, online_seconds, watch_seconds, live_seconds, api_version, run_id)
+    values (${channel}, ${id}, ${user}, ${entered}, ${entered} + make_interval(mins => ${stayMinutes}::integer), ${stayMinutes}::integer * 60, 60,
+      ${stayMinutes}::integer * 60 * ${live}::integer / 100, 2, 1)
+    on conflict (channel_id, record_id) do update set user_id = excluded.user_id, entered_at = excluded.entered_at, left_at = excluded.left_at,
+      online_seconds = excluded.online_seconds, live_seconds = excluded.live_seconds`.execute(db)
+}
+
+test('days and broadcasts are what their records add up to, whatever has changed since they were kept', async () => {
+  await using database = await createTestDatabase()
+  const { db } = database
+  await publishBi(db)
+  await sql`insert into livehouse.channels (channel_id, run_id) values ('1', 1), ('2', 1)`.execute(db)
+  let kept = 0
+  await fc.assert(
+    fc.asyncProperty(changes, async (history) => {
+      await sql`delete from livehouse.watch_records`.execute(db)
+      for (const change of history) await play(db, change)
+      await expectKeptDays(db)
+      await keepDays(db)
+      const now = await expectKeptDays(db)
+      expect(now.changed).toBe(0)
+      kept += now.kept
+    }),
+    { numRuns: 25 },
+  )
+  expect(kept).toBeGreaterThan(0)
+})
+
+test('days are kept beside slices that are still being written, and by two at once, and lose no record', async () => {
+  await using database = await createTestDatabase()
+  const { db } = database
+  await publishBi(db)
+  await sql`insert into livehouse.channels (channel_id, run_id) values ('1', 1)`.execute(db)
+  const begin = async (id: number) => {
+    const trx = await db.startTransaction().execute()
+    await sql`insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, online_seconds, api_version, run_id)
+      values ('1', ${id}, 'u' || ${id}::integer, '2026-11-01 10:00+08', 60, 2, 1)`.execute(trx)
+    return trx
+  }
+  const [first, second, third] = [await begin(1), await begin(2), await begin(3)]
+  await first.commit().execute()
+  await keepDays(db)
+  expect(await expectKeptDays(db)).toEqual({ kept: 1, changed: 0 })
+  await second.commit().execute()
+  expect(await expectKeptDays(db)).toEqual({ kept: 1, changed: 1 })
+  await Promise.all([keepDays(db), keepDays(db), third.commit().execute()])
+  await expectKeptDays(db)
+  const zone =
+    await sql`update livehouse_ops.bi_settings b set time_zone = null from livehouse_ops.bi_settings before returning before.time_zone`.execute(
+      db,
+    )
+  await keepDays(db)
+  await sql`update livehouse_ops.bi_settings set time_zone = ${Object(zone.rows[0]).time_zone}`.execute(db)
+  await keepDays(db)
+  expect(await expectKeptDays(db)).toEqual({ kept: 1, changed: 0 })
+  const { rows } =
+    await sql`select viewers, watch_run_id from livehouse_bi.daily_channel where channel_id = '1' and day = '2026-11-01'`.execute(
+      db,
+    )
+  expect(rows).toEqual([{ viewers: '3', watch_run_id: '1' }])
+})
+
+test('every command that changes records leaves the days kept and true', async () => {
+  await using account = await startV1Account()
+  const { database, emulator, run } = account
+  const { db } = database
+  const [channel] = emulator.world.channels.values()
+  if (!channel) throw new Error('no channel')
+  const inOrder = async (verb: Parameters<typeof run>[0], argv: readonly string[], settings = {}) => {
+    expect(await run(verb, argv, settings)).toMatchObject({ code: 0 })
+    const { kept, changed } = await expectKeptDays(db)
+    expect([argv.join(' '), changed]).toEqual([argv.join(' '), 0])
+    account.nextDay()
+    return kept
+  }
+  const days = await inOrder(sync, [])
+  expect(days).toBeGreaterThan(0)
+
+  const [record] = channel.records.rows
+  if (!record) throw new Error('no record')
+  const late = { ...record, recordId: '77', enteredAt: record.enteredAt - 3 * 86_400, leftAt: record.leftAt - 86_400 }
+  channel.records.add(late)
+  const edited = { ...record, leftAt: record.leftAt + 86_400, onlineSeconds: 90_000 }
+  channel.records.replace(record, edited)
+  expect(await inOrder(sync, [])).toBeGreaterThan(days)
+  channel.records.replace(late, { ...late, enteredAt: late.enteredAt + 86_400 })
+  await inOrder(ledger, ['forget', '--from', '2026-11-01', '--to', '2026-11-20'])
+  await inOrder(sync, [])
+  channel.records.remove(edited)
+  await inOrder(backfill, ['--from', '2026-11-01', '--to', '2026-11-20'])
+
+  account.setRecords(2, 1)
+  const [old] = channel.oldRecords.rows
+  if (!old) throw new Error('no old record')
+  await inOrder(backfill, V1_BACKFILL)
+  channel.records.add({ ...old, nick: 'of version 2', enteredAt: old.enteredAt, onlineSeconds: 600, liveSeconds: 300 })
+  await inOrder(backfill, [...V1_BACKFILL.slice(0, 4), '--streams', 'watch_records'])
+
+  const origin = {
+    stream: 'watch_records',
+    partition: `channel=${emulator.channelIds[0]}`,
+    runId: '1',
+    seenAt: new Date(0),
+    timeZone: 'Asia/Shanghai',
+  } as const
+  const raw =
+    '{"record_id": 78, "user_id": "a", "first_login_time": "2026-11-15 23:00", "last_online_time": "2026-11-16 01:00", "online_time": "2:00:00"}'
+  await quarantineItems(db, origin, [{ raw, reason: 'not understood', path: '', headers: null }])
+  expect(await run(quarantine, ['retry'])).toMatchObject({ code: 0 })
+  // No run that reads: worked out when asked for, and kept by the next.
+  expect(await expectKeptDays(db)).toMatchObject({ changed: 2 })
+  await inOrder(sync, [])
+  for (const settings of [
+    { LIVEHOUSE_BROADCAST_GAP: '1' },
+    { LIVEHOUSE_BROADCAST_MIN: '1' },
+    { LIVEHOUSE_IGNORED_IDS: 'x' },
+  ])
+    await inOrder(forms, [], settings)
+  expect(await run(migrate, ['down'])).toMatchObject({ code: 0 })
+  await sql`update livehouse.watch_records set left_at = left_at + interval '1 day', online_seconds = 90000`.execute(db)
+  await inOrder(migrate, ['up'])
+  expect(await inOrder(sync, [])).toBeGreaterThan(days)
+})
