@@ -1,3 +1,4 @@
+import { channelDays } from './fragments/channel-days.ts'
 import { bigint, type BiView, bool, numeric, text } from '../view.ts'
 
 /** A number that the source tells twice: its name, its unit, where it stands, and both as SQL. */
@@ -31,17 +32,33 @@ const perField = (['live', 'replay'] as const).map((name): Check => {
   return [`text_${name}_seconds`, 'seconds', left, right, `v.${field}_seconds`, `coalesce(v.${field}_watch_seconds, 0)`]
 })
 
-/** What the managers consumed in all, as last read, beside the sums of the watch records. */
-const perAccount = [
+const accountChecks = [
   ['watch_minutes', 'cost_total_watch', 'watch_seconds'],
   ['live_minutes', 'cost_live_watch', 'live_seconds'],
-  ['replay_minutes', 'cost_vod_watch', 'vod_seconds'],
-].map(([name, total, sum]) => {
-  const sources = `'managers'' usage ${name}', 'watch records ${name}'`
-  return `select 'account_${name}', null, 'minutes', ${sources},
-        sum(m.${total}), (select round(sum(w.${sum}) / 60.0, 2) from livehouse.watch_records w), null
-      from (select distinct on (manager_id) * from livehouse.manager_usage order by manager_id, snapshot_date desc) m`
-})
+  ['replay_minutes', 'cost_vod_watch', 'replay_seconds'],
+] as const
+
+/** What the managers consumed in all, as last read, beside the sums of the watch records. */
+const perAccount = `select k.check_name, null, 'minutes', k.left_source, k.right_source, k.left_value, k.right_value,
+        null
+      from (
+        select ${accountChecks.map(([, total]) => `sum(m.${total}) as ${total}`).join(', ')}
+        from (select distinct on (manager_id) * from livehouse.manager_usage order by manager_id, snapshot_date desc) m
+      ) m
+      cross join (
+        select ${accountChecks.map(([, , sum]) => `round(sum(d.${sum}) / 60.0, 2) as ${sum}`).join(', ')}
+        from (
+          select watch_seconds, live_seconds, replay_seconds from ${channelDays} d
+          union all
+          select watch_seconds, live_seconds, vod_seconds from livehouse.watch_records where entered_at is null
+        ) d
+      ) w
+      cross join lateral (values ${accountChecks
+        .map(
+          ([name, total, sum]) =>
+            `('account_${name}', 'managers'' usage ${name}', 'watch records ${name}', m.${total}, w.${sum})`,
+        )
+        .join(', ')}) k (check_name, left_source, right_source, left_value, right_value)`
 
 function byChannel(from: string, checks: readonly Check[]): string {
   const rows = checks.map(
@@ -98,6 +115,6 @@ export const reconciliation: BiView = {
         perViewer,
       )}
       union all
-      ${[byChannel('livehouse.visitors v', perField), ...perAccount].join('\n      union all\n      ')}
+      ${[byChannel('livehouse.visitors v', perField), perAccount].join('\n      union all\n      ')}
   ) r`,
 }
