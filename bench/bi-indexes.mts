@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { type Kysely, sql } from 'kysely'
 import type { Row } from '../src/core/column.ts'
 import type { Database } from '../src/store/database.ts'
+import { keepDays } from '../src/bi/publish/keep-days.ts'
 import { publishBi } from '../src/bi/publish/publish-bi.ts'
 import { migrateUp } from '../src/store/migrate.ts'
 import { watchRecords } from '../src/streams/watch-records.ts'
@@ -9,8 +10,9 @@ import { loadRows, prepareToLoad } from '../src/store/load.ts'
 import { withScratchDatabase } from './lib/scratch-database.mts'
 
 /**
- * What the analysts' indexes on watch records cost the loader: the server's CPU time for 100,000 records, without any, with each and
- * with all, in turns; the median of the rounds (7, or as many as the argument says): `npm run bench:bi-indexes`. Linux only.
+ * What the analysts' indexes on watch records cost the loader, and the figures that are kept of days: the server's CPU time for
+ * 100,000 records, without any, with each index, with all, with all and changed days noted, and with these worked out at the end,
+ * in turns; the median of the rounds (7, or as many as the argument says): `npm run bench:bi-indexes`. Linux only.
  */
 
 const ROUNDS = Number(process.argv[2] ?? 7)
@@ -23,15 +25,23 @@ const names = [
   'watch_records_entered',
   'watch_records_overnight',
 ] as const
-const choices: readonly (readonly string[])[] = [[], ...names.map((name) => [name]), names]
+const [NOTED, KEPT] = ['days noted', 'days kept']
+const choices: readonly (readonly string[])[] = [
+  [],
+  ...names.map((name) => [name]),
+  names,
+  [...names, NOTED],
+  [...names, NOTED, KEPT],
+]
 const stop = new AbortController()
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error(name)))
 
-/** Evenings of twenty channels, in the order of time, as nightly syncs bring them; one of six lasts over midnight. */
+/** Ten evenings of one of twenty channels, a hundred records each, as a slice of a backfill brings them; one of six lasts over midnight. */
 function batchOf(number: number): readonly Row[] {
   return Array.from({ length: BATCH }, (_, index) => {
     const n = number * BATCH + index
-    const enteredMs = Date.UTC(2024, 0, 1 + number, 11) + ((n * 1299709) % 18_000) * 1000
+    const day = Math.floor(number / 20) * 10 + Math.floor(index / 100)
+    const enteredMs = Date.UTC(2024, 0, 1 + day, 11) + ((n * 1299709) % 18_000) * 1000
     const text = (ms: number) => new Date(ms + 8 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ')
     return {
       channel_id: `${number % 20}`,
@@ -57,7 +67,7 @@ function batchOf(number: number): readonly Row[] {
   })
 }
 
-async function load(db: Kysely<Database>, batches: readonly (readonly Row[])[]): Promise<number> {
+async function load(db: Kysely<Database>, batches: readonly (readonly Row[])[], keeps: boolean): Promise<number> {
   return await db.connection().execute(async (connection) => {
     const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(connection)
     const cpuMs = (): number => {
@@ -72,6 +82,7 @@ async function load(db: Kysely<Database>, batches: readonly (readonly Row[])[]):
         await loadRows(transaction, watchRecords, batch, '1')
       })
     }
+    if (keeps) await keepDays(connection)
     return cpuMs() - before
   })
 }
@@ -95,7 +106,9 @@ await withScratchDatabase(stop.signal, async (db) => {
       await sql`truncate livehouse.watch_records`.execute(db)
       for (const { name, definition } of indexes) if (choice.includes(name)) await sql.raw(definition).execute(db)
       await sql`checkpoint`.execute(db)
-      times[index]?.push(await load(db, batches))
+      const noting = sql.raw(choice.includes(NOTED) ? 'enable' : 'disable')
+      await sql`alter table livehouse.watch_records ${noting} trigger user`.execute(db)
+      times[index]?.push(await load(db, batches, choice.includes(KEPT)))
     }
   }
   const plain = medianOf(times[0] ?? [])

@@ -14,6 +14,8 @@ const RECORDS = Number(process.argv[2] ?? 10_000_000)
 const CHANNELS = 100
 const VIEWERS = RECORDS / 10
 const DAYS = 1000
+/** The last day is yesterday. */
+const START = new Date(systemClock.now() - DAYS * 86_400_000).toISOString().slice(0, 10)
 const stop = new AbortController()
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error(name)))
 
@@ -26,7 +28,7 @@ const fillings: readonly string[] = [
     case when (n * 7919 % ${VIEWERS}) / ${CHANNELS} % 3 = 0 then '138' || lpad(((n * 7919 % ${VIEWERS}) / ${CHANNELS} * 10007 % 100000000)::text, 8, '0') end,
     '移动端', '微信', '直接访问', stay, stay * 9 / 10, stay * 6 / 10, stay * 3 / 10, at, at + make_interval(secs => stay), 2, 1
   from generate_series(0::bigint, ${RECORDS - 1}) n, lateral (select 60 + (n * 104729 % 7200)::int as stay,
-    timestamptz '2024-01-01 11:00Z' + make_interval(days => (n * ${DAYS} / ${RECORDS})::int, secs => (n * 1299709 % 18000)::int) as at) x`,
+    timestamptz '${START} 11:00Z' + make_interval(days => (n * ${DAYS} / ${RECORDS})::int, secs => (n * 1299709 % 18000)::int) as at) x`,
   `insert into livehouse.visitors (channel_id, user_id, assign_id, outer_id, nickname, address, phone, visit_count, watch_seconds,
     live_seconds, vod_seconds, online_seconds, first_login_at, last_online_at, run_id)
   select channel_id, user_id, case when right(user_id, 1) = '1' then 'emp-' || user_id end, case when right(user_id, 1) = '2' then 'crm_' || user_id end,
@@ -45,18 +47,35 @@ const fillings: readonly string[] = [
   select channel_id, question_id, signup_key, no, 'question ' || no, case when no % 2 = 0 then 'a||b' else 'free text' end, 1
   from livehouse.signups, generate_series(1, 5) no`,
   `insert into livehouse.manager_usage (manager_id, snapshot_date, username, limit_type, cost_total_watch, run_id)
-  select m, date '2024-01-01' + d, m, 1, d * 100, 1 from generate_series(1, 100) m, generate_series(0, ${DAYS - 1}) d`,
+  select m, date '${START}' + d, m, 1, d * 100, 1 from generate_series(1, 100) m, generate_series(0, ${DAYS - 1}) d`,
   `insert into livehouse_ops.slices (run_id, stream, partition, covers, settled, reads, status, proof, distinct_rows, quarantined_rows, calls,
     retries, started_at, finished_at)
   select (select max(run_id) from livehouse_ops.runs), stream, 'channel=' || c || part, r, r, r, 'landed', 'verified', 1, 0, 1, 0, now(), now()
   from generate_series(1, ${CHANNELS}) c, (values ('watch_records', ''), ('gifts', '/type=cash'), ('gifts', '/type=prop'), ('signups', '/question=q')) s (stream, part),
-    generate_series(0, ${DAYS - 1}, 10) d, lateral (select tsrange(timestamp '2024-01-01' + make_interval(days => d), timestamp '2024-01-11' + make_interval(days => d)) as r) x`,
+    generate_series(0, ${DAYS - 1}, 10) d, lateral (select tsrange(timestamp '${START}' + make_interval(days => d), timestamp '${START}' + make_interval(days => d + 10)) as r) x`,
 ]
 
-const month = `day between date '2026-08-01' and date '2026-08-31'`
+const month = 'day between current_date - 100 and current_date - 71'
+
+/** Quick over years: each of them within two seconds is the goal. */
+const yearly: readonly string[] = [
+  'select * from livehouse_bi.fct_watch order by entered_at desc limit 100',
+  'select day, count(*), sum(watch_hours) from livehouse_bi.fct_watch where day >= current_date - 30 group by day',
+  `select day, count(*), sum(watch_hours) from livehouse_bi.fct_watch where day >= current_date - interval '30 days' group by day`,
+  `select day, count(*), sum(watch_hours) from livehouse_bi.fct_watch where date_trunc('day', day) >= date_trunc('day', now()) - interval '30 days' group by day`,
+  'select * from livehouse_bi.daily_channel where day >= current_date - 365',
+  `select channel_id, day, viewers from livehouse_bi.fct_broadcast where ${month}`,
+  `select * from livehouse_bi.fct_broadcast where ${month}`,
+  'select count(distinct viewer_key) from livehouse_bi.fct_viewer_day where day >= current_date - 365',
+  'select * from livehouse_bi.viewer_cohort_week',
+  'select * from livehouse_bi.viewer_funnel',
+  'select * from livehouse_bi.dim_person order by watch_seconds desc limit 20',
+  'select * from livehouse_bi.reconciliation',
+]
 
 /** What BI tools ask: all of it, a month, a channel and a month. */
 const questions: readonly string[] = [
+  ...yearly,
   ...[
     'dim_channel',
     'dim_viewer',
@@ -80,7 +99,7 @@ const questions: readonly string[] = [
   `select match_basis, sum(cash_amount), sum(prop_amount) from livehouse_bi.fct_gift where ${month} group by match_basis`,
   `select match_basis, count(distinct person_key) from livehouse_bi.fct_gift group by match_basis`,
   `select question, count(*) from livehouse_bi.fct_signup_answer where channel_id = '7' group by question`,
-  `select max(estimated_live_viewers) from livehouse_bi.fct_audience_minute where channel_id = '7' and day = '2026-08-05'`,
+  `select max(estimated_live_viewers) from livehouse_bi.fct_audience_minute where channel_id = '7' and day = current_date - 90`,
   `select day, max(estimated_live_viewers) from livehouse_bi.fct_audience_minute where ${month} group by day`,
   `select day, sum(viewers), sum(watch_hours) from livehouse_bi.daily_channel where ${month} group by day`,
   `select day, sum(visits), bool_and(is_complete) from livehouse_bi.daily_channel group by day`,
@@ -88,7 +107,7 @@ const questions: readonly string[] = [
   `select * from livehouse_bi.daily_channel where ${month} and channel_id = '7'`,
   'select max(estimated_peak_viewers) from livehouse_bi.daily_channel',
   `select t.channel_title, d.month_start, sum(f.watch_hours) from livehouse_bi.fct_watch f join livehouse_bi.dim_channel t using (channel_id)
-   join livehouse_bi.dim_date d using (day) where d.year = 2026 group by 1, 2`,
+   join livehouse_bi.dim_date d using (day) where d.day >= current_date - 365 group by 1, 2`,
   `select v.province, sum(f.watch_hours) from livehouse_bi.fct_watch f join livehouse_bi.dim_viewer v using (viewer_key) where f.${month} group by 1`,
   'select * from livehouse_bi.viewer_funnel',
   'select * from livehouse_bi.viewer_funnel_month',

@@ -11,6 +11,7 @@ import { again } from './scenarios/again.mts'
 import { calls } from './scenarios/calls.mts'
 import { endToEnd } from './scenarios/end-to-end.mts'
 import { hiddenLimit } from './scenarios/hidden-limit.mts'
+import { keptDays } from './scenarios/kept-days.mts'
 import { latency } from './scenarios/latency.mts'
 import { machines } from './scenarios/machines.mts'
 import { manyPartitions, memoryAndGrowth } from './scenarios/memory-and-growth.mts'
@@ -33,6 +34,7 @@ const scenarios: readonly Scenario[] = [
   startUp,
   manyPartitions,
   planning,
+  keptDays,
   machines,
   year,
 ]
