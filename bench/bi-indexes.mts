@@ -6,7 +6,7 @@ import { keepDays } from '../src/bi/publish/keep-days.ts'
 import { publishBi } from '../src/bi/publish/publish-bi.ts'
 import { migrateUp } from '../src/store/migrate.ts'
 import { watchRecords } from '../src/streams/watch-records.ts'
-import { loadRows, prepareToLoad } from '../src/store/load.ts'
+import { loadRows, prepareToLoad } from '../src/store/load/load.ts'
 import { withScratchDatabase } from './lib/scratch-database.mts'
 
 /**

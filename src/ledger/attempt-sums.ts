@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { noSlices, type StreamOutcome } from '../core/outcome.ts'
 import { isGreen, partitionKey, proofs } from '../core/slice.ts'
 import type { Database } from '../store/database.ts'
-import { isOfPartition, type TablePart, tableOf } from '../store/table-part.ts'
+import { isOfPartition, type TablePart, tableOf } from '../store/load/table-part.ts'
 import { ops } from './ops.ts'
 import { sumSlices } from './run-reports.ts'
 

@@ -5,7 +5,7 @@ import type { ChannelFacts, Stream } from '../core/stream.ts'
 import { takeAcceptance } from '../ledger/acceptances.ts'
 import { duplicateItem } from '../ledger/quarantine.ts'
 import { judgeDrop } from '../ledger/earlier-readings.ts'
-import { countHeld } from '../store/table-part.ts'
+import { countHeld } from '../store/load/table-part.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import type { HeldRow, WalkSummary } from './walk.ts'
 

@@ -1,5 +1,5 @@
 import { type AuditOutcome, NOT_BY_TOTAL } from '../../app/run-audit.ts'
-import { rowKeyColumn } from '../../store/table-part.ts'
+import { rowKeyColumn } from '../../store/load/table-part.ts'
 import { findStream } from '../../streams/registry.ts'
 import { describeDifference, type PartitionAudit } from '../../sync/audit/partition-audit.ts'
 import { formatTable, rangeText, type TableCell } from '../format.ts'

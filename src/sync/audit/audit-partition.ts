@@ -4,7 +4,7 @@ import { DAY, formatWallDate, MINUTE, type WallTime, wallTimeAt } from '../../co
 import { readEarlier, readMissedRows } from '../../ledger/earlier-readings.ts'
 import { readQuarantined, type KeptItem } from '../../ledger/quarantine.ts'
 import { readLastReading } from '../../ledger/slices.ts'
-import { countHeld, countUntimed, findMinute, findQuietMinute, type QuietMinute } from '../../store/table-part.ts'
+import { countHeld, countUntimed, findMinute, findQuietMinute, type QuietMinute } from '../../store/load/table-part.ts'
 import { cutWindowAt } from '../plan-windows.ts'
 import { minuteOfItem } from '../row-window.ts'
 import type { CallMeter, RunDeps } from '../slice-work.ts'

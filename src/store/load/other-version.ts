@@ -1,8 +1,8 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely'
-import type { ColumnType, Row } from '../core/column.ts'
-import type { Stream, TableVersions } from '../core/stream.ts'
-import type { Database } from './database.ts'
-import { lockName, shareName } from './lock-name.ts'
+import type { ColumnType, Row } from '../../core/column.ts'
+import type { Stream, TableVersions } from '../../core/stream.ts'
+import type { Database } from '../database.ts'
+import { lockName, shareName } from '../lock-name.ts'
 
 /**
  * Keeps the two versions of a channel's rows from being written at the same time: many transactions of the higher

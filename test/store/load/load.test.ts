@@ -1,12 +1,12 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Row } from '../../src/core/column.ts'
-import type { Database } from '../../src/store/database.ts'
-import { visitors } from '../../src/streams/visitors.ts'
-import { copyRows, isDeadlock, type LoadOptions, loadRows, prepareToLoad } from '../../src/store/load.ts'
-import { createVisitorGate } from '../helpers/visitor-gate.ts'
-import { untilBlocked } from '../helpers/own-locks.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import type { Row } from '../../../src/core/column.ts'
+import type { Database } from '../../../src/store/database.ts'
+import { visitors } from '../../../src/streams/visitors.ts'
+import { copyRows, isDeadlock, type LoadOptions, loadRows, prepareToLoad } from '../../../src/store/load/load.ts'
+import { createVisitorGate } from '../../helpers/visitor-gate.ts'
+import { untilBlocked } from '../../helpers/own-locks.ts'
+import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
 
 let database: TestDatabase
 let db: Kysely<Database>

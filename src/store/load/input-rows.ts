@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Cell, ColumnType, Row } from '../core/column.ts'
-import type { LoadTable } from '../core/stream.ts'
+import type { Cell, ColumnType, Row } from '../../core/column.ts'
+import type { LoadTable } from '../../core/stream.ts'
 
 /** A column of rows that go to Postgres. */
 export interface InputColumn {

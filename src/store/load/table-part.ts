@@ -1,8 +1,8 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import type { Partition, Window } from '../core/slice.ts'
-import type { LoadTable, Stream } from '../core/stream.ts'
-import { formatWallTime, MINUTE, parseWallTime, type WallTime } from '../core/wall-clock.ts'
-import type { Database } from './database.ts'
+import type { Partition, Window } from '../../core/slice.ts'
+import type { LoadTable, Stream } from '../../core/stream.ts'
+import { formatWallTime, MINUTE, parseWallTime, type WallTime } from '../../core/wall-clock.ts'
+import type { Database } from '../database.ts'
 
 /** The part of a stream's table that one reading is held against. */
 export interface TablePart {

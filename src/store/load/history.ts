@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely'
-import { partitionKey, type Window } from '../core/slice.ts'
-import { floorToMinute, formatWallTime, MINUTE, parseWallTime } from '../core/wall-clock.ts'
-import type { Database } from './database.ts'
+import { partitionKey, type Window } from '../../core/slice.ts'
+import { floorToMinute, formatWallTime, MINUTE, parseWallTime } from '../../core/wall-clock.ts'
+import type { Database } from '../database.ts'
 import { findAbsent, isOfPart, isOfPartition, keyColumnOf, type TablePart, tableOf } from './table-part.ts'
 
 /** What a reading says of rows that were there before it. */

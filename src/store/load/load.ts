@@ -1,9 +1,9 @@
 import { CompiledQuery, type RawBuilder, sql, type Transaction } from 'kysely'
-import type { Row } from '../core/column.ts'
-import type { LoadTable } from '../core/stream.ts'
-import type { Database } from './database.ts'
+import type { Row } from '../../core/column.ts'
+import type { LoadTable } from '../../core/stream.ts'
+import type { Database } from '../database.ts'
 import { cellsText, inputColumns, inputRows, keysMatch, qualified, refs } from './input-rows.ts'
-import { codeOf } from './translate-error.ts'
+import { codeOf } from '../translate-error.ts'
 
 export interface LoadCounts {
   readonly inserted: number

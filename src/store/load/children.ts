@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely'
-import type { Row } from '../core/column.ts'
-import type { ChildTable } from '../core/stream.ts'
-import type { Database } from './database.ts'
+import type { Row } from '../../core/column.ts'
+import type { ChildTable } from '../../core/stream.ts'
+import type { Database } from '../database.ts'
 import { loadRows } from './load.ts'
 
 /** Rows a statement, and up to a parent's more. */
