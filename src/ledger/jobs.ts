@@ -21,13 +21,12 @@ export async function registerJobs(
     (excluded.cron, excluded.time_zone, excluded.is_enabled) then least(jobs.since, ${now}) else ${now} end`
   const rows = await ops(db)
     .insertInto('jobs')
-    .values(jobs.map((job) => ({ ...job, since: now, seenAt: sql<Date>`now()` })))
+    .values(jobs.map((job) => ({ ...job, since: now })))
     .onConflict((conflict) =>
       conflict.column('job').doUpdateSet((eb) => ({
         cron: eb.ref('excluded.cron'),
         timeZone: eb.ref('excluded.timeZone'),
         isEnabled: eb.ref('excluded.isEnabled'),
-        seenAt: eb.ref('excluded.seenAt'),
         since,
       })),
     )

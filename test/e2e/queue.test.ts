@@ -113,8 +113,8 @@ test('two workers share a run, which is one run and tells what it did like any o
 test('a job that serve holds is shared with a worker, and is one run on record', async () => {
   const folder = createTemporaryFolder('jobs')
   writeFileSync(join(folder, 'nightly.ts'), `export default { cron: '0 0 1 1 *' }`)
-  await sql`insert into livehouse_ops.jobs (job, cron, time_zone, is_enabled, since, seen_at)
-    values ('nightly', '0 0 1 1 *', 'Asia/Shanghai', true, '2025-12-01', '2025-12-01')`.execute(database.db)
+  await sql`insert into livehouse_ops.jobs (job, cron, time_zone, is_enabled, since)
+    values ('nightly', '0 0 1 1 *', 'Asia/Shanghai', true, '2025-12-01')`.execute(database.db)
   const worker = await startWorker()
   const serve = startChild(['serve'], { ...environment(), LIVEHOUSE_JOBS_DIR: folder, LIVEHOUSE_HTTP: 'off' })
   await serve.hears('"job.ended"')

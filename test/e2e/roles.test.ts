@@ -156,8 +156,8 @@ test('a login that owns nothing serves with what a DBA has run: the printed SQL,
   expect(await run(doctor, [], environment)).toMatchObject({ code: 0 })
   expect(await run(migrate, ['sql'], environment)).toMatchObject({ printed: '-- nothing is pending' })
 
-  await dba(`insert into livehouse_ops.jobs (job, cron, time_zone, is_enabled, since, seen_at)
-    values ('nightly', '0 0 1 1 *', 'Asia/Shanghai', true, '2025-12-01', '2025-12-01')`)
+  await dba(`insert into livehouse_ops.jobs (job, cron, time_zone, is_enabled, since)
+    values ('nightly', '0 0 1 1 *', 'Asia/Shanghai', true, '2025-12-01')`)
   const serve = startChild(['serve'], environment)
   await serve.hears('"job.ended"')
   serve.process.kill('SIGTERM')

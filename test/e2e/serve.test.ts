@@ -54,8 +54,8 @@ const untilBegun = async (child: Child) => {
 
 test('serve ends at SIGTERM with 143, although an answer never comes; what it interrupts, and what is killed, is begun again', async () => {
   // It was served before this year began, and not since.
-  await sql`insert into livehouse_ops.jobs (job, cron, time_zone, is_enabled, since, seen_at)
-    values ('lists', '0 0 1 1 *', 'Asia/Shanghai', true, '2025-12-01', '2025-12-01')`.execute(database.db)
+  await sql`insert into livehouse_ops.jobs (job, cron, time_zone, is_enabled, since)
+    values ('lists', '0 0 1 1 *', 'Asia/Shanghai', true, '2025-12-01')`.execute(database.db)
   emulator.faults.push({ effect: { name: 'hang', answer: (answer) => ({ ...answer, delivery: { kind: 'hang' } }) } })
 
   const first = startServe()

@@ -27,7 +27,6 @@ export interface OperationTables {
     time_zone: string
     is_enabled: boolean
     since: Instant
-    seen_at: Instant
   }
   'livehouse_ops.job_runs': {
     job_run_id: GeneratedAlways<string>
