@@ -98,20 +98,9 @@ const BEYOND_ANY_END = 1_000_000
 const SURELY_ALL = 2
 
 /**
- * A page of fewer rows than the service serves, and what it holds where the list ends and where the page before
- * repeats.
- */
-interface Look {
-  readonly pageSize: number
-  readonly number: number
-  readonly ifEnd: readonly unknown[]
-  readonly ifMore: readonly unknown[]
-}
-
-/**
  * What it means that a page is refused, or is the one before it again. Where a page beyond any end is another one,
- * equal rows fill both: `more`. Else a page of a smaller size tells, that holds something else if the list ends than if
- * it goes on. What was refused may have been so for its number, or for once: then a page of such a number is served, or
+ * equal rows fill both: `more`. Else a page of a smaller size tells, which holds the last row and would hold what lies
+ * behind it. What was refused may have been so for its number, or for once: then a page of such a number is served, or
  * it comes at last.
  *
  * @param pages at least one, of at least one item
@@ -125,70 +114,35 @@ async function lookBehind(
 ): Promise<'end' | 'more' | 'unknown'> {
   const isRefused = 'refusal' in next
   if (!isRefused && (await lookFar(reading, next)) === 'other') return 'more'
+  const rows = pages.flatMap(({ items }) => items)
   const size = largestPage(pages)
-  const look = isRefused ? findSmallerPage(pages, size) : findLook(pages, next, size)
+  // What the service has counted up to the last row: some may be hidden.
+  const end = (pages.length - 1) * size + (pages.at(-1)?.items.length ?? 0)
+  // Of smaller sizes, as larger ones may be clamped, the one that shows most of what lies behind.
+  const [look] = Array.from({ length: size - 1 }, (_, index) => index + 1)
+    .map((pageSize) => ({ pageSize, number: Math.ceil(end / pageSize), known: end % pageSize }))
+    .filter(({ number, known }) => known > 0 && (!isRefused || number > pages.length))
+    .sort((a, b) => b.pageSize - b.known - (a.pageSize - a.known))
   if (look === undefined) {
     const isAll = pages.length === 1 && size <= SURELY_ALL && size < reading.pageSize
     return isAll && (!isRefused || (await isRefusedAgain(reading, pages))) ? 'end' : 'unknown'
   }
-  const smaller = { ...reading, pageSize: look.pageSize }
-  const page = await fetchUnlessRefused(smaller, look.number)
+  const { pageSize, number, known } = look
+  const smaller = { ...reading, pageSize }
+  const page = await fetchUnlessRefused(smaller, number)
   if ('refusal' in page) return 'unknown'
   const { items } = page
-  const rows = pages.flatMap((each) => each.items)
   // Some rows of it may be hidden; it ends with the last one.
-  const isEnd =
-    items.length > 0 && items.length <= look.ifEnd.length && isDeepStrictEqual(items, rows.slice(-items.length))
+  const isEnd = items.length > 0 && items.length <= known && isDeepStrictEqual(items, rows.slice(-items.length))
   if (isRefused) return isEnd && (await isRefusedAgain(reading, pages)) ? 'end' : 'unknown'
-  const isFirst = items.length >= look.pageSize && isDeepStrictEqual(items, rows.slice(0, items.length))
-  if (isDeepStrictEqual(items, look.ifMore)) {
+  const isFirst = items.length >= pageSize && isDeepStrictEqual(items, rows.slice(0, items.length))
+  if (isDeepStrictEqual(items, [...rows.slice(-known), ...next.items].slice(0, pageSize))) {
     // Of equal rows it could be the first page over and over: then a page beyond any end is full of them too.
     if (pages.length > 1 || !isFirst || (await lookFar(smaller, page)) !== 'same') return 'more'
     throw pageIgnored(reading, page, BEYOND_ANY_END)
   }
-  if (isFirst && !isEnd) throw pageIgnored(reading, page, look.number)
+  if (isFirst && !isEnd) throw pageIgnored(reading, page, number)
   return isEnd ? 'end' : 'unknown'
-}
-
-/**
- * Of pages whose number is not that of one that has come, the one that holds the last row and most of what would lie
- * behind: one that ends with the last row is served also where all behind it is refused. Two rows on page 1 leave no
- * other.
- */
-function findSmallerPage(pages: readonly Page[], size: number): Look | undefined {
-  const { rows, end } = summarize(pages, size)
-  const behind = ({ number, pageSize }: Look) => number * pageSize - end
-  return smallerSizes(size)
-    .map((pageSize) => {
-      const number = Math.ceil(end / pageSize)
-      return { pageSize, number, ifEnd: rows.slice((number - 1) * pageSize - end), ifMore: [] }
-    })
-    .filter((look) => look.number > pages.length && (behind(look) > 0 || pages.length === 1))
-    .sort((a, b) => behind(b) - behind(a))[0]
-}
-
-/** The largest page behind the last row that tells whether the page that came again is one of its own. */
-function findLook(pages: readonly Page[], { items }: Page, size: number): Look | undefined {
-  const { rows, end } = summarize(pages, size)
-  return smallerSizes(size)
-    .map((pageSize) => {
-      const known = end % pageSize
-      const ifEnd = rows.slice(-(known || pageSize))
-      const ifMore = [...(known > 0 ? ifEnd : []), ...items].slice(0, pageSize)
-      return { pageSize, number: Math.floor(end / pageSize) + 1, ifEnd, ifMore }
-    })
-    .find(({ ifEnd, ifMore }) => !isDeepStrictEqual(ifMore, ifEnd))
-}
-
-/** The rows that have come, and how many the service has counted up to the last of them. */
-function summarize(pages: readonly Page[], size: number) {
-  const rows = pages.flatMap(({ items }) => items)
-  return { rows, end: (pages.length - 1) * size + (pages.at(-1)?.items.length ?? 0) }
-}
-
-/** Larger ones may be clamped, and then show less than they seem to. */
-function smallerSizes(size: number): readonly number[] {
-  return Array.from({ length: size - 1 }, (_, index) => size - 1 - index)
 }
 
 /** Whether the page behind these is refused again: the first time it may have been for once. */
