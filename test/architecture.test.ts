@@ -122,22 +122,25 @@ const budgets: Readonly<Record<string, number>> = {
   bi: 3520,
   cli: 4395,
   config: 640,
-  core: 1155,
+  core: 1175,
   emulator: 2270,
-  ledger: 3575,
+  ledger: 3635,
   log: 100,
   scheduler: 1350,
   service: 1835,
-  store: 3045,
+  store: 3085,
   streams: 690,
-  sync: 4840,
+  sync: 4780,
   transform: 270,
   web: 3180,
   // The files beside the folders.
   '': 400,
 }
+/** SQL that is written as such, beside the load path and the views for analysts: each place says why. */
+const MOST_RAW_SQL = 60
+
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_865, test: 24_785 }
+const MOST_LINES = { src: 32_915, test: 24_790 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
@@ -173,6 +176,13 @@ test('folders keep to their lines', () => {
   expect(new Set(Object.keys(budgets))).toEqual(
     new Set([...lines.keys()].flatMap((name) => (name.startsWith('src/') ? [name.slice(4)] : []))),
   )
+})
+
+test('SQL is written with the builder', () => {
+  const written = filesOf('src').filter((path) => !/^src\/(bi|store\/load)\//.test(path))
+  const text = written.map((path) => readFileSync(join(root, path), 'utf8')).join('\n')
+  const places = text.match(/(?<!migrate )\bsql(<[^`]*?>)?`|\bsql\.raw[<(]/g) ?? []
+  expect(places.length).toBeLessThanOrEqual(MOST_RAW_SQL)
 })
 
 describe('every rule finds its breach', () => {

@@ -6,7 +6,7 @@ import { readDatabaseSettings, readHistoryFrom, readServiceTimeZone, readSetting
 import { readChannels, readChannelsIfAny } from '../config/read-channels.ts'
 import type { Stream } from '../core/stream.ts'
 import { floorToMinute, formatWallMinute, parseWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
-import type { ForgottenPartition } from '../ledger/coverage.ts'
+import type { ForgottenPartition } from '../ledger/forget-coverage.ts'
 import { onlyWhenNamed, streams } from '../streams/registry.ts'
 import type { CliContext } from './command.ts'
 import { channelsOf, OF_CHANNELS, readRange, readStreams, refuseBackwards } from './flags.ts'

@@ -33,6 +33,17 @@ export function isEmptyWindow({ from, to }: Window): boolean {
   return from >= to
 }
 
+/** What is left of a window without others, oldest first. */
+export function subtractWindows({ from, to }: Window, others: readonly Window[]): readonly Window[] {
+  const left: Window[] = []
+  let start = from
+  for (const other of others.toSorted((a, b) => a.from - b.from)) {
+    left.push({ from: start, to: Math.min(other.from, to) })
+    start = Math.max(start, other.to)
+  }
+  return [...left, { from: start, to }].filter((part) => !isEmptyWindow(part))
+}
+
 /** The same window with `seconds` more on both sides. */
 export function widen({ from, to }: Window, seconds: number): Window {
   return { from: from - seconds, to: to + seconds }
@@ -45,6 +56,11 @@ export function formatWindow({ from, to }: Window): string {
 /** A window as `tsrange` text. */
 export function formatRange({ from, to }: Window): string {
   return `[${formatWallTime(from)},${formatWallTime(to)})`
+}
+
+/** Windows as `tsmultirange` text, which joins those that touch or overlap. */
+export function formatRanges(windows: readonly Window[]): string {
+  return `{${windows.map(formatRange).join(',')}}`
 }
 
 /**

@@ -1,5 +1,5 @@
-import { type Kysely, sql } from 'kysely'
-import { formatRange, parseRanges, type Window } from '../core/slice.ts'
+import type { Kysely } from 'kysely'
+import { formatRanges, parseRanges, type Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
@@ -31,13 +31,12 @@ export async function recordAcceptance(db: Kysely<Database>, acceptance: NewAcce
   const { stream, channelId, shortfalls, reason, acceptedAt, expiresAt, isKeyed } = acceptance
   const windows = shortfalls.flatMap(({ window }) => window ?? [])
   const missingRows = shortfalls.reduce((sum, { missingRows: missing }) => sum + (missing ?? 0), 0)
+  const ranges = windows.length === 0 ? null : formatRanges(windows)
   return await db.transaction().execute(async (trx) => {
     await lockName(trx, 'ledger')
-    // Multiranges are beyond the builder.
-    const whole = sql<string>`(select range_agg(range) from unnest(${windows.map(formatRange)}::tsrange[]) as range)`
     const { acceptanceId } = await ops(trx)
       .insertInto('acceptances')
-      .values({ stream, channelId, ranges: whole, missingRows, reason, acceptedAt, expiresAt })
+      .values({ stream, channelId, ranges, missingRows, reason, acceptedAt, expiresAt })
       .returning('acceptanceId')
       .executeTakeFirstOrThrow()
     const replaced = await ops(trx)
@@ -47,7 +46,7 @@ export async function recordAcceptance(db: Kysely<Database>, acceptance: NewAcce
       .where('channelId', 'is not distinct from', channelId)
       .where('withdrawnAt', 'is', null)
       .where('acceptanceId', '!=', acceptanceId)
-      .where((eb) => eb.or([eb('ranges', 'is', null), eb('ranges', sql`<@`, whole)]))
+      .where((eb) => eb.or([eb('ranges', 'is', null), eb('ranges', '<@', ranges)]))
       .returning('acceptanceId')
       .execute()
     const given = ['0', ...replaced.map((each) => each.acceptanceId)]
@@ -87,13 +86,12 @@ export interface AcceptanceQuestion {
  */
 export async function takeAcceptance(db: Kysely<Database>, question: AcceptanceQuestion): Promise<string | undefined> {
   const { stream, channelId, window, missingRows, runId, now } = question
-  const meets = window ? sql<boolean>`ranges && ${formatRange(window)}::tsrange` : sql<boolean>`ranges is null`
   const standing = await ops(db)
     .selectFrom('acceptances')
     .select(['acceptanceId', 'missingRows as size'])
     .where('stream', '=', stream)
     .where('channelId', 'is not distinct from', channelId)
-    .where(meets)
+    .where((eb) => (window ? eb('ranges', '&&', formatRanges([window])) : eb('ranges', 'is', null)))
     .where('withdrawnAt', 'is', null)
     .where('expiresAt', '>', now)
     .where('missingRows', '>=', String(missingRows))
@@ -101,12 +99,14 @@ export async function takeAcceptance(db: Kysely<Database>, question: AcceptanceQ
     .execute()
   for (const { acceptanceId, size } of standing) {
     // One statement, so that slices that land side by side never take more than there is.
-    const taken = sql<string>`acceptance_uses.missing_rows + excluded.missing_rows`
     const used = await ops(db)
       .insertInto('acceptance_uses')
       .values({ acceptanceId, runId, missingRows })
       .onConflict((conflict) =>
-        conflict.columns(['acceptanceId', 'runId']).doUpdateSet({ missingRows: taken }).where(taken, '<=', size),
+        conflict
+          .columns(['acceptanceId', 'runId'])
+          .doUpdateSet((eb) => ({ missingRows: eb('acceptance_uses.missingRows', '+', String(missingRows)) }))
+          .where((eb) => eb(eb('acceptance_uses.missingRows', '+', String(missingRows)), '<=', size)),
       )
       .returning('acceptanceId')
       .executeTakeFirst()

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { type Cause, keyOfCause, type Notice } from '../core/cause.ts'
 import type { Database } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
+import { setLocal } from '../store/run-query.ts'
 import { ops } from './ops.ts'
 import { readCauses } from './read-causes.ts'
 
@@ -22,7 +23,7 @@ export async function recordCauses(db: Kysely<Database>, now: Date): Promise<voi
     .setIsolationLevel('read committed')
     .execute(async (trx) => {
       // Whoever waits longer for another's look looks again later.
-      await sql`set local lock_timeout to '10s'`.execute(trx)
+      await setLocal(trx, { lock_timeout: '10s' })
       await lockName(trx, 'alerts')
       const causes = await readCauses(trx, now)
       const rows = causes.map((cause) => ({ cause: keyOfCause(cause), facts: JSON.stringify(cause), raisedAt: now }))
@@ -40,7 +41,7 @@ export async function recordCauses(db: Kysely<Database>, now: Date): Promise<voi
       const cleared = ops(trx).updateTable('alerts').set({ clearedAt: now }).where('clearedAt', 'is', null)
       await cleared
         .where('cause', 'not in', ['', ...rows.map(({ cause }) => cause)])
-        .where(sql`facts ->> 'kind'`, '!=', 'unknownField')
+        .where((eb) => eb(eb.fn('jsonb_extract_path_text', ['facts', eb.val('kind')]), '!=', 'unknownField'))
         .execute()
     })
 }
@@ -83,6 +84,7 @@ export async function markSent(db: Kysely<Database>, notices: readonly ClaimedNo
  * Over before anybody heard of it: then there is nothing to tell. Who died while it was sent, or was not answered, left
  * the claim: somebody may have heard.
  */
+// Plainer as it is written.
 export const isDueNotice = sql<boolean>`(
   (cleared_at is null and raised_sent_at is null) or (cleared_at is not null and cleared_sent_at is null
     and (raised_sent_at is not null or claimed_until is not null)))`

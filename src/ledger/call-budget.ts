@@ -4,6 +4,7 @@ import { LivehouseError } from '../core/errors.ts'
 import { formatWallDate, wallTimeAt } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
+import { setLocal } from '../store/run-query.ts'
 
 /** The settings of the same names, and the zone of the service's day. */
 export interface BudgetSettings {
@@ -53,6 +54,7 @@ export function callBudget(
     const isAfterMidnight = !isBeforeMidnight && dayAt(atMs - DISTANCE_SECONDS * 1000) !== shownDay
     const isNearMidnight = isBeforeMidnight || isAfterMidnight
     const ownDay = dayAt(Math.max(atMs, clock.now()))
+    // Days and instants of a zone are plainer as they are written.
     const lastDay = sql<string>`greatest(${ownDay}::date, (now() at time zone ${timeZone})::date)`
     const taken = await db
       .transaction()
@@ -61,7 +63,7 @@ export function callBudget(
         // One at a time: each statement from here on sees what others have committed.
         await lockName(trx, 'call budget')
         // Durable once it is taken, also where the database is told to be quick about commits.
-        await sql`set local synchronous_commit to on`.execute(trx)
+        await setLocal(trx, { synchronous_commit: 'on' })
         const ahead = await trx
           .deleteFrom(TABLE)
           .where('service_day', '>', lastDay)

@@ -1,7 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { parsePartition } from '../core/slice.ts'
 import type { Database } from '../store/database.ts'
-import { ops, type Row } from './ops.ts'
+import { now, ops, type Row } from './ops.ts'
 
 /** A day counts once, however many runs asked in vain. */
 export const DAYS_UNTIL_GONE = 3
@@ -111,7 +111,7 @@ async function changeState(
 ): Promise<readonly string[]> {
   const rows = await ops(trx)
     .updateTable('livehouse.channels')
-    .set({ state: to, runId, changedAt: sql`now()` })
+    .set({ state: to, runId, changedAt: now })
     .where('state', '=', from)
     .where('channelId', 'in', [...channelIds, ''])
     .returning('channelId')

@@ -7,9 +7,6 @@ const OLD_DAYS = 7
 /** Partitions that one run looks at, by chance; the next goes on. */
 export const MOST_PARTITIONS = 250
 
-/** Only what is equal in these is joined. */
-const alike = sql.raw('stream, partition, proof, lookback_days, page_size')
-
 /**
  * Makes one row of old slices of one stream, partition and proof whose ranges touch or overlap: it covers what they
  * covered, has their sums, and was read when the first of them was. Slices of an open backfill, accepted ones and those
@@ -22,6 +19,7 @@ export async function mergeSlices(db: Kysely<Database>, now: Date): Promise<numb
   const before = new Date(now.getTime() - OLD_DAYS * DAY * 1000)
   return await db.transaction().execute(async (trx) => {
     await lockName(trx, 'ledger')
+    // Frames of windows and ranges are beyond the builder.
     const { rows } = await sql`
       with chosen as materialized (
         select stream, partition from livehouse_ops.partition_states
@@ -29,7 +27,7 @@ export async function mergeSlices(db: Kysely<Database>, now: Date): Promise<numb
       ),
       old as (
         select slices.*, max(upper(covers)) over (
-            partition by ${alike} order by lower(covers), slice_id
+            partition by stream, partition, proof, lookback_days, page_size order by lower(covers), slice_id
             rows between unbounded preceding and 1 preceding) as earlier_end
         from chosen join livehouse_ops.slices using (stream, partition)
         where status = 'landed' and covers is not null and not is_drop and acceptance_id is null
@@ -45,7 +43,7 @@ export async function mergeSlices(db: Kysely<Database>, now: Date): Promise<numb
       ),
       islands as (
         select *, count(*) filter (where earlier_end is null or lower(covers) > earlier_end) over (
-            partition by ${alike} order by lower(covers), slice_id) as island
+            partition by stream, partition, proof, lookback_days, page_size order by lower(covers), slice_id) as island
         from old
       ),
       merged as materialized (
@@ -58,7 +56,7 @@ export async function mergeSlices(db: Kysely<Database>, now: Date): Promise<numb
           sum(distinct_rows) as distinct_rows, sum(quarantined_rows) as quarantined_rows,
           sum(calls) as calls, sum(retries) as retries,
           min(started_at) as started_at, max(finished_at) as finished_at
-        from islands group by ${alike}, island
+        from islands group by stream, partition, proof, lookback_days, page_size, island
         having count(*) > 1 and coalesce(range_agg(settled), '{}')
           = tsmultirange(coalesce(range_merge(range_agg(settled)), 'empty'))
       ),
@@ -93,6 +91,7 @@ const MOST_PRUNED = 20_000
 export async function pruneSlices(db: Kysely<Database>, now: Date): Promise<number> {
   return await db.transaction().execute(async (trx) => {
     await lockName(trx, 'ledger')
+    // As above.
     const { rows } = await sql`
       with zone as (select coalesce((select time_zone from livehouse_ops.source), 'UTC') as name),
       walks as (

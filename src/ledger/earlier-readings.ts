@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { type Kysely, sql } from 'kysely'
-import { formatRange, type Partition, parseRanges, partitionKey, type Window } from '../core/slice.ts'
+import { formatRange, type Partition, parseRange, parseRanges, partitionKey, type Window } from '../core/slice.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
-import type { LedgerPlace } from './coverage.ts'
+import type { LedgerPlace } from './forget-coverage.ts'
 import { DUPLICATE, isAmong, type QuarantinedItem } from './quarantine.ts'
 import { ops } from './ops.ts'
 
@@ -25,16 +25,16 @@ export async function readEarlier(
   partition: Partition,
   isWalk: boolean,
 ): Promise<EarlierReadings> {
-  const place = sql`stream = ${stream.name} and partition = ${partitionKey(partition)}`
-  const lastWalk = sql`
-    select distinct_rows from livehouse_ops.slices where ${place} and reads is null and status = 'landed'
-    order by slice_id desc limit 1`
+  const [name, place] = [stream.name, partitionKey(partition)]
+  // Three questions of a statement are plainer as they are written.
   const { rows } = await sql<{ lastWalk: string | null; hasDuplicates: boolean; knownFields: readonly string[] }>`
-    select ${isWalk ? sql`(${lastWalk})` : sql`null`} as "lastWalk",
-      exists (select from livehouse_ops.quarantine where ${place} and resolved_at is null
-        and reason like ${`${DUPLICATE}%`}) as "hasDuplicates",
+    select exists (select from livehouse_ops.quarantine where stream = ${name} and partition = ${place}
+        and resolved_at is null and reason like ${`${DUPLICATE}%`}) as "hasDuplicates",
       array(select field from livehouse_ops.known_fields
-        where ${place} and accepted_at is null) as "knownFields"`.execute(db)
+        where stream = ${name} and partition = ${place} and accepted_at is null) as "knownFields",
+      case when ${isWalk}::boolean then (select distinct_rows from livehouse_ops.slices
+        where stream = ${name} and partition = ${place} and reads is null and status = 'landed'
+        order by slice_id desc limit 1) end as "lastWalk"`.execute(db)
   const [row] = rows
   assert(row)
   return { ...row, lastWalk: row.lastWalk === null ? undefined : Number(row.lastWalk) }
@@ -93,18 +93,19 @@ export async function readEarlierCoverage(
   { stream, partition, window }: LedgerPlace,
   comparable?: Comparable,
 ): Promise<EarlierCoverage> {
-  const range = sql`${formatRange(window)}::tsrange`
-  const { endedBy, pageSize = null } = comparable ?? {}
-  const isComparable = endedBy
-    ? sql`finished_at <= ${endedBy} and (page_size is null or page_size is distinct from ${pageSize}::integer)`
-    : sql`true`
-  const { rows } = await sql<{ seen: string; compared: string | null }>`
-    select coalesce(range_agg(covers * ${range}), '{}')::text as seen,
-      (range_agg(covers * ${range}) filter (where ${isComparable}))::text as compared
-    from livehouse_ops.slices
-    where stream = ${stream} and partition = ${partition} and status = 'landed' and covers && ${range}`.execute(db)
-  const { seen = '{}', compared = null } = rows[0] ?? {}
-  return { seen, comparedTo: parseRanges(compared).find(({ from }) => from === window.from)?.to }
+  const { endedBy, pageSize } = comparable ?? {}
+  const { seen, compared } = await ops(db)
+    .selectFrom('slices')
+    .where((slice) => slice.and({ stream, partition, status: 'landed' }))
+    .where('covers', '&&', formatRange(window))
+    .select((eb) => {
+      const covered = eb.fn.agg<string | null>('range_agg', [eb('covers', '*', formatRange(window))])
+      const isOfOtherSize = eb('pageSize', 'is', null).or('pageSize', 'is distinct from', pageSize ?? null)
+      const isComparable = endedBy ? eb('finishedAt', '<=', endedBy).and(isOfOtherSize) : eb.lit(true)
+      return [covered.as('seen'), covered.filterWhere(isComparable).as('compared')]
+    })
+    .executeTakeFirstOrThrow()
+  return { seen: seen ?? '{}', comparedTo: parseRanges(compared).find(({ from }) => from === window.from)?.to }
 }
 
 /**
@@ -121,7 +122,7 @@ export async function readLastPageSizes(
     .where('stream', '=', stream)
     .where('partition', '=', partition)
     .where('status', '=', 'landed')
-    .where(sql<boolean>`covers && ${formatRange(window)}::tsrange`)
+    .where('covers', '&&', formatRange(window))
     .where('pageSize', 'is not', null)
     .groupBy('runId')
     .orderBy('runId', 'desc')
@@ -157,23 +158,24 @@ export type DropAnswer = 'none' | 'surprise' | 'agreed'
 export async function judgeDrop(db: Kysely<Database>, question: DropQuestion): Promise<DropAnswer> {
   const { stream, partition, window, held, found, now } = question
   if (held <= SMALLEST_HELD || found >= held * SMALLEST_SHARE) return 'none'
-  const range = window && sql`${formatRange(window)}::tsrange`
-  const { rows } = await sql<{ distinct_rows: string; is_believed: boolean; is_within: boolean }>`
-    with readings as (
-      select coalesce(piece_of, slice_id) as slice_id, is_drop, distinct_rows, finished_at,
-        status = 'landed' as is_believed, ${range ? sql`reads <@ ${range}` : sql`true`} as is_within
-      from livehouse_ops.slices
-      where stream = ${stream} and partition = ${partitionKey(partition)} and (is_drop or status = 'landed')
-        and ${range ? sql`reads && ${range}` : sql`reads is null`}
-    )
-    select distinct_rows, is_believed, is_within from readings
-    where is_drop and finished_at <= ${new Date(now.getTime() - AGREEMENT_MS)}
-      and slice_id > coalesce((select max(slice_id) from readings where not is_drop), 0)`.execute(db)
-  const isAgreed = rows.some(({ distinct_rows, is_believed, is_within }) => {
-    const then = Number(distinct_rows)
+  const slices = await ops(db)
+    .selectFrom('slices')
+    .select(['sliceId', 'pieceOf', 'isDrop', 'distinctRows', 'finishedAt', 'status', 'reads'])
+    .where((slice) => slice.and({ stream, partition: partitionKey(partition) }))
+    .where((slice) => slice('isDrop', '=', true).or('status', '=', 'landed'))
+    .where((slice) => (window ? slice('reads', '&&', formatRange(window)) : slice('reads', 'is', null)))
+    .execute()
+  const readings = slices.map((row) => ({ ...row, number: Number(row.pieceOf ?? row.sliceId) }))
+  const lastFuller = Math.max(0, ...readings.flatMap(({ isDrop, number }) => (isDrop ? [] : number)))
+  const endedBy = now.getTime() - AGREEMENT_MS
+  const isAgreed = readings.some(({ isDrop, number, finishedAt, status, reads, distinctRows }) => {
+    if (!isDrop || number <= lastFuller || finishedAt.getTime() > endedBy) return false
+    const then = Number(distinctRows)
     if (window === undefined) return isAlike(then, found)
     // A window grows with time: it must hold what the earlier reading found of it, and may hold more.
-    return is_believed || (is_within && found >= then * SMALLEST_SHARE)
+    const read = parseRange(reads)
+    const isWithin = read !== undefined && read.from >= window.from && read.to <= window.to
+    return status === 'landed' || (isWithin && found >= then * SMALLEST_SHARE)
   })
   return isAgreed ? 'agreed' : 'surprise'
 }

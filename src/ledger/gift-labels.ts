@@ -19,6 +19,7 @@ export async function writeGiftLabels(db: Kysely<Database>, labels: readonly Gif
     label,
     gift_group: group,
   }))
+  // All at once, from one document.
   await sql`
     with given as (
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
@@ -35,6 +36,7 @@ export async function writeGiftLabels(db: Kysely<Database>, labels: readonly Gif
 
 /** Every kind of gift that was given or has a label. */
 export async function readGiftLabels(db: Kysely<Database>): Promise<readonly GiftLabel[]> {
+  // The tables of streams are unknown to the builder.
   const { rows } = await sql<GiftLabel>`
     select gift_type as "giftType", gift_id::text as "giftId", label, gift_group as "group"
     from (

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
+import { setLocal } from '../store/run-query.ts'
 import { type BudgetSettings, type CallBudget, readCallBudget } from './call-budget.ts'
 import { type ListedChannel, readChannelList } from './channel-states.ts'
 import { type LedgerUnit, readLedgerUnits } from './latest-readings.ts'
@@ -71,7 +72,7 @@ export async function readOnly<T>(
     .setIsolationLevel('repeatable read')
     .setAccessMode('read only')
     .execute(async (snapshot) => {
-      await sql`select set_config('statement_timeout', ${String(timeoutMs)}, true)`.execute(snapshot)
+      await setLocal(snapshot, { statement_timeout: String(timeoutMs) })
       return await read(snapshot)
     })
 }
@@ -91,15 +92,16 @@ const MOST_COUNTED = 50_000
  * `MOST_COUNTED` where their statistics are older than that.
  */
 async function readTableSizes(db: Kysely<Database>): Promise<ReadonlyMap<string, TableSize>> {
+  // Catalogs are unknown to the builder.
   const { rows: tables } = await sql<{ name: string; estimate: number }>`
     select relname::text as name, reltuples::float8 as estimate from pg_class
     where relnamespace = to_regnamespace('livehouse') and relkind in ('r', 'p')`.execute(db)
   const sizes = new Map<string, TableSize>()
   for (const { name, estimate } of tables) {
-    // Tables of streams are unknown to the builder.
-    const { rows } = await sql<{ count: number }>`select count(*)::float8 as count
-      from (select from ${sql.table(`livehouse.${name}`)} limit ${MOST_COUNTED + 1}) as counted`.execute(db)
-    const count = rows[0]?.count ?? 0
+    const rows = db.selectFrom(sql.table(`livehouse.${name}`).as('t')).select((eb) => eb.lit(1).as('one'))
+    const counting = db.selectFrom(rows.limit(MOST_COUNTED + 1).as('counted'))
+    const { found } = await counting.select(({ fn }) => fn.countAll().as('found')).executeTakeFirstOrThrow()
+    const count = Number(found)
     const isExact = count <= MOST_COUNTED
     sizes.set(name, { rows: isExact ? count : Math.max(estimate, MOST_COUNTED), isExact })
   }

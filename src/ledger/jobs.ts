@@ -16,7 +16,8 @@ export async function registerJobs(
   now: Date,
 ): Promise<ReadonlyMap<string, Date>> {
   if (jobs.length === 0) return new Map()
-  // A clock that was ahead must not keep a job from being due until then: the earlier instant counts.
+  // A clock that was ahead must not keep a job from being due until then: the earlier instant counts. Rows that are
+  // compared are plainer as they are written.
   const since = sql<Date>`case when (jobs.cron, jobs.time_zone, jobs.is_enabled) =
     (excluded.cron, excluded.time_zone, excluded.is_enabled) then least(jobs.since, ${now}) else ${now} end`
   const rows = await ops(db)

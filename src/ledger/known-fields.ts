@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../store/database.ts'
 import { ops } from './ops.ts'
@@ -62,7 +62,7 @@ export async function acceptMissingFields(
     .updateTable('known_fields')
     .set({ acceptedAt: at, reason })
     .where('stream', '=', stream)
-    .where(sql`split_part(partition, '/', 1)`, '=', place)
+    .where((eb) => eb(eb.fn<string>('split_part', ['partition', eb.val('/'), eb.lit(1)]), '=', place))
     .where('missingSince', 'is not', null)
     .where('acceptedAt', 'is', null)
     .returning('field')

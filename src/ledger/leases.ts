@@ -1,9 +1,9 @@
 import { hostname } from 'node:os'
-import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { type ExpressionBuilder, type Kysely, type RawBuilder, sql } from 'kysely'
 import { callIfStillRunning } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
 import type { Database } from '../store/database.ts'
-import { ops, type Row } from './ops.ts'
+import { now, type Ops, ops, type Row } from './ops.ts'
 
 export interface LeaseTimes {
   /** How often what is held is renewed. */
@@ -109,7 +109,7 @@ export class Leases implements AsyncDisposable {
     const held = this.#held.get(name)
     const row = await ops(trx)
       .selectFrom('leases')
-      .select(({ eb }) => ['holder', 'epoch', eb('expiresAt', '>', sql<Date>`clock_timestamp()`).as('isInTime')])
+      .select(({ eb, fn }) => ['holder', 'epoch', eb('expiresAt', '>', fn<Date>('clock_timestamp')).as('isInTime')])
       .where('name', '=', name)
       .forShare()
       .executeTakeFirst()
@@ -169,6 +169,7 @@ export class Leases implements AsyncDisposable {
   }
 
   #expiry(): RawBuilder<Date> {
+    // An interval is beyond the builder.
     return sql`clock_timestamp() + make_interval(secs => ${this.#times.expiresMs / 1000})`
   }
 
@@ -190,12 +191,16 @@ export async function readLeases(db: Kysely<Database>): Promise<readonly HeldLea
   return await leases.where('expiresAt', '>', now).orderBy('takenAt').orderBy('name').execute()
 }
 
-const now = sql<Date>`now()`
-const isUnwanted = sql<boolean>`coalesce(leases.wanted_until <= now(), true)`
+function isUnwanted(eb: ExpressionBuilder<Ops, 'leases'>) {
+  return eb('leases.wantedUntil', 'is', null).or('leases.wantedUntil', '<=', now)
+}
+
+/** The next epoch: the keyword is beyond the builder. */
+const nextEpoch = sql<string>`default`
 
 /** A new epoch, so that a renewal on its way finds nothing. What is wanted by now is seen by the second statement. */
 async function giveBack(db: Kysely<Database>, epochs: readonly string[]): Promise<void> {
-  const given = ops(db).updateTable('leases').set({ expiresAt: now, epoch: sql<string>`default` })
+  const given = ops(db).updateTable('leases').set({ expiresAt: now, epoch: nextEpoch })
   const rows = await given.where('epoch', 'in', epochs).returning('name').execute()
   const names = ['', ...rows.map(({ name }) => name)]
   await ops(db)

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { parseRange, type Proof, type Window } from '../core/slice.ts'
+import { parseRange, type Proof, subtractWindows, type Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../store/database.ts'
 import { readGaps } from './coverage.ts'
@@ -55,7 +55,7 @@ export async function readOpenReadings(db: Kysely<Database>, most: number, chann
       .selectAll()
       .select(({ fn }) => fn.countAll<string>().over().as('count'))
       .orderBy('sliceId', 'desc')
-      .orderBy(sql`upper(reads)`, 'desc')
+      .orderBy(({ fn }) => fn('upper', ['reads']), 'desc')
       .orderBy('stream')
       .orderBy('partition')
       .limit(most)
@@ -134,7 +134,7 @@ export async function readLedger(
     questions.map(({ partition, window }) => {
       const gaps = window === undefined ? [] : (gapsOf.get(partition) ?? [])
       const entry: LedgerEntry = {
-        covered: window === undefined ? [] : between(gaps, window),
+        covered: window === undefined ? [] : subtractWindows(window, gaps),
         gaps,
         lastLanded: landed.get(partition),
         open: open.get(partition)?.filter((reading) => meets(reading.window, window)) ?? [],
@@ -142,16 +142,6 @@ export async function readLedger(
       return [partition, entry]
     }),
   )
-}
-
-/** What of a window lies between gaps in it, oldest first. */
-function between(gaps: readonly Window[], { from, to }: Window): readonly Window[] {
-  const starts = [from, ...gaps.map((gap) => gap.to)]
-  const ends = [...gaps.map((gap) => gap.from), to]
-  return starts.flatMap((start, index) => {
-    const end = ends[index] ?? to
-    return start < end ? [{ from: start, to: end }] : []
-  })
 }
 
 async function readLastLanded(db: Kysely<Database>, stream: StreamName) {

@@ -1,4 +1,4 @@
-import { CamelCasePlugin, type Kysely, type Selectable } from 'kysely'
+import { CamelCasePlugin, expressionBuilder, type Kysely, type Selectable, sql } from 'kysely'
 import type { Database } from '../store/database.ts'
 
 type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
@@ -23,3 +23,12 @@ export function ops(db: Kysely<Database>): Kysely<Ops> {
 }
 
 const plugin = new CamelCasePlugin({ maintainNestedObjectKeys: true })
+
+/** The database's time at the start of the transaction. */
+export const now = sql<Date>`now()`
+
+/** Equal to one of these texts, which are one parameter: there may be more than a statement has room for. */
+export function anyOf(texts: readonly string[]) {
+  const eb = expressionBuilder<Ops>()
+  return eb.fn.any(eb.val(texts))
+}

@@ -1,7 +1,8 @@
 import { type Kysely, sql } from 'kysely'
+import { DAY } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
 import { isDueNotice } from './alerts.ts'
-import { ops } from './ops.ts'
+import { now as databaseTime, ops } from './ops.ts'
 
 /** Every table of `livehouse_ops` that names runs: one of these rows keeps its run. Those of the warehouse do not. */
 export const REFERRING_TABLES: readonly string[] = [
@@ -28,13 +29,14 @@ const KEPT_DAYS = 400
  * so by the database's clock.
  */
 export async function pruneRecords(db: Kysely<Database>, now: Date): Promise<void> {
-  const before = sql<Date>`least(${now}::timestamptz, now()) - make_interval(days => ${KEPT_DAYS})`
+  const { databaseNow } = await db.selectNoFrom(databaseTime.as('databaseNow')).executeTakeFirstOrThrow()
+  const before = new Date(Math.min(now.getTime(), databaseNow.getTime()) - KEPT_DAYS * DAY * 1000)
   // Runs of jobs refer to runs.
   await ops(db).deleteFrom('job_runs').where('status', '=', 'ended').where('startedAt', '<', before).execute()
   const backfills = ops(db).deleteFrom('backfills as old').where('status', '!=', 'open')
   const isUnused = isUnnamed(['slices', 'open_slices'], 'backfill_id')
   await backfills.where('finishedAt', '<', before).where(isUnused).execute()
-  await ops(db).deleteFrom('call_budget').where(sql<boolean>`service_day < (${before})::date`).execute()
+  await ops(db).deleteFrom('call_budget').where('serviceDay', '<', before.toISOString().slice(0, 10)).execute()
   const alerts = ops(db).deleteFrom('alerts').where('clearedAt', '<', before)
   await alerts.where((eb) => eb.not(isDueNotice)).execute()
   const runs = ops(db).deleteFrom('runs as old').where('startedAt', '<', before)
@@ -45,7 +47,7 @@ export async function pruneRecords(db: Kysely<Database>, now: Date): Promise<voi
 /** Whether no row of these tables names the number of `old`. */
 function isUnnamed(tables: readonly string[], column: string) {
   const name = sql.ref(column)
-  // The tables are a list: the builder takes them one by one.
+  // The tables are a list, which is beyond the builder.
   const named = tables.map(
     (table) => sql`select ${name} from ${sql.table(`livehouse_ops.${table}`)} where ${name} = old.${name}`,
   )

@@ -38,13 +38,20 @@ export async function readQuarantine(
     .where('resolvedAt', 'is', null)
     .$if(streams !== undefined, (query) => query.where('stream', 'in', streams ?? []))
     .$if(most !== undefined, (query) => query.limit(most ?? 0))
-  const masked = sql<string>`regexp_replace(regexp_replace(reason, ${QUOTED}, '…', 'g'), ${LONG_NUMBER}, '…', 'g')`
+  // What is nested is plainer as it is written.
+  const masked = sql<string>`
+    left(regexp_replace(regexp_replace(reason, ${QUOTED}, '…', 'g'), ${LONG_NUMBER}, '…', 'g'), 300)`
   const rows = await ops(db)
     .selectFrom(items.as('item'))
-    .select(({ fn }) => ['stream', fn.countAll<string>().as('count'), sql<string>`left(${masked}, 300)`.as('kind')])
-    .select(({ fn }) => [fn.min('firstSeenAt').as('firstSeenAt'), fn.max('lastSeenAt').as('lastSeenAt')])
-    // Aggregates into an array, in an order, are beyond the builder.
-    .select(sql<readonly string[]>`array_agg(distinct partition)`.as('partitions'))
+    .select(({ fn }) => [
+      'stream',
+      masked.as('kind'),
+      fn.countAll<string>().as('count'),
+      fn.min('firstSeenAt').as('firstSeenAt'),
+      fn.max('lastSeenAt').as('lastSeenAt'),
+      fn.agg<readonly string[]>('array_agg', ['partition']).distinct().as('partitions'),
+    ])
+    // The element of an array is beyond the builder.
     .select(sql<string>`(array_agg(left(raw, ${sql.lit(SAMPLE_LENGTH)}) order by last_seen_at desc))[1]`.as('sample'))
     .groupBy(['stream', 'kind'])
     .orderBy('stream')
@@ -65,7 +72,7 @@ export async function readQuarantinedItems(
   return await ops(db)
     .selectFrom('quarantine')
     .select(['stream', 'partition', 'reason', 'path', 'lastSeenAt'])
-    .select(sql<string>`left(raw, ${rawLength}::integer)`.as('raw'))
+    .select((eb) => eb.fn<string>('left', ['raw', eb.lit(rawLength)]).as('raw'))
     .where('resolvedAt', 'is', null)
     .$if(stream !== undefined, (query) => query.where('stream', '=', stream ?? ''))
     .orderBy('lastSeenAt', 'desc')

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import { formatRange, type Window } from '../core/slice.ts'
+import { formatRanges, type Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
+import { formatWallDate, wallTimeAt } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
 import { ops, type Row } from './ops.ts'
 
@@ -42,16 +43,17 @@ export async function quarantineItems(
   { stream, partition, runId, seenAt, timeZone, asked }: QuarantineOrigin,
   items: readonly QuarantinedItem[],
 ): Promise<void> {
-  const liesIn = asked ? `{${formatRange(asked)}}` : null
+  const liesIn = asked ? formatRanges([asked]) : null
   const rows = numbered(items).map(({ raw, reason, path, headers, itemHash, ordinal }) => {
     const seen = { runId, firstSeenAt: seenAt, lastSeenAt: seenAt }
     return { stream, partition, itemHash, ordinal, raw, reason, path, headers, liesIn, ...seen }
   })
-  // Multiranges and days of a zone are beyond the builder.
+  // Multiranges and days of a zone are plainer as they are written.
   const narrowed = sql<string | null>`case when quarantine.lies_in && excluded.lies_in
     then quarantine.lies_in * excluded.lies_in else excluded.lies_in end`
+  const dayOf = (column: string) => sql`(${sql.ref(column)} at time zone ${timeZone})::date`
   const isNews = sql<boolean>`(quarantine.resolved_at is not null or quarantine.lies_in is distinct from ${narrowed}
-    or ${dayOf('quarantine.last_seen_at', timeZone)} < ${dayOf('excluded.last_seen_at', timeZone)})`
+    or ${dayOf('quarantine.last_seen_at')} < ${dayOf('excluded.last_seen_at')})`
   for (let start = 0; start < rows.length; start += BATCH) {
     await ops(db)
       .insertInto('quarantine')
@@ -86,20 +88,30 @@ export async function resolveAbsent(
   brought: readonly QuarantinedItem[],
   { isDaily }: { readonly isDaily: boolean },
 ): Promise<void> {
-  const isOfDay = sql<boolean>`${dayOf('last_seen_at', timeZone)}
-    = (${seenAt}::timestamptz at time zone ${timeZone})::date`
-  const range = sql`tsmultirange(${asked ? formatRange(asked) : null}::tsrange)`
-  const left = sql<string | null>`lies_in - ${range}`
-  const resolvedAt = sql<Date>`case when isempty(${left}) then ${seenAt}::timestamptz end`
+  const range = formatRanges(asked ? [asked] : [])
+  const today = formatWallDate(wallTimeAt(seenAt.getTime(), timeZone))
   await ops(trx)
     .updateTable('quarantine')
     .where('stream', '=', stream)
     .where('partition', '=', partition)
     .where('resolvedAt', 'is', null)
-    .set(asked ? { liesIn: left, resolvedAt } : { resolvedAt: seenAt })
-    .$if(asked !== undefined, (query) => query.where(sql<boolean>`lies_in && ${range}`))
-    .$if(isDaily, (query) => query.where(isOfDay))
-    .where(sql<boolean>`not ${isAmong(brought)}`)
+    .set((eb) => {
+      if (asked === undefined) return { resolvedAt: seenAt }
+      const liesIn = eb('liesIn', '-', range)
+      const resolvedAt = eb
+        .case()
+        .when(eb.fn<boolean>('isempty', [liesIn]))
+        .then(eb.cast<Date>(eb.val(seenAt), 'timestamptz'))
+      return { liesIn, resolvedAt: resolvedAt.end() }
+    })
+    .$if(asked !== undefined, (query) => query.where('liesIn', '&&', range))
+    .$if(isDaily, (query) =>
+      query.where((eb) => {
+        const day = eb.cast<string>(eb.fn('timezone', [eb.val(timeZone), 'lastSeenAt']), 'date')
+        return eb(day, '=', today)
+      }),
+    )
+    .where((eb) => eb.not(isAmong(brought)))
     .execute()
 }
 
@@ -124,10 +136,6 @@ export function isAmong(items: readonly QuarantinedItem[]): RawBuilder<boolean> 
   const hashes = keys.map(({ itemHash }) => itemHash)
   const ordinals = keys.map(({ ordinal }) => ordinal)
   return sql<boolean>`((item_hash, ordinal) in (select * from unnest(${hashes}::text[], ${ordinals}::integer[])))`
-}
-
-function dayOf(column: string, timeZone: string): RawBuilder<unknown> {
-  return sql`(${sql.ref(column)} at time zone ${timeZone})::date`
 }
 
 /** An item that could not become a row and has not been resolved, with what it takes to read it again. */

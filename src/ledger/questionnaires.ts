@@ -1,9 +1,10 @@
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import { type Form, FORMS_SCHEMA } from '../bi/form-view.ts'
-import { quoteName } from '../bi/quote.ts'
 import { safeName, uniqueName } from '../bi/safe-names.ts'
+import { partitionKey } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../store/database.ts'
+import { lockName } from '../store/lock-name.ts'
 import { ops } from './ops.ts'
 
 /** The known questionnaires by channel; `listed`: without those that the last proven list no longer had. */
@@ -12,10 +13,11 @@ export async function readQuestions(
   which: 'all' | 'listed' = 'all',
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const known = ops(db).selectFrom('livehouse.questionnaires').select(['channelId', 'questionId'])
-  const isListed = sql<boolean>`not exists (select from livehouse_ops.unlisted_questionnaires
-    where partition = 'channel=' || channel_id || '/question=' || question_id)`
-  const chosen = which === 'all' ? known : known.where(isListed)
-  const rows = await chosen.orderBy('channelId').orderBy('questionId').execute()
+  const found = await known.orderBy('channelId').orderBy('questionId').execute()
+  const unlisted =
+    which === 'all' ? [] : await ops(db).selectFrom('unlisted_questionnaires').select('partition').execute()
+  const gone = new Set(unlisted.map(({ partition }) => partition))
+  const rows = found.filter((each) => !gone.has(partitionKey({ channel: each.channelId, question: each.questionId })))
   const byChannel = Map.groupBy(rows, ({ channelId }) => channelId)
   return new Map([...byChannel].map(([channelId, group]) => [channelId, group.map(({ questionId }) => questionId)]))
 }
@@ -26,11 +28,14 @@ export async function recordListing(
   { listed, unlisted }: { readonly listed: readonly string[]; readonly unlisted: readonly string[] },
   { runId, foundAt }: { readonly runId: string; readonly foundAt: Date },
 ): Promise<void> {
-  await sql`
-    with back as (delete from livehouse_ops.unlisted_questionnaires where partition = any(${listed}::text[]))
-    insert into livehouse_ops.unlisted_questionnaires (partition, run_id, found_at)
-    select partition, ${runId}::bigint, ${foundAt} from unnest(${unlisted}::text[]) as partition
-    on conflict (partition) do nothing`.execute(db)
+  const back = ops(db).deleteFrom('unlisted_questionnaires')
+  if (listed.length > 0) await back.where('partition', 'in', listed).execute()
+  if (unlisted.length === 0) return
+  await ops(db)
+    .insertInto('unlisted_questionnaires')
+    .values(unlisted.map((partition) => ({ partition, runId, foundAt })))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
 }
 
 export interface SeenHeaders {
@@ -70,16 +75,13 @@ interface FormId {
 /** Remembers that a questionnaire is to have a view; publishing makes it. @returns its name, also of an old one */
 export async function addPublishedForm(db: Kysely<Database>, { channelId, questionId }: FormId): Promise<string> {
   return await db.transaction().execute(async (trx) => {
-    await sql`lock table livehouse_ops.published_forms in share row exclusive mode`.execute(trx)
-    const { rows } = await sql<{ channelId: string; questionId: string; view: string }>`
-      select channel_id as "channelId", question_id as "questionId", view_name as view
-      from livehouse_ops.published_forms`.execute(trx)
+    await lockName(trx, 'published forms')
+    const rows = await ops(trx).selectFrom('published_forms').select(['channelId', 'questionId', 'viewName']).execute()
     const present = rows.find((row) => row.channelId === channelId && row.questionId === questionId)
-    if (present !== undefined) return present.view
-    const view = uniqueName(safeName(`form_${questionId}`, 'form'), new Set(rows.map((row) => row.view)))
-    await sql`insert into livehouse_ops.published_forms (channel_id, question_id, view_name)
-      values (${channelId}, ${questionId}, ${view})`.execute(trx)
-    return view
+    if (present !== undefined) return present.viewName
+    const viewName = uniqueName(safeName(`form_${questionId}`, 'form'), new Set(rows.map((row) => row.viewName)))
+    await ops(trx).insertInto('published_forms').values({ channelId, questionId, viewName }).execute()
+    return viewName
   })
 }
 
@@ -90,9 +92,9 @@ export async function removePublishedForm(
   view: string,
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    await sql.raw(`drop view if exists ${FORMS_SCHEMA}.${quoteName(view)}`).execute(trx)
-    await sql`delete from livehouse_ops.published_forms
-      where channel_id = ${channelId} and question_id = ${questionId}`.execute(trx)
+    await trx.schema.withSchema(FORMS_SCHEMA).dropView(view).ifExists().execute()
+    const published = ops(trx).deleteFrom('published_forms').where('channelId', '=', channelId)
+    await published.where('questionId', '=', questionId).execute()
   })
 }
 
@@ -103,12 +105,12 @@ export async function setCleared(
   numbers: readonly number[],
   isCleared: boolean,
 ): Promise<void> {
-  const headers = numbers.map((number) => questions[number - 1] ?? '')
-  await sql`delete from livehouse_ops.cleared_questions where channel_id = ${channelId} and question_id = ${questionId}
-    and question_no = any (${numbers}::smallint[])`.execute(db)
+  if (numbers.length === 0) return
+  const cleared = ops(db).deleteFrom('cleared_questions').where('channelId', '=', channelId)
+  await cleared.where('questionId', '=', questionId).where('questionNo', 'in', numbers).execute()
   if (!isCleared) return
-  await sql`insert into livehouse_ops.cleared_questions (channel_id, question_id, question_no, question)
-    select distinct ${channelId}, ${questionId}, q.* from unnest(${numbers}::smallint[], ${headers}::text[]) q`.execute(
-    db,
-  )
+  const rows = [...new Set(numbers)].map((questionNo) => {
+    return { channelId, questionId, questionNo, question: questions[questionNo - 1] ?? '' }
+  })
+  await ops(db).insertInto('cleared_questions').values(rows).execute()
 }

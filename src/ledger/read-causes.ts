@@ -19,29 +19,26 @@ export async function readCauses(db: Kysely<Database>, now: Date): Promise<reado
   ]
 }
 
-const unbegun = sql`run_id is null and status = 'ended'`
-
 /**
- * Whether a run says how its command stands. Of those that are under way nothing is known yet; one that was only
- * interrupted is gone on with, and the one before it counts.
+ * The last run of each command, `run nightly` for one. Of those that are under way nothing is known yet; one that was
+ * only interrupted is gone on with, and the one before it counts.
  */
-const saysHowItStands = sql`(status not in ('running', 'interrupted') and not coalesce(outcome -> 'errors' <> '[]'
-  and not jsonb_path_exists(outcome, '$.errors[*] ? (@.code != "run.interrupted")'), false))`
-
-/** The last run of each command, `run nightly` for one; those of `running` processes say nothing yet. */
 async function readRunCauses(db: Kysely<Database>): Promise<readonly Cause[]> {
+  // Errors, which are parts of documents, are counted where they lie: there may be thousands.
   const { rows } = await sql<RunRow>`
     with named as (
       select command as name, run_id, status, outcome, finished_at, null as reason
       from (select distinct command from livehouse_ops.runs where command <> 'demo') as commands cross join lateral (
         select run_id, status, outcome, finished_at from livehouse_ops.runs
-        where runs.command = commands.command and ${saysHowItStands}
+        where runs.command = commands.command and status not in ('running', 'interrupted')
+          and not coalesce(outcome -> 'errors' <> '[]'
+            and not jsonb_path_exists(outcome, '$.errors[*] ? (@.code != "run.interrupted")'), false)
         order by finished_at desc nulls last, run_id desc limit 1
       ) as telling
       union all
       -- Failed before a run began, such as for want of a setting, or never came to its end. A run that says why counts.
       select 'run ' || job, null, outcome, null, finished_at, error
-      from (select distinct on (job) * from livehouse_ops.job_runs where ${unbegun}
+      from (select distinct on (job) * from livehouse_ops.job_runs where run_id is null and status = 'ended'
         order by job, finished_at desc nulls last) as job_run
       where not exists (select from livehouse_ops.runs where command = 'run ' || job and status = 'failed'
         and finished_at between job_run.started_at and job_run.finished_at)

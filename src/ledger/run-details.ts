@@ -1,6 +1,7 @@
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { Cause } from '../core/cause.ts'
 import { parseRange, type Window } from '../core/slice.ts'
+import { MINUTE } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
 import { partitionLease, readLeases } from './leases.ts'
 import { ops, type Row } from './ops.ts'
@@ -49,7 +50,8 @@ export async function readRunDetails(
   runId: string,
   { most, skip }: { readonly most: number; readonly skip: number },
 ): Promise<RunDetails> {
-  const run = await ops(db).selectFrom('runs').select('settings').where('runId', '=', runId).executeTakeFirst()
+  const runs = ops(db).selectFrom('runs').select(['settings', 'startedAt', 'finishedAt'])
+  const run = await runs.where('runId', '=', runId).executeTakeFirst()
   const slices = await ops(db)
     .selectFrom('slices')
     .select(['stream', 'partition', 'reads', 'proof', 'calls', 'distinctRows', 'startedAt', 'finishedAt'])
@@ -59,12 +61,12 @@ export async function readRunDetails(
     .limit(most)
     .offset(skip)
     .execute()
+  const end = run?.finishedAt ? new Date(run.finishedAt.getTime() + MINUTE * 1000) : undefined
   const alerts = await ops(db)
     .selectFrom('alerts')
-    .innerJoin('runs', (join) => join.on('runId', '=', runId))
     .select((eb) => [eb.ref('facts').$castTo<Cause>().as('cause'), 'raisedAt', 'clearedAt'])
-    .whereRef('raisedAt', '>=', 'startedAt')
-    .where('raisedAt', '<', sql<Date>`coalesce(finished_at, now()) + interval '1 minute'`)
+    .where('raisedAt', '>=', run?.startedAt ?? null)
+    .where((eb) => (end ? eb('raisedAt', '<', end) : eb.lit(true)))
     .orderBy('alertId', 'desc')
     .limit(most)
     .execute()

@@ -46,13 +46,17 @@ export async function readRunReports(
 ): Promise<readonly RunReport[]> {
   const rows = await ops(db)
     .selectFrom('runs')
-    .select(['runId', 'command', 'startedAt', 'finishedAt', 'resumesAt', recordedStatus.as('status')])
-    .select((run) => [
-      run.ref('progress').$castTo<RunReport['progress']>().as('progress'),
+    .select(['runId', 'command', 'startedAt', 'finishedAt', 'resumesAt'])
+    .select((run) => {
       // Parts of a document: the whole of it may hold thousands of errors.
-      sql<RecordedStreams | null>`outcome->'streams'`.as('recorded'),
-      sql<number>`coalesce(jsonb_array_length(outcome->'errors'), 0)`.as('errorCount'),
-    ])
+      const part = <T>(name: string) => run.fn<T>('jsonb_extract_path', ['outcome', run.val(name)])
+      return [
+        recordedStatus.as('status'),
+        run.ref('progress').$castTo<RunReport['progress']>().as('progress'),
+        part<RecordedStreams | null>('streams').as('recorded'),
+        run.fn.coalesce(run.fn<number>('jsonb_array_length', [part('errors')]), run.lit(0)).as('errorCount'),
+      ]
+    })
     .where((run) =>
       run.and([
         ...(command === undefined ? [] : [run('command', '=', command)]),
@@ -80,13 +84,16 @@ type RecordedStreams = Readonly<Record<string, Partial<Counts> & { readonly slic
 
 /** The first `most` errors of a run. */
 export async function readRunErrors(db: Kysely<Database>, runId: string, most: number): Promise<readonly RunError[]> {
-  const errors = sql<readonly RunError[] | null>`outcome->'errors'`.as('errors')
-  const row = await ops(db).selectFrom('runs').select(errors).where('runId', '=', runId).executeTakeFirst()
+  const row = await ops(db)
+    .selectFrom('runs')
+    .select((eb) => eb.fn<readonly RunError[] | null>('jsonb_extract_path', ['outcome', eb.val('errors')]).as('errors'))
+    .where('runId', '=', runId)
+    .executeTakeFirst()
   return (row?.errors ?? []).slice(0, most).map((error) => ({ ...error, message: error.message.slice(0, 2000) }))
 }
 
 /** What slices brought, by run and stream: rows and calls, not what became of them. */
-export async function sumSlices(
+async function sumSlices(
   slices: SelectQueryBuilder<Ops, 'slices', unknown>,
 ): Promise<readonly (StreamReport & { readonly runId: string })[]> {
   const rows = await slices
@@ -130,20 +137,19 @@ export async function readDailyActivity(
   since: Date,
   timeZone: string,
 ): Promise<readonly DayActivity[]> {
+  // Documents, taken apart and added up, are beyond the builder.
   const { rows } = await sql<DayActivity>`
     with ended as (
       select * from (select * from livehouse_ops.runs order by run_id desc limit ${MOST_RUNS}) as latest
       where finished_at >= ${since} and jsonb_typeof(outcome->'streams') = 'object'
     )
     select (finished_at at time zone ${timeZone})::date::text as day, stream,
-      ${sum('inserted')}, ${sum('updated')}, ${sum('calls')}, ${sum('retries')}
-    from ended, jsonb_each(outcome->'streams') as per (stream, facts)
+      coalesce(sum(inserted), 0)::float8 as inserted, coalesce(sum(updated), 0)::float8 as updated,
+      coalesce(sum(calls), 0)::float8 as calls, coalesce(sum(retries), 0)::float8 as retries
+    from ended, jsonb_each(outcome->'streams') as per (stream, facts),
+      jsonb_to_record(facts) as counted (inserted bigint, updated bigint, calls bigint, retries bigint)
     group by day, stream order by day, stream`.execute(db)
   return rows
-}
-
-function sum(name: string) {
-  return sql`coalesce(sum((facts->>${sql.lit(name)})::bigint), 0)::float8 as ${sql.ref(name)}`
 }
 
 /** The calls that the slices of one hour took together. */
@@ -158,7 +164,7 @@ export async function readHourlyCalls(
   since: Date,
   timeZone: string,
 ): Promise<readonly HourActivity[]> {
-  // By their runs, which are few: slices have no index of time.
+  // By their runs, which are few: slices have no index of time. Hours of a zone are plainer as they are written.
   const { rows } = await sql<HourActivity>`
     select date_trunc('hour', finished_at at time zone ${timeZone})::text as hour,
       sum(calls)::float8 as calls, sum(retries)::float8 as retries

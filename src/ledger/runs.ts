@@ -26,6 +26,7 @@ export function hasEnded({ status }: { readonly status: RecordedStatus }): boole
   return status !== 'running' && status !== 'interrupted'
 }
 
+/** Plainer as it is written. */
 const hasLease = sql`exists (select from livehouse_ops.leases where name = 'run ' || run_id and expires_at > now())`
 
 /** The same of a row of `livehouse_ops.runs`. */
@@ -38,6 +39,7 @@ export const recordedStatus = sql<RecordedStatus>`
  * @returns its id, decimal text
  */
 export async function openRun(db: Kysely<Database>, run: NewRun, leases: Leases): Promise<string> {
+  // Rows that are changed and deleted at once are beyond the builder.
   await sql`
     with closed as (
       update livehouse_ops.runs set status = 'interrupted', finished_at = coalesce(

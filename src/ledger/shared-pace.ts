@@ -15,6 +15,7 @@ export function createSharedPace(db: Kysely<Database>, host: string, { now, mono
 
   const tryExchange = async <T extends { readonly pace: unknown }>(change: (pace: unknown, nowMs: number) => T) => {
     const askedAtMs = monotonicMs()
+    // Its clock is read where no row is there, too; changes of versions are plainer as they are written.
     const { rows } = await sql<{ version: string | null; pace: unknown; nowMs: number }>`
       select version, pace, (extract(epoch from clock_timestamp()) * 1000)::float8 as "nowMs"
       from (select) as one left join livehouse_ops.call_paces on host = ${host}`.execute(db)
@@ -41,6 +42,7 @@ export function createSharedPace(db: Kysely<Database>, host: string, { now, mono
 
 /** Whether this user may write what processes share of their calls; someone who only reads may not. */
 export async function mayShareCalls(db: Kysely<Database>): Promise<boolean> {
+  // Rights are beyond the builder.
   const { rows } = await sql<{ may: boolean }>`
     select not (pg_is_in_recovery() or current_setting('transaction_read_only')::boolean)
       and has_schema_privilege('livehouse_ops', 'usage')

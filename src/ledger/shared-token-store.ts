@@ -1,10 +1,11 @@
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto'
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import { z } from 'zod'
 import type { AccessToken, TokenStore } from '../core/access-token.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Database } from '../store/database.ts'
 import { makeName, tryLockName } from '../store/lock-name.ts'
+import { setLocal } from '../store/run-query.ts'
 import { ops } from './ops.ts'
 
 interface SharedTokenOptions {
@@ -54,7 +55,7 @@ export function createSharedTokenStore(
         // Not a connection more than this one: a small pool may have no other to give.
         const token = await db.transaction().execute(async (transaction) => {
           if (!(await tryLockName(transaction, LOCK))) return undefined
-          await sql`set local idle_in_transaction_session_timeout to 0`.execute(transaction)
+          await setLocal(transaction, { idle_in_transaction_session_timeout: '0' })
           const made = await make(await read(transaction))
           await write(transaction, made)
           return made

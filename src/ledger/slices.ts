@@ -105,6 +105,7 @@ export async function readLastReading(
   minutes: readonly (WallTime | undefined)[],
 ): Promise<readonly (Date | undefined)[]> {
   const times = minutes.map((minute) => (minute === undefined ? null : formatWallTime(minute)))
+  // Values in their order, as rows, are beyond the builder.
   const { rows } = await sql<{ at: Date | null }>`
     select (
       select max(started_at) from livehouse_ops.slices

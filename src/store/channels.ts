@@ -12,7 +12,7 @@ export interface ConfiguredChannel {
 
 /**
  * Gives every configured channel a row, and marks those that are no longer configured as retired. Rows that say the
- * same already are not touched.
+ * same already are not touched. Rows that are compared are plainer as they are written.
  */
 export async function registerChannels(
   db: Kysely<Database>,
@@ -35,14 +35,14 @@ export async function registerChannels(
         .onConflict((conflict) =>
           conflict
             .column('channel_id')
-            .doUpdateSet({
-              label: sql`excluded.label`,
-              channel_group: sql`excluded.channel_group`,
-              is_test: sql`excluded.is_test`,
+            .doUpdateSet((eb) => ({
+              label: eb.ref('excluded.label'),
+              channel_group: eb.ref('excluded.channel_group'),
+              is_test: eb.ref('excluded.is_test'),
               state: sql`case channels.state when 'retired' then 'active' else channels.state end`,
               run_id: runId,
-              changed_at: sql`now()`,
-            })
+              changed_at: eb.fn<Date>('now'),
+            }))
             .where(sql<boolean>`(channels.label, channels.channel_group, channels.is_test, channels.state = 'retired')
               is distinct from (excluded.label, excluded.channel_group, excluded.is_test, false)`),
         )
@@ -51,9 +51,9 @@ export async function registerChannels(
     const configured = channels.map(({ channelId }) => channelId)
     await trx
       .updateTable('livehouse.channels')
-      .set({ state: 'retired', run_id: runId, changed_at: sql`now()` })
+      .set(({ fn }) => ({ state: 'retired', run_id: runId, changed_at: fn<Date>('now') }))
       .where('state', '!=', 'retired')
-      .where(sql<boolean>`channel_id <> all(${configured}::text[])`)
+      .where('channel_id', 'not in', [...configured, ''])
       .execute()
   })
 }
@@ -67,15 +67,13 @@ export function channelDescription(
 ) {
   return db
     .updateTable('livehouse.channels')
-    .set({
-      name: sql`coalesce(${name}::text, name)`,
-      admin_id: sql`coalesce(${adminId}::bigint, admin_id)`,
+    .set((eb) => ({
+      name: eb.fn.coalesce(eb.val(name), 'name'),
+      admin_id: eb.fn.coalesce(eb.val(adminId), 'admin_id'),
       run_id: runId,
-      changed_at: sql`now()`,
-    })
+      changed_at: eb.fn<Date>('now'),
+    }))
     .where('channel_id', '=', channelId)
-    .where(
-      sql<boolean>`(name, admin_id) is distinct from
-        (coalesce(${name}::text, name), coalesce(${adminId}::bigint, admin_id))`,
-    )
+    .where(sql<boolean>`(name, admin_id) is distinct from
+      (coalesce(${name}::text, name), coalesce(${adminId}::bigint, admin_id))`)
 }

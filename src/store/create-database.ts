@@ -12,11 +12,11 @@ const ALREADY_THERE: ReadonlySet<string> = new Set(['42P04', '23505'])
  */
 export async function createDatabaseIfMissing(adminUrl: string, name: string, signal: AbortSignal): Promise<void> {
   await using db = await openDatabase(adminUrl, { signal, maxConnections: 1 })
+  // Catalogs, and statements about databases, are unknown to the builder.
   const found = await sql`select from pg_database where datname = ${name}`.execute(db, { signal })
   if (found.rows.length > 0) return
   try {
-    // template0 takes no connections, so nobody's connection is in the way of the copy.
-    await sql`create database ${sql.id(name)} template template0 encoding 'UTF8'`.execute(db, { signal })
+    await createDatabase(name).execute(db, { signal })
   } catch (error) {
     if (!ALREADY_THERE.has(codeOf(error))) throw error
   }
@@ -30,5 +30,10 @@ export async function createDatabaseIfMissing(adminUrl: string, name: string, si
 export async function recreateDatabase(adminUrl: string, name: string, signal: AbortSignal): Promise<void> {
   await using db = await openDatabase(adminUrl, { signal, maxConnections: 1 })
   await sql`drop database if exists ${sql.id(name)} with (force)`.execute(db, { signal })
-  await sql`create database ${sql.id(name)} template template0 encoding 'UTF8'`.execute(db, { signal })
+  await createDatabase(name).execute(db, { signal })
+}
+
+/** From template0, which takes no connections: so nobody's connection is in the way of the copy. */
+function createDatabase(name: string) {
+  return sql`create database ${sql.id(name)} template template0 encoding 'UTF8'`
 }

@@ -19,6 +19,7 @@ export interface Rights {
 
 /** Asks the catalog; changes nothing. */
 export async function readRights(db: Kysely<Database>): Promise<Rights> {
+  // Catalogs and rights are unknown to the builder.
   const server = await sql<Pick<Rights, 'version' | 'user' | 'database' | 'isReadOnly'>>`
     select current_setting('server_version') as version, quote_ident(current_user) as "user",
       quote_ident(current_database()) as database,

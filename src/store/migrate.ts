@@ -7,6 +7,7 @@ import { recordMigration, withMigrationLock } from './migration-lock.ts'
 import { loadMigrations, readMigrationNames } from './migrations-folder.ts'
 
 const MISSING_RIGHT = '42501'
+const LIST = 'livehouse_ops.migrations'
 
 type Migrations = Readonly<Record<string, Migration>>
 
@@ -38,6 +39,7 @@ export async function migrateUp(db: Kysely<Database>, options: MigrateOptions = 
     for (const name of pending) {
       options.signal?.throwIfAborted()
       await migrations[name]?.up(transaction)
+      // The same text is part of the script for a DBA.
       await sql.raw(recordMigration(name)).execute(transaction)
     }
     return pending
@@ -53,7 +55,7 @@ export async function migrateDown(db: Kysely<Database>, options: MigrateOptions 
     if (last === undefined) return []
     await withdrawBi(transaction)
     await migrations[last.name]?.down?.(transaction)
-    await sql`delete from livehouse_ops.migrations where name = ${last.name}`.execute(transaction)
+    await transaction.deleteFrom(LIST).where('name', '=', last.name).execute()
     return [last.name]
   })
 }
@@ -98,12 +100,11 @@ async function readApplied(
   db: Kysely<Database>,
   signal: AbortSignal | undefined,
 ): Promise<ReadonlyMap<string, string>> {
-  const found = await sql<{ isThere: boolean }>`
-    select exists (select from pg_tables where schemaname = 'livehouse_ops' and tablename = 'migrations')
-      as "isThere"`.execute(db, { signal })
-  if (found.rows[0]?.isThere !== true) return new Map()
-  const { rows } = await sql<{ name: string; timestamp: string }>`
-    select name, timestamp from livehouse_ops.migrations`.execute(db, { signal })
+  // Not to_regclass, which asks for rights on the schema; catalogs are unknown to the builder.
+  const { rows: found } = await sql`
+    select from pg_tables where schemaname = 'livehouse_ops' and tablename = 'migrations'`.execute(db, { signal })
+  if (found.length === 0) return new Map()
+  const rows = await db.selectFrom(LIST).select(['name', 'timestamp']).execute({ signal })
   return new Map(rows.map(({ name, timestamp }) => [name, timestamp]))
 }
 

@@ -1,6 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { LivehouseError } from '../core/errors.ts'
 import type { Database } from './database.ts'
+import { setLocal } from './run-query.ts'
 import { codeOf } from './translate-error.ts'
 
 const LOCK_NOT_AVAILABLE = '55P03'
@@ -32,15 +33,12 @@ export async function withMigrationLock<T>(
     let hasLock = false
     try {
       return await db.transaction().execute(async (transaction) => {
-        await sql`select set_config('lock_timeout', '2s', true), set_config('search_path', 'pg_catalog', true)`.execute(
-          transaction,
-        )
-        const { rows } = await sql`select where to_regclass('livehouse_ops.migration_lock') is null`.execute(
-          transaction,
-        )
-        if (rows.length > 0)
-          for (const statement of createMigrationTables) await sql.raw(statement).execute(transaction)
-        await sql.raw(takeMigrationLock).execute(transaction)
+        await setLocal(transaction, { lock_timeout: '2s', search_path: 'pg_catalog' })
+        const found = transaction.selectNoFrom((eb) => eb.fn<string | null>('to_regclass', [eb.val(lock)]).as('table'))
+        const { table } = await found.executeTakeFirstOrThrow()
+        const statements = [...(table === null ? createMigrationTables : []), takeMigrationLock]
+        // The same texts are part of the script for a DBA.
+        for (const statement of statements) await sql.raw(statement).execute(transaction)
         hasLock = true
         return await work(transaction)
       })
@@ -58,6 +56,7 @@ export async function withMigrationLock<T>(
 
 /** Who holds what is waited for: those with the oldest open transactions on tables or views of livehouse. */
 async function describeHolders(db: Kysely<Database>): Promise<string> {
+  // Catalogs are unknown to the builder.
   const { rows } = await sql<{ who: string }>`
     select format('process %s of login %s%s, on %s', pid, usename,
       ' since ' || to_char(xact_start at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"'),

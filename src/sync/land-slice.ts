@@ -4,7 +4,7 @@ import { isEmptyWindow, partitionKey, type Proof, type Window } from '../core/sl
 import type { Stream } from '../core/stream.ts'
 import { resolveAbsent } from '../ledger/quarantine.ts'
 import { rememberHeaders } from '../ledger/questionnaires.ts'
-import { unsettle } from '../ledger/coverage.ts'
+import { unsettle } from '../ledger/forget-coverage.ts'
 import { type EarlierCoverage, readEarlierCoverage, wereThereBefore } from '../ledger/earlier-readings.ts'
 import { recordSlice, type SliceRecord } from '../ledger/slices.ts'
 import { channelDescription } from '../store/channels.ts'

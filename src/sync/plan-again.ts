@@ -1,11 +1,10 @@
 import type { Kysely } from 'kysely'
-import { partitionKey, type Window } from '../core/slice.ts'
+import { partitionKey, subtractWindows, type Window } from '../core/slice.ts'
 import { type CoverageFilter, readGaps } from '../ledger/coverage.ts'
 import { isRefusedForDays, readOpenSlice } from '../ledger/open-slices.ts'
 import { hasLandedSince } from '../ledger/slices.ts'
 import type { Database } from '../store/database.ts'
 import type { PartitionPlan } from './plan-slices.ts'
-import { subtractWindow } from './plan-windows.ts'
 import type { Slice } from './slice-work.ts'
 
 /**
@@ -74,7 +73,7 @@ export async function resumeOpenFirst(
       const rest = plan.slices.flatMap((slice) =>
         slice.window === undefined || slice.backfillId !== backfillId
           ? [slice]
-          : subtractWindow(slice.window, window)
+          : subtractWindows(slice.window, [window])
               .toReversed()
               .map((part) => partOf(slice, part)),
       )

@@ -1,4 +1,4 @@
-import { isEmptyWindow, type Window } from '../core/slice.ts'
+import { isEmptyWindow, subtractWindows, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { ceilToMinute, DAY, floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
 
@@ -47,15 +47,6 @@ export function mergeWindows(windows: readonly Window[]): readonly Window[] {
   return merged
 }
 
-/** What is left of a window without another, oldest first. */
-export function subtractWindow(window: Window, other: Window): readonly Window[] {
-  const parts = [
-    { from: window.from, to: Math.min(window.to, other.from) },
-    { from: Math.max(window.from, other.to), to: window.to },
-  ]
-  return parts.filter((part) => !isEmptyWindow(part))
-}
-
 /** A shorter part at rest is not worth a call of its own. */
 const SHORTEST_REST_DAYS = 30
 
@@ -70,7 +61,7 @@ export function restingApart(
 ): readonly Window[] {
   const at = lookbackStart(now, lookbackDays)
   if (!isBudgeted || at - window.from < SHORTEST_REST_DAYS * DAY) return [window]
-  return subtractWindow(window, { from: at, to: at }).toReversed()
+  return subtractWindows(window, [{ from: at, to: at }]).toReversed()
 }
 
 /** Equal parts of whole minutes, newest first; fewer where there are not as many minutes. */

@@ -6,7 +6,7 @@ import { parsePartition, type Partition, partitionKey, type Window } from '../co
 import type { RowIdentity, Stream, StreamName } from '../core/stream.ts'
 import { formatWallDate, MINUTE, wallTimeAt } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
-import { forgetCoverage } from '../ledger/coverage.ts'
+import { forgetCoverage } from '../ledger/forget-coverage.ts'
 import { isConflict, isDuplicate, type KeptItem, readKeptItems, resolveItems } from '../ledger/quarantine.ts'
 import { loadRows, prepareToLoad } from '../store/load/load.ts'
 import { keepConflicts } from './keep-conflicts.ts'

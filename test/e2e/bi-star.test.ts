@@ -5,7 +5,7 @@ import { parseWallTime } from '../../src/core/wall-clock.ts'
 import { groupPersons } from '../../src/bi/publish/group-persons.ts'
 import { publishBi } from '../../src/bi/publish/publish-bi.ts'
 import type { Database } from '../../src/store/database.ts'
-import { forgetCoverage } from '../../src/ledger/coverage.ts'
+import { forgetCoverage } from '../../src/ledger/forget-coverage.ts'
 import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
 
 let pipeline: TestPipeline

@@ -3,6 +3,7 @@ import type { Row } from '../../core/column.ts'
 import type { LoadTable } from '../../core/stream.ts'
 import type { Database } from '../database.ts'
 import { cellsText, inputColumns, inputRows, keysMatch, qualified, refs } from './input-rows.ts'
+import { setLocal } from '../run-query.ts'
 import { codeOf } from '../translate-error.ts'
 
 export interface LoadCounts {
@@ -46,9 +47,8 @@ export async function loadRows(
  * leases.
  */
 export async function prepareToLoad(trx: Transaction<Database>, timeZone: string): Promise<void> {
-  await sql`select set_config('TimeZone', ${timeZone}, true), set_config('enable_seqscan', 'off', true),
-    set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
-    set_config('idle_in_transaction_session_timeout', '20s', true)`.execute(trx)
+  const plan = { enable_seqscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off' }
+  await setLocal(trx, { TimeZone: timeZone, ...plan, idle_in_transaction_session_timeout: '20s' })
 }
 
 /** Whether the server ended a statement because two transactions waited for each other (SQLSTATE 40P01, appendix A). */

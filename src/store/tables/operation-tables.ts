@@ -98,6 +98,29 @@ export interface OperationTables {
     found_at: Instant
     run_id: BigInteger
   }
+  /** Questionnaires that the last proven list no longer had. */
+  'livehouse_ops.unlisted_questionnaires': {
+    partition: string
+    run_id: BigInteger
+    found_at: Instant
+  }
+  /** Questionnaires that have a view of their own. */
+  'livehouse_ops.published_forms': {
+    channel_id: string
+    question_id: string
+    view_name: string
+  }
+  /** Questions whose answers every analyst may see; numbers are from 1. */
+  'livehouse_ops.cleared_questions': {
+    channel_id: string
+    question_id: string
+    question_no: number
+    question: string
+  }
+  'livehouse_ops.migrations': {
+    name: string
+    timestamp: string
+  }
   'livehouse.channels': {
     channel_id: string
     name: string | null

@@ -1,0 +1,171 @@
+import { type ExpressionBuilder, type Kysely, sql } from 'kysely'
+import { formatRange, parseRanges, subtractWindows, type Window } from '../core/slice.ts'
+import type { StreamName } from '../core/stream.ts'
+import type { Database } from '../store/database.ts'
+import { lockName } from '../store/lock-name.ts'
+import { readCovered } from './coverage.ts'
+import { anyOf, type Ops, ops } from './ops.ts'
+
+/** A part of the ledger. */
+export interface LedgerPlace {
+  readonly stream: StreamName
+  readonly partition: string
+  readonly window: Window
+}
+
+/** A range that is to be read again, of all or some streams and partitions. */
+export interface Forgotten {
+  readonly streams: readonly StreamName[]
+  /** Undefined for every channel. */
+  readonly channels: readonly string[] | undefined
+  /** Only this one; every one when not given. */
+  readonly partition?: string | undefined
+  readonly window: Window
+}
+
+/** A partition of which a range was covered and no longer is. */
+export interface ForgottenPartition {
+  readonly stream: string
+  readonly partition: string
+  /** How many slices had a part in the range. */
+  readonly slices: number
+}
+
+/**
+ * Takes a range out of what is covered: the next sync reads it again. Slices keep the rest of their range.
+ * @returns what had a part in it, in order
+ */
+export async function forgetCoverage(
+  db: Kysely<Database>,
+  { streams, channels, partition, window }: Forgotten,
+): Promise<readonly ForgottenPartition[]> {
+  const range = formatRange(window)
+  const place = (eb: ExpressionBuilder<Ops, 'slices' | 'open_slices'>) => {
+    const channel = eb.fn<string>('split_part', ['partition', eb.val('/'), eb.lit(1)])
+    const inChannels = channels && eb(channel, '=', anyOf(channels.map((id) => `channel=${id}`)))
+    const inPartition = partition === undefined ? eb.lit(true) : eb('partition', '=', partition)
+    return eb.and([eb('stream', '=', anyOf(streams)), inChannels ?? eb.lit(true), inPartition])
+  }
+  return await db.transaction().execute(async (trx) => {
+    await lockName(trx, 'ledger')
+    // What is half read is begun anew.
+    await ops(trx).deleteFrom('open_slices').where(place).where('reads', '&&', range).execute()
+    const slices = ops(trx).selectFrom('slices').select('sliceId').where(place).where('covers', '&&', range)
+    await splitSlices(trx, await slices.execute(), range)
+    const forgotten = await ops(trx)
+      .updateTable('slices')
+      .set((eb) => ({ status: 'forgotten', reads: eb.ref('covers'), covers: null, settled: null }))
+      .where(place)
+      .where('status', '=', 'landed')
+      .where('covers', '<@', range)
+      .returning(['stream', 'partition'])
+      .execute()
+    const groups = Map.groupBy(forgotten, (slice) => `${slice.stream} ${slice.partition}`)
+    return [...groups]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .flatMap(([, [first, ...more]]) => (first ? [{ ...first, slices: more.length + 1 }] : []))
+  })
+}
+
+/** Takes a range out of what is settled, as a reading has found it changed: it is read again, and stays covered. */
+export async function unsettle(trx: Kysely<Database>, { stream, partition, window }: LedgerPlace): Promise<void> {
+  const range = formatRange(window)
+  const isChanged = (eb: ExpressionBuilder<Ops, 'slices'>) =>
+    eb.and([eb.and({ stream, partition, status: 'landed' }), eb('settled', '&&', range)])
+  const changed = ops(trx).selectFrom('slices').select('sliceId').where(isChanged)
+  if ((await changed.limit(1).execute()).length === 0) return
+  await lockName(trx, 'ledger')
+  await splitSlices(trx, await changed.execute(), range)
+  await ops(trx).updateTable('slices').set({ settled: null }).where(isChanged).execute()
+}
+
+/**
+ * Cuts landed slices at the ends of a range, so that each lies in it or beside it. One beside it keeps the number and
+ * the sums; the others say of which they are.
+ */
+async function splitSlices(
+  trx: Kysely<Database>,
+  slices: readonly { readonly sliceId: string }[],
+  range: string,
+): Promise<void> {
+  const ids = slices.map(({ sliceId }) => sliceId)
+  // Ranges, and rows that are made of other rows, are beyond the builder.
+  await sql`
+    with pieces as (
+      select slice_id, piece, row_number() over (
+        partition by slice_id order by piece <@ ${range}::tsrange, piece) as number
+      from livehouse_ops.slices cross join lateral (values (covers * tsrange(null, lower(${range}::tsrange))),
+        (covers * ${range}::tsrange), (covers * tsrange(upper(${range}::tsrange), null))) as cut (piece)
+      where slice_id = any(${ids}::bigint[]) and status = 'landed' and not covers <@ ${range}::tsrange
+        and not isempty(piece)
+    ),
+    further as (
+      insert into livehouse_ops.slices (run_id, stream, partition, reads, backfill_id, status, proof, acceptance_id,
+        lookback_days, page_size, started_at, finished_at, covers, settled, piece_of,
+        distinct_rows, quarantined_rows, calls, retries)
+      select run_id, stream, partition, reads, backfill_id, status, proof, acceptance_id, lookback_days, page_size,
+        started_at, finished_at, piece, nullif(settled * piece, 'empty'), coalesce(piece_of, slice_id), 0, 0, 0, 0
+      from pieces join livehouse_ops.slices using (slice_id) where number > 1
+    )
+    update livehouse_ops.slices as slice set covers = piece, settled = nullif(settled * piece, 'empty')
+    from pieces where pieces.slice_id = slice.slice_id and number = 1`.execute(trx)
+}
+
+/**
+ * Forgets what readings claim that are later than any can be, as the service told a wrong time in them: they have seen
+ * nothing of the days that they cover, and all is read again. @returns how many there were
+ */
+export async function forgetReadingsAfter(db: Kysely<Database>, time: Date): Promise<number> {
+  const states = ops(db).selectFrom('latest_readings').select(['stream', 'partition'])
+  const later = states.where((eb) => eb.or([eb('landedAt', '>', time), eb('latestAt', '>', time)]))
+  if ((await later.limit(1).execute()).length === 0) return 0
+  return await db.transaction().execute(async (trx) => {
+    await lockName(trx, 'ledger')
+    await ops(trx).deleteFrom('missed_rows').where('missedAt', '>', time).execute()
+    const { numUpdatedRows } = await ops(trx)
+      .updateTable('slices')
+      .set({ status: 'forgotten', covers: null, settled: null })
+      .where('startedAt', '>', time)
+      .where('status', '!=', 'forgotten')
+      .where((eb) => eb(eb.refTuple('stream', 'partition'), 'in', later.$asTuple('stream', 'partition')))
+      .executeTakeFirstOrThrow()
+    return Number(numUpdatedRows)
+  })
+}
+
+/** Notes that an audit has reopened a range: until it has been read again, no audit finds the partition equal. */
+export async function recordReopened(
+  db: Kysely<Database>,
+  place: { readonly stream: StreamName; readonly partition: string },
+  window: Window,
+  at: Date,
+): Promise<void> {
+  const row = { ...place, range: formatRange(window), reopenedAt: at }
+  await ops(db)
+    .insertInto('reopened_ranges')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+/** What audits have reopened of a partition and no slice has covered since, oldest first; the rest is forgotten. */
+export async function readReopened(
+  db: Kysely<Database>,
+  stream: StreamName,
+  partition: string,
+): Promise<readonly Window[]> {
+  const reopened = ops(db).selectFrom('reopened_ranges').select('range').where('stream', '=', stream)
+  const ranges = (await reopened.where('partition', '=', partition).execute()).map(({ range }) => range)
+  if (ranges.length === 0) return []
+  const covered = (await readCovered(db, stream, [partition], {})).flatMap(({ windows }) => windows)
+  const open: Window[] = []
+  for (const range of ranges) {
+    const gaps = parseRanges(range).flatMap((each) => subtractWindows(each, covered))
+    const row = ops(db)
+      .deleteFrom('reopened_ranges')
+      .where((eb) => eb.and({ stream, partition, range }))
+    if (gaps.length === 0) await row.execute()
+    open.push(...gaps)
+  }
+  return open.sort((a, b) => a.from - b.from)
+}
