@@ -16,6 +16,8 @@ export interface TimelineDay {
   readonly state: DayState
   /** From 0 to 1: how much of the day, over all channels, has been read. */
   readonly share: number
+  /** The same of what its state names; 0 where that is not a fault. */
+  readonly faulty: number
 }
 
 /** What the days of a timeline are made from. All of it belongs to one stream, or to one channel. */
@@ -38,7 +40,14 @@ export function timelineOf({ now, units, open, rangeOf }: TimelineFacts): readon
     }, 0)
     const wanted = windowed.reduce((sum, unit) => sum + wantedOf(unit, span, rangeOf), 0)
     const share = wanted === 0 ? 0 : Math.min(1, Math.max(0, (read - missing) / wanted))
-    return { day, share, state: stateOf(marks, share) }
+    const state = stateOf(marks, share)
+    const ofState = marks.filter(({ kind }) => kind === state)
+    // Parts of one channel, such as its types of gifts, count once.
+    const longest = [...Map.groupBy(ofState, ({ channelId }) => channelId).values()].map((alike) =>
+      Math.max(...alike.map(({ window }) => (window ? overlap(window.from, window.to, span) : 0))),
+    )
+    const faulty = wanted === 0 ? 0 : longest.reduce((sum, each) => sum + each, 0) / wanted
+    return { day, share, faulty, state }
   })
 }
 

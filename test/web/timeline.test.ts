@@ -41,3 +41,11 @@ test('a gap, a problem and an acknowledged shortfall show on their days, the gra
   ]
   expect(states({ open }, 5)).toEqual(['gap', 'problem', 'accepted', 'complete', 'partial'])
 })
+
+test('of a day that is not over only what failed is faulty, and the parts of one channel count once', () => {
+  const units = ['9', '10'].map((channelId) => makeUnit({ channelId, until: TODAY }))
+  const window = { from: TODAY - DAY, to: TODAY + DAY / 8 }
+  const open = ['cash', 'prop'].map((type) => makeReading({ partition: `channel=9/type=${type}`, window }))
+  const today = timelineOf({ ...base, units, open }).at(-1)
+  expect(today).toMatchObject({ state: 'problem', share: 0, faulty: DAY / 8 / (NOW - TODAY) / 2 })
+})

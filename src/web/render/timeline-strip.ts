@@ -32,18 +32,22 @@ export function timelineStrip(messages: Messages, name: string, days: readonly T
   return html`<ol class="strip" aria-label="${name}">${bars}</ol>`
 }
 
-function box(day: Pick<TimelineDay, 'state' | 'share'>): Html {
+type Shape = Omit<TimelineDay, 'day'>
+
+function box(day: Shape): Html {
   return html`<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" aria-hidden="true" focusable="false">
 ${shapesOf(day)}</svg>`
 }
 
-/** From below: as much as is read, then what is missing or not read yet. */
-function shapesOf({ state, share }: Pick<TimelineDay, 'state' | 'share'>): Html {
+/** From below: as much as is read, then what is faulty, then what is not read yet. */
+function shapesOf({ state, share, faulty }: Shape): Html {
   const hasCap = state === 'problem' || state === 'gap' || state === 'accepted'
   const read = Math.min(Math.round(share * HEIGHT), hasCap ? HEIGHT - LEAST_CAP : HEIGHT)
+  const cap = hasCap ? Math.min(HEIGHT - read, Math.max(LEAST_CAP, Math.round(faulty * HEIGHT))) : 0
   const shape = (name: string, y: number, height: number) =>
     height > 0 && html`<rect class="day ${name}" x="0" y="${y}" width="${WIDTH}" height="${height}"/>`
-  return html`${shape(hasCap ? state : 'none', 0, HEIGHT - read)}${shape('complete', HEIGHT - read, read)}`
+  const left = HEIGHT - read - cap
+  return html`${shape('none', 0, left)}${shape(state, left, cap)}${shape('complete', HEIGHT - read, read)}`
 }
 
 /** Not rounded up to 100 %: what is not complete must not look so. */
@@ -61,6 +65,8 @@ export function timelineLegend({ days, timeline }: Messages): Html {
     ['accepted', 0.6],
     ['none', 0],
   ]
-  const entries = examples.map(([state, share]) => html`<li>${box({ state, share })}${days[state]}</li>`)
+  const entries = examples.map(([state, share]) => {
+    return html`<li>${box({ state, share, faulty: 1 - share })}${days[state]}</li>`
+  })
   return html`<ul class="legend" aria-label="${timeline.legend}">${entries}</ul>`
 }
