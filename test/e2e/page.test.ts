@@ -167,12 +167,13 @@ test('a run that workers read is shown while it goes on: how far it has come, an
   await using status = await startTestStatusServer(database)
   const shown = async (path: string, id: string) =>
     new RegExp(`<section id="${id}".*?</section>`, 's').exec(await status.text(path))?.[0] ?? ''
-  const atWork = async () => await shown('/runs/1', 'workers')
-  await child.whileRunning(
-    vi.waitFor(async () => expect(await atWork()).toContain('Parts held now: 7; processes: 2.'), 60_000),
-  )
-  const held = await atWork()
-  expect(held.match(/Gifts <small>/g)).toHaveLength(7)
+  const atWork = async () => {
+    const section = await shown('/runs/1', 'workers')
+    expect(section.match(/Gifts <small>/g)).toHaveLength(7)
+    return section
+  }
+  const held = await child.whileRunning(vi.waitFor(atWork, 60_000))
+  expect(held).toContain('Parts held now: 7; processes: 2.')
   expect(held).not.toContain('Managers')
   const ours = workers.map(({ process: { pid } }) => held.match(new RegExp(`process ${pid}<`, 'g'))?.length)
   expect(ours).toEqual([3, 4])
