@@ -132,7 +132,7 @@ const budgets: Readonly<Record<string, number>> = {
   streams: 690,
   sync: 4780,
   transform: 270,
-  web: 3180,
+  web: 3190,
   // The files beside the folders.
   '': 400,
 }
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_915, test: 24_790 }
+const MOST_LINES = { src: 32_930, test: 24_810 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
