@@ -62,27 +62,26 @@ function contentOf({ keys, rejected }: PageRows): readonly string[] {
 }
 
 /**
- * What it means that the page after the last one is that page again, although rows have an id. The place where the list
+ * What it means that the page after the last one holds nothing new, although rows have an id. The place where the list
  * would end is asked for at another page size: of pages one row shorter, the one that holds the last row ends with it
- * where the service gives its last page again past the end. `moved`: rows came that had not come before. `ignored`: the
- * page parameter has no effect.
+ * where the service gives an earlier page again past the end. `moved`: rows came that had not come before. `other`: of
+ * the last page the page parameter has no effect, else the list has moved.
  * @param read a page by number and size
  */
 export async function judgeRepeatedPage(
-  { pagesRead, pageSize, keys }: OpenSlice,
-  repeated: ReadPage,
+  { pagesRead, pageSize, keys, lastPageKeys }: OpenSlice,
   read: (page: number, pageSize: number) => Promise<ReadPage>,
-): Promise<'end' | 'moved' | 'ignored'> {
-  const rows = (pagesRead - 1) * pageSize + repeated.items.length
+): Promise<'end' | 'moved' | 'other'> {
+  const rows = (pagesRead - 1) * pageSize + lastPageKeys.length
   let size = Math.min(pageSize, rows) - 1
   while (size > 1 && rows % size === 0) size--
   // Of one row there is no shorter page: it is taken for the whole list.
   if (size < 1) return 'end'
   const page = await read(Math.ceil(rows / size), size)
   if (page.items.length === 0 || page.keys.some((key) => !keys.has(key))) return 'moved'
-  const lastKey = repeated.keys.at(-1)
+  const lastKey = lastPageKeys.findLast((key) => keys.has(key))
   const hasLast = lastKey === undefined || page.keys.includes(lastKey)
-  return hasLast && page.items.length < Math.max(size, 2) ? 'end' : 'ignored'
+  return hasLast && page.items.length < Math.max(size, 2) ? 'end' : 'other'
 }
 
 /** What one page brought, judged alone. */

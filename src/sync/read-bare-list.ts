@@ -9,7 +9,7 @@ import {
   type RefusedPage,
 } from './page-reading.ts'
 
-/** Equal rows fill no more pages in a row: the service repeats its last page, though not far behind it. */
+/** Equal rows fill no more pages in a row: the service repeats a page, though not far behind the last one. */
 const MOST_REPEATS = 100
 
 /** What reading a list into memory brought. */
@@ -30,8 +30,8 @@ export type IsTooLong = (pages: number, pageSize: number) => boolean
 
 /**
  * Reads every page of a bare array (API 4.12), which tells no total. It ends at an empty page: a short page may be one
- * of which rows are hidden. A page that is refused, or that repeats the one before it, is the end only where pages of a
- * smaller size show that nothing lies behind the last row. Then the first and the last page are read again. Any
+ * of which rows are hidden. A page that is refused, or that repeats an earlier one, is the end only where a page of a
+ * smaller size shows that nothing lies behind the last row. Then the first and the last page are read again. Any
  * difference is a doubt.
  *
  * @throws LivehouseError `paging.ignored` when every page is page 1 again, or one comes again and again; `api.…` of a
@@ -49,12 +49,11 @@ export async function readBareList(
     const next = number === 1 ? await fetchNumbered(reading, 1) : await fetchUnlessRefused(reading, number)
     const isRefused = 'refusal' in next
     if (!isRefused && next.items.length === 0) break
-    if (isRefused || isDeepStrictEqual(next.items, pages.at(-1)?.items)) {
+    if (isRefused || pages.some(({ items }) => isDeepStrictEqual(items, next.items))) {
       const meaning = await lookBehind(reading, pages, next)
       if (meaning === 'end') break
       if (isRefused) return refused(reading, pages, next)
-      if (meaning === 'unknown')
-        return { pages, doubt: `page ${number} is the one before it again`, isEndUnknown: true }
+      if (meaning === 'unknown') return { pages, doubt: `page ${number} is an earlier one again`, isEndUnknown: true }
       repeats++
       if (repeats > MOST_REPEATS) throw pageIgnored(reading, next, number, number - repeats)
     } else repeats = 0
@@ -98,10 +97,10 @@ const BEYOND_ANY_END = 1_000_000
 const SURELY_ALL = 2
 
 /**
- * What it means that a page is refused, or is the one before it again. Where a page beyond any end is another one,
- * equal rows fill both: `more`. Else a page of a smaller size tells, which holds the last row and would hold what lies
- * behind it. What was refused may have been so for its number, or for once: then a page of such a number is served, or
- * it comes at last.
+ * What it means that a page is refused, or is an earlier one again. Where a page beyond any end is another one, equal
+ * rows fill both: `more`. Else a page of a smaller size tells, which holds the last row and would hold what lies behind
+ * it: it ends with that row only where the list does, whatever the service gives behind the end. What was refused may
+ * have been so for its number, or for once: then a page of such a number is served, or it comes at last.
  *
  * @param pages at least one, of at least one item
  * @returns `unknown` where no size tells, or what came is neither: the list moved, or lies too deep
@@ -113,7 +112,10 @@ async function lookBehind(
   next: Page | RefusedPage,
 ): Promise<'end' | 'more' | 'unknown'> {
   const isRefused = 'refusal' in next
-  if (!isRefused && (await lookFar(reading, next)) === 'other') return 'more'
+  if (!isRefused) {
+    const far = await fetchUnlessRefused(reading, BEYOND_ANY_END)
+    if (!('refusal' in far) && !isDeepStrictEqual(far.items, next.items)) return 'more'
+  }
   const rows = pages.flatMap(({ items }) => items)
   const size = largestPage(pages)
   // What the service has counted up to the last row: some may be hidden.
@@ -128,31 +130,21 @@ async function lookBehind(
     return isAll && (!isRefused || (await isRefusedAgain(reading, pages))) ? 'end' : 'unknown'
   }
   const { pageSize, number, known } = look
-  const smaller = { ...reading, pageSize }
-  const page = await fetchUnlessRefused(smaller, number)
+  const page = await fetchUnlessRefused({ ...reading, pageSize }, number)
   if ('refusal' in page) return 'unknown'
   const { items } = page
   // Some rows of it may be hidden; it ends with the last one.
   const isEnd = items.length > 0 && items.length <= known && isDeepStrictEqual(items, rows.slice(-items.length))
   if (isRefused) return isEnd && (await isRefusedAgain(reading, pages)) ? 'end' : 'unknown'
+  if (isEnd) return 'end'
+  if (isDeepStrictEqual(items, [...rows.slice(-known), ...next.items].slice(0, pageSize))) return 'more'
+  // Behind other pages the first one may come again because what was asked for lies too deep.
   const isFirst = items.length >= pageSize && isDeepStrictEqual(items, rows.slice(0, items.length))
-  if (isDeepStrictEqual(items, [...rows.slice(-known), ...next.items].slice(0, pageSize))) {
-    // Of equal rows it could be the first page over and over: then a page beyond any end is full of them too.
-    if (pages.length > 1 || !isFirst || (await lookFar(smaller, page)) !== 'same') return 'more'
-    throw pageIgnored(reading, page, BEYOND_ANY_END)
-  }
-  if (isFirst && !isEnd) throw pageIgnored(reading, page, number)
-  return isEnd ? 'end' : 'unknown'
+  if (isFirst && pages.length === 1) throw pageIgnored(reading, page, number)
+  return 'unknown'
 }
 
 /** Whether the page behind these is refused again: the first time it may have been for once. */
 async function isRefusedAgain(reading: PageReading, pages: readonly Page[]): Promise<boolean> {
   return 'refusal' in (await fetchUnlessRefused(reading, pages.length + 1))
-}
-
-/** Whether a page beyond any end is this one too. */
-async function lookFar(reading: PageReading, { items }: Page): Promise<'same' | 'other' | 'refused'> {
-  const far = await fetchUnlessRefused(reading, BEYOND_ANY_END)
-  if ('refusal' in far) return 'refused'
-  return isDeepStrictEqual(far.items, items) ? 'same' : 'other'
 }

@@ -104,10 +104,12 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
       const page = await readPage(state.pagesRead + 1)
       if (state.pagesRead === 0) state = { ...state, covers: reading.covers() }
       if (page.items.length === 0) return 'end'
-      if (state.pagesRead > 0 && isLastPage(state, page)) {
-        const meaning = await judgeRepeatedPage(state, page, readPage)
-        if (meaning === 'ignored') throw pageIgnored(pages, page, state.pagesRead + 1, state.pagesRead)
-        return meaning
+      const isLast = isLastPage(state, page)
+      if (isLast || (page.keys.length > 0 && page.keys.every((key) => state.keys.has(key)))) {
+        const meaning = await judgeRepeatedPage(state, readPage)
+        if (meaning !== 'other') return meaning
+        if (isLast) throw pageIgnored(pages, page, state.pagesRead + 1, state.pagesRead)
+        return 'moved'
       }
       // A row that comes again is a real duplicate, or the list has moved since the page before.
       if (page.keys.some((key) => state.keys.has(key)) && (await hasMoved())) return 'moved'

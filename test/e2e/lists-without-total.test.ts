@@ -102,10 +102,11 @@ describe('a page that is refused is never the end', () => {
   })
 })
 
-describe.each<Switches['beyondLastPage']>(['empty', 'repeat-last', 'error'])('past the end: %s', (beyondLastPage) => {
+const beyondTheEnd = ['empty', 'repeat-first', 'repeat-last', 'error'] as const
+describe.each<Switches['beyondLastPage']>(beyondTheEnd)('past the end: %s', (beyondLastPage) => {
   beforeEach(() => Object.assign(account.emulator.switches, { beyondLastPage }))
 
-  test.each([3, 100])('a list of %i gifts is read to its end', async (count) => {
+  test.each([2, 3, 100, 230])('a list of %i gifts is read to its end', async (count) => {
     addGifts(count)
     await expectWhole(count)
   })

@@ -69,6 +69,7 @@ describe('the same rows, and nothing written', () => {
     { filterEnds: 'exclusive', recordFilterTime: 'leave' },
     { filterEnds: 'half-open', recordFilterTime: 'leave' },
     { beyondLastPage: 'empty' },
+    { beyondLastPage: 'repeat-first' },
     { beyondLastPage: 'repeat-last' },
     { beyondLastPage: 'error', errcodeStatus: 'ok' },
     { beyondLastPage: 'error', errcodeStatus: 'matching' },

@@ -41,8 +41,12 @@ test('a page from which a row is missing does not end the list', async () => {
   expect((await readIds()).size).toBe(499)
 })
 
-test.each([30, 300])('%d rows end where the service gives its last page again past the end', async (rows) => {
-  account.emulator.switches.beyondLastPage = 'repeat-last'
+test.each([
+  [30, 'repeat-last'],
+  [300, 'repeat-last'],
+  [300, 'repeat-first'],
+] as const)('%d rows end where pages past the end %s', async (rows, beyondLastPage) => {
+  account.emulator.switches.beyondLastPage = beyondLastPage
   account.setRecords(rows)
   expect(await runForDays()).toMatchObject({ code: 0 })
   await expectTruth(account, ['watch_records_v1'])

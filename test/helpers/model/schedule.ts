@@ -64,7 +64,7 @@ export const switches: fc.Arbitrary<Switches> = fc
       'user-id',
       'shuffled',
     ),
-    beyondLastPage: fc.constantFrom('empty', 'repeat-last', 'error'),
+    beyondLastPage: fc.constantFrom('empty', 'repeat-first', 'repeat-last', 'error'),
     emptyLists: fc.constantFrom('array', 'null', 'missing'),
   })
   .map((chosen) => ({ ...defaultSwitches, ...chosen }))
