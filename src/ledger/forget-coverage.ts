@@ -50,8 +50,8 @@ export async function forgetCoverage(
     await lockName(trx, 'ledger')
     // What is half read is begun anew.
     await ops(trx).deleteFrom('open_slices').where(place).where('reads', '&&', range).execute()
-    const slices = ops(trx).selectFrom('slices').select('sliceId').where(place).where('covers', '&&', range)
-    await splitSlices(trx, await slices.execute(), range)
+    const landed = ops(trx).selectFrom('slices').select('sliceId').where('status', '=', 'landed').where(place)
+    await splitSlices(trx, await landed.where('covers', '&&', range).execute(), range)
     const forgotten = await ops(trx)
       .updateTable('slices')
       .set((eb) => ({ status: 'forgotten', reads: eb.ref('covers'), covers: null, settled: null }))
@@ -96,7 +96,7 @@ async function splitSlices(
         partition by slice_id order by piece <@ ${range}::tsrange, piece) as number
       from livehouse_ops.slices cross join lateral (values (covers * tsrange(null, lower(${range}::tsrange))),
         (covers * ${range}::tsrange), (covers * tsrange(upper(${range}::tsrange), null))) as cut (piece)
-      where slice_id = any(${ids}::bigint[]) and status = 'landed' and not covers <@ ${range}::tsrange
+      where slice_id = any(${ids}::bigint[]) and not covers <@ ${range}::tsrange
         and not isempty(piece)
     ),
     further as (
