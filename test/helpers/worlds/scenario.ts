@@ -151,8 +151,13 @@ export function scenariosOf({ groups = everyGroup, matters }: Focus): fc.Arbitra
         hides: perhaps('hides', fc.boolean(), group === 'gifts' || group === 'old').map((hides) => hides ?? false),
         fetchesTokens: matters?.includes('is busy with tokens') ? fc.constant(true) : fc.boolean(),
         switches: switches.map((each) => switchesOf(group, each)),
+        ties: fc.constantFrom('kept', 'by-page'),
         steps: fc.array(stepsOf(group, matters), { minLength: 1, maxLength: 6 }),
       })
+      // Of pages of a few rows, all can be rows that came before.
+      .map(({ ties, ...scenario }) =>
+        scenario.clamp === undefined ? { ...scenario, switches: { ...scenario.switches, ties } } : scenario,
+      )
       // A page of which every row is hidden is empty, and an empty page is the end.
       .map((scenario) =>
         scenario.hides && scenario.clamp !== undefined ? { ...scenario, clamp: 7 + (scenario.clamp % 3) } : scenario,
