@@ -130,7 +130,7 @@ const budgets: Readonly<Record<string, number>> = {
   service: 1835,
   store: 3085,
   streams: 690,
-  sync: 4780,
+  sync: 4795,
   transform: 270,
   web: 3190,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_930, test: 24_810 }
+const MOST_LINES = { src: 32_960, test: 24_860 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

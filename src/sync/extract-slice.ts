@@ -6,7 +6,7 @@ import { partitionKey } from '../core/slice.ts'
 import type { ChannelFacts, Stream } from '../core/stream.ts'
 import { readDuplicates } from '../ledger/quarantine.ts'
 import type { BatchLoader } from './batch-loader.ts'
-import { cutSlice, halveSlice, longestSlice, SHORTEST_WINDOW } from './cut-slice.ts'
+import { cutSlice, halveSlice, longestSlice, SHORTEST_WINDOW, unsettledFrom } from './cut-slice.ts'
 import { extractUnkeyed } from './extract-unkeyed.ts'
 import {
   type Extraction,
@@ -92,7 +92,8 @@ function withheld({ verdict, ...extraction }: Extraction): Extraction {
  * Only of keys that have come more than once the rows are held back to the end of a walk, so that a row that is not the
  * freshest is never written.
  *
- * A still range of which rows come twice however it is read is cut. Where it cannot be, all walks count together: of a
+ * A range that moves is cut where its rows are too young to be claimed, and a still one of which rows come twice
+ * however it is read in half. Where it cannot be, all walks count together: of a
  * window they prove what one would, of a list without one only that nobody is missing.
  */
 async function extractKeyed(
@@ -145,7 +146,10 @@ async function extractKeyed(
     const missing = () => (totals?.last ?? 0) - all.distinct - twins - rejected.length
     const isWhole = window !== undefined && all.isStill && missing() === 0
     const verdict: Verdict = isWhole ? { proof: 'verified', reason: undefined } : own
-    const halves = attempt === MOST_READINGS && verdict.isStill ? halveSlice(slice, rowsOfWalk, deps) : undefined
+    // A live list moves where its rows are younger than settle: the others are read apart.
+    const hasTail = verdict.proof === 'moving' && unsettledFrom(slice) !== undefined
+    const isUnproven = attempt === MOST_READINGS && verdict.isStill === true
+    const halves = hasTail || isUnproven ? halveSlice(slice, rowsOfWalk, deps) : undefined
     if (halves) {
       await loader.flush()
       return { kind: 'cut', parts: halves }
@@ -166,7 +170,7 @@ async function extractKeyed(
         rejected: [...walked.rejected, ...duplicates],
       }
       const found = isJoined && all.keys ? { count: all.count, has: all.keys.has } : { count, has: walk.keys.has }
-      const isLacking = verdict.proof === 'moving' && missing() > 0
+      const isLacking = verdict.isStill === true && missing() > 0
       const judged = isLacking ? lacking(summary, all.distinct, attempt) : verdict
       return { kind: 'read', extraction: { summary, verdict: judged, channelFacts, title: undefined, found } }
     }

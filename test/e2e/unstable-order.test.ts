@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { audit } from '../../src/cli/audit.ts'
 import { sync } from '../../src/cli/sync.ts'
 import type { StreamName } from '../../src/core/stream.ts'
-import { MINUTE, parseWallTime } from '../../src/core/wall-clock.ts'
+import { MINUTE, parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { ListQuery } from '../../src/emulator/params.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import type { Channel } from '../../src/emulator/world/world.ts'
@@ -100,4 +100,30 @@ test('a row that cannot be read and comes on two pages, since another jumped ahe
   const held = await readStreamTable(database.db, 'visitors')
   expect(held.map((row) => row.user_id)).toContain(jumping.userId)
   expect(held).toHaveLength(visitors.rows.length - 1)
+})
+
+test('watch records of which one comes with every call: what is older is proven at once, and read no more', async () => {
+  await using account = await startAccount({ channels: 1, viewers: 250 })
+  const { emulator, clock } = account
+  const { records } = first([...emulator.world.channels.values()])
+  const model = first(records.rows)
+  let added = 0
+  const arrive = (query: ListQuery): ListQuery => {
+    const enteredAt = wallTimeAt(clock.nowMs, 'Asia/Shanghai')
+    records.add({ ...model, recordId: String(900_000 + ++added), enteredAt, leftAt: enteredAt })
+    return query
+  }
+  const slicesOfSync = async () => {
+    clock.nowMs += 3_600_000
+    const { code, printed } = await account.run(sync, ['--json', '--streams', 'watch_records'])
+    const { slices, calls } = JSON.parse(printed.join()).streams.watch_records
+    return { code, verified: slices.verified, moving: slices.moving, calls }
+  }
+  emulator.faults.push({ effect: { name: 'arrive', query: arrive }, endpoint: 'userRecordList' })
+  expect(await slicesOfSync()).toMatchObject({ code: 0, verified: 2, moving: 0 })
+  const { calls } = await slicesOfSync()
+  emulator.faults.length = 0
+  expect(await slicesOfSync()).toMatchObject({ code: 0, verified: 1, moving: 0 })
+  expect(calls).toBeLessThan(20)
+  await expectTruth(account, ['watch_records'])
 })
