@@ -102,7 +102,7 @@ function lane(view: View, { stream, units }: StreamRow): Html {
   if (!units.some(({ isWindowed }) => isWindowed)) {
     const at = lastLanding(units)
     const ago = at !== undefined && fill(messages.ago, { span: formats.span(Math.max(0, view.nowMs - at)) })
-    const missing = behind.length > 0 && all > 1 && html`. ${words.missing}${channelLinks(view, behind)}`
+    const missing = behind.length > 0 && all > 1 && html` · ${words.missing}${channelLinks(view, behind)}`
     return html`<p class="days">${ago === false ? words.wholeListNever : fill(words.wholeList, { ago })}${missing}</p>`
   }
   const open = facts.open.filter((each) => each.stream === stream)
