@@ -118,9 +118,9 @@ const rules: Rules = {
 
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. */
 const budgets: Readonly<Record<string, number>> = {
-  app: 1690,
+  app: 1710,
   bi: 3520,
-  cli: 4395,
+  cli: 4405,
   config: 640,
   core: 1175,
   emulator: 2270,

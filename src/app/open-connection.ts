@@ -4,6 +4,7 @@ import type { Kysely } from 'kysely'
 import { connect, type Connection, type ConnectOptions } from '../service/connect.ts'
 import { createPace } from '../service/pace.ts'
 import type { Clock } from '../core/clock.ts'
+import { type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
 import { callBudget } from '../ledger/call-budget.ts'
 import { createSharedPace } from '../ledger/shared-pace.ts'
@@ -85,4 +86,20 @@ export async function readServiceTime(
     log.warn('clock.differs', { aheadSeconds: Math.round(aheadMs / 1000), reason })
   }
   return serviceClock
+}
+
+/**
+ * What the service's clock shows now, and the earlier of it and this machine's: nothing later can count as read. Asked
+ * over a connection of its own, for the bounds that a command line names.
+ * @throws LivehouseError `api.unreachable`, `api.timeout`
+ */
+export async function askWallTime(
+  context: AppContext,
+  service: ServiceSettings,
+): Promise<{ readonly now: WallTime; readonly earlier: WallTime }> {
+  await using connection = openConnection(context, service, undefined)
+  const { serviceClock } = connection
+  await serviceClock.refresh(context.signal)
+  const now = wallTimeAt(serviceClock.now(), service.timeZone)
+  return { now, earlier: Math.min(now, wallTimeAt(context.clock.now(), service.timeZone)) }
 }

@@ -1,13 +1,15 @@
 import { readExtractionSettings } from './extraction-settings.ts'
+import { askWallTime } from '../app/open-connection.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { auditObject, executeAudit } from '../app/run-audit.ts'
-import { parseWallTime } from '../core/wall-clock.ts'
+import { formatWallMinute, formatWallTime, parseWallTime } from '../core/wall-clock.ts'
 import { onlyWhenNamed, streams, withLists } from '../streams/registry.ts'
 import { describeAudit } from './audit/report.ts'
 import { exitCodeOfStatus } from './failure.ts'
 import { channelsOf, namesOf, OF_CHANNELS, readRange, readStreams } from './flags.ts'
 import { printResult } from './format.ts'
 import { defineCommand } from './usage.ts'
+import { wrongUse } from './wrong-use.ts'
 
 /** `livehouse audit`: the service's totals against the warehouse. */
 export const audit = defineCommand(
@@ -43,6 +45,13 @@ livehouse audit --json | jq '.audit.partitions[] | select(.verdict == "different
   },
   async (context, { values, chosen, unaudited, range }) => {
     const settings = readExtractionSettings(context, chosen, channelsOf('audit', values.channels))
+    if (range.from !== undefined) {
+      const { now, earlier } = await askWallTime(context, settings.service)
+      const own = earlier < now ? `, and this machine's ${formatWallTime(earlier)}` : ''
+      const clocks = `nothing has been read of it: the service's clock shows ${formatWallTime(now)}${own}`
+      if (range.from >= earlier)
+        throw wrongUse('audit', `--from ${formatWallMinute(range.from)} lies in the future, so ${clocks}`)
+    }
     const { from = parseWallTime('1000-01-01') ?? 0, to = parseWallTime('9999-12-31') ?? 0 } = range
     await using db = await openWarehouse(context, { settings: settings.database, source: settings.service })
     const outcome = await executeAudit(context, {

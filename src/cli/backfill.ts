@@ -1,10 +1,11 @@
 import { openQueueIf } from './open-queue-if.ts'
 import { readExtractionSettings } from './extraction-settings.ts'
+import { askWallTime } from '../app/open-connection.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { backfillPlan, runBackfill } from '../app/run-backfill.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import { DAY, formatWallMinute, formatWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
+import { DAY, formatWallMinute, formatWallTime, type WallTime } from '../core/wall-clock.ts'
 import { findOpenBackfill, openBackfill } from '../ledger/backfills.ts'
 import { onlyWhenNamed, streams, withLists } from '../streams/registry.ts'
 import { BY_QUEUE, channelsOf, DRY_RUN, JSON_OF_RUN, namesOf, OF_CHANNELS, readRange, readStreams } from './flags.ts'
@@ -51,7 +52,7 @@ livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams ${onlyWhenNamed}`
     const settings = readExtractionSettings(context, chosen, channelsOf('backfill', values.channels))
     const { service } = settings
     const startedAt = new Date(context.clock.now())
-    const now = wallTimeAt(startedAt.getTime(), service.timeZone)
+    const { now } = await askWallTime(context, service)
     const window = checkUsage('backfill', (refuse) => closeRange(range, now, refuse))
 
     const wanted = {
@@ -105,8 +106,8 @@ function chooseStreams(given: string | undefined, refuse: Refuse): readonly Stre
 /** Up to the end of today where no end is given: the day that has begun may be named; what is to come is left out. */
 function closeRange({ from = 0, to }: ReturnType<typeof readRange>, now: WallTime, refuse: Refuse): Window {
   const tomorrow = (Math.floor(now / DAY) + 1) * DAY
-  const clock = `this machine's clock shows, in the service's zone, ${formatWallTime(now)}`
-  if (from >= now) refuse(`--from ${formatWallMinute(from)} lies in the future: ${clock}`)
+  if (from >= now)
+    refuse(`--from ${formatWallMinute(from)} lies in the future: the service's clock shows ${formatWallTime(now)}`)
   else if (to !== undefined && to > tomorrow)
     refuse(`--to ${formatWallMinute(to)} lies in the future: it can be ${formatWallMinute(tomorrow)} at most`)
   return { from, to: to ?? tomorrow }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { exitCodeOfError } from '../../src/cli/failure.ts'
 import type { Command } from '../../src/cli/command.ts'
+import { audit } from '../../src/cli/audit.ts'
 import { backfill } from '../../src/cli/backfill.ts'
 import { status } from '../../src/cli/status.ts'
 import { sync } from '../../src/cli/sync.ts'
@@ -150,6 +151,24 @@ describe("bounds are the service's time, whatever this machine's clock shows", (
     await withOwnAhead(hours, async () => {
       await syncGreen()
       await expectTruth(account, ['manager_usage'])
+    })
+  })
+
+  test('a machine whose clock is ten days behind, or ahead, backfills and audits what has passed at the service', async () => {
+    const from = ['--from', '2026-11-18']
+    await withOwnAhead(-240, async () => {
+      await syncGreen()
+      expect(await account.run(backfill, from)).toMatchObject({ code: 0 })
+      const clocks = /the service's clock shows 2026-11-20 .*, and this machine's 2026-11-10/
+      expect((await account.run(audit, from)).problems).toEqual([expect.stringMatching(clocks)])
+      const { printed } = await account.run(audit)
+      expect(printed.join('\n')).toContain(
+        "nothing after 2026-11-10 14:30 was compared: this machine's clock is behind",
+      )
+    })
+    await withOwnAhead(240, async () => {
+      for (const verb of [audit, backfill])
+        expect((await account.run(verb, ['--from', '2026-11-22'])).problems.join()).toContain('lies in the future')
     })
   })
 

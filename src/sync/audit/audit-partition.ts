@@ -1,6 +1,6 @@
 import { type Partition, partitionKey, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
-import { DAY, formatWallDate, MINUTE, type WallTime, wallTimeAt } from '../../core/wall-clock.ts'
+import { DAY, formatWallDate, formatWallMinute, MINUTE, type WallTime, wallTimeAt } from '../../core/wall-clock.ts'
 import { readEarlier, readMissedRows } from '../../ledger/earlier-readings.ts'
 import { readQuarantined, type KeptItem } from '../../ledger/quarantine.ts'
 import { readLastReading } from '../../ledger/slices.ts'
@@ -23,7 +23,11 @@ export async function auditPartition(task: AuditTask, deps: RunDeps, meter: Call
     parts.push(await auditRange(window, { stream, partition, minutes, quarantined, deps, meter }))
   const { notes, ...merged } = mergeComparisons(parts)
   const gaps = `${parts.length - 1} gaps between are not covered, so nothing is claimed of them`
-  return { ...merged, notes: parts.length > 1 ? [gaps, ...notes] : notes }
+  const { clock, claimableMs, wallTimeAt: wallAt } = deps
+  const claimable = claimableMs()
+  const late = `nothing after ${formatWallMinute(wallAt(claimable))} was compared: this machine's clock is behind`
+  const isBehind = clock.now() - claimable > MINUTE * 1000
+  return { ...merged, notes: [...(isBehind ? [late] : []), ...(parts.length > 1 ? [gaps] : []), ...notes] }
 }
 
 /** A range with no more rows at the source is read rather than halved. */
