@@ -127,7 +127,7 @@ const budgets: Readonly<Record<string, number>> = {
   ledger: 3635,
   log: 100,
   scheduler: 1350,
-  service: 1835,
+  service: 1860,
   store: 3085,
   streams: 690,
   sync: 4795,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_960, test: 24_860 }
+const MOST_LINES = { src: 32_960, test: 24_880 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -36,7 +36,7 @@ export interface ErrorDetails {
   'api.channelUnknown': { readonly call: string; readonly channelId: string; readonly reason: string }
   /** A well-formed answer that reports a failure: `errcode` other than 1000, or an `errors` envelope. */
   'api.refused': { readonly call: string; readonly code: number | string; readonly reason: string }
-  /** A body that is empty, cut or not JSON. */
+  /** A body that is empty, cut, not JSON or not of its charset. */
   'api.badBody': { readonly call: string; readonly reason: string }
   /** A body that asking again would not change: too large, or compressed although it was asked for unencoded. */
   'api.bodyRefused': { readonly call: string; readonly reason: string }

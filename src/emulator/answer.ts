@@ -8,7 +8,7 @@ export interface Answer {
 
 type Body =
   | { readonly kind: 'json'; readonly value: unknown }
-  | { readonly kind: 'text'; readonly contentType: string; readonly text: string }
+  | { readonly kind: 'text'; readonly contentType: string; readonly text: string | Uint8Array }
   | ListBody
 
 /** One page of a list: its rows are built only when no cached copy of the page is at hand. */

@@ -30,6 +30,8 @@ export type WireCall = Pick<Call, 'name' | 'method' | 'host' | 'path' | 'query' 
 export interface RawAnswer {
   readonly status: number
   readonly text: string
+  /** Why `text` is not what was sent: its bytes are not of their charset. */
+  readonly garbled?: string | undefined
   /** Every header, by its name in small letters. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
 }
@@ -108,14 +110,14 @@ async function exchange(
     })
     received.hasHeaders = true
     const { headers, statusCode, body } = response
-    const text = await readBody(call, response, options.maxBodyBytes ?? MAX_BODY_BYTES, received).catch(
+    const bytes = await readBody(call, response, options.maxBodyBytes ?? MAX_BODY_BYTES, received).catch(
       (error: unknown) => {
         // Unread, it would keep its connection; destroyed, it reports that to whom it may concern.
         body.on('error', () => {}).destroy()
         throw error
       },
     )
-    return { status: statusCode, text, headers }
+    return { status: statusCode, ...decodeBody(bytes, headerOf(response, 'content-type')), headers }
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof LivehouseError) throw error
@@ -131,7 +133,7 @@ async function readBody(
   response: Dispatcher.ResponseData,
   maxBytes: number,
   received: { bytes: number },
-): Promise<string> {
+): Promise<Buffer> {
   const encoding = headerOf(response, 'content-encoding')?.trim().toLowerCase() ?? ''
   if (encoding !== '' && encoding !== 'identity') {
     const reason = 'the body came compressed, although it was asked for unencoded; livehouse does not unpack it'
@@ -146,7 +148,25 @@ async function readBody(
     const reason = `the body is larger than ${maxBytes} bytes`
     throw new LivehouseError('api.bodyRefused', `${call.name}: ${reason}`, { call: call.name, reason })
   }
-  return new TextDecoder().decode(Buffer.concat(chunks))
+  return Buffer.concat(chunks)
+}
+
+/**
+ * JSON is UTF-8 (RFC 8259, 8.1) unless another charset is declared. Latin-1 counts as not declared: servers name it by
+ * default, every byte would be a letter of it, and it has none of the service's language.
+ */
+function decodeBody(bytes: Buffer, contentType = ''): Pick<RawAnswer, 'text' | 'garbled'> {
+  const declared = /;\s*charset\s*=\s*["']?([^\s;"']+)/i.exec(contentType)?.[1] ?? 'utf-8'
+  const charset = /^(us-ascii|ascii|latin-?1|iso-8859-1|windows-1252)$/i.test(declared) ? 'utf-8' : declared
+  try {
+    return { text: new TextDecoder(charset, { fatal: true }).decode(bytes) }
+  } catch (error) {
+    if (error instanceof RangeError)
+      return { text: new TextDecoder().decode(bytes), garbled: `the charset ${declared}, which is not known` }
+    const text = new TextDecoder(charset).decode(bytes)
+    const reason = `text that is not valid ${charset} at character ${text.indexOf('\uFFFD') + 1} of ${text.length}`
+    return { text, garbled: `${reason} (content-type: ${contentType || 'none'})` }
+  }
 }
 
 /** undici's errors may carry addresses, headers and bodies: only their code and a redacted message go on. */

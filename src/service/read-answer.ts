@@ -71,7 +71,7 @@ function judge(call: Call, raw: RawAnswer, serviceClock: Clock, secrets: Secrets
   const json = parse(raw.text)
   const failure = failureOf(call, raw, json, secrets, retryAfterMs(headerOf(raw, 'retry-after'), serviceClock))
   if (failure) throw failure
-  if (json === notJson) throw badBody(call, raw)
+  if (json === notJson || raw.garbled !== undefined) throw badBody(call, raw)
   return { json, serviceTimeMs: instantOf(headerOf(raw, 'date')) }
 }
 
@@ -97,12 +97,13 @@ function refused({ name }: Call, { status, text }: RawAnswer, excess: string): L
 }
 
 function describeBody(raw: RawAnswer): string {
-  const { text } = raw
+  const { text, garbled } = raw
   const body = text.trim()
   if (body === '') return 'an empty body'
   const size = `${text.length} characters`
   if (body.startsWith('<') || /html/i.test(headerOf(raw, 'content-type') ?? ''))
     return `an HTML page of ${size} in place of JSON`
+  if (garbled !== undefined) return garbled
   return /^[[{"]/.test(body) ? `JSON that is cut or damaged (${size})` : `text of ${size} in place of JSON`
 }
 
