@@ -128,7 +128,7 @@ const budgets: Readonly<Record<string, number>> = {
   log: 100,
   scheduler: 1350,
   service: 1860,
-  store: 3085,
+  store: 3095,
   streams: 690,
   sync: 4795,
   transform: 270,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_960, test: 24_880 }
+const MOST_LINES = { src: 32_990, test: 24_960 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

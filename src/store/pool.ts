@@ -55,6 +55,13 @@ export async function openDatabase(url: string, options: PoolOptions = {}): Prom
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types: pgTypes,
     stream: () => remember(new Socket(), sockets),
+    // Debian's default is on: statements that take milliseconds are compiled for seconds. Where it fails, that says
+    // nothing: the next statement tells of a lost connection, and other engines are refused below.
+    // The pool waits for it, though its types do not say so.
+    // oxlint-disable-next-line no-misused-promises
+    onConnect: async (client) => {
+      await client.query('set jit = off').catch(() => {})
+    },
   })
   // Without these listeners the loss of a connection between two statements ends the process. The pool replaces an idle
   // one; the holder of any other learns of it from its next statement.

@@ -75,3 +75,16 @@ test('the newest ranges of all channels go before older gaps', async () => {
   // Six are at work at a time: the last of the newest may be asked for just behind the first of the old ones.
   expect(isOld.slice(0, isOld.lastIndexOf(false)).filter(Boolean).length).toBeLessThan(3)
 })
+
+test('statements are not compiled, also where the server would do so', async () => {
+  await using account = await startAccount({ channels: 1, viewers: 5 })
+  const { name, db } = account.database
+  await sql.raw(`alter database ${name} set jit = on`).execute(db)
+  await sql`create table public.seen (jit text)`.execute(db)
+  await sql`create function public.see() returns trigger language plpgsql as
+    'begin insert into public.seen select current_setting(''jit''); return null; end'`.execute(db)
+  await sql`create trigger see after insert on livehouse_ops.slices execute function public.see()`.execute(db)
+  expect(await account.run(sync)).toMatchObject({ code: 0 })
+  const { rows } = await sql`select distinct jit from public.seen`.execute(db)
+  expect(rows).toEqual([{ jit: 'off' }])
+})
