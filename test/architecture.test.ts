@@ -124,7 +124,7 @@ const budgets: Readonly<Record<string, number>> = {
   config: 640,
   core: 1175,
   emulator: 2270,
-  ledger: 3635,
+  ledger: 3680,
   log: 100,
   scheduler: 1350,
   service: 1860,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_990, test: 24_960 }
+const MOST_LINES = { src: 33_060, test: 24_960 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -93,7 +93,7 @@ export async function readRunErrors(db: Kysely<Database>, runId: string, most: n
 }
 
 /** What slices brought, by run and stream: rows and calls, not what became of them. */
-async function sumSlices(
+export async function sumSlices(
   slices: SelectQueryBuilder<Ops, 'slices', unknown>,
 ): Promise<readonly (StreamReport & { readonly runId: string })[]> {
   const rows = await slices

@@ -3,6 +3,7 @@ import { systemClock } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
 import { noCounts } from '../core/outcome.ts'
 import { partitionKey } from '../core/slice.ts'
+import { readNewestSlice } from '../ledger/attempt-sums.ts'
 import type { PartitionPlan } from '../sync/plan-slices.ts'
 import { type JobOptions, runJob } from '../sync/run-job.ts'
 import type { RunPhases } from '../sync/run-streams.ts'
@@ -67,10 +68,11 @@ async function runQueued(plans: readonly PartitionPlan[], run: FannedRun): Promi
     deps.report({ kind: 'stream.planned', stream, slices: ofStream.length })
   }
   const pending = new Map(plans.map((plan) => [randomUUID() as string, plan]))
+  const afterSlice = await readNewestSlice(deps.db)
   try {
     await queue.send(
       'partitions',
-      [...pending].map(([id, plan]) => ({ id, ...queuedAs(plan, run) })),
+      [...pending].map(([id, plan]) => ({ id, ...queuedAs(plan, afterSlice, run) })),
     )
     while (pending.size > 0 && !deps.signal.aborted) {
       const nextEnd = queue.nextEnd()
@@ -88,12 +90,13 @@ async function runQueued(plans: readonly PartitionPlan[], run: FannedRun): Promi
   for (const { slices } of pending.values()) for (const slice of slices) tally.addNotBegun(slice)
 }
 
-function queuedAs(plan: PartitionPlan, { deps, options, begunAtMs }: FannedRun) {
+function queuedAs(plan: PartitionPlan, afterSlice: string, { deps, options, begunAtMs }: FannedRun) {
   const { stream, partition, slices } = plan
   const { order = 'newest-first', isPatient = false, stopAtMs } = options
   const data: PartitionJob = {
     runId: deps.runId,
     begunAtMs,
+    afterSlice,
     stream: stream.name,
     partition,
     slices: slices.map((slice) => ({ ...slice, stream: undefined, partition: undefined })),

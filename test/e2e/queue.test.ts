@@ -134,7 +134,7 @@ test('what a killed worker was reading is read by another', async () => {
   await stop(second)
 })
 
-test('an attempt whose end is on no record is made again and lacks nothing, also with the queue in another database', async () => {
+test('an attempt whose end is on no record counts in the run, also with the queue in another database', async () => {
   await using other = await createTestDatabase({ isMigrated: false })
   const settings = { LIVEHOUSE_QUEUE_URL: other.url }
   const worker = await startWorker(settings)
@@ -144,9 +144,12 @@ test('an attempt whose end is on no record is made again and lacks nothing, also
   await sql`create trigger lose before update on pgboss.job for each row
     when (new.state = 'completed' and new.name = 'partitions' and new.retry_count = 0)
     execute function pgboss.lose()`.execute(other.db)
-  const { code } = await queueSync(['--streams', 'visitors,gifts'], never, settings)
+  const { code, outcome } = await queueSync(['--streams', 'visitors,gifts'], never, settings)
   expect(code).toBe(0)
   await expectTruth({ emulator, database }, ['visitors', 'gifts'])
+  const { visitors, gifts } = outcome.streams
+  expect(visitors).toMatchObject({ extracted: 120, inserted: 120, unchanged: 0, calls: 2, slices: { verified: 2 } })
+  expect(gifts.inserted).toBe(emulator.truth().gifts?.length)
   const { rows } = await sql`select from pg_namespace where nspname = 'pgboss'`.execute(database.db)
   expect(rows).toEqual([])
   await stop(worker)
