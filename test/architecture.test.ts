@@ -130,7 +130,7 @@ const budgets: Readonly<Record<string, number>> = {
   service: 1860,
   store: 3095,
   streams: 690,
-  sync: 4795,
+  sync: 4815,
   transform: 270,
   web: 3190,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 33_060, test: 24_960 }
+const MOST_LINES = { src: 33_060, test: 25_000 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -22,6 +22,7 @@ import {
 import {
   fetchNumbered,
   fetchUnlessRefused,
+  isRefusal,
   type PageReading,
   sizeOfReading,
   type SliceReading,
@@ -92,9 +93,9 @@ function withheld({ verdict, ...extraction }: Extraction): Extraction {
  * Only of keys that have come more than once the rows are held back to the end of a walk, so that a row that is not the
  * freshest is never written.
  *
- * A range that moves is cut where its rows are too young to be claimed, and a still one of which rows come twice
- * however it is read in half. Where it cannot be, all walks count together: of a
- * window they prove what one would, of a list without one only that nobody is missing.
+ * A range of which a later page is refused is cut in half. One that moves is cut where its rows are too young to be
+ * claimed, and a still one of which rows come twice however it is read in half. Where it cannot be, all walks count
+ * together: of a window they prove what one would, of a list without one only that nobody is missing.
  */
 async function extractKeyed(
   slice: Slice,
@@ -109,6 +110,7 @@ async function extractKeyed(
       ? rows.length
       : rows.filter((row) => liesWithin(row, stream.timeColumns, window, deps.timeZone)).length
   const keyOf = rowKey(stream)
+  const timeColumn = stream.timeColumns[0] ?? ''
   const suspects = await readSuspects(slice, reading, deps)
   let channelFacts: ChannelFacts | undefined
   let previous: WalkSummary | undefined
@@ -120,7 +122,7 @@ async function extractKeyed(
   for (let attempt = 1; ; attempt++) {
     const pages = { ...reading.pages, pageSize }
     const walk = startWalk(stream, readItem, new Set(suspects))
-    const rowsOfWalk: Row[] = []
+    const timesOfWalk: Row[] = []
     let count = 0
     const add = async (page: Page): Promise<void> => {
       const rows = walk.add(page)
@@ -130,13 +132,22 @@ async function extractKeyed(
       const fresh = all.keys === undefined ? [] : rows.filter((row) => all.keys?.add(keyOf(row)))
       all.distinct += fresh.length
       all.count += countOfSlice(fresh)
-      if (attempt === MOST_READINGS) rowsOfWalk.push(...rows)
+      timesOfWalk.push(...rows.map((row) => ({ [timeColumn]: row[timeColumn] ?? null })))
     }
-    for await (const { page, lastPage } of readPages(pages, walk.hasCome)) {
-      await add(page)
-      served = Math.max(served, page.items.length)
-      channelFacts = completeFacts(channelFacts, stream, page, readItem)
-      reportPage(page.items.length, lastPage)
+    try {
+      for await (const { page, lastPage } of readPages(pages, walk.hasCome)) {
+        await add(page)
+        served = Math.max(served, page.items.length)
+        channelFacts = completeFacts(channelFacts, stream, page, readItem)
+        reportPage(page.items.length, lastPage)
+      }
+    } catch (error) {
+      // Some services serve a list to a depth only: behind its first page that may be why.
+      const isDeep = isRefusal(error) && walk.summary().received > 0
+      const halves = isDeep ? halveSlice(slice, timesOfWalk, deps) : undefined
+      if (!halves) throw error
+      await loader.flush()
+      return { kind: 'cut', parts: halves }
     }
     await requireFields(slice, walk.summary(), reading, deps)
     const { totals, distinct, twins, rejected } = walk.summary()
@@ -149,7 +160,7 @@ async function extractKeyed(
     // A live list moves where its rows are younger than settle: the others are read apart.
     const hasTail = verdict.proof === 'moving' && unsettledFrom(slice) !== undefined
     const isUnproven = attempt === MOST_READINGS && verdict.isStill === true
-    const halves = hasTail || isUnproven ? halveSlice(slice, rowsOfWalk, deps) : undefined
+    const halves = hasTail || isUnproven ? halveSlice(slice, timesOfWalk, deps) : undefined
     if (halves) {
       await loader.flush()
       return { kind: 'cut', parts: halves }

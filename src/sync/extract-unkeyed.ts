@@ -10,7 +10,7 @@ import type { BatchLoader } from './batch-loader.ts'
 import { unsettledFrom } from './cut-slice.ts'
 import { type Extraction, isSettled, judgeWalk, MOST_READINGS, MOST_WALKS, type Verdict } from './judge-walk.ts'
 import { createReadings } from './join-readings.ts'
-import { FEWEST_ROWS, largestPage, sizeOfReading, type SliceReading } from './page-reading.ts'
+import { FEWEST_ROWS, isRefusal, largestPage, sizeOfReading, type SliceReading } from './page-reading.ts'
 import { type IsTooLong, type ListReading, readBareList } from './read-bare-list.ts'
 import { readPages } from './read-pages.ts'
 import { isInWindow, minuteOf, requireFiltered } from './row-window.ts'
@@ -132,13 +132,19 @@ async function readCountedList({ pages: reading, reportPage }: SliceReading): Pr
     const texts = new Set(pages.flatMap((page) => page.items.map(jsonText)))
     return items.every((item) => texts.has(jsonText(item)))
   }
-  for await (const { number, page, lastPage } of readPages(reading, hasCome)) {
-    pages.push(page)
-    reportPage(page.items.length, lastPage)
-    if (page.items.length === 0) continue
-    if (page.echoedPage !== number) doubts.push(`page ${number} was asked for, and page ${page.echoedPage ?? '?'} came`)
-    if (!isDeepStrictEqual(page.title, pages[0]?.title))
-      doubts.push(`the headers of page ${number} are not those of page 1`)
+  try {
+    for await (const { number, page, lastPage } of readPages(reading, hasCome)) {
+      pages.push(page)
+      reportPage(page.items.length, lastPage)
+      if (page.items.length === 0) continue
+      if (page.echoedPage !== number)
+        doubts.push(`page ${number} was asked for, and page ${page.echoedPage ?? '?'} came`)
+      if (!isDeepStrictEqual(page.title, pages[0]?.title))
+        doubts.push(`the headers of page ${number} are not those of page 1`)
+    }
+  } catch (error) {
+    if (pages.length > 0 && isRefusal(error)) return { pages, doubt: undefined, unread: { refusal: error } }
+    throw error
   }
   return { pages, doubt: doubts[0] }
 }

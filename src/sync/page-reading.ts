@@ -140,11 +140,16 @@ export async function fetchUnlessRefused(reading: PageReading, number: number): 
   try {
     return await fetchNumbered(reading, number)
   } catch (error) {
-    const isStatus =
-      hasCode(error, 'api.status') && error.details.status < 500 && ![408, 425].includes(error.details.status)
-    if (isStatus || hasCode(error, 'api.refused')) return { refusal: error }
+    if (isRefusal(error)) return { refusal: error }
     throw error
   }
+}
+
+/** Whether the service refuses for good what was asked. */
+export function isRefusal(error: unknown): boolean {
+  const isStatus =
+    hasCode(error, 'api.status') && error.details.status < 500 && ![408, 425].includes(error.details.status)
+  return isStatus || hasCode(error, 'api.refused')
 }
 
 /**

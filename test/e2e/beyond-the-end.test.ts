@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
-import { wallTimeAt } from '../../src/core/wall-clock.ts'
+import { MINUTE, wallTimeAt } from '../../src/core/wall-clock.ts'
+import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
+import { expectTruth } from '../helpers/expect-truth.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { startAccount } from '../helpers/start-account.ts'
 
@@ -25,4 +27,48 @@ test('rows that are gone are marked where full pages are left, and the service g
   }
   for (const stream of ['visitors', 'signups'])
     expect(await readStreamTable(database.db, stream, { isRemoved: true }), stream).toHaveLength(1)
+})
+
+const deepest = 300
+/** Where a page behind the last one is an error, so is one that ends deeper. */
+const limitedDepth: FaultEffect = {
+  name: 'limited depth',
+  query: (query) => (query.page * query.pageSize > deepest ? { ...query, page: 1_000_000 } : query),
+}
+
+/** 460 rows of each, so many in each minute. */
+async function startDeepLists(rowsPerMinute: number) {
+  const account = await startAccount({ channels: 1 })
+  const { emulator, clock } = account
+  emulator.switches.beyondLastPage = 'error'
+  emulator.faults.push({ effect: limitedDepth })
+  const [channel] = emulator.world.channels.values()
+  const [form] = channel?.questionnaires.rows ?? []
+  const [record, signup] = [channel?.records.rows[0], form?.signups.rows[0]]
+  if (!channel || !form || !record || !signup) throw new Error('the world is empty')
+  const timeOf = (n: number) => wallTimeAt(clock.nowMs, 'Asia/Shanghai') - (60 + Math.floor(n / rowsPerMinute)) * MINUTE
+  for (let n = 0; n < 460; n++)
+    channel.records.add({ ...record, recordId: String(900_000 + n), enteredAt: timeOf(n), leftAt: timeOf(n) + MINUTE })
+  const signups = Array.from({ length: 460 }, (_, n) => ({ ...signup, userId: `deep-${n}`, signedUpAt: timeOf(n) }))
+  channel.questionnaires.replace(form, { ...form, signups: createRowList(signups) })
+  return account
+}
+
+test('lists that are served to a depth only are cut by time until they are whole', async () => {
+  await using account = await startDeepLists(20)
+  const { code, printed } = await account.run(sync, ['--json', '--streams', 'watch_records,questionnaires,signups'])
+  expect(JSON.parse(printed.join()).errors).toEqual([])
+  expect(code).toBe(0)
+  await expectTruth(account, ['watch_records', 'signups'])
+})
+
+test('a minute that lies deeper than the service serves is the refusal that it is', async () => {
+  await using account = await startDeepLists(460)
+  const { code, printed } = await account.run(sync, ['--json', '--streams', 'watch_records,questionnaires,signups'])
+  const { errors } = JSON.parse(printed.join())
+  expect(code).toBe(3)
+  expect(new Set(errors.map((error: { stream: string }) => error.stream))).toEqual(
+    new Set(['watch_records', 'signups']),
+  )
+  expect(new Set(errors.map((error: { code: string }) => error.code))).toEqual(new Set(['api.status']))
 })
