@@ -15,6 +15,7 @@ export interface ProgramRun {
   /** The largest peak of resident memory of one of its processes. */
   readonly peakMb: number
   readonly stdout: string
+  readonly code: number
 }
 
 export interface ProgramOptions {
@@ -61,6 +62,7 @@ export async function runProgram(args: readonly string[], options: ProgramOption
       cpuUs: uses.reduce((sum, use) => sum + use.cpuUs, 0),
       peakMb: Math.max(...uses.map(({ peakKb }) => peakKb)) / 1024,
       stdout: output.stdout,
+      code: Number(code),
     }
   } finally {
     await rm(folder, { recursive: true, force: true })

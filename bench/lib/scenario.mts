@@ -14,6 +14,8 @@ export interface Bench {
   readonly rows: number
   /** Of a simulated time. */
   readonly nights: number
+  /** How often scenarios with an end by chance are played. */
+  readonly rounds: number
   /** A folder for files. */
   readonly folder: string
   /** Tells what is going on. */

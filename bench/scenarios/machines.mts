@@ -1,19 +1,21 @@
-import type { ChildProcess } from 'node:child_process'
-import { on } from 'node:events'
+import { type StallingProxy, startStallingProxy } from '../../test/helpers/stalling-proxy.ts'
 import { openEmulator } from '../lib/emulator.mts'
 import { atLeast, type Measure } from '../lib/measures.mts'
 import { type Bench, databaseName, type Outcome, programOptions, type Scenario } from '../lib/scenario.mts'
 import { runProgram } from '../lib/run-program.mts'
+import { startWorker, type Worker } from '../lib/worker.mts'
 
 const LATENCY_MS = 50
+/** There and back, between a worker and what it talks to. */
+const WIRE_MS = 20
 /** Of a worker: so few that two cores can carry eight of them, the service and the database. */
 const CONCURRENCY = 2
 const CHANNELS_A_WORKER = 16
 
-/** Whether workers add up: each has as much to read as one alone would. Processes of one machine, on loopback. */
+/** Whether workers add up: each has as much to read as one alone would. Processes of one machine. */
 export const machines: Scenario = {
   letter: 'machines',
-  title: `1 to 8 workers, ${LATENCY_MS} ms a call, ${CONCURRENCY} at once each: ideal time ÷ real time`,
+  title: `1 to 8 workers, ${WIRE_MS} ms away, ${LATENCY_MS} ms a call, ${CONCURRENCY} at once each: ideal time ÷ real time`,
   run: async (bench) => {
     const measures: Measure[] = []
     for (const workers of bench.isQuick ? [2] : [1, 2, 4, 8]) measures.push(await share(bench, workers))
@@ -31,32 +33,30 @@ async function share(bench: Bench, workers: number): Promise<Measure> {
   const databaseUrl = await bench.server.fresh(databaseName('machines', workers))
   const env = { LIVEHOUSE_CONCURRENCY: String(CONCURRENCY), LOG_LEVEL: 'info' }
   const options = programOptions(bench, emulator, { databaseUrl, env })
-  const children: ChildProcess[] = []
-  const working = Array.from({ length: workers }, async () => {
-    const onStart = (child: ChildProcess) => void children.push(child)
-    return await runProgram(['src/cli.ts', 'worker'], { ...options, onStart, accepted: [143] })
-  })
-  while (children.length < workers) await new Promise((resolve) => setImmediate(resolve))
-  await Promise.all(children.map(untilStarted))
+  // Each on its own wire: 20 ms to the service, and 20 ms to the database.
+  const working: Worker[] = []
+  const wires: StallingProxy[] = []
+  for (let number = 0; number < workers; number++) {
+    const [toDatabase, toService] = await Promise.all(
+      [databaseUrl, emulator.env.LIVEHOUSE_BASE_URL ?? ''].map((url) =>
+        startStallingProxy(url, { delayMs: WIRE_MS / 2 }),
+      ),
+    )
+    if (!toDatabase || !toService) throw new Error('two of them')
+    wires.push(toDatabase, toService)
+    const urls = { DATABASE_URL: toDatabase.url, LIVEHOUSE_BASE_URL: toService.url }
+    working.push(await startWorker({ ...options, env: { ...options.env, ...urls } }, 8))
+  }
   const run = await runProgram(['src/cli.ts', 'sync', '--queue', '--json', '--streams', 'visitors'], options)
-  for (const child of children) child.kill('SIGTERM')
-  const peaks = (await Promise.all(working)).map(({ peakMb }) => peakMb)
+  for (const { process } of working) process.kill('SIGTERM')
+  const peaks = (await Promise.all(working.map(({ ended }) => ended))).map(({ peakMb }) => peakMb)
+  for (const wire of wires) await wire[Symbol.asyncDispose]()
   const outcome: Outcome = JSON.parse(run.stdout)
   const realMs = Date.parse(outcome.finished_at) - Date.parse(outcome.started_at)
-  const idealMs = (CHANNELS_A_WORKER * pages * LATENCY_MS) / CONCURRENCY
+  const idealMs = (CHANNELS_A_WORKER * pages * (LATENCY_MS + WIRE_MS)) / CONCURRENCY
   bench.say(
     `${workers} workers: ${outcome.status}, ${(realMs / 1000).toFixed(1)} s, ${Math.max(...peaks).toFixed(0)} MB at most`,
   )
   const name = `${workers} workers, ${world.channels} channels × ${pages} pages`
   return { name, value: idealMs / realMs, unit: '×', ...(workers === 8 ? { goal: atLeast(0.85) } : {}) }
-}
-
-async function untilStarted(child: ChildProcess): Promise<void> {
-  if (child.stderr === null) throw new Error('its standard error is piped')
-  let heard = ''
-  for await (const [text] of on(child.stderr, 'data', { close: ['end'] })) {
-    heard += text
-    if (heard.includes('worker.started')) return
-  }
-  throw new Error(`a worker ended too early:\n${heard}`)
 }

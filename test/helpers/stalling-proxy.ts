@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** Stands between a program and its database. */
+/** Stands between a program and its database or service. */
 export interface StallingProxy extends AsyncDisposable {
-  /** The URL of the database through it. */
+  /** The URL through it. */
   readonly url: string
   /** From now on connections stay open, new ones are taken, and nothing gets through. */
   readonly stall: () => void
@@ -11,7 +11,8 @@ export interface StallingProxy extends AsyncDisposable {
   readonly goOn: () => void
 }
 
-export async function startStallingProxy(url: string): Promise<StallingProxy> {
+/** What passes takes `delayMs` longer in each direction. */
+export async function startStallingProxy(url: string, { delayMs = 0 } = {}): Promise<StallingProxy> {
   const target = new URL(url)
   const sockets = new Set<Socket>()
   let isStalled = false
@@ -23,8 +24,7 @@ export async function startStallingProxy(url: string): Promise<StallingProxy> {
     keep(near)
     if (isStalled) return
     const far = keep(connect(Number(target.port), target.hostname))
-    near.pipe(far)
-    far.pipe(near)
+    connectBoth(near, far, delayMs)
     near.on('close', () => far.destroy())
     far.on('close', () => near.destroy())
   })
@@ -49,4 +49,15 @@ export async function startStallingProxy(url: string): Promise<StallingProxy> {
       await once(server, 'close')
     },
   }
+}
+
+function connectBoth(near: Socket, far: Socket, delayMs: number): void {
+  if (delayMs === 0) {
+    near.pipe(far)
+    far.pipe(near)
+    return
+  }
+  // Timers of equal length fire in their order, so what passes stays in its own.
+  near.on('data', (data) => setTimeout(() => far.write(data), delayMs))
+  far.on('data', (data) => setTimeout(() => near.write(data), delayMs))
 }
