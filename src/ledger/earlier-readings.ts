@@ -47,10 +47,18 @@ export async function readMissedRows(db: Kysely<Database>, stream: StreamName, p
   return Number(count)
 }
 
-/** Whether each of these items was there already when another run last landed a reading of the partition. */
+/** Whether each of these items was there already when another run last landed a reading of the window. */
 export async function wereThereBefore(
   trx: Kysely<Database>,
-  { stream, partition, runId }: { readonly stream: StreamName; readonly partition: string; readonly runId: string },
+  {
+    stream,
+    partition,
+    runId,
+    window,
+  }: Omit<LedgerPlace, 'window'> & {
+    readonly runId: string
+    readonly window: Window | undefined
+  },
   items: readonly QuarantinedItem[],
 ): Promise<boolean> {
   if (items.length === 0) return true
@@ -67,7 +75,8 @@ export async function wereThereBefore(
         .where('stream', '=', stream)
         .where('partition', '=', partition)
         .where('status', '=', 'landed')
-        .where('runId', '!=', runId),
+        .where('runId', '!=', runId)
+        .where((slice) => (window ? slice('reads', '&&', formatRange(window)) : slice('reads', 'is', null))),
     )
     .executeTakeFirstOrThrow()
   return Number(count) === items.length

@@ -121,7 +121,8 @@ export async function forgetReadingsAfter(db: Kysely<Database>, time: Date): Pro
   if ((await later.limit(1).execute()).length === 0) return 0
   return await db.transaction().execute(async (trx) => {
     await lockName(trx, 'ledger')
-    await ops(trx).deleteFrom('missed_rows').where('missedAt', '>', time).execute()
+    const isLater = sql<boolean>`missed_at > ${time} and missed_at < 'infinity'`
+    await ops(trx).deleteFrom('missed_rows').where(isLater).execute()
     const { numUpdatedRows } = await ops(trx)
       .updateTable('slices')
       .set({ status: 'forgotten', covers: null, settled: null })

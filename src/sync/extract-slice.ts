@@ -155,7 +155,10 @@ async function extractKeyed(
     const own = judgeWalks(walk.summary(), previous)
     all.isStill &&= own.isStill === true && (previous === undefined || previous.totals?.first === totals?.first)
     const missing = () => (totals?.last ?? 0) - all.distinct - twins - rejected.length
-    const isWhole = window !== undefined && all.isStill && missing() === 0
+    for (const key of walk.summary().held.keys()) if (all.keys?.add(key)) all.distinct++
+    // Equal keys with other contents are found by two walks that bring them alike.
+    const isSure = twins === 0 || attempt >= MOST_READINGS
+    const isWhole = window !== undefined && all.isStill && missing() === 0 && isSure
     const verdict: Verdict = isWhole ? { proof: 'verified', reason: undefined } : own
     // A live list moves where its rows are younger than settle: the others are read apart.
     const hasTail = verdict.proof === 'moving' && unsettledFrom(slice) !== undefined
@@ -181,7 +184,9 @@ async function extractKeyed(
         rejected: [...walked.rejected, ...duplicates],
       }
       const found = isJoined && all.keys ? { count: all.count, has: all.keys.has } : { count, has: walk.keys.has }
-      const isLacking = verdict.isStill === true && missing() > 0
+      // What is younger than settle is read again in any case.
+      const isClaimed = window === undefined || slice.covers !== undefined
+      const isLacking = isClaimed && verdict.isStill === true && missing() > 0
       const judged = isLacking ? lacking(summary, all.distinct, attempt) : verdict
       return { kind: 'read', extraction: { summary, verdict: judged, channelFacts, title: undefined, found } }
     }

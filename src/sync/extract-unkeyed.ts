@@ -61,7 +61,7 @@ export async function extractUnkeyed(
     const doubt = whole === undefined ? 'some rows came on two pages, and not so at another page size' : list.doubt
     if (whole === undefined) {
       served = Math.max(served, largestPage(list.pages))
-      pageSize = sizeOfReading(served, attempt + 1, FEWEST_ROWS)
+      pageSize = sizeOfReading(served, attempt + 1, stream.isCounted ? 1 : Math.min(FEWEST_ROWS, Math.ceil(served / 2)))
     }
     const walk = startWalk(stream, reading.readItem)
     const rows = pages.flatMap((page) => {
@@ -81,7 +81,7 @@ export async function extractUnkeyed(
     // Of a list with rows that are younger than settle, the others are read apart before they are read again.
     const hasTail = isRestless && unsettledFrom(slice) !== undefined
     if (!isSettled(verdict) && attempt < MOST_READINGS && !hasTail) continue
-    if (whole === undefined && isMinute && attempt < MOST_WALKS) continue
+    if (whole === undefined && !isSettled(verdict) && isMinute && attempt < MOST_WALKS) continue
 
     const isWhole = isSettled(verdict) || (verdict.proof === 'short' && doubt === undefined)
     const identified = isWhole ? identifyRows(stream, identity, kept, timeZone) : []
@@ -139,6 +139,7 @@ async function readCountedList({ pages: reading, reportPage }: SliceReading): Pr
       if (page.items.length === 0) continue
       if (page.echoedPage !== number)
         doubts.push(`page ${number} was asked for, and page ${page.echoedPage ?? '?'} came`)
+      if (page.total !== pages[0]?.total) doubts.push('the total moved while the list was read')
       if (!isDeepStrictEqual(page.title, pages[0]?.title))
         doubts.push(`the headers of page ${number} are not those of page 1`)
     }

@@ -19,6 +19,7 @@ export interface Readings {
  */
 export function createReadings(): Readings {
   let before: readonly string[] = []
+  let sizeBefore = 0
   let known: Items = new Map()
 
   return {
@@ -27,8 +28,10 @@ export function createReadings(): Readings {
       const all = pages.flatMap(({ items }) => items.map(jsonText)).sort()
       known = all.length === before.length ? collect(pages, known) : own
       const joined = itemsOf(known)
-      const isSame = isDeepStrictEqual(all, before)
+      const size = Math.max(...pages.map(({ items }) => items.length))
+      const isSame = size !== sizeBefore && isDeepStrictEqual(all, before)
       before = all
+      sizeBefore = size
       const [first] = pages
       if (first === undefined || isSame || itemsOf(own).length === all.length) return pages
       return joined.length === all.length ? [{ ...first, items: joined }] : undefined

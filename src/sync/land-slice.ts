@@ -57,10 +57,11 @@ export async function landSlice(
             runId,
             at,
             missedBy: missedBy(stream, extraction, at),
-            mayBeUnread: !(await wereThereBefore(trx, { ...name, runId }, summary.rejected)),
+            mayBeUnread: !(await wereThereBefore(trx, { ...name, runId, window: slice.window }, summary.rejected)),
+            isAllRead: summary.rejected.length === 0,
           })
         : nothingDisputed
-    const hasWritten = written.inserted + written.updated + removed > 0
+    const hasWritten = slice.hasWritten === true || written.inserted + written.updated + removed > 0
     const records = await settleReading(trx, slice, { record, earlier: covered, hasWritten, disputed }, deps)
     landing = {
       removed,

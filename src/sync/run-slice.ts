@@ -61,7 +61,8 @@ export async function runSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice 
     const extracted = await extractSlice(slice, reading, deps, loader)
     if (extracted.kind === 'cut') {
       const { inserted, updated } = loader.counts()
-      return { ...extracted, counts: { inserted, updated, ...meter.counts() } }
+      const parts = extracted.parts.map((part) => (inserted + updated > 0 ? { ...part, hasWritten: true } : part))
+      return { kind: 'cut', parts, counts: { inserted, updated, ...meter.counts() } }
     }
     extraction = extracted.extraction
     await keepRejected(slice, extraction.summary, deps)

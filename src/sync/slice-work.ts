@@ -27,6 +27,8 @@ export interface Slice {
   readonly isRefused?: boolean
   /** How long its rows may still change; as the stream says when not given. */
   readonly lookbackDays?: number
+  /** Whether this run has written rows of it already, before it was cut out of a longer one. */
+  readonly hasWritten?: boolean
 }
 
 /** `channel=9 [2026-11-20 00:00:00, 2026-11-21 00:00:00)`: a slice in messages and progress. */

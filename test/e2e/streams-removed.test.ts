@@ -232,7 +232,7 @@ describe('a row that cannot be read', () => {
     expect([await marked(), await marked(), await marked()]).toEqual([0, 1, 0])
   })
 
-  test('may be one that is missed from then on, which is not marked', async () => {
+  test('may be one that is missed from then on, which is not marked while it is there', async () => {
     const [first] = visitors()?.rows ?? []
     pipeline.emulator.faults.push({
       effect: withoutId(({ user_id }) => user_id === first?.userId),
@@ -241,6 +241,6 @@ describe('a row that cannot be read', () => {
     expect([await marked(), await marked(), await marked()]).toEqual([0, 0, 0])
     pipeline.emulator.faults.length = 0
     if (first) visitors()?.remove(first)
-    expect([await marked(), await marked()]).toEqual([0, 0])
+    expect([await marked(), await marked()]).toEqual([0, 1])
   })
 })

@@ -22,18 +22,20 @@ export interface ComparedBy {
   readonly missedBy: Date | undefined
   /** Whether a row that it did not find may be among what it could not read. */
   readonly mayBeUnread?: boolean
+  /** Whether it could read all that came: then a row that it did not find is not among anything. */
+  readonly isAllRead?: boolean
 }
 
 /**
  * After a proven reading: rows of this part that it did not find are noted as missed; those that the proven reading
  * before it missed too are marked removed. What was found is no longer missed. What may be unread is not marked until
- * it has been found again. In the transaction of the reading's last rows.
+ * it has been found again, or all could be read. In the transaction of the reading's last rows.
  */
 export async function compareWithHeld(
   trx: Transaction<Database>,
   part: TablePart,
   found: { readonly count: number; readonly has: (key: string) => boolean },
-  { runId, at, missedBy, mayBeUnread = false }: ComparedBy,
+  { runId, at, missedBy, mayBeUnread = false, isAllRead = false }: ComparedBy,
 ): Promise<Comparison> {
   const { stream, partition } = part
   const key = keyColumnOf(part)
@@ -64,7 +66,9 @@ export async function compareWithHeld(
     insert into livehouse_ops.missed_rows (stream, partition, row_key, missed_at, run_id)
     select ${stream.name}, ${partitionKey(partition)}, row_key, ${mayBeUnread ? 'infinity' : at}, ${runId}::bigint
     from unnest(${missing}::text[]) as row_key where not row_key = any(${twice}::text[])
-    on conflict do nothing returning row_key`.execute(trx)
+    on conflict (stream, partition, row_key) do update set missed_at = excluded.missed_at
+      where ${mayBeUnread} or missed_rows.missed_at = 'infinity' and ${isAllRead}
+    returning row_key`.execute(trx)
   // Rows that are never marked are missed for good: only the first time says something new.
   const open = stream.marksRemoved ? missing : once.rows.map(({ row_key }) => row_key)
   return { removed: twice.length, disputed: [...returned, ...open] }
