@@ -61,6 +61,11 @@ export interface Extraction {
   readonly title: string | undefined
 }
 
+/** What became of a slice: it was read, or it was too large and is parts, of which nothing has been read. */
+export type Extracted =
+  | { readonly kind: 'read'; readonly extraction: Extraction }
+  | { readonly kind: 'cut'; readonly parts: readonly Slice[] }
+
 /** A reading that does not prove itself is repeated up to two times; each is judged alone. */
 export const MOST_READINGS = 3
 /** Where rows come twice in each, and there is nothing to cut: together they may bring all. */

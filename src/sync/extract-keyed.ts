@@ -1,0 +1,195 @@
+import type { Row } from '../core/column.ts'
+import type { ItemReader } from '../core/item.ts'
+import { describeList, type Page } from '../core/page.ts'
+import { partitionKey } from '../core/slice.ts'
+import type { ChannelFacts, Stream } from '../core/stream.ts'
+import { readDuplicates } from '../ledger/quarantine.ts'
+import type { BatchLoader } from './batch-loader.ts'
+import { halveSlice, unsettledFrom } from './cut-slice.ts'
+import {
+  type Extracted,
+  isSettled,
+  judgeWalks,
+  keyField,
+  losersOf,
+  MOST_READINGS,
+  MOST_WALKS,
+  type Verdict,
+  winnersOf,
+} from './judge-walk.ts'
+import {
+  fetchNumbered,
+  fetchUnlessRefused,
+  isRefusal,
+  type PageReading,
+  sizeOfReading,
+  type SliceReading,
+} from './page-reading.ts'
+import { readPages } from './read-pages.ts'
+import { requireFields } from './record-slice.ts'
+import { liesWithin, requireFiltered } from './row-window.ts'
+import type { RunDeps, Slice } from './slice-work.ts'
+import { type KeySet, rowKey, startWalk, type Walk, type WalkSummary } from './walk.ts'
+
+/**
+ * Reads the pages of a slice whose rows have a key, walk by walk until one proves itself, each at a page size of its
+ * own. Rows go to `loader` as they come: to write a keyed row twice, or from a walk that proves nothing, does no harm.
+ * Only of keys that have come more than once the rows are held back to the end of a walk, so that a row that is not the
+ * freshest is never written.
+ *
+ * A range of which a later page is refused is cut in half. One that moves is cut where its rows are too young to be
+ * claimed, and a still one of which rows come twice however it is read in half. Where it cannot be, all walks count
+ * together: of a window they prove what one would, of a list without one only that nobody is missing.
+ */
+export async function extractKeyed(
+  slice: Slice,
+  reading: SliceReading,
+  deps: RunDeps,
+  loader: BatchLoader,
+): Promise<Extracted> {
+  const { stream, window } = slice
+  const { readItem, asked, reportPage } = reading
+  const countOfSlice = (rows: readonly Row[]) =>
+    window === undefined
+      ? rows.length
+      : rows.filter((row) => liesWithin(row, stream.timeColumns, window, deps.timeZone)).length
+  const keyOf = rowKey(stream)
+  const timeColumn = stream.timeColumns[0] ?? ''
+  const suspects = await readSuspects(slice, reading, deps)
+  let channelFacts: ChannelFacts | undefined
+  let previous: WalkSummary | undefined
+  /** What all walks have brought, and whether all of them were of the same still list. */
+  const all = { keys: undefined as KeySet | undefined, distinct: 0, count: 0, isStill: true }
+  let { pageSize } = reading.pages
+  let served = 1
+
+  for (let attempt = 1; ; attempt++) {
+    const pages = { ...reading.pages, pageSize }
+    const walk = startWalk(stream, readItem, new Set(suspects))
+    const timesOfWalk: Row[] = []
+    let count = 0
+    const add = async (page: Page): Promise<void> => {
+      const rows = walk.add(page)
+      if (asked) requireFiltered(describeList(pages.list), stream, rows, asked, deps.timeZone)
+      await loader.add(rows, async () => await requireFields(slice, walk.summary(), reading, deps))
+      count += countOfSlice(rows)
+      const fresh = all.keys === undefined ? [] : rows.filter((row) => all.keys?.add(keyOf(row)))
+      all.distinct += fresh.length
+      all.count += countOfSlice(fresh)
+      if (window !== undefined) timesOfWalk.push(...rows.map((row) => ({ [timeColumn]: row[timeColumn] ?? null })))
+    }
+    try {
+      for await (const { page, lastPage } of readPages(pages, walk.hasCome)) {
+        await add(page)
+        served = Math.max(served, page.items.length)
+        channelFacts = completeFacts(channelFacts, stream, page, readItem)
+        reportPage(page.items.length, lastPage)
+      }
+    } catch (error) {
+      // Some services serve a list to a depth only: behind its first page that may be why.
+      const isDeep = isRefusal(error) && walk.summary().received > 0
+      const halves = isDeep ? halveSlice(slice, timesOfWalk, deps) : undefined
+      if (!halves) throw error
+      await loader.flush()
+      return { kind: 'cut', parts: halves }
+    }
+    await requireFields(slice, walk.summary(), reading, deps)
+    const { totals, distinct, twins, rejected } = walk.summary()
+    if (all.keys === undefined) Object.assign(all, { keys: walk.keys, distinct, count })
+    const own = judgeWalks(walk.summary(), previous)
+    all.isStill &&= own.isStill === true && (previous === undefined || previous.totals?.first === totals?.first)
+    const missing = () => (totals?.last ?? 0) - all.distinct - twins - rejected.length
+    for (const key of walk.summary().held.keys()) if (all.keys?.add(key)) all.distinct++
+    // Equal keys with other contents are found by two walks that bring them alike.
+    const isSure = twins === 0 || attempt >= MOST_READINGS
+    const isWhole = window !== undefined && all.isStill && missing() === 0 && isSure
+    const verdict: Verdict = isWhole ? { proof: 'verified', reason: undefined } : own
+    // A live list moves where its rows are younger than settle: the others are read apart.
+    const hasTail = verdict.proof === 'moving' && unsettledFrom(slice) !== undefined
+    const isUnproven = attempt === MOST_READINGS && verdict.isStill === true
+    const halves = hasTail || isUnproven ? halveSlice(slice, timesOfWalk, deps) : undefined
+    if (halves) {
+      await loader.flush()
+      return { kind: 'cut', parts: halves }
+    }
+    if (attempt >= MOST_READINGS && verdict.proof === 'moving') await readHead(pages, walk, add)
+    const isMore = attempt < MOST_READINGS || (attempt < MOST_WALKS && verdict.isStill === true && missing() > 0)
+    const isLast = isSettled(verdict) || !isMore
+    const walked = walk.summary()
+    const winners = winnersOf(stream, walked.held)
+    await loader.add(winners)
+    count += countOfSlice(winners)
+    if (isLast) {
+      const duplicates = isSettled(own) ? losersOf(stream, walked.held) : []
+      const isJoined = own.isStill === true
+      const summary = {
+        ...walked,
+        distinct: isJoined ? all.distinct : walked.distinct,
+        rejected: [...walked.rejected, ...duplicates],
+      }
+      const found = isJoined && all.keys ? { count: all.count, has: all.keys.has } : { count, has: walk.keys.has }
+      // What is younger than settle is read again in any case.
+      const isClaimed = window === undefined || slice.covers !== undefined
+      const isLacking = isClaimed && verdict.isStill === true && missing() > 0
+      const judged = isLacking ? lacking(summary, all.distinct, attempt) : verdict
+      return { kind: 'read', extraction: { summary, verdict: judged, channelFacts, title: undefined, found } }
+    }
+    await loader.flush()
+    for (const row of walked.repeated) suspects.add(keyOf(row))
+    previous = walked
+    if (verdict.isStill) pageSize = sizeOfReading(served, attempt + 1)
+  }
+}
+
+/** All walks together have brought fewer rows than the source says. */
+function lacking({ totals, rejected }: WalkSummary, distinct: number, walks: number): Verdict {
+  const came = `${distinct} distinct and ${rejected.length} quarantined rows came in ${walks} readings`
+  return { proof: 'short', reason: `the source says ${totals?.last ?? 0}, but ${came}, some of them twice in each` }
+}
+
+/** The keys of which the list has had real duplicates before. */
+async function readSuspects(
+  { stream, partition }: Slice,
+  { earlier }: SliceReading,
+  { db }: RunDeps,
+): Promise<Set<string>> {
+  if (!(await earlier()).hasDuplicates) return new Set()
+  const field = keyField(stream)
+  const column = Object.values(stream.columns).find(({ source }) => source.kind === 'field' && source.field === field)
+  const values = await readDuplicates(db, stream.name, partitionKey(partition))
+  return new Set(values.map((value) => String(column?.source.kind === 'field' ? column.source.parse(value) : value)))
+}
+
+/** Reads the first pages of a moving list until one brings no new key: a row that jumped to the front lands too. */
+async function readHead(pages: PageReading, walk: Walk, add: (page: Page) => Promise<void>): Promise<void> {
+  let known: number
+  let number = 1
+  do {
+    known = walk.summary().distinct
+    const page = number === 1 ? await fetchNumbered(pages, number) : await fetchUnlessRefused(pages, number)
+    if ('refusal' in page) {
+      // Within the list it must be served: what has moved may be on it.
+      if (number * pages.pageSize <= (walk.summary().totals?.smallest ?? 0)) throw page.refusal
+      return
+    }
+    await add(page)
+    number++
+  } while (walk.summary().distinct > known)
+}
+
+/** What the accepted items of a page add to what is known of their channel. */
+function completeFacts(
+  known: ChannelFacts | undefined,
+  { channelFacts }: Stream,
+  page: Page,
+  readItem: ItemReader,
+): ChannelFacts | undefined {
+  if (channelFacts === undefined) return undefined
+  let facts = known
+  for (const item of page.items) {
+    if (facts && facts.name !== null && facts.adminId !== null) return facts
+    const more = readItem(item, page).kind === 'row' ? channelFacts(item) : undefined
+    if (more) facts = { name: facts?.name ?? more.name, adminId: facts?.adminId ?? more.adminId }
+  }
+  return facts
+}
