@@ -24,6 +24,9 @@ export function ops(db: Kysely<Database>): Kysely<Ops> {
 
 const plugin = new CamelCasePlugin({ maintainNestedObjectKeys: true })
 
+/** Rows a statement: far below the limit of 65,535 parameters. */
+export const ROWS_A_STATEMENT = 1000
+
 /** The database's time at the start of the transaction. */
 export const now = sql<Date>`now()`
 

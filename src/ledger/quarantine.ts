@@ -4,7 +4,7 @@ import { formatRanges, type Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import { formatWallDate, wallTimeAt } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
-import { ops, type Row } from './ops.ts'
+import { ops, ROWS_A_STATEMENT, type Row } from './ops.ts'
 
 /** An item that could not become a row. */
 export interface QuarantinedItem {
@@ -29,8 +29,6 @@ export interface QuarantineOrigin {
   readonly asked?: Window | undefined
 }
 
-/** Rows a statement: far below the limit of 65,535 parameters. */
-const BATCH = 1000
 const KEY = ['stream', 'partition', 'itemHash', 'ordinal'] as const
 
 /**
@@ -54,10 +52,10 @@ export async function quarantineItems(
   const dayOf = (column: string) => sql`(${sql.ref(column)} at time zone ${timeZone})::date`
   const isNews = sql<boolean>`(quarantine.resolved_at is not null or quarantine.lies_in is distinct from ${narrowed}
     or ${dayOf('quarantine.last_seen_at')} < ${dayOf('excluded.last_seen_at')})`
-  for (let start = 0; start < rows.length; start += BATCH) {
+  for (let start = 0; start < rows.length; start += ROWS_A_STATEMENT) {
     await ops(db)
       .insertInto('quarantine')
-      .values(rows.slice(start, start + BATCH))
+      .values(rows.slice(start, start + ROWS_A_STATEMENT))
       .onConflict((conflict) =>
         conflict
           .columns(KEY)

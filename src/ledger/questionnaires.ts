@@ -5,7 +5,7 @@ import { partitionKey } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
-import { ops } from './ops.ts'
+import { anyOf, ops, ROWS_A_STATEMENT } from './ops.ts'
 
 /** The known questionnaires by channel; `listed`: without those that the last proven list no longer had. */
 export async function readQuestions(
@@ -22,20 +22,23 @@ export async function readQuestions(
   return new Map([...byChannel].map(([channelId, group]) => [channelId, group.map(({ questionId }) => questionId)]))
 }
 
-/** Remembers which known questionnaires, by their partitions, a proven list has, and which it has no longer. */
+/** Remembers which known questionnaires, by their partitions, a proven list has, and which no longer: all or none. */
 export async function recordListing(
   db: Kysely<Database>,
   { listed, unlisted }: { readonly listed: readonly string[]; readonly unlisted: readonly string[] },
   { runId, foundAt }: { readonly runId: string; readonly foundAt: Date },
 ): Promise<void> {
-  const back = ops(db).deleteFrom('unlisted_questionnaires')
-  if (listed.length > 0) await back.where('partition', 'in', listed).execute()
-  if (unlisted.length === 0) return
-  await ops(db)
-    .insertInto('unlisted_questionnaires')
-    .values(unlisted.map((partition) => ({ partition, runId, foundAt })))
-    .onConflict((conflict) => conflict.doNothing())
-    .execute()
+  await db.transaction().execute(async (trx) => {
+    await ops(trx).deleteFrom('unlisted_questionnaires').where('partition', '=', anyOf(listed)).execute()
+    const rows = unlisted.map((partition) => ({ partition, runId, foundAt }))
+    for (let start = 0; start < rows.length; start += ROWS_A_STATEMENT) {
+      await ops(trx)
+        .insertInto('unlisted_questionnaires')
+        .values(rows.slice(start, start + ROWS_A_STATEMENT))
+        .onConflict((conflict) => conflict.doNothing())
+        .execute()
+    }
+  })
 }
 
 export interface SeenHeaders {

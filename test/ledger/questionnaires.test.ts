@@ -1,0 +1,27 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { recordListing } from '../../src/ledger/questionnaires.ts'
+import { startRun } from '../../src/ledger/runs.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
+
+const NOW = new Date('2026-11-20T06:30:00Z')
+
+test('a listing may have more questionnaires than a statement has parameters, and is recorded whole or not at all', async () => {
+  await using database = await createTestDatabase()
+  const { db } = database
+  const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: NOW })
+  const seen = { runId, foundAt: NOW }
+  const all = Array.from({ length: 66_000 }, (_, number) => `channel=1/question=${number}`)
+  const unlisted = async () => {
+    const { rows } = await sql<{ count: number }>`
+      select count(*)::integer as count from livehouse_ops.unlisted_questionnaires`.execute(db)
+    return rows[0]?.count
+  }
+  await recordListing(db, { listed: [], unlisted: all }, seen)
+  expect(await unlisted()).toBe(66_000)
+  const unwritable = { listed: all, unlisted: ['channel=2/question=1'] }
+  await expect(recordListing(db, unwritable, { ...seen, runId: 'none' })).rejects.toThrow('bigint')
+  expect(await unlisted()).toBe(66_000)
+  await recordListing(db, { listed: all.slice(1), unlisted: all.slice(0, 1) }, seen)
+  expect(await unlisted()).toBe(1)
+})
