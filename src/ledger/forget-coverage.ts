@@ -1,4 +1,4 @@
-import { type ExpressionBuilder, type Kysely, sql } from 'kysely'
+import { type ExpressionBuilder, type Kysely, type SelectQueryBuilder, sql } from 'kysely'
 import { formatRange, parseRanges, subtractWindows, type Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../store/database.ts'
@@ -51,19 +51,24 @@ export async function forgetCoverage(
     // What is half read is begun anew.
     await ops(trx).deleteFrom('open_slices').where(place).where('reads', '&&', range).execute()
     const landed = ops(trx).selectFrom('slices').select('sliceId').where('status', '=', 'landed').where(place)
-    await splitSlices(trx, await landed.where('covers', '&&', range).execute(), range)
+    await splitSlices(trx, landed.where('covers', '&&', range), range)
     const forgotten = await ops(trx)
-      .updateTable('slices')
-      .set((eb) => ({ status: 'forgotten', reads: eb.ref('covers'), covers: null, settled: null }))
-      .where(place)
-      .where('status', '=', 'landed')
-      .where('covers', '<@', range)
-      .returning(['stream', 'partition'])
+      .with('forgotten', (db) =>
+        db
+          .updateTable('slices')
+          .set((eb) => ({ status: 'forgotten', reads: eb.ref('covers'), covers: null, settled: null }))
+          .where(place)
+          .where('status', '=', 'landed')
+          .where('covers', '<@', range)
+          .returning(['stream', 'partition']),
+      )
+      .selectFrom('forgotten')
+      .select(({ fn }) => ['stream', 'partition', fn.countAll<string>().as('slices')])
+      .groupBy(['stream', 'partition'])
+      .orderBy('stream', (order) => order.collate('C'))
+      .orderBy('partition', (order) => order.collate('C'))
       .execute()
-    const groups = Map.groupBy(forgotten, (slice) => `${slice.stream} ${slice.partition}`)
-    return [...groups]
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .flatMap(([, [first, ...more]]) => (first ? [{ ...first, slices: more.length + 1 }] : []))
+    return forgotten.map(({ slices, ...partition }) => ({ ...partition, slices: Number(slices) }))
   })
 }
 
@@ -75,7 +80,7 @@ export async function unsettle(trx: Kysely<Database>, { stream, partition, windo
   const changed = ops(trx).selectFrom('slices').select('sliceId').where(isChanged)
   if ((await changed.limit(1).execute()).length === 0) return
   await lockName(trx, 'ledger')
-  await splitSlices(trx, await changed.execute(), range)
+  await splitSlices(trx, changed, range)
   await ops(trx).updateTable('slices').set({ settled: null }).where(isChanged).execute()
 }
 
@@ -85,10 +90,12 @@ export async function unsettle(trx: Kysely<Database>, { stream, partition, windo
  */
 async function splitSlices(
   trx: Kysely<Database>,
-  slices: readonly { readonly sliceId: string }[],
+  slices: SelectQueryBuilder<Ops, 'slices', { readonly sliceId: string }>,
   range: string,
 ): Promise<void> {
-  const ids = slices.map(({ sliceId }) => sliceId)
+  const cut = await slices.where((eb) => eb.not(eb('covers', '<@', range))).execute()
+  if (cut.length === 0) return
+  const ids = cut.map(({ sliceId }) => sliceId)
   // Ranges, and rows that are made of other rows, are beyond the builder.
   await sql`
     with pieces as (
@@ -96,8 +103,7 @@ async function splitSlices(
         partition by slice_id order by piece <@ ${range}::tsrange, piece) as number
       from livehouse_ops.slices cross join lateral (values (covers * tsrange(null, lower(${range}::tsrange))),
         (covers * ${range}::tsrange), (covers * tsrange(upper(${range}::tsrange), null))) as cut (piece)
-      where slice_id = any(${ids}::bigint[]) and not covers <@ ${range}::tsrange
-        and not isempty(piece)
+      where slice_id = any(${ids}::bigint[]) and not isempty(piece)
     ),
     further as (
       insert into livehouse_ops.slices (run_id, stream, partition, reads, backfill_id, status, proof, acceptance_id,
