@@ -24,6 +24,7 @@ const written = fc.record({
   /** From midnight of the first day; an evening's last minutes as often as any other time. */
   enteredMinute: fc.option(fc.oneof(fc.nat(6 * 1440), fc.constantFrom(1439, 2 * 1440 - 1, 2 * 1440))),
   stayMinutes: fc.option(fc.oneof(fc.nat(200), fc.constantFrom(1440, 3000))),
+  tellsOnline: fc.constantFrom(true, true, false),
   live: fc.constantFrom(null, 0, 30, 90),
 })
 const changes = fc.array(
@@ -46,11 +47,11 @@ async function play(db: Kysely<Database>, change: typeof changes extends fc.Arbi
     await sql`delete from livehouse.watch_records where channel_id = ${channel} and record_id = ${id}`.execute(db)
     return
   }
-  const { user, enteredMinute, stayMinutes, live } = change
+  const { user, enteredMinute, stayMinutes, tellsOnline, live } = change
   const entered = sql`timestamptz '2026-11-01 00:00+08' + make_interval(mins => ${enteredMinute}::integer)`
   await sql`
     insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, left_at, online_seconds, watch_seconds, live_seconds, api_version, run_id)
-    values (${channel}, ${id}, ${user}, ${entered}, ${entered} + make_interval(mins => ${stayMinutes}::integer), ${stayMinutes}::integer * 60, 60,
+    values (${channel}, ${id}, ${user}, ${entered}, ${entered} + make_interval(mins => ${stayMinutes}::integer), ${tellsOnline ? stayMinutes : null}::integer * 60, 60,
       ${stayMinutes}::integer * 60 * ${live}::integer / 100, 2, 1)
     on conflict (channel_id, record_id) do update set user_id = excluded.user_id, entered_at = excluded.entered_at, left_at = excluded.left_at,
       online_seconds = excluded.online_seconds, live_seconds = excluded.live_seconds`.execute(db)
@@ -75,6 +76,19 @@ test('days and broadcasts are what their records add up to, whatever has changed
     { numRuns: 25, endOnFailure: true },
   )
   expect(kept).toBeGreaterThan(0)
+})
+
+test('a record that tells of a leave in the year 9999, and not for how long it was online, lasts a day', async () => {
+  await using database = await createTestDatabase()
+  const { db } = database
+  await publishBi(db)
+  await sql`insert into livehouse.channels (channel_id, run_id) values ('1', 1)`.execute(db)
+  await sql`insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, left_at, api_version, run_id)
+    values ('1', 1, 'a', '2026-11-01 10:00+08', '9999-12-31 00:00+08', 2, 1)`.execute(db)
+  expect(await expectKeptDays(db)).toEqual({ kept: 0, changed: 2 })
+  const { rows } = await sql<{ minutes: number }>`
+    select count(*)::integer as minutes from livehouse_bi.fct_audience_minute where channel_id = '1'`.execute(db)
+  expect(rows).toEqual([{ minutes: 1440 }])
 })
 
 test('days are kept beside slices that are still being written, and by two at once, and lose no record', async () => {

@@ -1,4 +1,5 @@
 import { dollarQuoted, quoteText } from '../quote.ts'
+import { mostSeconds } from './fragments/audience.ts'
 import { keepChangedDays } from './fragments/channel-days.ts'
 import { localDay } from './fragments/local-time.ts'
 
@@ -12,8 +13,8 @@ const noteDaysOf = (from: string) => `insert into livehouse_ops.changed_channel_
     select g.channel_id, d::date
     from (
       select channel_id, min(entered_at) as first_at, max(greatest(entered_at, least(coalesce(left_at, entered_at),
-        entered_at + make_interval(secs => online_seconds)))) as last_at
-      from ${from} where entered_at is not null group by channel_id, date_bin('1 day', entered_at, 'epoch')
+        entered_at + make_interval(secs => ${mostSeconds})))) as last_at
+      from ${from} w where entered_at is not null group by channel_id, date_bin('1 day', entered_at, 'epoch')
     ) g cross join lateral generate_series(${firstDay}::timestamp, ${lastDay}::timestamp, '1 day') d`
 
 const name = 'livehouse_ops.note_changed_days'

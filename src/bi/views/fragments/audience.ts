@@ -9,9 +9,15 @@ export const startNo = (day: string) => secondNo(`((${day})::timestamp at time z
 export const enteredNo = secondNo('w.entered_at')
 export const leftNo = secondNo('w.left_at')
 
+/**
+ * How long a record `w` at most lasts. One that tells when it was left but not for how long lasts a day at most: that
+ * time may be thousands of years away.
+ */
+export const mostSeconds = 'coalesce(w.online_seconds, case when w.left_at is not null then 86400 end)'
+
 /** `endNo` of a record `w`, given the seconds of its times. */
 export const endAt = (entered: string, left: string) =>
-  `greatest(${entered} + 1, least(${entered} + w.online_seconds,
+  `greatest(${entered} + 1, least(${entered} + ${mostSeconds},
           ${left} + case when ${entered} % 60 = 0 and ${left} % 60 = 0 then 60 else 0 end))`
 
 /**
