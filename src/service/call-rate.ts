@@ -68,8 +68,7 @@ export function learn(known = nothingKnown, ended: readonly Second[], nowMs: num
   // Only refusals say nothing of the rate: single calls find out when they end.
   const isClosed = last ? last.answered === 0 && (known.isClosed || last.refused > 1) : known.isClosed
   const next = { ...known, isClosed, seconds: [...over, ...seconds.filter(({ at }) => at >= firstOpen)] }
-  // What ends in the second after a change may have left before it.
-  const sinceMs = Math.max(known.limitedAtMs + 1000, nowMs - HOLD_MS)
+  const sinceMs = Math.max(known.limitedAtMs, nowMs - HOLD_MS)
   const policed = over.filter(({ at }) => at * 1000 >= sinceMs).filter(isPoliced)
   if (policed.length < 2) return next
   return { ...next, limit: Math.min(...policed.map(({ answered }) => answered)), limitedAtMs: nowMs }

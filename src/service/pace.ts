@@ -74,7 +74,7 @@ export function createPace({ maxCallsPerSecond, cell, clock, log }: PaceOptions)
     const asked = [...gates].map(([key, gate]) => ({ key, gate, ended: gate.ended.splice(0) }))
     const { pace, given } = await cell.exchange((value, nowMs) => {
       const kept = parseCallPace(value, nowMs)
-      // One that is further ahead is of a clock that was set back since.
+      // What is further ahead is asked for by a service or left by a clock that was set back since.
       pausedUntilMs = Math.min(Math.max(pausedUntilMs, kept.pausedUntilMs), nowMs + LONGEST_PAUSE_MS)
       const given = asked.map(({ key, gate, ended }) => {
         const known = learn(kept.gates[key], ended, nowMs)
@@ -104,7 +104,6 @@ export function createPace({ maxCallsPerSecond, cell, clock, log }: PaceOptions)
 
   const pass = async (gate: Gate, signal: AbortSignal, isReady = async () => {}): Promise<void> => {
     for (;;) {
-      signal.throwIfAborted()
       const now = cell.now()
       const ageMs = now - sharedAtMs
       const earliest = Math.max(now - LATE_MS, pausedUntilMs)
@@ -161,7 +160,7 @@ export function createPace({ maxCallsPerSecond, cell, clock, log }: PaceOptions)
         if (hasCode(error, 'api.rateLimited')) {
           ended = 'refused'
           const { retryAfterMs = 0 } = error.details
-          pausedUntilMs = Math.max(pausedUntilMs, cell.now() + Math.min(retryAfterMs, LONGEST_PAUSE_MS))
+          pausedUntilMs = Math.max(pausedUntilMs, cell.now() + retryAfterMs)
           if (retryAfterMs > 0) void share()
         }
         throw error

@@ -5,7 +5,7 @@ import { silentLog as log } from '../../src/core/log.ts'
 import { createMemoryPaceCell, type PaceCell } from '../../src/core/pace-cell.ts'
 import { errorOf, openContext } from '../helpers/connect-client.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
-import { mostWithin, refusal, simulateCalls } from '../helpers/simulate-calls.ts'
+import { mostWithin, refusal, simulateCalls, type Simulation } from '../helpers/simulate-calls.ts'
 
 const pace = createPace({ maxCallsPerSecond: 0, cell: createMemoryPaceCell(systemClock), clock: systemClock, log })
 const callOf = (channelId: string) => ({ endpoint: 'visitorList', channelId })
@@ -51,6 +51,35 @@ describe('concurrency', () => {
     expect(started).toHaveLength(102)
   })
 
+  test('an endpoint with one call is not behind the hundred of another', async () => {
+    const { next, started, release } = createGate()
+    const send = pace(next, { concurrency: 1 })
+    const calls = Array.from({ length: 100 }, (_call, i) => send(callOf(String(i)), openContext()))
+    const other = send({ endpoint: 'managers', channelId: 'other' }, openContext())
+    for (let i = 0; i < 110; i += 1) await release()
+    await Promise.all([...calls, other])
+    expect(started.indexOf('other')).toBeLessThan(5)
+  })
+
+  test('what calls need is asked for by all at once, and who waits for a place takes few instants from others', async () => {
+    const { clock, open } = setUp(20)
+    let asked = 0
+    let left = 0
+    const slow = open()(async () => await clock.sleep(1000), { concurrency: 8, prepare: async () => (asked += 1) })
+    const quick = open()(async () => {
+      left += 1
+    })
+    const start = (send: typeof slow) =>
+      Array.from({ length: 200 }, () => send({ endpoint: 'visitorList' }, openContext()))
+    const slowly = start(slow)
+    expect(asked).toBe(200)
+    const quickly = start(quick)
+    await clock.advance(10_000)
+    expect(left).toBeGreaterThan(115)
+    await clock.advance(200_000)
+    await Promise.all([...slowly, ...quickly])
+  })
+
   test('a call that is given up while it waits never goes out and holds no place', async () => {
     const { next, started, release } = createGate()
     const send = pace(next, { concurrency: 1 })
@@ -83,13 +112,21 @@ describe('the ceiling', () => {
     expect(Math.min(...answeredBy)).toBeGreaterThan(0.7 * Math.max(...answeredBy) - 2)
   })
 
-  test.each([
-    ['30 ms away', () => 30, 0.9],
-    ['held up now and then', (random: () => number) => (random() < 0.1 ? 300 : 1), 0.5],
-  ])('holds, and is used, with a database that is %s', async (_, statementMs, used) => {
-    const run = await simulateCalls({ service: 'bucket', seconds: 20, processes: 3, ceiling: 25, statementMs })
-    expect(mostWithin(run.arrivals, 1000)).toBeLessThanOrEqual(25)
-    expect(run.arrivals.length).toBeGreaterThan(20 * 25 * used)
+  test.each<[string, number, Partial<Simulation>]>([
+    ['whose database is 30 ms away', 0.9, { statementMs: () => 30 }],
+    ['whose database is 30 ms away, of one caller each', 0.5, { statementMs: () => 30, callers: 1 }],
+    ['whose database is held up now and then', 0.5, { statementMs: (random) => (random() < 0.1 ? 300 : 1) }],
+    ['of one caller each', 0.7, { processes: 4, callers: 1, latencyMs: 150 }],
+  ])('holds and is used by processes %s', async (_, used, simulation) => {
+    const { arrivals } = await simulateCalls({
+      service: 'bucket',
+      seconds: 20,
+      processes: 2,
+      ceiling: 25,
+      ...simulation,
+    })
+    expect(mostWithin(arrivals, 1000)).toBeLessThanOrEqual(25)
+    expect(arrivals.length).toBeGreaterThan(20 * 25 * used)
   })
 
   test.each([1, 2, 3])('holds where %d. what calls need and do not have is there for all at once', async (missing) => {
@@ -113,7 +150,17 @@ describe('the ceiling', () => {
 
 const setUp = (maxCallsPerSecond: number) => {
   const clock = createFakeClock()
-  const cell = createMemoryPaceCell(clock)
+  const memory = createMemoryPaceCell(clock)
+  const cell = {
+    ...memory,
+    exchanges: 0,
+    exchange: async <T extends { readonly pace: unknown }>(change: (pace: unknown, nowMs: number) => T) => {
+      cell.exchanges += 1
+      // It is under way while others go on.
+      for (let round = 0; round < 100; round += 1) await Promise.resolve()
+      return await memory.exchange(change)
+    },
+  }
   const open = () => createPace({ maxCallsPerSecond, clock, log, cell })
   /** One that is refused. */
   const refuse = async (pace: Pace, retryAfterMs: number) =>
@@ -135,7 +182,7 @@ describe('a refusal', () => {
     // The other process hears of it when it looks, four times a second.
     await clock.advance(250)
     const went: number[] = []
-    const going = [refused, other].flatMap((each) =>
+    const going = [other, refused].flatMap((each) =>
       ['visitorList', 'managers'].map(async (endpoint) => {
         await go(each, endpoint)
         went.push(clock.now())
@@ -150,6 +197,18 @@ describe('a refusal', () => {
     expect(clock.now()).toBe(refusedAtMs + 5499)
   })
 
+  test('with Retry-After holds back what has its instant already', async () => {
+    const { clock, cell, open, refuse } = setUp(20)
+    const pace = open()
+    let went = 0
+    const calls = [refuse(pace, 5000), ...Array.from({ length: 4 }, () => go(pace).then(() => (went += 1)))]
+    await clock.advance(4999)
+    expect(went).toBe(0)
+    await clock.advance(1000)
+    await Promise.all(calls)
+    expect(cell.exchanges).toBeLessThan(40)
+  })
+
   test('holds nothing back for more than a minute', async () => {
     const { clock, open, refuse } = setUp(100)
     const pace = open()
@@ -160,7 +219,10 @@ describe('a refusal', () => {
   })
 })
 
-test('a shared clock that is set back by an hour holds nobody back', async () => {
+test.each([
+  [5, 15],
+  [2, 5],
+])('a shared clock that is set back by an hour holds nobody back, ceiling %d', async (maxCallsPerSecond, least) => {
   let shiftMs = 3_600_000
   const { clock, cell } = setUp(0)
   const open = () => {
@@ -172,19 +234,17 @@ test('a shared clock that is set back by an hour holds nobody back', async () =>
         return await cell.exchange((kept, nowMs) => change(kept, nowMs + shiftMs))
       },
     }
-    return createPace({ maxCallsPerSecond: 5, clock, log, cell: shifted })
+    return createPace({ maxCallsPerSecond, clock, log, cell: shifted })
   }
-  const taken = [0, 0]
-  const goOn = async (process: 0 | 1, pace = open()) => {
-    for (;;) {
-      await go(pace)
-      taken[process] = (taken[process] ?? 0) + 1
-    }
-  }
-  void goOn(0)
+  const taken = { first: 0, second: 0 }
+  const start = (process: keyof typeof taken, pace = open()) =>
+    Array.from({ length: 4 }, async () => {
+      for (;;) await go(pace).then(() => (taken[process] += 1))
+    })
+  void start('first')
   await clock.advance(1000)
   shiftMs = 0
-  void goOn(1)
+  void start('second')
   await clock.advance(8000)
-  expect(Math.min(...taken)).toBeGreaterThan(15)
+  expect(Math.min(taken.first, taken.second)).toBeGreaterThan(least)
 })
