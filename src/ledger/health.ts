@@ -124,7 +124,10 @@ export async function readWatchedDays(
   { sizes, timeZone }: Pick<Overview, 'sizes' | 'timeZone'>,
   since: Date,
 ): Promise<readonly DayWatched[] | undefined> {
-  if ((sizes.get('watch_records')?.rows ?? 0) > MOST_ADDED_UP) return undefined
+  const size = sizes.get('watch_records')
+  // Of one whose statistics are older than its rows nothing is known.
+  const isUnknown = size !== undefined && !size.isExact && size.rows <= MOST_COUNTED
+  if (isUnknown || (size?.rows ?? 0) > MOST_ADDED_UP) return undefined
   const { rows } = await sql<DayWatched>`
     select (entered_at at time zone ${timeZone})::date::text as day, sum(watch_seconds) / 3600::float8 as hours
     from livehouse.watch_records where entered_at >= ${since} group by day order by day`.execute(db)

@@ -156,16 +156,24 @@ async function readBody(
  * default, every byte would be a letter of it, and it has none of the service's language.
  */
 function decodeBody(bytes: Buffer, contentType = ''): Pick<RawAnswer, 'text' | 'garbled'> {
-  const declared = /;\s*charset\s*=\s*["']?([^\s;"']+)/i.exec(contentType)?.[1] ?? 'utf-8'
-  const charset = /^(us-ascii|ascii|latin-?1|iso-8859-1|windows-1252)$/i.test(declared) ? 'utf-8' : declared
+  const charset = charsetOf(/;\s*charset\s*=\s*["']?([^\s;,"']+)/i.exec(contentType)?.[1] ?? 'utf-8')
   try {
     return { text: new TextDecoder(charset, { fatal: true }).decode(bytes) }
-  } catch (error) {
-    if (error instanceof RangeError)
-      return { text: new TextDecoder().decode(bytes), garbled: `the charset ${declared}, which is not known` }
+  } catch {
     const text = new TextDecoder(charset).decode(bytes)
     const reason = `text that is not valid ${charset} at character ${text.indexOf('\uFFFD') + 1} of ${text.length}`
     return { text, garbled: `${reason} (content-type: ${contentType || 'none'})` }
+  }
+}
+
+/** A name that `TextDecoder` knows; UTF-8 for one that nobody does, such as a database's `utf8mb4`. */
+function charsetOf(declared: string): string {
+  if (/^(us-ascii|ascii|latin-?1|iso-8859-1|windows-1252)$/i.test(declared)) return 'utf-8'
+  if (/^(cp|ms)936$/i.test(declared)) return 'gbk'
+  try {
+    return new TextDecoder(declared).encoding
+  } catch {
+    return 'utf-8'
   }
 }
 

@@ -91,7 +91,7 @@ export function createPace({ maxCallsPerSecond, cell, clock, log }: PaceOptions)
     })
     sharedAtMs = cell.now()
     // What is taken next begins when it will have come.
-    leadMs = Math.min(sharedAtMs - pace.atMs, LEASE_MS)
+    leadMs = Math.min(sharedAtMs - pace.atMs, LONGEST_PAUSE_MS)
     for (const { key, gate, rate, instants } of given) {
       if (rate < gate.rate) log.debug('calls.slowed', { endpoint: key, callsPerSecond: rate })
       gate.rate = rate
@@ -103,7 +103,7 @@ export function createPace({ maxCallsPerSecond, cell, clock, log }: PaceOptions)
   const share = (): Promise<void> => (flight ??= exchange().finally(() => (flight = undefined)))
 
   const pass = async (gate: Gate, signal: AbortSignal, isReady = async () => {}): Promise<void> => {
-    for (;;) {
+    for (let looks = 0; ; ) {
       const now = cell.now()
       const ageMs = now - sharedAtMs
       const earliest = Math.max(now - LATE_MS, pausedUntilMs)
@@ -118,7 +118,9 @@ export function createPace({ maxCallsPerSecond, cell, clock, log }: PaceOptions)
         await clock.sleep(Math.min(nextMs - now, LEASE_MS), signal)
       } else {
         gate.instants = gate.instants.slice(1)
-        await isReady()
+        // What has been made ready twice is used, whatever is left of it.
+        if (looks < 2) await isReady()
+        looks++
         // One that had to wait for what it needs has lost its instant.
         if (cell.now() - now <= LATE_MS) return
       }
@@ -157,7 +159,8 @@ export function createPace({ maxCallsPerSecond, cell, clock, log }: PaceOptions)
         ended = 'answered'
         return await next(call, context)
       } catch (error) {
-        if (hasCode(error, 'api.rateLimited')) {
+        // A refusal of the token's service is none of this endpoint.
+        if (ended !== undefined && hasCode(error, 'api.rateLimited')) {
           ended = 'refused'
           const { retryAfterMs = 0 } = error.details
           pausedUntilMs = Math.max(pausedUntilMs, cell.now() + retryAfterMs)

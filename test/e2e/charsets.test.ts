@@ -32,6 +32,8 @@ test.each<[string, (text: string) => Buffer]>([
   ['application/json; charset=ISO-8859-1', utf8],
   ['application/json; charset=gb18030', gb18030],
   ['application/json;charset="GBK"', gb18030],
+  ['application/json; charset=cp936', gb18030],
+  ['application/json; charset=utf8mb4', utf8],
 ])('an answer declared %s is read as it was written', async (contentType, encode) => {
   await using account = await startAccount({ channels: 1 })
   account.emulator.faults.push({ endpoint: 'visitorList', effect: written(contentType, encode) })
@@ -43,7 +45,7 @@ test.each<[string, (text: string) => Buffer]>([
 test.each([
   ['application/json', 'not valid utf-8 at character'],
   ['application/json; charset=utf-8', 'not valid utf-8 at character'],
-  ['application/json; charset=euc-tw', 'the charset euc-tw, which is not known'],
+  ['application/json; charset=euc-tw', 'not valid utf-8 at character'],
 ])('what is not in the charset of %s is asked for again, and lands nothing', async (contentType, reason) => {
   await using account = await startAccount({ channels: 1 })
   account.emulator.faults.push({ endpoint: 'visitorList', effect: written(contentType, gb18030), times: 2 })
