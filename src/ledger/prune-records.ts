@@ -4,7 +4,10 @@ import type { Database } from '../store/database.ts'
 import { isDueNotice } from './alerts.ts'
 import { now as databaseTime, ops } from './ops.ts'
 
-/** Every table of `livehouse_ops` that names runs: one of these rows keeps its run. Those of the warehouse do not. */
+/**
+ * Every table of `livehouse_ops` that names runs: one of these rows keeps its run. Those of the warehouse do
+ * not, nor do the days kept of them (`channel_days`).
+ */
 export const REFERRING_TABLES: readonly string[] = [
   'acceptance_uses',
   'channel_states',
