@@ -124,13 +124,13 @@ const budgets: Readonly<Record<string, number>> = {
   config: 640,
   core: 1175,
   emulator: 2270,
-  ledger: 3700,
-  log: 100,
+  ledger: 3705,
+  log: 80,
   scheduler: 1350,
-  service: 1880,
+  service: 1865,
   store: 3095,
   streams: 690,
-  sync: 4840,
+  sync: 4825,
   transform: 270,
   web: 3190,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 33_200, test: 25_200 }
+const MOST_LINES = { src: 33_130, test: 25_110 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
