@@ -177,7 +177,10 @@ test('a run that workers read is shown while it goes on: how far it has come, an
   expect(held).not.toContain('Managers')
   const ours = workers.map(({ process: { pid } }) => held.match(new RegExp(`process ${pid}<`, 'g'))?.length)
   expect(ours).toEqual([3, 4])
-  expect(await shown('/', 'progress')).toMatch(/<progress max="100" value="\d+".*0 of 10 parts/s)
+  // What is planned is on record some two seconds later.
+  const planned = async () =>
+    expect(await shown('/', 'progress')).toMatch(/<progress max="100" value="\d+".*0 of 10 parts/s)
+  await child.whileRunning(vi.waitFor(planned, 60_000))
   // What becomes of its rows is not known yet.
   expect(await shown('/', 'runs')).toMatch(/data-label="New"[^>]*><div>–</)
   for (const each of [child, ...workers]) {
