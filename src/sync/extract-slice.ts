@@ -53,6 +53,6 @@ function endless(call: string): LivehouseError {
 
 /** Older than settle, and nothing of it could be written. */
 function withheld({ verdict, ...extraction }: Extraction): Extraction {
-  const reason = `it did not come to rest in ${MOST_READINGS} readings, so no row was written: ${verdict.reason}`
+  const reason = `it did not come to rest in ${MOST_READINGS} readings or more, no row was written: ${verdict.reason}`
   return { ...extraction, verdict: { proof: 'short', reason, isAtRest: false } }
 }
