@@ -8,7 +8,8 @@ export default defineConfig({
     pool: 'forks',
     // The modules of src hold no state: the files that a worker runs share them, and a process is started twice, not 270 times.
     isolate: false,
-    maxWorkers: 2,
+    // Some tests wait, for a lease to expire or a retry to come: meanwhile two others keep two cores busy.
+    maxWorkers: 3,
     // Only there to end a hang, also on a slow machine that has other work.
     testTimeout: 1_200_000,
     hookTimeout: 1_200_000,

@@ -8,7 +8,7 @@ import { sync } from '../../src/cli/sync.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { Leases } from '../../src/ledger/leases.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
-import { fieldValue, hang, html } from '../helpers/fault-effects.ts'
+import { fieldValue, hang, status as answers } from '../helpers/fault-effects.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { environmentOf, runVerb } from '../helpers/run-verb.ts'
 import { startChild } from '../helpers/start-child.ts'
@@ -132,7 +132,7 @@ test('behind the token the page runs a job, reopens a range and retries the quar
 
 test('one failed channel of five is a red cap on its days and one sentence, with a link, and the others stay green', async () => {
   const [, , third = ''] = emulator.channelIds
-  emulator.faults.push({ effect: html(200), endpoint: 'userRecordList', channelId: third })
+  emulator.faults.push({ effect: answers(403), endpoint: 'userRecordList', channelId: third })
   await runSync()
   await using status = await startTestStatusServer(database)
   const page = await status.text('/')
