@@ -86,6 +86,12 @@ function holdLists(): { readonly asked: Promise<void>; readonly letGo: () => voi
 
 const heldPartitions = sql`select from livehouse_ops.leases where name like 'partition %' and expires_at > now()`
 
+/** What a process that has stopped holds is free at once, in place of after 20 s. */
+async function expireHeld(): Promise<void> {
+  await sql`update livehouse_ops.leases set expires_at = now() where name like 'partition %'`.execute(database.db)
+  await sql`update pgboss.job set heartbeat_on = now() - interval '1 min' where state = 'active'`.execute(database.db)
+}
+
 async function readRuns() {
   const runs = await database.db.selectFrom('livehouse_ops.runs').select(['command', 'status']).execute()
   return runs.map((run) => `${run.command} ${run.status}`)
@@ -128,6 +134,8 @@ test('what a killed worker was reading is read by another', async () => {
   const killed = atFirstList(() => first.process.kill('SIGKILL'))
   const running = queueSync()
   await killed
+  await first.ended
+  await expireHeld()
   const second = await startWorker()
   expect(await running).toMatchObject({ code: 0, outcome: { status: 'ok' } })
   await expectTruth({ emulator, database })
@@ -195,6 +203,7 @@ test('a worker that was stopped with an older reading in hand overwrites nothing
   onTestFinished(() => void first.process.kill('SIGCONT'))
   const running = queueSync(['--streams', 'visitors'])
   await stopped
+  await expireHeld()
   for (const { visitors } of emulator.world.channels.values()) {
     for (const visitor of visitors.rows) visitors.replace(visitor, { ...visitor, nick: `${visitor.nick} II` })
   }
