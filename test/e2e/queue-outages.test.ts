@@ -1,0 +1,95 @@
+import { rm } from 'node:fs/promises'
+import { sql } from 'kysely'
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { sync } from '../../src/cli/sync.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import { startEmbedded, stopEmbedded } from '../../src/store/embedded.ts'
+import { openDatabase } from '../../src/store/pool.ts'
+import { expectTruth } from '../helpers/expect-truth.ts'
+import { createPassableFolder } from '../helpers/operating-system.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
+import { runVerb } from '../helpers/run-verb.ts'
+import { QueueAccount, stop } from '../helpers/queue-account.ts'
+
+const never = new AbortController().signal
+
+let account: QueueAccount
+beforeEach(async () => {
+  account = await QueueAccount.start()
+})
+afterEach(async () => await account[Symbol.asyncDispose]())
+
+test('what a killed worker was reading is read by another', async () => {
+  const first = await account.startWorker()
+  const killed = account.atFirstList(() => first.process.kill('SIGKILL'))
+  const running = account.sync()
+  await killed
+  await first.ended
+  await account.expireHeld()
+  const second = await account.startWorker()
+  expect(await running).toMatchObject({ code: 0, outcome: { status: 'ok' } })
+  await expectTruth(account)
+  await stop(second)
+})
+
+test('an attempt whose end is on no record counts in the run, also with the queue in another database', async () => {
+  await using other = await createTestDatabase({ isMigrated: false })
+  const settings = { LIVEHOUSE_QUEUE_URL: other.url }
+  const worker = await account.startWorker(settings)
+  await sql`create function pgboss.lose() returns trigger language plpgsql as $$ begin raise 'lost'; end $$`.execute(
+    other.db,
+  )
+  await sql`create trigger lose before update on pgboss.job for each row
+    when (new.state = 'completed' and new.name = 'partitions' and new.retry_count = 0)
+    execute function pgboss.lose()`.execute(other.db)
+  const { code, outcome } = await account.sync(['--streams', 'visitors,gifts'], { settings })
+  expect(code).toBe(0)
+  await expectTruth(account, ['visitors', 'gifts'])
+  const { visitors, gifts } = outcome.streams
+  expect(visitors).toMatchObject({ extracted: 120, inserted: 120, unchanged: 0, calls: 2, slices: { verified: 2 } })
+  expect(gifts.inserted).toBe(account.emulator.truth().gifts?.length)
+  const { rows } = await sql`select from pg_namespace where nspname = 'pgboss'`.execute(account.database.db)
+  expect(rows).toEqual([])
+  await stop(worker)
+})
+
+test('a worker goes on when its database was restarted, and the next run lacks nothing', async () => {
+  const folder = await createPassableFolder('restarted')
+  onTestFinished(async () => {
+    await stopEmbedded(folder, never)
+    await rm(folder, { recursive: true, force: true })
+  })
+  const settings = { DATABASE_URL: 'embedded', LIVEHOUSE_DATA_DIR: folder }
+  const worker = await account.startWorker(settings)
+  const asked = account.atFirstList(() => {})
+  const given = { environment: { ...account.environment, ...settings }, clock: systemClock }
+  const running = runVerb(sync, ['--queue'], given)
+  await asked
+  await stopEmbedded(folder, never)
+  const server = await startEmbedded(folder, systemClock, never)
+  await running
+  expect(await account.sync([], { settings })).toMatchObject({ code: 0, outcome: { status: 'ok' } })
+  await using db = await openDatabase(server.url('livehouse'))
+  await expectTruth({ emulator: account.emulator, database: { db } })
+  await stop(worker)
+})
+
+test('a worker that was stopped with an older reading in hand overwrites nothing when it goes on', async () => {
+  const first = await account.startWorker()
+  const stopped = account.atFirstList(() => first.process.kill('SIGSTOP'))
+  onTestFinished(() => void first.process.kill('SIGCONT'))
+  const running = account.sync(['--streams', 'visitors'])
+  await stopped
+  await account.expireHeld()
+  for (const { visitors } of account.emulator.world.channels.values()) {
+    for (const visitor of visitors.rows) visitors.replace(visitor, { ...visitor, nick: `${visitor.nick} II` })
+  }
+  const second = await account.startWorker()
+  expect(await running).toMatchObject({ code: 0, outcome: { status: 'ok' } })
+  await expectTruth(account, ['visitors'])
+  first.process.kill('SIGCONT')
+  await first.hears('"job.lost"')
+  await stop(first)
+  await stop(second)
+  await expectTruth(account, ['visitors'])
+})

@@ -1,0 +1,99 @@
+import { expect } from 'vitest'
+import { sql } from 'kysely'
+import { sync } from '../../src/cli/sync.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import type { Answer } from '../../src/emulator/answer.ts'
+import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
+import { createTestDatabase, type TestDatabase } from './postgres.ts'
+import { environmentOf, runVerb } from './run-verb.ts'
+import { type Child, startChild } from './start-child.ts'
+
+type Settings = Readonly<Record<string, string>>
+
+/** Partitions that a process holds now. */
+export const heldPartitions = sql`select from livehouse_ops.leases where name like 'partition %' and expires_at > now()`
+
+/** An account whose runs are put on the queue, for workers that are processes of their own. */
+export class QueueAccount implements AsyncDisposable {
+  readonly emulator: Emulator
+  readonly database: TestDatabase
+  readonly environment: Settings
+
+  private constructor(emulator: Emulator, database: TestDatabase) {
+    this.emulator = emulator
+    this.database = database
+    this.environment = { ...environmentOf(emulator, database), LOG_LEVEL: 'info' }
+  }
+
+  static async start(): Promise<QueueAccount> {
+    return new QueueAccount(await startEmulator({ channels: 2, viewers: 60 }), await createTestDatabase())
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.emulator[Symbol.asyncDispose]()
+    await this.database[Symbol.asyncDispose]()
+  }
+
+  async startWorker(settings: Settings = {}): Promise<Child> {
+    const child = startChild(['worker', '--concurrency', '3'], { ...this.environment, ...settings })
+    await child.hears('"worker.started"')
+    return child
+  }
+
+  /** `livehouse sync --queue --json` in this process. */
+  async sync(flags: readonly string[] = [], { signal, settings }: { signal?: AbortSignal; settings?: Settings } = {}) {
+    const given = { environment: { ...this.environment, ...settings }, clock: systemClock, ...(signal && { signal }) }
+    const { code, printed, error } = await runVerb(sync, ['--queue', '--json', ...flags], given)
+    expect(error).toBeUndefined()
+    return { code, outcome: JSON.parse(printed.join('\n')) }
+  }
+
+  /** Does something at the first list that is answered, which then tells what was there before. */
+  atFirstList(act: () => void): Promise<void> {
+    const done = Promise.withResolvers<void>()
+    let isOver = false
+    const answer = (given: Answer): Answer => {
+      const { body } = given
+      if (isOver || body.kind !== 'list') return given
+      isOver = true
+      const value = body.envelope(body.items(), body.total)
+      act()
+      done.resolve()
+      return { ...given, body: { kind: 'json', value } }
+    }
+    this.emulator.faults.push({ effect: { name: 'at the first list', answer } })
+    return done.promise
+  }
+
+  /** A service whose lists never arrive, until it is let go. @returns resolves when one is asked for */
+  holdLists(): { readonly asked: Promise<void>; readonly letGo: () => void } {
+    const asked = Promise.withResolvers<void>()
+    const answer = (given: Answer): Answer => {
+      if (given.body.kind !== 'list') return given
+      asked.resolve()
+      return { ...given, delivery: { kind: 'hang' } }
+    }
+    this.emulator.faults.push({ effect: { name: 'hang', answer } })
+    return { asked: asked.promise, letGo: () => void (this.emulator.faults.length = 0) }
+  }
+
+  /** What a process that has stopped holds is free at once, in place of after 20 s. */
+  async expireHeld(): Promise<void> {
+    await sql`update livehouse_ops.leases set expires_at = now() where name like 'partition %'`.execute(
+      this.database.db,
+    )
+    await sql`update pgboss.job set heartbeat_on = now() - interval '1 min' where state = 'active'`.execute(
+      this.database.db,
+    )
+  }
+
+  async readRuns() {
+    const runs = await this.database.db.selectFrom('livehouse_ops.runs').select(['command', 'status']).execute()
+    return runs.map((run) => `${run.command} ${run.status}`)
+  }
+}
+
+export async function stop(child: Child): Promise<void> {
+  child.process.kill('SIGTERM')
+  expect(await child.ended).toMatchObject({ code: 143 })
+}
