@@ -1,4 +1,3 @@
-import { expect } from 'vitest'
 import { sql } from 'kysely'
 import { sync } from '../../src/cli/sync.ts'
 import { systemClock } from '../../src/core/clock.ts'
@@ -44,7 +43,7 @@ export class QueueAccount implements AsyncDisposable {
   async sync(flags: readonly string[] = [], { signal, settings }: { signal?: AbortSignal; settings?: Settings } = {}) {
     const given = { environment: { ...this.environment, ...settings }, clock: systemClock, ...(signal && { signal }) }
     const { code, printed, error } = await runVerb(sync, ['--queue', '--json', ...flags], given)
-    expect(error).toBeUndefined()
+    if (error !== undefined) throw new Error('the sync did not end', { cause: error })
     return { code, outcome: JSON.parse(printed.join('\n')) }
   }
 
@@ -93,7 +92,9 @@ export class QueueAccount implements AsyncDisposable {
   }
 }
 
-export async function stop(child: Child): Promise<void> {
-  child.process.kill('SIGTERM')
-  expect(await child.ended).toMatchObject({ code: 143 })
+/** As an operator would. @throws unless it ends as SIGTERM ends it */
+export async function stop({ process, ended }: Child): Promise<void> {
+  process.kill('SIGTERM')
+  const { code, error } = await ended
+  if (code !== 143) throw new Error(`the worker ended with ${code}:\n${error}`)
 }
