@@ -110,7 +110,7 @@ const rules: Rules = {
     'test/e2e/',
     'test/architecture.test.ts',
     'test/install.test.ts',
-    'test/kubernetes.test.ts',
+    'test/deployments.test.ts',
     'test/readme.test.ts',
     'test/streams.conformance.test.ts',
   ],
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 33_130, test: 25_180 }
+const MOST_LINES = { src: 33_130, test: 25_285 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
