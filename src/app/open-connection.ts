@@ -31,10 +31,9 @@ export function openConnection(
   if (db === undefined) return connect(own)
   const { authUrl, appId, appSecret, baseUrl, maxCallsPerSecond } = service
   const hasCredentials = authUrl !== null && appId !== null && appSecret !== null
-  const cell = createSharedPace(db, new URL(baseUrl).host, clock)
   return connect({
     ...own,
-    pace: createPace({ maxCallsPerSecond, cell, clock, log }),
+    pace: createPace(createSharedPace(db, new URL(baseUrl).host, clock), maxCallsPerSecond, clock),
     ...(hasCredentials ? { tokenStore: createSharedTokenStore(db, { authUrl, appId, appSecret, clock }) } : {}),
   })
 }

@@ -8,7 +8,7 @@ import type { Database } from '../store/database.ts'
 import { isEmbeddedRunning, startEmbedded } from '../store/embedded.ts'
 import { readMigrationStatus } from '../store/migrate.ts'
 import { openDatabase } from '../store/pool.ts'
-import { mayShareCalls } from '../ledger/shared-pace.ts'
+import { mayShareToken } from '../ledger/shared-token-store.ts'
 import { checkSource } from '../ledger/source.ts'
 
 /** What opening a database takes of a verb's context. */
@@ -123,7 +123,7 @@ export async function openSharedDatabase(
   await using opened = new AsyncDisposableStack()
   try {
     const { db, pending } = opened.use(await openAsItIs(context, settings))
-    if (pending.length > 0 || !(await mayShareCalls(db))) return nothing
+    if (pending.length > 0 || !(await mayShareToken(db))) return nothing
     await checkSource(db, service)
     const kept = opened.move()
     return { db, [Symbol.asyncDispose]: async () => await kept.disposeAsync() }

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto'
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { z } from 'zod'
 import type { AccessToken, TokenStore } from '../core/access-token.ts'
 import type { Clock } from '../core/clock.ts'
@@ -65,6 +65,16 @@ export function createSharedTokenStore(
       }
     },
   }
+}
+
+/** Whether this user may share a token; someone who only reads may not. */
+export async function mayShareToken(db: Kysely<Database>): Promise<boolean> {
+  // Rights are beyond the builder.
+  const { rows } = await sql<{ may: boolean }>`
+    select not current_setting('transaction_read_only')::boolean
+      and has_schema_privilege('livehouse_ops', 'usage')
+      and has_table_privilege('livehouse_ops.access_tokens', 'insert') as may`.execute(db)
+  return rows[0]?.may ?? false
 }
 
 const ALGORITHM = 'aes-256-gcm'

@@ -1,3 +1,4 @@
+import pLimit from 'p-limit'
 import { type AccessToken, createMemoryTokenStore, type TokenStore } from '../core/access-token.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
@@ -8,12 +9,13 @@ import { type Ask, createAsk, createFetchPage } from './fetch-page.ts'
 import { createHttp, type Proxies, type RawAnswer, type WireCall } from './http.ts'
 import type { ListPlace } from './fetch-page.ts'
 import { createMemoryPaceCell } from '../core/pace-cell.ts'
+import { orAborted } from '../core/when-aborted.ts'
 import { createPace, type Pace } from './pace.ts'
 import { type Exchange, type OnCall, readAnswers } from './read-answer.ts'
 import { retry } from './retry.ts'
 import type { Call, Send } from './send.ts'
 import { createServiceClock, type ServiceClock } from './service-clock.ts'
-import { fetchedTokens, fixedToken, noCredentials, prepareToken, token } from './tokens.ts'
+import { fetchedTokens, fixedToken, noCredentials, token } from './tokens.ts'
 
 /** How to reach the service; the settings of the contract by the same names. */
 export interface ServiceAccess {
@@ -68,7 +70,7 @@ export interface Connection extends AsyncDisposable {
 }
 
 /**
- * Puts it together: `send = retry(pace(budget(token(http))))`. Makes no call.
+ * Puts it together: `send = retry(pace(budget(token(http))))`, the ceiling of the pace around `http`. Makes no call.
  * @throws LivehouseError `config.invalid` without any credentials.
  */
 export function connect(options: ConnectOptions): Connection {
@@ -76,13 +78,13 @@ export function connect(options: ConnectOptions): Connection {
   const repeating = { clock, log, random, longestRefusedMs: options.longestRefusedMs }
   const secrets = { redact: options.redact }
   const http = createHttp({ ...options, timeoutMs: options.requestTimeoutMs, secrets })
-  const pace = options.pace ?? createPace({ ...options, cell: createMemoryPaceCell(clock) })
+  const pace = options.pace ?? createPace(createMemoryPaceCell(clock), options.maxCallsPerSecond, clock)
   const closing = new AbortController()
   const closed = closing.signal
   const { serviceClock, timed } = createServiceClock(clock, http.exchange, async (exchange, signal) => {
-    await retry(pace<BareCall, RawAnswer>(exchange), repeating)(bareCall('base'), { signal })
+    await retry(pace.outer(pace.inner<BareCall, RawAnswer>(exchange)), repeating)(bareCall('base'), { signal })
   })
-  const answers = readAnswers(timed, { clock, serviceClock, secrets, closed, onExchange, onCall })
+  const answers = pace.inner(readAnswers(timed, { clock, serviceClock, secrets, closed, onExchange, onCall }))
 
   const credentials = appId !== null && appSecret !== null ? { appId, appSecret } : undefined
   const fetched =
@@ -90,7 +92,7 @@ export function connect(options: ConnectOptions): Connection {
     fetchedTokens({
       appId: credentials.appId,
       // Paced but not repeated by itself: the call that waits for the token is.
-      requestToken: createTokenRequest(pace(answers), {
+      requestToken: createTokenRequest(pace.outer(answers), {
         ...options,
         ...credentials,
         clock: serviceClock,
@@ -105,7 +107,10 @@ export function connect(options: ConnectOptions): Connection {
 
   const tokens = { bearer, ticket: fetched }
   const authorized = budget(token(answers, tokens), options.reserve, serviceClock)
-  const send = retry(pace(authorized, { concurrency, prepare: prepareToken(tokens) }), repeating)
+  const places = pLimit(concurrency)
+  // Behind the pace: the calls of an endpoint that is slow must not hold every place while they wait for their turn.
+  const placed: Send = async (call, context) => await orAborted(places(authorized, call, context), context.signal)
+  const send = retry(pace.outer(placed), repeating)
   return {
     fetchPage: createFetchPage(send, options.listParams),
     ask: createAsk(send, 'once'),

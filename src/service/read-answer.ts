@@ -107,12 +107,15 @@ function describeBody(raw: RawAnswer): string {
   return /^[[{"]/.test(body) ? `JSON that is cut or damaged (${size})` : `text of ${size} in place of JSON`
 }
 
+/** A service that asks for more patience than this is asked again all the same. */
+const LONGEST_RETRY_AFTER_MS = 60_000
+
 /** `Retry-After` is seconds or an HTTP date (RFC 9110, 10.2.3). */
 function retryAfterMs(header: string | undefined, clock: Clock): number | undefined {
   if (header === undefined) return undefined
-  if (/^\s*\d+\s*$/.test(header)) return Number(header) * 1000
-  const instant = instantOf(header)
-  return instant === undefined ? undefined : Math.max(0, instant - clock.now())
+  const isSeconds = /^\s*\d+\s*$/.test(header)
+  const askedMs = isSeconds ? Number(header) * 1000 : Date.parse(header) - clock.now()
+  return Number.isNaN(askedMs) ? undefined : Math.min(Math.max(0, askedMs), LONGEST_RETRY_AFTER_MS)
 }
 
 function instantOf(header: string | undefined): number | undefined {

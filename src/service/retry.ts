@@ -13,8 +13,6 @@ const MOST_ATTEMPTS: Readonly<Record<Call['repeat'], number>> = { read: 5, idemp
 const MOST_REFUSED_ATTEMPTS = 3
 const FIRST_WAIT_MS = 500
 const LONGEST_WAIT_MS = 30_000
-/** A service that asks for more patience than this is asked again all the same. */
-const LONGEST_RETRY_AFTER_MS = 60_000
 /** A refusal is no failure of the call: it uses up no attempt until the service has refused it for so long. */
 const LONGEST_REFUSED_MS = 600_000
 /** So many repetitions within a minute are worth a warning, at most one a minute. */
@@ -95,7 +93,7 @@ function waitBefore(error: LivehouseError, attempt: number, random: () => number
 
 /** Milliseconds; 0 where the service names none. */
 function askedWait({ details }: LivehouseError): number {
-  return 'retryAfterMs' in details ? Math.min(details.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS) : 0
+  return 'retryAfterMs' in details ? (details.retryAfterMs ?? 0) : 0
 }
 
 function finalError(error: LivehouseError, attempts: number): LivehouseError {

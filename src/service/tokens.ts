@@ -54,11 +54,6 @@ export function token(next: Send, options: TokenOptions): Send {
   }
 }
 
-/** A call has its token before it asks for leave to go: else those that have it would wait, and then go all at once. */
-export function prepareToken(options: TokenOptions): (call: Call, signal: AbortSignal) => Promise<unknown> {
-  return async (call, signal) => await tokensOf(call, options)?.current(signal)
-}
-
 function tokensOf({ authorization, name }: Call, { bearer, ticket }: TokenOptions): Tokens | undefined {
   if (authorization === 'none') return undefined
   if (authorization === 'bearer') return bearer

@@ -4,7 +4,6 @@ import { createMemoryPaceCell, type PaceCell } from '../../src/core/pace-cell.ts
 import { createRandom } from '../../src/emulator/world/random.ts'
 import { openContext } from './connect-client.ts'
 import { createFakeClock } from './fake-clock.ts'
-import { createRecordingLog } from './recording-log.ts'
 
 /** @returns whether the service takes a call at this instant */
 export type Admits = (nowMs: number) => boolean
@@ -91,21 +90,18 @@ export async function simulateCalls(simulation: Simulation): Promise<Simulated> 
   let free = 0
   const over = new AbortController()
 
-  const cell: PaceCell = {
-    now: memory.now,
-    exchange: async (change) => {
-      exchanges += 1
-      if (processes > 1) await clock.sleep(statementMs(random))
-      const changed = await memory.exchange(change)
-      if (processes > 1) await clock.sleep(statementMs(random))
-      return changed
-    },
+  const cell: PaceCell = async (change) => {
+    exchanges += 1
+    if (processes > 1) await clock.sleep(statementMs(random))
+    const changed = await memory(change)
+    if (processes > 1) await clock.sleep(statementMs(random))
+    return changed
   }
   for (let process = 0; process < processes; process += 1) {
     answeredBy.push(0)
-    const { log } = createRecordingLog()
-    const pace = createPace({ maxCallsPerSecond: ceiling, cell, clock, log })
-    const limited = pace(async () => {
+    const pace = createPace(cell, ceiling, clock)
+    const through = (send: () => Promise<void>) => pace.outer(pace.inner(send))
+    const limited = through(async () => {
       await clock.sleep((latencyMs / 2) * (1 + random() / 10))
       arrivals.push(clock.now())
       const second = Math.floor((clock.now() - startedAt) / 1000)
@@ -116,7 +112,7 @@ export async function simulateCalls(simulation: Simulation): Promise<Simulated> 
       await clock.sleep((latencyMs / 2) * (1 + random() / 10))
       if (!isAnswered) throw refusal(retryAfterMs)
     })
-    const unlimited = pace(async () => {
+    const unlimited = through(async () => {
       await clock.sleep(latencyMs)
       free += 1
     })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { learn, parseCallPace, rateAt, type Second } from '../../src/service/call-rate.ts'
+import { type Ended, type GatePace, learn, parseCallPace, rateAt } from '../../src/service/call-rate.ts'
 import { simulateCalls } from '../helpers/simulate-calls.ts'
 
 /** What one process can make with 16 calls at once. */
@@ -83,26 +83,25 @@ test.each([
   },
 )
 
-/** The rate of an endpoint two seconds after it was used so. */
-const rateAfter = (seconds: readonly Second[]) => {
-  const ends = seconds.map(({ at }) => (at + 2) * 1000)
-  const known = seconds.reduce(
-    (known, second, index) => learn(known, [second], ends[index] ?? 0),
-    learn(undefined, [], 0),
-  )
-  return rateAt(known, ends.at(-1) ?? 0)
+/** The rate of an endpoint two seconds after calls ended so. */
+const rateAfter = (calls: readonly Ended[]) => {
+  const known = calls.reduce<GatePace | undefined>((known, each) => learn(known, [each], each.atMs), undefined)
+  const nowMs = (calls.at(-1)?.atMs ?? 0) + 2000
+  return rateAt(learn(known, [], nowMs), nowMs)
 }
 
-test.each<[string, readonly Second[]]>([
-  ['a lone one', [{ at: 1000, answered: 0, refused: 1 }]],
-  ['one of few', [1000, 1001].map((at) => ({ at, answered: 1, refused: 1 }))],
-  ['those of minutes apart', [1000, 1150].map((at) => ({ at, answered: 8, refused: 8 }))],
-])('refusals that say nothing of the rate change none: %s', (_, seconds) => {
-  expect(rateAfter(seconds)).toBe(Number.POSITIVE_INFINITY)
+test.each<[string, number, readonly Ended[]]>([
+  ['two seconds of them', 8, [1000, 2000].map((atMs) => ({ atMs, answered: 8, refused: 8 }))],
+  ['a lone one', Number.POSITIVE_INFINITY, [{ atMs: 1000, answered: 0, refused: 1 }]],
+  ['one of few', Number.POSITIVE_INFINITY, [1000, 2000].map((atMs) => ({ atMs, answered: 1, refused: 1 }))],
+  ['those of one second', Number.POSITIVE_INFINITY, [{ atMs: 1000, answered: 8, refused: 8 }]],
+  ['not in a row', Number.POSITIVE_INFINITY, [1000, 4000].map((atMs) => ({ atMs, answered: 8, refused: 8 }))],
+])('refusals that say nothing of the rate change none: %s', (_, rate, calls) => {
+  expect(Math.ceil(rateAfter(calls))).toBe(rate)
 })
 
 test('nothing is known of what was found more than ten minutes ago', () => {
   const kept = { atMs: 1_000_000, pausedUntilMs: 0, gates: { visitorList: learn(undefined, [], 1_000_000) } }
-  expect(parseCallPace(kept, 1_599_000)).toBe(kept)
+  expect(parseCallPace(kept, 1_599_000)).toEqual(kept)
   expect(parseCallPace(kept, 1_600_000).gates).toEqual({})
 })

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
+import type { Pace } from '../../src/service/pace.ts'
 import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
 import { connectTo, listOf } from '../helpers/emulated-client.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
@@ -52,4 +53,27 @@ test('a connection that is closed calls no more: neither what waits to be repeat
   expect(String(await ask())).toContain('the connection to the service was closed')
   expect(String(await ask())).toContain('the connection to the service was closed')
   expect(service.requests).toHaveLength(1)
+})
+
+test("no more calls are under way than the ceiling, and those that wait for their endpoint's rate hold no place", async () => {
+  await using service = await startScriptedService(async () => {
+    for (let round = 0; round < 5; round += 1) await new Promise((resolve) => setImmediate(resolve))
+    return { json: { status: 'ok', page: { total_num: 0 }, channels: [], visitors: [] } }
+  })
+  const { promise: never } = Promise.withResolvers<never>()
+  const underWay = { now: 0, most: 0 }
+  const pace: Pace = {
+    outer: (next) => async (call, context) =>
+      call.endpoint === 'visitorList' ? await never : await next(call, context),
+    inner: (next) => async (call, context) => {
+      underWay.most = Math.max(underWay.most, ++underWay.now)
+      return await next(call, context).finally(() => (underWay.now -= 1))
+    },
+  }
+  await using connection = connectClient(service.url, { pace, concurrency: 3 })
+  const ask = async (list: ReturnType<typeof listOf>) =>
+    await connection.fetchPage({ list, page: 1, pageSize: 20 }, openContext()).catch(() => {})
+  for (let call = 0; call < 10; call += 1) void ask(listOf('visitors', { channel: '9' }))
+  await Promise.all(Array.from({ length: 10 }, () => ask(listOf('managers'))))
+  expect(underWay.most).toBe(3)
 })
