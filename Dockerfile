@@ -22,6 +22,9 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
   && mkdir /data && chown node:node /data
 VOLUME /data
 USER node
+# Of livehouse serve with its page on this address. A worker, or a sync of minutes: docker run --no-healthcheck
+HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:8787/healthz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "bin/livehouse.cjs"]
 CMD ["--help"]
 
@@ -31,7 +34,7 @@ WORKDIR /app
 COPY --from=build /app ./
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund && npm cache clean --force
 USER node
-# Of livehouse serve with its page on this address; other commands end before it is asked.
+# Of livehouse serve with its page on this address. A worker, or a sync of minutes: docker run --no-healthcheck
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:8787/healthz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "bin/livehouse.cjs"]

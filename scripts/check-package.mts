@@ -4,7 +4,7 @@
 import { strict as assert } from 'node:assert'
 import { type SpawnOptions, type SpawnSyncOptions, spawn, spawnSync } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -38,6 +38,9 @@ function pack(): string {
   process.stdout.write(`packed: ${files.length} files, ${size} bytes\n`)
   assert(files.length <= MOST_FILES, `${files.length} files; at most ${MOST_FILES}`)
   assert(size <= MOST_BYTES, `${size} bytes; at most ${MOST_BYTES}`)
+  const context: readonly string[] = readFileSync(join(root, '.dockerignore'), 'utf8').match(/(?<=^!).+$/gm) ?? []
+  const left = manifest.files.filter((path) => path !== 'dist' && !context.includes(path.replace(/\/.*/, '')))
+  assert.deepEqual(left, [], 'the image is built without them: .dockerignore leaves them out')
   const sources = files.filter(({ path }: { path: string }) => /(?<!\.d)\.ts$/.test(path) && !path.startsWith('jobs/'))
   assert.deepEqual(sources, [], 'Node removes no types below node_modules')
   return join(folder, filename)

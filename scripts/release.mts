@@ -2,8 +2,9 @@
 // Writes into the folder `release`: the package, its bill of materials (CycloneDX) and the licences of its dependencies.
 import { strict as assert } from 'node:assert'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import manifest from '../package.json' with { type: 'json' }
 import lock from '../package-lock.json' with { type: 'json' }
 
@@ -34,7 +35,7 @@ writeFileSync(join(folder, 'licences.txt'), listLicences())
 run('npm', ['run', 'check'])
 run('npm', ['run', 'check:package'])
 run('npm', ['pack', '--pack-destination', folder])
-writeFileSync(join(folder, 'sbom.cdx.json'), run('npm', ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev']))
+writeFileSync(join(folder, 'sbom.cdx.json'), listMaterials())
 process.stdout.write(`livehouse ${version} is in ${folder}; nothing is published. To publish it:
 
   git tag v${version} && git push --tags
@@ -55,10 +56,27 @@ function listLicences(): string {
   return `${lines.join('\n')}\n`
 }
 
+/**
+ * The same as CycloneDX, by npm from the lock file without development: `--omit=dev` would also leave out what both need, undici and
+ * zod among it. npm names what the bill is of after the folder.
+ */
+function listMaterials(): string {
+  const place = join(mkdtempSync(join(tmpdir(), 'livehouse-release-')), manifest.name)
+  mkdirSync(place)
+  const shipped = Object.entries(lock.packages).filter(([, entry]) => !('dev' in entry))
+  const packages = { ...Object.fromEntries(shipped), '': { ...lock.packages[''], devDependencies: {} } }
+  writeFileSync(join(place, 'package.json'), JSON.stringify({ ...manifest, devDependencies: {} }))
+  writeFileSync(join(place, 'package-lock.json'), JSON.stringify({ ...lock, packages }))
+  const bill = run('npm', ['sbom', '--package-lock-only', '--sbom-format=cyclonedx'], place)
+  rmSync(dirname(place), { recursive: true })
+  assert.equal(JSON.parse(bill).components.length, shipped.length - 1, 'the bill of materials lacks packages')
+  return bill
+}
+
 /** What a program prints on standard output. @throws when it does not end with 0 */
-function run(command: string, args: readonly string[]): string {
+function run(command: string, args: readonly string[], cwd = root): string {
   const { status, stdout } = spawnSync(command, args, {
-    cwd: root,
+    cwd,
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
   })

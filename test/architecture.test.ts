@@ -110,7 +110,7 @@ const rules: Rules = {
     'test/e2e/',
     'test/architecture.test.ts',
     'test/install.test.ts',
-    'test/kubernetes.test.ts',
+    'test/deployments.test.ts',
     'test/readme.test.ts',
     'test/streams.conformance.test.ts',
   ],
@@ -124,7 +124,7 @@ const budgets: Readonly<Record<string, number>> = {
   config: 640,
   core: 1175,
   emulator: 2270,
-  ledger: 3705,
+  ledger: 3710,
   log: 80,
   scheduler: 1350,
   service: 1800,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 33_130, test: 25_180 }
+const MOST_LINES = { src: 33_130, test: 25_305 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

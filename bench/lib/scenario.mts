@@ -16,6 +16,8 @@ export interface Bench {
   readonly nights: number
   /** How often scenarios with an end by chance are played. */
   readonly rounds: number
+  /** What their chance comes from. */
+  readonly seed: number
   /** A folder for files. */
   readonly folder: string
   /** Tells what is going on. */

@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { on } from 'node:events'
+import { hostname } from 'node:os'
 import { type ProgramOptions, type ProgramRun, runProgram } from './run-program.mts'
 
 /** `livehouse worker` as a process of its own, which works on what is queued. */
@@ -23,6 +24,11 @@ export async function startWorker(options: ProgramOptions, concurrency: number):
   const process = await started.promise
   await untilStarted(process)
   return { process, ended }
+}
+
+/** As the leases that it holds name it. */
+export function holderOf({ process }: Worker): string {
+  return `${hostname()} process ${process.pid}`
 }
 
 async function untilStarted({ stderr }: ChildProcess): Promise<void> {

@@ -1,9 +1,8 @@
 import { deepStrictEqual } from 'node:assert'
 import { rm } from 'node:fs/promises'
-import { setTimeout as delay } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import { systemClock } from '../../src/core/clock.ts'
-import { createRandom } from '../../src/emulator/world/random.ts'
+import { DAY, floorToMinute, formatWallDate, MINUTE, wallTimeAt } from '../../src/core/wall-clock.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
 import type { Database } from '../../src/store/database.ts'
 import { startEmbedded, stopEmbedded } from '../../src/store/embedded.ts'
@@ -11,136 +10,113 @@ import { migrateUp } from '../../src/store/migrate.ts'
 import { openDatabase } from '../../src/store/pool.ts'
 import { streams } from '../../src/streams/registry.ts'
 import { createPassableFolder } from '../../test/helpers/operating-system.ts'
-import { readStreamTable, sorted } from '../../test/helpers/read-table.ts'
+import { readAnswersTable, readStreamTable, sorted } from '../../test/helpers/read-table.ts'
+import { createRollingWorld, type RollingWorld } from '../../test/helpers/rolling-world.ts'
 import { environmentOf } from '../../test/helpers/run-verb.ts'
-import { startStallingProxy } from '../../test/helpers/stalling-proxy.ts'
+import { type Machine, startMachine } from '../lib/machine.mts'
 import { atMost, type Measure } from '../lib/measures.mts'
-import { runProgram } from '../lib/run-program.mts'
+import { playMishaps } from '../lib/mishaps.mts'
 import type { Bench, Scenario } from '../lib/scenario.mts'
-import { startWorker, type Worker } from '../lib/worker.mts'
+import { readWrites, recordWrites } from '../lib/write-record.mts'
 
-const WORKERS = 3
-const MISHAPS = 5
-/** A worker that is frozen or cut off for longer than a lease lives comes back as one that has lost it. */
-const LONGEST_MS = 60_000
-/** After the mishaps of one, the next bring what they cost. */
-const MOST_RUNS = 4
+const MACHINES = 8
+const MISHAPS = 100
+const TIME_ZONE = 'Asia/Shanghai'
+const WORLD = { channels: 40, viewers: 30, days: 30, timeZone: TIME_ZONE }
+/** What comes to be during a round: less than the shortest lookback, so that a later sync looks there again. */
+const ROLLED = 20 * 60 * MINUTE
+/** What the service has is looked at last when nobody is at work any more. */
+const MOST_SECONDS_TO_REST = 90
 const never = new AbortController().signal
 
 /** Whether workers that are killed, frozen and cut off, and a database that restarts, leave what one quiet run would have. */
 export const chaos: Scenario = {
   letter: 'chaos',
-  title: `${WORKERS} workers, ${MISHAPS} mishaps a round: killed, frozen, cut off, the database restarted (--rounds N)`,
+  title: `${MISHAPS} mishaps a round on ${MACHINES} workers: killed, frozen, cut off, the database restarted (--rounds N, --seed N)`,
   run: async (bench) => {
     const rounds = bench.isQuick ? 1 : bench.rounds
-    const seed = Math.floor(Math.random() * 2 ** 31)
-    let different = 0
+    const counts = new Map<string, number>()
+    const problems: string[] = []
     for (let round = 0; round < rounds; round++) {
-      const label = `${seed}/${round}`
-      const difference = await playRound(bench, label)
-      bench.say(`round ${label}: ${difference ?? 'equal to the service'}`)
-      if (difference !== undefined) different++
+      const seed = bench.seed + round
+      const end = await playRound(bench, seed)
+      for (const [what, count] of end.counts) counts.set(what, (counts.get(what) ?? 0) + count)
+      problems.push(...end.problems)
+      const told = [...end.counts].map(([what, count]) => `${count} ${what}`).join(', ')
+      bench.say(`round ${seed}: ${told}: ${end.problems.length === 0 ? 'as the service has it' : 'WRONG'}`)
+      for (const problem of end.problems) bench.say(`  ${problem}`)
+      if (end.problems.length > 0) bench.say(`  again: npm run bench -- --only chaos --rounds 1 --seed ${seed}`)
     }
-    const measures: readonly Measure[] = [
-      { name: `mishaps in ${rounds} rounds, seed ${seed}`, value: rounds * MISHAPS, unit: '' },
+    return [
+      ...[...counts].map(([name, value]): Measure => ({ name, value, unit: '' })),
       {
-        name: 'rounds after which the tables were not those of the service',
-        value: different,
+        name: `problems in ${rounds} rounds from seed ${bench.seed} on`,
+        value: problems.length,
         unit: '',
         goal: atMost(0),
       },
     ]
-    return measures
   },
 }
 
-/** @returns what is wrong at its end; undefined when nothing is */
-async function playRound(bench: Bench, label: string): Promise<string | undefined> {
-  const random = createRandom('chaos', label)
+interface RoundEnd {
+  readonly counts: ReadonlyMap<string, number>
+  /** Sentences; none when all is as it should be. */
+  readonly problems: readonly string[]
+}
+
+/** A round has a warehouse and a service of its own. One that shows a problem leaves its folder. */
+async function playRound(bench: Bench, seed: number): Promise<RoundEnd> {
   const folder = await createPassableFolder('chaos')
   const server = await startEmbedded(folder, systemClock, bench.signal)
-  await using emulator = await startEmulator({ channels: 4, viewers: 150, conditions: { latencyMs: 150 } })
+  const endsAt = floorToMinute(wallTimeAt(systemClock.now(), TIME_ZONE))
+  const rolling = createRollingWorld({ ...WORLD, seed, endsAt }, endsAt - ROLLED)
+  const conditions = { latencyMs: 100, jitterMs: 50 }
+  await using emulator = await startEmulator({ world: rolling.world, seed, conditions, timeZone: TIME_ZONE })
   const url = server.url('livehouse')
-  const environment = { ...environmentOf(emulator, { url }), LIVEHOUSE_CONCURRENCY: '2', LOG_LEVEL: 'error' }
-  const machines: Machine[] = []
-  const sync = async () => {
-    const accepted = [0, 1, 3, 143]
-    const { code } = await runProgram(['src/cli.ts', 'sync', '--queue'], {
-      signal: bench.signal,
-      env: environment,
-      accepted,
-    })
-    return code
+  const environment = {
+    ...environmentOf(emulator, { url }),
+    LIVEHOUSE_HISTORY_FROM: formatWallDate(endsAt - WORLD.days * DAY),
+    LIVEHOUSE_CONCURRENCY: '4',
+    LOG_LEVEL: 'error',
   }
+  const options = { environment, concurrency: 3, folder, signal: bench.signal }
+  const machines: Machine[] = []
+  let problems: readonly string[] = ['it did not come to its end']
   try {
     await createWarehouse(server.url('postgres'), url)
-    for (let number = 0; number < WORKERS; number++) machines.push(await startMachine(bench, environment))
-    const first = sync()
-    const over: Promise<void>[] = []
-    for (let number = 0; number < MISHAPS; number++) {
-      await delay(random.between(0, 1500))
-      change(emulator)
-      const machine = machines[random.between(0, WORKERS - 1)]
-      const forMs = random.between(0, LONGEST_MS)
-      const kind = random.between(0, 3)
-      if (kind === 0) {
-        await stopEmbedded(folder, never)
-        await startEmbedded(folder, systemClock, bench.signal)
-      } else if (kind === 1) await machine?.replace()
-      else if (machine) over.push(kind === 2 ? machine.freeze(forMs) : machine.cut(forMs))
-    }
-    await Promise.all(over)
-    const codes = [await first]
-    while (codes.length < MOST_RUNS && (codes.length === 1 || codes.at(-1) !== 0)) codes.push(await sync())
-    if (codes.at(-1) !== 0) return `exit codes ${codes.join(', ')}`
-    await using db = await openDatabase(url)
-    return await compare(db, emulator)
+    await using db = await openDatabase(url, { maxConnections: 2 })
+    const numbers = Array.from({ length: MACHINES }, (_, index) => index + 1)
+    machines.push(...(await Promise.all(numbers.map((number) => startMachine(number, options)))))
+    const count = bench.isQuick ? MISHAPS / 4 : MISHAPS
+    const played = await playMishaps({
+      ...options,
+      db,
+      machines,
+      seed,
+      count,
+      // What a worker still has in hand is older than what the service has now.
+      onMishap: (number) => change(rolling, endsAt - ROLLED * (1 - number / count)),
+    })
+    const rest = await untilAtRest(db)
+    const ends = await Promise.all(
+      machines.splice(0).map(({ end, holders }) => end().then((said) => ({ said, holders }))),
+    )
+    const { writes, epochs, intrusions } = await readWrites(db, new Map(ends.flatMap(({ holders }) => [...holders])))
+    const counts = new Map([...played.counts, ['rows and slices written', writes], ['leases', epochs]])
+    problems = [
+      ...played.problems,
+      ...rest,
+      ...ends.flatMap(({ said }) => said),
+      ...intrusions,
+      ...(await compare(db, emulator)),
+    ]
+    return { counts, problems }
   } finally {
     for (const machine of machines) await machine.end()
     await stopEmbedded(folder, never)
-    await rm(folder, { recursive: true, force: true })
-  }
-}
-
-/** A worker whose way to the database can be cut. */
-interface Machine {
-  /** Kills it, and starts another. */
-  readonly replace: () => Promise<void>
-  readonly freeze: (ms: number) => Promise<void>
-  readonly cut: (ms: number) => Promise<void>
-  readonly end: () => Promise<void>
-}
-
-async function startMachine(bench: Bench, environment: Readonly<Record<string, string>>): Promise<Machine> {
-  const way = await startStallingProxy(environment.DATABASE_URL ?? '')
-  const start = () => startWorker({ signal: bench.signal, env: { ...environment, DATABASE_URL: way.url } }, 3)
-  let worker: Worker = await start()
-  const kill = async ({ process, ended }: Worker) => {
-    process.kill('SIGCONT')
-    process.kill('SIGKILL')
-    await ended.catch(() => {})
-  }
-  return {
-    replace: async () => {
-      await kill(worker)
-      // While its way is cut, or the database is away, it does not start.
-      worker = await start().catch(() => worker)
-    },
-    freeze: async (ms) => {
-      const { process } = worker
-      process.kill('SIGSTOP')
-      await delay(ms)
-      process.kill('SIGCONT')
-    },
-    cut: async (ms) => {
-      way.stall()
-      await delay(ms)
-      way.goOn()
-    },
-    end: async () => {
-      await kill(worker)
-      await way[Symbol.asyncDispose]()
-    },
+    if (problems.length === 0 || bench.signal.aborted) await rm(folder, { recursive: true, force: true })
+    else bench.say(`  kept with its warehouse and what its workers have logged: ${folder}`)
   }
 }
 
@@ -149,24 +125,50 @@ async function createWarehouse(adminUrl: string, url: string): Promise<void> {
   await sql`create database livehouse`.execute(admin)
   await using db = await openDatabase(url, { maxConnections: 1 })
   await migrateUp(db)
+  await recordWrites(db)
 }
 
-/** What a worker still has in hand is older than what the service has now. */
-function change({ world }: Emulator): void {
-  for (const { visitors } of world.channels.values()) {
+function change({ world, rollTo }: RollingWorld, now: number): void {
+  rollTo(now)
+  for (const { visitors, records } of world.channels.values()) {
     const [visitor] = visitors.rows
     if (visitor !== undefined) visitors.replace(visitor, { ...visitor, nick: `${visitor.nick}+` })
+    const record = records.rows.at(-1)
+    if (record !== undefined && record.enteredAt > now - ROLLED)
+      records.replace(record, { ...record, onlineSeconds: record.onlineSeconds + 1 })
   }
 }
 
-async function compare(db: Kysely<Database>, emulator: Emulator): Promise<string | undefined> {
+/** Waits until no partition is at work and none is queued. @returns what still is after a while */
+async function untilAtRest(db: Kysely<Database>): Promise<readonly string[]> {
+  for (let second = 0; ; second++) {
+    await systemClock.sleep(1000, never)
+    const { rows } = await sql<{ what: string }>`
+      select name || ', held by ' || holder as what from livehouse_ops.leases
+        where name like 'partition %' and expires_at > now()
+      union all select singleton_key || ' is ' || state || ' in the queue' from pgboss.job
+        where name = 'partitions' and state < 'completed'`.execute(db)
+    // At least as long as it takes who comes back to write what it has in hand.
+    if (second >= 5 && (rows.length === 0 || second >= MOST_SECONDS_TO_REST)) return rows.map(({ what }) => what)
+  }
+}
+
+/** @returns which tables differ from what the service has, and by what */
+async function compare(db: Kysely<Database>, emulator: Emulator): Promise<readonly string[]> {
   const truth = emulator.truth()
-  for (const { name } of streams) {
+  const tables = [
+    // Of which the warehouse keeps each day's.
+    ...streams.map(({ name }) => name).filter((name) => name !== 'manager_usage'),
+    'signup_answers',
+  ] as const
+  const problems: string[] = []
+  for (const name of tables) {
+    const rows = name === 'signup_answers' ? await readAnswersTable(db) : await readStreamTable(db, name)
     try {
-      deepStrictEqual(sorted(await readStreamTable(db, name)), sorted(truth[name] ?? []))
+      deepStrictEqual(sorted(rows), sorted(truth[name] ?? []))
     } catch (error) {
-      return `${name}: ${String(error).slice(0, 500)}`
+      problems.push(`${name}: ${String(error).slice(0, 500)}`)
     }
   }
-  return undefined
+  return problems
 }

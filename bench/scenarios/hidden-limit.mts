@@ -86,7 +86,8 @@ async function run(
   })
 }
 
-function secondsFrom(
+/** Calls answered and refused in each second from then on. */
+export function secondsFrom(
   beginsAt: number,
   length: number,
   calls: readonly { readonly at: number; readonly status: number }[],
@@ -98,7 +99,8 @@ function secondsFrom(
   })
 }
 
-function shown({ admitted, refused }: Second): string {
+/** A second in a few characters: 40-2 had two refusals. */
+export function shown({ admitted, refused }: Second): string {
   return refused > 0 ? `${admitted}-${refused}` : String(admitted)
 }
 
@@ -121,7 +123,8 @@ function start(
   })
 }
 
-async function firstCall(emulator: BenchEmulator) {
+/** Waits for the service's first call. @returns when that was, and what came with it */
+export async function firstCall(emulator: BenchEmulator) {
   for (;;) {
     const { calls } = await emulator.use(true)
     if (calls[0]) return { calls, at: calls[0].at }
@@ -130,7 +133,12 @@ async function firstCall(emulator: BenchEmulator) {
 }
 
 /** Pauses that the service orders are not judged: what they leave of its limit is its own doing. */
-function describe(name: string, limit: number, seconds: readonly Second[], isPaused: boolean): readonly Measure[] {
+export function describe(
+  name: string,
+  limit: number,
+  seconds: readonly Second[],
+  isPaused: boolean,
+): readonly Measure[] {
   const settled = seconds.slice(SETTLED_SECONDS)
   const sum = (read: (second: Second) => number) => settled.reduce((total, second) => total + read(second), 0)
   const admitted = sum((second) => second.admitted)

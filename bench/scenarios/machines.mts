@@ -1,56 +1,210 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { systemClock } from '../../src/core/clock.ts'
 import { type StallingProxy, startStallingProxy } from '../../test/helpers/stalling-proxy.ts'
-import { openEmulator } from '../lib/emulator.mts'
-import { atLeast, type Measure } from '../lib/measures.mts'
+import { type BenchEmulator, openEmulator } from '../lib/emulator.mts'
+import { atLeast, atMost, type Measure } from '../lib/measures.mts'
+import { type ProgramRun, runProgram } from '../lib/run-program.mts'
 import { type Bench, databaseName, type Outcome, programOptions, type Scenario } from '../lib/scenario.mts'
-import { runProgram } from '../lib/run-program.mts'
-import { startWorker, type Worker } from '../lib/worker.mts'
+import { holderOf, startWorker, type Worker } from '../lib/worker.mts'
+import { describe, firstCall, secondsFrom, shown } from './hidden-limit.mts'
 
 const LATENCY_MS = 50
 /** There and back, between a worker and what it talks to. */
 const WIRE_MS = 20
+/** The wire between a worker and the service is part of what an answer takes; to the database each has one of its own. */
+const conditions = { latencyMs: LATENCY_MS + WIRE_MS }
 /** Of a worker: so few that two cores can carry eight of them, the service and the database. */
 const CONCURRENCY = 2
+/** Side by side in a worker. */
+const PARTITIONS = 8
 const CHANNELS_A_WORKER = 16
+const MOST_WORKERS = 8
+const LIMIT = 100
+const LIMITED_SECONDS = 40
+/** Processes that want the calls of version 1 at once. */
+const HOLDERS = 4
+/** Each needs one of these calls at least. */
+const OLD_CHANNELS = 20
+const V1_CALLS = 10
+/** Each has five partitions, and four of five have three questionnaires: 7.4 on average. */
+const MANY_CHANNELS = 1360
 
-/** Whether workers add up: each has as much to read as one alone would. Processes of one machine. */
+/** Whether workers add up, and keep to limits and count to the end together. Processes of one machine. */
 export const machines: Scenario = {
   letter: 'machines',
-  title: `1 to 8 workers, ${WIRE_MS} ms away, ${LATENCY_MS} ms a call, ${CONCURRENCY} at once each: ideal time ÷ real time`,
+  title: `1 to ${MOST_WORKERS} workers, ${WIRE_MS} ms away, ${LATENCY_MS} ms a call, ${CONCURRENCY} calls at once each`,
   run: async (bench) => {
     const measures: Measure[] = []
-    for (const workers of bench.isQuick ? [2] : [1, 2, 4, 8]) measures.push(await share(bench, workers))
-    return measures
+    for (const workers of bench.isQuick ? [2] : [1, 2, 4, MOST_WORKERS]) measures.push(await share(bench, workers))
+    measures.push(...(await keepLimit(bench)), ...(await keepBudget(bench)))
+    return [...measures, await takeOver(bench), ...(await readMany(bench))]
   },
 }
 
-async function share(bench: Bench, workers: number): Promise<Measure> {
-  const pages = bench.isQuick ? 5 : 40
-  const world = { channels: CHANNELS_A_WORKER * workers, visitors: pages * 100 - 1, isWhole: false }
-  await using emulator = await openEmulator(
-    { world, conditions: { latencyMs: LATENCY_MS + WIRE_MS }, cacheBytes: 4e9 },
-    bench.signal,
-  )
-  const databaseUrl = await bench.server.fresh(databaseName('machines', workers))
-  const env = { LIVEHOUSE_CONCURRENCY: String(CONCURRENCY), LOG_LEVEL: 'info' }
-  const options = programOptions(bench, emulator, { databaseUrl, env })
-  // Each on a wire of its own to the database; the service's answers take as much longer.
-  const working: Worker[] = []
+/** Workers and the warehouse that they share. */
+interface Team {
+  readonly databaseUrl: string
+  readonly workers: readonly Worker[]
+  /** `livehouse sync --queue --json`, whatever came of it. */
+  readonly sync: (streams?: string, stopped?: AbortSignal) => Promise<ProgramRun & { readonly seconds: number }>
+  /** Ends the workers. @returns the largest peak of memory of one of them, and what has landed */
+  readonly stop: () => Promise<{ readonly peakMb: number; readonly partitions: number; readonly viewers: number }>
+}
+
+async function startTeam(bench: Bench, emulator: BenchEmulator, name: string, workers: number): Promise<Team> {
+  const databaseUrl = await bench.server.fresh(databaseName('machines', name, workers))
+  const options = programOptions(bench, emulator, {
+    databaseUrl,
+    env: { LIVEHOUSE_CONCURRENCY: String(CONCURRENCY) },
+  })
   const wires: StallingProxy[] = []
+  const working: Worker[] = []
   for (let number = 0; number < workers; number++) {
     const wire = await startStallingProxy(databaseUrl, { delayMs: WIRE_MS / 2 })
     wires.push(wire)
-    working.push(await startWorker({ ...options, env: { ...options.env, DATABASE_URL: wire.url } }, 8))
+    working.push(await startWorker({ ...options, env: { ...options.env, DATABASE_URL: wire.url } }, PARTITIONS))
   }
-  const run = await runProgram(['src/cli.ts', 'sync', '--queue', '--json', '--streams', 'visitors'], options)
-  for (const { process } of working) process.kill('SIGTERM')
-  const peaks = (await Promise.all(working.map(({ ended }) => ended))).map(({ peakMb }) => peakMb)
-  for (const wire of wires) await wire[Symbol.asyncDispose]()
-  const outcome: Outcome = JSON.parse(run.stdout)
-  const realMs = Date.parse(outcome.finished_at) - Date.parse(outcome.started_at)
-  const idealMs = (CHANNELS_A_WORKER * pages * (LATENCY_MS + WIRE_MS)) / CONCURRENCY
-  bench.say(
-    `${workers} workers: ${outcome.status}, ${(realMs / 1000).toFixed(1)} s, ${Math.max(...peaks).toFixed(0)} MB at most`,
+  return {
+    databaseUrl,
+    workers: working,
+    sync: async (streams, stopped) => {
+      const args = ['src/cli.ts', 'sync', '--queue', '--json', ...(streams ? ['--streams', streams] : [])]
+      const run = await runProgram(args, {
+        ...options,
+        accepted: [0, 1, 3, 4, 143],
+        onStart: (child) => stopped?.addEventListener('abort', () => child.kill('SIGTERM'), { once: true }),
+      })
+      const { started_at, finished_at }: Outcome = JSON.parse(run.stdout)
+      return { ...run, seconds: (Date.parse(finished_at) - Date.parse(started_at)) / 1000 }
+    },
+    stop: async () => {
+      for (const { process } of working) process.kill('SIGTERM')
+      // One that was killed leaves no peak.
+      const ends = await Promise.allSettled(working.map(({ ended }) => ended))
+      const peaks = ends.map((end) => (end.status === 'fulfilled' ? end.value.peakMb : 0))
+      for (const wire of wires) await wire[Symbol.asyncDispose]()
+      await using db = await bench.server.open(databaseUrl)
+      const { rows } = await sql<{ partitions: number; viewers: number }>`
+        select count(distinct (stream, partition))::int as partitions,
+          (select count(*)::int from livehouse.visitors) as viewers
+        from livehouse_ops.slices where status = 'landed'`.execute(db)
+      return { peakMb: Math.max(...peaks), partitions: rows[0]?.partitions ?? 0, viewers: rows[0]?.viewers ?? 0 }
+    },
+  }
+}
+
+/** Each has as much to read as one alone would. */
+async function share(bench: Bench, workers: number): Promise<Measure> {
+  const pages = bench.isQuick ? 5 : 40
+  const world = { channels: CHANNELS_A_WORKER * workers, visitors: pages * 100 - 1, isWhole: false }
+  await using emulator = await openEmulator({ world, conditions, cacheBytes: 4e9 }, bench.signal)
+  const team = await startTeam(bench, emulator, 'share', workers)
+  const { code, seconds } = await team.sync('visitors')
+  const { peakMb } = await team.stop()
+  const idealSeconds = (CHANNELS_A_WORKER * pages * conditions.latencyMs) / CONCURRENCY / 1000
+  bench.say(`${workers} workers: exit code ${code}, ${seconds.toFixed(1)} s, ${peakMb.toFixed(0)} MB at most`)
+  return {
+    name: `${workers} workers, ${world.channels} channels × ${pages} pages: ideal time ÷ real time`,
+    value: idealSeconds / seconds,
+    unit: '×',
+    ...(workers === MOST_WORKERS ? { goal: atLeast(0.85) } : {}),
+  }
+}
+
+/** A limit of calls a second that the service tells nobody, without a ceiling of ours. */
+async function keepLimit(bench: Bench): Promise<readonly Measure[]> {
+  const workers = bench.isQuick ? 2 : MOST_WORKERS
+  const seconds = bench.isQuick ? 14 : LIMITED_SECONDS
+  // More pages than the limit lets through: the run is ended when all has been seen.
+  const visitors = (100 * LIMIT * seconds * 2) / CHANNELS_A_WORKER
+  const world = { channels: CHANNELS_A_WORKER, visitors, isWhole: false }
+  await using emulator = await openEmulator(
+    { world, conditions: { ...conditions, callsPerSecond: LIMIT }, cacheBytes: 4e9 },
+    bench.signal,
   )
-  const name = `${workers} workers, ${world.channels} channels × ${pages} pages`
-  return { name, value: idealMs / realMs, unit: '×', ...(workers === 8 ? { goal: atLeast(0.85) } : {}) }
+  const team = await startTeam(bench, emulator, 'limit', workers)
+  await emulator.use()
+  const stop = new AbortController()
+  const running = team.sync('visitors', stop.signal)
+  const first = await firstCall(emulator)
+  await delay(seconds * 1000)
+  const calls = [...first.calls, ...(await emulator.use(true)).calls]
+  stop.abort()
+  await running
+  await team.stop()
+  const each = secondsFrom(first.at, seconds, calls)
+  const name = `${workers} workers, a hidden limit of ${LIMIT} a second`
+  bench.say(`${name}: ${each.map(shown).join(' ')}`)
+  return describe(name, LIMIT, each, false)
+}
+
+/** Version 1 has ten calls a day (API 4.6), whichever process wants them. */
+async function keepBudget(bench: Bench): Promise<readonly Measure[]> {
+  const world = { channels: OLD_CHANNELS, visitors: 5, isWhole: true }
+  await using emulator = await openEmulator({ world, conditions }, bench.signal)
+  const team = await startTeam(bench, emulator, 'budget', 2)
+  await emulator.use()
+  const runs = await Promise.all(Array.from({ length: HOLDERS }, async () => await team.sync('watch_records_v1')))
+  const { count } = await emulator.use()
+  await team.stop()
+  bench.say(`${HOLDERS} runs of version 1: ${count} calls, exit codes ${runs.map(({ code }) => code).join(', ')}`)
+  const name = `${HOLDERS} runs at once, version 1 of ${OLD_CHANNELS} channels`
+  return [
+    { name: `${name}: calls`, value: count, unit: 'calls', goal: atMost(V1_CALLS) },
+    { name: `${name}: calls that were left`, value: V1_CALLS - count, unit: 'calls', goal: atMost(0) },
+  ]
+}
+
+/** How soon what a killed worker was reading is at work elsewhere. */
+async function takeOver(bench: Bench): Promise<Measure> {
+  // As many partitions as one worker reads side by side: the other one has room for all.
+  const world = { channels: PARTITIONS, visitors: 20_000, isWhole: false }
+  await using emulator = await openEmulator({ world, conditions, cacheBytes: 4e9 }, bench.signal)
+  const team = await startTeam(bench, emulator, 'take over', 2)
+  const running = team.sync('visitors')
+  await using db = await bench.server.open(team.databaseUrl)
+  const held = async () => {
+    const { rows } = await sql<{ name: string; holder: string }>`
+      select name, holder from livehouse_ops.leases where name like 'partition %'`.execute(db)
+    return rows
+  }
+  let before = await held()
+  for (; before.length < PARTITIONS; before = await held()) await delay(100)
+  const countOf = (worker: Worker) => before.filter(({ holder }) => holder === holderOf(worker)).length
+  const killed = team.workers.toSorted((a, b) => countOf(b) - countOf(a)).slice(0, 1)
+  const killedAt = systemClock.now()
+  for (const { process } of killed) process.kill('SIGKILL')
+  const isLeft = ({ holder }: { readonly holder: string }) => killed.some((worker) => holderOf(worker) === holder)
+  while ((await held()).some(isLeft)) await delay(100)
+  const seconds = (systemClock.now() - killedAt) / 1000
+  const { code } = await running
+  await team.stop()
+  bench.say(`${before.filter(isLeft).length} partitions of a killed worker: exit code ${code}`)
+  return {
+    name: 'a killed worker: all it read is at work elsewhere after',
+    value: seconds,
+    unit: 's',
+    goal: atMost(30),
+  }
+}
+
+/** Many small partitions, of all streams. */
+async function readMany(bench: Bench): Promise<readonly Measure[]> {
+  const workers = bench.isQuick ? 2 : MOST_WORKERS
+  const channels = bench.isQuick ? 20 : MANY_CHANNELS
+  const world = { channels, visitors: 5, isWhole: true }
+  await using emulator = await openEmulator({ world, conditions }, bench.signal)
+  const team = await startTeam(bench, emulator, 'many', workers)
+  const { code, seconds, peakMb: holderMb } = await team.sync()
+  const { peakMb, partitions, viewers } = await team.stop()
+  bench.say(`${channels} channels: exit code ${code}, ${seconds.toFixed(0)} s`)
+  const name = `${workers} workers, ${channels} channels, ${partitions} partitions`
+  return [
+    { name: `${name}: time`, value: seconds, unit: 's' },
+    { name: `${name}: partitions a second`, value: partitions / seconds, unit: '/s' },
+    { name: `${name}: viewers that are missing`, value: emulator.rows - viewers, unit: 'rows', goal: atMost(0) },
+    { name: `${name}: peak memory of a worker`, value: peakMb, unit: 'MB', goal: atMost(200) },
+    { name: `${name}: peak memory of the run's holder`, value: holderMb, unit: 'MB' },
+  ]
 }

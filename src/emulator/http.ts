@@ -14,10 +14,10 @@ export interface Incoming {
   readonly text: string
 }
 
-/** Reads a request whole. */
+/** Reads a request whole; what comes by a proxy names the whole address (RFC 9112, 3.2.2). */
 export async function readRequest(request: IncomingMessage): Promise<Incoming> {
   const body = await text(request)
-  const [path = '', query = ''] = (request.url ?? '').split('?', 2)
+  const [path = '', query = ''] = (request.url ?? '').replace(/^http:\/\/[^/]*/, '').split('?', 2)
   return {
     method: request.method ?? '',
     path,

@@ -16,6 +16,7 @@ const TIMES: LeaseTimes = { renewMs: 5000, expiresMs: 20_000 }
 
 /** What one lease is held with. */
 interface Held {
+  readonly name: string
   readonly epoch: string
   readonly lost: AbortController
 }
@@ -50,13 +51,21 @@ export class Leases implements AsyncDisposable {
   readonly #db: Kysely<Database>
   readonly #times: LeaseTimes
   readonly #held = new Map<string, Held>()
+  /** What is renewed together: ours, and that of all who share the connection. */
+  readonly #renewed: Set<Held>
   readonly #closed = new AbortController()
   readonly #renewing: Promise<void>
 
-  constructor(db: Kysely<Database>, times: LeaseTimes = TIMES) {
+  constructor(db: Kysely<Database>, times: LeaseTimes = TIMES, shared?: Leases) {
     this.#db = db
     this.#times = times
-    this.#renewing = this.#renewUntilClosed()
+    this.#renewed = shared ? shared.#renewed : new Set()
+    this.#renewing = shared ? Promise.resolve() : this.#renewUntilClosed()
+  }
+
+  /** Another holder of this process, whose leases are renewed with these until they are closed. */
+  another(): Leases {
+    return new Leases(this.#db, this.#times, this)
   }
 
   /**
@@ -81,9 +90,10 @@ export class Leases implements AsyncDisposable {
       .returning('epoch')
       .executeTakeFirst()
     if (row !== undefined) {
-      const lost = new AbortController()
-      this.#held.set(name, { epoch: row.epoch, lost })
-      return lost.signal
+      const held = { name, epoch: row.epoch, lost: new AbortController() }
+      this.#held.set(name, held)
+      this.#renewed.add(held)
+      return held.lost.signal
     }
     const wanted = ops(db).updateTable('leases').set({ wantedUntil: this.#expiry() }).where('name', '=', name)
     if (!isPatient) await wanted.execute()
@@ -92,7 +102,7 @@ export class Leases implements AsyncDisposable {
 
   /** Whether it is ours, as far as is known here: `require` asks the database. */
   holds(name: string): boolean {
-    return this.#held.has(name)
+    return this.#held.get(name)?.lost.signal.aborted === false
   }
 
   /** Whether another has asked for it lately. */
@@ -115,24 +125,35 @@ export class Leases implements AsyncDisposable {
       .executeTakeFirst()
     if (held !== undefined && row?.epoch === held.epoch && row.isInTime) return
     const error = leaseLost(name, row?.holder)
-    this.#lose(name, held, error)
+    if (held !== undefined) this.#lose(held, error)
     throw error
   }
 
   /** Gives it back. One that was wanted keeps its row, so that who wants it comes before patient ones. */
   async release(name: string): Promise<void> {
-    const epoch = this.#held.get(name)?.epoch
+    const held = this.#held.get(name)
     this.#held.delete(name)
-    if (epoch !== undefined) await giveBack(this.#db, [epoch])
+    if (held !== undefined) await this.#giveBack([held])
   }
 
   /** Gives everything back. Never throws: what cannot be given back expires. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed.abort()
     await this.#renewing
-    const epochs = [...this.#held.values()].map(({ epoch }) => epoch)
+    const held = [...this.#held.values()]
     this.#held.clear()
-    if (epochs.length > 0) await giveBack(this.#db, epochs).catch(() => {})
+    if (held.length > 0) await this.#giveBack(held).catch(() => {})
+  }
+
+  /** A new epoch, so that a renewal on its way finds nothing. What is wanted by now is seen by the second statement. */
+  async #giveBack(held: readonly Held[]): Promise<void> {
+    for (const each of held) this.#renewed.delete(each)
+    const epochs = held.map(({ epoch }) => epoch)
+    const given = ops(this.#db).updateTable('leases').set({ expiresAt: now, epoch: nextEpoch })
+    const rows = await given.where('epoch', 'in', epochs).returning('name').execute()
+    const names = ['', ...rows.map(({ name }) => name)]
+    const over = ops(this.#db).deleteFrom('leases').where('name', 'in', names).where('expiresAt', '<=', now)
+    await over.where(isUnwanted).execute()
   }
 
   async #renewUntilClosed(): Promise<void> {
@@ -151,21 +172,20 @@ export class Leases implements AsyncDisposable {
   }
 
   async #renew(connection: Kysely<Database>): Promise<void> {
-    const before = [...this.#held]
+    const before = [...this.#renewed]
     if (before.length === 0) return
-    const epochs = before.map(([, { epoch }]) => epoch)
+    const epochs = before.map(({ epoch }) => epoch)
     const ours = ops(connection).updateTable('leases').where('epoch', 'in', epochs)
     const rows = await ours.set({ renewedAt: now, expiresAt: this.#expiry() }).returning('epoch').execute()
     const renewed = new Set(rows.map(({ epoch }) => epoch))
-    for (const [name, held] of before) {
-      if (!renewed.has(held.epoch)) this.#lose(name, held, leaseLost(name, undefined))
+    for (const held of before) {
+      if (!renewed.has(held.epoch)) this.#lose(held, leaseLost(held.name, undefined))
     }
   }
 
-  #lose(name: string, held: Held | undefined, error: LivehouseError): void {
-    if (held === undefined || this.#held.get(name) !== held) return
-    this.#held.delete(name)
-    held.lost.abort(error)
+  /** What has been given back since is no longer among them. */
+  #lose(held: Held, error: LivehouseError): void {
+    if (this.#renewed.delete(held)) held.lost.abort(error)
   }
 
   #expiry(): RawBuilder<Date> {
@@ -197,19 +217,6 @@ function isUnwanted(eb: ExpressionBuilder<Ops, 'leases'>) {
 
 /** The next epoch: the keyword is beyond the builder. */
 const nextEpoch = sql<string>`default`
-
-/** A new epoch, so that a renewal on its way finds nothing. What is wanted by now is seen by the second statement. */
-async function giveBack(db: Kysely<Database>, epochs: readonly string[]): Promise<void> {
-  const given = ops(db).updateTable('leases').set({ expiresAt: now, epoch: nextEpoch })
-  const rows = await given.where('epoch', 'in', epochs).returning('name').execute()
-  const names = ['', ...rows.map(({ name }) => name)]
-  await ops(db)
-    .deleteFrom('leases')
-    .where('name', 'in', names)
-    .where('expiresAt', '<=', now)
-    .where(isUnwanted)
-    .execute()
-}
 
 /** Among all that share a database, for people. */
 export function thisProcess(): string {

@@ -69,7 +69,7 @@ export async function workOnPartitions(context: AppContext, deps: WorkerDeps): P
 function createPartitionHandler(
   context: AppContext,
   { db, service, connection, concurrency }: WorkerDeps,
-  leases: Leases,
+  sharedLeases: Leases,
 ): WorkOptions['handle'] {
   const progress = { report: () => {}, [Symbol.dispose]: () => {} }
   const { serviceClock } = connection
@@ -90,13 +90,15 @@ function createPartitionHandler(
     const part = { stream, partition, window: undefined, timeZone: service.timeZone }
     const earlier = await readEarlierAttempts(db, part, runId, afterSlice)
     const leaseName = partitionLease(name, partitionKey(partition))
+    // Of a sync and a backfill of the same partition in this process, each is a holder of its own.
+    await using leases = sharedLeases.another()
     const deps = {
       ...shared,
       signal,
       runId,
       requireLease: async (trx: Kysely<Database>) => await leases.require(trx, leaseName),
     }
-    const read = runJob([stream], [async () => [await plan()]], deps, {
+    const result = await runJob([stream], [async () => [await plan()]], deps, {
       ...asked,
       concurrency: slicesSideBySide,
       leases,
@@ -105,7 +107,6 @@ function createPartitionHandler(
         if (end.hasNewHeaders || stream.listsQuestions) ends.push(end)
       },
     })
-    const result = await read.finally(() => void leases.release(leaseName).catch(() => {}))
     if (result.status !== 'ok') signal.throwIfAborted()
     const ofDatabase = result.errors.find(({ code }) => code.startsWith('db.'))
     if (ofDatabase !== undefined && !attempt.isLast) throw new Error(ofDatabase.message)

@@ -1,13 +1,19 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { sync } from '../../src/cli/sync.ts'
+import { systemClock } from '../../src/core/clock.ts'
 import { stopEmbedded } from '../../src/store/embedded.ts'
+import { openDatabase } from '../../src/store/pool.ts'
 import { startEmulator } from '../../src/emulator/server.ts'
-import { createPassableFolder } from '../helpers/operating-system.ts'
+import { expectTruth } from '../helpers/expect-truth.ts'
+import { createPassableFolder, giveToServer, isRoot } from '../helpers/operating-system.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
+import { environmentOf, runVerb } from '../helpers/run-verb.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const files = ['README.md', 'docs/jobs.md', 'docs/operations.md']
@@ -22,7 +28,7 @@ const commands = files.flatMap((file) => {
 /** What a test has no right to, or not every machine has; the syntax of these is checked alone. */
 const elsewhere: readonly (readonly [RegExp, string])[] = [
   [/^docker /, 'an engine of containers, and an image'],
-  [/^(pg_dump|pg_restore|psql) /, 'client tools that are as new as the server'],
+  [/^(pg_dump|pg_restore|psql) /, 'client tools that are as new as the server: the test below, where both are'],
   [/^useradd /, 'an account of this machine'],
   [/^npm /, 'packages may be installed; the demo is run by the line above'],
 ]
@@ -77,3 +83,74 @@ test('every command of the docs runs as it stands there, one after the other', a
     expect([line, code], heard).toEqual([line, line.includes(' serve') ? 143 : 0])
   }
 })
+
+/** Where Debian and its kin keep a PostgreSQL with its client tools. */
+const packaged = '/usr/lib/postgresql'
+const [newest] = existsSync(packaged) ? readdirSync(packaged).toSorted((a, b) => Number(b) - Number(a)) : []
+if (newest === undefined) {
+  process.stdout.write(`no PostgreSQL in ${packaged}: the test of backup and restore is skipped\n`)
+}
+
+/** A cluster of its own below `folder`, with nothing in it, and a shell for its superuser. */
+async function startCluster(folder: string, name: string) {
+  const place = join(folder, name)
+  mkdirSync(place)
+  await giveToServer(place)
+  const bin = join(packaged, newest ?? '', 'bin')
+  const [data, log] = [join(place, 'data'), join(place, 'log')]
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = Object(server.address())
+  await new Promise((closed) => server.close(closed))
+  const account = isRoot ? { uid: 65_534, gid: 65_534 } : {}
+  const run = (program: string, args: readonly string[]) => {
+    const { status } = spawnSync(join(bin, program), ['-D', data, ...args], { ...account, cwd: place, stdio: 'ignore' })
+    expect([program, status]).toEqual([program, 0])
+  }
+  run('initdb', ['--username=postgres', '--auth-local=trust', '--auth-host=scram-sha-256', '--encoding=UTF8'])
+  const options = `-p ${port} -k ${place} -c listen_addresses=127.0.0.1`
+  run('pg_ctl', ['start', '--wait', `--log=${log}`, '-o', options])
+  onTestFinished(() => run('pg_ctl', ['stop', '--mode=immediate']))
+  const url = `postgres://livehouse:a-password@127.0.0.1:${port}/livehouse`
+  const PATH = [bin, process.env.PATH].join(delimiter)
+  const env = { PATH, PGHOST: place, PGPORT: String(port), PGUSER: 'postgres', DATABASE_URL: url }
+  /** A line of the docs; the password is asked for twice. */
+  const runLine = (line: string) => {
+    // Without a terminal of its own it asks on standard input.
+    const options = { cwd: folder, env, input: 'a-password\na-password\n', encoding: 'utf8' } as const
+    const { status, stderr } = spawnSync('setsid', ['--wait', 'sh', '-c', line], options)
+    expect([line, status], stderr).toEqual([line, 0])
+  }
+  return { url, runLine }
+}
+
+test.skipIf(newest === undefined)(
+  'a backup is restored on the same server, and on an empty one, by the lines of the docs',
+  async () => {
+    const folder = await createPassableFolder('backup')
+    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    symlinkSync(join(root, 'docs'), join(folder, 'docs'))
+    const lines = commands.filter((line) => /^(pg_dump|pg_restore|psql) /.test(line))
+    const asSuperuser = lines.filter((line) => line.includes('--dbname postgres'))
+    const [dump = '', drop = '', restore = '', ...others] = lines
+    expect([dump, drop, others]).toEqual([
+      expect.stringContaining('pg_dump'),
+      expect.stringContaining('drop schema'),
+      [...asSuperuser, restore],
+    ])
+    await using emulator = await startEmulator({ channels: 2, viewers: 60 })
+    const [old, fresh] = [await startCluster(folder, 'old'), await startCluster(folder, 'fresh')]
+    for (const line of asSuperuser) old.runLine(line)
+    const runSync = async (url: string) =>
+      await runVerb(sync, ['--json'], { environment: environmentOf(emulator, { url }), clock: systemClock })
+    expect(await runSync(old.url)).toMatchObject({ code: 0 })
+    for (const line of [dump, drop, restore]) old.runLine(line)
+    for (const line of others) fresh.runLine(line)
+    for (const { url } of [old, fresh]) {
+      await using db = await openDatabase(url)
+      await expectTruth({ emulator, database: { db } })
+      const { code, printed } = await runSync(url)
+      expect([code, JSON.parse(printed.join('')).streams.visitors.inserted]).toEqual([0, 0])
+    }
+  },
+)

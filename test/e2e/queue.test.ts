@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { backfill } from '../../src/cli/backfill.ts'
 import { status } from '../../src/cli/status.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { systemClock } from '../../src/core/clock.ts'
@@ -62,6 +63,30 @@ test('a worker that gets SIGTERM gives back what it was reading', async () => {
   expect(await running).toMatchObject({ code: 0, outcome: { status: 'ok' } })
   await expectTruth(account)
   await stop(second)
+})
+
+test('of a sync and a backfill in one worker, one waits while the other has the partition', async () => {
+  const { asked, letGo } = account.holdLists()
+  const { environment, emulator, database } = account
+  const worker = await account.startWorker({ LIVEHOUSE_REQUEST_TIMEOUT: '2' })
+  const flags = ['--streams', 'watch_records', '--channels', emulator.channelIds[0] ?? '']
+  const given = { environment, clock: systemClock }
+  const filling = runVerb(backfill, ['--queue', '--from', '2026-01-01', ...flags], given)
+  await asked
+  const readLease = async () =>
+    await sql<{ epoch: string; wanted: Date | null }>`select epoch, wanted_until as wanted from livehouse_ops.leases
+      where name like 'partition %'`.execute(database.db)
+  const { rows: begun } = await readLease()
+  const running = account.sync(flags)
+  const refused = (after: Date) => sql`select from livehouse_ops.leases where wanted_until > ${after}`
+  await untilRow(database.db, refused(new Date(0)))
+  const { rows: wanted } = await readLease()
+  await untilRow(database.db, refused(wanted[0]?.wanted ?? new Date(0)))
+  const { rows: held } = await readLease()
+  expect(held.map(({ epoch }) => epoch)).toEqual(begun.map(({ epoch }) => epoch))
+  letGo()
+  expect([(await running).code, (await filling).code]).toEqual([0, 0])
+  await stop(worker)
 })
 
 test('a run that is interrupted stops its workers', async () => {

@@ -1,3 +1,4 @@
+import axe from 'axe-core'
 import { sql } from 'kysely'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -188,17 +189,31 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     expect(await page.locator('#channels tbody tr').count()).toBe(1)
   })
 
-  test('what is seen has a name for those who do not see it', async () => {
-    for (const path of ['/', '/channels']) {
-      await using opened = await open(path)
+  test.each([
+    [390, 'en', 'light'],
+    [768, 'zh-CN', 'dark'],
+    [1280, 'en', 'dark'],
+    [1920, 'zh-CN', 'light'],
+  ] as const)('axe finds nothing on any page: %i px, %s, %s', async (width, locale, colorScheme) => {
+    const options = { viewport: { width, height: 900 }, locale, colorScheme, bypassCSP: true } as const
+    const [first = ''] = pipeline.emulator.channelIds
+    const runAxe = `axe.run({ rules: { 'target-size': { enabled: true } } }).then(({ violations }) =>
+      violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`
+    for (const path of [
+      '/',
+      '/channels',
+      `/channels/${first}`,
+      '/runs',
+      '/runs/1',
+      '/runs/2',
+      '/quarantine',
+      '/none',
+    ]) {
+      await using opened = await open(path, { ...options, reducedMotion: 'reduce' })
       const { page } = opened
-      const unnamed = `[...document.querySelectorAll('input:not([type=hidden]), select, button, [role=img], progress')].filter((each) => !(each.labels?.length || each.getAttribute('aria-label') || each.textContent.trim())).map((each) => each.outerHTML)`
-      expect(await page.evaluate(unnamed), path).toEqual([])
-      const levels = await page.evaluate<number[]>(
-        `[...document.querySelectorAll('h1, h2, h3')].map((each) => Number(each.tagName[1]))`,
-      )
-      expect(levels[0], path).toBe(1)
-      expect(levels.every((level, index) => level <= (levels[index - 1] ?? 1) + 1)).toBe(true)
+      await page.evaluate(axe.source)
+      expect([path, await page.evaluate(runAxe)]).toEqual([path, []])
+      expect([path, await overflow(page)]).toEqual([path, 0])
     }
   })
 

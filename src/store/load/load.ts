@@ -88,7 +88,7 @@ function upsert(into: LoadTable, rows: readonly Row[], runId: string, options: L
       set ${sql.join(content.map((name) => sql`${sql.ref(name)} = excluded.${sql.ref(name)}`))},
         run_id = excluded.run_id, changed_at = now()${isBack}
       where (${qualified('target', content)} is distinct from ${qualified('excluded', content)}${isRemoved})${fresher}
-      returning xmax = 0 as is_new
+      returning target.inserted_at = now() as is_new
     )
     select count(*) filter (where is_new) as inserted, count(*) filter (where not is_new) as updated from written`
 }

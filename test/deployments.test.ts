@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Deployment } from 'kubernetes-models/apps/v1'
 import { CronJob } from 'kubernetes-models/batch/v1'
@@ -8,11 +9,13 @@ import { PodDisruptionBudget } from 'kubernetes-models/policy/v1'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
+import { createTemporaryFolder } from './helpers/temporary-folder.ts'
 
 const models = new Map(
   [Deployment, CronJob, NetworkPolicy, PodDisruptionBudget].map((Model) => [Model.name, Model] as const),
 )
-const folder = join(import.meta.dirname, '..', 'docs', 'examples', 'kubernetes')
+const examples = join(import.meta.dirname, '..', 'docs', 'examples')
+const folder = join(examples, 'kubernetes')
 const bases = readdirSync(folder)
 const manifestSchema = z.looseObject({
   apiVersion: z.string(),
@@ -51,4 +54,22 @@ test.each(bases)('what kustomize applies of %s is all there, and valid', (base) 
   for (const { envs } of [...configMapGenerator, ...secretGenerator]) {
     for (const file of envs) expect(existsSync(join(folder, base, file))).toBe(true)
   }
+})
+
+const isSystemdThere = spawnSync('systemd-analyze', ['--version']).status === 0
+if (!isSystemdThere) process.stdout.write('no systemd-analyze: the units of docs/examples are not verified\n')
+
+test.skipIf(!isSystemdThere)('systemd finds nothing wrong with a unit', () => {
+  const place = createTemporaryFolder('units')
+  const files = readdirSync(examples).filter((file) => /\.(service|timer)$/.test(file))
+  for (const file of files) {
+    const unit = readFileSync(join(examples, file), 'utf8')
+    // It asks whether the program is there.
+    writeFileSync(join(place, file), unit.replace('/usr/local/bin/livehouse', process.execPath))
+  }
+  const args = ['verify', '--man=no', ...files.map((file) => join(place, file))]
+  const { status, stderr } = spawnSync('systemd-analyze', args, { encoding: 'utf8' })
+  // It may have something to say of other units of this machine.
+  const complaints = stderr.split('\n').filter((line) => /livehouse/.test(line))
+  expect([files.length, status, complaints]).toEqual([3, 0, []])
 })
