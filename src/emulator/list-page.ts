@@ -1,4 +1,4 @@
-import type { WallTime } from '../core/wall-clock.ts'
+import { DAY, type WallTime } from '../core/wall-clock.ts'
 import { type Answer, answerWith, refusals, refuse } from './answer.ts'
 import type { Asked, Envelope, ListEndpoint, Served, Service } from './endpoint.ts'
 import { createParamReader, type ListQuery, type ParamReader } from './params.ts'
@@ -12,6 +12,7 @@ export function answerList(list: ListEndpoint, { name, params, channel, effects 
   const reader = createParamReader(params)
   const asked = readQuery(list, reader)
   if (reader.refusal) return refuse(list.family, reader.refusal, switches.errcodeStatus)
+  if (isTooLong(asked, switches)) return refuse(list.family, refusals.invalid('time range'), switches.errcodeStatus)
   const query = effects.reduce((before, effect) => effect.query?.(before) ?? before, asked)
   const served = list.serve(query, service, channel)
   if (served === undefined) return refuse(list.family, refusals.notFound('question'), switches.errcodeStatus)
@@ -26,6 +27,12 @@ function readQuery(list: ListEndpoint, reader: ParamReader): ListQuery {
   // A larger size than the maximum is the maximum.
   const pageSize = Math.min(reader.count(list.sizeParam) ?? list.defaultPageSize, list.maxPageSize)
   return { page, pageSize, echoPage: page, echoPageSize: pageSize, ...list.readFilters(reader) }
+}
+
+/** Of a list with a time filter: one end that is missing stands for all times. */
+function isTooLong(query: ListQuery, { longestWindowDays = Number.POSITIVE_INFINITY }: Readonly<Switches>): boolean {
+  if (!('from' in query)) return false
+  return (query.to ?? Number.POSITIVE_INFINITY) - (query.from ?? 0) > longestWindowDays * DAY
 }
 
 /** Cuts the page out of the rows; beyond the last one the switch decides. */

@@ -28,6 +28,8 @@ export interface Switches {
   newTokenEndsOld: boolean
   /** HTTP status of a refusal with an errcode (4.1, 4.2, 4.10, 4.11); 401 and 429 always have their own. */
   errcodeStatus: 'ok' | 'matching'
+  /** A time filter of more days is refused; undefined for any. */
+  longestWindowDays: number | undefined
   /** Whom the ten calls of a day belong to. */
   v1BudgetScope: 'account' | 'channel'
 }
@@ -47,5 +49,6 @@ export const defaultSwitches: Readonly<Switches> = {
   bearers: 'any',
   newTokenEndsOld: false,
   errcodeStatus: 'ok',
+  longestWindowDays: undefined,
   v1BudgetScope: 'account',
 }

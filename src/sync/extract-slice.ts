@@ -1,17 +1,29 @@
 import { LivehouseError } from '../core/errors.ts'
 import { describeList } from '../core/page.ts'
+import { DAY, floorToMinute, MINUTE } from '../core/wall-clock.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import { cutSlice, halveSlice, longestSlice, SHORTEST_WINDOW } from './cut-slice.ts'
 import { extractKeyed } from './extract-keyed.ts'
 import { extractUnkeyed } from './extract-unkeyed.ts'
 import { type Extracted, type Extraction, MOST_READINGS } from './judge-walk.ts'
-import type { SliceReading } from './page-reading.ts'
+import {
+  askedOf,
+  fetchNumbered,
+  fetchUnlessRefused,
+  isRefusal,
+  type PageReading,
+  type SliceReading,
+} from './page-reading.ts'
+import { partOf } from './plan-again.ts'
+import { cutWindowAt } from './plan-windows.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 
 /** What turns out longer than a slice is meant to be is read on for a while: a part may be larger than it seemed. */
 const MOST_FACTOR = 1.5
 /** So many pages of one minute are no list: the service begins again behind its end, or ignores the page parameter. */
 const MOST_PAGES = 2000
+/** What is asked for is a day: a minute more on both sides. */
+const SHORTEST_RANGE = DAY - 2 * MINUTE
 
 /**
  * Reads the rows of a slice, or cuts it where it is large: before it is read, or where reading shows that it is.
@@ -25,7 +37,9 @@ export async function extractSlice(
   loader: BatchLoader,
 ): Promise<Extracted> {
   const { stream, window } = slice
-  const parts = await cutSlice(slice, reading, deps)
+  const parts = await cutSlice(slice, reading, deps).catch(
+    async (error: unknown) => await cutToServed(slice, reading.pages, error),
+  )
   if (parts) return { kind: 'cut', parts }
   const { identity } = stream
   if (identity === undefined) return await extractKeyed(slice, reading, deps, loader)
@@ -43,6 +57,29 @@ export async function extractSlice(
   if (halves) return { kind: 'cut', parts: halves }
   if (read.kind === 'read') return { kind: 'read', extraction: withheld(read.extraction) }
   throw read.cause === 'too long' ? endless(describeList(reading.pages.list)) : read.cause.refusal
+}
+
+/**
+ * Cuts a slice of which the service refuses the first page: it may serve no range that is so long. Of its newest end a
+ * day is asked for, then twice as much each time, until the longest that it serves is known well enough.
+ * @throws the refusal of a day, and any other error
+ */
+async function cutToServed({ window, ...slice }: Slice, pages: PageReading, error: unknown): Promise<readonly Slice[]> {
+  if (!isRefusal(error) || window === undefined || window.to - window.from <= SHORTEST_RANGE) throw error
+  const newest = (length: number): PageReading => {
+    const asked = askedOf({ window: { from: window.to - length, to: window.to } })
+    return { ...pages, list: { ...pages.list, window: asked } }
+  }
+  let [served, refused] = [SHORTEST_RANGE, window.to - window.from]
+  await fetchNumbered(newest(served), 1)
+  while (refused - served > served / 8) {
+    const length = Math.min(2 * served, floorToMinute((served + refused) / 2))
+    if ('refusal' in (await fetchUnlessRefused(newest(length), 1))) refused = length
+    else served = length
+  }
+  const parts = Math.ceil((window.to - window.from) / served)
+  const bounds = Array.from({ length: parts }, (_, index) => window.to - index * served)
+  return cutWindowAt(window, bounds).map((part) => partOf({ ...slice, window }, part))
 }
 
 function endless(call: string): LivehouseError {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { audit } from '../../src/cli/audit.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { MINUTE, wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
@@ -71,4 +72,30 @@ test('a minute that lies deeper than the service serves is the refusal that it i
     new Set(['watch_records', 'signups']),
   )
   expect(new Set(errors.map((error: { code: string }) => error.code))).toEqual(new Set(['api.status']))
+})
+
+test.each([
+  [1, '2026-10-15'],
+  [31, '2025-06-01'],
+])('a service that serves %i days at a time is read, proven and audited from %s on', async (days, from) => {
+  await using account = await startAccount({ channels: 1 })
+  const { emulator, run } = account
+  emulator.switches.longestWindowDays = days
+  const history = { LIVEHOUSE_HISTORY_FROM: from }
+  expect(await run(sync, ['--streams', 'gifts,watch_records,signups'], history)).toMatchObject({ code: 0 })
+  await expectTruth(account, ['gifts', 'watch_records', 'signups'])
+  const { printed } = await run(audit, ['--from', from, '--to', '2026-11-20', '--streams', 'watch_records', '--json'])
+  expect(JSON.parse(printed.join())).toMatchObject({ status: 'ok', errors: [] })
+})
+
+test('a service that refuses every range is asked for a day, and then no more', async () => {
+  await using account = await startAccount({ channels: 1 })
+  const { emulator, run } = account
+  emulator.switches.longestWindowDays = 0
+  const { code, printed } = await run(sync, ['--json', '--streams', 'gifts,watch_records,signups'])
+  expect(code).toBe(3)
+  const errors: readonly { code: string; stream: string }[] = JSON.parse(printed.join()).errors
+  expect(new Set(errors.map((error) => error.code))).toEqual(new Set(['api.status']))
+  expect(new Set(errors.map(({ stream }) => stream)).size).toBe(3)
+  expect(emulator.calls.length).toBeLessThan(20)
 })

@@ -1,11 +1,20 @@
 import { type Partition, partitionKey, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
-import { DAY, formatWallDate, formatWallMinute, MINUTE, type WallTime, wallTimeAt } from '../../core/wall-clock.ts'
+import {
+  DAY,
+  floorToMinute,
+  formatWallDate,
+  formatWallMinute,
+  MINUTE,
+  type WallTime,
+  wallTimeAt,
+} from '../../core/wall-clock.ts'
 import { readEarlier, readMissedRows } from '../../ledger/earlier-readings.ts'
 import { readQuarantined, type KeptItem } from '../../ledger/quarantine.ts'
 import { readLastReading } from '../../ledger/slices.ts'
 import { countHeld, countUntimed, findMinute, findQuietMinute, type QuietMinute } from '../../store/load/table-part.ts'
 import { cutWindowAt } from '../plan-windows.ts'
+import { isRefusal } from '../page-reading.ts'
 import { minuteOfItem } from '../row-window.ts'
 import type { CallMeter, RunDeps } from '../slice-work.ts'
 import { compareRange, hasTimes, mayStillChange } from './compare-range.ts'
@@ -72,7 +81,20 @@ async function compareByCount(window: Window, sides: Sides, left: { cuts: number
   const { stream, partition, deps, meter } = sides
   const { rows: warehouseRows, quarantined: quarantinedRows } = await countRows(window, sides)
   const asked = { from: window.from - MINUTE, to: window.to }
-  const sourceRows = (await askTotal({ stream, partition, window: asked }, deps, meter)) ?? 0
+  const sourceRows = await askTotal({ stream, partition, window: asked }, deps, meter).catch((error: unknown) => {
+    // The service may serve no range that is so long.
+    if (isRefusal(error) && window.to - window.from >= DAY) return undefined
+    throw error
+  })
+  const inHalves = async (at: WallTime): Promise<readonly Comparison[]> => {
+    const older = await compareByCount({ from: window.from, to: at }, sides, left)
+    return [...older, ...(await compareByCount({ from: at, to: window.to }, sides, left))]
+  }
+  if (sourceRows === undefined) {
+    const middle = floorToMinute((window.from + window.to) / 2)
+    const near = { from: middle - DAY / 4, to: middle + DAY / 4 }
+    return await inHalves((await findUntouched(near, middle, sides)) ?? middle)
+  }
   const counted = { ...nothingCompared, window, sourceRows, warehouseRows, quarantinedRows }
   const rows = sourceRows - warehouseRows
   if (rows === 0) return [{ ...counted, verdict: 'equal' }]
@@ -84,8 +106,7 @@ async function compareByCount(window: Window, sides: Sides, left: { cuts: number
   const at = mayBeHalved ? await middleOf(window, warehouseRows, sides) : undefined
   if (at !== undefined) {
     left.cuts--
-    const older = await compareByCount({ from: window.from, to: at }, sides, left)
-    return [...older, ...(await compareByCount({ from: at, to: window.to }, sides, left))]
+    return await inHalves(at)
   }
   if (Math.max(sourceRows, warehouseRows) <= MOST_READ_ROWS) return [await compareByReading(window, sides)]
   // Rows that touch an end may be counted on either side of it, and rows without a readable time anywhere.

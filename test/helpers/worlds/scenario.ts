@@ -38,6 +38,8 @@ export interface Scenario {
   readonly clamp: number | undefined
   /** The service refuses pages beyond this one. */
   readonly depth: number | undefined
+  /** The service serves no longer ranges, in days. */
+  readonly longestRange: number | undefined
   /** The service hides some rows after it has cut its pages. */
   readonly hides: boolean
   /** By app id and secret, in place of a fixed token. */
@@ -49,7 +51,16 @@ export interface Scenario {
 /** What scenarios are about: troubles of runs, and what the world is like or what happens to it between them. */
 export type Matter = TroubleName | (typeof others)[number]
 
-const others = ['clamps', 'has a depth', 'hides', 'has equal rows', 'headers', 'late', 'audit'] as const
+const others = [
+  'clamps',
+  'limits ranges',
+  'has a depth',
+  'hides',
+  'has equal rows',
+  'headers',
+  'late',
+  'audit',
+] as const
 
 export interface Focus {
   /** All when not given. */
@@ -148,6 +159,7 @@ export function scenariosOf({ groups = everyGroup, matters }: Focus): fc.Arbitra
         oldRecords: fc.integer({ min: 20, max: 170 }),
         clamp: perhaps('clamps', fc.integer({ min: 3, max: 9 })),
         depth: perhaps('has a depth', fc.integer({ min: 2, max: 4 }), group === 'gifts'),
+        longestRange: perhaps('limits ranges', fc.constantFrom(1, 3, 5), group !== 'old'),
         hides: perhaps('hides', fc.boolean(), group === 'gifts' || group === 'old').map((hides) => hides ?? false),
         fetchesTokens: matters?.includes('is busy with tokens') ? fc.constant(true) : fc.boolean(),
         switches: switches.map((each) => switchesOf(group, each)),
