@@ -6,10 +6,10 @@ import { formatWallMinute, formatWallTime, parseWallTime } from '../core/wall-cl
 import { onlyWhenNamed, streams, withLists } from '../streams/registry.ts'
 import { describeAudit } from './audit/report.ts'
 import { exitCodeOfStatus } from './failure.ts'
-import { channelsOf, namesOf, OF_CHANNELS, readRange, readStreams } from './flags.ts'
+import { channelsOf, namesOf, OF_CHANNELS, readRange, readStreams, refuseFarAhead } from './flags.ts'
 import { printResult } from './format.ts'
 import { defineCommand } from './usage.ts'
-import { wrongUse } from './wrong-use.ts'
+import { checkUsage, wrongUse } from './wrong-use.ts'
 
 /** `livehouse audit`: the service's totals against the warehouse. */
 export const audit = defineCommand(
@@ -45,6 +45,8 @@ livehouse audit --json | jq '.audit.partitions[] | select(.verdict == "different
   },
   async (context, { values, chosen, unaudited, range }) => {
     const settings = readExtractionSettings(context, chosen, channelsOf('audit', values.channels))
+    const { timeZone } = settings.service
+    checkUsage('audit', (refuse) => refuseFarAhead(range, context.clock.now(), timeZone, refuse))
     if (range.from !== undefined) {
       const { now, earlier } = await askWallTime(context, settings.service)
       const own = earlier < now ? `, and this machine's ${formatWallTime(earlier)}` : ''

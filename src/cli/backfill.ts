@@ -8,7 +8,17 @@ import type { Stream } from '../core/stream.ts'
 import { DAY, formatWallMinute, formatWallTime, type WallTime } from '../core/wall-clock.ts'
 import { findOpenBackfill, openBackfill } from '../ledger/backfills.ts'
 import { onlyWhenNamed, streams, withLists } from '../streams/registry.ts'
-import { BY_QUEUE, channelsOf, DRY_RUN, JSON_OF_RUN, namesOf, OF_CHANNELS, readRange, readStreams } from './flags.ts'
+import {
+  BY_QUEUE,
+  channelsOf,
+  DRY_RUN,
+  JSON_OF_RUN,
+  namesOf,
+  OF_CHANNELS,
+  readRange,
+  readStreams,
+  refuseFarAhead,
+} from './flags.ts'
 import { minuteIn } from './format.ts'
 import { printOutcome } from './summary.ts'
 import { defineCommand } from './usage.ts'
@@ -52,6 +62,7 @@ livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams ${onlyWhenNamed}`
     const settings = readExtractionSettings(context, chosen, channelsOf('backfill', values.channels))
     const { service } = settings
     const startedAt = new Date(context.clock.now())
+    checkUsage('backfill', (refuse) => refuseFarAhead(range, context.clock.now(), service.timeZone, refuse))
     const { now } = await askWallTime(context, service)
     const window = checkUsage('backfill', (refuse) => closeRange(range, now, refuse))
 

@@ -3,7 +3,15 @@ import type { ChannelSetting } from '../app/settings.ts'
 import type { Stream } from '../core/stream.ts'
 import { allStreams, findStream, streamNames } from '../streams/registry.ts'
 import type { Window } from '../core/slice.ts'
-import { formatWallMinute, MINUTE, parseWallTime, type WallTime } from '../core/wall-clock.ts'
+import {
+  DAY,
+  formatWallMinute,
+  formatWallTime,
+  MINUTE,
+  parseWallTime,
+  type WallTime,
+  wallTimeAt,
+} from '../core/wall-clock.ts'
 import { checkUsage, type Refuse } from './wrong-use.ts'
 
 /** What flags of several verbs do, for `--help`. */
@@ -90,6 +98,22 @@ export function readRange(
 export function refuseBackwards({ from, to }: Window, refuse: Refuse): void {
   if (from < to) return
   refuse(`--from ${formatWallMinute(from)} is not before --to ${formatWallMinute(to)}; --to is exclusive`)
+}
+
+/** No clock is wrong by as much: what lies further ahead of this machine's is in the future of every service. */
+const FARTHEST_AHEAD = 30 * DAY
+
+/** Refuses, before the service is asked for its time, ends of a range that lie in the future by any clock. */
+export function refuseFarAhead(
+  { from, to }: ReturnType<typeof readRange>,
+  ownMs: number,
+  timeZone: string,
+  refuse: Refuse,
+): void {
+  const now = wallTimeAt(ownMs, timeZone)
+  for (const [flag, time] of Object.entries({ '--from': from, '--to': to }))
+    if (time !== undefined && time > now + FARTHEST_AHEAD)
+      refuse(`${flag} ${formatWallMinute(time)} lies in the future: this machine's clock shows ${formatWallTime(now)}`)
 }
 
 const unitsMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }

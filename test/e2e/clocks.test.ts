@@ -225,3 +225,17 @@ test('a service out of reach is a failure, also of a dry run', async () => {
   const { error } = await account.run(sync, ['--dry-run'], away)
   expect(exitCodeOfError(error)).toBe(1)
 })
+
+test.each([
+  ['--from', '2026-02-30'],
+  ['--from', '2026-03-01', '--to', '2026-02-01'],
+  ['--from', '2026-01-01', '--to', '2099-01-01'],
+  ['--from', '2099-01-01'],
+])('%s %s is wrong by itself: nothing is called, also where the service does not answer', async (...argv) => {
+  await using service = await startScriptedService(() => ({ status: 503, text: '' }))
+  for (const verb of [backfill, audit]) {
+    const { error } = await account.run(verb, argv, { LIVEHOUSE_BASE_URL: service.url })
+    expect(exitCodeOfError(error)).toBe(2)
+  }
+  expect(service.requests).toEqual([])
+})
