@@ -6,7 +6,7 @@ import { runQuery } from '../../src/store/run-query.ts'
 import { audienceQuestions } from '../helpers/bi-questions/audience-questions.ts'
 import { broadcastQuestions } from '../helpers/bi-questions/broadcast-questions.ts'
 import { CLEARED, moneyQuestions } from '../helpers/bi-questions/money-questions.ts'
-import { peopleQuestions } from '../helpers/bi-questions/people-questions.ts'
+import { groupOf, peopleQuestions } from '../helpers/bi-questions/people-questions.ts'
 import { readTruthFacts } from '../helpers/bi-questions/truth-facts.ts'
 import { openAs } from '../helpers/open-as.ts'
 import { startPipeline } from '../helpers/start-pipeline.ts'
@@ -29,7 +29,11 @@ test('each question of a manager has the answer that the truth of the service gi
     select distinct channel_id, question_id, question_no, question from livehouse.signup_answers where question = ${CLEARED}`.execute(
     db,
   )
-  const facts = readTruthFacts(pipeline.emulator.truth())
+  const truth = pipeline.emulator.truth()
+  for (const channel of truth.channels)
+    await sql`update livehouse.channels set channel_group = ${groupOf(channel)}
+      where channel_id = ${channel.channel_id}`.execute(db)
+  const facts = readTruthFacts(truth)
   await using analyst = await openAs('livehouse_analyst', pipeline.database)
   const sections: string[] = []
   for (const [index, { title, sql: text, answer }] of questions.entries()) {

@@ -176,4 +176,63 @@ group by d.week_start order by d.week_start`,
       ])
     },
   },
+  {
+    title: 'On which weekday and at which hour are the most on a channel at once?',
+    sql: `select d.weekday, extract(hour from a.minute_at_local)::integer as hour, max(a.estimated_all_viewers) as peak
+from livehouse_bi.fct_audience_minute a join livehouse_bi.dim_date d using (day)
+where not a.is_test
+group by d.weekday, hour order by peak desc, d.weekday, hour limit 5`,
+    answer: ({ visits }) => {
+      const minutes = groupBy(visits, ({ channel }) => channel).flatMap(({ rows }) => [...minutesOf(rows)])
+      const hourly = groupBy(minutes, ([minute]) => {
+        const local = new Date(minute * MINUTE_MS + 8 * 3_600_000)
+        return `${local.getUTCDay() || 7} ${String(local.getUTCHours()).padStart(2, '0')}`
+      })
+      return hourly
+        .map(({ key, rows }) => [...key.split(' ').map(Number), Math.max(...rows.map(([, count]) => count))])
+        .toSorted((a, b) => (b[2] ?? 0) - (a[2] ?? 0))
+        .slice(0, 5)
+    },
+  },
+  {
+    title: 'How long does a visit last on each device?',
+    sql: `select device, percentile_disc(0.5) within group (order by online_seconds) as median_seconds,
+  percentile_disc(0.9) within group (order by online_seconds) as nine_of_ten_below
+from livehouse_bi.fct_watch
+where not is_test
+group by device order by device collate "C"`,
+    answer: ({ visits }) =>
+      groupBy(visits, ({ device }) => device ?? '').map(({ key, rows }) => {
+        const seconds = rows.map(({ online }) => online).toSorted((a, b) => a - b)
+        const at = (share: number) => seconds[Math.ceil(share * seconds.length) - 1] ?? null
+        return [key, at(0.5), at(0.9)]
+      }),
+  },
+  {
+    title: 'On how many days of November was a channel idle, and when was it last live?',
+    sql: `select channel_id, count(*) filter (where visits = 0) as idle_days,
+  count(*) filter (where visits > 0 and live_viewers = 0) as days_of_replays, max(day) filter (where live_viewers > 0) as last_live
+from livehouse_bi.daily_channel
+where day between '2026-11-01' and '2026-11-19' and is_watch_complete and not is_test
+group by channel_id order by channel_id`,
+    answer: ({ visits }) =>
+      groupBy(
+        visits.filter(({ day }) => day >= '2026-11-01' && day <= '2026-11-19'),
+        ({ channel }) => channel,
+      ).map(({ key, rows }) => {
+        const [all, live] = [rows, rows.filter(isLive)].map((some) => groupBy(some, ({ day }) => day))
+        const days = all?.length ?? 0
+        return [key, 19 - days, days - (live?.length ?? 0), live?.at(-1)?.key ?? null]
+      }),
+  },
+  {
+    title: 'Which of the days that we ask about are there as a whole, and which may still change?',
+    sql: `select day, count(*) as channels, count(*) filter (where is_complete) as complete, count(*) filter (where is_final) as final
+from livehouse_bi.daily_channel
+where day between '2026-11-17' and '2026-11-20' and not is_test
+group by day order by day`,
+    // The world has been read once: only a second reading tells that a day no longer changes.
+    answer: ({ truth: { channels } }) =>
+      [17, 18, 19, 20].map((day) => [`2026-11-${day}`, channels.length, day < 20 ? channels.length : 0, 0]),
+  },
 ]

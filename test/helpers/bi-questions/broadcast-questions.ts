@@ -1,5 +1,5 @@
 import { descending, distinct, groupBy, type Question, rounded, sum } from './question.ts'
-import { dayOf, stayOf, type Visit, weekOf } from './truth-facts.ts'
+import { dayOf, msIn, stayOf, type TruthFacts, type Visit, weekOf } from './truth-facts.ts'
 
 const MINUTE_MS = 60_000
 
@@ -18,6 +18,25 @@ function broadcastsOf(visits: readonly Visit[]): readonly (readonly [number, num
   return found.filter(([start, end]) => end - start >= 10 * MINUTE_MS)
 }
 
+/** Each broadcast with its key, and the visits that were there while it ran, cut at its ends. */
+function broadcastsWithVisits({ visits }: TruthFacts) {
+  return groupBy(visits, ({ channel }) => channel).flatMap(({ key: channel, rows }) =>
+    broadcastsOf(rows).map(([start, end]) => {
+      const dayBefore = dayOf(start - 24 * 60 * MINUTE_MS)
+      const there = rows
+        .filter(({ online, day }) => online > 0 && day >= dayBefore)
+        .map((visit) => ({
+          viewer: visit.viewer,
+          from: Math.max(start, visit.enteredMs),
+          to: Math.min(end, visit.enteredMs + stayOf(visit) * 1000),
+        }))
+        .filter(({ from, to }) => from < to)
+      const minute = new Date(start + 8 * 60 * MINUTE_MS).toISOString().replaceAll(/[-:]/g, '').slice(0, 13)
+      return { key: `${channel}:${minute}`, channel, start, end, there }
+    }),
+  )
+}
+
 /** Broadcasts, and who comes back. */
 export const broadcastQuestions: readonly Question[] = [
   {
@@ -26,20 +45,75 @@ export const broadcastQuestions: readonly Question[] = [
 from livehouse_bi.fct_broadcast
 where not is_test
 order by viewers desc, broadcast_key limit 5`,
-    answer: ({ visits }) =>
+    answer: (facts) =>
       descending(
-        groupBy(visits, ({ channel }) => channel).flatMap(({ key, rows }) =>
-          broadcastsOf(rows).map(([start, end]) => {
-            const dayBefore = dayOf(start - 24 * 60 * MINUTE_MS)
-            const there = rows
-              .filter((visit) => visit.online > 0 && visit.day >= dayBefore)
-              .filter((visit) => visit.enteredMs < end && visit.enteredMs + stayOf(visit) * 1000 > start)
-            const minute = new Date(start + 8 * 60 * MINUTE_MS).toISOString().replaceAll(/[-:]/g, '').slice(0, 13)
-            return [`${key}:${minute}`, distinct(there, ({ viewer }) => viewer), there.length, (end - start) / 1000]
-          }),
-        ),
+        broadcastsWithVisits(facts).map(({ key, start, end, there }) => [
+          key,
+          distinct(there, ({ viewer }) => viewer),
+          there.length,
+          (end - start) / 1000,
+        ]),
         1,
       ).slice(0, 5),
+  },
+  {
+    title: 'How many of those who come for the start of a broadcast are still there after 10, 30 and 60 minutes?',
+    sql: `select minute_no, count(*) as broadcasts, sum(starters) as came, sum(retained_starters) as still_there
+from livehouse_bi.fct_broadcast_minute
+where minute_no in (10, 30, 60) and not is_test
+group by minute_no order by minute_no`,
+    answer: (facts) =>
+      [10, 30, 60].map((minute) => {
+        const long = broadcastsWithVisits(facts).filter(({ start, end }) => end - start > minute * MINUTE_MS)
+        const came = long.map(({ start, there }) => there.filter(({ from }) => from < start + 5 * MINUTE_MS))
+        const stayed = long.map(({ start }, at) => came[at]?.filter(({ to }) => to > start + minute * MINUTE_MS) ?? [])
+        return [minute, long.length, came.flat().length, stayed.flat().length]
+      }),
+  },
+  {
+    title: 'How much of a broadcast do its viewers see?',
+    sql: `select case when share_of_broadcast >= 0.9 then 'nearly all' when share_of_broadcast >= 0.5 then 'half or more'
+    when share_of_broadcast >= 0.1 then 'a part' else 'a glance' end as seen, count(*) as viewers
+from livehouse_bi.fct_broadcast_viewer
+where not is_test
+group by seen order by min(share_of_broadcast)`,
+    answer: (facts) => {
+      const shares = broadcastsWithVisits(facts).flatMap(({ start, end, there }) =>
+        groupBy(there, ({ viewer }) => viewer).map(
+          ({ rows }) => sum(rows, ({ from, to }) => to - from) / (end - start),
+        ),
+      )
+      const seen = (least: number, below: number) => shares.filter((share) => share >= least && share < below).length
+      return [
+        ['a glance', seen(0, 0.1)],
+        ['a part', seen(0.1, 0.5)],
+        ['half or more', seen(0.5, 0.9)],
+        ['nearly all', seen(0.9, Infinity)],
+      ]
+    },
+  },
+  {
+    title: 'Which broadcasts brought in the most cash for each viewer?',
+    sql: `select broadcast_key, cash_amount, viewers, round(cash_amount / viewers, 2) as cash_a_viewer
+from livehouse_bi.fct_broadcast
+where cash_amount > 0 and not is_test
+order by cash_a_viewer desc, broadcast_key limit 3`,
+    answer: (facts) => {
+      const paid = broadcastsWithVisits(facts).flatMap(({ key, channel, start, end, there }) => {
+        const given = facts.gifts.filter(
+          ({ row, ...gift }) =>
+            gift.channel === channel &&
+            row.gift_type === 'cash' &&
+            msIn(row, 'given_at') >= start &&
+            msIn(row, 'given_at') < end,
+        )
+        const cents = sum(given, ({ row }) => Math.round(Number(row.amount) * 100))
+        const viewers = distinct(there, ({ viewer }) => viewer)
+        const each = (Math.round(cents / viewers) / 100).toFixed(2)
+        return cents > 0 ? [[key, (cents / 100).toFixed(2), viewers, each] as const] : []
+      })
+      return descending(paid, 3).slice(0, 3)
+    },
   },
   {
     title: 'How sticky is each channel: which share of the viewers of 30 days comes on a day?',

@@ -146,4 +146,46 @@ group by check_name order by check_name collate "C"`,
         truth.channels.length,
       ]),
   },
+  {
+    title: 'How many of those who give do so again?',
+    sql: `select gifts, count(*) as viewers, round(sum(cash), 2) as cash
+from (select viewer_key, count(*) as gifts, coalesce(sum(cash_amount), 0) as cash from livehouse_bi.fct_gift
+  where viewer_key is not null and not is_test group by viewer_key) v
+group by gifts order by gifts`,
+    answer: ({ gifts }) => {
+      const givers = groupBy(
+        gifts.filter(({ viewer }) => viewer !== null),
+        ({ viewer }) => viewer ?? '',
+      )
+      return groupBy(givers, ({ rows }) => String(rows.length)).map(({ key, rows }) => {
+        const cash = ofType(
+          rows.flatMap((giver) => giver.rows),
+          'cash',
+        )
+        return [key, rows.length, (sum(cash, cents) / 100).toFixed(2)]
+      })
+    },
+  },
+  {
+    title: 'How long after their first visit do viewers sign up?',
+    sql: `select case when s.day < v.first_login_day then 'before it' when s.day = v.first_login_day then 'on the same day'
+    when s.day < v.first_login_day + 7 then 'within a week' else 'later' end as signed_up, count(*) as signups
+from livehouse_bi.fct_signup s join livehouse_bi.dim_viewer v using (viewer_key)
+where v.is_listed and not s.is_test
+group by signed_up order by min(s.day - v.first_login_day)`,
+    answer: ({ signups, viewers }) => {
+      const firstDay = new Map(viewers.map((viewer) => [viewer.viewer, Date.parse(viewer.firstDay)]))
+      const days = signups.flatMap(({ viewer, day }) => {
+        const first = firstDay.get(viewer ?? '')
+        return first === undefined ? [] : [(Date.parse(day) - first) / 86_400_000]
+      })
+      const among = (from: number, to: number) => days.filter((each) => each >= from && each < to).length
+      return [
+        ['before it', among(-Infinity, 0)],
+        ['on the same day', among(0, 1)],
+        ['within a week', among(1, 7)],
+        ['later', among(7, Infinity)],
+      ].filter(([, count]) => count !== 0)
+    },
+  },
 ]

@@ -1,5 +1,10 @@
+import type { TruthRow } from '../../../src/emulator/truth.ts'
 import { provinceOf } from './province-of.ts'
 import { descending, distinct, groupBy, hours, type Question, sum } from './question.ts'
+import { textIn, type Viewer } from './truth-facts.ts'
+
+/** The group that the operator has put a channel in, by its name. */
+export const groupOf = (channel: TruthRow) => (textIn(channel, 'name')?.startsWith('产品') ? 'training' : 'marketing')
 
 /** Who the viewers are. */
 export const peopleQuestions: readonly Question[] = [
@@ -85,6 +90,53 @@ order by channel_id, step_no`,
           [key, 'signed_up', ...matched(signups)],
           [key, 'gave_gift', ...matched(gifts)],
         ]
+      }),
+  },
+  {
+    title: 'How many regular viewers has each channel, and how many of them have not come for two weeks?',
+    sql: `select channel_id, count(*) as regulars, count(*) filter (where last_day <= '2026-11-06') as away
+from (select channel_id, viewer_key, max(day) as last_day from livehouse_bi.fct_viewer_day
+  where viewer_key is not null and not is_test group by channel_id, viewer_key having count(*) >= 3) v
+group by channel_id order by channel_id`,
+    answer: ({ visits }) =>
+      groupBy(visits, ({ channel }) => channel).map(({ key, rows }) => {
+        const days = groupBy(rows, ({ viewer }) => viewer).map((viewer) => groupBy(viewer.rows, ({ day }) => day))
+        const regulars = days.filter(({ length }) => length >= 3)
+        return [key, regulars.length, regulars.filter((own) => (own.at(-1)?.key ?? '') <= '2026-11-06').length]
+      }),
+  },
+  {
+    title: 'Which channels share their audience?',
+    sql: `with came as (select distinct channel_id, person_key from livehouse_bi.fct_viewer_day where not is_test)
+select a.channel_id, b.channel_id as other_channel_id, count(*) as people
+from came a join came b on b.person_key = a.person_key and b.channel_id > a.channel_id
+group by a.channel_id, b.channel_id order by a.channel_id, b.channel_id`,
+    answer: ({ visits }) => {
+      const channels = groupBy(visits, ({ channel }) => channel).map(({ key, rows }) => ({
+        key,
+        people: new Set(rows.map(({ person }) => person)),
+      }))
+      return channels.flatMap((a) =>
+        channels
+          .filter((b) => b.key > a.key && !a.people.isDisjointFrom(b.people))
+          .map((b) => [a.key, b.key, a.people.intersection(b.people).size]),
+      )
+    },
+  },
+  {
+    title: 'How do groups of channels compare this month?',
+    sql: `select c.channel_group, count(distinct c.channel_id) as channels, sum(d.visits) as visits, sum(d.new_viewers) as new_viewers,
+  round(sum(d.watch_seconds) / 3600.0 / count(distinct c.channel_id), 1) as watch_hours_a_channel
+from livehouse_bi.daily_channel d join livehouse_bi.dim_channel c using (channel_id)
+where d.day >= '2026-11-01' and not d.is_test
+group by c.channel_group order by c.channel_group`,
+    answer: ({ visits, viewers, truth }) =>
+      groupBy(truth.channels, groupOf).map(({ key, rows }) => {
+        const channels = new Set(rows.map((row) => textIn(row, 'channel_id')))
+        const own = visits.filter(({ channel, day }) => channels.has(channel) && day >= '2026-11-01')
+        const isNew = ({ channel, firstDay }: Viewer) => channels.has(channel) && firstDay >= '2026-11-01'
+        const watched = sum(own, ({ watch }) => watch) / channels.size
+        return [key, channels.size, own.length, viewers.filter(isNew).length, hours(watched)]
       }),
   },
 ]
