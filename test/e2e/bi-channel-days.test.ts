@@ -96,10 +96,15 @@ test('days are kept beside slices that are still being written, and by two at on
   const { db } = database
   await publishBi(db)
   await sql`insert into livehouse.channels (channel_id, run_id) values ('1', 1)`.execute(db)
+  await using open = new AsyncDisposableStack()
   const begin = async (id: number) => {
     const trx = await db.startTransaction().execute()
     await sql`insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, online_seconds, api_version, run_id)
       values ('1', ${id}, 'u' || ${id}::integer, '2026-11-01 10:00+08', 60, 2, 1)`.execute(trx)
+    // What fails below leaves none open: the database would wait for it.
+    open.defer(async () => {
+      if (!trx.isCommitted) await trx.rollback().execute()
+    })
     return trx
   }
   const [first, second, third] = [await begin(1), await begin(2), await begin(3)]
