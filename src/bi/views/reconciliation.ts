@@ -60,20 +60,29 @@ const perAccount = `select k.check_name, null, 'minutes', k.left_source, k.right
         )
         .join(', ')}) k (check_name, left_source, right_source, left_value, right_value)`
 
-function byChannel(from: string, checks: readonly Check[]): string {
-  const rows = checks.map(
-    ([name, unit, left, right, total, sum]) =>
-      `('${name}', '${unit}', '${left}', '${right}', ${total}::bigint, (${sum})::bigint)`,
-  )
-  return `select k.check_name, v.channel_id, k.unit, k.left_source, k.right_source,
-        sum(k.left_value) filter (where k.right_value is not null)::numeric as left_value,
-        sum(k.right_value)::numeric as right_value,
-        count(*) filter (where k.left_value <> k.right_value) as differing_viewers
-      from ${from} cross join lateral (
-        values ${rows.join(', ')}
-      ) k (check_name, unit, left_source, right_source, left_value, right_value)
-      where v.removed_at is null group by 1, 2, 3, 4, 5`
-}
+const checks = [...perViewer, ...perField]
+const rows = checks.map(
+  ([name, unit, left, right], no) =>
+    `('${name}', '${unit}', '${left}', '${right}', v.left_${no}, v.right_${no}, v.differing_${no})`,
+)
+const sums = checks.map(
+  ([, , , , total, sum], no) => `(sum(${total}) filter (where ${sum} is not null))::numeric as left_${no},
+          sum(${sum})::numeric as right_${no}, count(*) filter (where ${total} <> ${sum}) as differing_${no}`,
+)
+
+/** Added up by channel before the checks become rows: as rows of viewers they would be sorted by all their texts. */
+const perChannel = `select k.check_name, v.channel_id, k.unit, k.left_source, k.right_source, k.left_value,
+        k.right_value, k.differing_viewers
+      from (
+        select v.channel_id, ${sums.join(',\n          ')}
+        from livehouse.visitors v left join (
+          select channel_id, user_id, count(*) as visits, sum(watch_seconds) as watch_seconds,
+            sum(live_seconds) as live_seconds, sum(vod_seconds) as vod_seconds, sum(online_seconds) as online_seconds
+          from livehouse.watch_records where user_id is not null group by channel_id, user_id
+        ) w on w.channel_id = v.channel_id and w.user_id = v.user_id
+        where v.removed_at is null group by v.channel_id
+      ) v cross join lateral (values ${rows.join(', ')}) k (check_name, unit, left_source, right_source, left_value,
+        right_value, differing_viewers)`
 
 export const reconciliation: BiView = {
   name: 'reconciliation',
@@ -106,15 +115,8 @@ export const reconciliation: BiView = {
     is_equal: bool('r.left_value = r.right_value', 'Whether the two are equal', '是否一致'),
   },
   from: `from (
-      ${byChannel(
-        `livehouse.visitors v left join (
-        select channel_id, user_id, count(*) as visits, sum(watch_seconds) as watch_seconds,
-          sum(live_seconds) as live_seconds, sum(vod_seconds) as vod_seconds, sum(online_seconds) as online_seconds
-        from livehouse.watch_records where user_id is not null group by channel_id, user_id
-      ) w on w.channel_id = v.channel_id and w.user_id = v.user_id`,
-        perViewer,
-      )}
+      ${perChannel}
       union all
-      ${[byChannel('livehouse.visitors v', perField), perAccount].join('\n      union all\n      ')}
+      ${perAccount}
   ) r`,
 }
