@@ -120,7 +120,8 @@ function phoneToken(phone: string): string {
  * @param id its column with the viewer's id
  */
 export function joinViewer(fact: string, id: string): string {
-  const phone = phoneNumber(`${fact}.phone`)
+  // Where the fact names its viewer nothing is worked out of its phone, and nothing joined.
+  const phone = phoneNumber(`(case when ${fact}.${id} is null then ${fact}.phone end)`)
   const ofPhone = (columns: string, more: string) =>
     `select ${phoneToken('p.phone')} as token, min(p.phone) as phone_number, ${columns}
     from livehouse_ops.viewer_persons p where p.phone is not null group by ${more}`
@@ -129,11 +130,11 @@ export function joinViewer(fact: string, id: string): string {
     `${row}.token = ${phoneToken(phone)} and ${row}.phone_number is not distinct from ${phone}`
   return `left join (
     ${ofPhone('p.channel_id, min(p.user_id) as user_id', 'p.channel_id, 1 having count(*) = 1')}
-  ) by_phone on ${fact}.${id} is null and by_phone.channel_id = ${fact}.channel_id and ${matches('by_phone')}
+  ) by_phone on by_phone.channel_id = ${fact}.channel_id and ${matches('by_phone')}
   ${joinPerson(`${fact}.channel_id`, `coalesce(${fact}.${id}, by_phone.user_id)`)}
   left join (
     ${ofPhone('min(p.person) as person', '1')}
-  ) somebody on ${fact}.${id} is null and by_phone.user_id is null and ${matches('somebody')}`
+  ) somebody on by_phone.user_id is null and ${matches('somebody')}`
 }
 
 /**
