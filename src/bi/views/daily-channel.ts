@@ -8,7 +8,7 @@ import { type BiColumn, bigint, type BiView, bool, date, numeric } from '../view
 interface Source {
   readonly sums: Readonly<Record<string, string>>
   readonly from: string
-  /** Whether something of it belongs to the day, which is a day of the channel then; always where it is not given. */
+  /** Of one row a day, which is not added up: whether it is a day of the channel. The others' days always are. */
   readonly isDay?: string
   /** Of the whole day: then what is not there is 0. */
   readonly isComplete: string
@@ -16,9 +16,9 @@ interface Source {
 
 const sources: Readonly<Record<'watch' | 'viewer' | 'gift' | 'signup', Source>> = {
   watch: {
-    sums: Object.fromEntries(watchMeasures.map((name) => [name, `sum(x.${name})`])),
+    sums: Object.fromEntries(watchMeasures.map((name) => [name, `x.${name}`])),
     from: channelDays,
-    isDay: 'bool_or(x.visits is not null)',
+    isDay: 'x.visits is not null',
     isComplete: holdsDay('c.watch_covers', 'd.day'),
   },
   viewer: {
@@ -75,13 +75,13 @@ const allSources = Object.values(sources)
 const measures = allSources.flatMap(({ sums }) => Object.keys(sums))
 const amounts: ReadonlySet<string> = new Set(['cash_amount', 'prop_amount'])
 
-function armOf(from: string, sums: Source['sums'] = {}, isDay = 'true'): string {
+function armOf(from: string, sums: Source['sums'], isDay?: string): string {
   const columns = measures.map((name) => `${sums[name] ?? 'null::numeric'} as ${name}`)
-  return `select x.channel_id, x.day, ${isDay} as is_day, ${columns.join(', ')}
-      from ${from} x group by x.channel_id, x.day`
+  return `select x.channel_id, x.day, ${isDay ?? 'true'} as is_day, ${columns.join(', ')}
+      from ${from} x${isDay === undefined ? ' group by x.channel_id, x.day' : ''}`
 }
 
-const arms = [armOf(spine), ...allSources.map(({ from, sums, isDay }) => armOf(from, sums, isDay))]
+const arms = [armOf(spine, {}, 'true'), ...allSources.map(({ from, sums, isDay }) => armOf(from, sums, isDay))]
 const totals = measures.map((name) => `sum(u.${name})${amounts.has(name) ? '' : '::bigint'} as ${name}`)
 
 /**
