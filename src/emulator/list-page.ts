@@ -56,7 +56,7 @@ function servePage(
   return answerWith({
     kind: 'list',
     items: () => items((page - 1) * pageSize, page * pageSize),
-    total: count,
+    total: Math.min(count, switches.largestTotal ?? count),
     envelope: (shown, total) => envelope(shown, total, echo, switches),
     cacheKey,
   })

@@ -16,6 +16,8 @@ export interface Switches {
   beyondLastPage: 'empty' | 'repeat-first' | 'repeat-last' | 'error'
   /** Where 4.8 and 4.9 read their parameters; elsewhere they are ignored. */
   listParams: 'query' | 'body'
+  /** No total is larger, whatever there is; the rows behind it are served all the same. */
+  largestTotal: number | undefined
   /** What stands for a list without rows; bare arrays (4.6, 4.12) are always arrays. */
   emptyLists: 'array' | 'null' | 'missing'
   /** Which gifts carry visitor_id and name. */
@@ -42,6 +44,7 @@ export const defaultSwitches: Readonly<Switches> = {
   ties: 'kept',
   beyondLastPage: 'empty',
   listParams: 'query',
+  largestTotal: undefined,
   emptyLists: 'array',
   giftVisitor: 'some',
   totals: 'number',

@@ -5,8 +5,9 @@ import { partitionKey } from '../core/slice.ts'
 import type { ChannelFacts, Stream } from '../core/stream.ts'
 import { readDuplicates } from '../ledger/quarantine.ts'
 import type { BatchLoader } from './batch-loader.ts'
-import { halveSlice, unsettledFrom } from './cut-slice.ts'
+import { halveSlice, mayBeHalved, unsettledFrom } from './cut-slice.ts'
 import {
+  exceedsTotal,
   type Extracted,
   isSettled,
   judgeWalks,
@@ -37,9 +38,10 @@ import { type KeySet, rowKey, startWalk, type Walk, type WalkSummary } from './w
  * Only of keys that have come more than once the rows are held back to the end of a walk, so that a row that is not the
  * freshest is never written.
  *
- * A range of which a later page is refused is cut in half. One that moves is cut where its rows are too young to be
- * claimed, and a still one of which rows come twice however it is read in half. Where it cannot be, all walks count
- * together: of a window they prove what one would, of a list without one only that nobody is missing.
+ * A range of which a later page is refused, or of which more rows come than its total says, is cut in half. One that
+ * moves is cut where its rows are too young to be claimed, and a still one of which rows come twice however it is read
+ * in half. Where it cannot be, all walks count together: of a window they prove what one would, of a list without one
+ * only that nobody is missing.
  */
 export async function extractKeyed(
   slice: Slice,
@@ -79,11 +81,12 @@ export async function extractKeyed(
       if (window !== undefined) timesOfWalk.push(...rows.map((row) => ({ [timeColumn]: row[timeColumn] ?? null })))
     }
     try {
-      for await (const { page, lastPage } of readPages(pages, walk.hasCome)) {
+      for await (const { page, lastPage } of readPages(pages, walk.countKnown)) {
         await add(page)
         served = Math.max(served, page.items.length)
         channelFacts = completeFacts(channelFacts, stream, page, readItem)
         reportPage(page.items.length, lastPage)
+        if (mayBeHalved(slice) && exceedsTotal(walk.summary())) break
       }
     } catch (error) {
       // Some services serve a list to a depth only: behind its first page that may be why.
@@ -94,19 +97,22 @@ export async function extractKeyed(
       return { kind: 'cut', parts: halves }
     }
     await requireFields(slice, walk.summary(), reading, deps)
-    const { totals, distinct, twins, rejected } = walk.summary()
+    const { totals, received, distinct, twins, rejected } = walk.summary()
+    const isUntrue = exceedsTotal(walk.summary())
+    // A total that is not true is none: then what came in all shows how many rows there are.
+    const announced = isUntrue ? received : (totals?.last ?? 0)
     if (all.keys === undefined) Object.assign(all, { keys: walk.keys, distinct, count })
     const own = judgeWalks(walk.summary(), previous)
     all.isStill &&= own.isStill === true && (previous === undefined || previous.totals?.first === totals?.first)
-    const missing = () => (totals?.last ?? 0) - all.distinct - twins - rejected.length
+    const missing = () => announced - all.distinct - twins - rejected.length
     for (const key of walk.summary().held.keys()) if (all.keys?.add(key)) all.distinct++
     // Equal keys with other contents are found by two walks that bring them alike.
     const isSure = twins === 0 || attempt >= MOST_READINGS
-    const isWhole = window !== undefined && all.isStill && missing() === 0 && isSure
+    const isWhole = window !== undefined && all.isStill && !isUntrue && missing() === 0 && isSure
     const verdict: Verdict = isWhole ? { proof: 'verified', reason: undefined } : own
     // A live list moves where its rows are younger than settle: the others are read apart.
     const hasTail = verdict.proof === 'moving' && unsettledFrom(slice) !== undefined
-    const isUnproven = attempt === MOST_READINGS && verdict.isStill === true
+    const isUnproven = isUntrue || (attempt === MOST_READINGS && verdict.isStill === true)
     const halves = hasTail || isUnproven ? halveSlice(slice, timesOfWalk, deps) : undefined
     if (halves) {
       await loader.flush()
@@ -131,7 +137,7 @@ export async function extractKeyed(
       // What is younger than settle is read again in any case.
       const isClaimed = window === undefined || slice.covers !== undefined
       const isLacking = isClaimed && verdict.isStill === true && missing() > 0
-      const judged = isLacking ? lacking(summary, all.distinct, attempt) : verdict
+      const judged = isLacking ? lacking(summary, announced, attempt) : verdict
       return { kind: 'read', extraction: { summary, verdict: judged, channelFacts, title: undefined, found } }
     }
     await loader.flush()
@@ -141,10 +147,10 @@ export async function extractKeyed(
   }
 }
 
-/** All walks together have brought fewer rows than the source says. */
-function lacking({ totals, rejected }: WalkSummary, distinct: number, walks: number): Verdict {
+/** All walks together have brought fewer rows than there are. */
+function lacking({ distinct, rejected }: WalkSummary, announced: number, walks: number): Verdict {
   const came = `${distinct} distinct and ${rejected.length} quarantined rows came in ${walks} readings`
-  return { proof: 'short', reason: `the source says ${totals?.last ?? 0}, but ${came}, some of them twice in each` }
+  return { proof: 'short', reason: `the source says ${announced}, but ${came}, some of them twice in each` }
 }
 
 /** The keys of which the list has had real duplicates before. */

@@ -5,9 +5,9 @@ import type { Cell, ColumnType, Row } from '../core/column.ts'
 import { jsonText } from '../core/json-text.ts'
 import { describeList, type Page } from '../core/page.ts'
 import type { RowIdentity, Stream } from '../core/stream.ts'
-import { formatWallTime, MINUTE } from '../core/wall-clock.ts'
+import { formatWallTime } from '../core/wall-clock.ts'
 import type { BatchLoader } from './batch-loader.ts'
-import { unsettledFrom } from './cut-slice.ts'
+import { mayBeHalved, unsettledFrom } from './cut-slice.ts'
 import { type Extraction, isSettled, judgeWalk, MOST_READINGS, MOST_WALKS, type Verdict } from './judge-walk.ts'
 import { createReadings } from './join-readings.ts'
 import { FEWEST_ROWS, isRefusal, largestPage, sizeOfReading, type SliceReading } from './page-reading.ts'
@@ -45,7 +45,6 @@ export async function extractUnkeyed(
 ): Promise<UnkeyedReading> {
   const { stream, window } = slice
   const { timeZone } = deps
-  const isMinute = window === undefined || window.to - window.from <= MINUTE
   const readings = createReadings()
   let earlier: readonly string[] | undefined
   let { pageSize } = reading.pages
@@ -53,7 +52,9 @@ export async function extractUnkeyed(
 
   for (let attempt = 1; ; attempt++) {
     const at = { ...reading, pages: { ...reading.pages, pageSize } }
-    const list: ListReading = stream.isCounted ? await readCountedList(at) : await readList(at, isTooLong)
+    const list: ListReading = stream.isCounted
+      ? await readCountedList(at, mayBeHalved(slice))
+      : await readList(at, isTooLong)
     const { unread, isEndUnknown } = list
     const isClean = list.doubt === undefined && unread === undefined
     const whole = isClean ? readings.add(list.pages) : list.pages
@@ -81,7 +82,7 @@ export async function extractUnkeyed(
     // Of a list with rows that are younger than settle, the others are read apart before they are read again.
     const hasTail = isRestless && unsettledFrom(slice) !== undefined
     if (!isSettled(verdict) && attempt < MOST_READINGS && !hasTail) continue
-    if (whole === undefined && !isSettled(verdict) && isMinute && attempt < MOST_WALKS) continue
+    if (whole === undefined && !isSettled(verdict) && !mayBeHalved(slice) && attempt < MOST_WALKS) continue
 
     const isWhole = isSettled(verdict) || (verdict.proof === 'short' && doubt === undefined)
     const identified = isWhole ? identifyRows(stream, identity, kept, timeZone) : []
@@ -123,19 +124,23 @@ async function readList({ pages, reportPage }: SliceReading, isTooLong: IsTooLon
 
 /**
  * A list with a total. The count alone is no proof here: a repeated page beside a missing one would count right. So
- * each page must be named as the one that was asked for, under the same headers.
+ * each page must be named as the one that was asked for, under the same headers. Where more rows come than it says, it
+ * is not true, and a list that may be cut is read no further.
  */
-async function readCountedList({ pages: reading, reportPage }: SliceReading): Promise<ListReading> {
+async function readCountedList({ pages: reading, reportPage }: SliceReading, mayBeCut: boolean): Promise<ListReading> {
   const pages: Page[] = []
   const doubts: string[] = []
-  const hasCome = ({ items }: Page) => {
+  let received = 0
+  const countKnown = ({ items }: Page) => {
     const texts = new Set(pages.flatMap((page) => page.items.map(jsonText)))
-    return items.every((item) => texts.has(jsonText(item)))
+    return items.filter((item) => texts.has(jsonText(item))).length
   }
   try {
-    for await (const { number, page, lastPage } of readPages(reading, hasCome)) {
+    for await (const { number, page, lastPage } of readPages(reading, countKnown)) {
       pages.push(page)
+      received += page.items.length
       reportPage(page.items.length, lastPage)
+      if (mayBeCut && received > (page.total ?? received)) return { pages, doubt: undefined, unread: 'too long' }
       if (page.items.length === 0) continue
       if (page.echoedPage !== number)
         doubts.push(`page ${number} was asked for, and page ${page.echoedPage ?? '?'} came`)

@@ -19,6 +19,11 @@ export interface Verdict {
   readonly isAtRest?: boolean
 }
 
+/** Whether more rows came than the source says there are: then its total is not true, and proves nothing. */
+export function exceedsTotal({ totals, distinct, rejected }: WalkSummary): boolean {
+  return totals !== undefined && distinct + rejected.length > totals.largest
+}
+
 /**
  * Judges one walk over a list with a key. `verified`: the source's total was the same in every answer, and distinct and
  * quarantined items, as received, add up to it. It is a proof of the count.
@@ -31,6 +36,10 @@ export function judgeWalk({ totals, received, distinct, rejected }: WalkSummary)
   }
   const accounted = distinct + rejected.length
   if (accounted === first) return { proof: 'verified', reason: undefined }
+  if (accounted > first) {
+    const reason = `the source says ${first}, but ${accounted} rows came: its total is not true`
+    return { proof: 'moving', reason, isStill: accounted < received }
+  }
   const came = `${distinct} distinct and ${rejected.length} quarantined rows came, ${received - accounted} came twice`
   if (received < first) return { proof: 'short', reason: `the source says ${first}, but ${came}` }
   return { proof: 'moving', reason: `the source says ${first}; ${came}`, isStill: accounted < first }
@@ -139,7 +148,7 @@ export interface HeldVerdict {
 interface Finding {
   readonly verdict: Verdict
   readonly found: Pick<Extraction['found'], 'count'>
-  readonly summary: Pick<Extraction['summary'], 'totals' | 'distinct' | 'rejected'>
+  readonly summary: Pick<Extraction['summary'], 'totals' | 'received' | 'distinct' | 'rejected'>
 }
 
 /**
@@ -155,8 +164,9 @@ export async function compareWithEarlier(
 ): Promise<HeldVerdict> {
   if (verdict.isAtRest === false) return { ...verdict, isDrop: false }
   if (verdict.proof === 'short') {
-    const { totals, distinct, rejected } = summary
-    return { ...verdict, isDrop: false, missingRows: (totals?.largest ?? 0) - distinct - rejected.length }
+    const { totals, received, distinct, rejected } = summary
+    const announced = Math.max(totals?.largest ?? 0, received)
+    return { ...verdict, isDrop: false, missingRows: announced - distinct - rejected.length }
   }
   const held = window === undefined ? (lastWalk ?? 0) : await countHeld(db, { stream, partition, window, timeZone })
   const { count } = found

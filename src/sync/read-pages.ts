@@ -14,43 +14,45 @@ export interface NumberedPage {
   readonly lastPage: number
 }
 
-/** Pages past the announced end are asked for at most this many times the announced number (and a few). */
-const OVERRUN_FACTOR = 2
-const OVERRUN_MARGIN = 10
 /** In a row, before the announced end: more of them will not come. */
 const MOST_EMPTY_PAGES = 2
 
 /**
  * Reads every page of a list that tells its total, in order, the later ones concurrently. No stop condition is trusted
- * alone: the announced total, a short page, an empty page and a repeated page must agree, and where fewer items came
- * than announced, or the last page is full, the walk goes on behind the announced end until a page is refused or brings
- * nothing that had not come: some services give their first or last page again there. Such a page is never yielded, nor
- * is one that repeats the one before it. A list without a total ends after page 1.
+ * alone: the list ends where its total has come and the last page is not full. Otherwise the walk goes on behind the
+ * announced end until a page is refused or brings nothing that had not come: some services give their first or last page
+ * again there, and some announce fewer items than they have. Such a page is never yielded, nor is one that repeats the
+ * one before it. A list without a total ends after page 1.
  *
- * @param hasCome whether every item of a page is among those of the pages that were yielded
+ * @param countKnown how many items of a page are among those of the pages that were yielded
  * @throws LivehouseError `paging.ignored` when page 2 is page 1 again, `api.…` of a call.
  */
 export async function* readPages(
   reading: PageReading,
-  hasCome: (page: Page) => boolean,
+  countKnown: (page: Page) => number,
 ): AsyncGenerator<NumberedPage, void, void> {
   const first = await fetchNumbered(reading, 1)
   const size = effectiveSize(reading, first)
   let total = first.total ?? first.items.length
   let received = first.items.length
+  /** Of them, those behind the announced end that had come before. */
+  let receivedAgain = 0
   let lastPage = lastPageOf(total, size)
   const ahead = prefetcher(reading)
   let previous = first
   let emptyPages = 0
   try {
     yield { number: 1, page: first, lastPage }
-    for (let number = 2; number <= lastPage || received < total || previous.items.length >= size; number++) {
-      if (number > lastPage * OVERRUN_FACTOR + OVERRUN_MARGIN) return
+    for (let number = 2; number <= lastPage || received !== total || previous.items.length >= size; number++) {
+      // A moving list of which the service gives a page again behind the end has no end: each brings a row that is new.
+      if (receivedAgain * 2 > received) return
       const page = number > lastPage ? await fetchUnlessRefused(reading, number) : await ahead.take(number, lastPage)
       if ('refusal' in page) return
       total = Math.max(total, page.total ?? 0)
       lastPage = Math.max(lastPage, lastPageOf(total, size))
-      if (number > lastPage && hasCome(page)) return
+      const known = number > lastPage ? countKnown(page) : 0
+      if (number > lastPage && known === page.items.length) return
+      receivedAgain += known
       emptyPages = page.items.length === 0 ? emptyPages + 1 : 0
       if (emptyPages === MOST_EMPTY_PAGES) return
       if (isSamePage(page, previous)) {
@@ -66,10 +68,13 @@ export async function* readPages(
   }
 }
 
-/** A page that is not full although more is announced shows what size the service really serves. */
-function effectiveSize({ pageSize }: PageReading, first: Page): number {
-  const isClamped = first.items.length > 0 && first.items.length < pageSize && first.items.length < (first.total ?? 0)
-  return isClamped ? first.items.length : pageSize
+/**
+ * A page that is not full although more is announced, or that holds what the service says is a page, shows what size it
+ * really serves.
+ */
+function effectiveSize({ pageSize }: PageReading, { items, total = 0, echoedPageSize }: Page): number {
+  const isClamped = items.length > 0 && (items.length < total || items.length === echoedPageSize)
+  return isClamped ? Math.min(items.length, pageSize) : pageSize
 }
 
 function lastPageOf(total: number, size: number): number {

@@ -182,7 +182,7 @@ function isThis({ window, backfillId }: OpenSlice, slice: Slice): boolean {
 
 async function judge(slice: Slice, { foundRows, keys }: OpenSlice, deps: RunDeps): Promise<HeldVerdict> {
   const verdict = { proof: 'unverifiable', reason: undefined } as const
-  const summary = { totals: undefined, distinct: keys.size, rejected: [] }
+  const summary = { totals: undefined, received: keys.size, distinct: keys.size, rejected: [] }
   return await compareWithEarlier(slice, { verdict, found: { count: foundRows }, summary }, deps, undefined)
 }
 

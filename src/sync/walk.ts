@@ -47,8 +47,8 @@ export interface WalkSummary {
 export interface Walk {
   /** Reads a page; returns the rows whose keys are new in this walk and not held back. */
   readonly add: (page: Page) => readonly Row[]
-  /** Whether every item of a page has come in this walk. Of streams with a key. */
-  readonly hasCome: (page: Page) => boolean
+  /** How many items of a page have come in this walk. Of streams with a key. */
+  readonly countKnown: (page: Page) => number
   readonly summary: () => WalkSummary
   /** Those that this walk has brought (without the parts that the partition names). */
   readonly keys: KeySet
@@ -118,11 +118,11 @@ export function startWalk(
       for (const { raw } of rejectedHere) rejectedBefore.add(raw)
       return fresh
     },
-    hasCome: (page) =>
-      page.items.every((item) => {
+    countKnown: (page) =>
+      page.items.filter((item) => {
         const read = readItem(item, page)
         return read.kind === 'rejected' ? rejectedBefore.has(read.raw) : keys.has(keyOf(read.row))
-      }),
+      }).length,
     summary: () => ({
       totals,
       received,

@@ -125,7 +125,7 @@ export async function openWorldAccount(database: TestDatabase, scenario: Scenari
   const emulator = await startEmulator({
     clock: { now: () => time.serviceMs, sleep: arrived },
     world,
-    switches: { ...scenario.switches, longestWindowDays: scenario.longestRange },
+    switches: { ...scenario.switches, longestWindowDays: scenario.longestRange, largestTotal: scenario.cap },
     conditions: { latencyMs: 0.5, deepPageMs: 1 },
   })
   const clock: Clock = {

@@ -46,7 +46,8 @@ export interface Happened {
  * 7. An audit that finds no difference has looked, and there is none; one that has reopened a range is not green again before
  *    the range has been read again.
  * 8. Nothing is lost or doubled: when the service is honest and still again, a few syncs an hour or more apart are green, and
- *    then the tables are the truth. What was withdrawn is marked as removed, if any green run could have seen it missing.
+ *    then the tables are the truth. What was withdrawn is marked as removed, if any green run could have seen it missing, by a
+ *    total that is true.
  * 9. The tables never hold a row that the service never had, and none more often than it ever had it at once: by its identity,
  *    with times to the minute.
  */
@@ -187,7 +188,9 @@ export function createLaw(account: WorldAccount, lookbackDays: number, precision
         const isEmpty = (row: TruthRow) => !rows.some((other) => partitionOf(other) === partitionOf(row))
         const extra = difference(present, truth).filter((row) => {
           const left = gone.get(nameOf(name, row))
-          const mayLinger = left !== undefined && (!left.isDue || isEmpty(row) || !findStream(name)?.marksRemoved)
+          const isMarked =
+            findStream(name)?.marksRemoved === true && (emulator.switches.largestTotal ?? rows.length) >= rows.length
+          const mayLinger = left !== undefined && (!left.isDue || isEmpty(row) || !isMarked)
           return !mayLinger
         })
         if (extra.length > 0) throw new Error(describe(name, 'too many', extra, truth, toText))

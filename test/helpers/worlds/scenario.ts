@@ -40,6 +40,8 @@ export interface Scenario {
   readonly depth: number | undefined
   /** The service serves no longer ranges, in days. */
   readonly longestRange: number | undefined
+  /** No total is larger, though there may be more rows. */
+  readonly cap: number | undefined
   /** The service hides some rows after it has cut its pages. */
   readonly hides: boolean
   /** By app id and secret, in place of a fixed token. */
@@ -54,6 +56,7 @@ export type Matter = TroubleName | (typeof others)[number]
 const others = [
   'clamps',
   'limits ranges',
+  'caps totals',
   'has a depth',
   'hides',
   'has equal rows',
@@ -160,6 +163,8 @@ export function scenariosOf({ groups = everyGroup, matters }: Focus): fc.Arbitra
         clamp: perhaps('clamps', fc.integer({ min: 3, max: 9 })),
         depth: perhaps('has a depth', fc.integer({ min: 2, max: 4 }), group === 'gifts'),
         longestRange: perhaps('limits ranges', fc.constantFrom(1, 3, 5), group !== 'old'),
+        // Of signups, which nothing proves where a minute has more, there are as many in one minute as calls are made.
+        cap: perhaps('caps totals', fc.integer({ min: 3, max: 30 }), group !== 'signups'),
         hides: perhaps('hides', fc.boolean(), group === 'gifts' || group === 'old').map((hides) => hides ?? false),
         fetchesTokens: matters?.includes('is busy with tokens') ? fc.constant(true) : fc.boolean(),
         switches: switches.map((each) => switchesOf(group, each)),

@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest'
+import { sync } from '../../src/cli/sync.ts'
+import { MINUTE, wallTimeAt } from '../../src/core/wall-clock.ts'
+import { createRowList } from '../../src/emulator/world/row-list.ts'
+import { expectTruth } from '../helpers/expect-truth.ts'
+import { readStreamTable } from '../helpers/read-table.ts'
+import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+import { clampedTo } from '../helpers/worlds/furnish.ts'
+
+const ROWS = 130
+
+/** So many of each, so many in each minute, of which the service counts no more than it is asked to. */
+async function startLists(largestTotal: number, rowsPerMinute: number): Promise<TestAccount> {
+  const account = await startAccount({ channels: 1, viewers: 5 })
+  const { emulator, clock } = account
+  Object.assign(emulator.switches, { largestTotal })
+  emulator.faults.push({ effect: clampedTo(10) })
+  const [channel] = emulator.world.channels.values()
+  const [form] = channel?.questionnaires.rows ?? []
+  const [visitor, record, signup] = [channel?.visitors.rows[0], channel?.records.rows[0], form?.signups.rows[0]]
+  if (!channel || !form || !visitor || !record || !signup) throw new Error('the world is empty')
+  const timeOf = (n: number) => wallTimeAt(clock.nowMs, 'Asia/Shanghai') - (60 + Math.floor(n / rowsPerMinute)) * MINUTE
+  const numbers = Array.from({ length: ROWS }, (_, n) => n)
+  channel.visitors.add(...numbers.map((n) => ({ ...visitor, userId: `v${n}` })))
+  channel.records.add(
+    ...numbers.map((n) => ({ ...record, recordId: String(900_000 + n), enteredAt: timeOf(n), leftAt: timeOf(n) })),
+  )
+  const signups = numbers.map((n) => ({ ...signup, userId: `s${n}`, signedUpAt: timeOf(n) }))
+  channel.questionnaires.replace(form, { ...form, signups: createRowList(signups) })
+  return account
+}
+
+async function syncStreams({ run, clock }: TestAccount, names = 'visitors,watch_records,questionnaires,signups') {
+  clock.nowMs += 7_200_000
+  const { code, printed } = await run(sync, ['--json', '--streams', names])
+  return { code, ...JSON.parse(printed.join()) }
+}
+
+test.each([10, 25])('of lists of which no more than %i rows are counted, none is lost', async (largestTotal) => {
+  await using account = await startLists(largestTotal, 2)
+  const { code, errors, streams } = await syncStreams(account)
+  expect([code, errors]).toEqual([0, []])
+  expect(streams.visitors.slices).toMatchObject({ verified: 0, moving: 1 })
+  expect([streams.watch_records.slices.moving, streams.signups.slices.moving]).toEqual([0, 0])
+  await expectTruth(account, ['visitors', 'watch_records', 'signups'])
+
+  const [channel] = account.emulator.world.channels.values()
+  const [visitor] = channel?.visitors.rows ?? []
+  if (visitor) channel?.visitors.remove(visitor)
+  for (let night = 0; night < 3; night++) expect(await syncStreams(account, 'visitors')).toMatchObject({ code: 0 })
+  expect(await readStreamTable(account.database.db, 'visitors', { isRemoved: true })).toEqual([])
+})
+
+test('of a minute of which fewer rows are counted than it has, nothing is claimed: it moves, or is named', async () => {
+  await using account = await startLists(20, ROWS)
+  const { code, errors, streams } = await syncStreams(account)
+  expect(code).toBe(3)
+  const message = expect.stringContaining('the source says 20, but 130 rows came: its total is not true')
+  expect(errors[0]).toMatchObject({ stream: 'signups', code: 'slice.short', message })
+  expect(new Set(errors.map(({ stream }: { stream: string }) => stream))).toEqual(new Set(['signups']))
+  expect(streams.watch_records.slices).toMatchObject({ short: 0, failed: 0 })
+  expect(streams.watch_records.slices.moving).toBeGreaterThan(0)
+  await expectTruth(account, ['visitors', 'watch_records'])
+  account.emulator.switches.largestTotal = ROWS
+  expect(await syncStreams(account)).toMatchObject({ code: 0, errors: [] })
+  await expectTruth(account, ['watch_records', 'signups'])
+})
