@@ -1,11 +1,10 @@
-import { isDeepStrictEqual } from 'node:util'
 import { type Row, textOf } from '../core/column.ts'
 import { hasCode } from '../core/errors.ts'
 import { describeList, type Page } from '../core/page.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
-import { fetchNumbered, type PageReading, type SliceReading } from './page-reading.ts'
+import { areSameItems, fetchNumbered, type PageReading, type SliceReading } from './page-reading.ts'
 import { partOf } from './plan-again.ts'
 import { cutWindow, cutWindowAt } from './plan-windows.ts'
 import { minuteOf, requireFiltered, secondOf } from './row-window.ts'
@@ -79,11 +78,11 @@ export async function cutSlice(
   // A page that shows page 1 again says nothing. Where all do, reading shows whether the page parameter is ignored. An
   // empty one is past the end, but where the total says that it is not.
   const isEnd = (items: readonly unknown[]) => count === undefined && items.length === 0
-  const seen = served.filter(({ items }) => !isEnd(items) && !isDeepStrictEqual(items, first.items))
+  const seen = served.filter(({ items }) => !isEnd(items) && !areSameItems(stream, items, first.items))
   if (seen.length === 0 && (count === undefined || served.length > 0)) return undefined
   // Past the end some services give the last page again: then it says nothing.
   const farther = count === undefined ? await lookAt(pages, (numbers[0] ?? 0) + 1) : undefined
-  if (farther !== undefined && isDeepStrictEqual(farther.items, seen[0]?.items)) return undefined
+  if (farther && seen[0] && areSameItems(stream, farther.items, seen[0].items)) return undefined
   const times = seen.flatMap(timesOf).sort((a, b) => a - b)
   if (times.length === 0) return toSlices(slice, cutWindow(window, numbers.length + 1))
   const bounds = numbers.map((_, index) => quantile(times, (index + 0.5) / numbers.length))

@@ -10,12 +10,12 @@ import type { BatchLoader } from './batch-loader.ts'
 import { mayBeHalved, unsettledFrom } from './cut-slice.ts'
 import { type Extraction, isSettled, judgeWalk, MOST_READINGS, MOST_WALKS, type Verdict } from './judge-walk.ts'
 import { createReadings } from './join-readings.ts'
-import { FEWEST_ROWS, isRefusal, largestPage, sizeOfReading, type SliceReading } from './page-reading.ts'
+import { FEWEST_ROWS, isRefusal, itemText, largestPage, sizeOfReading, type SliceReading } from './page-reading.ts'
 import { type IsTooLong, type ListReading, readBareList } from './read-bare-list.ts'
 import { readPages } from './read-pages.ts'
 import { isInWindow, minuteOf, requireFiltered } from './row-window.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
-import { startWalk, type WalkSummary } from './walk.ts'
+import { declaredText, startWalk, type WalkSummary } from './walk.ts'
 
 /** What became of reading a slice whose rows have no id. */
 export type UnkeyedReading =
@@ -45,7 +45,7 @@ export async function extractUnkeyed(
 ): Promise<UnkeyedReading> {
   const { stream, window } = slice
   const { timeZone } = deps
-  const readings = createReadings()
+  const readings = createReadings(stream)
   let earlier: readonly string[] | undefined
   let { pageSize } = reading.pages
   let served = 0
@@ -74,7 +74,7 @@ export async function extractUnkeyed(
     const kept = rows.filter((row) => window === undefined || isInWindow(row[identity.timeColumn], window, timeZone))
     const summary = walk.summary()
     const mayBeWhole = doubt !== undefined && !stream.isCounted && isEndUnknown !== true
-    const contents = mayBeWhole ? kept.map(jsonText).sort() : undefined
+    const contents = mayBeWhole ? kept.map(declaredText).sort() : undefined
     const verdict = judgeReading(summary, isSameOnceEach(contents, earlier) ? undefined : doubt)
     earlier = contents
     const isOneAnswer = list.pages.length < 2 && summary.received < reading.pages.pageSize
@@ -132,8 +132,9 @@ async function readCountedList({ pages: reading, reportPage }: SliceReading, may
   const doubts: string[] = []
   let received = 0
   const countKnown = ({ items }: Page) => {
-    const texts = new Set(pages.flatMap((page) => page.items.map(jsonText)))
-    return items.filter((item) => texts.has(jsonText(item))).length
+    const textOf = (item: unknown) => itemText(reading.list.stream, item)
+    const texts = new Set(pages.flatMap((page) => page.items.map(textOf)))
+    return items.filter((item) => texts.has(textOf(item))).length
   }
   try {
     for await (const { number, page, lastPage } of readPages(reading, countKnown)) {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { jsonText } from '../core/json-text.ts'
 import type { Page } from '../core/page.ts'
+import type { Stream } from '../core/stream.ts'
+import { itemText } from './page-reading.ts'
 
 /** Readings of one list without ids, each at a page size of its own. */
 export interface Readings {
@@ -17,16 +18,17 @@ export interface Readings {
  * the list has only where the one before it, at another page size, held the same items, or where the readings together
  * hold as many different ones as each brought: an item counts as often as one page held it at most.
  */
-export function createReadings(): Readings {
+export function createReadings(stream: Stream): Readings {
+  const textOf = (item: unknown) => itemText(stream, item)
   let before: readonly string[] = []
   let sizeBefore = 0
   let known: Items = new Map()
 
   return {
     add: (pages) => {
-      const own = collect(pages, new Map())
-      const all = pages.flatMap(({ items }) => items.map(jsonText)).sort()
-      known = all.length === before.length ? collect(pages, known) : own
+      const own = collect(pages, new Map(), textOf)
+      const all = pages.flatMap(({ items }) => items.map(textOf)).sort()
+      known = all.length === before.length ? collect(pages, known, textOf) : own
       const joined = itemsOf(known)
       const size = Math.max(...pages.map(({ items }) => items.length))
       const isSame = size !== sizeBefore && isDeepStrictEqual(all, before)
@@ -42,10 +44,10 @@ export function createReadings(): Readings {
 /** By its text, each item and how many times one page held it at most. */
 type Items = ReadonlyMap<string, { readonly item: unknown; readonly count: number }>
 
-function collect(pages: readonly Page[], before: Items): Items {
+function collect(pages: readonly Page[], before: Items, textOf: (item: unknown) => string): Items {
   const known = new Map(before)
   for (const { items } of pages) {
-    for (const [text, [item, ...equal]] of Map.groupBy(items, jsonText)) {
+    for (const [text, [item, ...equal]] of Map.groupBy(items, textOf)) {
       const count = Math.max(1 + equal.length, known.get(text)?.count ?? 0)
       known.set(text, { item, count })
     }

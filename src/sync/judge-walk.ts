@@ -7,7 +7,7 @@ import { duplicateItem } from '../ledger/quarantine.ts'
 import { judgeDrop } from '../ledger/earlier-readings.ts'
 import { countHeld } from '../store/load/table-part.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
-import type { HeldRow, WalkSummary } from './walk.ts'
+import { declaredText, type HeldRow, type WalkSummary } from './walk.ts'
 
 /** What a walk proves, and one sentence that says why where it is neither `verified` nor `unverifiable`. */
 export interface Verdict {
@@ -104,7 +104,7 @@ export function judgeWalks(summary: WalkSummary, previous: WalkSummary | undefin
 /** What came more than once, as sorted texts in an order of their own. */
 function contentsOf({ held }: WalkSummary): readonly (readonly string[])[] {
   const groups = [...held].filter(([, rows]) => rows.length > 1).sort(([a], [b]) => (a < b ? -1 : 1))
-  return groups.map(([, rows]) => rows.map(({ raw }) => raw).sort())
+  return groups.map(([, rows]) => rows.map(({ row }) => declaredText(row)).sort())
 }
 
 /** Of the rows held back, those that count: the freshest of each key, whatever the order in which they came. */

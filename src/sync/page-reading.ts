@@ -1,7 +1,9 @@
 import { hasCode, LivehouseError } from '../core/errors.ts'
 import type { ItemReader } from '../core/item.ts'
+import { jsonText } from '../core/json-text.ts'
 import { type CallContext, describeList, type FetchPage, type ListRequest, type Page } from '../core/page.ts'
 import { partitionKey, widen, type Window } from '../core/slice.ts'
+import type { Stream } from '../core/stream.ts'
 import { formatWallDate } from '../core/wall-clock.ts'
 import { type EarlierReadings, readEarlier, readLastPageSizes } from '../ledger/earlier-readings.ts'
 import { coveredPart, horizonAt, isReadTwice } from './plan-windows.ts'
@@ -166,6 +168,26 @@ export function sizeOfReading(served: number, attempt: number, fewest = 1): numb
 /** How many items the largest of these pages holds: the service serves no fewer where more are asked for. */
 export function largestPage(pages: readonly Page[]): number {
   return Math.max(...pages.map(({ items }) => items.length))
+}
+
+/**
+ * An item by the fields that its stream declares, as text. By these alone are answers compared: what the spec does not
+ * know may differ each time, such as the time of the answer.
+ */
+export function itemText({ columns, readItem }: Stream, item: unknown): string {
+  if (readItem !== undefined || typeof item !== 'object' || item === null || Array.isArray(item)) return jsonText(item)
+  const fields: Readonly<Record<string, unknown>> = Object(item)
+  return jsonText(
+    Object.values(columns).flatMap(({ source }) => (source.kind === 'field' ? [fields[source.field] ?? null] : [])),
+  )
+}
+
+/** Whether two answers hold the same items in the same order. */
+export function areSameItems(stream: Stream, items: readonly unknown[], others: readonly unknown[]): boolean {
+  // The first ones differ on nearly every page: the others need not be looked at.
+  return (
+    items.length === others.length && items.every((item, at) => itemText(stream, item) === itemText(stream, others[at]))
+  )
 }
 
 /** A page is an earlier one again. */

@@ -1,6 +1,6 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { Page } from '../core/page.ts'
 import {
+  areSameItems,
   fetchNumbered,
   fetchUnlessRefused,
   largestPage,
@@ -42,6 +42,7 @@ export async function readBareList(
   onPage: (page: Page) => void,
   isTooLong: IsTooLong,
 ): Promise<ListReading> {
+  const areSame = sameItems(reading)
   const pages: Page[] = []
   let repeats = 0
   for (;;) {
@@ -49,7 +50,7 @@ export async function readBareList(
     const next = number === 1 ? await fetchNumbered(reading, 1) : await fetchUnlessRefused(reading, number)
     const isRefused = 'refusal' in next
     if (!isRefused && next.items.length === 0) break
-    if (isRefused || pages.some(({ items }) => isDeepStrictEqual(items, next.items))) {
+    if (isRefused || pages.some(({ items }) => areSame(items, next.items))) {
       const meaning = await lookBehind(reading, pages, next)
       if (meaning === 'end') break
       if (isRefused) return refused(reading, pages, next)
@@ -64,6 +65,10 @@ export async function readBareList(
   // Such a page held all there was when it was read; behind a full one a removed row may have drawn another into it.
   if (isOneAnswer(reading, pages)) return { pages, doubt: undefined }
   return { pages, doubt: await findChange(reading, pages, [1, pages.length]) }
+}
+
+function sameItems({ list }: PageReading) {
+  return (items: readonly unknown[], others: readonly unknown[]) => areSameItems(list.stream, items, others)
 }
 
 /** What fits one answer would come in one when it is cut, too: then there is no other way to read it. */
@@ -85,7 +90,7 @@ async function findChange(
 ): Promise<string | undefined> {
   for (const number of new Set(numbers)) {
     const again = await fetchUnlessRefused(reading, number)
-    if ('refusal' in again || !isDeepStrictEqual(again.items, pages[number - 1]?.items))
+    if ('refusal' in again || !sameItems(reading)(again.items, pages[number - 1]?.items ?? []))
       return `page ${number} changed while the list was read`
   }
   return undefined
@@ -111,10 +116,11 @@ async function lookBehind(
   pages: readonly Page[],
   next: Page | RefusedPage,
 ): Promise<'end' | 'more' | 'unknown'> {
+  const areSame = sameItems(reading)
   const isRefused = 'refusal' in next
   if (!isRefused) {
     const far = await fetchUnlessRefused(reading, BEYOND_ANY_END)
-    if (!('refusal' in far) && !isDeepStrictEqual(far.items, next.items)) return 'more'
+    if (!('refusal' in far) && !areSame(far.items, next.items)) return 'more'
   }
   const rows = pages.flatMap(({ items }) => items)
   const size = largestPage(pages)
@@ -134,12 +140,12 @@ async function lookBehind(
   if ('refusal' in page) return 'unknown'
   const { items } = page
   // Some rows of it may be hidden; it ends with the last one.
-  const isEnd = items.length > 0 && items.length <= known && isDeepStrictEqual(items, rows.slice(-items.length))
+  const isEnd = items.length > 0 && items.length <= known && areSame(items, rows.slice(-items.length))
   if (isRefused) return isEnd && (await isRefusedAgain(reading, pages)) ? 'end' : 'unknown'
   if (isEnd) return 'end'
-  if (isDeepStrictEqual(items, [...rows.slice(-known), ...next.items].slice(0, pageSize))) return 'more'
+  if (areSame(items, [...rows.slice(-known), ...next.items].slice(0, pageSize))) return 'more'
   // Behind other pages the first one may come again because what was asked for lies too deep.
-  const isFirst = items.length >= pageSize && isDeepStrictEqual(items, rows.slice(0, items.length))
+  const isFirst = items.length >= pageSize && areSame(items, rows.slice(0, items.length))
   if (isFirst && pages.length === 1) throw pageIgnored(reading, page, number)
   return 'unknown'
 }

@@ -1,9 +1,8 @@
-import { isDeepStrictEqual } from 'node:util'
 import assert from 'node:assert/strict'
 import pLimit from 'p-limit'
 import { yieldToEventLoop } from '../core/clock.ts'
 import type { CallContext, Page } from '../core/page.ts'
-import { fetchNumbered, fetchUnlessRefused, type PageReading, pageIgnored } from './page-reading.ts'
+import { areSameItems, fetchNumbered, fetchUnlessRefused, type PageReading, pageIgnored } from './page-reading.ts'
 import type { PageShare, ReadAhead } from './slice-work.ts'
 
 /** A page and its number from 1. */
@@ -55,7 +54,7 @@ export async function* readPages(
       receivedAgain += known
       emptyPages = page.items.length === 0 ? emptyPages + 1 : 0
       if (emptyPages === MOST_EMPTY_PAGES) return
-      if (isSamePage(page, previous)) {
+      if (page.items.length > 0 && areSameItems(reading.list.stream, page.items, previous.items)) {
         if (number === 2 && page.total === first.total) throw pageIgnored(reading, page)
         continue
       }
@@ -79,11 +78,6 @@ function effectiveSize({ pageSize }: PageReading, { items, total = 0, echoedPage
 
 function lastPageOf(total: number, size: number): number {
   return Math.max(1, Math.ceil(total / size))
-}
-
-function isSamePage(a: Page, b: Page): boolean {
-  // The first items differ on nearly every page: the others need not be looked at.
-  return a.items.length > 0 && isDeepStrictEqual(a.items[0], b.items[0]) && isDeepStrictEqual(a.items, b.items)
 }
 
 /** `take`: the page of this number, in order; asks ahead up to `lastPage`. `stop` ends what is under way. */

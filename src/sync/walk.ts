@@ -166,6 +166,11 @@ function removePresent(absent: Set<string>, item: unknown): void {
   for (const field of absent) if (Object.hasOwn(Object(item), field)) absent.delete(field)
 }
 
+/** A row without the fields that the spec does not know, as text: they may differ in every answer. */
+export function declaredText({ extra: _, ...columns }: Row): string {
+  return jsonText(columns)
+}
+
 /** What tells the rows of one partition apart: the key columns that the items themselves give, as text. */
 export function rowKey({ key, columns }: Stream): (row: Row) => string {
   const names = key.filter((name) => columns[name]?.source.kind === 'field')

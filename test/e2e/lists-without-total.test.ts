@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
 import { MINUTE, type WallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
-import { ignoredPage, status, withheldRows } from '../helpers/fault-effects.ts'
+import { changedRows, ignoredPage, status, withheldRows } from '../helpers/fault-effects.ts'
 import type { Fault, FaultEffect } from '../../src/emulator/faults.ts'
 import { defaultSwitches, type Switches } from '../../src/emulator/switches.ts'
 import type { Channel, Gift } from '../../src/emulator/world/world.ts'
@@ -118,6 +118,15 @@ describe.each<Switches['beyondLastPage']>(beyondTheEnd)('past the end: %s', (bey
     addEqualGifts(count, ago)
     addGifts(others, { ago: 7200, every: 7200 })
     await expectWhole(count + others)
+  })
+
+  test('gifts of which a field that the spec does not know differs in every answer are read, and none twice', async () => {
+    addGifts(230)
+    addEqualGifts(130, 3600)
+    let answers = 0
+    breakGifts(changedRows((item) => ({ ...Object(item), server_time: ++answers })))
+    expect(await syncGifts()).toMatchObject({ code: 0, inserted: 360, errors: [] })
+    expect(await syncGifts(2)).toMatchObject({ code: 0, inserted: 0, removed: 0, errors: [] })
   })
 
   test('a row that is hidden after the pages were cut: the others land', async () => {
