@@ -131,7 +131,8 @@ export const resultsEnvelope: Envelope = (items, total, { page, pageSize }, swit
 })
 
 /** Of 4.6 and 4.12. */
-export const bareEnvelope: Envelope = (items) => items
+export const bareEnvelope: Envelope = (items, _total, _echo, { emptyLists }) =>
+  items.length === 0 && emptyLists === 'null' ? null : items
 
 /** Of 4.8 and 4.9, which echoes `perPage` as text. */
 export function accountEnvelope(sizeOf: (pageSize: number) => number | string): Envelope {

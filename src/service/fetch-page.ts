@@ -137,9 +137,10 @@ function windowOf({ stream, window }: ListRequest): Readonly<Record<string, stri
 function readListPage(request: PageRequest, name: string, { json, serviceTimeMs }: Answer): Page {
   const { envelope } = request.list.stream.wire
   if (envelope === undefined) {
-    if (!Array.isArray(json)) throw badShape(name, `${describe(json)} where an array belongs`)
+    const items = isNullList(json) ? [] : json
+    if (!Array.isArray(items)) throw badShape(name, `${describe(json)} where an array belongs`)
     const nothing = { total: undefined, echoedPage: undefined, echoedPageSize: undefined, title: undefined }
-    return { items: json, ...nothing, serviceTimeMs }
+    return { items, ...nothing, serviceTimeMs }
   }
   const total = countOf(valueAt(json, envelope.total))
   if (total === undefined) throw badShape(name, `${describe(json)} where a list belongs (${envelope.total}: no count)`)
@@ -153,6 +154,13 @@ function readListPage(request: PageRequest, name: string, { json, serviceTimeMs 
     throw badShape(name, `rows without their column headers (${envelope.title})`)
   }
   return { items, total, echoedPage, echoedPageSize, title, serviceTimeMs }
+}
+
+/** Null in place of an empty array: by itself, or as the list of an answer that is nothing else or reports success. */
+function isNullList(json: unknown): boolean {
+  if (!isObject(json)) return json === null
+  const isSuccess = Number(json.errcode) === 1000 || json.status === 'y' || Object.keys(json).length === 1
+  return isSuccess && (json.list === null || json.data === null)
 }
 
 /** @param path names of fields, with dots between them */

@@ -163,7 +163,7 @@ async function read(list: ListRequest, json: unknown, page = 1) {
 describe('what is not a list is never "no rows"', () => {
   test.each<[string, ListRequest, unknown]>([
     ['an object for a bare array', gifts, {}],
-    ['null for a bare array', gifts, null],
+    ['null beside the code of a failure', gifts, { code: 500, message: 'busy', data: null }],
     ['a text for a bare array', recordsV1, 'none'],
     ['null although there is a total', visitorList, { total_num: 3, results: null }],
     ['a missing list although there is a total', visitorList, { total_num: 3 }],
@@ -186,6 +186,9 @@ describe('no list is an empty page where the envelope says that there is nothing
     ['null and total 0 as text', visitorList, { total_num: '0', results: null }, 1],
     ['signups without data and title', signups, { errcode: 1000, msg: 'OK', total: 0 }, 1],
     ['signups with null for both', signups, { errcode: 1000, total: 0, data: null, title: null }, 1],
+    ['null for a bare array', gifts, null, 1],
+    ['null for the list alone', recordsV1, { list: null }, 1],
+    ['null in an answer that reports success', gifts, { errcode: '1000', msg: 'OK', data: null }, 1],
     ['null past the last page', visitorList, { total_num: 20, page_size: 20, results: null }, 2],
   ])('%s', async (_name, list, json, page) => {
     expect((await read(list, json, page)).items).toEqual([])
