@@ -50,6 +50,12 @@ export interface SeenHeaders {
   readonly seenAt: Date
 }
 
+/** Whether the headers of a questionnaire are known. */
+export async function hasHeaders(db: Kysely<Database>, partition: string): Promise<boolean> {
+  const known = ops(db).selectFrom('headers').select('partition').where('partition', '=', partition)
+  return (await known.executeTakeFirst()) !== undefined
+}
+
 /**
  * Remembers the headers of a questionnaire. Where they are not what they were, everything that was covered until now is
  * forgotten: all of it is read again, so that no row keeps its old questions. @returns whether they changed

@@ -3,6 +3,7 @@ import { isGreen, type Proof } from '../core/slice.ts'
 import { createBatchLoader } from './batch-loader.ts'
 import { acceptShortfall, compareWithEarlier, type Extraction, type FoundRows } from './judge-walk.ts'
 import { extractSlice } from './extract-slice.ts'
+import { completeHeaders } from './extract-unkeyed.ts'
 import { type Landing, landSlice } from './land-slice.ts'
 import { choosePageSize, openReading } from './page-reading.ts'
 import { keepRejected, openSliceLog, recordFailure, requireFields, requireReadable, shortfall } from './record-slice.ts'
@@ -64,7 +65,7 @@ export async function runSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice 
       const parts = extracted.parts.map((part) => (inserted + updated > 0 ? { ...part, hasWritten: true } : part))
       return { kind: 'cut', parts, counts: { inserted, updated, ...meter.counts() } }
     }
-    extraction = extracted.extraction
+    extraction = await completeHeaders(slice, extracted.extraction, reading.pages, deps)
     await keepRejected(slice, extraction.summary, deps)
     requireReadable(extraction.summary)
     await requireFields(slice, extraction.summary, reading, deps)

@@ -37,9 +37,13 @@ async function readCounts({ database }: TestAccount) {
   return counts
 }
 
-test('headers that are edited while nobody signs up are noticed, and all signups get the new questions', async () => {
+test.each([
+  ['noticed', 'array'],
+  ['asked for, once a run and questionnaire', 'missing'],
+] as const)('headers that are edited while nobody signs up are %s, and all signups get them', async (_, emptyLists) => {
   await using account = await startAccount()
   const { emulator, run, clock } = account
+  emulator.switches.emptyLists = emptyLists
   expect(await run(sync, streams)).toMatchObject({ code: 0 })
   await readAgain(account)
   await readAgain(account)
