@@ -63,13 +63,14 @@ export async function extractKeyed(
   /** What all walks have brought, and whether all of them were of the same still list. */
   const all = { keys: undefined as KeySet | undefined, distinct: 0, count: 0, isStill: true }
   let { pageSize } = reading.pages
-  let served = 1
+  let [served, largestBefore] = [1, 0]
 
   for (let attempt = 1; ; attempt++) {
     const pages = { ...reading.pages, pageSize }
     const walk = startWalk(stream, readItem, new Set(suspects))
     const timesOfWalk: Row[] = []
     let count = 0
+    let largest = 1
     const add = async (page: Page): Promise<void> => {
       const rows = walk.add(page)
       if (asked) requireFiltered(describeList(pages.list), stream, rows, asked, deps.timeZone)
@@ -83,7 +84,7 @@ export async function extractKeyed(
     try {
       for await (const { page, lastPage } of readPages(pages, walk.countKnown)) {
         await add(page)
-        served = Math.max(served, page.items.length)
+        largest = Math.max(largest, page.items.length)
         channelFacts = completeFacts(channelFacts, stream, page, readItem)
         reportPage(page.items.length, lastPage)
         if (mayBeHalved(slice) && exceedsTotal(walk.summary())) break
@@ -102,7 +103,9 @@ export async function extractKeyed(
     // A total that is not true is none: then what came in all shows how many rows there are.
     const announced = isUntrue ? received : (totals?.last ?? 0)
     if (all.keys === undefined) Object.assign(all, { keys: walk.keys, distinct, count })
-    const own = judgeWalks(walk.summary(), previous)
+    const isSame = distinct === all.distinct && distinct === previous?.distinct
+    const own = judgeWalks(walk.summary(), previous, isSame && largest !== largestBefore)
+    largestBefore = largest
     all.isStill &&= own.isStill === true && (previous === undefined || previous.totals?.first === totals?.first)
     const missing = () => announced - all.distinct - twins - rejected.length
     for (const key of walk.summary().held.keys()) if (all.keys?.add(key)) all.distinct++
@@ -126,12 +129,13 @@ export async function extractKeyed(
     await loader.add(winners)
     count += countOfSlice(winners)
     if (isLast) {
+      const isAgain = isSettled(own) && walked.distinct + walked.rejected.length < announced
       const duplicates = isSettled(own) ? losersOf(stream, walked.held) : []
       const isJoined = own.isStill === true
       const summary = {
         ...walked,
         distinct: isJoined ? all.distinct : walked.distinct,
-        rejected: [...walked.rejected, ...duplicates],
+        rejected: [...walked.rejected, ...(isAgain ? walked.rejectedAgain : []), ...duplicates],
       }
       const found = isJoined && all.keys ? { count: all.count, has: all.keys.has } : { count, has: walk.keys.has }
       // What is younger than settle is read again in any case.
@@ -143,6 +147,7 @@ export async function extractKeyed(
     await loader.flush()
     for (const row of walked.repeated) suspects.add(keyOf(row))
     previous = walked
+    served = Math.max(served, largest)
     if (verdict.isStill) pageSize = sizeOfReading(served, attempt + 1)
   }
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Row } from '../core/column.ts'
 import type { RejectedItem } from '../core/item.ts'
 import type { Proof } from '../core/slice.ts'
@@ -88,17 +89,27 @@ export function isSettled({ proof }: Verdict): boolean {
 /**
  * Judges a walk and the one before it. Equal keys in a still list are real duplicates only when two walks in a row show
  * the same keys more than once with the same differing contents: a row that a moving list has shifted comes twice as it
- * is, and one that changes does not come the same way again.
+ * is, and one that changes does not come the same way again. Equal items on two pages that cannot be read are two only
+ * when both walks show them as often among the same keys, on pages of other sizes.
+ * @param isSameElsewhere whether both brought the same keys, on pages of other sizes
  */
-export function judgeWalks(summary: WalkSummary, previous: WalkSummary | undefined): Verdict {
+export function judgeWalks(summary: WalkSummary, previous: WalkSummary | undefined, isSameElsewhere: boolean): Verdict {
   const verdict = judgeWalk(summary)
-  const { totals, received, repeated } = summary
+  const { totals, received, repeated, rejectedAgain } = summary
   const isStill = totals !== undefined && totals.smallest === totals.largest && received === totals.first
   if (verdict.proof !== 'moving' || !isStill || repeated.length > 0 || previous === undefined) return verdict
+  if (rejectedAgain.length > 0 && !(isSameElsewhere && isDeepStrictEqual(unreadOf(summary), unreadOf(previous)))) {
+    return verdict
+  }
   const groups = contentsOf(summary)
   const isDiffering = groups.every((contents) => new Set(contents).size === contents.length)
   if (!isDiffering || JSON.stringify(groups) !== JSON.stringify(contentsOf(previous))) return verdict
   return { proof: 'verified', reason: undefined }
+}
+
+/** What could not be read, as sorted texts. */
+function unreadOf({ rejected, rejectedAgain }: WalkSummary): readonly string[] {
+  return [...rejected, ...rejectedAgain].map(({ raw }) => raw).sort()
 }
 
 /** What came more than once, as sorted texts in an order of their own. */

@@ -29,8 +29,9 @@ export interface WalkSummary {
   readonly received: number
   /** Rows with different keys; all rows where the source gives them none. */
   readonly distinct: number
-  /** Where rows have keys: one that comes again as it is on a later page is here once, since the list has moved. */
   readonly rejected: readonly RejectedItem[]
+  /** Where rows have keys: items that had come as they are on an earlier page, since the list has moved or has two. */
+  readonly rejectedAgain: readonly RejectedItem[]
   /** Rows whose key had come before in this walk, in the order in which they came. */
   readonly repeated: readonly Row[]
   /** How many rows came on the page that held another of their key: one answer cannot have moved. */
@@ -68,6 +69,7 @@ export function startWalk(
   const held = new Map<string, HeldRow[]>()
   const keys = createKeySet()
   const rejected: RejectedItem[] = []
+  const rejectedAgain: RejectedItem[] = []
   const rejectedBefore = new Set<string>()
   const repeated: Row[] = []
   const unknownFields = new Set<string>()
@@ -89,7 +91,9 @@ export function startWalk(
         if (absentFields.size > 0) removePresent(absentFields, item)
         const read = readItem(item, page)
         if (read.kind === 'rejected') {
-          if (!isKeyed || !rejectedBefore.has(read.raw)) rejectedHere.push(read)
+          const isAgain = isKeyed && rejectedBefore.has(read.raw)
+          const those = isAgain ? rejectedAgain : rejectedHere
+          those.push(read)
           continue
         }
         for (const field of read.unknownFields) unknownFields.add(field)
@@ -128,6 +132,7 @@ export function startWalk(
       received,
       distinct,
       rejected,
+      rejectedAgain,
       repeated,
       twins,
       held,

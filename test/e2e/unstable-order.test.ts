@@ -102,6 +102,27 @@ test('a row that cannot be read and comes on two pages, since another jumped ahe
   expect(held).toHaveLength(visitors.rows.length - 1)
 })
 
+test('two equal items that cannot be read, on two pages of a whole list, are two: it is proven in every run', async () => {
+  await using account = await startAccount({ channels: 1, viewers: 250 })
+  const { emulator, clock } = account
+  const { visitors } = first([...emulator.world.channels.values()])
+  const newestFirst = visitors.rows.toSorted((a, b) => b.lastOnlineAt - a.lastOnlineAt)
+  const ids = [20, 220].map((place) => newestFirst[place]?.userId)
+  const unreadable = (item: unknown) => (ids.includes(Object(item).user_id) ? { id: Object(item).id } : item)
+  emulator.faults.push({ effect: changedRows(unreadable), endpoint: 'visitorList' })
+  for (let night = 0; night < 2; night++) {
+    clock.nowMs += 86_400_000
+    const { code, printed } = await account.run(sync, ['--json', '--streams', 'visitors'])
+    const { errors, streams } = JSON.parse(printed.join())
+    expect({ code, errors, ...streams.visitors }).toMatchObject({
+      code: 0,
+      errors: [],
+      slices: { verified: 1 },
+      quarantined: 2,
+    })
+  }
+})
+
 test('watch records of which one comes with every call: what is older is proven at once, and read no more', async () => {
   await using account = await startAccount({ channels: 1, viewers: 250 })
   const { emulator, clock } = account
