@@ -19,9 +19,9 @@ const MOST_EMPTY_PAGES = 2
 /**
  * Reads every page of a list that tells its total, in order, the later ones concurrently. No stop condition is trusted
  * alone: the list ends where its total has come and the last page is not full. Otherwise the walk goes on behind the
- * announced end until a page is refused or brings nothing that had not come: some services give their first or last page
- * again there, and some announce fewer items than they have. Such a page is never yielded, nor is one that repeats the
- * one before it. A list without a total ends after page 1.
+ * announced end until a page is refused or brings nothing new: some services give their first or last page again there,
+ * and some announce fewer items than they have. Such a page is never yielded, nor is one that repeats the one before
+ * it. A list without a total ends after page 1.
  *
  * @param countKnown how many items of a page are among those of the pages that were yielded
  * @throws LivehouseError `paging.ignored` when page 2 is page 1 again, `api.…` of a call.

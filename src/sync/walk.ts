@@ -172,8 +172,8 @@ function removePresent(absent: Set<string>, item: unknown): void {
 }
 
 /** A row without the fields that the spec does not know, as text: they may differ in every answer. */
-export function declaredText({ extra: _, ...columns }: Row): string {
-  return jsonText(columns)
+export function declaredText(row: Row): string {
+  return jsonText({ ...row, extra: null })
 }
 
 /** What tells the rows of one partition apart: the key columns that the items themselves give, as text. */

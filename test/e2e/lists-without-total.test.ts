@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
-import { type Answer, jsonAnswer } from '../../src/emulator/answer.ts'
 import { MINUTE, type WallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
-import { changedRows, ignoredPage, noRows, status, withheldRows } from '../helpers/fault-effects.ts'
+import { ignoredPage, status, withheldRows } from '../helpers/fault-effects.ts'
 import type { Fault, FaultEffect } from '../../src/emulator/faults.ts'
 import { defaultSwitches, type Switches } from '../../src/emulator/switches.ts'
 import type { Channel, Gift } from '../../src/emulator/world/world.ts'
@@ -121,15 +120,6 @@ describe.each<Switches['beyondLastPage']>(beyondTheEnd)('past the end: %s', (bey
     await expectWhole(count + others)
   })
 
-  test('gifts of which a field that the spec does not know differs in every answer are read, and none twice', async () => {
-    addGifts(230)
-    addEqualGifts(130, 3600)
-    let answers = 0
-    breakGifts(changedRows((item) => ({ ...Object(item), server_time: ++answers })))
-    expect(await syncGifts()).toMatchObject({ code: 0, inserted: 360, errors: [] })
-    expect(await syncGifts(2)).toMatchObject({ code: 0, inserted: 0, removed: 0, errors: [] })
-  })
-
   test('a row that is hidden after the pages were cut: the others land', async () => {
     addGifts(999)
     breakGifts(withheldRows((item) => Object(item).gift_id === 150))
@@ -137,25 +127,6 @@ describe.each<Switches['beyondLastPage']>(beyondTheEnd)('past the end: %s', (bey
     expect(await syncGifts()).toMatchObject({ code: 0, inserted: 0 })
   })
 })
-
-test.each([null, { list: null }, { status: 'y', msg: '', data: null }])(
-  'where %j stands for a list without rows, it is one: lists end there, and a blank first answer is read again',
-  async (empty) => {
-    addGifts(100)
-    const answer = (before: Answer) =>
-      before.body.kind === 'list' && before.body.items().length === 0 ? jsonAnswer(empty) : before
-    breakGifts({ ...noRows(), answer: (before) => answer(noRows().answer?.(before) ?? before) })
-    expect(await syncGifts()).toMatchObject({
-      code: 0,
-      inserted: 0,
-      errors: [],
-      slices: { agreed: 0, unverifiable: 4 },
-    })
-    account.emulator.faults.length = 0
-    breakGifts({ name: 'no empty array', answer })
-    await expectWhole(100)
-  },
-)
 
 describe('a service that serves few rows a page, whatever is asked for', () => {
   const serveAtMost = (most: number) =>

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest'
+import { sync } from '../../src/cli/sync.ts'
+import { wallTimeAt } from '../../src/core/wall-clock.ts'
+import { type Answer, jsonAnswer } from '../../src/emulator/answer.ts'
+import { expectTruth } from '../helpers/expect-truth.ts'
+import { changedRows, noRows } from '../helpers/fault-effects.ts'
+import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+
+/** An account with so many gifts of a channel more than there were, some of them equal. */
+async function startGifts({ different = 0, equal = 0 }): Promise<TestAccount> {
+  const account = await startAccount({ channels: 1 })
+  const [channel] = account.emulator.world.channels.values()
+  const [gift] = channel?.gifts.rows ?? []
+  if (!channel || !gift) throw new Error('the world is empty')
+  const now = wallTimeAt(account.clock.nowMs, 'Asia/Shanghai')
+  const giftOf = (giftId: number, ago: number) => ({ ...gift, type: 'cash' as const, giftId, givenAt: now - ago })
+  channel.gifts.add(...Array.from({ length: different }, (_, n) => giftOf(n, 3600 + n * 60)))
+  channel.gifts.add(...Array.from({ length: equal }, () => giftOf(1, 3600)))
+  return account
+}
+
+async function syncGifts({ run, clock }: TestAccount) {
+  clock.nowMs += 7_200_000
+  const { code, printed } = await run(sync, ['--streams', 'gifts', '--json'])
+  const { streams, errors } = JSON.parse(printed.join('\n'))
+  return { code, errors, ...streams.gifts }
+}
+
+test.each(['empty', 'repeat-first', 'repeat-last', 'error'] as const)(
+  'gifts with a field that differs in every answer are read, and none twice; behind the last page: %s',
+  async (beyondLastPage) => {
+    await using account = await startGifts({ different: 230, equal: 130 })
+    Object.assign(account.emulator.switches, { beyondLastPage })
+    let answers = 0
+    account.emulator.faults.push({ effect: changedRows((item) => ({ ...Object(item), server_time: ++answers })) })
+    expect(await syncGifts(account)).toMatchObject({ code: 0, errors: [] })
+    await expectTruth(account, ['gifts'])
+    expect(await syncGifts(account)).toMatchObject({ code: 0, inserted: 0, removed: 0, errors: [] })
+  },
+)
+
+test.each([null, { list: null }, { status: 'y', msg: '', data: null }])(
+  'where %j stands for no gifts, lists end there, and a blank first answer is read again',
+  async (empty) => {
+    await using account = await startGifts({ different: 100 })
+    const { faults } = account.emulator
+    const answer = (before: Answer) =>
+      before.body.kind === 'list' && before.body.items().length === 0 ? jsonAnswer(empty) : before
+    faults.push({ effect: noRows() }, { effect: { name: 'no empty array', answer } })
+    expect(await syncGifts(account)).toMatchObject({ code: 0, inserted: 0, slices: { agreed: 0, unverifiable: 2 } })
+    faults.shift()
+    expect(await syncGifts(account)).toMatchObject({ code: 0, errors: [] })
+    await expectTruth(account, ['gifts'])
+  },
+)
