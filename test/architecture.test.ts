@@ -123,14 +123,14 @@ const budgets: Readonly<Record<string, number>> = {
   cli: 4440,
   config: 640,
   core: 1175,
-  emulator: 2280,
+  emulator: 2285,
   ledger: 3710,
   log: 80,
   scheduler: 1350,
   service: 1800,
   store: 3095,
   streams: 690,
-  sync: 4885,
+  sync: 4985,
   transform: 270,
   web: 3190,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 33_155, test: 25_498 }
+const MOST_LINES = { src: 33_280, test: 25_660 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
