@@ -11,12 +11,14 @@ import { isEmbeddedRunning, startEmbedded, stopEmbedded } from '../../src/store/
 import type { Machine } from './machine.mts'
 import { runProgram } from './run-program.mts'
 
-/** Between two mishaps of a machine. */
-const PAUSE_MS = [1000, 7000] as const
+/** Between two mishaps of a machine; then it is left to begin some work, if there is any. */
+const PAUSE_MS = [500, 4000] as const
+const LONGEST_IDLE_MS = 8000
+const LOOK_MS = 500
 /** Most are much shorter. A worker that is away for longer than a lease lives comes back as one that has lost it. */
 const LONGEST_MS = { frozen: 60_000, 'without the database': 45_000, 'without the service': 20_000 }
 /** Between two mishaps of the database, or of a run's holder. */
-const COMMON_PAUSE_MS = [15_000, 45_000] as const
+const COMMON_PAUSE_MS = [40_000, 80_000] as const
 /** A run that takes longer waits for something that is lost. */
 const LONGEST_RUN_MS = 300_000
 /** How often the last sync may be repeated until nothing is left. */
@@ -74,7 +76,12 @@ export async function playMishaps(options: MishapOptions): Promise<Played> {
     const random = createRandom('chaos', seed, number)
     for (;;) {
       await pause(random.between(...PAUSE_MS))
-      const isAtWork = await hasPartitions(db, machine)
+      const idleUntil = systemClock.now() + LONGEST_IDLE_MS
+      let isAtWork = await hasPartitions(db, machine)
+      while (!isAtWork && !isOver() && systemClock.now() < idleUntil) {
+        await pause(LOOK_MS)
+        isAtWork = await hasPartitions(db, machine)
+      }
       if (isOver()) return
       const kind = random.pick(['killed', 'frozen', 'without the database', 'without the service'] as const)
       if (isAtWork) tally('with partitions in hand')
@@ -124,8 +131,9 @@ export async function playMishaps(options: MishapOptions): Promise<Played> {
   }
   const runOver = async (...args: readonly string[]) => {
     while (!isOver()) {
-      const { code } = await run(...args)
-      tally(`runs that ended with ${code}`)
+      const { code, stdout } = await run(...args)
+      const [error] = stdout === '' ? [] : Object(JSON.parse(stdout)).errors
+      tally(`runs that ended with ${code}${error ? `, ${error.code}` : ''}`)
       await pause(1000)
     }
   }

@@ -39,11 +39,15 @@ export const chaos: Scenario = {
     const problems: string[] = []
     for (let round = 0; round < rounds; round++) {
       const seed = bench.seed + round
+      const beganAt = systemClock.now()
       const end = await playRound(bench, seed)
       for (const [what, count] of end.counts) counts.set(what, (counts.get(what) ?? 0) + count)
       problems.push(...end.problems)
       const told = [...end.counts].map(([what, count]) => `${count} ${what}`).join(', ')
-      bench.say(`round ${seed}: ${told}: ${end.problems.length === 0 ? 'as the service has it' : 'WRONG'}`)
+      const seconds = Math.round((systemClock.now() - beganAt) / 1000)
+      bench.say(
+        `round ${seed}, ${seconds} s: ${told}: ${end.problems.length === 0 ? 'as the service has it' : 'WRONG'}`,
+      )
       for (const problem of end.problems) bench.say(`  ${problem}`)
       if (end.problems.length > 0) bench.say(`  again: npm run bench -- --only chaos --rounds 1 --seed ${seed}`)
     }
