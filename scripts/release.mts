@@ -39,7 +39,7 @@ writeFileSync(join(folder, 'sbom.cdx.json'), listMaterials())
 process.stdout.write(`livehouse ${version} is in ${folder}; nothing is published. To publish it:
 
   git tag v${version} && git push --tags
-  npm publish ${join('release', `livehouse-${version}.tgz`)}
+  npm publish ./release/livehouse-${version}.tgz
 `)
 
 /** A line for each package that is installed with livehouse: name, version, licence. */
