@@ -57,7 +57,7 @@ async function compare(
   runId: string,
 ): Promise<AuditResult & Pick<AuditOutcome, 'gone'>> {
   const { log } = context
-  const { service, channels } = settings
+  const { service, channels, historyFrom } = settings
   await using own = request.connection ? undefined : await openRunConnection(context, service, db)
   const connection = request.connection ?? own ?? assert.fail('there is no connection')
   const clock = await readServiceTime(context, connection)
@@ -70,6 +70,7 @@ async function compare(
     streams,
     channels: channels.filter(({ channelId }) => !gone.has(channelId)),
     window,
+    historyFrom,
     questionsOf: (channelId: string) => questions.get(channelId) ?? [],
     reopens,
     concurrency: Math.min(CONCURRENT_PARTITIONS, service.concurrency),

@@ -15,10 +15,10 @@ import { checkUsage, wrongUse } from './wrong-use.ts'
 export const audit = defineCommand(
   {
     verb: 'audit',
-    about: `Asks the service how many rows it has, as far as they are covered here, and holds that against the
-warehouse. A range that differs is halved until it can be read and named, is no longer covered, and is read again by
-the next sync. What is new at the source since it was last read is no difference. ${onlyWhenNamed} is not audited: it
-has no total and allows ten calls a day.`,
+    about: `Asks the service how many rows it has, and holds that against the warehouse: as far as they are covered,
+and all of a past range that is asked for, or of what was never read. A range that differs is halved until it can be
+read and named, is no longer covered, and is read again by the next sync. What is new at the source since it was last
+read is no difference. ${onlyWhenNamed} is not audited: it has no total and allows ten calls a day.`,
     flags: {
       from: ['DATE', "a day of the service's calendar, or a time in whole minutes (default: from the beginning)"],
       to: ['DATE', 'the same, exclusive (default: up to what is covered)'],

@@ -130,14 +130,14 @@ describe('whatever the spec leaves open', () => {
   )
 })
 
-test('version 1 is never called, an empty warehouse claims nothing, and a service out of reach is a failure', async () => {
+test('version 1 is never called, what was never read is a difference, and a service out of reach is a failure', async () => {
   await using empty = await startAccount()
   const { emulator, run } = empty
   const { code, printed } = await run(audit, ['--streams', 'watch_records_v1,watch_records', '--from', '2018-01-01'])
-  expect(code).toBe(0)
+  expect(code).toBe(3)
   expect(printed.join('\n')).toContain('– watch_records_v1: not audited by total')
-  expect(printed.join('\n')).toMatch(/^watch_records .*not read yet$/m)
-  expect(emulator.calls).toEqual([])
+  expect(printed.join('\n')).toMatch(/^watch_records .*different$/m)
+  expect(emulator.calls.map(({ endpoint }) => endpoint)).not.toContain('userRecords')
   await run(sync, ['--streams', 'managers'])
   await emulator[Symbol.asyncDispose]()
   expect(await run(audit, ['--streams', 'managers'])).toMatchObject({ error: { code: 'api.unreachable' } })

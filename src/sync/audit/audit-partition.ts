@@ -1,4 +1,4 @@
-import { type Partition, partitionKey, type Window } from '../../core/slice.ts'
+import { formatWindow, type Partition, partitionKey, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
 import {
   DAY,
@@ -22,21 +22,30 @@ import { askTotal, type AuditTask, type Comparison, mergeComparisons, nothingCom
 
 /** Compares one partition in the cheapest way that its stream allows. */
 export async function auditPartition(task: AuditTask, deps: RunDeps, meter: CallMeter): Promise<Comparison> {
-  const { stream, partition, covered } = task
+  const { stream, partition, covered, uncovered } = task
   if (covered === undefined) return await auditList(stream, partition, deps, meter)
   const items = await readQuarantined(deps.db, stream.name, partitionKey(partition))
   const minutes = items.map(({ raw }) => minuteOfItem(raw, stream, deps.timeZone))
   const quarantined = new Set(items.map(({ itemHash }) => itemHash))
+  const sides = { stream, partition, minutes, quarantined, deps, meter }
   const parts: Comparison[] = []
-  for (const window of covered)
-    parts.push(await auditRange(window, { stream, partition, minutes, quarantined, deps, meter }))
+  for (const window of covered) parts.push(await auditRange(window, sides))
+  for (const window of uncovered) {
+    const found = mergeComparisons(await compareByCount(window, { ...sides, isUncovered: true }, { cuts: 0 }))
+    const note = `no reading covers ${formatWindow(window)}: livehouse sync or backfill reads it`
+    parts.push(found.verdict === 'different' ? { ...found, notes: [note] } : found)
+  }
+  parts.sort((a, b) => (a.window?.from ?? 0) - (b.window?.from ?? 0))
   const { notes, ...merged } = mergeComparisons(parts)
-  const gaps = `${parts.length - 1} gaps between are not covered, so nothing is claimed of them`
+  const gaps = `${covered.length - 1} gaps between are not covered, so nothing is claimed of them`
   const { clock, claimableMs, wallTimeAt: wallAt } = deps
   const claimable = claimableMs()
   const late = `nothing after ${formatWallMinute(wallAt(claimable))} was compared: this machine's clock is behind`
   const isBehind = clock.now() - claimable > MINUTE * 1000
-  return { ...merged, notes: [...(isBehind ? [late] : []), ...(parts.length > 1 ? [gaps] : []), ...notes] }
+  return {
+    ...merged,
+    notes: [...(isBehind ? [late] : []), ...(covered.length > 1 && uncovered.length === 0 ? [gaps] : []), ...notes],
+  }
 }
 
 /** A range with no more rows at the source is read rather than halved. */
@@ -55,6 +64,8 @@ interface Sides {
   readonly minutes: readonly (WallTime | undefined)[]
   readonly deps: RunDeps
   readonly meter: CallMeter
+  /** Whether no reading claims what is compared: then a row that is not here is missing, however new it is. */
+  readonly isUncovered?: boolean
 }
 
 /**
@@ -78,10 +89,11 @@ async function auditRange(range: Window, sides: Sides): Promise<Comparison> {
 
 /** @returns its parts, oldest first. What cancels out within a part is not seen. */
 async function compareByCount(window: Window, sides: Sides, left: { cuts: number }): Promise<readonly Comparison[]> {
-  const { stream, partition, deps, meter } = sides
+  const { stream, partition, deps, meter, isUncovered = false } = sides
   const { rows: warehouseRows, quarantined: quarantinedRows } = await countRows(window, sides)
-  const asked = { from: window.from - MINUTE, to: window.to }
-  const sourceRows = await askTotal({ stream, partition, window: asked }, deps, meter).catch((error: unknown) => {
+  // What is covered beside a gap is not asked for again.
+  const asked = isUncovered ? { from: window.from, to: window.to - 1 } : { from: window.from - MINUTE, to: window.to }
+  const told = await askTotal({ stream, partition, window: asked }, deps, meter).catch((error: unknown) => {
     // The service may serve no range that is so long.
     if (isRefusal(error) && window.to - window.from >= DAY) return undefined
     throw error
@@ -90,14 +102,17 @@ async function compareByCount(window: Window, sides: Sides, left: { cuts: number
     const older = await compareByCount({ from: window.from, to: at }, sides, left)
     return [...older, ...(await compareByCount({ from: at, to: window.to }, sides, left))]
   }
-  if (sourceRows === undefined) {
+  if (told === undefined) {
     const middle = floorToMinute((window.from + window.to) / 2)
     const near = { from: middle - DAY / 4, to: middle + DAY / 4 }
     return await inHalves((await findUntouched(near, middle, sides)) ?? middle)
   }
+  // Of a list without a total one page is known.
+  const sourceRows = stream.isCounted ? told : Math.max(told, warehouseRows)
   const counted = { ...nothingCompared, window, sourceRows, warehouseRows, quarantinedRows }
   const rows = sourceRows - warehouseRows
   if (rows === 0) return [{ ...counted, verdict: 'equal' }]
+  if (isUncovered) return [await judgeCount(counted, rows, window, sides)]
 
   // Rows that are here alone cost no call.
   const mostRead = mayStillChange(stream, window.from, deps) ? MOST_READ_ROWS : SMALL_ROWS
@@ -109,13 +124,17 @@ async function compareByCount(window: Window, sides: Sides, left: { cuts: number
     return await inHalves(at)
   }
   if (Math.max(sourceRows, warehouseRows) <= MOST_READ_ROWS) return [await compareByReading(window, sides)]
-  // Rows that touch an end may be counted on either side of it, and rows without a readable time anywhere.
+  return [await judgeCount(counted, rows, window, sides)]
+}
+
+/** Rows that touch an end may be counted on either side of it, and rows without a readable time anywhere. */
+async function judgeCount(counted: Comparison, rows: number, window: Window, sides: Sides): Promise<Comparison> {
   let unclear = (await countRows(undefined, sides)).rows
   for (const end of [window.from, window.to]) unclear += (await findQuiet({ from: end, to: end }, end, sides)).touching
   if (Math.abs(rows) > unclear)
-    return [{ ...counted, verdict: 'different', differences: [{ kind: 'count', rows, window }] }]
+    return { ...counted, verdict: 'different', differences: [{ kind: 'count', rows, window }] }
   const note = `counted to within ${unclear} rows: so many touch its ends, or have no time that could be read`
-  return [{ ...counted, verdict: 'unverifiable', notes: [note] }]
+  return { ...counted, verdict: 'unverifiable', notes: [note] }
 }
 
 /** Reads every row of a range, and holds it against what is here. */
@@ -177,9 +196,8 @@ async function auditList(stream: Stream, partition: Partition, deps: RunDeps, me
   const [readAt] = await readLastReading(db, stream.name, place, [undefined])
   const today = formatWallDate(wallTimeAt(deps.clock.now(), timeZone))
   const isDaily = Object.values(stream.columns).some(({ source }) => source.kind === 'serviceDay')
-  if (readAt === undefined) return nothingCompared
-  const readOn = formatWallDate(wallTimeAt(readAt.getTime(), timeZone))
-  if (isDaily && readOn !== today)
+  const readOn = readAt && formatWallDate(wallTimeAt(readAt.getTime(), timeZone))
+  if (isDaily && readOn !== undefined && readOn !== today)
     return { ...nothingCompared, verdict: 'unverifiable', notes: [`not comparable: the last snapshot is of ${readOn}`] }
 
   const items = await readQuarantined(db, stream.name, place)
@@ -195,8 +213,9 @@ async function auditList(stream: Stream, partition: Partition, deps: RunDeps, me
   const isCountEnough = stream.marksRemoved || isDaily
   if (sourceRows === warehouseRows && isCountEnough) return { ...counted, verdict: 'equal' }
 
-  const rows = (sourceRows ?? 0) - warehouseRows
-  if (Math.abs(rows) > MOST_READ_ROWS)
+  const rows = sourceRows - warehouseRows
+  if (readAt === undefined && rows <= 0) return nothingCompared
+  if (readAt === undefined || Math.abs(rows) > MOST_READ_ROWS)
     return { ...counted, verdict: 'different', differences: [{ kind: 'count', rows, window: undefined }] }
 
   const quarantined = new Set(items.map(({ itemHash }) => itemHash))

@@ -65,6 +65,8 @@ export interface AuditTask {
   readonly partition: Partition
   /** What is covered of what is asked for, oldest first; undefined for a list without a time filter. */
   readonly covered: readonly Window[] | undefined
+  /** What is asked for and no reading covers, though one should by now. */
+  readonly uncovered: readonly Window[]
   /** Shortfalls that an operator has acknowledged. */
   readonly accepted: readonly OpenReading[]
 }
@@ -96,13 +98,16 @@ export function sumOfRows(differences: readonly Difference[]): number {
   return differences.reduce((sum, { rows }) => sum + Math.abs(rows), 0)
 }
 
-/** What the source says how many rows it has, by a call for one row; undefined where it tells no total. */
+/** How many rows the source says that it has, by a call for one row; where it tells no total, those of its first page. */
 export async function askTotal(
   list: ListRequest,
   { fetchPage, signal }: Pick<RunDeps, 'fetchPage' | 'signal'>,
   { onAttempt }: CallMeter,
-): Promise<number | undefined> {
-  return (await fetchPage({ list, page: 1, pageSize: 1 }, { signal, onAttempt })).total
+): Promise<number> {
+  const { isCounted, pageSize } = list.stream
+  const request = { list, page: 1, pageSize: isCounted ? 1 : pageSize }
+  const { total, items } = await fetchPage(request, { signal, onAttempt })
+  return total ?? items.length
 }
 
 /** What parts of a partition have come to, together. */

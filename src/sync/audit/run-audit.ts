@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict'
-import type { Kysely } from 'kysely'
 import pLimit from 'p-limit'
 import { LivehouseError, recoveryFrom } from '../../core/errors.ts'
 import { noCounts } from '../../core/outcome.ts'
-import { partitionKey, type Window } from '../../core/slice.ts'
+import { isEmptyWindow, partitionKey, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
-import { parseWallTime } from '../../core/wall-clock.ts'
+import { parseWallTime, type WallTime } from '../../core/wall-clock.ts'
 import { forgetCoverage, readReopened, recordReopened } from '../../ledger/forget-coverage.ts'
-import { meets, readLedger } from '../../ledger/open-readings.ts'
-import type { Database } from '../../store/database.ts'
+import { type LedgerEntry, meets, readLedger } from '../../ledger/open-readings.ts'
 import { rowKeyColumn } from '../../store/load/table-part.ts'
 import { partitionsOf, type PlannedChannel, type QuestionsOf, wantedPartitions } from '../plan-slices.ts'
-import { mergeWindows } from '../plan-windows.ts'
+import { horizonAt, mergeWindows } from '../plan-windows.ts'
 import { createCallMeter, type RunDeps, watchReachability } from '../slice-work.ts'
 import { failedBy } from '../run-slice.ts'
 import { createTally, type JobResult, type Tally } from '../tally.ts'
@@ -33,6 +31,8 @@ export interface AuditRequest {
   readonly channels: readonly PlannedChannel[]
   /** Undefined for all that is covered. */
   readonly window: Window | undefined
+  /** What a sync reads of a partition of which nothing has been read. */
+  readonly historyFrom: WallTime
   /** The known questionnaires of a channel. */
   readonly questionsOf: QuestionsOf
   /** Whether the next sync is to read again what differs. */
@@ -66,7 +66,7 @@ export async function runAudit(request: AuditRequest, deps: RunDeps): Promise<Au
   // Signups are those of questionnaires: which of these are still there is known by then.
   for (const isOfQuestions of [false, true]) {
     const streams = request.streams.filter((each) => (each.partitionedBy === 'channel/question') === isOfQuestions)
-    const tasks = await planAudit(deps.db, streams, request, stillThere(request, partitions))
+    const tasks = await planAudit(deps, streams, request, stillThere(request, partitions))
     for (const { name } of streams) {
       const slices = tasks.filter(({ stream }) => stream.name === name).length
       deps.report({ kind: 'stream.planned', stream: name, slices })
@@ -178,14 +178,27 @@ function differenceError(
 
 const ALL_TIMES: Window = { from: parseWallTime('1000-01-01') ?? 0, to: parseWallTime('9999-12-31') ?? 0 }
 
-/** Of lists with times what the ledger covers is compared: nothing else is claimed to be there. */
+/**
+ * Of lists with times what the ledger covers is compared, and of a range that was asked for, or where nothing has been
+ * read yet, what it does not cover. What came since the last reading is no fault, unless the range ends before now.
+ */
 async function planAudit(
-  db: Kysely<Database>,
+  { db, claimableMs, wallTimeAt }: RunDeps,
   streams: readonly Stream[],
-  { channels, window }: AuditRequest,
+  { channels, window, historyFrom }: AuditRequest,
   questionsOf: QuestionsOf,
 ): Promise<readonly AuditTask[]> {
   const tasks: AuditTask[] = []
+  const { settled } = horizonAt(wallTimeAt(claimableMs()))
+  const uncoveredOf = ({ covered, gaps, lastLanded }: LedgerEntry, wanted: Window): readonly Window[] => {
+    const isUnread = lastLanded === undefined
+    if (window === undefined && !isUnread) return []
+    const until = isUnread || wanted.to <= settled ? settled : (covered.at(-1)?.to ?? 0)
+    const since = (from: WallTime) => (from === ALL_TIMES.from ? historyFrom : from)
+    return gaps
+      .map(({ from, to }) => ({ from: since(from), to: Math.min(to, until) }))
+      .filter((gap) => !isEmptyWindow(gap))
+  }
   for (const stream of streams) {
     const wanted = stream.isTimeFiltered
       ? wantedPartitions(stream, channels, questionsOf, window ?? ALL_TIMES)
@@ -193,10 +206,11 @@ async function planAudit(
           return { of: partition, partition: partitionKey(partition), window: undefined }
         })
     const ledger = await readLedger(db, stream.name, wanted)
-    for (const { of, partition } of wanted) {
-      const { covered = [], open = [] } = ledger.get(partition) ?? {}
-      const accepted = open.filter(({ kind }) => kind === 'accepted')
-      tasks.push({ stream, partition: of, covered: stream.isTimeFiltered ? covered : undefined, accepted })
+    for (const { of, partition, window: range } of wanted) {
+      const entry = ledger.get(partition)
+      const accepted = entry?.open.filter(({ kind }) => kind === 'accepted') ?? []
+      const uncovered = entry && range ? uncoveredOf(entry, range) : []
+      tasks.push({ stream, partition: of, covered: range && (entry?.covered ?? []), uncovered, accepted })
     }
   }
   return tasks
