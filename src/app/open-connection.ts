@@ -1,8 +1,11 @@
 import type { ServiceSettings } from './settings.ts'
 import type { AppContext } from './context.ts'
 import type { Kysely } from 'kysely'
+import assert from 'node:assert/strict'
 import { connect, type Connection, type ConnectOptions } from '../service/connect.ts'
 import { createPace } from '../service/pace.ts'
+import { LARGEST_DIFFERENCE_SECONDS } from '../service/service-clock.ts'
+import { allStreams } from '../streams/registry.ts'
 import type { Clock } from '../core/clock.ts'
 import { type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
@@ -27,7 +30,9 @@ export function openConnection(
   db: Kysely<Database> | undefined,
   additions: Additions = {},
 ): Connection {
-  const own = { ...service, clock, log, addSecret, redact, ...additions }
+  const stream =
+    allStreams.find(({ partitionedBy }) => partitionedBy === 'account') ?? assert.fail('no list of the account')
+  const own = { ...service, clock, log, addSecret, redact, accountList: { stream, partition: {} }, ...additions }
   if (db === undefined) return connect(own)
   const { authUrl, appId, appSecret, baseUrl, maxCallsPerSecond } = service
   const hasCredentials = authUrl !== null && appId !== null && appSecret !== null
@@ -60,9 +65,6 @@ export async function withKnownListParams(service: ServiceSettings, db: Kysely<D
   const [place] = places
   return places.size === 1 && (place === 'query' || place === 'body') ? { ...service, listParams: place } : service
 }
-
-/** Clocks that differ by less are the same: a call takes its time. */
-export const LARGEST_DIFFERENCE_SECONDS = 60
 
 /**
  * Asks the service for its time before anything is planned: every bound of what is read is measured by its clock. Warns

@@ -15,6 +15,8 @@ export interface Conditions {
   retryAfterSeconds: number | undefined
   /** How far its clock is ahead of the one that it was given. */
   clockAheadMs: number
+  /** How old the answer of the bare address is, as of a cache in front of it that sends no `Age`. */
+  frontPageAgeMs: number
 }
 
 export const defaultConditions: Readonly<Conditions> = {
@@ -24,6 +26,7 @@ export const defaultConditions: Readonly<Conditions> = {
   callsPerSecond: undefined,
   retryAfterSeconds: undefined,
   clockAheadMs: 0,
+  frontPageAgeMs: 0,
 }
 
 /** @returns whether one more call may pass: a bucket that holds one second's calls. Without a rate every call may. */

@@ -92,8 +92,9 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     if (answer.body.kind === 'list') await wait(((call.page ?? 1) - 1) * conditions.deepPageMs)
     const isSilent = answer.delivery.kind === 'hang' || answer.delivery.kind === 'reset'
     // The bare address is asked for no more than the time.
-    if (incoming.path !== '/') service.calls.push({ ...call, status: isSilent ? 0 : answer.status, at: clock.now() })
-    respond(response, answer, pages, clock.now())
+    const isFrontPage = incoming.path === '/'
+    if (!isFrontPage) service.calls.push({ ...call, status: isSilent ? 0 : answer.status, at: clock.now() })
+    respond(response, answer, pages, clock.now() - (isFrontPage ? conditions.frontPageAgeMs : 0))
   }
   const server = createServer((request, response) => {
     const gone = new AbortController()

@@ -2,7 +2,7 @@ import pLimit from 'p-limit'
 import { type AccessToken, createMemoryTokenStore, type TokenStore } from '../core/access-token.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
-import type { CallContext, FetchPage } from '../core/page.ts'
+import type { CallContext, FetchPage, ListRequest } from '../core/page.ts'
 import { createTokenRequest, TOKEN_CALL } from './access-token.ts'
 import { budget, type Reserve } from './budget.ts'
 import { type Ask, createAsk, createFetchPage } from './fetch-page.ts'
@@ -49,6 +49,8 @@ export interface ConnectOptions extends ServiceAccess {
   readonly pace?: Pace
   /** Counts the calls of 4.6; without it 4.6 is never called. */
   readonly reserve?: Reserve
+  /** A list of the account: what is asked for where the time that the bare address tells may be an old one. */
+  readonly accountList: ListRequest
   /** Sees every answered call of 4.3 to 4.12 as it came; the answers hold personal data. */
   readonly onExchange?: (exchange: Exchange) => void
   /** Hears of every attempt: what it was, how it ended, how long it took; nothing of what it said. */
@@ -81,9 +83,19 @@ export function connect(options: ConnectOptions): Connection {
   const pace = options.pace ?? createPace(createMemoryPaceCell(clock), options.maxCallsPerSecond, clock)
   const closing = new AbortController()
   const closed = closing.signal
-  const { serviceClock, timed } = createServiceClock(clock, http.exchange, async (exchange, signal) => {
-    await retry(pace.outer(pace.inner<BareCall, RawAnswer>(exchange)), repeating)(bareCall('base'), { signal })
-  })
+  const { serviceClock, timed } = createServiceClock(
+    clock,
+    http.exchange,
+    (exchange, signal) => {
+      const call = retry(pace.outer(pace.inner<BareCall, RawAnswer>(exchange)), repeating)
+      return call(bareCall('base'), { signal })
+    },
+    (signal) => {
+      // Without a place: the call that waits for the time may have the last one.
+      const ask = createAsk(retry(pace.outer(authorized), repeating), 'once')
+      return ask({ list: options.accountList, page: 1, pageSize: 1 }, { signal })
+    },
+  )
   const answers = pace.inner(readAnswers(timed, { clock, serviceClock, secrets, closed, onExchange, onCall }))
 
   const credentials = appId !== null && appSecret !== null ? { appId, appSecret } : undefined

@@ -12,6 +12,8 @@ export interface ServiceClock extends Clock {
 
 /** What was told longer ago is asked for again where a minute matters. */
 const FRESH_MS = 60_000
+/** Clocks that differ by less are the same: a call takes its time. */
+export const LARGEST_DIFFERENCE_SECONDS = 60
 /** A `Date` has whole seconds. */
 const RESOLUTION_MS = 1000
 
@@ -19,13 +21,17 @@ const RESOLUTION_MS = 1000
  * Follows the `Date` of every answer by Cristian's algorithm: an answer bounds the difference of the two clocks by when
  * its call left and when it came. What is known stays while it lies within; else the least counts, which is never ahead
  * of the service. Between answers a clock that no adjustment moves carries it on.
+ * Where the two clocks differ by over a minute, a cache in front of the bare address may have told an old time, and a
+ * list is asked for too: no cache answers what is asked with a token (RFC 9111, 3.5).
  * @param ask makes any harmless call over `timed`
+ * @param askList makes one with the token
  * @returns the clock, and the exchange that tells it of the answers of the base address
  */
 export function createServiceClock(
   clock: Clock,
   exchange: Http['exchange'],
   ask: (timed: Http['exchange'], signal: AbortSignal) => Promise<unknown>,
+  askList: (signal: AbortSignal) => Promise<unknown>,
 ): { readonly serviceClock: ServiceClock; readonly timed: Http['exchange'] } {
   const elapsed = clock.monotonicMs ?? clock.now
   /** The service's time without what has elapsed, and when it was told by the two clocks. */
@@ -51,6 +57,7 @@ export function createServiceClock(
   const isFresh = (): boolean =>
     told !== undefined && elapsed() - told.elapsedMs < FRESH_MS && Math.abs(clock.now() - told.ownMs) < FRESH_MS
   const now = (): number => (told === undefined ? clock.now() : elapsed() + told.offsetMs)
+  const ownAheadMs = () => (told === undefined ? undefined : clock.now() - now())
   return {
     timed,
     serviceClock: {
@@ -62,8 +69,11 @@ export function createServiceClock(
           // Something is there that tells no time: calls will show what it is.
           if (!hasCode(error, 'api.bodyRefused') && !hasCode(error, 'api.badBody')) throw error
         })
+        if (Math.abs(ownAheadMs() ?? 0) <= LARGEST_DIFFERENCE_SECONDS * 1000) return
+        // A refusal tells the time as well.
+        await askList(signal).catch(() => signal.throwIfAborted())
       },
-      ownAheadMs: () => (told === undefined ? undefined : clock.now() - now()),
+      ownAheadMs,
     },
   }
 }

@@ -172,6 +172,13 @@ describe("bounds are the service's time, whatever this machine's clock shows", (
     })
   })
 
+  test('yesterday told by a cache in front of the service holds back neither the rows nor the day of today', async () => {
+    account.emulator.conditions.frontPageAgeMs = 25 * HOUR_MS
+    await syncGreen()
+    await expectTruth(account)
+    expect(await account.run(backfill, ['--from', '2026-11-20', '--streams', 'gifts'])).toMatchObject({ code: 0 })
+  })
+
   test('a service that is a quarter of an hour ahead has its newest rows read', async () => {
     account.emulator.conditions.clockAheadMs = 15 * 60_000
     const { channel, gift, record } = newest()

@@ -1,3 +1,4 @@
+import { managers } from '../../src/streams/managers.ts'
 import { type Connection, type ConnectOptions, connect } from '../../src/service/connect.ts'
 import { requestTicket, type TicketParameters } from '../../src/service/other-calls.ts'
 import { silentLog } from '../../src/core/log.ts'
@@ -7,6 +8,7 @@ import { createFakeClock } from './fake-clock.ts'
 /** A client for a service under test: fixed token, no pacing, and waits that cost no time. */
 export function connectClient(url: string, overrides: Partial<ConnectOptions> = {}): Connection {
   return connect({
+    accountList: { stream: managers, partition: {} },
     baseUrl: url,
     authUrl: url,
     appId: null,

@@ -20,7 +20,12 @@ function setup(isSteady: boolean) {
     return { status: 200, text: '', headers: { date: new Date(serviceMs()).toUTCString() } }
   }
   const call = { name: 'GET /', method: 'GET', host: 'base', path: '' } as const
-  const { serviceClock } = createServiceClock(clock, exchange, async (timed) => await timed(call, { signal }))
+  const { serviceClock } = createServiceClock(
+    clock,
+    exchange,
+    async (timed) => await timed(call, { signal }),
+    async () => {},
+  )
   return { jump: (ms: number) => void (machine.nowMs += ms), asked: () => asked, service: serviceClock, serviceMs }
 }
 

@@ -98,7 +98,7 @@ export function sumOfRows(differences: readonly Difference[]): number {
   return differences.reduce((sum, { rows }) => sum + Math.abs(rows), 0)
 }
 
-/** How many rows the source says that it has, by a call for one row; where it tells no total, those of its first page. */
+/** How many rows the source says that it has, by a call for one row; of a list without a total, those of page 1. */
 export async function askTotal(
   list: ListRequest,
   { fetchPage, signal }: Pick<RunDeps, 'fetchPage' | 'signal'>,

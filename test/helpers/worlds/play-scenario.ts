@@ -70,7 +70,8 @@ export async function playScenario(database: TestDatabase, scenario: Scenario): 
         time.serviceMs += serviceMs
         time.ownAheadMs += ownMs
       },
-      dateAnswersAheadBy: (ms) => void (emulator.conditions.clockAheadMs = ms),
+      dateAnswersAheadBy: (clockAheadMs, frontPageAgeMs = 0) =>
+        void Object.assign(emulator.conditions, { clockAheadMs, frontPageAgeMs }),
       loseLeases: async () => {
         await sql`delete from livehouse_ops.leases`.execute(database.db)
         for (let pick = 0; pick < CHANGED_ROWS; pick++)
@@ -90,7 +91,7 @@ export async function playScenario(database: TestDatabase, scenario: Scenario): 
     }
     const ended = await account.sync(asked)
     account.onCall = undefined
-    emulator.conditions.clockAheadMs = 0
+    Object.assign(emulator.conditions, { clockAheadMs: 0, frontPageAgeMs: 0 })
     noteUnknown(faults, unknownDays, account)
     const isLost = (channel: string) => (unknownDays.get(channel)?.size ?? 0) >= 3
     const known = asked.channels.filter((channel) => !isLost(channel))

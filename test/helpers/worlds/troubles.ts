@@ -39,7 +39,7 @@ export interface Scene {
   /** Before the call of this number arrives, or its answer leaves. */
   readonly whenCalled: (number: number, act: () => void | Promise<void>) => void
   readonly moveClocks: (by: { readonly serviceMs?: number; readonly ownMs?: number }) => void
-  readonly dateAnswersAheadBy: (ms: number) => void
+  readonly dateAnswersAheadBy: (ms: number, frontPageAgeMs?: number) => void
   /** The leases of this run expire, another run comes and goes, and this one goes on. */
   readonly loseLeases: () => Promise<void>
 }
@@ -173,7 +173,8 @@ export const troubles = {
   'has another time than we': {
     weight: 2,
     isHarmless: true,
-    befall: ({ pick, at }, { moveClocks, whenCalled }) => {
+    befall: ({ pick, at }, { moveClocks, whenCalled, dateAnswersAheadBy }) => {
+      if (at % 4 === 1) dateAnswersAheadBy(0, 240 * HOUR_MS)
       const ownMs = ([96, 25, -25, 0.3, -30][pick % 5] ?? 1) * HOUR_MS
       if (at % 3 === 0) whenCalled(1 + (at % 7), () => moveClocks({ ownMs }))
       else moveClocks({ ownMs })
@@ -190,8 +191,7 @@ export const troubles = {
   },
   'dates its answers wrongly': {
     befall: ({ pick, at }, { dateAnswersAheadBy, whenCalled }) => {
-      const act = () => dateAnswersAheadBy(([96, 25, 720, -25][pick % 4] ?? 1) * HOUR_MS)
-      whenCalled(at % 3 ? 1 : 1 + (at % 12), act)
+      whenCalled(at % 3 ? 1 : 1 + (at % 12), () => dateAnswersAheadBy(([96, 25, 720, -25][pick % 4] ?? 1) * HOUR_MS))
       return []
     },
   },
