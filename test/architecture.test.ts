@@ -120,17 +120,17 @@ const rules: Rules = {
 const budgets: Readonly<Record<string, number>> = {
   app: 1710,
   bi: 3528,
-  cli: 4440,
+  cli: 4445,
   config: 640,
   core: 1175,
-  emulator: 2285,
+  emulator: 2290,
   ledger: 3710,
   log: 80,
   scheduler: 1350,
-  service: 1800,
+  service: 1825,
   store: 3095,
   streams: 690,
-  sync: 4985,
+  sync: 5025,
   transform: 270,
   web: 3190,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 33_280, test: 25_660 }
+const MOST_LINES = { src: 33_350, test: 25_695 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
