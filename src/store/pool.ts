@@ -19,6 +19,9 @@ const IDLE_TIMEOUT_MS = 30_000
  */
 export const KEEP_ALIVE_MS = 10_000
 
+/** A database or login may have others: unreadable times, "null" in place of NULL, seconds of JIT as Debian has it. */
+const SESSION = `set datestyle = 'ISO, YMD'; set array_nulls = on; set jit = off`
+
 export interface PoolOptions {
   /** Ends the wait for the first connection. */
   readonly signal?: AbortSignal
@@ -55,12 +58,11 @@ export async function openDatabase(url: string, options: PoolOptions = {}): Prom
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types: pgTypes,
     stream: () => remember(new Socket(), sockets),
-    // Debian's default is on: statements that take milliseconds are compiled for seconds. Where it fails, that says
-    // nothing: the next statement tells of a lost connection, and other engines are refused below.
+    // Where it fails, the next statement tells of a lost connection; other engines are refused below.
     // The pool waits for it, though its types do not say so.
     // oxlint-disable-next-line no-misused-promises
     onConnect: async (client) => {
-      await client.query('set jit = off').catch(() => {})
+      await client.query(SESSION).catch(() => {})
     },
   })
   // Without these listeners the loss of a connection between two statements ends the process. The pool replaces an idle

@@ -76,10 +76,13 @@ test('the newest ranges of all channels go before older gaps', async () => {
   expect(isOld.slice(0, isOld.lastIndexOf(false)).filter(Boolean).length).toBeLessThan(3)
 })
 
-test('statements are not compiled, also where the server would do so', async () => {
+test('settings of the database under which statements would take long or values change are not those of a run', async () => {
   await using account = await startAccount({ channels: 1, viewers: 5 })
   const { name, db } = account.database
-  await sql.raw(`alter database ${name} set jit = on`).execute(db)
+  const changed = { jit: 'on', datestyle: 'SQL, DMY', array_nulls: 'off' }
+  for (const [setting, value] of Object.entries(changed)) {
+    await sql.raw(`alter database ${name} set ${setting} = '${value}'`).execute(db)
+  }
   await sql`create table public.seen (jit text)`.execute(db)
   await sql`create function public.see() returns trigger language plpgsql as
     'begin insert into public.seen select current_setting(''jit''); return null; end'`.execute(db)
@@ -87,4 +90,5 @@ test('statements are not compiled, also where the server would do so', async () 
   expect(await account.run(sync)).toMatchObject({ code: 0 })
   const { rows } = await sql`select distinct jit from public.seen`.execute(db)
   expect(rows).toEqual([{ jit: 'off' }])
+  await expectTruth(account)
 })
