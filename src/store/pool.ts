@@ -20,7 +20,8 @@ const IDLE_TIMEOUT_MS = 30_000
 export const KEEP_ALIVE_MS = 10_000
 
 /** A database or login may have others: unreadable times, "null" in place of NULL, seconds of JIT as Debian has it. */
-const SESSION = `set datestyle = 'ISO, YMD'; set array_nulls = on; set jit = off`
+const SESSION = `set datestyle = 'ISO, YMD'; set array_nulls = on; set jit = off;
+  set default_transaction_isolation = 'read committed'`
 
 export interface PoolOptions {
   /** Ends the wait for the first connection. */

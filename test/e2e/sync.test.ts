@@ -79,16 +79,22 @@ test('the newest ranges of all channels go before older gaps', async () => {
 test('settings of the database under which statements would take long or values change are not those of a run', async () => {
   await using account = await startAccount({ channels: 1, viewers: 5 })
   const { name, db } = account.database
-  const changed = { jit: 'on', datestyle: 'SQL, DMY', array_nulls: 'off' }
+  const changed = {
+    jit: 'on',
+    datestyle: 'SQL, DMY',
+    array_nulls: 'off',
+    default_transaction_isolation: 'serializable',
+  }
   for (const [setting, value] of Object.entries(changed)) {
     await sql.raw(`alter database ${name} set ${setting} = '${value}'`).execute(db)
   }
-  await sql`create table public.seen (jit text)`.execute(db)
+  await sql`create table public.seen (jit text, isolation text)`.execute(db)
   await sql`create function public.see() returns trigger language plpgsql as
-    'begin insert into public.seen select current_setting(''jit''); return null; end'`.execute(db)
+    'begin insert into public.seen select current_setting(''jit''),
+      current_setting(''transaction_isolation''); return null; end'`.execute(db)
   await sql`create trigger see after insert on livehouse_ops.slices execute function public.see()`.execute(db)
   expect(await account.run(sync)).toMatchObject({ code: 0 })
-  const { rows } = await sql`select distinct jit from public.seen`.execute(db)
-  expect(rows).toEqual([{ jit: 'off' }])
+  const { rows } = await sql`select distinct * from public.seen`.execute(db)
+  expect(rows).toEqual([{ jit: 'off', isolation: 'read committed' }])
   await expectTruth(account)
 })
