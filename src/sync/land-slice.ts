@@ -51,18 +51,20 @@ export async function landSlice(
     const isWritten = verdict.proof !== 'short' || verdict.isDrop
     const covered = await readEarlierOf(trx, record, stream)
     const mayMiss = stream.marksRemoved || covered.seen !== '{}'
+    const hasNewUnreadable = !(await wereThereBefore(trx, { ...name, runId, window: slice.window }, summary.rejected))
     const { removed, disputed } =
       isFull(verdict) && mayMiss
         ? await compareWithHeld(trx, { ...slice, timeZone }, found, {
             runId,
             at,
             missedBy: missedBy(stream, extraction, at),
-            mayBeUnread: !(await wereThereBefore(trx, { ...name, runId, window: slice.window }, summary.rejected)),
+            mayBeUnread: hasNewUnreadable,
             isAllRead: summary.rejected.length === 0,
           })
         : nothingDisputed
     const hasWritten = slice.hasWritten === true || written.inserted + written.updated + removed > 0
-    const records = await settleReading(trx, slice, { record, earlier: covered, hasWritten, disputed }, deps)
+    const reading = { record, earlier: covered, hasWritten, disputed, hasNewUnreadable }
+    const records = await settleReading(trx, slice, reading, deps)
     landing = {
       removed,
       proofs: records.map(({ proof }) => proof),
@@ -120,6 +122,8 @@ interface LandingReading {
   readonly hasWritten: boolean
   /** Keys of rows of which it and the reading before it do not say the same. */
   readonly disputed: readonly string[]
+  /** Whether it brought unreadable items that no earlier reading had: the next one may be able to read them. */
+  readonly hasNewUnreadable: boolean
 }
 
 /**
@@ -147,7 +151,7 @@ async function readEarlierOf(
 async function settleReading(
   trx: Transaction<Database>,
   { stream, partition }: Slice,
-  { record, earlier, hasWritten, disputed }: LandingReading,
+  { record, earlier, hasWritten, disputed, hasNewUnreadable }: LandingReading,
   { runId, timeZone, wallTimeAt, claimableMs }: RunDeps,
 ): Promise<readonly SliceRecord[]> {
   const { window, covers, proof, startedAt, isDrop } = record
@@ -160,7 +164,8 @@ async function settleReading(
 
   const isLanded = proof === 'verified' || proof === 'unverifiable' || proof === 'accepted'
   if (covers === undefined || !isLanded || (isReadTwice(stream) && isDrop)) return [record]
-  const restTo = proof === 'verified' && !isDrop ? covers.to : (earlier.comparedTo ?? covers.from)
+  const isSure = proof === 'verified' && !isDrop && !hasNewUnreadable
+  const restTo = isSure ? covers.to : (earlier.comparedTo ?? covers.from)
   const rest: Window = { from: covers.from, to: Math.min(restTo, covers.to, changed?.from ?? covers.to) }
   if (isEmptyWindow(rest)) return [record]
   const lookbackDays = record.lookbackDays ?? stream.lookbackDays

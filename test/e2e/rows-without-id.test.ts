@@ -173,3 +173,21 @@ describe('the time of a gift or a signup', () => {
     expect(await readCounts(account)).toMatchObject({ waiting: 0 })
   })
 })
+
+test('an old row that cannot be read at first and can be the next day lands, and nothing stays in quarantine', async () => {
+  await using account = await startAccount()
+  const { emulator, run } = account
+  const isOld = (item: unknown) => JSON.stringify(item).includes('2026-10')
+  const withoutTime = changedRows((item) => (isOld(item) ? withTime(item, () => 'soon') : item))
+  const withoutId = changedRows((item) => (isOld(item) ? { ...Object(item), id: {} } : item))
+  for (const endpoint of ['giftRunning', 'signupRecord'] as const) emulator.faults.push({ effect: withoutTime, endpoint })
+  emulator.faults.push({ effect: withoutId, endpoint: 'userRecordList' })
+  const all = ['--streams', 'gifts,questionnaires,signups,watch_records']
+  expect(await run(sync, all)).toMatchObject({ code: 0 })
+  expect((await readCounts(account)).waiting).toBeGreaterThan(3)
+  emulator.faults.splice(0)
+  account.clock.nowMs += DAY_MS
+  expect(await run(sync, all)).toMatchObject({ code: 0 })
+  await expectTruth(account, ['gifts', 'signups', 'watch_records'])
+  expect((await readCounts(account)).waiting).toBe(0)
+})
