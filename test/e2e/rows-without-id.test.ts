@@ -180,7 +180,8 @@ test('an old row that cannot be read at first and can be the next day lands, and
   const isOld = (item: unknown) => JSON.stringify(item).includes('2026-10')
   const withoutTime = changedRows((item) => (isOld(item) ? withTime(item, () => 'soon') : item))
   const withoutId = changedRows((item) => (isOld(item) ? { ...Object(item), id: {} } : item))
-  for (const endpoint of ['giftRunning', 'signupRecord'] as const) emulator.faults.push({ effect: withoutTime, endpoint })
+  for (const endpoint of ['giftRunning', 'signupRecord'] as const)
+    emulator.faults.push({ effect: withoutTime, endpoint })
   emulator.faults.push({ effect: withoutId, endpoint: 'userRecordList' })
   const all = ['--streams', 'gifts,questionnaires,signups,watch_records']
   expect(await run(sync, all)).toMatchObject({ code: 0 })
