@@ -73,16 +73,17 @@ const spine = `(
 
 const allSources = Object.values(sources)
 const measures = allSources.flatMap(({ sums }) => Object.keys(sums))
-const amounts: ReadonlySet<string> = new Set(['cash_amount', 'prop_amount'])
+const typeOf = (measure: string) => (measure.endsWith('_amount') ? 'numeric' : 'bigint')
 
 function armOf(from: string, sums: Source['sums'], isDay?: string): string {
-  const columns = measures.map((name) => `${sums[name] ?? 'null::numeric'} as ${name}`)
+  const columns = measures.map((name) => `${sums[name] ?? `null::${typeOf(name)}`} as ${name}`)
   return `select x.channel_id, x.day, ${isDay ?? 'true'} as is_day, ${columns.join(', ')}
       from ${from} x${isDay === undefined ? ' group by x.channel_id, x.day' : ''}`
 }
 
 const arms = [armOf(spine, {}, 'true'), ...allSources.map(({ from, sums, isDay }) => armOf(from, sums, isDay))]
-const totals = measures.map((name) => `sum(u.${name})${amounts.has(name) ? '' : '::bigint'} as ${name}`)
+// Of a day one source alone has the measure, and once.
+const totals = measures.map((name) => `max(u.${name}) as ${name}`)
 
 /**
  * NULL where it is not known: the source does not tell it, or the day has not been read whole and nothing of it is
