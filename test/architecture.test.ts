@@ -119,7 +119,7 @@ const rules: Rules = {
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. */
 const budgets: Readonly<Record<string, number>> = {
   app: 1710,
-  bi: 3528,
+  bi: 3529,
   cli: 4445,
   config: 640,
   core: 1175,
