@@ -8,6 +8,7 @@ import { createSettingSource, describeOpenFile, reasonOf, type SettingSource } f
 import { readChoice, readDate, readFlag, readNumber, readTimeZone } from './config/values.ts'
 import { LivehouseError } from './core/errors.ts'
 import { programFolder } from './core/program-files.ts'
+import { passwordsOf } from './core/secret-pattern.ts'
 
 /** The process environment with `.env` filled in. The readers below also follow `NAME_FILE`. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -156,16 +157,8 @@ export function readSecrets(source: SettingSource): readonly string[] {
   const urls = ['DATABASE_URL', 'LIVEHOUSE_QUEUE_URL', 'HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy']
   return [
     ...secret.flatMap((name) => source.value(`LIVEHOUSE_${name}`) ?? []),
-    ...urls.map((name) => decode(URL.parse(source.value(name) ?? '')?.password ?? '')),
+    ...urls.flatMap((name) => passwordsOf(source.value(name) ?? '')),
   ]
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 function readEnvFile(path: string): Environment {

@@ -122,7 +122,7 @@ const budgets: Readonly<Record<string, number>> = {
   bi: 3529,
   cli: 4445,
   config: 640,
-  core: 1175,
+  core: 1185,
   emulator: 2290,
   ledger: 3710,
   log: 80,
@@ -134,13 +134,13 @@ const budgets: Readonly<Record<string, number>> = {
   transform: 270,
   web: 3190,
   // The files beside the folders.
-  '': 400,
+  '': 385,
 }
 /** SQL that is written as such, beside the load path and the views for analysts: each place says why. */
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 33_360, test: 25_730 }
+const MOST_LINES = { src: 33_367, test: 25_765 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

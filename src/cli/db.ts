@@ -7,6 +7,7 @@ import { describeTarget } from '../store/database-url.ts'
 import { stopEmbedded } from '../store/embedded.ts'
 import { openDatabase } from '../store/pool.ts'
 import { withoutRequireAuth } from '../store/require-scram.ts'
+import { passwordsOf } from '../core/secret-pattern.ts'
 import { copyDatabase, dumpDatabase, restoreDatabase } from '../store/transfer-database.ts'
 import type { CliContext } from './command.ts'
 import { defineCommand, refuseWords } from './usage.ts'
@@ -137,9 +138,9 @@ async function copyToServer(context: CliContext, from: string, to: string): Prom
   const { isAutoMigrated } = readSettings({ ...context.environment, DATABASE_URL: to }, readDatabaseSettings)
   if (!isAutoMigrated)
     throw wrongUse('db', 'copy makes the schema, but LIVEHOUSE_AUTO_MIGRATE is 0: set it to 1 for this')
-  const password = decodeURIComponent(new URL(to).password)
-  context.addSecret(password)
-  if (password !== '')
+  const passwords = passwordsOf(to)
+  for (const password of passwords) context.addSecret(password)
+  if (passwords.length > 0)
     remark('other users of this machine can read the password in --to; leave it out and set PGPASSWORD')
   // Refuses a server that is too old, or a database that cannot hold every text.
   await (await openDatabase(to, { signal, maxConnections: 1, setting: '--to' })).destroy()

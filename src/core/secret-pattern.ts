@@ -12,6 +12,20 @@ export function secretPattern(secrets: ReadonlySet<string>): RegExp | undefined 
   return patterns.length === 0 ? undefined : new RegExp(patterns.join('|'), 'gu')
 }
 
+/** The passwords of a URL: before the host, and behind the question mark (libpq). None of what is no URL. */
+export function passwordsOf(text: string): readonly string[] {
+  const url = URL.parse(text)
+  return url ? [decode(url.password), ...url.searchParams.getAll('password')].filter((each) => each !== '') : []
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
 function spellings(character: string): string {
   const encoded = Array.from(Buffer.from(character), (byte) => `%${hexPattern(byte)}`).join('')
   const json = JSON.stringify(character).slice(1, -1)

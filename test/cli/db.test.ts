@@ -100,7 +100,10 @@ test('the embedded database moves to a server, or by a file to an empty one, whe
   }
   // Its arguments are for everybody to read: so there is another way, which is not remarked on.
   await using used = await createTestDatabase()
-  const inUse = await runVerb(db, ['copy', '--to', used.url], { environment })
+  const inQuery = new URL(used.url)
+  inQuery.password = ''
+  inQuery.searchParams.set('password', decodeURIComponent(new URL(used.url).password))
+  const inUse = await runVerb(db, ['copy', '--to', inQuery.href], { environment })
   expect(inUse.remarked.join('\n')).toContain('other users of this machine can read the password')
   expect(inUse.error).toMatchObject({ message: expect.stringContaining('is in use. Name an empty database') })
   const { password } = new URL(server.url)

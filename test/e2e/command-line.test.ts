@@ -121,6 +121,19 @@ test('a token service that answers success without a token is trouble of the ser
   expect(err).not.toContain('LIVEHOUSE_AUTH_URL')
 })
 
+test('the password of a database is shown nowhere, also where the URL has it behind its question mark', async () => {
+  const environment = { LIVEHOUSE_BASE_URL: 'https://s-query/1', LIVEHOUSE_TIMEZONE: 's-query/1' }
+  for (const [name, url] of [
+    ['DATABASE_URL', 'postgres://127.0.0.1:1/d?user=me&password=s-query%2F1'],
+    ['LIVEHOUSE_QUEUE_URL', 'postgresql://me@127.0.0.1:1/d?password=s-query/1&sslmode=disable'],
+  ] as const) {
+    const { code, out, err } = await livehouse(['sync', '--json'], { ...environment, [name]: url })
+    expect(code).toBe(2)
+    expect(err).toContain('LIVEHOUSE_TIMEZONE is "[redacted]"')
+    expect(out + err).not.toContain('s-query/1')
+  }
+})
+
 test('a token that the service repeats in its error text is neither printed nor kept', async () => {
   await using database = await createTestDatabase()
   await using service = await startScriptedService(({ headers }) => ({
