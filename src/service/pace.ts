@@ -101,7 +101,7 @@ export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clo
       // In the background, as long before as it takes: what may leave must not wait for it.
       if (ageMs >= LEASE_MS - 2 * leadMs) void share()
       if (nextMs === undefined || ageMs >= LEASE_MS) await orAborted(share(), signal)
-      else if (nextMs > atMs) await clock.sleep(Math.min(nextMs - atMs, LEASE_MS), signal)
+      else if (nextMs > atMs) await clock.sleep(nextMs - atMs, signal)
       else break
     }
     gate.instants = gate.instants.slice(1)

@@ -68,6 +68,17 @@ test('the time is that of the database, whatever the clocks of the machines show
   expect(Math.max(...ahead) - Math.min(...ahead)).toBeLessThan(100)
 })
 
+test('an answer that comes late does not put the time back', async () => {
+  // 300 ms more pass between the first look at the clock and the second.
+  let looks = Number.NEGATIVE_INFINITY
+  const monotonicMs = () => performance.now() + (++looks > 1 ? 300 : 0)
+  const exchange = createSharedPace(database.db, host, { ...systemClock, monotonicMs })
+  const aheadMs = async () => (await exchange((pace, nowMs) => ({ pace, ahead: nowMs - monotonicMs() }))).ahead
+  const before = await aheadMs()
+  looks = 0
+  expect(Math.abs((await aheadMs()) - before)).toBeLessThan(100)
+})
+
 async function endConnections(): Promise<void> {
   await onServer(async (admin) => {
     await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = ${database.name}`.execute(
