@@ -89,6 +89,25 @@ test('of a sync and a backfill in one worker, one waits while the other has the 
   await stop(worker)
 })
 
+test('what a sync wants is begun before what a backfill has queued earlier', async () => {
+  const { letGo } = account.holdLists()
+  const { environment, database } = account
+  const jobs = (state: string, count: number) => sql`select from pgboss.job
+    where name = 'partitions' and state = ${state} having count(*) = ${count}`
+  const filling = runVerb(backfill, ['--queue', '--from', '2026-01-01'], { environment, clock: systemClock })
+  await untilRow(database.db, sql`select where to_regclass('pgboss.job') is not null`)
+  await untilRow(database.db, jobs('created', 8))
+  const running = account.sync(['--streams', 'visitors'])
+  await untilRow(database.db, jobs('created', 10))
+  const worker = await account.startWorker({ LIVEHOUSE_REQUEST_TIMEOUT: '2' })
+  await untilRow(database.db, jobs('active', 3))
+  const active = sql`select from pgboss.job where state = 'active' and singleton_key like 'visitors %'`
+  expect((await active.execute(database.db)).rows).toHaveLength(2)
+  letGo()
+  expect([(await running).code, (await filling).code]).toEqual([0, 0])
+  await stop(worker)
+})
+
 test('a run that is interrupted stops its workers', async () => {
   const { asked } = account.holdLists()
   const worker = await account.startWorker()
