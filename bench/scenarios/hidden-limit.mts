@@ -145,6 +145,7 @@ export function describe(
   const refused = sum((second) => second.refused)
   const isUnsettled = (second: Second) =>
     second.admitted < 0.88 * limit || second.refused > 0.03 * (second.admitted + second.refused) + 1
+  const settledAt = seconds.findIndex((_, index) => !seconds.slice(index, index + 3).some(isUnsettled))
   return [
     {
       name: `${name}: share of the limit used after ${SETTLED_SECONDS} s`,
@@ -160,10 +161,7 @@ export function describe(
     },
     {
       name: `${name}: settled after`,
-      value: Math.max(
-        0,
-        seconds.findIndex((_, index) => !seconds.slice(index, index + 3).some(isUnsettled)),
-      ),
+      value: settledAt === -1 ? seconds.length : settledAt,
       unit: 's',
       ...(isPaused ? {} : { goal: atMost(10) }),
     },
