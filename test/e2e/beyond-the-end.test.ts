@@ -3,8 +3,10 @@ import { audit } from '../../src/cli/audit.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { MINUTE, wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
+import type { ListQuery } from '../../src/emulator/params.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
+import { withheldRows } from '../helpers/fault-effects.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { startAccount } from '../helpers/start-account.ts'
 
@@ -28,6 +30,25 @@ test('rows that are gone are marked where full pages are left, and the service g
   }
   for (const stream of ['visitors', 'signups'])
     expect(await readStreamTable(database.db, stream, { isRemoved: true }), stream).toHaveLength(1)
+})
+
+test('a list that gets a row with every call, and of which page 1 is given behind the end, has an end', async () => {
+  await using account = await startAccount({ channels: 1, viewers: 100 })
+  const { emulator, run } = account
+  emulator.switches.beyondLastPage = 'repeat-first'
+  const [channel] = emulator.world.channels.values()
+  const [visitor] = channel?.visitors.rows ?? []
+  if (!channel || !visitor) throw new Error('the world is empty')
+  let calls = 0
+  const enter = (query: ListQuery) => {
+    channel.visitors.add({ ...visitor, userId: `new-${++calls}`, lastOnlineAt: visitor.lastOnlineAt + 86_400 + calls })
+    return query
+  }
+  // Fewer come than are announced, so that what lies behind the end is asked for.
+  const hidden = withheldRows((item) => Object(item).user_id === visitor.userId)
+  emulator.faults.push({ effect: { ...hidden, query: enter }, endpoint: 'visitorList' })
+  expect(await run(sync, ['--streams', 'visitors'])).toMatchObject({ code: 0 })
+  expect(calls).toBeLessThan(40)
 })
 
 const deepest = 300
