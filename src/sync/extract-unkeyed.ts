@@ -12,7 +12,15 @@ import type { BatchLoader } from './batch-loader.ts'
 import { mayBeHalved, unsettledFrom } from './cut-slice.ts'
 import { type Extraction, isSettled, judgeWalk, MOST_READINGS, MOST_WALKS, type Verdict } from './judge-walk.ts'
 import { createReadings } from './join-readings.ts'
-import { FEWEST_ROWS, isRefusal, itemText, largestPage, sizeOfReading, type SliceReading } from './page-reading.ts'
+import {
+  FEWEST_ROWS,
+  fetchUnlessRefused,
+  isRefusal,
+  itemText,
+  largestPage,
+  sizeOfReading,
+  type SliceReading,
+} from './page-reading.ts'
 import { type IsTooLong, type ListReading, readBareList } from './read-bare-list.ts'
 import { readPages } from './read-pages.ts'
 import { isInWindow, minuteOf, requireFiltered } from './row-window.ts'
@@ -118,14 +126,17 @@ function isSameOnceEach(contents: readonly string[] | undefined, earlier: readon
 export async function completeHeaders(
   { stream, partition, window, covers }: Slice,
   extraction: Extraction,
-  { context, fetchPage }: SliceReading['pages'],
+  pages: SliceReading['pages'],
   { db }: Pick<RunDeps, 'db'>,
 ): Promise<Extraction> {
   const isNewest = window !== undefined && (covers === undefined || covers.to < window.to)
   const mayLackTitle = stream.wire.envelope?.title !== undefined && extraction.title === undefined
   if (!mayLackTitle || !isNewest || !isSettled(extraction.verdict)) return extraction
   if (!(await hasHeaders(db, partitionKey(partition)))) return extraction
-  const { title } = await fetchPage({ list: { stream, partition }, page: 1, pageSize: 1 }, context)
+  const asked = { ...pages, list: { stream, partition }, pageSize: 1 }
+  const page = await fetchUnlessRefused(asked, 1)
+  // A service that serves no range that is so long does not tell them.
+  const title = 'refusal' in page ? undefined : page.title
   return title?.length ? { ...extraction, title: headersText(title) } : extraction
 }
 
