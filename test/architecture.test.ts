@@ -130,7 +130,7 @@ const budgets: Readonly<Record<string, number>> = {
   service: 1825,
   store: 3095,
   streams: 690,
-  sync: 5030,
+  sync: 5045,
   transform: 270,
   web: 3190,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 33_367, test: 25_800 }
+const MOST_LINES = { src: 33_382, test: 25_800 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -17,7 +17,6 @@ export interface Switches {
   /** Where 4.8 and 4.9 read their parameters; elsewhere they are ignored. */
   listParams: 'query' | 'body'
   /** No total is larger, whatever there is; the rows behind it are served all the same. */
-  /** No total is larger, whatever there is; the rows behind it are served all the same. */
   largestTotal: number | undefined
   /** What stands for a list without rows; bare arrays (4.6, 4.12) are never missing. */
   emptyLists: 'array' | 'null' | 'missing'

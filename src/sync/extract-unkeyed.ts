@@ -1,26 +1,15 @@
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { cleanText } from '../core/clean-text.ts'
 import type { Cell, ColumnType, Row } from '../core/column.ts'
-import { jsonText } from '../core/json-text.ts'
 import { describeList, type Page } from '../core/page.ts'
-import { partitionKey } from '../core/slice.ts'
 import type { RowIdentity, Stream } from '../core/stream.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
-import { hasHeaders } from '../ledger/questionnaires.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import { mayBeHalved, unsettledFrom } from './cut-slice.ts'
 import { type Extraction, isSettled, judgeWalk, MOST_READINGS, MOST_WALKS, type Verdict } from './judge-walk.ts'
+import { headersText } from './complete-headers.ts'
 import { createReadings } from './join-readings.ts'
-import {
-  FEWEST_ROWS,
-  fetchUnlessRefused,
-  isRefusal,
-  itemText,
-  largestPage,
-  sizeOfReading,
-  type SliceReading,
-} from './page-reading.ts'
+import { FEWEST_ROWS, isRefusal, itemText, largestPage, sizeOfReading, type SliceReading } from './page-reading.ts'
 import { type IsTooLong, type ListReading, readBareList } from './read-bare-list.ts'
 import { readPages } from './read-pages.ts'
 import { isInWindow, minuteOf, requireFiltered } from './row-window.ts'
@@ -115,34 +104,6 @@ export async function extractUnkeyed(
  */
 function isSameOnceEach(contents: readonly string[] | undefined, earlier: readonly string[] | undefined): boolean {
   return contents !== undefined && isDeepStrictEqual(contents, earlier) && new Set(contents).size === contents.length
-}
-
-/**
- * What was read, with the headers of its questionnaire. Some services leave them out of an empty answer: then they are
- * asked for without a window, once a run, so that headers which were edited while nobody signed up are noticed.
- *
- * @throws LivehouseError `api.…` of the call
- */
-export async function completeHeaders(
-  { stream, partition, window, covers }: Slice,
-  extraction: Extraction,
-  pages: SliceReading['pages'],
-  { db }: Pick<RunDeps, 'db'>,
-): Promise<Extraction> {
-  const isNewest = window !== undefined && (covers === undefined || covers.to < window.to)
-  const mayLackTitle = stream.wire.envelope?.title !== undefined && extraction.title === undefined
-  if (!mayLackTitle || !isNewest || !isSettled(extraction.verdict)) return extraction
-  if (!(await hasHeaders(db, partitionKey(partition)))) return extraction
-  const asked = { ...pages, list: { stream, partition }, pageSize: 1 }
-  const page = await fetchUnlessRefused(asked, 1)
-  // A service that serves no range that is so long does not tell them.
-  const title = 'refusal' in page ? undefined : page.title
-  return title?.length ? { ...extraction, title: headersText(title) } : extraction
-}
-
-/** As JSON text that Postgres takes: operators' free text, and what is no text as that of its JSON. */
-function headersText(title: readonly unknown[]): string {
-  return JSON.stringify(title.map((header) => cleanText(typeof header === 'string' ? header : jsonText(header))))
 }
 
 /** A doubt is a list that moved; without a total a clean reading is all that there can be. */

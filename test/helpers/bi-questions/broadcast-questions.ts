@@ -94,10 +94,10 @@ group by seen order by min(share_of_broadcast)`,
   },
   {
     title: 'Which broadcasts brought in the most cash for each viewer?',
-    sql: `select broadcast_key, cash_amount, viewers, round(cash_amount / viewers, 2) as cash_a_viewer
+    sql: `select broadcast_key, cash_amount, viewers, round(cash_amount / nullif(viewers, 0), 2) as cash_a_viewer
 from livehouse_bi.fct_broadcast
 where cash_amount > 0 and not is_test
-order by cash_a_viewer desc, broadcast_key limit 3`,
+order by cash_a_viewer desc nulls last, broadcast_key limit 3`,
     answer: (facts) => {
       const paid = broadcastsWithVisits(facts).flatMap(({ key, channel, start, end, there }) => {
         const given = facts.gifts.filter(

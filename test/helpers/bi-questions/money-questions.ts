@@ -171,7 +171,7 @@ group by gifts order by gifts`,
     sql: `select case when s.day < v.first_login_day then 'before it' when s.day = v.first_login_day then 'on the same day'
     when s.day < v.first_login_day + 7 then 'within a week' else 'later' end as signed_up, count(*) as signups
 from livehouse_bi.fct_signup s join livehouse_bi.dim_viewer v using (viewer_key)
-where v.is_listed and not s.is_test
+where v.is_listed and v.first_login_day is not null and not s.is_test
 group by signed_up order by min(s.day - v.first_login_day)`,
     answer: ({ signups, viewers }) => {
       const firstDay = new Map(viewers.map((viewer) => [viewer.viewer, Date.parse(viewer.firstDay)]))
