@@ -123,14 +123,14 @@ const budgets: Readonly<Record<string, number>> = {
   cli: 4445,
   config: 640,
   core: 1185,
-  emulator: 2290,
+  emulator: 2295,
   ledger: 3710,
   log: 80,
   scheduler: 1350,
   service: 1825,
   store: 3095,
   streams: 690,
-  sync: 5045,
+  sync: 5112,
   transform: 270,
   web: 3190,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 33_382, test: 25_800 }
+const MOST_LINES = { src: 33_455, test: 25_815 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -40,10 +40,12 @@ function servePage(
   { family }: ListEndpoint,
   query: ListQuery,
   switches: Readonly<Switches>,
-  { count, items, envelope }: Served,
+  { count: found, items, envelope }: Served,
   cacheKey: string,
 ): Answer {
   const { pageSize } = query
+  const counted = Math.min(found, switches.largestTotal ?? found)
+  const count = switches.hidesBehindTotal ? counted : found
   const lastPage = Math.max(1, Math.ceil(count / pageSize))
   const isBeyond = query.page > lastPage
   if (isBeyond && switches.beyondLastPage === 'error') {
@@ -55,8 +57,8 @@ function servePage(
   const echo = { page: served ?? query.echoPage, pageSize: query.echoPageSize }
   return answerWith({
     kind: 'list',
-    items: () => items((page - 1) * pageSize, page * pageSize),
-    total: Math.min(count, switches.largestTotal ?? count),
+    items: () => items((page - 1) * pageSize, Math.min(count, page * pageSize)),
+    total: counted,
     envelope: (shown, total) => envelope(shown, total, echo, switches),
     cacheKey,
   })

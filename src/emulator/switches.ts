@@ -16,8 +16,10 @@ export interface Switches {
   beyondLastPage: 'empty' | 'repeat-first' | 'repeat-last' | 'error'
   /** Where 4.8 and 4.9 read their parameters; elsewhere they are ignored. */
   listParams: 'query' | 'body'
-  /** No total is larger, whatever there is; the rows behind it are served all the same. */
+  /** No total is larger, whatever there is. */
   largestTotal: number | undefined
+  /** Whether rows behind `largestTotal` are not there for any page. */
+  hidesBehindTotal: boolean
   /** What stands for a list without rows; bare arrays (4.6, 4.12) are never missing. */
   emptyLists: 'array' | 'null' | 'missing'
   /** Which gifts carry visitor_id and name. */
@@ -45,6 +47,7 @@ export const defaultSwitches: Readonly<Switches> = {
   beyondLastPage: 'empty',
   listParams: 'query',
   largestTotal: undefined,
+  hidesBehindTotal: false,
   emptyLists: 'array',
   giftVisitor: 'some',
   totals: 'number',

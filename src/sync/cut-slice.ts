@@ -4,7 +4,8 @@ import { describeList, type Page } from '../core/page.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
-import { areSameItems, fetchNumbered, type PageReading, type SliceReading } from './page-reading.ts'
+import { boundWithin } from './counted-limit.ts'
+import { areSameItems, askedOf, fetchNumbered, type PageReading, type SliceReading } from './page-reading.ts'
 import { partOf } from './plan-again.ts'
 import { cutWindow, cutWindowAt } from './plan-windows.ts'
 import { minuteOf, requireFiltered, secondOf } from './row-window.ts'
@@ -41,7 +42,8 @@ export function longestSlice(
  * Looks at page 1 of a window and cuts a large slice into parts, newest first: by its total into parts of about equally
  * many rows, and without a total where the first page lies that is too many. The pages at which parts should begin are
  * looked at: in a list in order of time, and as a sample of any other, they show the times. Whatever the list's order,
- * and whatever moves meanwhile, the parts together are the window; one that is still too large is cut again.
+ * and whatever moves meanwhile, the parts together are the window; one that is still too large is cut again. So is one
+ * of which the service does not count all rows.
  *
  * @param isLong reading it has shown that it is too large
  * @returns undefined for one that is small enough, no longer than a few minutes, or whose rows lie too close together
@@ -66,6 +68,13 @@ export async function cutSlice(
     return rows.flatMap((row) => secondOf(row[stream.timeColumns[0] ?? ''], timeZone) ?? [])
   }
   const first = await firstPage()
+  const { total = 0 } = first
+  const countOf = async (part: Window) => {
+    const ofPart = { ...pages, pageSize: 1, list: { ...pages.list, window: askedOf({ window: part }) } }
+    return (await fetchNumbered(ofPart, 1)).total ?? 0
+  }
+  const bound = await boundWithin(window, { total, shortest: SHORTEST_WINDOW, countOf })
+  if (bound !== undefined) return toSlices(slice, cutWindowAt(window, [bound]))
   const mostPages = longestSlice(stream, pagesPerSlice, stream.identity && rowsOf(first))
   const count = stream.isCounted ? pagesOf(first, pages.pageSize) : undefined
   // Most lists that begin with a short page end there.

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import type { Row } from '../core/column.ts'
 import type { ItemReader, RejectedItem } from '../core/item.ts'
 import type { Page } from '../core/page.ts'
@@ -72,9 +73,7 @@ export async function judgeRepeatedPage(
   { pagesRead, pageSize, keys, lastPageKeys }: OpenSlice,
   read: (page: number, pageSize: number) => Promise<ReadPage>,
 ): Promise<'end' | 'moved' | 'other'> {
-  const rows = (pagesRead - 1) * pageSize + lastPageKeys.length
-  let size = Math.min(pageSize, rows) - 1
-  while (size > 1 && rows % size === 0) size--
+  const { rows, size } = placeOfEnd({ pagesRead, pageSize, lastPageKeys })
   // Of one row there is no shorter page: it is taken for the whole list.
   if (size < 1) return 'end'
   const page = await read(Math.ceil(rows / size), size)
@@ -82,6 +81,32 @@ export async function judgeRepeatedPage(
   const lastKey = lastPageKeys.findLast((key) => keys.has(key))
   const hasLast = lastKey === undefined || page.keys.includes(lastKey)
   return hasLast && page.items.length < Math.max(size, 2) ? 'end' : 'other'
+}
+
+/**
+ * What it means that the page after the last one was refused on another day: it may lie behind the end. The place where
+ * the list would end is asked for at another page size, which shows as well whether anything before it has moved.
+ * @param read a page by number and size
+ */
+export async function judgeRefusedPage(
+  slice: OpenSlice,
+  read: (page: number, pageSize: number) => Promise<ReadPage>,
+): Promise<'end' | 'more' | 'moved'> {
+  const { rows, size } = placeOfEnd(slice)
+  if (size < 2) return isLastPage(slice, await read(slice.pagesRead, slice.pageSize)) ? 'more' : 'moved'
+  const content = contentOf(await read(Math.ceil(rows / size), size))
+  const before = rows % size
+  const last = slice.lastPageKeys.slice(-before)
+  if (!isDeepStrictEqual(content.slice(before - last.length, before), last)) return 'moved'
+  return content.length === before ? 'end' : 'more'
+}
+
+/** How many rows have come by their places, and a page size, smaller than theirs, of which no page ends with them. */
+function placeOfEnd({ pagesRead, pageSize, lastPageKeys }: Pick<OpenSlice, 'pagesRead' | 'pageSize' | 'lastPageKeys'>) {
+  const rows = (pagesRead - 1) * pageSize + lastPageKeys.length
+  let size = Math.min(pageSize, rows) - 1
+  while (size > 1 && rows % size === 0) size--
+  return { rows, size }
 }
 
 /** What one page brought, judged alone. */

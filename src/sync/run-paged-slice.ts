@@ -13,7 +13,15 @@ import {
 import { createBatchLoader } from './batch-loader.ts'
 import { acceptShortfall, compareWithEarlier, type HeldVerdict } from './judge-walk.ts'
 import { fetchNumbered, openReading, pageIgnored } from './page-reading.ts'
-import { addPage, beginSlice, isLastPage, judgeRepeatedPage, type ReadPage, readPageRows } from './paged-progress.ts'
+import {
+  addPage,
+  beginSlice,
+  isLastPage,
+  judgeRefusedPage,
+  judgeRepeatedPage,
+  type ReadPage,
+  readPageRows,
+} from './paged-progress.ts'
 import { partOf } from './plan-again.ts'
 import { cutWindow, settledPart } from './plan-windows.ts'
 import {
@@ -43,13 +51,14 @@ export interface WaitingSlice {
 
 /**
  * Extracts a slice of which only some calls a day may be made (API 4.6): page by page, each committed together with how
- * far the reading has come, over as many runs and days as it takes. An empty page ends it, and nothing else.
+ * far the reading has come, over as many runs and days as it takes. An empty page ends it, or one that shows nothing
+ * behind the last row.
  *
  * A run that goes on with it looks first at the page where the one before it stopped. Where that no longer holds what
  * it held, rows have moved between what was read and what was not: the slice is cut in two, and read anew, so that a
- * list that keeps moving is read in parts that fit in a day. So is one of which a later page is refused for days: it
- * lies too deep. Where the first page is, or there is no half, or too many calls are said to have been made, the slice
- * fails in the words of the service; each day asks once more.
+ * list that keeps moving is read in parts that fit in a day. So is one of which a later page is refused for days, and
+ * that does not end there: it lies too deep. Where the first page is, or there is no half, or too many calls are said to
+ * have been made, the slice fails in the words of the service; each day asks once more.
  */
 export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice | CutSlice | WaitingSlice> {
   const { db, clock, timeZone, runId } = deps
@@ -116,7 +125,11 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
       await commit(page)
       return 'more'
     }
-    let next: Awaited<ReturnType<typeof readOn>> = begun.pagesRead > 0 && (await hasMoved()) ? 'moved' : 'more'
+    let next: Awaited<ReturnType<typeof readOn>> = 'more'
+    if (begun.pagesRead > 0) {
+      const isRefused = begun.refused?.page === begun.pagesRead + 1
+      next = isRefused ? await judgeRefusedPage(begun, readPage) : (await hasMoved()) ? 'moved' : 'more'
+    }
     while (next === 'more') next = await readOn()
     if (next === 'moved') {
       await writeAlone(slice, async (trx) => await closeOpenSlice(trx, place.stream, place.partition), deps)

@@ -10,7 +10,7 @@ import { clampedTo } from '../helpers/worlds/furnish.ts'
 const ROWS = 130
 
 /** So many of each, so many in each minute, of which the service counts no more than it is asked to. */
-async function startLists(largestTotal: number, rowsPerMinute: number): Promise<TestAccount> {
+async function startLists(largestTotal: number, rowsPerMinute: number, rows = ROWS): Promise<TestAccount> {
   const account = await startAccount({ channels: 1, viewers: 5 })
   const { emulator, clock } = account
   Object.assign(emulator.switches, { largestTotal })
@@ -20,7 +20,7 @@ async function startLists(largestTotal: number, rowsPerMinute: number): Promise<
   const [visitor, record, signup] = [channel?.visitors.rows[0], channel?.records.rows[0], form?.signups.rows[0]]
   if (!channel || !form || !visitor || !record || !signup) throw new Error('the world is empty')
   const timeOf = (n: number) => wallTimeAt(clock.nowMs, 'Asia/Shanghai') - (60 + Math.floor(n / rowsPerMinute)) * MINUTE
-  const numbers = Array.from({ length: ROWS }, (_, n) => n)
+  const numbers = Array.from({ length: rows }, (_, n) => n)
   channel.visitors.add(...numbers.map((n) => ({ ...visitor, userId: `v${n}` })))
   channel.records.add(
     ...numbers.map((n) => ({ ...record, recordId: String(900_000 + n), enteredAt: timeOf(n), leftAt: timeOf(n) })),
@@ -50,6 +50,19 @@ test.each([10, 25])('of lists of which no more than %i rows are counted, none is
   for (let night = 0; night < 3; night++) expect(await syncStreams(account, 'visitors')).toMatchObject({ code: 0 })
   expect(await readStreamTable(account.database.db, 'visitors', { isRemoved: true })).toEqual([])
 })
+
+test.each(['empty', 'error'] as const)(
+  'of lists that show no more than 1,000 rows, none is lost; a page behind them is %s',
+  async (beyondLastPage) => {
+    await using account = await startLists(1000, 2, 1300)
+    Object.assign(account.emulator.switches, { hidesBehindTotal: true, beyondLastPage })
+    account.emulator.faults.splice(0)
+    const { code, errors, streams } = await syncStreams(account, 'watch_records,questionnaires,signups')
+    expect([code, errors]).toEqual([0, []])
+    expect([streams.watch_records.slices.moving, streams.signups.slices.moving]).toEqual([0, 0])
+    await expectTruth(account, ['watch_records', 'signups'])
+  },
+)
 
 test('of a minute of which fewer rows are counted than it has, nothing is claimed: it moves, or is named', async () => {
   await using account = await startLists(20, ROWS)

@@ -52,6 +52,14 @@ test.each([
   await expectTruth(account, ['watch_records_v1'])
 })
 
+test.each([30, 200, 850])('%d rows end where pages past the end are refused, on the day after', async (rows) => {
+  account.emulator.switches.beyondLastPage = 'error'
+  account.setRecords(rows)
+  expect(await runForDays()).toMatchObject({ code: 0 })
+  await expectTruth(account, ['watch_records_v1'])
+  expect(account.callsByDay()).toHaveLength(2)
+})
+
 test.each([
   ['the page parameter', 100],
   ['the page parameter and the page size', 20],

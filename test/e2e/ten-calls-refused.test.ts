@@ -108,7 +108,8 @@ test('calls that another client spends every day cost no page that was read, and
   const before = account.callsOn46().length
   expect((await run(backfill, V1_BACKFILL, settings)).code).toBe(4)
   const later = account.callsOn46().slice(before)
-  expect(later.map(({ page }) => page)).toEqual([3, 4, 5])
+  // The first is of 99 rows each, where the list might have ended.
+  expect(later.map(({ page }) => page)).toEqual([4, 4, 5])
   account.nextDay()
   expect((await run(backfill, V1_BACKFILL, { ...settings, LIVEHOUSE_V1_BUDGET: '10' })).code).toBe(0)
   await expectTruth(account, ['watch_records_v1'])
@@ -124,7 +125,7 @@ test('a pause of days is no refusal: after it one refusal costs no page that was
   expect((await run()).code).toBe(0)
   const [channelId] = account.emulator.channelIds
   const pages = account.callsOn46().flatMap((call) => (call.channelId === channelId ? [call.page] : []))
-  expect(pages.slice(9)).toEqual([10, 10, 10, 11, 12, 13, 14])
+  expect(pages.slice(9)).toEqual([10, 10, 11, 11, 12, 13, 14])
   await expectTruth(account, ['watch_records_v1'])
 })
 
