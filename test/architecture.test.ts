@@ -120,7 +120,7 @@ const rules: Rules = {
 const budgets: Readonly<Record<string, number>> = {
   app: 1710,
   bi: 3529,
-  cli: 4445,
+  cli: 4452,
   config: 640,
   core: 1185,
   emulator: 2295,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 33_455, test: 25_815 }
+const MOST_LINES = { src: 33_462, test: 25_825 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

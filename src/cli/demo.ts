@@ -102,7 +102,7 @@ export async function fillDemo(
     LIVEHOUSE_MAX_CALLS_PER_SECOND: '0',
     DATABASE_URL: 'embedded',
   }
-  const settings = readExtractionSettings({ environment }, streams)
+  const settings = readExtractionSettings({ ...context, environment }, streams)
   await claimSource(db, settings.service)
   const outcome = await runExtraction(context, {
     command: 'demo',

@@ -3,8 +3,9 @@ import { readDatabaseSettings, readHistoryFrom, readServiceSettings, readSetting
 import { readAlertSettings } from '../config/read-alerts.ts'
 import { readChannels, readChannelsIfAny } from '../config/read-channels.ts'
 import type { Stream } from '../core/stream.ts'
-import { parseWallTime } from '../core/wall-clock.ts'
+import { parseWallTime, wallTimeAt } from '../core/wall-clock.ts'
 import type { CliContext } from './command.ts'
+import { FARTHEST_AHEAD } from './flags.ts'
 
 /**
  * Reads the settings for these streams; channels are needed unless only streams of the account are read.
@@ -12,21 +13,26 @@ import type { CliContext } from './command.ts'
  * @throws LivehouseError `config.invalid`, and what `choose` throws
  */
 export function readExtractionSettings(
-  { environment }: Pick<CliContext, 'environment'>,
+  { environment, clock }: Pick<CliContext, 'environment' | 'clock'>,
   streams: readonly Stream[],
   choose: (configured: readonly ChannelSetting[]) => readonly ChannelSetting[] = (configured) => configured,
 ): ExtractionSettings {
   const needsChannels = streams.some(({ partitionedBy }) => partitionedBy !== 'account')
-  const settings = readSettings(environment, (source) => ({
-    service: readServiceSettings(source),
-    database: readDatabaseSettings(source),
-    configured: needsChannels ? readChannels(source) : readChannelsIfAny(source),
-    historyFrom: readHistoryFrom(source),
-    alerts: readAlertSettings(source),
-  }))
-  return {
-    ...settings,
-    channels: choose(settings.configured).map(plannedChannel),
-    historyFrom: parseWallTime(settings.historyFrom) ?? 0,
-  }
+  const settings = readSettings(environment, (source) => {
+    const service = readServiceSettings(source)
+    const from = readHistoryFrom(source)
+    const historyFrom = parseWallTime(from) ?? 0
+    if (historyFrom > wallTimeAt(clock.now(), service.timeZone) + FARTHEST_AHEAD)
+      source.refuse(
+        `LIVEHOUSE_HISTORY_FROM is "${from}"; it should be a day in the past: from it on everything is read`,
+      )
+    return {
+      service,
+      database: readDatabaseSettings(source),
+      configured: needsChannels ? readChannels(source) : readChannelsIfAny(source),
+      historyFrom,
+      alerts: readAlertSettings(source),
+    }
+  })
+  return { ...settings, channels: choose(settings.configured).map(plannedChannel) }
 }

@@ -101,7 +101,7 @@ export function refuseBackwards({ from, to }: Window, refuse: Refuse): void {
 }
 
 /** No clock is wrong by as much: what lies further ahead of this machine's is in the future of every service. */
-const FARTHEST_AHEAD = 30 * DAY
+export const FARTHEST_AHEAD = 30 * DAY
 
 /** Refuses, before the service is asked for its time, ends of a range that lie in the future by any clock. */
 export function refuseFarAhead(

@@ -121,7 +121,7 @@ export async function loadConfiguredJob(
  * The settings for a run of a job, with the channels that it is for. They are read anew for each run: an edited list of
  * channels holds from the next one on. @throws config.invalid, also for unknown channels and streams of the job
  */
-export function readJobSettings(context: Pick<CliContext, 'environment'>, job: Job): ExtractionSettings {
+export function readJobSettings(context: Pick<CliContext, 'environment' | 'clock'>, job: Job): ExtractionSettings {
   return readExtractionSettings(context, jobStreams(job), (configured) => jobChannels(job, configured))
 }
 

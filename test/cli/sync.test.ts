@@ -41,3 +41,11 @@ test.each(['6:00', '24:00', 'soon'])('--until %s is wrong use', async (until) =>
   const run = await runVerb(sync, ['--until', until], { environment: {} })
   expect(run.problems).toEqual([`--until is "${until}"; it should be a time of day, written 06:00`])
 })
+
+test('a history that begins years from now is refused before anything is called', async () => {
+  await using emulator = await startEmulator({ channels: 1, viewers: 1 })
+  const environment = { ...environmentOf(emulator, { url: 'embedded' }), LIVEHOUSE_HISTORY_FROM: '2062-01-01' }
+  const run = await runVerb(sync, ['--json'], { environment })
+  expect(run.problems).toEqual([expect.stringContaining('LIVEHOUSE_HISTORY_FROM is "2062-01-01"; it should be a day')])
+  expect(emulator.calls).toEqual([])
+})
