@@ -48,6 +48,11 @@ export function createTokenRequest(
   }
 }
 
+/** Whether an error is of the call for a token, which another call may have been waiting for. */
+export function isOfTokenCall(error: unknown): boolean {
+  return error instanceof LivehouseError && 'call' in error.details && error.details.call === TOKEN_CALL
+}
+
 /** Who answers success without a token issues them all the same; any other answer is none of a token service. */
 function withoutToken({ json }: Answer, options: AccessTokenOptions, cause: unknown): LivehouseError {
   const isSuccess = z.object({ errcode: z.literal([1000, '1000']) }).safeParse(json).success

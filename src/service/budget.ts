@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type ErrorCode, hasCode, LivehouseError } from '../core/errors.ts'
+import { isOfTokenCall } from './access-token.ts'
 import type { Send } from './send.ts'
 import type { ServiceClock } from './service-clock.ts'
 
@@ -24,8 +25,14 @@ export type Reserve = (channelId: string, atMs: number, signal: AbortSignal) => 
 /**
  * Charges every attempt of 4.6 to the day's budget; other calls pass. Without `reserve` 4.6 is not called at all. A
  * refusal means that the day is spent: someone else may share the account. The error then has the refusal as its cause.
+ * @param getToken fetches one where none is there, or throws: trouble of the token service costs no call of the day
  */
-export function budget(next: Send, reserve: Reserve | undefined, serviceClock: ServiceClock): Send {
+export function budget(
+  next: Send,
+  reserve: Reserve | undefined,
+  serviceClock: ServiceClock,
+  getToken: (signal: AbortSignal) => Promise<unknown>,
+): Send {
   return async (call, context) => {
     if (call.isBudgeted !== true) return next(call, context)
     assert(
@@ -34,6 +41,7 @@ export function budget(next: Send, reserve: Reserve | undefined, serviceClock: S
     )
     const { signal } = context
     await serviceClock.refresh(signal)
+    await getToken(signal)
     const reservation = await reserve(call.channelId, serviceClock.now(), signal)
     try {
       return await next(call, context)
@@ -47,8 +55,9 @@ export function budget(next: Send, reserve: Reserve | undefined, serviceClock: S
   }
 }
 
-/** Any 4xx or error code (API 7), but for 401, which renews the token. */
+/** Any 4xx or error code (API 7) of the call itself, but for 401, which renews the token. */
 function isRefusal(error: unknown): error is LivehouseError {
+  if (isOfTokenCall(error)) return false
   if (hasCode(error, 'api.status')) return error.details.status >= 400 && error.details.status < 500
   return error instanceof LivehouseError && refusals.has(error.code)
 }

@@ -118,7 +118,7 @@ export function connect(options: ConnectOptions): Connection {
   if (!bearer) throw noCredentials()
 
   const tokens = { bearer, ticket: fetched }
-  const authorized = budget(token(answers, tokens), options.reserve, serviceClock)
+  const authorized = budget(token(answers, tokens), options.reserve, serviceClock, bearer.current)
   const places = pLimit(concurrency)
   // Behind the pace: the calls of an endpoint that is slow must not hold every place while they wait for their turn.
   const placed: Send = async (call, context) => await orAborted(places(authorized, call, context), context.signal)

@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import { hasCode, LivehouseError, recoveryOf } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
 import type { CallContext } from '../core/page.ts'
-import { TOKEN_CALL } from './access-token.ts'
+import { isOfTokenCall, TOKEN_CALL } from './access-token.ts'
 import type { Call } from './send.ts'
 
 const MOST_ATTEMPTS: Readonly<Record<Call['repeat'], number>> = { read: 5, idempotent: 5, once: 2, never: 1 }
@@ -50,7 +50,7 @@ export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
         context.signal.throwIfAborted()
         if (!(error instanceof LivehouseError)) throw error
         const canRenew: boolean = !isRenewed && hasCode(error, 'api.unauthorized') && error.details.isRenewable === true
-        const isOfToken = call.name !== TOKEN_CALL && 'call' in error.details && error.details.call === TOKEN_CALL
+        const isOfToken = call.name !== TOKEN_CALL && isOfTokenCall(error)
         const repeat = isOfToken ? 'read' : call.repeat
         const isRefused: boolean = hasCode(error, 'api.rateLimited') && MOST_ATTEMPTS[repeat] > 2
         refusedSinceMs = isRefused ? (refusedSinceMs ?? clock.now()) : undefined
