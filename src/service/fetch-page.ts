@@ -156,11 +156,14 @@ function readListPage(request: PageRequest, name: string, { json, serviceTimeMs 
   return { items, total, echoedPage, echoedPageSize, title, serviceTimeMs }
 }
 
-/** Null in place of an empty array: by itself, or as the list of an answer that is nothing else or reports success. */
+/** Null in place of an empty array: by itself, as `list` alone, or in an answer that reports success without rows. */
 function isNullList(json: unknown): boolean {
   if (!isObject(json)) return json === null
-  const isSuccess = Number(json.errcode) === 1000 || json.status === 'y' || Object.keys(json).length === 1
-  return isSuccess && (json.list === null || json.data === null)
+  const { list, data, errcode, status } = json
+  if (list === null && Object.keys(json).length === 1) return true
+  const isNull = (list === null || data === null) && (list ?? data ?? null) === null
+  const hasRows = Object.values(json).some((value) => Array.isArray(value) && value.length > 0)
+  return isNull && !hasRows && (Number(errcode) === 1000 || status === 'y')
 }
 
 /** @param path names of fields, with dots between them */
