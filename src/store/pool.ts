@@ -40,8 +40,8 @@ export interface PoolOptions {
  * `sslkey` naming files; `require_auth=scram-sha-256` refuses a server that does not prove that it knows the password;
  * `uselibpqcompat=true` gives `require` and `prefer` the meaning that they have in libpq.
  *
- * Its statements rely on no state of a session: what one needs is set by `set_config(…, true)` within its transaction,
- * so that a pooler in transaction mode may stand in between. A statement has no deadline, since some take long.
+ * What a statement needs is set by `set_config(…, true)` within its transaction, so that a pooler in transaction mode
+ * may stand in between; there, `SESSION` may not hold. No statement has a deadline, since some take long.
  * @throws db.unreachable, db.refused (also from every later statement), db.tooOld, db.encoding
  */
 export async function openDatabase(url: string, options: PoolOptions = {}): Promise<Kysely<Database>> {
