@@ -34,7 +34,8 @@ const FORGET_MS = 600_000
 export function parseCallPace(value: unknown, nowMs: number): CallPace {
   const { atMs = 0, pausedUntilMs = 0, gates = {} }: Partial<CallPace> = Object(value)
   const isCurrent = atMs > nowMs - FORGET_MS && atMs <= nowMs + 1000
-  return isCurrent ? { atMs, pausedUntilMs, gates } : { atMs: nowMs, pausedUntilMs: 0, gates: {} }
+  const isOurs = Object.values(gates).every(({ ended }) => Array.isArray(ended))
+  return isCurrent && isOurs ? { atMs, pausedUntilMs, gates } : { atMs: nowMs, pausedUntilMs: 0, gates: {} }
 }
 
 /** Calls a second that may leave now, at least one; infinite while nothing is known to limit them. */

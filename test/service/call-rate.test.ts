@@ -105,3 +105,9 @@ test('nothing is known of what was found more than ten minutes ago', () => {
   expect(parseCallPace(kept, 1_599_000)).toEqual(kept)
   expect(parseCallPace(kept, 1_600_000).gates).toEqual({})
 })
+
+test('nothing is known of what another version keeps in another form', () => {
+  const visitorList = { nextAtMs: 0, limit: 8, limitedAtMs: 0, isClosed: false, seconds: [] }
+  const kept = { atMs: 1_000_000, pausedUntilMs: 0, gates: { visitorList } }
+  expect(parseCallPace(kept, 1_000_000).gates).toEqual({})
+})
