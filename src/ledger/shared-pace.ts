@@ -6,12 +6,12 @@ import type { Database } from '../store/database.ts'
 /**
  * Keeps the pace of calls to `host` in `livehouse_ops.call_paces`, by the database's clock, changed by comparing
  * versions: no lock is held while something is computed. While the database does not answer, this process goes on
- * alone.
+ * alone from what was kept last.
  */
 export function createSharedPace(db: Kysely<Database>, host: string, clock: Clock): PaceCell {
   const { now, monotonicMs = now } = clock
-  const alone = createMemoryPaceCell(clock)
   let offsetMs = now() - monotonicMs()
+  const alone = createMemoryPaceCell({ ...clock, monotonicMs: () => monotonicMs() + offsetMs })
 
   const exchange: PaceCell = async (change) => {
     const askedAtMs = monotonicMs()
@@ -28,7 +28,7 @@ export function createSharedPace(db: Kysely<Database>, host: string, clock: Cloc
       values (${host}, 1, ${JSON.stringify(changed.pace)}::jsonb)
       on conflict (host) do update set version = paces.version + 1, pace = excluded.pace
       where paces.version = ${kept.version}`.execute(db)
-    return numAffectedRows === 1n ? changed : await exchange(change)
+    return numAffectedRows === 1n ? await alone(() => changed) : await exchange(change)
   }
   return async (change) => await exchange(change).catch(() => alone(change))
 }

@@ -79,6 +79,19 @@ test('an answer that comes late does not put the time back', async () => {
   expect(Math.abs((await aheadMs()) - before)).toBeLessThan(100)
 })
 
+test('while the database is away, what it kept last is gone on with, by its time', async () => {
+  const db = await openDatabase(database.url)
+  const clock = { ...systemClock, now: () => systemClock.now() + 3_600_000 }
+  const exchange = createSharedPace(db, host, clock)
+  const change = (pace: unknown, nowMs: number) => ({ ...addOne(pace), ahead: nowMs - systemClock.now() })
+  await exchange(change)
+  await db.destroy()
+  await exchange(change)
+  const { pace, ahead } = await exchange(change)
+  expect(pace).toEqual({ count: 3 })
+  expect(Math.abs(ahead)).toBeLessThan(60_000)
+})
+
 async function endConnections(): Promise<void> {
   await onServer(async (admin) => {
     await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = ${database.name}`.execute(
