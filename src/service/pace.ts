@@ -38,8 +38,7 @@ interface Gate {
 /**
  * Paces calls together with all who share the cell: each endpoint at the rate that `call-rate.ts` finds, all of them
  * below the ceiling. A gate is a generic cell rate algorithm (ITU-T I.371): a process without instants takes the next
- * that are free, evenly spaced, for as many calls as wait; so processes take turns. Instants are kept by the process's
- * own clock.
+ * that are free, evenly spaced, for as many calls as wait; so processes take turns. It keeps them by its own clock.
  * @param maxCallsPerSecond hard ceiling; 0 for none
  */
 export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clock): Pace {
@@ -81,15 +80,15 @@ export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clo
     })
     pausedUntilMs = Math.max(pausedUntilMs, pace.pausedUntilMs - aheadMs)
     sharedAtMs = now()
-    // What is taken next begins when it will have come.
-    leadMs = sharedAtMs + aheadMs - pace.atMs
+    // What is taken next begins when it will have come. A lease more at a time: it may have been held up but once.
+    leadMs = Math.min(sharedAtMs + aheadMs - pace.atMs, leadMs + LEASE_MS)
     for (const { gate, rate, instants } of given) {
       gate.rate = rate
       gate.instants = [...gate.instants, ...instants]
     }
   }
 
-  /** One exchange at a time. */
+  /** One exchange at a time; what comes up while it is under way takes another. */
   const share = (): Promise<void> => (flight ??= exchange().finally(() => (flight = undefined)))
 
   const pass = async (gate: Gate, signal: AbortSignal): Promise<void> => {
@@ -123,7 +122,7 @@ export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clo
         if (hasCode(error, 'api.rateLimited')) {
           isRefused = true
           pausedUntilMs = Math.max(pausedUntilMs, now() + (error.details.retryAfterMs ?? 0))
-          if (error.details.retryAfterMs) void share()
+          if (error.details.retryAfterMs) void Promise.resolve(flight).then(share)
         }
         throw error
       } finally {

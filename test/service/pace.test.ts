@@ -50,7 +50,8 @@ describe('the ceiling', () => {
   })
 })
 
-const setUp = (maxCallsPerSecond: number) => {
+/** @param database how long an exchange takes after its change has been computed */
+const setUp = (maxCallsPerSecond: number, database = { tookMs: 0 }) => {
   const clock = createFakeClock()
   const memory = createMemoryPaceCell(clock)
   const count = { exchanges: 0 }
@@ -58,7 +59,9 @@ const setUp = (maxCallsPerSecond: number) => {
     count.exchanges += 1
     // It is under way while others go on.
     for (let round = 0; round < 100; round += 1) await Promise.resolve()
-    return await memory(change)
+    const changed = await memory(change)
+    if (database.tookMs > 0) await clock.sleep(database.tookMs)
+    return changed
   }
   const open = () => createPace(cell, maxCallsPerSecond, clock)
   return { clock, cell, count, open }
@@ -107,6 +110,45 @@ describe('a refusal', () => {
     await Promise.all(calls)
     expect(count.exchanges).toBeLessThan(40)
   })
+})
+
+test('a Retry-After that comes while an exchange is under way reaches other processes at once', async () => {
+  const { clock, open } = setUp(0, { tookMs: 50 })
+  const [refused, other] = [open(), open()]
+  const answer = Promise.withResolvers<void>()
+  void errorOf(through(refused, 'visitorList', async () => await answer.promise))
+  await clock.advance(300)
+  void go(refused)
+  await clock.advance(20)
+  answer.reject(refusal(5000))
+  await clock.advance(250)
+  let hasGone = false
+  void go(other).then(() => (hasGone = true))
+  await clock.advance(4700)
+  expect(hasGone).toBe(false)
+  await clock.advance(300)
+  expect(hasGone).toBe(true)
+})
+
+test('a database that is held up for a minute holds up no process for another one', async () => {
+  const database = { tookMs: 1 }
+  const { clock, open } = setUp(20, database)
+  const [pace, other] = [open(), open()]
+  let gone = 0
+  const call = (each: Pace) => {
+    const send = each.inner(async () => void (gone += 1))
+    void send({ endpoint: 'visitorList' }, openContext())
+  }
+  call(pace)
+  await clock.advance(1000)
+  database.tookMs = 60_000
+  call(pace)
+  await clock.advance(500)
+  database.tookMs = 1
+  await clock.advance(60_000)
+  call(other)
+  await clock.advance(1000)
+  expect(gone).toBe(3)
 })
 
 test.each([
