@@ -127,7 +127,7 @@ const budgets: Readonly<Record<string, number>> = {
   ledger: 3710,
   log: 80,
   scheduler: 1350,
-  service: 1825,
+  service: 1838,
   store: 3095,
   streams: 690,
   sync: 5112,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 33_462, test: 25_825 }
+const MOST_LINES = { src: 33_479, test: 25_913 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
