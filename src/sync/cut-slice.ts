@@ -5,7 +5,7 @@ import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
 import { boundWithin } from './counted-limit.ts'
-import { areSameItems, askedOf, fetchNumbered, type PageReading, type SliceReading } from './page-reading.ts'
+import { areSameItems, fetchNumbered, type PageReading, type SliceReading } from './page-reading.ts'
 import { partOf } from './plan-again.ts'
 import { cutWindow, cutWindowAt } from './plan-windows.ts'
 import { minuteOf, requireFiltered, secondOf } from './row-window.ts'
@@ -67,19 +67,19 @@ export async function cutSlice(
     if (asked) requireFiltered(describeList(pages.list), stream, rows, asked, timeZone)
     return rows.flatMap((row) => secondOf(row[stream.timeColumns[0] ?? ''], timeZone) ?? [])
   }
-  const first = await firstPage()
-  const { total = 0 } = first
   const countOf = async (part: Window) => {
-    const ofPart = { ...pages, pageSize: 1, list: { ...pages.list, window: askedOf({ window: part }) } }
+    const ofPart = { ...pages, pageSize: 1, list: { ...pages.list, window: part } }
     return (await fetchNumbered(ofPart, 1)).total ?? 0
   }
-  const bound = await boundWithin(window, { total, shortest: SHORTEST_WINDOW, countOf })
-  if (bound !== undefined) return toSlices(slice, cutWindowAt(window, [bound]))
+  const first = await firstPage()
   const mostPages = longestSlice(stream, pagesPerSlice, stream.identity && rowsOf(first))
   const count = stream.isCounted ? pagesOf(first, pages.pageSize) : undefined
   // Most lists that begin with a short page end there.
   const isShort = count === undefined ? first.items.length < pages.pageSize : count <= mostPages
-  if (isShort && !isLong) return undefined
+  if (isShort && !isLong) {
+    const bound = await boundWithin(asked ?? window, { total: first.total ?? 0, shortest: SHORTEST_WINDOW, countOf })
+    return bound === undefined ? undefined : toSlices(slice, cutWindowAt(window, [bound]))
+  }
 
   const numbers = count === undefined ? [Math.max(2, Math.floor(mostPages) + 1)] : startsOfParts(count, mostPages)
   const looks = await Promise.all(numbers.map(async (number) => await lookAt(pages, number)))
