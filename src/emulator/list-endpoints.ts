@@ -2,7 +2,15 @@ import { formatWallTime } from '../core/wall-clock.ts'
 import { refusals } from './answer.ts'
 import type { EndpointName, Envelope, ListEndpoint, Served, Service } from './endpoint.ts'
 import type { ListQuery, ParamReader } from './params.ts'
-import { accountEnvelope, bareEnvelope, errcodeEnvelope, listField, resultsEnvelope, serveRows } from './list-page.ts'
+import {
+  accountEnvelope,
+  bareEnvelope,
+  errcodeEnvelope,
+  giftEnvelope,
+  listField,
+  resultsEnvelope,
+  serveRows,
+} from './list-page.ts'
 import type { Switches } from './switches.ts'
 import * as fields from './fields.ts'
 import { wireInteger, wireOffset } from './wire.ts'
@@ -121,7 +129,7 @@ const serveGifts: ServeChannel = (query, { switches }, { gifts }) =>
       ...(fields.showsGiver(row, switches) && fields.wireRow(fields.giverFields, row)),
       ...fields.wireRow(fields.giftFields, row),
     }),
-    envelope: bareEnvelope,
+    envelope: giftEnvelope,
   })
 
 /** API 4.5 to 4.12; the budget of ten calls a day of 4.6 is kept by the dispatcher. */

@@ -20,7 +20,7 @@ export interface Switches {
   largestTotal: number | undefined
   /** Whether rows behind `largestTotal` are not there for any page. */
   hidesBehindTotal: boolean
-  /** What stands for a list without rows; bare arrays (4.6, 4.12) are never missing. */
+  /** What stands for a list without rows; bare arrays are never missing, and that of 4.6 is never null. */
   emptyLists: 'array' | 'null' | 'missing'
   /** Which gifts carry visitor_id and name. */
   giftVisitor: 'some' | 'always' | 'never'

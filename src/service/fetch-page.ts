@@ -137,7 +137,8 @@ function windowOf({ stream, window }: ListRequest): Readonly<Record<string, stri
 function readListPage(request: PageRequest, name: string, { json, serviceTimeMs }: Answer): Page {
   const { envelope } = request.list.stream.wire
   if (envelope === undefined) {
-    const items = isNullList(json) ? [] : json
+    // In place of an empty array; not of version 1, of which one reading ends the list for good.
+    const items = json === null && !request.list.stream.isBudgeted ? [] : json
     if (!Array.isArray(items)) throw badShape(name, `${describe(json)} where an array belongs`)
     const nothing = { total: undefined, echoedPage: undefined, echoedPageSize: undefined, title: undefined }
     return { items, ...nothing, serviceTimeMs }
@@ -154,16 +155,6 @@ function readListPage(request: PageRequest, name: string, { json, serviceTimeMs 
     throw badShape(name, `rows without their column headers (${envelope.title})`)
   }
   return { items, total, echoedPage, echoedPageSize, title, serviceTimeMs }
-}
-
-/** Null in place of an empty array: by itself, as `list` alone, or in an answer that reports success without rows. */
-function isNullList(json: unknown): boolean {
-  if (!isObject(json)) return json === null
-  const { list, data, errcode, status } = json
-  if (list === null && Object.keys(json).length === 1) return true
-  const isNull = (list === null || data === null) && (list ?? data ?? null) === null
-  const hasRows = Object.values(json).some((value) => Array.isArray(value) && value.length > 0)
-  return isNull && !hasRows && (Number(errcode) === 1000 || status === 'y')
 }
 
 /** @param path names of fields, with dots between them */
