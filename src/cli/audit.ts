@@ -46,7 +46,9 @@ livehouse audit --json | jq '.audit.partitions[] | select(.verdict == "different
   async (context, { values, chosen, unaudited, range }) => {
     const settings = readExtractionSettings(context, chosen, channelsOf('audit', values.channels))
     const { timeZone } = settings.service
-    checkUsage('audit', (refuse) => refuseFarAhead(range, context.clock.now(), timeZone, refuse))
+    // It goes up to now, whatever --to says.
+    const begin = { ...range, to: undefined }
+    checkUsage('audit', (refuse) => refuseFarAhead(begin, context.clock.now(), timeZone, refuse))
     if (range.from !== undefined) {
       const { now, earlier } = await askWallTime(context, settings.service)
       const own = earlier < now ? `, and this machine's ${formatWallTime(earlier)}` : ''

@@ -2,6 +2,8 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { accept } from '../../src/cli/accept.ts'
 import { audit } from '../../src/cli/audit.ts'
+import { backfill } from '../../src/cli/backfill.ts'
+import { exitCodeOfError } from '../../src/cli/failure.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
 import { withheldRows } from '../helpers/fault-effects.ts'
@@ -228,3 +230,11 @@ function withIdOf(recordId: number, value: string): FaultEffect {
     },
   }
 }
+
+test('a --to far ahead is wrong for a backfill, and an audit of the whole year goes up to now', async () => {
+  await using account = await startFilled()
+  const argv = ['--streams', 'gifts', '--from', '2026-01-01', '--to', '2027-01-01']
+  const { error } = await account.run(backfill, argv, { LIVEHOUSE_BASE_URL: 'http://127.0.0.1:1' })
+  expect(exitCodeOfError(error)).toBe(2)
+  expect(await account.text(...argv)).toMatchObject({ code: 0 })
+})

@@ -119,4 +119,8 @@ test('a service that refuses every range is asked for a day, and then no more', 
   expect(new Set(errors.map((error) => error.code))).toEqual(new Set(['api.status']))
   expect(new Set(errors.map(({ stream }) => stream)).size).toBe(3)
   expect(emulator.calls.length).toBeLessThan(20)
+  const looked = await run(audit, ['--json', '--streams', 'watch_records'])
+  const { streams, errors: refusals } = JSON.parse(looked.printed.join())
+  expect(refusals).toMatchObject([{ stream: 'watch_records', code: 'api.status' }])
+  expect(streams.watch_records.calls).toBe(2)
 })

@@ -32,8 +32,9 @@ export async function auditPartition(task: AuditTask, deps: RunDeps, meter: Call
   for (const window of covered) parts.push(await auditRange(window, sides))
   for (const window of uncovered) {
     const found = mergeComparisons(await compareByCount(window, { ...sides, isUncovered: true }, { cuts: 0 }))
-    const note = `no reading covers ${formatWindow(window)}: livehouse sync or backfill reads it`
-    parts.push(found.verdict === 'different' ? { ...found, notes: [note] } : found)
+    const least = stream.isCounted ? '' : `, and the service tells no total, but at least ${found.sourceRows} rows`
+    const note = `no reading covers ${formatWindow(window)}${least}: livehouse sync or backfill reads it`
+    parts.push(found.verdict === 'equal' ? found : { ...found, notes: [note, ...found.notes] })
   }
   parts.sort((a, b) => (a.window?.from ?? 0) - (b.window?.from ?? 0))
   const { notes, ...merged } = mergeComparisons(parts)
@@ -68,6 +69,14 @@ interface Sides {
   readonly isUncovered?: boolean
 }
 
+/** Of a range that is halved. */
+interface Left {
+  /** How often it may be halved still. */
+  cuts: number
+  /** Whether the service has refused a longer range, and serves a day. */
+  isDayServed?: boolean
+}
+
 /**
  * Compares a range: by its total where the source tells one, else by reading it. By which time the service counts a
  * row, and whether the ends of its filter belong to it, is not known. So only rows that lie in the range by all of
@@ -81,22 +90,25 @@ async function auditRange(range: Window, sides: Sides): Promise<Comparison> {
   const first = await findUntouched({ from, to: Math.min(to, from + DAY) }, from, sides)
   const last = await findUntouched({ from: Math.max(from, to - DAY), to }, to, sides)
   const parts: Comparison[] = []
-  const left = { cuts: MOST_CUTS }
+  const left: Left = { cuts: MOST_CUTS }
   for (const part of cutWindowAt(range, [first ?? from, last ?? to]).toReversed())
     parts.push(...(await compareByCount(part, sides, left)))
   return mergeComparisons(parts)
 }
 
 /** @returns its parts, oldest first. What cancels out within a part is not seen. */
-async function compareByCount(window: Window, sides: Sides, left: { cuts: number }): Promise<readonly Comparison[]> {
+async function compareByCount(window: Window, sides: Sides, left: Left): Promise<readonly Comparison[]> {
   const { stream, partition, deps, meter, isUncovered = false } = sides
   const { rows: warehouseRows, quarantined: quarantinedRows } = await countRows(window, sides)
   // What is covered beside a gap is not asked for again.
   const asked = isUncovered ? { from: window.from, to: window.to - 1 } : { from: window.from - MINUTE, to: window.to }
-  const told = await askTotal({ stream, partition, window: asked }, deps, meter).catch((error: unknown) => {
-    // The service may serve no range that is so long.
-    if (isRefusal(error) && window.to - window.from >= DAY) return undefined
-    throw error
+  const told = await askTotal({ stream, partition, window: asked }, deps, meter).catch(async (error: unknown) => {
+    if (!isRefusal(error) || window.to - window.from < DAY) throw error
+    // The service may serve no range that is so long: if it serves a day.
+    const day = { from: window.to - DAY, to: window.to }
+    if (!left.isDayServed) await askTotal({ stream, partition, window: day }, deps, meter)
+    left.isDayServed = true
+    return undefined
   })
   const inHalves = async (at: WallTime): Promise<readonly Comparison[]> => {
     const older = await compareByCount({ from: window.from, to: at }, sides, left)
@@ -107,23 +119,23 @@ async function compareByCount(window: Window, sides: Sides, left: { cuts: number
     const near = { from: middle - DAY / 4, to: middle + DAY / 4 }
     return await inHalves((await findUntouched(near, middle, sides)) ?? middle)
   }
+  const counted = { ...nothingCompared, window, sourceRows: told, warehouseRows, quarantinedRows }
+  const rows = told - warehouseRows
   // Of a list without a total one page is known.
-  const sourceRows = stream.isCounted ? told : Math.max(told, warehouseRows)
-  const counted = { ...nothingCompared, window, sourceRows, warehouseRows, quarantinedRows }
-  const rows = sourceRows - warehouseRows
+  if (!stream.isCounted && warehouseRows > 0 && rows <= 0) return [{ ...counted, verdict: 'unverifiable' }]
   if (rows === 0) return [{ ...counted, verdict: 'equal' }]
   if (isUncovered) return [await judgeCount(counted, rows, window, sides)]
 
   // Rows that are here alone cost no call.
   const mostRead = mayStillChange(stream, window.from, deps) ? MOST_READ_ROWS : SMALL_ROWS
-  const isSmall = sourceRows <= mostRead && warehouseRows <= MOST_READ_ROWS
+  const isSmall = told <= mostRead && warehouseRows <= MOST_READ_ROWS
   const mayBeHalved = warehouseRows > 0 && !isSmall && left.cuts > 0
   const at = mayBeHalved ? await middleOf(window, warehouseRows, sides) : undefined
   if (at !== undefined) {
     left.cuts--
     return await inHalves(at)
   }
-  if (Math.max(sourceRows, warehouseRows) <= MOST_READ_ROWS) return [await compareByReading(window, sides)]
+  if (Math.max(told, warehouseRows) <= MOST_READ_ROWS) return [await compareByReading(window, sides)]
   return [await judgeCount(counted, rows, window, sides)]
 }
 
