@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict'
 import { type Kysely, sql } from 'kysely'
-import { formatRange, type Partition, parseRange, parseRanges, partitionKey, type Window } from '../core/slice.ts'
+import {
+  formatRange,
+  formatRanges,
+  type Partition,
+  parseRange,
+  parseRanges,
+  partitionKey,
+  type Window,
+} from '../core/slice.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
 import type { LedgerPlace } from './forget-coverage.ts'
-import { DUPLICATE, isAmong, type QuarantinedItem } from './quarantine.ts'
+import { DUPLICATE } from './quarantine.ts'
 import { ops } from './ops.ts'
 
 /** What earlier readings of a partition have left that the next one has to look at. */
@@ -47,8 +55,11 @@ export async function readMissedRows(db: Kysely<Database>, stream: StreamName, p
   return Number(count)
 }
 
-/** Whether each of these items was there already when another run last landed a reading of the window. */
-export async function wereThereBefore(
+/**
+ * Whether as many items were waiting when another run last landed a reading of the window. They are not compared: a
+ * field that differs in every answer makes each of them another one.
+ */
+export async function wereAsManyBefore(
   trx: Kysely<Database>,
   {
     stream,
@@ -59,16 +70,17 @@ export async function wereThereBefore(
     readonly runId: string
     readonly window: Window | undefined
   },
-  items: readonly QuarantinedItem[],
+  items: number,
 ): Promise<boolean> {
-  if (items.length === 0) return true
+  if (items === 0) return true
   const { count } = await ops(trx)
     .selectFrom('quarantine')
     .select(({ fn }) => fn.countAll().as('count'))
     .where('stream', '=', stream)
     .where('partition', '=', partition)
-    .where(isAmong(items))
-    .where('firstSeenAt', '<', (eb) =>
+    .where('resolvedAt', 'is', null)
+    .$if(window !== undefined, (query) => query.where('liesIn', '&&', formatRanges(window ? [window] : [])))
+    .where('firstSeenAt', '<=', (eb) =>
       eb
         .selectFrom('slices')
         .select(({ fn }) => fn.max('finishedAt').as('at'))
@@ -79,7 +91,7 @@ export async function wereThereBefore(
         .where((slice) => (window ? slice('reads', '&&', formatRange(window)) : slice('reads', 'is', null))),
     )
     .executeTakeFirstOrThrow()
-  return Number(count) === items.length
+  return Number(count) >= items
 }
 
 /** What a reading can agree with: those that ended by then, with pages of another size or on one page. */

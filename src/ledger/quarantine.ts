@@ -129,7 +129,7 @@ function numbered(items: readonly QuarantinedItem[]) {
 }
 
 /** Which items these are, as two arrays: there may be more items than a statement has parameters. */
-export function isAmong(items: readonly QuarantinedItem[]): RawBuilder<boolean> {
+function isAmong(items: readonly QuarantinedItem[]): RawBuilder<boolean> {
   const keys = numbered(items)
   const hashes = keys.map(({ itemHash }) => itemHash)
   const ordinals = keys.map(({ ordinal }) => ordinal)

@@ -5,7 +5,7 @@ import type { Stream } from '../core/stream.ts'
 import { resolveAbsent } from '../ledger/quarantine.ts'
 import { rememberHeaders } from '../ledger/questionnaires.ts'
 import { unsettle } from '../ledger/forget-coverage.ts'
-import { type EarlierCoverage, readEarlierCoverage, wereThereBefore } from '../ledger/earlier-readings.ts'
+import { type EarlierCoverage, readEarlierCoverage, wereAsManyBefore } from '../ledger/earlier-readings.ts'
 import { recordSlice, type SliceRecord } from '../ledger/slices.ts'
 import { channelDescription } from '../store/channels.ts'
 import type { Database } from '../store/database.ts'
@@ -51,7 +51,8 @@ export async function landSlice(
     const isWritten = verdict.proof !== 'short' || verdict.isDrop
     const covered = await readEarlierOf(trx, record, stream)
     const mayMiss = stream.marksRemoved || covered.seen !== '{}'
-    const hasNewUnreadable = !(await wereThereBefore(trx, { ...name, runId, window: slice.window }, summary.rejected))
+    const place = { ...name, runId, window: slice.window }
+    const hasNewUnreadable = !(await wereAsManyBefore(trx, place, summary.rejected.length))
     const { removed, disputed } =
       isFull(verdict) && mayMiss
         ? await compareWithHeld(trx, { ...slice, timeZone }, found, {
@@ -122,7 +123,7 @@ interface LandingReading {
   readonly hasWritten: boolean
   /** Keys of rows of which it and the reading before it do not say the same. */
   readonly disputed: readonly string[]
-  /** Whether it brought unreadable items that no earlier reading had: the next one may be able to read them. */
+  /** Whether it brought more unreadable items than earlier readings had: the next one may be able to read them. */
   readonly hasNewUnreadable: boolean
 }
 

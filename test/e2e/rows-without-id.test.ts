@@ -3,8 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { down, up } from '../../migrations/0028-rows-by-minute.ts'
 import { backfill } from '../../src/cli/backfill.ts'
 import { sync } from '../../src/cli/sync.ts'
-import { parseWallTime } from '../../src/core/wall-clock.ts'
+import { parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
 import { changedRows } from '../helpers/fault-effects.ts'
+import type { Fault } from '../../src/emulator/faults.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import type { Signup } from '../../src/emulator/world/world.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
@@ -38,9 +39,9 @@ async function readCounts({ database }: TestAccount) {
 }
 
 test.each([
-  ['noticed', 'array'],
-  ['asked for, once a run and questionnaire', 'missing'],
-] as const)('headers that are edited while nobody signs up are %s, and all signups get them', async (_, emptyLists) => {
+  ['noticed', 'array', 0],
+  ['asked for, once a run and questionnaire', 'missing', 1],
+] as const)('headers that are edited while nobody signs up are %s, and all get them', async (_, emptyLists, times) => {
   await using account = await startAccount()
   const { emulator, run, clock } = account
   emulator.switches.emptyLists = emptyLists
@@ -54,7 +55,15 @@ test.each([
   const rows = form.signups.rows.map((row): Signup => ({ ...row, answers: row.answers.slice(0, -1) }))
   channel.questionnaires.replace(form, { ...form, questions, signups: createRowList(rows) })
   clock.nowMs += 3_600_000
+  const before = emulator.calls.length
   const { printed } = await run(sync, [...streams, '--json'])
+  const asked = emulator.calls.slice(before).flatMap(({ endpoint, params }) => {
+    return endpoint === 'signupRecord' && params.start_time === undefined ? [String(params.question_id)] : []
+  })
+  // Once more as all of it is read again.
+  expect(asked.filter((id) => id === form.questionId)).toHaveLength(2 * times)
+  const others = asked.filter((id) => id !== form.questionId)
+  expect(others).toHaveLength(new Set(others).size)
   expect(JSON.parse(printed.join()).streams.signups).toMatchObject({ updated: rows.length, inserted: 0, removed: 0 })
   await expectTruth(account, ['questionnaires', 'signups'])
 })
@@ -174,15 +183,24 @@ describe('the time of a gift or a signup', () => {
   })
 })
 
+/** The oldest watch record of the first channel comes without its id. */
+function withoutOldestId({ emulator }: TestAccount): Fault {
+  const [channel] = emulator.world.channels.values()
+  const [oldest] = channel?.records.rows.toSorted((a, b) => a.enteredAt - b.enteredAt) ?? []
+  if (!oldest) throw new Error('the world is empty')
+  const isOldest = (item: unknown) => JSON.stringify(item).includes(oldest.recordId)
+  const effect = changedRows((item) => (isOldest(item) ? { ...Object(item), record_id: {} } : item))
+  return { effect, endpoint: 'userRecordList' }
+}
+
 test('an old row that cannot be read at first and can be the next day lands, and nothing stays in quarantine', async () => {
   await using account = await startAccount()
   const { emulator, run } = account
   const isOld = (item: unknown) => JSON.stringify(item).includes('2026-10')
   const withoutTime = changedRows((item) => (isOld(item) ? withTime(item, () => 'soon') : item))
-  const withoutId = changedRows((item) => (isOld(item) ? { ...Object(item), id: {} } : item))
   for (const endpoint of ['giftRunning', 'signupRecord'] as const)
     emulator.faults.push({ effect: withoutTime, endpoint })
-  emulator.faults.push({ effect: withoutId, endpoint: 'userRecordList' })
+  emulator.faults.push(withoutOldestId(account))
   const all = ['--streams', 'gifts,questionnaires,signups,watch_records']
   expect(await run(sync, all)).toMatchObject({ code: 0 })
   expect((await readCounts(account)).waiting).toBeGreaterThan(3)
@@ -191,4 +209,42 @@ test('an old row that cannot be read at first and can be the next day lands, and
   expect(await run(sync, all)).toMatchObject({ code: 0 })
   await expectTruth(account, ['gifts', 'signups', 'watch_records'])
   expect((await readCounts(account)).waiting).toBe(0)
+})
+
+test('rows that cannot be read and differ in every answer keep no range from being read to rest', async () => {
+  await using account = await startAccount({ channels: 1, viewers: 5 })
+  const { emulator, clock, run } = account
+  const [channel] = emulator.world.channels.values()
+  const [gift, record] = [channel?.gifts.rows[0], channel?.records.rows[0]]
+  if (!channel || !gift || !record) throw new Error('the world is empty')
+  const hoursAgo = (hours: number) => wallTimeAt(clock.nowMs, 'Asia/Shanghai') - hours * 3600
+  const gone = { ...gift, type: 'cash' as const, giftId: 777_001, givenAt: hoursAgo(2) }
+  channel.gifts.add(gone, { ...gone, giftId: 777_002, givenAt: hoursAgo(3) })
+  channel.records.add({ ...record, recordId: '900000001', enteredAt: hoursAgo(5), leftAt: hoursAgo(4) })
+  let answers = 0
+  const breakRow = (endpoint: string, id: string, field: string) => {
+    const change = (item: unknown) => ({ ...Object(item), [field]: {}, at: ++answers })
+    const effect = changedRows((item) => (JSON.stringify(item).includes(id) ? change(item) : item))
+    emulator.faults.push({ effect, endpoint })
+  }
+  const both = ['--streams', 'gifts,watch_records', '--json']
+  const syncAfter = async (hours: number) => {
+    clock.nowMs += hours * 3_600_000
+    const before = emulator.calls.length
+    const { code, printed } = await run(sync, both)
+    expect(code).toBe(0)
+    const { gifts } = JSON.parse(printed.join()).streams
+    const from = emulator.calls.slice(before).map(({ params }) => String(params.start_time ?? params.startTime))
+    return { removed: gifts.removed, oldest: from.sort()[0]?.slice(0, 10) }
+  }
+  breakRow('giftRunning', '777002', 'money')
+  await syncAfter(0)
+  await syncAfter(2)
+  channel.gifts.remove(gone)
+  breakRow('userRecordList', '900000001', 'record_id')
+  await syncAfter(2)
+  expect(await syncAfter(2)).toMatchObject({ removed: 1 })
+  await syncAfter(8 * 24)
+  await syncAfter(24)
+  expect(await syncAfter(24)).toMatchObject({ oldest: '2026-11-26' })
 })
