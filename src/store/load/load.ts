@@ -65,8 +65,12 @@ function upsert(into: LoadTable, rows: readonly Row[], runId: string, options: L
   const columns = inputColumns(into)
   const names = columns.map(({ name }) => name)
   const content = names.filter((name) => !into.key.includes(name))
-  const table = sql.table(`livehouse.${into.table}`)
   const isRemoved = into.marksRemoved ? sql` or target.removed_at is not null` : sql``
+  const declared = content.filter((name) => name !== 'extra')
+  // Fields that the spec does not know may differ in every answer: alone they do not make a row one that a run changed,
+  // by which `findChangedRange` would have all of it read again for ever.
+  const differs = sql`${qualified('target', declared)} is distinct from ${qualified('excluded', declared)}${isRemoved}`
+  const table = sql.table(`livehouse.${into.table}`)
   const fresher = mayOverwrite(into, options)
   const isBack = into.marksRemoved ? sql`, removed_at = null` : sql``
 
@@ -86,7 +90,7 @@ function upsert(into: LoadTable, rows: readonly Row[], runId: string, options: L
       select ${refs(names)}, ${runId}::bigint from changed order by ${refs(into.key)}
       on conflict (${refs(into.key)}) do update
       set ${sql.join(content.map((name) => sql`${sql.ref(name)} = excluded.${sql.ref(name)}`))},
-        run_id = excluded.run_id, changed_at = now()${isBack}
+        run_id = case when ${differs} then excluded.run_id else target.run_id end, changed_at = now()${isBack}
       where (${qualified('target', content)} is distinct from ${qualified('excluded', content)}${isRemoved})${fresher}
       returning target.inserted_at = now() as is_new
     )
