@@ -124,13 +124,13 @@ const budgets: Readonly<Record<string, number>> = {
   config: 640,
   core: 1185,
   emulator: 2303,
-  ledger: 3710,
+  ledger: 3717,
   log: 80,
   scheduler: 1350,
   service: 1838,
-  store: 3095,
+  store: 3099,
   streams: 690,
-  sync: 5112,
+  sync: 5124,
   transform: 270,
   web: 3190,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 33_479, test: 25_913 }
+const MOST_LINES = { src: 33_506, test: 26_005 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
