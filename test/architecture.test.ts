@@ -124,7 +124,7 @@ const budgets: Readonly<Record<string, number>> = {
   config: 640,
   core: 1185,
   emulator: 2303,
-  ledger: 3717,
+  ledger: 3719,
   log: 80,
   scheduler: 1350,
   service: 1838,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 33_506, test: 26_005 }
+const MOST_LINES = { src: 33_508, test: 26_005 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -80,6 +80,8 @@ export async function wereAsManyBefore(
     .where('partition', '=', partition)
     .where('resolvedAt', 'is', null)
     .$if(window !== undefined, (query) => query.where('liesIn', '&&', formatRanges(window ? [window] : [])))
+    // What this run is the first to see may have come in the same millisecond.
+    .where((eb) => eb('runId', '!=', runId).or('firstSeenAt', '<', eb.ref('lastSeenAt')))
     .where('firstSeenAt', '<=', (eb) =>
       eb
         .selectFrom('slices')
