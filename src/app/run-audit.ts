@@ -9,6 +9,7 @@ import type { Database } from '../store/database.ts'
 import type { Difference } from '../sync/audit/partition-audit.ts'
 import { type AuditResult, runAudit } from '../sync/audit/run-audit.ts'
 import { endAcceptances } from '../ledger/acceptances.ts'
+import { readStreamsOnRecord } from '../ledger/slices.ts'
 import { readGoneChannels } from '../ledger/channel-states.ts'
 import { readQuestions } from '../ledger/questionnaires.ts'
 import type { AppContext } from './context.ts'
@@ -24,6 +25,8 @@ export interface AuditRequest {
   readonly streams: readonly Stream[]
   /** Streams that were named and cannot be compared. */
   readonly unaudited: readonly StreamName[]
+  /** Whether they were asked for by name: else those are left out of which nothing was ever read, where others were. */
+  readonly namesStreams: boolean
   /** Whether the channels were asked for by name: then those that are gone are tried again. */
   readonly namesChannels: boolean
   /** Undefined for all that is covered. */
@@ -53,7 +56,7 @@ export async function executeAudit(context: AppContext, request: AuditRequest): 
 
 async function compare(
   context: AppContext,
-  { settings, db, streams, namesChannels, window, reopens, ...request }: AuditRequest,
+  { settings, db, streams, namesStreams, namesChannels, window, reopens, ...request }: AuditRequest,
   runId: string,
 ): Promise<AuditResult & Pick<AuditOutcome, 'gone'>> {
   const { log } = context
@@ -66,8 +69,11 @@ async function compare(
   log.info('run.started', { runId, command: request.command ?? 'audit' })
   const gone = namesChannels ? new Set<string>() : await readGoneChannels(db)
   const questions = await readQuestions(db)
+  const read = await readStreamsOnRecord(db)
+  const isLeftOut = ({ name }: Stream) => !namesStreams && read.size > 0 && !read.has(name)
   const question = {
     streams,
+    isLeftOut,
     channels: channels.filter(({ channelId }) => !gone.has(channelId)),
     window,
     historyFrom,

@@ -72,6 +72,7 @@ async function runAuditJob(context: AppContext, { range }: AuditJob, { db, conne
     // Of few calls a day none is for a comparison.
     streams: streams.filter(({ isBudgeted }) => !isBudgeted),
     unaudited: streams.filter(({ isBudgeted }) => isBudgeted).map(({ name }) => name),
+    namesStreams: job.definition.streams !== undefined,
     namesChannels: false,
     window: range && rangeWindow(range, settings.historyFrom, now),
     reopens: true,

@@ -63,6 +63,7 @@ livehouse audit --json | jq '.audit.partitions[] | select(.verdict == "different
       db,
       streams: chosen,
       unaudited,
+      namesStreams: values.streams !== undefined,
       namesChannels: values.channels !== undefined,
       window: values.from === undefined && values.to === undefined ? undefined : { from, to },
       reopens: !values['no-reopen'],

@@ -115,3 +115,9 @@ export async function readLastReading(
     from unnest(${times}::timestamp[]) with ordinality as asked (minute, number) order by number`.execute(db)
   return rows.map(({ at }) => at ?? undefined)
 }
+
+/** The streams that have been read, or tried. */
+export async function readStreamsOnRecord(db: Kysely<Database>): Promise<ReadonlySet<string>> {
+  const rows = await ops(db).selectFrom('slices').select('stream').distinct().execute()
+  return new Set(rows.map(({ stream }) => stream))
+}

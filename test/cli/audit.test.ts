@@ -138,7 +138,12 @@ test('version 1 is never called, what was never read is a difference, and a serv
   expect(printed.join('\n')).toContain('– watch_records_v1: not audited by total')
   expect(printed.join('\n')).toMatch(/^watch_records .*different$/m)
   expect(emulator.calls.map(({ endpoint }) => endpoint)).not.toContain('userRecords')
+  expect(await run(audit, [])).toMatchObject({ code: 3 })
   await run(sync, ['--streams', 'managers'])
+  // Who reads one stream alone is not told of the others, unless they are named.
+  const others = await run(audit, [])
+  expect([others.code, others.printed.join('\n')]).toEqual([0, expect.stringMatching(/^visitors .*not read yet$/m)])
+  expect(await run(audit, ['--streams', 'visitors'])).toMatchObject({ code: 3 })
   await emulator[Symbol.asyncDispose]()
   expect(await run(audit, ['--streams', 'managers'])).toMatchObject({ error: { code: 'api.unreachable' } })
 })

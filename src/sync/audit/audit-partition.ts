@@ -23,6 +23,7 @@ import { askTotal, type AuditTask, type Comparison, mergeComparisons, nothingCom
 /** Compares one partition in the cheapest way that its stream allows. */
 export async function auditPartition(task: AuditTask, deps: RunDeps, meter: CallMeter): Promise<Comparison> {
   const { stream, partition, covered, uncovered } = task
+  if (task.isLeftOut) return nothingCompared
   if (covered === undefined) return await auditList(stream, partition, deps, meter)
   const items = await readQuarantined(deps.db, stream.name, partitionKey(partition))
   const minutes = items.map(({ raw }) => minuteOfItem(raw, stream, deps.timeZone))

@@ -67,6 +67,8 @@ export interface AuditTask {
   readonly covered: readonly Window[] | undefined
   /** What is asked for and no reading covers, though one should by now. */
   readonly uncovered: readonly Window[]
+  /** Whether nothing of it is to be compared. */
+  readonly isLeftOut: boolean
   /** Shortfalls that an operator has acknowledged. */
   readonly accepted: readonly OpenReading[]
 }

@@ -28,6 +28,8 @@ import {
 
 export interface AuditRequest {
   readonly streams: readonly Stream[]
+  /** Whether nothing of a stream is compared, since nothing of it was ever to be read. */
+  readonly isLeftOut: (stream: Stream) => boolean
   readonly channels: readonly PlannedChannel[]
   /** Undefined for all that is covered. */
   readonly window: Window | undefined
@@ -185,7 +187,7 @@ const ALL_TIMES: Window = { from: parseWallTime('1000-01-01') ?? 0, to: parseWal
 async function planAudit(
   { db, claimableMs, wallTimeAt }: RunDeps,
   streams: readonly Stream[],
-  { channels, window, historyFrom }: AuditRequest,
+  { channels, window, historyFrom, isLeftOut }: AuditRequest,
   questionsOf: QuestionsOf,
 ): Promise<readonly AuditTask[]> {
   const tasks: AuditTask[] = []
@@ -210,7 +212,8 @@ async function planAudit(
       const entry = ledger.get(partition)
       const accepted = entry?.open.filter(({ kind }) => kind === 'accepted') ?? []
       const uncovered = entry && range ? uncoveredOf(entry, range) : []
-      tasks.push({ stream, partition: of, covered: range && (entry?.covered ?? []), uncovered, accepted })
+      const covered = range && (entry?.covered ?? [])
+      tasks.push({ stream, partition: of, covered, uncovered, accepted, isLeftOut: isLeftOut(stream) })
     }
   }
   return tasks
