@@ -36,7 +36,12 @@ test('the findings are kept, the run is on record with its calls, and the next s
 
   const before = emulator.calls.length
   await sync.run(createTestContext({ environment }).context, ['--streams', 'managers'])
-  expect(emulator.calls.slice(before).map(({ endpoint, size }) => [endpoint, size])).toEqual([['managers', 100]])
+  // The clocks differ: one call more, without a size, asks an answer of the account for its time.
+  const sizes = emulator.calls.slice(before).map(({ endpoint, size }) => [endpoint, size])
+  expect(sizes).toEqual([
+    ['managers', undefined],
+    ['managers', 100],
+  ])
 })
 
 test('an endpoint without an answer makes the run partial; a refused token ends it, and the record says so', async () => {
