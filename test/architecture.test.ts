@@ -118,19 +118,19 @@ const rules: Rules = {
 
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. */
 const budgets: Readonly<Record<string, number>> = {
-  app: 1717,
+  app: 1716,
   bi: 3529,
   cli: 4452,
   config: 640,
-  core: 1185,
+  core: 1182,
   emulator: 2303,
-  ledger: 3726,
+  ledger: 3725,
   log: 80,
   scheduler: 1350,
-  service: 1838,
-  store: 3099,
+  service: 1829,
+  store: 3095,
   streams: 690,
-  sync: 5131,
+  sync: 5130,
   transform: 270,
   web: 3190,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 33_530, test: 26_016 }
+const MOST_LINES = { src: 33_524, test: 26_016 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
