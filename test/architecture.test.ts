@@ -122,7 +122,7 @@ const budgets: Readonly<Record<string, number>> = {
   bi: 3529,
   cli: 4452,
   config: 640,
-  core: 1182,
+  core: 1181,
   emulator: 2303,
   ledger: 3725,
   log: 80,
@@ -130,7 +130,7 @@ const budgets: Readonly<Record<string, number>> = {
   service: 1829,
   store: 3095,
   streams: 690,
-  sync: 5130,
+  sync: 5129,
   transform: 270,
   web: 3190,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 33_524, test: 26_016 }
+const MOST_LINES = { src: 33_522, test: 26_016 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -1,7 +1,7 @@
 import { retryOnRecord } from '../app/operator-actions.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { readDatabaseSettings, readSettings } from '../config.ts'
-import { withoutPhones } from '../core/clean-text.ts'
+import { withoutPhones } from '../core/text.ts'
 import { type QuarantineGroup, readQuarantine, SAMPLE_LENGTH } from '../ledger/quarantine-reasons.ts'
 import { readSource } from '../ledger/source.ts'
 import { JSON_OF_LIST, readStreams } from './flags.ts'

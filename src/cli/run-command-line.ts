@@ -1,7 +1,7 @@
 import { causeBehind } from '../app/outcome.ts'
 import type { Environment } from '../config.ts'
 import type { Clock } from '../core/clock.ts'
-import { printable } from '../core/clean-text.ts'
+import { printable } from '../core/text.ts'
 import { didYouMean } from '../core/did-you-mean.ts'
 import type { RedactingLog } from '../log.ts'
 import type { CliContext, Command, CommandEntry } from './command.ts'

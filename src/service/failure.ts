@@ -1,5 +1,5 @@
 import { LivehouseError } from '../core/errors.ts'
-import { withoutPhones } from '../core/clean-text.ts'
+import { withoutPhones } from '../core/text.ts'
 import { headerOf, type RawAnswer } from './http.ts'
 import type { Call, Secrets } from './send.ts'
 

@@ -1,5 +1,4 @@
-import { cleanText } from '../core/clean-text.ts'
-import { jsonText } from '../core/json-text.ts'
+import { cleanText, jsonText } from '../core/text.ts'
 import { partitionKey } from '../core/slice.ts'
 import { hasHeaders } from '../ledger/questionnaires.ts'
 import { type Extraction, isSettled } from './judge-walk.ts'

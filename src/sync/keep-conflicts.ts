@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import type { Row } from '../core/column.ts'
-import { jsonText } from '../core/json-text.ts'
+import { jsonText } from '../core/text.ts'
 import { type Partition, partitionKey } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { conflictItem, quarantineItems } from '../ledger/quarantine.ts'

@@ -1,6 +1,6 @@
 import { hasCode, LivehouseError } from '../core/errors.ts'
 import type { ItemReader } from '../core/item.ts'
-import { jsonText } from '../core/json-text.ts'
+import { jsonText } from '../core/text.ts'
 import { type CallContext, describeList, type FetchPage, type ListRequest, type Page } from '../core/page.ts'
 import { partitionKey, widen, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'

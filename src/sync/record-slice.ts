@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
-import { withoutPhones } from '../core/clean-text.ts'
+import { withoutPhones } from '../core/text.ts'
 import { hasCode, LivehouseError } from '../core/errors.ts'
 import type { LogFields } from '../core/log.ts'
 import type { Counts } from '../core/outcome.ts'

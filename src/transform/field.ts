@@ -1,4 +1,4 @@
-import { cleanText, withoutPhones } from '../core/clean-text.ts'
+import { cleanText, withoutPhones } from '../core/text.ts'
 import { type Cell, type Column, type Columns, type FieldParser, unreadable } from '../core/column.ts'
 import type { ItemContext, ItemReader, RejectedItem } from '../core/item.ts'
 import type { Page } from '../core/page.ts'

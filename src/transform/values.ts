@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { cleanText, printable } from '../core/clean-text.ts'
+import { cleanText, printable } from '../core/text.ts'
 import { type FieldParser, unreadable } from '../core/column.ts'
 import { isWallTime } from '../core/wall-clock.ts'
 

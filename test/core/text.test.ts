@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { printable, withoutPhones } from '../../src/core/clean-text.ts'
+import { printable, withoutPhones } from '../../src/core/text.ts'
 
 test('nothing reaches a terminal that could move its cursor or turn its text', () => {
   expect(printable('a\u001b[2Jb\u009bc\u202ed\rе\u0007')).toBe('a\\u001b[2Jb\\u009bc\\u202ed\\u000dе\\u0007')
