@@ -122,12 +122,12 @@ const budgets: Readonly<Record<string, number>> = {
   bi: 3529,
   cli: 4452,
   config: 640,
-  core: 1181,
+  core: 1182,
   emulator: 2303,
   ledger: 3725,
   log: 80,
   scheduler: 1350,
-  service: 1829,
+  service: 1824,
   store: 3095,
   streams: 690,
   sync: 5129,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 33_522, test: 26_016 }
+const MOST_LINES = { src: 33_518, test: 26_016 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -1,8 +1,7 @@
 import { type Dispatcher, EnvHttpProxyAgent } from 'undici'
-import { callIfStillRunning } from '../core/clock.ts'
+import { callIfStillRunning, whenAborted } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
 import type { CallContext } from '../core/page.ts'
-import { whenAborted } from '../core/when-aborted.ts'
 import type { Call, Secrets } from './send.ts'
 
 /** A connection whose answer has come can be used a moment later (undici): another one takes the next call. */

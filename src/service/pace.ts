@@ -1,9 +1,8 @@
 import pLimit, { type LimitFunction } from 'p-limit'
-import type { Clock } from '../core/clock.ts'
+import { type Clock, orAborted } from '../core/clock.ts'
 import { hasCode } from '../core/errors.ts'
 import type { PaceCell } from '../core/pace-cell.ts'
 import type { CallContext } from '../core/page.ts'
-import { orAborted } from '../core/when-aborted.ts'
 import { type Ended, learn, parseCallPace, rateAt } from './call-rate.ts'
 import type { Call } from './send.ts'
 

@@ -1,8 +1,7 @@
 import type { AccessToken, TokenStore } from '../core/access-token.ts'
-import type { Clock } from '../core/clock.ts'
+import { type Clock, orAborted } from '../core/clock.ts'
 import { hasCode, LivehouseError } from '../core/errors.ts'
 import type { CallContext } from '../core/page.ts'
-import { orAborted } from '../core/when-aborted.ts'
 import type { Call, Send } from './send.ts'
 
 /** Renewed when less than a quarter of its validity is left, or this, whichever is less. */
