@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { type Cause, keyOfCause, type Notice } from '../core/cause.ts'
 import type { Database } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
-import { setLocal } from '../store/run-query.ts'
+import { setLocal } from '../store/pool.ts'
 import { ops } from './ops.ts'
 import { readCauses } from './read-causes.ts'
 

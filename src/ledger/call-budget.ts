@@ -4,7 +4,7 @@ import { LivehouseError } from '../core/errors.ts'
 import { formatWallDate, wallTimeAt } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
-import { setLocal } from '../store/run-query.ts'
+import { setLocal } from '../store/pool.ts'
 
 /** The settings of the same names, and the zone of the service's day. */
 export interface BudgetSettings {

@@ -12,7 +12,7 @@ import { checkListener, findServer, LOCK_FILE } from './embedded/find-server.ts'
 import { type Home, locateHome, prepareHome } from './embedded/home.ts'
 import { readPrivate, readServerFile, writePrivate } from './embedded/files.ts'
 import { runProgram } from './embedded/run-program.ts'
-import { createClient } from './require-scram.ts'
+import { createClient } from './driver.ts'
 import { codeOf } from './translate-error.ts'
 
 const PATIENCE_MS = 60_000

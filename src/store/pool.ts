@@ -4,9 +4,8 @@ import { Pool, types } from 'pg'
 import { LivehouseError } from '../core/errors.ts'
 import { describeTarget } from './database-url.ts'
 import type { Database } from './database.ts'
-import { clientFor } from './require-scram.ts'
+import { clientFor, warehouseDialect } from './driver.ts'
 import type { NamedTarget } from './translate-error.ts'
-import { warehouseDialect } from './warehouse-dialect.ts'
 
 /** multirange types and `range_agg`, which the ledger is built on, came with this version. */
 const OLDEST_SERVER = 14
@@ -146,4 +145,30 @@ const wallClockTypes: ReadonlySet<number> = new Set([TIMESTAMP, DATE, TIMESTAMP_
 export const pgTypes = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') =>
     wallClockTypes.has(oid) ? (value: string) => value : types.getTypeParser(oid, format),
+}
+
+/** Values as they are read here, of queries without times and JSON. */
+export type QueryRow = Readonly<Record<string, string | number | boolean | null>>
+
+/** Runs a fixed query as it is written and gives its rows, each with the columns in their order. */
+export async function runQuery(db: Kysely<Database>, text: string): Promise<readonly QueryRow[]> {
+  // The text is the query.
+  const { rows } = await sql.raw<QueryRow>(text).execute(db)
+  return rows
+}
+
+/** How many rows a table of schema `livehouse` has. */
+export async function countRows(db: Kysely<Database>, table: string): Promise<number> {
+  const rows = db.selectFrom(sql.table(`livehouse.${table}`).as('t'))
+  return Number((await rows.select(({ fn }) => fn.countAll().as('count')).executeTakeFirstOrThrow()).count)
+}
+
+/** Settings of this transaction alone, by name: with them a pooler in transaction mode may stand in between. */
+export async function setLocal(trx: Kysely<Database>, settings: Readonly<Record<string, string>>): Promise<void> {
+  const entries = Object.entries(settings)
+  await trx
+    .selectNoFrom((eb) =>
+      entries.map(([name, value]) => eb.fn<string>('set_config', [eb.val(name), eb.val(value), eb.lit(true)]).as(name)),
+    )
+    .execute()
 }

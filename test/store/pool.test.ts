@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { hasCode } from '../../src/core/errors.ts'
 import { openDatabase, requireServerVersion } from '../../src/store/pool.ts'
-import { clientFor } from '../../src/store/require-scram.ts'
+import { clientFor } from '../../src/store/driver.ts'
 import { createTestDatabase, databaseUrl, onServer } from '../helpers/postgres.ts'
 
 const SECRET = 'hunter2hunter2'

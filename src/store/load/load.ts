@@ -2,7 +2,7 @@ import { CompiledQuery, type RawBuilder, sql, type Transaction } from 'kysely'
 import type { Cell, ColumnType, Row } from '../../core/column.ts'
 import type { LoadTable } from '../../core/stream.ts'
 import type { Database } from '../database.ts'
-import { setLocal } from '../run-query.ts'
+import { setLocal } from '../pool.ts'
 import { codeOf } from '../translate-error.ts'
 
 export interface LoadCounts {
