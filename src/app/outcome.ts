@@ -11,7 +11,7 @@ export interface Failure {
   readonly finishedAt: string
 }
 
-/** The one JSON object that `--json` prints, on one line (contract, section 2). */
+/** The one JSON object that `--json` prints, on one line. */
 export function outcomeJson(outcome: RunOutcome): string {
   return JSON.stringify(outcomeObject(outcome))
 }

@@ -14,7 +14,7 @@ interface BaseColumn {
 export interface BaseTable {
   readonly words: Words
   readonly key: readonly string[]
-  /** In the order of the table. */
+  /** In the order in which they are read best; a later migration can only add a column at the end of the table. */
   readonly columns: Readonly<Record<string, BaseColumn>>
 }
 

@@ -18,7 +18,7 @@ export interface Command {
   /** The whole text of `livehouse VERB --help`, with examples; `--help` itself is answered before `run`. */
   readonly help: string
   /**
-   * @returns the exit code (contract, section 2); an interrupted run exits with 130 or 143 whatever it returns.
+   * @returns the exit code; an interrupted run exits with 130 or 143 whatever it returns.
    * @throws LivehouseError; it is printed, as JSON where `--json` was given, and becomes the exit code.
    */
   readonly run: (context: CliContext, argv: readonly string[]) => Promise<number>

@@ -26,12 +26,12 @@ const codeOfSignal = { SIGINT: 130, SIGTERM: 143, SIGHUP: 143 } as const
 /** The exit code of wrong use: a flag or a setting. */
 export const WRONG_USE = 2
 
-/** How a run ended, as an exit code (contract, section 2). */
+/** How a run ended, as an exit code. */
 export function exitCodeOfStatus(status: RunStatus): number {
   return codeOfStatus[status]
 }
 
-/** What stopped a command, as an exit code (contract, section 2). What is refused before it is sent is wrong use. */
+/** What stopped a command, as an exit code. What is refused before it is sent is wrong use. */
 export function exitCodeOfError(error: unknown): number {
   if (hasCode(error, 'usage.invalid') || hasCode(error, 'config.invalid')) return WRONG_USE
   if (hasCode(error, 'api.invalidRequest')) return WRONG_USE

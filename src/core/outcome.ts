@@ -51,7 +51,7 @@ export interface StreamOutcome {
 
 export const noSlices: StreamOutcome['slices'] = zeros(proofs)
 
-/** What a run did; `--json` prints it in snake_case (contract, section 2). */
+/** What a run did; `--json` prints it in snake_case. */
 export interface RunOutcome {
   readonly runId: string | null
   readonly command: string

@@ -96,7 +96,7 @@ export type Proof = (typeof proofs)[number]
 
 export const proofs = ['verified', 'agreed', 'unverifiable', 'moving', 'short', 'accepted', 'failed'] as const
 
-/** A run that contains one of these is partial. */
+/** Whether a run may contain it and still be green. */
 export function isGreen(proof: Proof): boolean {
   return proof !== 'short' && proof !== 'failed'
 }

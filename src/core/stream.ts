@@ -19,7 +19,7 @@ export interface ItemFields {
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-/** How rows that the source gives no id are told apart (architecture, rows without an id). */
+/** How rows that the source gives no id are told apart. */
 export interface RowIdentity {
   /** The key column that holds the identity, and the column of the number among equal ones. */
   readonly keyColumn: string
@@ -111,8 +111,8 @@ export interface Wire {
 
 /**
  * A stream is a value: what to ask, and how to read a row. One file each in `src/streams`. From its columns come the
- * row's type, the load statement, the conformance test and the data dictionary; from its wire the requests and how
- * answers are read.
+ * row's type, the load statement, what the migrated table must be and the data dictionary; from its wire the requests
+ * and how answers are read.
  */
 export interface Stream extends LoadTable {
   readonly name: StreamName

@@ -1,6 +1,6 @@
 /**
  * A reading of the service's wall clock (its answers and filters carry no offset): seconds since 1970-01-01 00:00:00 on
- * that clock, as if it were UTC. Only Postgres turns it into an instant, so that daylight saving is right in any zone.
+ * that clock, as if it were UTC. Who turns it into an instant names a zone: Postgres for rows, the timetable for jobs.
  */
 export type WallTime = number
 

@@ -11,7 +11,7 @@ import type { Gift, Manager, Questionnaire, Viewer, Visitor, WatchRecord } from 
  */
 type Kind = 'text' | 'same' | 'id' | 'duration' | 'second' | 'minute' | 'flag' | 'decimal'
 
-/** A property of the world's row, its field on the wire and its column in the warehouse (contract, section 3). */
+/** A property of the world's row, its field on the wire and its column in the warehouse. */
 export type Field<Row> = readonly [property: keyof Row & string, field: string, column: string, kind: Kind]
 
 const viewerFields: readonly Field<Viewer>[] = [

@@ -14,7 +14,7 @@ interface ReadColumn {
   readonly isIdentity: boolean
 }
 
-/** Compiles a stream's declaration into the function that reads its items (architecture, rows). */
+/** Compiles a stream's declaration into the function that reads its items. */
 export function itemReader(stream: Stream, context: ItemContext): ItemReader {
   const columns = columnsToRead(stream)
   const blank = blankRow(stream.columns, context)

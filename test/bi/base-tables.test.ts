@@ -3,15 +3,13 @@ import { expect, test } from 'vitest'
 import { baseTables } from '../../src/bi/base-tables.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 
-const MEND = 'a new column has its type and its words in both languages in its stream'
-
-test('the tables are those of the migrations: columns, order, types, keys and English words', async () => {
+test('the tables are those of the migrations: columns, types, keys and English words', async () => {
   await using database = await createTestDatabase()
   const { rows } = await sql<{ table: string; words: string; key: readonly string[]; columns: readonly string[] }>`
     select c.relname as table, obj_description(c.oid, 'pg_class') as words,
       array(select a.attname::text from pg_index i join pg_attribute a on a.attrelid = c.oid and a.attnum = any (i.indkey)
         where i.indrelid = c.oid and i.indisprimary order by array_position(i.indkey::int2[], a.attnum)) as key,
-      array_agg(concat_ws(' | ', a.attname, format_type(a.atttypid, a.atttypmod), col_description(c.oid, a.attnum)) order by a.attnum) as columns
+      array_agg(concat_ws(' | ', a.attname, format_type(a.atttypid, a.atttypmod), col_description(c.oid, a.attnum)) order by a.attname collate "C") as columns
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
       join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
     where n.nspname = 'livehouse' and c.relkind in ('r', 'v') group by c.oid, c.relname`.execute(database.db)
@@ -20,11 +18,14 @@ test('the tables are those of the migrations: columns, order, types, keys and En
     {
       words: words.en,
       key,
-      columns: Object.entries(columns).map(([column, { type, words }]) => [column, type, words.en].join(' | ')),
+      columns: Object.entries(columns)
+        .map(([column, { type, words }]) => [column, type, words.en].join(' | '))
+        .toSorted(),
     },
   ])
   const found = rows.map(({ table, ...described }) => [table, described])
-  expect(Object.fromEntries(declared), MEND).toEqual(Object.fromEntries(found))
+  const mend = 'a new column has its type and its words in both languages in its stream'
+  expect(Object.fromEntries(declared), mend).toEqual(Object.fromEntries(found))
 })
 
 test('every operational table, view and column is described by its migration', async () => {
