@@ -4,7 +4,6 @@ import { describeList, type Page } from '../core/page.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
-import { boundWithin } from './counted-limit.ts'
 import { areSameItems, fetchNumbered, type PageReading, type SliceReading } from './page-reading.ts'
 import { partOf } from './plan-again.ts'
 import { cutWindow, cutWindowAt } from './plan-windows.ts'
@@ -77,7 +76,7 @@ export async function cutSlice(
   // Most lists that begin with a short page end there.
   const isShort = count === undefined ? first.items.length < pages.pageSize : count <= mostPages
   if (isShort && !isLong) {
-    const bound = await boundWithin(asked ?? window, { total: first.total ?? 0, shortest: SHORTEST_WINDOW, countOf })
+    const bound = await boundWithin(asked ?? window, first.total ?? 0, countOf)
     return bound === undefined ? undefined : toSlices(slice, cutWindowAt(window, [bound]))
   }
 
@@ -173,4 +172,32 @@ function pagesOf({ items, total = 0 }: Page, pageSize: number): number {
 
 function quantile(sorted: readonly WallTime[], share: number): WallTime {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+}
+
+/** What a search engine counts to at most, and shows nothing behind, is so many or a multiple of it: mostly 10,000. */
+const ROUND = 1000
+
+/**
+ * Where a window is to be cut whose total is no count but the most that the service counts to. A round total may be
+ * one: then both halves are counted, and of the half that has as many its halves, until they have more together, which
+ * shows the limit, or fewer each.
+ * @param countOf the service's total of a part, asked for as it is
+ * @returns undefined where the total is true, or all rows lie within the shortest window
+ */
+async function boundWithin(
+  { from, to }: Window,
+  total: number,
+  countOf: (part: Window) => Promise<number>,
+): Promise<WallTime | undefined> {
+  if (total === 0 || total % ROUND !== 0 || to - from <= SHORTEST_WINDOW) return undefined
+  const middle = floorToMinute((from + to) / 2)
+  const [older, newer] = [
+    // Where the service counts what lies at both ends, a row is in one of them.
+    { from, to: middle - 1 },
+    { from: middle, to },
+  ]
+  const [ofOlder, ofNewer] = await Promise.all([countOf(older), countOf(newer)])
+  if (ofOlder + ofNewer > total) return middle
+  const whole = ofNewer === total ? newer : ofOlder === total ? older : undefined
+  return whole && (await boundWithin(whole, total, countOf))
 }
