@@ -3,13 +3,13 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Cell, ColumnType, Row } from '../core/column.ts'
 import { describeList, type Page } from '../core/page.ts'
 import type { RowIdentity, Stream } from '../core/stream.ts'
+import { cleanText, jsonText } from '../core/text.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import { mayBeHalved, unsettledFrom } from './cut-slice.ts'
-import { type Extraction, isSettled, judgeWalk, MOST_READINGS, MOST_WALKS, type Verdict } from './judge-walk.ts'
-import { headersText } from './complete-headers.ts'
 import { createReadings } from './join-readings.ts'
-import { FEWEST_ROWS, isRefusal, itemText, largestPage, sizeOfReading, type SliceReading } from './page-reading.ts'
+import { type Extraction, isSettled, judgeWalk, MOST_READINGS, MOST_WALKS, type Verdict } from './judge-walk.ts'
+import { FEWEST_ROWS, isRefusal, itemText, largestPage, type SliceReading, sizeOfReading } from './page-reading.ts'
 import { type IsTooLong, type ListReading, readBareList } from './read-bare-list.ts'
 import { readPages } from './read-pages.ts'
 import { isInWindow, minuteOf, requireFiltered } from './row-window.ts'
@@ -211,4 +211,9 @@ function valuesOf(cell: Cell, type: ColumnType | undefined): readonly Cell[] {
 
 function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, HASH_LENGTH)
+}
+
+/** As JSON text that Postgres takes: operators' free text, and what is no text as that of its JSON. */
+export function headersText(title: readonly unknown[]): string {
+  return JSON.stringify(title.map((header) => cleanText(typeof header === 'string' ? header : jsonText(header))))
 }
