@@ -124,7 +124,7 @@ const budgets: Readonly<Record<string, number>> = {
   config: 640,
   core: 1182,
   emulator: 2303,
-  ledger: 3725,
+  ledger: 3720,
   log: 80,
   scheduler: 1350,
   service: 1824,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 33_510, test: 26_016 }
+const MOST_LINES = { src: 33_505, test: 26_016 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

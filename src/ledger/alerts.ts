@@ -3,8 +3,8 @@ import { type Cause, keyOfCause, type Notice } from '../core/cause.ts'
 import type { Database } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
 import { setLocal } from '../store/pool.ts'
+import { readGoneChannels } from './channel-states.ts'
 import { ops } from './ops.ts'
-import { readCauses } from './read-causes.ts'
 
 /** A notice that this process, and no other until the claim ends, is to send. */
 export interface ClaimedNotice extends Notice {
@@ -88,3 +88,81 @@ export async function markSent(db: Kysely<Database>, notices: readonly ClaimedNo
 export const isDueNotice = sql<boolean>`(
   (cleared_at is null and raised_sent_at is null) or (cleared_at is not null and cleared_sent_at is null
     and (raised_sent_at is not null or claimed_until is not null)))`
+
+/** A field that was met longer ago is no news. */
+const NEWS_MS = 86_400_000
+const LONGEST_FIELD = 60
+const LONGEST_REASON = 200
+
+/** What the state tells that an operator should hear of. */
+export async function readCauses(db: Kysely<Database>, now: Date): Promise<readonly Cause[]> {
+  const gone = [...(await readGoneChannels(db))].toSorted()
+  return [
+    ...(await readRunCauses(db)),
+    ...(await readUnknownFields(db, now)),
+    ...gone.map((channel) => ({ kind: 'channelGone', channel }) as const),
+  ]
+}
+
+/**
+ * The last run of each command, `run nightly` for one. Of those that are under way nothing is known yet; one that was
+ * only interrupted is gone on with, and the one before it counts.
+ */
+async function readRunCauses(db: Kysely<Database>): Promise<readonly Cause[]> {
+  // Errors, which are parts of documents, are counted where they lie: there may be thousands.
+  const { rows } = await sql<RunRow>`
+    with named as (
+      select command as name, run_id, status, outcome, finished_at, null as reason
+      from (select distinct command from livehouse_ops.runs where command <> 'demo') as commands cross join lateral (
+        select run_id, status, outcome, finished_at from livehouse_ops.runs
+        where runs.command = commands.command and status not in ('running', 'interrupted')
+          and not coalesce(outcome -> 'errors' <> '[]'
+            and not jsonb_path_exists(outcome, '$.errors[*] ? (@.code != "run.interrupted")'), false)
+        order by finished_at desc nulls last, run_id desc limit 1
+      ) as telling
+      union all
+      -- Failed before a run began, such as for want of a setting, or never came to its end. A run that says why counts.
+      select 'run ' || job, null, outcome, null, finished_at, error
+      from (select distinct on (job) * from livehouse_ops.job_runs where run_id is null and status = 'ended'
+        order by job, finished_at desc nulls last) as job_run
+      where not exists (select from livehouse_ops.runs where command = 'run ' || job and status = 'failed'
+        and finished_at between job_run.started_at and job_run.finished_at)
+    ), last as (
+      select distinct on (name) * from named order by name, finished_at desc nulls last, run_id desc nulls last
+    )
+    select name, run_id, status, reason, coalesce((
+      select jsonb_agg(jsonb_build_object('stream', stream, 'code', code, 'count', count) order by stream, code)
+      from (select e ->> 'stream' as stream, e ->> 'code' as code, count(*)
+        from jsonb_array_elements(last.outcome -> 'errors') as e group by 1, 2) as counted
+    ), '[]') as problems
+    from last where status in ('partial', 'failed') order by name`.execute(db)
+  return rows.map(({ name, run_id: runId, status, problems, reason }) => {
+    const told = reason === null ? {} : { reason: withoutPeople(reason).slice(0, LONGEST_REASON) }
+    return { kind: 'run', name, runId, status, problems, ...told }
+  })
+}
+
+async function readUnknownFields(db: Kysely<Database>, now: Date): Promise<readonly Cause[]> {
+  const news = new Date(now.getTime() - NEWS_MS)
+  const found = ops(db).selectFrom('unknown_fields').select(['stream', 'field']).where('firstSeenAt', '>', news)
+  const fields = await found.orderBy('stream').orderBy('field').execute()
+  return fields.map(({ stream, field }) => ({ kind: 'unknownField', stream, field: nameOf(field) }))
+}
+
+/** A service may key an object by a number of somebody; and names could be of any length. */
+function nameOf(field: string): string {
+  return withoutPeople(field).slice(0, LONGEST_FIELD)
+}
+
+/** Without what could be a number or an address of somebody. */
+function withoutPeople(text: string): string {
+  return text.replaceAll(/\d{5,}|[^\s<>"']+@[^\s<>"']+/g, '…')
+}
+
+interface RunRow {
+  readonly name: string
+  readonly run_id: string | null
+  readonly status: 'partial' | 'failed'
+  readonly reason: string | null
+  readonly problems: Extract<Cause, { kind: 'run' }>['problems']
+}

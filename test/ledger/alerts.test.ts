@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { readCauses } from '../../src/ledger/read-causes.ts'
+import { readCauses } from '../../src/ledger/alerts.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 
 const NOW = new Date('2026-11-20T06:30:00Z')
