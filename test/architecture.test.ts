@@ -118,11 +118,11 @@ const rules: Rules = {
 
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. */
 const budgets: Readonly<Record<string, number>> = {
-  app: 1716,
+  app: 1715,
   bi: 3529,
   cli: 4452,
   config: 640,
-  core: 1182,
+  core: 1249,
   emulator: 2303,
   ledger: 3720,
   log: 80,
@@ -130,7 +130,7 @@ const budgets: Readonly<Record<string, number>> = {
   service: 1824,
   store: 3091,
   streams: 690,
-  sync: 5126,
+  sync: 5057,
   transform: 270,
   web: 3190,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 33_505, test: 26_016 }
+const MOST_LINES = { src: 33_502, test: 26_016 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

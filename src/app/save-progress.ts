@@ -1,9 +1,8 @@
 import type { Kysely } from 'kysely'
 import { callIfStillRunning } from '../core/clock.ts'
-import type { ProgressEvent } from '../core/progress.ts'
+import { createProgressTally, type ProgressEvent } from '../core/progress.ts'
 import { type SavedProgress, saveProgress } from '../ledger/runs.ts'
 import type { Database } from '../store/database.ts'
-import { createProgressTally } from '../sync/progress-tally.ts'
 import type { AppContext } from './context.ts'
 
 /** Pages look every two seconds. */
