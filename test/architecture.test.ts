@@ -130,7 +130,7 @@ const budgets: Readonly<Record<string, number>> = {
   service: 1824,
   store: 3091,
   streams: 690,
-  sync: 5057,
+  sync: 5055,
   transform: 270,
   web: 3190,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 33_502, test: 26_016 }
+const MOST_LINES = { src: 33_500, test: 26_016 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

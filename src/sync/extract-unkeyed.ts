@@ -7,11 +7,9 @@ import { cleanText, jsonText } from '../core/text.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import { mayBeHalved, unsettledFrom } from './cut-slice.ts'
-import { createReadings } from './join-readings.ts'
 import { type Extraction, isSettled, judgeWalk, MOST_READINGS, MOST_WALKS, type Verdict } from './judge-walk.ts'
-import { FEWEST_ROWS, isRefusal, itemText, largestPage, type SliceReading, sizeOfReading } from './page-reading.ts'
-import { type IsTooLong, type ListReading, readBareList } from './read-bare-list.ts'
-import { readPages } from './read-pages.ts'
+import { FEWEST_ROWS, itemText, largestPage, type SliceReading, sizeOfReading } from './page-reading.ts'
+import { type IsTooLong, type ListReading, readBareList, readCountedList } from './read-list.ts'
 import { isInWindow, minuteOf, requireFiltered } from './row-window.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { declaredText, startWalk, type WalkSummary } from './walk.ts'
@@ -53,7 +51,7 @@ export async function extractUnkeyed(
     const at = { ...reading, pages: { ...reading.pages, pageSize } }
     const list: ListReading = stream.isCounted
       ? await readCountedList(at, mayBeHalved(slice))
-      : await readList(at, isTooLong)
+      : await readBareList(at.pages, (page) => at.reportPage(page.items.length, undefined), isTooLong)
     const { unread, isEndUnknown } = list
     const isClean = list.doubt === undefined && unread === undefined
     const whole = isClean ? readings.add(list.pages) : list.pages
@@ -112,42 +110,60 @@ function judgeReading(summary: WalkSummary, doubt: string | undefined): Verdict 
   return isSettled(verdict) && doubt !== undefined ? { proof: 'moving', reason: doubt } : verdict
 }
 
-async function readList({ pages, reportPage }: SliceReading, isTooLong: IsTooLong): Promise<ListReading> {
-  return await readBareList(pages, (page) => reportPage(page.items.length, undefined), isTooLong)
+/** Readings of one list without ids, each at a page size of its own. */
+interface Readings {
+  /**
+   * Adds one that ended where the list does and saw no change.
+   * @returns the pages of the list; undefined where this and the earlier ones do not show what is in it
+   */
+  readonly add: (pages: readonly Page[]) => readonly Page[] | undefined
 }
 
 /**
- * A list with a total. The count alone is no proof here: a repeated page beside a missing one would count right. So
- * each page must be named as the one that was asked for, under the same headers. Where more rows come than it says, it
- * is not true, and a list that may be cut is read no further.
+ * Equal items on two pages are real, or one came twice and another not at all: the list has moved between two pages, or
+ * it is sorted by what is not unique, and equal rows stand anew on each page. So a reading with such items shows what
+ * the list has only where the one before it, at another page size, held the same items, or where the readings together
+ * hold as many different ones as each brought: an item counts as often as one page held it at most.
  */
-async function readCountedList({ pages: reading, reportPage }: SliceReading, mayBeCut: boolean): Promise<ListReading> {
-  const pages: Page[] = []
-  const doubts: string[] = []
-  let received = 0
-  const countKnown = ({ items }: Page) => {
-    const textOf = (item: unknown) => itemText(reading.list.stream, item)
-    const texts = new Set(pages.flatMap((page) => page.items.map(textOf)))
-    return items.filter((item) => texts.has(textOf(item))).length
+function createReadings(stream: Stream): Readings {
+  const textOf = (item: unknown) => itemText(stream, item)
+  let before: readonly string[] = []
+  let sizeBefore = 0
+  let known: Items = new Map()
+
+  return {
+    add: (pages) => {
+      const own = collect(pages, new Map(), textOf)
+      const all = pages.flatMap(({ items }) => items.map(textOf)).sort()
+      known = all.length === before.length ? collect(pages, known, textOf) : own
+      const joined = itemsOf(known)
+      const size = Math.max(...pages.map(({ items }) => items.length))
+      const isSame = size !== sizeBefore && isDeepStrictEqual(all, before)
+      before = all
+      sizeBefore = size
+      const [first] = pages
+      if (first === undefined || isSame || itemsOf(own).length === all.length) return pages
+      return joined.length === all.length ? [{ ...first, items: joined }] : undefined
+    },
   }
-  try {
-    for await (const { number, page, lastPage } of readPages(reading, countKnown)) {
-      pages.push(page)
-      received += page.items.length
-      reportPage(page.items.length, lastPage)
-      if (mayBeCut && received > (page.total ?? received)) return { pages, doubt: undefined, unread: 'too long' }
-      if (page.items.length === 0) continue
-      if (page.echoedPage !== number)
-        doubts.push(`page ${number} was asked for, and page ${page.echoedPage ?? '?'} came`)
-      if (page.total !== pages[0]?.total) doubts.push('the total moved while the list was read')
-      if (!isDeepStrictEqual(page.title, pages[0]?.title))
-        doubts.push(`the headers of page ${number} are not those of page 1`)
+}
+
+/** By its text, each item and how many times one page held it at most. */
+type Items = ReadonlyMap<string, { readonly item: unknown; readonly count: number }>
+
+function collect(pages: readonly Page[], before: Items, textOf: (item: unknown) => string): Items {
+  const known = new Map(before)
+  for (const { items } of pages) {
+    for (const [text, [item, ...equal]] of Map.groupBy(items, textOf)) {
+      const count = Math.max(1 + equal.length, known.get(text)?.count ?? 0)
+      known.set(text, { item, count })
     }
-  } catch (error) {
-    if (pages.length > 0 && isRefusal(error)) return { pages, doubt: undefined, unread: { refusal: error } }
-    throw error
   }
-  return { pages, doubt: doubts[0] }
+  return known
+}
+
+function itemsOf(known: Items): readonly unknown[] {
+  return [...known.values()].flatMap(({ item, count }) => Array.from({ length: count }, () => item))
 }
 
 const HASH_LENGTH = 32

@@ -1,13 +1,18 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Page } from '../core/page.ts'
 import {
   areSameItems,
   fetchNumbered,
   fetchUnlessRefused,
+  isRefusal,
+  itemText,
   largestPage,
   type PageReading,
   pageIgnored,
   type RefusedPage,
+  type SliceReading,
 } from './page-reading.ts'
+import { readPages } from './read-pages.ts'
 
 /** Equal rows fill no more pages in a row: the service repeats a page, though not far behind the last one. */
 const MOST_REPEATS = 100
@@ -153,4 +158,41 @@ async function lookBehind(
 /** Whether the page behind these is refused again: the first time it may have been for once. */
 async function isRefusedAgain(reading: PageReading, pages: readonly Page[]): Promise<boolean> {
   return 'refusal' in (await fetchUnlessRefused(reading, pages.length + 1))
+}
+
+/**
+ * A list with a total. The count alone is no proof here: a repeated page beside a missing one would count right. So
+ * each page must be named as the one that was asked for, under the same headers. Where more rows come than it says, it
+ * is not true, and a list that may be cut is read no further.
+ */
+export async function readCountedList(
+  { pages: reading, reportPage }: SliceReading,
+  mayBeCut: boolean,
+): Promise<ListReading> {
+  const pages: Page[] = []
+  const doubts: string[] = []
+  let received = 0
+  const countKnown = ({ items }: Page) => {
+    const textOf = (item: unknown) => itemText(reading.list.stream, item)
+    const texts = new Set(pages.flatMap((page) => page.items.map(textOf)))
+    return items.filter((item) => texts.has(textOf(item))).length
+  }
+  try {
+    for await (const { number, page, lastPage } of readPages(reading, countKnown)) {
+      pages.push(page)
+      received += page.items.length
+      reportPage(page.items.length, lastPage)
+      if (mayBeCut && received > (page.total ?? received)) return { pages, doubt: undefined, unread: 'too long' }
+      if (page.items.length === 0) continue
+      if (page.echoedPage !== number)
+        doubts.push(`page ${number} was asked for, and page ${page.echoedPage ?? '?'} came`)
+      if (page.total !== pages[0]?.total) doubts.push('the total moved while the list was read')
+      if (!isDeepStrictEqual(page.title, pages[0]?.title))
+        doubts.push(`the headers of page ${number} are not those of page 1`)
+    }
+  } catch (error) {
+    if (pages.length > 0 && isRefusal(error)) return { pages, doubt: undefined, unread: { refusal: error } }
+    throw error
+  }
+  return { pages, doubt: doubts[0] }
 }
