@@ -127,7 +127,7 @@ const budgets: Readonly<Record<string, number>> = {
   ledger: 3720,
   log: 80,
   scheduler: 1350,
-  service: 1824,
+  service: 1820,
   store: 3091,
   streams: 690,
   sync: 5055,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 33_500, test: 26_016 }
+const MOST_LINES = { src: 33_496, test: 26_016 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

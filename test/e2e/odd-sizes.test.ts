@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { failureOf } from '../../src/service/failure.ts'
+import { failureOf } from '../../src/service/read-answer.ts'
 import { findExcess, parseExact } from '../../src/service/json.ts'
 import { createRedactor } from '../../src/log/redact.ts'
 import { sync } from '../../src/cli/sync.ts'

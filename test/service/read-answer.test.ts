@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest'
-import { connectClient, openContext } from '../helpers/connect-client.ts'
+import { describe, expect, test } from 'vitest'
+import { LivehouseError } from '../../src/core/errors.ts'
+import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
 import { listOf } from '../helpers/emulated-client.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
-import { startScriptedService } from '../helpers/scripted-service.ts'
+import { type ScriptedAnswer, startScriptedService } from '../helpers/scripted-service.ts'
 
 test.each<[string, string, number]>([
   ['seconds', '7', 7000],
@@ -21,4 +22,110 @@ test.each<[string, string, number]>([
     openContext(),
   )
   expect(clock.waits).toEqual([waitMs])
+})
+
+const paging = { page: 3, pageSize: 100 }
+
+/** What the client makes of an answer to `POST visitorList channel 9 page 3`, and how often it asked. */
+async function judge(answer: ScriptedAnswer): Promise<{ error: LivehouseError; attempts: number }> {
+  await using service = await startScriptedService(() => answer)
+  await using connection = connectClient(service.url)
+  const error = await errorOf(
+    connection.fetchPage({ list: listOf('visitors', { channel: '9' }), ...paging }, openContext()),
+  )
+  if (!(error instanceof LivehouseError)) throw error
+  return { error, attempts: service.requests.length }
+}
+
+describe('each family of errors becomes its own code', () => {
+  test.each<[string, ScriptedAnswer, string, number]>([
+    ['401', { status: 401, json: {} }, 'api.unauthorized', 1],
+    ['401001', { status: 401, json: { errors: { code: 401001, message: 'Unauthorized' } } }, 'api.unauthorized', 1],
+    ['401001 with status 200', { json: { errors: { code: 401001, message: 'no' } } }, 'api.unauthorized', 1],
+    ['401001 as errcode', { json: { errcode: 401001, msg: 'no' } }, 'api.unauthorized', 1],
+    ['403', { status: 403, text: 'no' }, 'api.forbidden', 1],
+    ['403001 as text', { json: { errors: { code: '403001', message: 'no' } } }, 'api.forbidden', 1],
+    ['403002', { json: { errcode: '403002', msg: 'no' } }, 'api.forbidden', 1],
+    [
+      '404002',
+      { status: 404, json: { errors: { code: 404002, message: 'No such activity' } } },
+      'api.channelUnknown',
+      1,
+    ],
+    ['a msg about the channel', { json: { errcode: 2001, msg: 'activity does not exist' } }, 'api.channelUnknown', 1],
+    ['the same in Chinese', { json: { errcode: 2001, msg: '频道不存在' } }, 'api.channelUnknown', 1],
+    ['404001', { status: 404, json: { errors: { code: 404001, message: 'No such user' } } }, 'api.status', 1],
+    ['404 alone', { status: 404, text: 'not found' }, 'api.status', 1],
+    ['400001', { status: 400, json: { errors: { code: 400001, message: 'Invalid' } } }, 'api.status', 1],
+    ['408', { status: 408, text: '' }, 'api.status', 5],
+    ['425', { status: 425, text: '' }, 'api.status', 5],
+    ['500001 with status 200', { json: { errors: { code: 500001, message: 'logic' } } }, 'api.status', 5],
+    ['502 with a page', { status: 502, text: '<html>bad gateway</html>' }, 'api.status', 5],
+    ['an unknown errcode', { json: { errcode: 1024, msg: 'busy' } }, 'api.refused', 3],
+    ['an unknown errcode as text', { json: { errcode: '1024', msg: 'busy' } }, 'api.refused', 3],
+    ['an unknown code', { json: { errors: { code: 7, message: 'seven' } } }, 'api.refused', 3],
+    ['errors without a code', { json: { errors: { message: 'seven' } } }, 'api.refused', 3],
+    ['status n', { json: { status: 'n', msg: 'no', flag: 101 } }, 'api.refused', 3],
+    ['an HTML page', { text: '<!doctype html><p>maintenance' }, 'api.badBody', 5],
+    ['an empty body', { text: '' }, 'api.badBody', 5],
+    ['a lost connection', { raw: (response) => response.destroy() }, 'api.unreachable', 5],
+    ['JSON that is cut', { text: '{"total_num":1,"results":[{"user' }, 'api.badBody', 5],
+    ['an object without a list', { json: { errcode: 1000, msg: 'OK' } }, 'api.badShape', 1],
+    ['an array in place of the envelope', { json: [] }, 'api.badShape', 1],
+    ['null', { json: null }, 'api.badShape', 1],
+    ['a text', { json: 'OK' }, 'api.badShape', 1],
+    ['a list that is an object', { json: { total_num: 0, results: {} } }, 'api.badShape', 1],
+  ])('%s', async (_name, answer, code, attempts) => {
+    const result = await judge(answer)
+    expect(result.error.code).toBe(code)
+    expect(result.attempts).toBe(attempts)
+  })
+
+  test('429001 with status 200, which uses up no attempt for ten minutes', async () => {
+    const result = await judge({ json: { errors: { code: 429001, message: 'slow' } } })
+    expect(result.error.code).toBe('api.rateLimited')
+    expect(result.attempts).toBeGreaterThan(100)
+  })
+
+  test('the message names call, page, status and attempts', async () => {
+    const { error } = await judge({ status: 502, text: 'bad gateway' })
+    expect(error.message).toBe('POST visitorList channel 9 page 3: 502 after 5 attempts')
+  })
+
+  test('the service is quoted with its code, on one line and not at length', async () => {
+    const { error } = await judge({ json: { errcode: 12, msg: `first\nsecond ${'x'.repeat(5000)}` } })
+    expect(error.message).toContain('code 12 "first second x')
+    expect(error.message.length).toBeLessThan(400)
+  })
+
+  test('errcode 1000 as text is success, and empty errors are none', async () => {
+    await using service = await startScriptedService(() => ({
+      json: { errcode: '1000', errors: null, total_num: '0', results: [] },
+    }))
+    await using connection = connectClient(service.url)
+    expect(
+      await connection.fetchPage({ list: listOf('visitors', { channel: '9' }), ...paging }, openContext()),
+    ).toMatchObject({ items: [], total: 0 })
+  })
+
+  test('an unknown channel is named in the details', async () => {
+    const { error } = await judge({ json: { errcode: 404002, msg: 'No such activity' } })
+    expect(error.details).toMatchObject({ channelId: '9' })
+  })
+})
+
+describe('redirects', () => {
+  test('are not followed, and the message names host and reason but no query', async () => {
+    await using other = await startScriptedService(() => ({ json: { total_num: 0, results: [] } }))
+    const { error, attempts } = await judge({
+      status: 302,
+      headers: { location: `${other.url}/login?next=secret` },
+      text: '',
+    })
+    expect(other.requests).toHaveLength(0)
+    expect(attempts).toBe(1)
+    expect(error.code).toBe('api.status')
+    expect(error.message).toContain(`redirects to ${other.url};`)
+    expect(error.message).not.toContain('next=')
+  })
 })
