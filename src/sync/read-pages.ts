@@ -20,8 +20,7 @@ const MOST_EMPTY_PAGES = 2
  * Reads every page of a list that tells its total, in order, the later ones concurrently. No stop condition is trusted
  * alone: the list ends where its total has come and the last page is not full. Otherwise the walk goes on behind the
  * announced end until a page is refused or brings nothing new: some services give their first or last page again there,
- * and some announce fewer items than they have. Such a page is never yielded, nor is one that repeats the one before
- * it. A list without a total ends after page 1.
+ * and some announce fewer items than they have. Such a page is never yielded. A list without a total ends after page 1.
  *
  * @param countKnown how many items of a page are among those of the pages that were yielded
  * @throws LivehouseError `paging.ignored` when page 2 is page 1 again, `api.…` of a call.
@@ -54,10 +53,9 @@ export async function* readPages(
       receivedAgain += known
       emptyPages = page.items.length === 0 ? emptyPages + 1 : 0
       if (emptyPages === MOST_EMPTY_PAGES) return
-      if (page.items.length > 0 && areSameItems(reading.list.stream, page.items, previous.items)) {
-        if (number === 2 && page.total === first.total) throw pageIgnored(reading, page)
-        continue
-      }
+      // One equal row may be another one: a page of it shows nothing.
+      const isFirstAgain = number === 2 && page.items.length > 1 && page.total === first.total
+      if (isFirstAgain && areSameItems(reading.list.stream, page.items, first.items)) throw pageIgnored(reading, page)
       received += page.items.length
       previous = page
       yield { number, page, lastPage }

@@ -10,6 +10,7 @@ import { expectTruth } from '../helpers/expect-truth.ts'
 import { changedRows } from '../helpers/fault-effects.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+import { clampedTo } from '../helpers/worlds/furnish.ts'
 
 const at = parseWallTime('2026-11-12 20:00:00') ?? 0
 
@@ -77,6 +78,18 @@ test.each<[keyof typeof fill, Crowd]>([
   await syncAndCompare(account, stream)
   await syncAndCompare(account, stream, 24)
   expect(await account.run(audit, ['--json'])).toMatchObject({ code: 0 })
+})
+
+test('two equal signups that each fill a page, as so few are served, are two', async () => {
+  await using account = await startAccount({ channels: 1 })
+  const channel = first([...account.emulator.world.channels.values()])
+  const form = first(channel.questionnaires.rows)
+  const equal = { ...first(form.signups.rows), signedUpAt: at }
+  const signups = createRowList([{ ...equal, signedUpAt: at - 30 }, equal, { ...equal }])
+  channel.questionnaires.replace(form, { ...form, signups })
+  account.emulator.switches.rowOrder = 'time-asc'
+  account.emulator.faults.push({ effect: clampedTo(2) })
+  await syncAndCompare(account, 'signups')
 })
 
 test('a row that cannot be read and comes on two pages, since another jumped ahead, does not count for that one', async () => {
