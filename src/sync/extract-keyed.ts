@@ -93,9 +93,13 @@ export async function extractKeyed(
       // Some services serve a list to a depth only: behind its first page that may be why.
       const isDeep = isRefusal(error) && walk.summary().received > 0
       const halves = isDeep ? halveSlice(slice, timesOfWalk, deps) : undefined
-      if (!halves) throw error
+      // A full page may have been the last one, of a list whose total is not true: at another size it is not full.
+      const isAgain = isDeep && exceedsTotal(walk.summary()) && attempt < MOST_READINGS
+      if (!halves && !isAgain) throw error
       await loader.flush()
-      return { kind: 'cut', parts: halves }
+      if (halves) return { kind: 'cut', parts: halves }
+      pageSize = sizeOfReading(largest, attempt + 1)
+      continue
     }
     await requireFields(slice, walk.summary(), reading, deps)
     const { totals, received, distinct, twins, rejected } = walk.summary()

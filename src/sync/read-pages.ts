@@ -23,7 +23,8 @@ const MOST_EMPTY_PAGES = 2
  * and some announce fewer items than they have. Such a page is never yielded. A list without a total ends after page 1.
  *
  * @param countKnown how many items of a page are among those of the pages that were yielded
- * @throws LivehouseError `paging.ignored` when page 2 is page 1 again, `api.…` of a call.
+ * @throws LivehouseError `paging.ignored` when page 2 is page 1 again, `api.…` of a call: also that of a page behind
+ * the announced end, where more came than was announced and the page before it is as long as any. More may lie there.
  */
 export async function* readPages(
   reading: PageReading,
@@ -33,6 +34,7 @@ export async function* readPages(
   const size = effectiveSize(reading, first)
   let total = first.total ?? first.items.length
   let received = first.items.length
+  let largest = received
   /** Of them, those behind the announced end that had come before. */
   let receivedAgain = 0
   let lastPage = lastPageOf(total, size)
@@ -45,7 +47,10 @@ export async function* readPages(
       // A moving list of which the service gives a page again behind the end has no end: each brings a row that is new.
       if (receivedAgain * 2 > received) return
       const page = number > lastPage ? await fetchUnlessRefused(reading, number) : await ahead.take(number, lastPage)
-      if ('refusal' in page) return
+      if ('refusal' in page) {
+        if (received > total && previous.items.length >= largest) throw page.refusal
+        return
+      }
       total = Math.max(total, page.total ?? 0)
       lastPage = Math.max(lastPage, lastPageOf(total, size))
       const known = number > lastPage ? countKnown(page) : 0
@@ -57,6 +62,7 @@ export async function* readPages(
       const isFirstAgain = number === 2 && page.items.length > 1 && page.total === first.total
       if (isFirstAgain && areSameItems(reading.list.stream, page.items, first.items)) throw pageIgnored(reading, page)
       received += page.items.length
+      largest = Math.max(largest, page.items.length)
       previous = page
       yield { number, page, lastPage }
     }

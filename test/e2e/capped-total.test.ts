@@ -3,6 +3,7 @@ import { sync } from '../../src/cli/sync.ts'
 import { MINUTE, wallTimeAt } from '../../src/core/wall-clock.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
+import { refusal } from '../helpers/fault-effects.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
@@ -63,6 +64,15 @@ test.each(['empty', 'error'] as const)(
     await expectTruth(account, ['watch_records', 'signups'])
   },
 )
+
+test('behind a total that is exceeded a refused page is the end, but where the page before it is as long as any', async () => {
+  await using account = await startLists(20, 2, ROWS - 5)
+  account.emulator.switches.beyondLastPage = 'error'
+  expect(await syncStreams(account, 'visitors')).toMatchObject({ code: 0, errors: [] })
+  await expectTruth(account, ['visitors'])
+  account.emulator.faults.push({ effect: refusal(404001), endpoint: 'visitorList', page: 8 })
+  expect(await syncStreams(account, 'visitors')).toMatchObject({ code: 3, errors: [{ stream: 'visitors' }] })
+})
 
 test('of a minute of which fewer rows are counted than it has, nothing is claimed: it moves, or is named', async () => {
   await using account = await startLists(20, ROWS)
