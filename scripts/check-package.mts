@@ -2,7 +2,7 @@
 // machine has one, with an older Node; as root and, where it may, as another user. Needs no network where npm has the dependencies
 // in its cache. Ends with 1 at the first thing that is not so.
 import { strict as assert } from 'node:assert'
-import { type SpawnOptions, type SpawnSyncOptions, spawn, spawnSync } from 'node:child_process'
+import { type SpawnOptions, spawn, spawnSync } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,6 +10,8 @@ import { delimiter, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import manifest from '../package.json' with { type: 'json' }
 import lock from '../package-lock.json' with { type: 'json' }
+import { run } from './run.mts'
+import { writeRelease } from './write-release.mts'
 
 const MOST_FILES = 300
 const MOST_BYTES = 2_000_000
@@ -33,15 +35,14 @@ try {
 }
 
 function pack(): string {
-  const [packed] = JSON.parse(run('npm', ['pack', '--json', '--silent', '--pack-destination', folder], { cwd: root }))
-  const { filename, size, files } = packed
+  const { filename, size, files } = writeRelease(folder)
   process.stdout.write(`packed: ${files.length} files, ${size} bytes\n`)
   assert(files.length <= MOST_FILES, `${files.length} files; at most ${MOST_FILES}`)
   assert(size <= MOST_BYTES, `${size} bytes; at most ${MOST_BYTES}`)
   const context: readonly string[] = readFileSync(join(root, '.dockerignore'), 'utf8').match(/(?<=^!).+$/gm) ?? []
   const left = manifest.files.filter((path) => path !== 'dist' && !context.includes(path.replace(/\/.*/, '')))
   assert.deepEqual(left, [], 'the image is built without them: .dockerignore leaves them out')
-  const sources = files.filter(({ path }: { path: string }) => /(?<!\.d)\.ts$/.test(path) && !path.startsWith('jobs/'))
+  const sources = files.filter(({ path }) => /(?<!\.d)\.ts$/.test(path) && !path.startsWith('jobs/'))
   assert.deepEqual(sources, [], 'Node removes no types below node_modules')
   return join(folder, filename)
 }
@@ -170,11 +171,4 @@ function findOldNodes(): readonly string[] {
   const majorOf = (node: string) =>
     Number(/^v(\d+)/.exec(spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout ?? '')?.[1] ?? 'NaN')
   return candidates.filter((node) => majorOf(node) >= 20 && majorOf(node) < 24).slice(0, 1)
-}
-
-/** What a program prints. @throws when it does not end with 0, with what it printed */
-function run(command: string, args: readonly string[], options: SpawnSyncOptions): string {
-  const { status, stdout, stderr, error } = spawnSync(command, args, { ...options, encoding: 'utf8' })
-  assert.equal(status, 0, `${command} ${args.join(' ')}: ${error?.message ?? ''}\n${stdout}\n${stderr}`)
-  return stdout
 }

@@ -1,0 +1,76 @@
+import { strict as assert } from 'node:assert'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import manifest from '../package.json' with { type: 'json' }
+import lock from '../package-lock.json' with { type: 'json' }
+import { run } from './run.mts'
+
+/** Those that ask for no more than to be named. */
+const licences = new Set([
+  'MIT',
+  'ISC',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  '0BSD',
+  'BlueOak-1.0.0',
+  '(MIT OR CC0-1.0)',
+])
+
+const root = join(import.meta.dirname, '..')
+const { version } = manifest
+
+/** What `npm pack --json` says of a package. */
+interface Packed {
+  readonly filename: string
+  readonly size: number
+  readonly files: readonly { readonly path: string }[]
+}
+
+/**
+ * Writes into a folder what a release consists of: the package, its bill of materials (CycloneDX), and the licences of its
+ * dependencies. Of the checkout it needs what development needs.
+ *
+ * @throws when one of them may not be shipped, or the version is not that of the changelog and of the lock file
+ */
+export function writeRelease(folder: string): Packed {
+  const changes = readFileSync(join(root, 'CHANGELOG.md'), 'utf8')
+  assert(changes.includes(`\n## ${version} `), `CHANGELOG.md has no section "## ${version} - DATE"`)
+  assert.equal(lock.version, version, 'package-lock.json has another version: run npm install')
+  writeFileSync(join(folder, 'licences.txt'), listLicences())
+  writeFileSync(join(folder, 'sbom.cdx.json'), listMaterials())
+  const [packed] = JSON.parse(run('npm', ['pack', '--json', '--silent', '--pack-destination', folder], { cwd: root }))
+  return packed
+}
+
+/** A line for each package that is installed with livehouse: name, version, licence. */
+function listLicences(): string {
+  const lines = Object.entries(lock.packages).flatMap(([path, entry]) => {
+    if (path === '' || 'dev' in entry) return []
+    const { version, license } = entry
+    assert(
+      licences.has(license),
+      `${path} ${version} has the licence ${license}: may it be shipped? Then add it to the list here`,
+    )
+    return [`${path.replace(/^.*node_modules\//, '')} ${version} ${license}`]
+  })
+  return `${lines.join('\n')}\n`
+}
+
+/**
+ * The same as CycloneDX, by npm from the lock file without development: `--omit=dev` would also leave out what both need, undici and
+ * zod among it. npm names what the bill is of after the folder.
+ */
+function listMaterials(): string {
+  const place = join(mkdtempSync(join(tmpdir(), 'livehouse-release-')), manifest.name)
+  mkdirSync(place)
+  const shipped = Object.entries(lock.packages).filter(([, entry]) => !('dev' in entry))
+  const packages = { ...Object.fromEntries(shipped), '': { ...lock.packages[''], devDependencies: {} } }
+  writeFileSync(join(place, 'package.json'), JSON.stringify({ ...manifest, devDependencies: {} }))
+  writeFileSync(join(place, 'package-lock.json'), JSON.stringify({ ...lock, packages }))
+  const bill = run('npm', ['sbom', '--package-lock-only', '--sbom-format=cyclonedx'], { cwd: place })
+  rmSync(dirname(place), { recursive: true })
+  assert.equal(JSON.parse(bill).components.length, shipped.length - 1, 'the bill of materials lacks packages')
+  return bill
+}
