@@ -65,7 +65,7 @@ test.skipIf(!isSystemdThere)('systemd finds nothing wrong with a unit', () => {
   for (const file of files) {
     const unit = readFileSync(join(examples, file), 'utf8')
     // It asks whether the program is there.
-    writeFileSync(join(place, file), unit.replace('/usr/local/bin/livehouse', process.execPath))
+    writeFileSync(join(place, file), unit.replace('ExecStart=livehouse', `ExecStart=${process.execPath}`))
   }
   const args = ['verify', '--man=no', ...files.map((file) => join(place, file))]
   const { status, stderr } = spawnSync('systemd-analyze', args, { encoding: 'utf8' })
