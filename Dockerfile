@@ -1,7 +1,8 @@
 # docker build -t livehouse .                        for a warehouse on a server
 # docker build -t livehouse --target embedded .      with the PostgreSQL that DATABASE_URL=embedded starts (60 MB more)
 # Both run with a read-only root file system: docker run --read-only --init --env-file .env livehouse sync
-FROM node:24-alpine AS build
+# Not on Alpine: the Node that livehouse brings along does not run there, and npm puts it first.
+FROM node:24-slim AS build
 WORKDIR /build
 COPY . .
 # The same package that npm users get, unpacked.

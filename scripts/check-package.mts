@@ -42,6 +42,9 @@ function pack(): string {
   const context: readonly string[] = readFileSync(join(root, '.dockerignore'), 'utf8').match(/(?<=^!).+$/gm) ?? []
   const left = manifest.files.filter((path) => path !== 'dist' && !context.includes(path.replace(/\/.*/, '')))
   assert.deepEqual(left, [], 'the image is built without them: .dockerignore leaves them out')
+  const stages = readFileSync(join(root, 'Dockerfile'), 'utf8').split(/^(?=FROM )/m)
+  const broken = stages.filter((stage) => stage.includes('alpine') && /npm ci(?!.* --omit=optional )/.test(stage))
+  assert.deepEqual(broken, [], 'the Node that is an optional dependency does not run on Alpine')
   const sources = files.filter(({ path }) => /(?<!\.d)\.ts$/.test(path) && !path.startsWith('jobs/'))
   assert.deepEqual(sources, [], 'Node removes no types below node_modules')
   return join(folder, filename)
