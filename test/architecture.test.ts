@@ -130,7 +130,7 @@ const budgets: Readonly<Record<string, number>> = {
   service: 1820,
   store: 3091,
   streams: 690,
-  sync: 5063,
+  sync: 5072,
   transform: 270,
   web: 3190,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 33_504, test: 26_034 }
+const MOST_LINES = { src: 33_513, test: 26_060 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

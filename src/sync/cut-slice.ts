@@ -174,8 +174,13 @@ function quantile(sorted: readonly WallTime[], share: number): WallTime {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
 }
 
-/** What a search engine counts to at most, and shows nothing behind, is so many or a multiple of it: mostly 10,000. */
+/** What a service counts to at most, and shows nothing behind, is so many or a multiple of it: mostly 10,000. */
 const ROUND = 1000
+
+/** Whether so many rows may be the most that the service counts or shows, and more there. */
+export function mayBeLimit(rows: number): boolean {
+  return rows > 0 && rows % ROUND === 0
+}
 
 /**
  * Where a window is to be cut whose total is no count but the most that the service counts to. A round total may be
@@ -189,7 +194,7 @@ async function boundWithin(
   total: number,
   countOf: (part: Window) => Promise<number>,
 ): Promise<WallTime | undefined> {
-  if (total === 0 || total % ROUND !== 0 || to - from <= SHORTEST_WINDOW) return undefined
+  if (!mayBeLimit(total) || to - from <= SHORTEST_WINDOW) return undefined
   const middle = floorToMinute((from + to) / 2)
   const [older, newer] = [
     // Where the service counts what lies at both ends, a row is in one of them.

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
-import { MINUTE, wallTimeAt } from '../../src/core/wall-clock.ts'
+import { MINUTE, parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
+import type { ListQuery } from '../../src/emulator/params.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { refusal } from '../helpers/fault-effects.ts'
+import { refusal, withheldRows } from '../helpers/fault-effects.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
@@ -87,4 +88,27 @@ test('of a minute of which fewer rows are counted than it has, nothing is claime
   account.emulator.switches.largestTotal = ROWS
   expect(await syncStreams(account)).toMatchObject({ code: 0, errors: [] })
   await expectTruth(account, ['watch_records', 'signups'])
+})
+
+test('gifts of which one answer shows the newest thousand are cut by time: none is missed or marked', async () => {
+  await using account = await startAccount({ channels: 1 })
+  const { emulator, clock } = account
+  const [channel] = emulator.world.channels.values()
+  const [gift] = channel?.gifts.rows ?? []
+  if (!channel || !gift) throw new Error('no gift')
+  const at = parseWallTime('2026-11-10 20:00:00') ?? 0
+  channel.gifts.add(...Array.from({ length: 1700 }, (_, n) => ({ ...gift, giftId: n, givenAt: at + n * 60 })))
+  emulator.switches.rowOrder = 'time-desc'
+  let left = 0
+  const newest = withheldRows(() => left-- <= 0)
+  const query = (asked: ListQuery) => {
+    left = 1000 - (asked.page - 1) * asked.pageSize
+    return asked
+  }
+  emulator.faults.push({ effect: { ...newest, query }, endpoint: 'giftRunning' })
+  for (let night = 0; night < 3; night++) {
+    clock.nowMs += 86_400_000
+    expect(await account.run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 0 })
+    await expectTruth(account, ['gifts'])
+  }
 })
