@@ -64,12 +64,12 @@ export const ipAddress = orNone<string>((raw) =>
   typeof raw === 'string' && isIP(raw) !== 0 && !raw.includes('%') ? raw : unreadable,
 )
 
-const MONEY = /^(-?)0*(\d{1,12})(?:\.(\d{1,2}))?$/
+const MONEY = /^(-?)0*(\d{1,12})(?:\.(\d{1,2})0*)?$/
 const DECIMAL = /^-?\d{1,38}(?:\.\d{1,38})?$/
 
 /**
- * A `numeric(14,2)` amount as decimal text with two decimals, never a float. Three decimals or thousands separators are
- * not guessed at.
+ * A `numeric(14,2)` amount as decimal text with two decimals, never a float. A third decimal that is not zero and
+ * thousands separators are not guessed at.
  */
 export const money = orNone<string>((raw) => {
   const parts = MONEY.exec(decimalSource(raw))
