@@ -156,6 +156,11 @@ export function hasCode<Code extends ErrorCode>(error: unknown, code: Code): err
   return error instanceof LivehouseError && error.code === code
 }
 
+/** The SQLSTATE of an error of a statement, or the code of Node; empty without one. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+}
+
 /** What may be done about `error`; undefined for a bug, which is none of ours to recover from. */
 export function recoveryFrom(error: unknown): Recovery | undefined {
   if (!(error instanceof LivehouseError)) return undefined

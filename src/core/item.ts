@@ -32,3 +32,8 @@ export type ItemReader = (item: unknown, page: Page) => ReadRow | RejectedItem
 
 /** Compiles a stream's declaration into the function that reads its items (`transform/field.ts`). */
 export type OpenItemReader = (stream: Stream, context: ItemContext) => ItemReader
+
+/** Whether a value of JSON is an object, and no array. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

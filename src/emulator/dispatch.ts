@@ -1,3 +1,4 @@
+import { isObject } from '../core/item.ts'
 import { type Answer, type ErrorFamily, type Refusal, refusals, refuse } from './answer.ts'
 import type { Asked, EndpointName, RecordedCall, Service } from './endpoint.ts'
 import { takeEffects } from './faults.ts'
@@ -116,10 +117,6 @@ function readParams(
   } catch {
     return undefined
   }
-}
-
-function isObject(value: unknown): value is Params {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function numberIn(value: unknown): number | undefined {

@@ -1,4 +1,5 @@
 import { LivehouseError } from '../core/errors.ts'
+import { isObject } from '../core/item.ts'
 import {
   type CallContext,
   describeList,
@@ -160,10 +161,6 @@ function readListPage(request: PageRequest, name: string, { json, serviceTimeMs 
 /** @param path names of fields, with dots between them */
 function valueAt(json: unknown, path: string): unknown {
   return path.split('.').reduce((value, field) => (isObject(value) ? value[field] : undefined), json)
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** A count: the service sends integers as numbers or as text (`"perPage": "20"`). */

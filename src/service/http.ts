@@ -1,6 +1,6 @@
 import { type Dispatcher, EnvHttpProxyAgent } from 'undici'
 import { callIfStillRunning, whenAborted } from '../core/clock.ts'
-import { LivehouseError } from '../core/errors.ts'
+import { codeOf, LivehouseError } from '../core/errors.ts'
 import type { CallContext } from '../core/page.ts'
 import type { Call, Secrets } from './send.ts'
 
@@ -200,10 +200,6 @@ function translate(
   const setting = call.host === 'auth' ? 'LIVEHOUSE_AUTH_URL' : 'LIVEHOUSE_BASE_URL'
   const message = `${call.name}: no connection to the address in ${setting}, ${redact(seen.url.origin)} (${reason})`
   return new LivehouseError('api.unreachable', message, { call: call.name, reason }, { cause })
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }
 
 /** A header as written, the first of several; by its name in small letters. */

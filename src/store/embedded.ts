@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Clock } from '../core/clock.ts'
-import { LivehouseError } from '../core/errors.ts'
+import { codeOf, LivehouseError } from '../core/errors.ts'
 import { findBinaries } from './embedded/binaries.ts'
 import { failureIn, prepareCluster, ROLE } from './embedded/cluster.ts'
 import { embeddedError } from './embedded/embedded-error.ts'
@@ -13,7 +13,6 @@ import { type Home, locateHome, prepareHome } from './embedded/home.ts'
 import { readPrivate, readServerFile, writePrivate } from './embedded/files.ts'
 import { runProgram } from './embedded/run-program.ts'
 import { createClient } from './driver.ts'
-import { codeOf } from './translate-error.ts'
 
 const PATIENCE_MS = 60_000
 const POLL_MS = 50

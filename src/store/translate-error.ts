@@ -1,4 +1,4 @@
-import { hasCode, LivehouseError } from '../core/errors.ts'
+import { codeOf, hasCode, LivehouseError } from '../core/errors.ts'
 
 /** What to do about a refusal, by SQLSTATE (PostgreSQL, appendix A); a class of two characters stands for all of it. */
 const repairs: Readonly<Record<string, string>> = {
@@ -73,11 +73,6 @@ function reasonOf(error: Error): string {
     return error.errors.map((inner) => (inner instanceof Error ? inner.message : String(inner))).join('; ')
   }
   return error.message
-}
-
-/** The SQLSTATE of an error of a statement, or the code of Node; empty without one. */
-export function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }
 
 /** Whether the server has gone, or ends the connection after this error: class 57P is its shutdown. */

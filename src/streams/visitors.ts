@@ -1,6 +1,7 @@
 import { unreadable } from '../core/column.ts'
+import { isObject } from '../core/item.ts'
 import { defineStream } from '../core/stream.ts'
-import { isObject, rejection, shown } from '../transform/field.ts'
+import { rejection, shown } from '../transform/field.ts'
 import { bigint, text } from '../transform/values.ts'
 import {
   channelColumn,

@@ -1,6 +1,6 @@
 import { cleanText, withoutPhones } from '../core/text.ts'
 import { type Cell, type Column, type Columns, type FieldParser, unreadable } from '../core/column.ts'
-import type { ItemContext, ItemReader, RejectedItem } from '../core/item.ts'
+import { isObject, type ItemContext, type ItemReader, type RejectedItem } from '../core/item.ts'
 import type { Page } from '../core/page.ts'
 import type { ItemFields, Rejection, Stream } from '../core/stream.ts'
 
@@ -81,10 +81,6 @@ export function shown(value: unknown): string {
 
 function asObject(item: unknown): ItemFields | Rejection {
   return isObject(item) ? { kind: 'fields', fields: item } : rejection('', `the item is ${shown(item)}, not an object`)
-}
-
-export function isObject(item: unknown): item is Readonly<Record<string, unknown>> {
-  return typeof item === 'object' && item !== null && !Array.isArray(item)
 }
 
 function givenValue({ source }: Column, context: ItemContext): Cell {

@@ -8,7 +8,7 @@ import { endpointOf, type Stream } from '../../core/stream.ts'
 import type { Connection } from '../../service/connect.ts'
 import { LARGEST_DIFFERENCE_SECONDS } from '../../service/service-clock.ts'
 import { allStreams, listOf } from '../../streams/registry.ts'
-import { isObject } from '../../transform/field.ts'
+import { isObject } from '../../core/item.ts'
 import type { CliContext } from '../command.ts'
 import { type Report, reportFailure } from './check.ts'
 

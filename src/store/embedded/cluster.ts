@@ -5,7 +5,7 @@ import { embeddedError, translateFileError } from './embedded-error.ts'
 import type { Home } from './home.ts'
 import { keepPassword, readPrivate, readServerFile, writePrivate } from './files.ts'
 import { runProgram } from './run-program.ts'
-import { codeOf } from '../translate-error.ts'
+import { codeOf } from '../../core/errors.ts'
 
 /** The role that livehouse works as: it may make databases and roles, and is no superuser (`postgres` is). */
 export const ROLE = 'livehouse'

@@ -4,7 +4,7 @@ import { link, open, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { embeddedError } from './embedded-error.ts'
 import type { Home } from './home.ts'
-import { codeOf } from '../translate-error.ts'
+import { codeOf } from '../../core/errors.ts'
 
 /** A file of the private folder: the password of the role livehouse, that of the superuser, the port of last time. */
 export type PrivateFile = 'password' | 'superuser-password' | 'port'

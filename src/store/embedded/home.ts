@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { chmod, lstat, mkdir, readFile, readlink, realpath, stat, symlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { embeddedError, translateFileError } from './embedded-error.ts'
-import { codeOf } from '../translate-error.ts'
+import { codeOf } from '../../core/errors.ts'
 
 /** Where root keeps a cluster whose data directory the server's user cannot reach. */
 const REACHABLE_PLACE = '/var/lib/livehouse'

@@ -3,7 +3,7 @@ import type { Cell, ColumnType, Row } from '../../core/column.ts'
 import type { LoadTable } from '../../core/stream.ts'
 import type { Database } from '../database.ts'
 import { setLocal } from '../pool.ts'
-import { codeOf } from '../translate-error.ts'
+import { codeOf } from '../../core/errors.ts'
 
 export interface LoadCounts {
   readonly inserted: number
