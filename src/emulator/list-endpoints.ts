@@ -1,10 +1,11 @@
 import { formatWallTime } from '../core/wall-clock.ts'
+import { accountLists } from './account-lists.ts'
 import { refusals } from './answer.ts'
 import type { EndpointName, Envelope, ListEndpoint, Served, Service } from './endpoint.ts'
 import type { ListQuery, ParamReader } from './params.ts'
 import {
-  accountEnvelope,
   bareEnvelope,
+  byPages,
   errcodeEnvelope,
   giftEnvelope,
   listField,
@@ -16,26 +17,20 @@ import * as fields from './fields.ts'
 import { wireInteger, wireOffset } from './wire.ts'
 import { hashText } from './world/random.ts'
 import type { RowList } from './world/row-list.ts'
-import type { Channel, Manager, Visitor, WatchRecord } from './world/world.ts'
+import type { Channel, Visitor, WatchRecord } from './world/world.ts'
 
-const byPages = {
-  family: 'errors',
-  defaultPageSize: 20,
-  maxPageSize: 100,
-  pageParam: 'p',
-  sizeParam: 'perPage',
-} as const
-const ofAccount = { ...byPages, method: 'GET', version: 'v1', scope: 'account' } as const
 const byIndex = { family: 'errcode', version: 'v1', pageParam: 'page_index', sizeParam: 'page_size' } as const
 
 type ServeChannel = (query: ListQuery, service: Service, channel: Channel) => Served | undefined
 
-function ofChannel(serve: ServeChannel): Pick<ListEndpoint, 'scope' | 'serve'> {
-  return { scope: 'channel', serve: (query, service, channel) => channel && serve(query, service, channel) }
+/** What most lists of a channel are; those that differ say so behind it. */
+function ofChannel(serve: ServeChannel) {
+  const channelServe: ListEndpoint['serve'] = (query, service, channel) => channel && serve(query, service, channel)
+  return { ...byPages, method: 'POST', scope: 'channel', serve: channelServe } as const
 }
 
 function recordList(
-  isFilteredByDefault: boolean,
+  version: 'v1' | 'v2',
   listOf: (channel: Channel) => RowList<WatchRecord>,
   shown: readonly fields.Field<WatchRecord>[],
   envelope: Envelope,
@@ -43,7 +38,7 @@ function recordList(
   const readFilters = (reader: ParamReader): Partial<ListQuery> => ({
     from: reader.time('start_time'),
     to: reader.time('end_time'),
-    isFiltered: reader.flag('filter_watch_time', isFilteredByDefault),
+    isFiltered: reader.flag('filter_watch_time', version === 'v1'),
   })
   const serve: ServeChannel = (query, { switches }, channel) =>
     serveRows(listOf(channel), query, switches, {
@@ -54,7 +49,7 @@ function recordList(
       toWire: (row) => fields.wireRow(shown, row),
       envelope,
     })
-  return { ...byPages, method: 'POST', readFilters, ...ofChannel(serve) } as const
+  return { ...ofChannel(serve), version, readFilters }
 }
 
 const visitorRanks: Readonly<Record<Switches['visitorOrder'], (row: Visitor) => number | string>> = {
@@ -80,16 +75,6 @@ const serveVisitors: ServeChannel = (query, { switches }, { id, name, adminId, v
     }),
     envelope: resultsEnvelope,
   })
-
-function serveManagers(shown: readonly fields.Field<Manager>[], envelope: Envelope): ListEndpoint['serve'] {
-  return (query, { world, switches }) =>
-    serveRows(world.managers, query, switches, {
-      keep: (row) => !query.username || row.username === query.username,
-      identity: (row) => row.id,
-      toWire: (row) => fields.wireRow(shown, row),
-      envelope,
-    })
-}
 
 const serveQuestionnaires: ServeChannel = (query, { world, switches }, { questionnaires }) =>
   serveRows(questionnaires, query, switches, {
@@ -134,47 +119,25 @@ const serveGifts: ServeChannel = (query, { switches }, { gifts }) =>
 
 /** API 4.5 to 4.12; the budget of ten calls a day of 4.6 is kept by the dispatcher. */
 export const listEndpoints: Readonly<Record<EndpointName, ListEndpoint>> = {
-  userRecordList: {
-    ...recordList(false, ({ records }) => records, fields.recordFields, resultsEnvelope),
-    version: 'v2',
-  },
-  userRecords: {
-    ...recordList(true, ({ oldRecords }) => oldRecords, fields.oldRecordFields, bareEnvelope),
-    version: 'v1',
-  },
+  userRecordList: recordList('v2', ({ records }) => records, fields.recordFields, resultsEnvelope),
+  userRecords: recordList('v1', ({ oldRecords }) => oldRecords, fields.oldRecordFields, bareEnvelope),
   visitorList: {
-    ...byPages,
-    method: 'POST',
+    ...ofChannel(serveVisitors),
     version: 'v2',
     readFilters: (reader) => ({
       isFiltered: reader.flag('filter', false),
       direction: reader.choice('direction', ['desc', 'asc']) ?? 'desc',
     }),
-    ...ofChannel(serveVisitors),
   },
-  managersUsage: {
-    ...ofAccount,
-    defaultPageSize: 1,
-    maxPageSize: 10,
-    readFilters: (reader) => ({ username: reader.text('username') }),
-    serve: serveManagers(fields.usageFields, accountEnvelope(Number)),
-  },
-  managers: {
-    ...ofAccount,
-    readFilters: () => ({}),
-    serve: serveManagers(fields.managerFields, accountEnvelope(String)),
-  },
+  ...accountLists,
   getQuestionList: {
+    ...ofChannel(serveQuestionnaires),
     ...byIndex,
     method: 'GET',
-    defaultPageSize: 20,
-    maxPageSize: 100,
-    readFilters: () => ({}),
-    ...ofChannel(serveQuestionnaires),
   },
   signupRecord: {
+    ...ofChannel(serveSignups),
     ...byIndex,
-    method: 'POST',
     defaultPageSize: 10,
     maxPageSize: 50,
     readFilters: (reader) => ({
@@ -182,17 +145,14 @@ export const listEndpoints: Readonly<Record<EndpointName, ListEndpoint>> = {
       from: reader.time('start_time'),
       to: reader.time('end_time'),
     }),
-    ...ofChannel(serveSignups),
   },
   giftRunning: {
-    ...byPages,
-    method: 'POST',
+    ...ofChannel(serveGifts),
     version: 'v1',
     readFilters: (reader) => {
       const giftType = reader.choice('type', ['cash', 'prop'])
       if (giftType === undefined) reader.refuse(refusals.missing('type'))
       return { giftType, from: reader.time('startTime'), to: reader.time('endTime') }
     },
-    ...ofChannel(serveGifts),
   },
 }

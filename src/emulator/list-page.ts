@@ -6,6 +6,16 @@ import type { RowOrder, Switches } from './switches.ts'
 import { hashText } from './world/random.ts'
 import type { RowList } from './world/row-list.ts'
 
+/** What most lists have in common. */
+export const byPages = {
+  family: 'errors',
+  defaultPageSize: 20,
+  maxPageSize: 100,
+  pageParam: 'p',
+  sizeParam: 'perPage',
+  readFilters: () => ({}),
+} as const
+
 /** Reads the parameters of a list endpoint and serves the page, as faults would have it. */
 export function answerList(list: ListEndpoint, { name, params, channel, effects }: Asked, service: Service): Answer {
   const { switches } = service

@@ -57,7 +57,8 @@ export function createParamReader(params: Params) {
     time: (name: string) =>
       readWith(name, (value) => (REQUEST_TIME.test(textOf(value) ?? '') ? parseWallTime(String(value)) : undefined)),
     /** `0` or `1`, as number or text. */
-    flag: (name: string, fallback: boolean) => readWith(name, (value) => flags.get(value)) ?? fallback,
+    flag: (name: string, fallback: boolean) =>
+      readWith(name, (value) => (flags.has(value) ? Number(value) === 1 : undefined)) ?? fallback,
     choice: (name: string, choices: readonly string[]) =>
       readWith(name, (value) => choices.find((choice) => choice === value)),
   }
@@ -65,12 +66,7 @@ export function createParamReader(params: Params) {
 
 export type ParamReader = ReturnType<typeof createParamReader>
 
-const flags: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
-  [0, false],
-  ['0', false],
-  [1, true],
-  ['1', true],
-])
+const flags: ReadonlySet<unknown> = new Set([0, '0', 1, '1'])
 
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined

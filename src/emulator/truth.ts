@@ -1,6 +1,7 @@
 import type { Cell } from '../core/column.ts'
-import { formatWallDate, type WallTime } from '../core/wall-clock.ts'
+import type { WallTime } from '../core/wall-clock.ts'
 import * as fields from './fields.ts'
+import { listEndpoints } from './list-endpoints.ts'
 import type { Switches } from './switches.ts'
 import { createInstantReader } from './wire.ts'
 import type { Channel, Questionnaire, Signup, WatchRecord, World } from './world/world.ts'
@@ -47,12 +48,8 @@ export function readTruth(world: World, switches: Readonly<Switches>, now: WallT
     questionnaires: each(({ questionnaires }) => questionnaires.rows.map((row) => questionnaireRow(row, second))),
     signups: signups.map((row): TruthRow => row),
     signup_answers: signups.flatMap(answerRows),
-    managers: world.managers.rows.map((row): TruthRow => fields.truthRow(fields.managerFields, row, second)),
-    manager_usage: world.managers.rows.map(
-      (row): TruthRow => ({
-        ...fields.truthRow(fields.usageFields, row, second),
-        snapshot_date: formatWallDate(now),
-      }),
+    ...Object.fromEntries(
+      Object.values(listEndpoints).flatMap(({ truth }) => Object.entries(truth?.(world, second, now) ?? {})),
     ),
   }
 }
@@ -143,12 +140,7 @@ function numberOccurrences<Item extends object>(
 }
 
 function compareTexts(a: Cells, b: Cells): number {
-  for (const [index, left] of a.entries()) {
-    const right = b[index] ?? null
-    if (left === right) continue
-    if (left === null) return -1
-    if (right === null) return 1
-    return String(left) < String(right) ? -1 : 1
-  }
-  return 0
+  const place = a.findIndex((cell, index) => cell !== (b[index] ?? null))
+  if (place === -1) return 0
+  return String(a[place] ?? '') < String(b[place] ?? '') ? -1 : 1
 }

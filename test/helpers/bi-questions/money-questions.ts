@@ -100,7 +100,7 @@ from livehouse_bi.fct_manager_usage
 where day = (select max(day) from livehouse_bi.fct_manager_usage)
 order by watch_minutes desc, username limit 3`,
     answer: ({ truth }) =>
-      truth.manager_usage
+      (truth.manager_usage ?? [])
         .toSorted((a, b) => numberIn(b, 'cost_total_watch') - numberIn(a, 'cost_total_watch'))
         .slice(0, 3)
         .map((row) => [
