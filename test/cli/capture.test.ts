@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { streams } from '../../src/streams/registry.ts'
 import { parseExact } from '../../src/service/json.ts'
 import { capture } from '../../src/cli/capture.ts'
 import { html, refusal } from '../helpers/fault-effects.ts'
@@ -16,16 +17,11 @@ const capturedSchema = z.object({
   answer: z.looseObject({ status: z.number(), body: z.unknown().optional() }),
 })
 
-const files = [
-  '4.10-questionnaires.json',
-  '4.11-signups.json',
-  '4.12-gifts-cash.json',
-  '4.12-gifts-prop.json',
-  '4.5-watch_records.json',
-  '4.7-visitors.json',
-  '4.8-manager_usage.json',
-  '4.9-managers.json',
-]
+/** One a list that is asked for. */
+const files = streams
+  .flatMap(({ section, name, types = [''] }) => types.map((type) => [section, name, type].filter(Boolean).join('-')))
+  .map((name) => `${name}.json`)
+  .toSorted()
 
 async function captureOf({ baseUrl, apiToken, channelIds }: Emulator, ...flags: readonly string[]) {
   const out = join(createTemporaryFolder('capture'), 'out')

@@ -8,6 +8,7 @@ import { finishRun, openRun, saveProgress, startRun } from '../../src/ledger/run
 import type { OperatorActions } from '../../src/app/operator-actions.ts'
 import { claimSource } from '../../src/ledger/source.ts'
 import { chromiumPath, launchChromium } from '../helpers/chromium.ts'
+import { streams } from '../../src/streams/registry.ts'
 import { startPipeline, type TestPipeline, TIME_ZONE } from '../helpers/start-pipeline.ts'
 import { startTestStatusServer, type TestStatusServer } from '../helpers/status-server.ts'
 
@@ -170,7 +171,7 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     const { page } = opened
     await page.locator('#chart-rows summary').click()
     expect(await page.locator('#chart-rows table').isVisible()).toBe(true)
-    expect(await page.locator('#streams tbody tr').count()).toBe(7)
+    expect(await page.locator('#streams tbody tr').count()).toBe(streams.length)
     expect(await page.locator('#coverage .days').nth(1).innerText()).toContain('until')
   })
 

@@ -88,7 +88,7 @@ test('after a change in every stream only what changed is written, and changed_a
   const copied = pipeline.emulator.truth().signups.filter(({ question_id }) => question_id === 'zz9newzz').length
   const written = await syncAndCompare(pipeline)
   await expectTruth(pipeline)
-  expect(Object.fromEntries(written)).toEqual({
+  expect(Object.fromEntries([...written].filter(([, count]) => count > 0))).toEqual({
     channels: 1,
     visitors: 2,
     watch_records: 2,

@@ -1,3 +1,4 @@
+import { streams } from '../../../src/streams/registry.ts'
 import { descending, distinct, groupBy, type Question, sum } from './question.ts'
 import { numberIn, type Owned, textIn } from './truth-facts.ts'
 
@@ -118,12 +119,10 @@ order by watch_minutes desc, username limit 3`,
 from livehouse_bi.freshness
 group by stream order by stream collate "C"`,
     answer: () =>
-      ['gifts', 'manager_usage', 'managers', 'questionnaires', 'signups', 'visitors', 'watch_records'].map((stream) => [
-        stream,
-        '2026-11-19',
-        0,
-        'true',
-      ]),
+      streams
+        .map(({ name }) => name)
+        .toSorted()
+        .map((name) => [name, '2026-11-19', 0, 'true']),
   },
   {
     title: "Do the service's own totals agree with its records?",
