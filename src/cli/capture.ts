@@ -24,9 +24,9 @@ import { wrongUse } from './wrong-use.ts'
 export const capture = defineCommand(
   {
     verb: 'capture',
-    about: `Writes real answers of the service to files, for bug reports and tests, with about nine small calls.
-Everything but the envelope is replaced by made-up values of the same shape. Look through the files before you show
-them.`,
+    about: `Writes real answers of the service to files, for bug reports and tests, with one or two small calls
+for each stream. Everything but the envelope is replaced by made-up values of the same shape. Look through the files
+before you show them.`,
     flags: {
       out: ['DIR', 'a folder that is not there yet, or empty'],
       streams: ['a,b', `only these (default: all); ${namesOf(streams)}`],
