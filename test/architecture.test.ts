@@ -127,11 +127,11 @@ const budgets: Readonly<Record<string, number>> = {
   ledger: 3720,
   log: 80,
   scheduler: 1350,
-  service: 1820,
-  store: 3091,
-  streams: 690,
+  service: 1813,
+  store: 3084,
+  streams: 151 + 68 * allStreams.length,
   sync: 5072,
-  transform: 270,
+  transform: 266,
   web: 3190,
   // The files beside the folders.
   '': 385,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 33_513, test: 26_060 }
+const MOST_LINES = { src: 32_490 + 128 * allStreams.length, test: 26_050 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
