@@ -6,7 +6,7 @@ import { doctor } from '../../src/cli/doctor.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
 import { claimSource } from '../../src/ledger/source.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
-import { runVerb } from '../helpers/run-verb.ts'
+import { credentialsOf, runVerb } from '../helpers/run-verb.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
 let emulator: Emulator
@@ -31,13 +31,7 @@ const ticket = () => {
 /** Asks for a ticket. @returns how many tokens that took, and what was remarked */
 async function askForTicket(settings: Readonly<Record<string, string>>) {
   const before = countTokens()
-  const environment = {
-    LIVEHOUSE_BASE_URL: emulator.baseUrl,
-    LIVEHOUSE_AUTH_URL: emulator.authUrl,
-    LIVEHOUSE_APP_ID: emulator.appId,
-    LIVEHOUSE_APP_SECRET: emulator.appSecret,
-    ...settings,
-  }
+  const environment = { ...credentialsOf(emulator), ...settings }
   const { code, remarked, error } = await runVerb(api, ticket(), { environment })
   expect({ code, error }).toEqual({ code: 0, error: undefined })
   return { fetched: countTokens() - before, remarks: remarked.join('\n') }
@@ -51,13 +45,7 @@ test('with a database one token serves one process after the other, also the one
   expect(first.fetched).toBe(1)
   expect(first.remarks).toContain(`database: 127.0.0.1`)
   expect((await askForTicket(settings)).fetched).toBe(0)
-  const environment = {
-    ...settings,
-    LIVEHOUSE_BASE_URL: emulator.baseUrl,
-    LIVEHOUSE_AUTH_URL: emulator.authUrl,
-    LIVEHOUSE_APP_ID: emulator.appId,
-    LIVEHOUSE_APP_SECRET: emulator.appSecret,
-  }
+  const environment = { ...credentialsOf(emulator), ...settings }
   expect((await runVerb(doctor, [], { environment })).code).toBe(0)
   expect((await askForTicket(settings)).fetched).toBe(0)
 })

@@ -7,6 +7,7 @@ import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
 import { errorOf } from '../helpers/connect-client.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
+import { credentialsOf } from '../helpers/run-verb.ts'
 
 let emulator: Emulator
 
@@ -16,19 +17,10 @@ beforeAll(async () => {
 
 afterAll(() => emulator[Symbol.asyncDispose]())
 
-function environment(): Record<string, string> {
-  return {
-    LIVEHOUSE_BASE_URL: emulator.baseUrl,
-    LIVEHOUSE_AUTH_URL: emulator.authUrl,
-    LIVEHOUSE_APP_ID: emulator.appId,
-    LIVEHOUSE_APP_SECRET: emulator.appSecret,
-  }
-}
-
 async function run(...argv: string[]) {
   const secrets: string[] = []
   const { context, printed } = createTestContext({
-    environment: environment(),
+    environment: credentialsOf(emulator),
     addSecret: (value) => secrets.push(value),
   })
   const code = await api.run(context, argv)
@@ -73,7 +65,7 @@ test('what the service refuses for the moment is given up within ten seconds', a
   const clock = createFakeClock({ isAutomatic: true })
   const startMs = clock.now()
   emulator.faults.push({ effect: refusal(429001) })
-  const { context } = createTestContext({ environment: environment(), clock })
+  const { context } = createTestContext({ environment: credentialsOf(emulator), clock })
   expect(await errorOf(api.run(context, ['token']))).toMatchObject({ code: 'api.rateLimited' })
   emulator.faults.length = 0
   expect(clock.now() - startMs).toBeLessThan(10_000)

@@ -9,19 +9,13 @@ import { createTestContext } from '../helpers/cli-context.ts'
 import { startEmulatedService } from '../helpers/emulated-service.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
 import { createTestDatabase, databaseUrl } from '../helpers/postgres.ts'
-import { environmentOf } from '../helpers/run-verb.ts'
+import { credentialsOf, environmentOf } from '../helpers/run-verb.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { createTestRole } from '../helpers/test-role.ts'
 
 const CLOSED_PORT = 'http://127.0.0.1:1'
-function settingsFor({ baseUrl, authUrl, appId, appSecret, channelIds }: Emulator) {
-  return {
-    LIVEHOUSE_BASE_URL: baseUrl,
-    LIVEHOUSE_AUTH_URL: authUrl,
-    LIVEHOUSE_APP_ID: appId,
-    LIVEHOUSE_APP_SECRET: appSecret,
-    LIVEHOUSE_CHANNELS: channelIds.join(','),
-  }
+function settingsFor(emulator: Emulator) {
+  return { ...credentialsOf(emulator), LIVEHOUSE_CHANNELS: emulator.channelIds.join(',') }
 }
 
 const results: Readonly<Record<string, string>> = { '✓': 'ok', '✗': 'failed', '!': 'warning', '–': 'skipped' }

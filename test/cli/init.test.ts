@@ -7,6 +7,7 @@ import { parseEnv } from 'node:util'
 import { expect, test } from 'vitest'
 import { startEmulatedService } from '../helpers/emulated-service.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
+import { credentialsOf } from '../helpers/run-verb.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
 const launcher = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
@@ -44,10 +45,7 @@ test('a new user answers some questions, and has settings that were checked, for
   expect(`${out}${err}`).not.toContain(appSecret)
   expect(statSync(file).mode & 0o777).toBe(0o600)
   expect(parseEnv(readFileSync(file, 'utf8'))).toEqual({
-    LIVEHOUSE_BASE_URL: baseUrl,
-    LIVEHOUSE_AUTH_URL: authUrl,
-    LIVEHOUSE_APP_ID: appId,
-    LIVEHOUSE_APP_SECRET: appSecret,
+    ...credentialsOf(service.emulator),
     LIVEHOUSE_CHANNELS: channelIds.join(),
     DATABASE_URL: database.url,
   })

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Answer } from '../../src/emulator/answer.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
+import { atFirstList } from '../helpers/fault-effects.ts'
 import { type KillBench, startKillBench } from '../helpers/kill-bench.ts'
 
 let bench: KillBench
@@ -11,19 +11,6 @@ beforeAll(async () => {
 })
 afterAll(async () => await bench[Symbol.asyncDispose]())
 beforeEach(async () => await bench.reset())
-
-/** The first list as it is now, whatever becomes of it until it arrives. */
-function atFirstList(act: () => void): void {
-  let isOver = false
-  const answer = (given: Answer): Answer => {
-    const { body } = given
-    if (isOver || body.kind !== 'list') return given
-    isOver = true
-    act()
-    return { ...given, body: { kind: 'json', value: body.envelope(body.items(), body.total) } }
-  }
-  bench.emulator.faults.push({ effect: { name: 'as it was', answer } })
-}
 
 /** As time does, also to a run that is not renewed meanwhile. */
 const later = {
@@ -46,10 +33,11 @@ test.each([
     const { emulator, database } = bench
     const child = bench.startChild('--streams', 'visitors')
     const stopped = Promise.withResolvers<void>()
-    atFirstList(() => {
+    const effect = atFirstList(() => {
       child.process.kill('SIGSTOP')
       stopped.resolve()
     })
+    emulator.faults.push({ effect })
     await child.whileRunning(stopped.promise)
     await later[lost].execute(database.db)
     for (const { visitors } of emulator.world.channels.values()) {

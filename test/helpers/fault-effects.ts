@@ -25,6 +25,20 @@ export function html(code: number): FaultEffect {
   return { name: `html ${code}`, answer: () => textAnswer(code, 'text/html', page) }
 }
 
+/** Does something at the first list that is answered, which then tells what was there before. */
+export function atFirstList(act: () => void): FaultEffect {
+  let isOver = false
+  const answer = (given: Answer): Answer => {
+    const { body } = given
+    if (isOver || body.kind !== 'list') return given
+    isOver = true
+    const value = body.envelope(body.items(), body.total)
+    act()
+    return { ...given, body: { kind: 'json', value } }
+  }
+  return { name: 'at the first list', answer }
+}
+
 export function emptyBody(): FaultEffect {
   return { name: 'empty body', answer: () => textAnswer(200, 'application/json', '') }
 }

@@ -3,6 +3,7 @@ import { sync } from '../../src/cli/sync.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import type { Answer } from '../../src/emulator/answer.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
+import { atFirstList } from './fault-effects.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'
 import { environmentOf, runVerb } from './run-verb.ts'
 import { type Child, startChild } from './start-child.ts'
@@ -50,17 +51,11 @@ export class QueueAccount implements AsyncDisposable {
   /** Does something at the first list that is answered, which then tells what was there before. */
   atFirstList(act: () => void): Promise<void> {
     const done = Promise.withResolvers<void>()
-    let isOver = false
-    const answer = (given: Answer): Answer => {
-      const { body } = given
-      if (isOver || body.kind !== 'list') return given
-      isOver = true
-      const value = body.envelope(body.items(), body.total)
+    const effect = atFirstList(() => {
       act()
       done.resolve()
-      return { ...given, body: { kind: 'json', value } }
-    }
-    this.emulator.faults.push({ effect: { name: 'at the first list', answer } })
+    })
+    this.emulator.faults.push({ effect })
     return done.promise
   }
 

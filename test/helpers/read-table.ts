@@ -48,7 +48,7 @@ export function sorted(rows: readonly TruthRow[]): readonly TruthRow[] {
 }
 
 /** Objects as their entries in the order of the names: jsonb has an order of its own. */
-function canonical(value: unknown): unknown {
+export function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical)
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))

@@ -28,6 +28,16 @@ export function environmentOf(
   }
 }
 
+/** Settings of an account that fetches its tokens from the emulator. */
+export function credentialsOf({ baseUrl, authUrl, appId, appSecret }: Emulator) {
+  return {
+    LIVEHOUSE_BASE_URL: baseUrl,
+    LIVEHOUSE_AUTH_URL: authUrl,
+    LIVEHOUSE_APP_ID: appId,
+    LIVEHOUSE_APP_SECRET: appSecret,
+  }
+}
+
 /** Runs a verb in this process, as the command line would. */
 export async function runVerb(
   verb: Command,

@@ -4,7 +4,7 @@ import type { Database } from '../../../src/store/database.ts'
 import type { Emulator } from '../../../src/emulator/server.ts'
 import type { TruthRow } from '../../../src/emulator/truth.ts'
 import { findStream } from '../../../src/streams/registry.ts'
-import { readStreamTable } from '../read-table.ts'
+import { canonical, readStreamTable } from '../read-table.ts'
 import { identityOf } from './model-world.ts'
 
 /** What the world held before a run, and who had been marked removed. */
@@ -157,11 +157,4 @@ function timeOf({ given_at, signed_up_at }: TruthRow): number {
 /** A row as text, its fields in an order of their own. */
 function textOf(row: TruthRow): string {
   return JSON.stringify(canonical(row))
-}
-
-function canonical(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(canonical)
-  if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  return entries.map(([name, inner]) => [name, canonical(inner)])
 }

@@ -17,7 +17,7 @@ import { emptyTables } from '../empty-tables.ts'
 import { FIXED_NOW } from '../emulated-service.ts'
 import { createModelWorld, type ModelWorld } from '../model/model-world.ts'
 import type { TestDatabase } from '../postgres.ts'
-import { environmentOf, runVerb } from '../run-verb.ts'
+import { credentialsOf, environmentOf, runVerb } from '../run-verb.ts'
 import { createTemporaryFolder } from '../temporary-folder.ts'
 import { clampedTo, furnish, hiding } from './furnish.ts'
 import type { Scenario } from './scenario.ts'
@@ -138,12 +138,7 @@ export async function openWorldAccount(database: TestDatabase, scenario: Scenari
     },
   }
   const streams = streamsOf[group]
-  const secret = {
-    LIVEHOUSE_API_TOKEN: '',
-    LIVEHOUSE_AUTH_URL: emulator.authUrl,
-    LIVEHOUSE_APP_ID: emulator.appId,
-    LIVEHOUSE_APP_SECRET: emulator.appSecret,
-  }
+  const secret = { ...credentialsOf(emulator), LIVEHOUSE_API_TOKEN: '' }
   const perform = async (verb: Command, argv: readonly string[], { channels, from }: Asked): Promise<Ended> => {
     const environment = {
       ...environmentOf(emulator, database),

@@ -1,5 +1,6 @@
 import type { StreamName } from '../../../src/core/stream.ts'
 import type { TruthRow } from '../../../src/emulator/truth.ts'
+import { canonical } from '../read-table.ts'
 
 /** What is to be compared: rows as texts, each as often as it is there. */
 export type Bag = ReadonlyMap<string, { readonly row: TruthRow; readonly count: number }>
@@ -48,11 +49,4 @@ export function textOf(row: TruthRow, { isToTheMinute, without }: Precision): st
     .filter(([name]) => name !== without)
     .map(([name, value]) => [name, cut(canonical(value))])
   return JSON.stringify(entries.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)))
-}
-
-function canonical(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(canonical)
-  if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  return entries.map(([name, inner]) => [name, canonical(inner)])
 }

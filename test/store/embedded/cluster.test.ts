@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemClock } from '../../../src/core/clock.ts'
 import { startEmbedded } from '../../../src/store/embedded.ts'
+import { errorOf } from '../../helpers/connect-client.ts'
 import { asOrdinaryUser, createPassableFolder, giveToServer, isRoot } from '../../helpers/operating-system.ts'
 
 const never = new AbortController().signal
@@ -14,12 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-async function refusalOf(dataDir: string): Promise<unknown> {
-  return startEmbedded(dataDir, systemClock, never).then(
-    () => 'started',
-    (error: unknown) => error,
-  )
-}
+const refusalOf = async (dataDir: string) => await errorOf(startEmbedded(dataDir, systemClock, never))
 
 test('something else in the place of the data is left alone', async () => {
   const dataDir = join(folder, 'else')

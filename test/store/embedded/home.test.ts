@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemClock } from '../../../src/core/clock.ts'
 import { startEmbedded } from '../../../src/store/embedded.ts'
 import { serverOwner } from '../../../src/store/embedded/home.ts'
+import { errorOf } from '../../helpers/connect-client.ts'
 import { asOrdinaryUser, createPassableFolder, giveToServer, isRoot } from '../../helpers/operating-system.ts'
 
 const never = new AbortController().signal
@@ -15,12 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-async function refusalOf(dataDir: string): Promise<unknown> {
-  return startEmbedded(dataDir, systemClock, never).then(
-    () => 'started',
-    (error: unknown) => error,
-  )
-}
+const refusalOf = async (dataDir: string) => await errorOf(startEmbedded(dataDir, systemClock, never))
 
 test('a path that PostgreSQL cannot take is refused before anything is made', async () => {
   const dataDir = join(folder, 'a"b')
