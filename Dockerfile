@@ -2,7 +2,8 @@
 # docker build -t livehouse --target embedded .      with the PostgreSQL that DATABASE_URL=embedded starts (60 MB more)
 # Both run with a read-only root file system: docker run --read-only --init --env-file .env livehouse sync
 # Not on Alpine: the Node that livehouse brings along does not run there, and npm puts it first.
-FROM node:24-slim AS build
+# Images are pinned by digest; docs/security.md says where the digests are from and how to renew them.
+FROM node:24.21.0-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6 AS build
 WORKDIR /build
 COPY . .
 # The same package that npm users get, unpacked.
@@ -12,7 +13,7 @@ RUN npm ci --ignore-scripts --no-audit --no-fund \
   && tar -xzf /tmp/livehouse-*.tgz -C /app --strip-components=1 \
   && cp package-lock.json /app
 
-FROM node:24-slim AS embedded
+FROM node:24.21.0-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6 AS embedded
 ENV NODE_ENV=production LIVEHOUSE_DATA_DIR=/data
 WORKDIR /app
 COPY --from=build /app ./
@@ -29,7 +30,7 @@ HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \
 ENTRYPOINT ["node", "bin/livehouse.cjs"]
 CMD ["--help"]
 
-FROM node:24-alpine AS server
+FROM node:24.21.0-alpine@sha256:be80f76cf40ec8e42b9bec49f60a55e0660f30af58d3e5a25530785b30ea67e2 AS server
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=build /app ./

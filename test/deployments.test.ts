@@ -56,6 +56,12 @@ test.each(bases)('what kustomize applies of %s is all there, and valid', (base) 
   }
 })
 
+test('an image of others is named by its digest', () => {
+  const files = ['compose.yaml', 'Dockerfile'].map((file) => readFileSync(join(examples, '../..', file), 'utf8'))
+  const images = files.flatMap((text) => [...text.matchAll(/^(?:FROM| +image:) (\S+)/gm)].map(([, image]) => image))
+  expect(images.filter((image) => !/^\w+:[\w.-]+@sha256:[0-9a-f]{64}$/.test(image ?? ''))).toEqual(['livehouse'])
+})
+
 const isSystemdThere = spawnSync('systemd-analyze', ['--version']).status === 0
 if (!isSystemdThere) process.stdout.write('no systemd-analyze: the units of docs/examples are not verified\n')
 
