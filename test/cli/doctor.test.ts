@@ -1,3 +1,6 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { doctor } from '../../src/cli/doctor.ts'
@@ -8,11 +11,14 @@ import { claimSource } from '../../src/ledger/source.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
 import { startEmulatedService } from '../helpers/emulated-service.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
+import { isRoot } from '../helpers/operating-system.ts'
 import { createTestDatabase, databaseUrl } from '../helpers/postgres.ts'
 import { credentialsOf, environmentOf } from '../helpers/run-verb.ts'
 import { startAccount } from '../helpers/start-account.ts'
+import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 import { createTestRole } from '../helpers/test-role.ts'
 
+const launcher = join(import.meta.dirname, '..', '..', 'src', 'cli.ts')
 const CLOSED_PORT = 'http://127.0.0.1:1'
 function settingsFor(emulator: Emulator) {
   return { ...credentialsOf(emulator), LIVEHOUSE_CHANNELS: emulator.channelIds.join(',') }
@@ -72,6 +78,24 @@ test('settings that are wrong are each named, and everything else is checked', a
   expect(failed.length).toBeGreaterThan(2)
   expect(byName.get('schema')?.result).toBe('ok')
   expect(byName.get('settings')?.seen).toBe('LIVEHOUSE_MASC is no setting; did you mean LIVEHOUSE_MASK?')
+})
+
+test('a .env or folder of jobs that others may change is named; where everybody may, root goes no further', () => {
+  const cwd = createTemporaryFolder('open-files')
+  mkdirSync(join(cwd, 'jobs'))
+  writeFileSync(join(cwd, '.env'), 'LIVEHOUSE_JOBS_DIR=jobs')
+  const look = (env: number, jobs: number) => {
+    chmodSync(join(cwd, '.env'), env)
+    chmodSync(join(cwd, 'jobs'), jobs)
+    const { stdout, stderr } = spawnSync(process.execPath, [launcher, 'doctor'], { cwd, env: {}, encoding: 'utf8' })
+    return (stdout + stderr).replaceAll(`${cwd}/`, '').match(/\S+ may be changed by [^;\n]+|chmod .*/g)
+  }
+  expect(look(0o600, 0o700)).toBeNull()
+  const ofGroup = ['.env', 'jobs'].flatMap((name) => [`${name} may be changed by its group`, `chmod go-w ${name}`])
+  expect(look(0o660, 0o770)).toEqual(ofGroup)
+  const [who, right] = isRoot ? ['everybody, and livehouse runs as root', 'o-w'] : ['everybody', 'go-w']
+  expect(look(0o666, 0o700)).toEqual([`.env may be changed by ${who}`, `chmod ${right} .env`])
+  expect(look(0o600, 0o777)).toEqual([`jobs may be changed by ${who}`, `chmod ${right} jobs`])
 })
 
 test('a service out of reach does not keep the database from being checked, nor the other way round', async () => {

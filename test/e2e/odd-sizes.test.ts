@@ -7,6 +7,7 @@ import { fieldValue } from '../helpers/fault-effects.ts'
 import { gifts } from '../../src/streams/gifts.ts'
 import { visitors } from '../../src/streams/visitors.ts'
 import { itemReader } from '../../src/transform/field.ts'
+import { readCookies } from '../../src/web/access.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { pageOf } from '../helpers/scripted-pages.ts'
 import { startScriptedService } from '../helpers/scripted-service.ts'
@@ -71,8 +72,8 @@ describe('time grows with the size of what came, and no faster', () => {
   const TIMES = 16
   /** Linear is 16 times as long, quadratic 256 times. */
   const MOST = 64
-  const isLinear = (work: (size: number) => () => void) => {
-    const [small, large] = [work(SMALL), work(SMALL * TIMES)]
+  const isLinear = (work: (size: number) => () => void, size = SMALL) => {
+    const [small, large] = [work(size), work(size * TIMES)]
     return cost(large) <= MOST * Math.max(1, cost(small))
   }
 
@@ -83,6 +84,15 @@ describe('time grows with the size of what came, and no faster', () => {
         return () => readBody(text)
       }),
     ).toBe(true)
+  })
+
+  test('cookies, before any log-in, whatever comes again and again in them', () => {
+    const parts = ['', ' ', ';', '=', 'a', 'a=']
+    const shapes = parts.flatMap((head) => parts.flatMap((again) => parts.map((tail) => ({ head, again, tail }))))
+    const steep = shapes.find(
+      ({ head, again, tail }) => !isLinear((size) => () => readCookies(head + again.repeat(size) + tail), 4000),
+    )
+    expect(steep).toBeUndefined()
   })
 })
 

@@ -112,6 +112,19 @@ describe('a refusal', () => {
   })
 })
 
+test('errors that are no refusals change no rate', async () => {
+  const { clock, open } = setUp(0)
+  const pace = open()
+  for (let call = 0; call < 40; call += 1) {
+    void errorOf(through(pace, 'visitorList', async () => await Promise.reject(new Error('502'))))
+    await clock.advance(100)
+  }
+  let gone = 0
+  for (let call = 0; call < 100; call += 1) void go(pace).then(() => (gone += 1))
+  await clock.advance(1)
+  expect(gone).toBe(100)
+})
+
 test('a Retry-After that comes while an exchange is under way reaches other processes at once', async () => {
   const { clock, open } = setUp(0, { tookMs: 50 })
   const [refused, other] = [open(), open()]

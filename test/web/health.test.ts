@@ -27,6 +27,8 @@ test('a database that goes away is told of by page, readiness and metrics, and a
   const runId = await openRun(db, { command: 'sync', settings: {}, startedAt: new Date(clock.nowMs) }, leases)
   await sql`insert into livehouse.channels (channel_id, state, run_id) values ('9', 'active', ${runId})`.execute(db)
   expect(await status.text('/')).toContain('The first sync is under way')
+  expect(JSON.parse(await status.text('/healthz'))).toEqual({ status: 'alive' })
+  expect(JSON.parse(await status.text('/readyz'))).toEqual({ status: 'ready', database: 'ok', pending_migrations: [] })
 
   const setDoor = async (isOpen: boolean) =>
     await onServer(async (admin) => {
