@@ -1,7 +1,10 @@
 import type { TruthRow } from '../../../src/emulator/truth.ts'
-import { provinceOf } from './province-of.ts'
 import { descending, distinct, groupBy, hours, type Question, sum } from './question.ts'
 import { textIn, type Viewer } from './truth-facts.ts'
+
+/** Of the places that the emulator knows. */
+const provinces = ['浙江', '江苏', '上海', '北京', '广东', '四川', '湖北', '山东', '内蒙古'] as const
+const provinceOf = (address: string | null) => provinces.find((each) => address?.startsWith(each)) ?? '(unknown)'
 
 /** The group that the operator has put a channel in, by its name. */
 export const groupOf = (channel: TruthRow) => (textIn(channel, 'name')?.startsWith('产品') ? 'training' : 'marketing')
