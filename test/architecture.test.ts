@@ -124,13 +124,13 @@ const budgets: Readonly<Record<string, number>> = {
   config: 640,
   core: 1259,
   emulator: 1830 + 60 * allStreams.length,
-  ledger: 3720,
+  ledger: 3726,
   log: 80,
   scheduler: 1350,
   service: 1813,
   store: 3084,
   streams: 151 + 68 * allStreams.length,
-  sync: 5072,
+  sync: 5096,
   transform: 266,
   web: 3190,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_490 + 128 * allStreams.length, test: 26_055 }
+const MOST_LINES = { src: 32_520 + 128 * allStreams.length, test: 26_090 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -22,13 +22,16 @@ export async function readQuestions(
   return new Map([...byChannel].map(([channelId, group]) => [channelId, group.map(({ questionId }) => questionId)]))
 }
 
-/** Remembers which known questionnaires, by their partitions, a proven list has, and which no longer: all or none. */
+/**
+ * Remembers which known questionnaires, by their partitions, a proven list has, and which no longer: all or none.
+ * @returns those of the latter that were still listed at `since`
+ */
 export async function recordListing(
   db: Kysely<Database>,
   { listed, unlisted }: { readonly listed: readonly string[]; readonly unlisted: readonly string[] },
-  { runId, foundAt }: { readonly runId: string; readonly foundAt: Date },
-): Promise<void> {
-  await db.transaction().execute(async (trx) => {
+  { runId, foundAt, since }: { readonly runId: string; readonly foundAt: Date; readonly since: Date },
+): Promise<readonly string[]> {
+  return await db.transaction().execute(async (trx) => {
     await ops(trx).deleteFrom('unlisted_questionnaires').where('partition', '=', anyOf(listed)).execute()
     const rows = unlisted.map((partition) => ({ partition, runId, foundAt }))
     for (let start = 0; start < rows.length; start += ROWS_A_STATEMENT) {
@@ -38,6 +41,9 @@ export async function recordListing(
         .onConflict((conflict) => conflict.doNothing())
         .execute()
     }
+    const lately = ops(trx).selectFrom('unlisted_questionnaires').where('foundAt', '>', since)
+    const found = await lately.select('partition').where('partition', '=', anyOf(unlisted)).execute()
+    return found.map(({ partition }) => partition)
   })
 }
 

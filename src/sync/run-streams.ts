@@ -1,13 +1,18 @@
-import { partitionKey } from '../core/slice.ts'
+import { recoveryFrom } from '../core/errors.ts'
+import { parsePartition, type Partition, partitionKey } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { DAY } from '../core/wall-clock.ts'
 import { readQuestions, recordListing } from '../ledger/questionnaires.ts'
 import { readWalkBefore } from '../ledger/slices.ts'
 import type { FoundRows } from './judge-walk.ts'
 import type { PartitionPlan, QuestionsOf } from './plan-slices.ts'
+import { fetchNumbered, openReading } from './page-reading.ts'
 import { type JobOptions, runJob } from './run-job.ts'
-import type { RunDeps } from './slice-work.ts'
+import { createCallMeter, type RunDeps } from './slice-work.ts'
 import type { JobResult } from './tally.ts'
+
+/** So long a questionnaire that has left the list is still asked for. */
+const STILL_ASKED_MS = 7 * DAY * 1000
 
 /** Plans streams with what is known by then. */
 export type PlanStreams = (streams: readonly Stream[], questionsOf: QuestionsOf) => Promise<readonly PartitionPlan[]>
@@ -43,9 +48,23 @@ export async function runStreams(
   const listName = streams.find(({ listsQuestions }) => listsQuestions)?.name ?? ''
   const isBudgeted = (stream: Stream) => stream.isBudgeted === true
 
+  const served = new Map<string, boolean>()
+  const isServed = async (partition: Partition, [stream] = dependent): Promise<boolean> => {
+    if (stream === undefined) return false
+    const slice = { stream, partition, window: undefined, covers: undefined }
+    try {
+      await fetchNumbered(openReading(slice, deps, createCallMeter(), 1).pages, 1)
+      return true
+    } catch (error) {
+      // What cannot be answered now is told when its signups are read.
+      return recoveryFrom(error) !== 'skip'
+    }
+  }
+
   /**
-   * A questionnaire that a proven list no longer has is not asked for. Where the list could not be read, or was
-   * suddenly empty, all that are known are.
+   * A questionnaire that a proven list no longer has is asked for some days longer, unless it is refused: it may be
+   * closed, and not deleted, after its last signups. Where the list could not be read, or was suddenly empty, all that
+   * are known are.
    */
   const readQuestionsOf = async (): Promise<QuestionsOf> => {
     const questions = await readQuestions(deps.db)
@@ -56,12 +75,17 @@ export async function runStreams(
       if (found.count > 0 || (await wasEmpty())) believed.set(channelId, found)
     }
     const known = [...believed].flatMap(([channel, found]) =>
-      (questions.get(channel) ?? []).map((id) => [partitionKey({ channel, question: id }), found.has(id)] as const),
+      (questions.get(channel) ?? []).map((question) => ({ channel, question, isListed: found.has(question) })),
     )
-    const partitionsOf = (isListed: boolean) => known.flatMap(([key, is]) => (is === isListed ? [key] : []))
-    const seen = { runId: deps.runId, foundAt: new Date(deps.clock.now()) }
-    await recordListing(deps.db, { listed: partitionsOf(true), unlisted: partitionsOf(false) }, seen)
-    return (channelId) => (questions.get(channelId) ?? []).filter((id) => believed.get(channelId)?.has(id) ?? true)
+    const partitionsOf = (which: boolean) => known.filter(({ isListed }) => isListed === which).map(partitionKey)
+    const now = deps.clock.now()
+    const seen = { runId: deps.runId, foundAt: new Date(now), since: new Date(now - STILL_ASKED_MS) }
+    const lately = await recordListing(deps.db, { listed: partitionsOf(true), unlisted: partitionsOf(false) }, seen)
+    for (const partition of lately)
+      if (!served.has(partition)) served.set(partition, await isServed(parsePartition(partition) ?? {}))
+    const isAsked = (channel: string, question: string) =>
+      (believed.get(channel)?.has(question) ?? true) || served.get(partitionKey({ channel, question })) === true
+    return (channel) => (questions.get(channel) ?? []).filter((question) => isAsked(channel, question))
   }
   const phases = [
     async () =>

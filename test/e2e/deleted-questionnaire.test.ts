@@ -3,7 +3,9 @@ import { expect, test } from 'vitest'
 import { status } from '../../src/cli/status.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { systemClock } from '../../src/core/clock.ts'
-import { fieldValue } from '../helpers/fault-effects.ts'
+import { wallTimeAt } from '../../src/core/wall-clock.ts'
+import { expectTruth } from '../helpers/expect-truth.ts'
+import { fieldValue, withheldRows } from '../helpers/fault-effects.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { startTestStatusServer } from '../helpers/status-server.ts'
 
@@ -83,4 +85,36 @@ test('a questionnaire whose id cannot be read in a list is not taken for deleted
   emulator.faults.push({ effect: fieldValue('question_id', null, 0), endpoint: 'getQuestionList' })
   expect((await run(sync)).code).toBe(0)
   expect(askedFrom(before)).toEqual(askedFrom(0))
+})
+
+test('a questionnaire that is closed leaves the list: its last signups land, and it is no longer asked for after a week', async () => {
+  await using account = await startAccount({ channels: 1 })
+  const { emulator, clock, run } = account
+  const [channel] = emulator.world.channels.values()
+  const [closed] = channel?.questionnaires.rows ?? []
+  const [signup] = closed?.signups.rows ?? []
+  if (!closed || !signup) throw new Error('no signup')
+  expect((await run(sync)).code).toBe(0)
+  const hidden = withheldRows((item) => Object(item).question_id === closed.questionId)
+  emulator.faults.push({
+    effect: {
+      name: 'closed',
+      answer: (before) => {
+        const answer = hidden.answer?.(before) ?? before
+        const { body } = answer
+        return body.kind === 'list' ? { ...answer, body: { ...body, total: body.items().length } } : answer
+      },
+    },
+    endpoint: 'getQuestionList',
+  })
+  for (let day = 1; day < 10; day++) {
+    const signedUpAt = wallTimeAt(clock.nowMs, 'Asia/Shanghai') + 3600
+    if (day < 7) closed.signups.add({ ...signup, userId: `late-${day}`, signedUpAt })
+    clock.nowMs += DAY_MS
+    const before = emulator.calls.length
+    expect((await run(sync)).code).toBe(0)
+    const asked = emulator.calls.slice(before).filter(({ params }) => params.question_id === closed.questionId)
+    expect(asked.length > 0).toBe(day < 8)
+    await expectTruth(account, ['signups'])
+  }
 })

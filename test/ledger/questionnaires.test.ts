@@ -10,7 +10,7 @@ test('a listing may have more questionnaires than a statement has parameters, an
   await using database = await createTestDatabase()
   const { db } = database
   const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: NOW })
-  const seen = { runId, foundAt: NOW }
+  const seen = { runId, foundAt: NOW, since: NOW }
   const all = Array.from({ length: 66_000 }, (_, number) => `channel=1/question=${number}`)
   const unlisted = async () => {
     const { rows } = await sql<{ count: number }>`
