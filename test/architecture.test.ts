@@ -126,7 +126,7 @@ const budgets: Readonly<Record<string, number>> = {
   emulator: 1830 + 60 * allStreams.length,
   ledger: 3726,
   log: 80,
-  scheduler: 1350,
+  scheduler: 1345,
   service: 1813,
   store: 3084,
   streams: 151 + 68 * allStreams.length,

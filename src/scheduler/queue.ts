@@ -95,13 +95,10 @@ export class Queue implements AsyncDisposable {
       [name, attempts.map(({ id }) => id)],
     )
     const numbers = new Map(rows.map(({ id, number }) => [String(id), Number(number)]))
-    const ours = new Set(attempts.filter(({ id, number }) => numbers.get(id) === number))
-    if (ours.size > 0)
-      await this.#boss.touch(
-        name,
-        [...ours].map(({ id }) => id),
-      )
-    return ours
+    const ours = attempts.filter(({ id, number }) => numbers.get(id) === number)
+    const ids = ours.map(({ id }) => id)
+    if (ids.length > 0) await this.#boss.touch(name, ids)
+    return new Set(ours)
   }
 
   async complete(name: QueueName, { id }: Attempt, output: object): Promise<void> {

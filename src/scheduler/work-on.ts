@@ -55,11 +55,8 @@ export async function workOn({ queue, name, concurrency, log, signal, ...does }:
   const keepWanted = async (attempts: readonly Attempt[]): Promise<readonly Attempt[]> => {
     if (does.keepWanted === undefined || attempts.length === 0) return attempts
     const wanted = new Set(await does.keepWanted(attempts))
-    const unwanted = attempts.filter((attempt) => !wanted.has(attempt))
-    await queue.cancel(
-      name,
-      unwanted.map(({ id }) => id),
-    )
+    const unwanted = attempts.filter((attempt) => !wanted.has(attempt)).map(({ id }) => id)
+    await queue.cancel(name, unwanted)
     return [...wanted]
   }
   const renew = async (): Promise<void> => {
