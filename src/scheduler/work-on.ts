@@ -6,7 +6,7 @@ import type { Attempt, Queue, QueueName } from './queue.ts'
 
 /** How a process works on the jobs of a queue. */
 export interface WorkOptions {
-  readonly queue: Queue
+  readonly queue: Pick<Queue, 'onNews' | 'take' | 'renew' | 'complete' | 'fail' | 'giveBack' | 'cancel'>
   readonly name: QueueName
   /** Jobs side by side. */
   readonly concurrency: number
@@ -70,6 +70,8 @@ export async function workOn({ queue, name, concurrency, log, signal, ...does }:
   }
 
   let renewedAtMs = systemClock.now()
+  // Had after the last look. It takes up to twice as many, so that workers that look later have their part.
+  let had = 0
   while (!signal.aborted || active.size > 0) {
     wake = new AbortController()
     let waitMs = POLL_MS
@@ -78,7 +80,7 @@ export async function workOn({ queue, name, concurrency, log, signal, ...does }:
         renewedAtMs = systemClock.now()
         await renew()
       }
-      const free = signal.aborted ? 0 : concurrency - active.size
+      const free = signal.aborted ? 0 : Math.min(concurrency, Math.max(1, 2 * had)) - active.size
       for (const attempt of free > 0 ? await keepWanted(await queue.take(name, free)) : []) {
         const lost = new AbortController()
         active.set(attempt, lost)
@@ -87,6 +89,7 @@ export async function workOn({ queue, name, concurrency, log, signal, ...does }:
           wake.abort()
         })
       }
+      had = active.size
     } catch (error) {
       log.warn('queue.failed', { reason: reasonOf(error) })
       waitMs = DATABASE_POLL_MS

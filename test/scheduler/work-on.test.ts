@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { silentLog } from '../../src/core/log.ts'
+import { workOn, type WorkOptions } from '../../src/scheduler/work-on.ts'
+
+/** Eight side by side, looking again at once. @returns how many jobs each look asked for, until none is left */
+async function looksFor(jobs: number, handle: WorkOptions['handle']): Promise<readonly number[]> {
+  const asked: number[] = []
+  const over = new AbortController()
+  let wake = () => {}
+  let left = jobs
+  const ignore = async () => {}
+  const queue: WorkOptions['queue'] = {
+    onNews: (_, listener) => void (wake = listener),
+    take: async (_, most) => {
+      asked.push(most)
+      const count = Math.min(most, left)
+      left -= count
+      setImmediate(() => (left > 0 ? wake() : over.abort()))
+      return Array.from({ length: count }, () => ({ id: '', data: null, number: 0, isLast: true }))
+    },
+    renew: async (_, attempts) => new Set(attempts),
+    complete: ignore,
+    fail: ignore,
+    giveBack: ignore,
+    cancel: ignore,
+  }
+  await workOn({ queue, name: 'partitions', concurrency: 8, log: silentLog, signal: over.signal, handle })
+  return asked
+}
+
+test('a worker takes as many as it has, so that others who look have their part of a few', async () => {
+  const ended = async (signal: AbortSignal) => await new Promise((end) => signal.addEventListener('abort', end))
+  const asked = await looksFor(8, async (_, signal) => ({ ended: await ended(signal) }))
+  expect(asked).toEqual([1, 1, 2, 4])
+})
+
+test('what ends at once makes room for twice as many', async () => {
+  const asked = await looksFor(100, async () => ({}))
+  expect(asked.slice(0, 3)).toEqual([1, 2, 4])
+  expect(asked.length).toBeLessThan(25)
+})
