@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type PluginTransformQueryArgs, sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createPace } from '../../src/service/pace.ts'
 import { systemClock } from '../../src/core/clock.ts'
@@ -15,6 +15,7 @@ import { listOf } from '../helpers/emulated-client.ts'
 import { emptyTables } from '../helpers/empty-tables.ts'
 import { createTestDatabase, onServer, type TestDatabase } from '../helpers/postgres.ts'
 import { mostWithin } from '../helpers/simulate-calls.ts'
+import { startStallingProxy } from '../helpers/stalling-proxy.ts'
 
 let database: TestDatabase
 const host = 'service.example'
@@ -54,6 +55,30 @@ describe('what is kept', () => {
     await Promise.all(processes.map(change))
     expect(await readKept(database.db)).toEqual([{ host, version: '100', pace: { count: 100 } }])
   })
+})
+
+test('who comes late with a change is told by the same statement what is kept by then', async () => {
+  await using wire = await startStallingProxy(database.url, { delayMs: 100 })
+  await using far = await openDatabase(wire.url)
+  let statements = 0
+  const transformQuery = ({ node }: PluginTransformQueryArgs) => {
+    statements += 1
+    return node
+  }
+  const counted = far.withPlugin({ transformQuery, transformResult: async ({ result }) => result })
+  const near = createSharedPace(database.db, host, systemClock)
+  let other: Promise<unknown> | undefined
+  await createSharedPace(
+    counted,
+    host,
+    systemClock,
+  )((pace) => {
+    other ??= near(addOne)
+    return addOne(pace)
+  })
+  await other
+  expect(await readKept(database.db)).toMatchObject([{ version: '2', pace: { count: 2 } }])
+  expect(statements).toBe(3)
 })
 
 test('the time is that of the database, whatever the clocks of the machines show', async () => {
