@@ -53,7 +53,7 @@ export function rateAt({ limit = Number.POSITIVE_INFINITY, limitedAtMs }: GatePa
 export function learn(kept: GatePace | undefined, ended: readonly Ended[], nowMs: number): GatePace {
   const known = kept ?? { nextAtMs: 0, limitedAtMs: 0, ended: [] }
   if (known.limit === 0 && ended.some(({ answered }) => answered > 0)) return { ...known, limit: undefined }
-  // The last second is not over before all processes have reported.
+  // A second is over when all processes have reported; the one in which a limit is found has calls that left before.
   const overMs = (Math.floor(nowMs / 1000) - 1) * 1000
   const parts = [...known.ended, ...ended].filter(({ atMs }) => atMs >= Math.max(overMs - 2000, known.limitedAtMs))
   const seconds = [...Map.groupBy(parts, ({ atMs }) => Math.floor(atMs / 1000)).values()].map((second) =>
@@ -62,5 +62,6 @@ export function learn(kept: GatePace | undefined, ended: readonly Ended[], nowMs
   const over = seconds.filter(({ atMs }) => atMs < overMs)
   const policed = over.filter(({ answered, refused }) => refused - 1 > POLICED * (answered + refused))
   if (policed.length < 2) return { ...known, ended: seconds }
-  return { ...known, limit: Math.min(...policed.map(({ answered }) => answered)), limitedAtMs: nowMs, ended: seconds }
+  const limit = Math.min(...policed.map(({ answered }) => answered))
+  return { ...known, limit, limitedAtMs: Math.ceil(nowMs / 1000) * 1000, ended: seconds }
 }

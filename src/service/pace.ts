@@ -36,8 +36,8 @@ interface Gate {
 
 /**
  * Paces calls together with all who share the cell: each endpoint at the rate that `call-rate.ts` finds, all of them
- * below the ceiling. A gate is a generic cell rate algorithm (ITU-T I.371): a process without instants takes the next
- * that are free, evenly spaced, for as many calls as wait; so processes take turns. It keeps them by its own clock.
+ * below the ceiling. A gate is a generic cell rate algorithm (ITU-T I.371): a process takes the next instants that are
+ * free, evenly spaced, for as many calls as wait without one; so processes take turns. It keeps them by its own clock.
  * @param maxCallsPerSecond hard ceiling; 0 for none
  */
 export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clock): Pace {
@@ -68,8 +68,8 @@ export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clo
         const rate = gate === ceiling ? ceilingRate : rateAt(known, nowMs)
         const firstMs = Math.max(nowMs + leadMs, untilMs, known.nextAtMs)
         const most = Math.max(1, Math.floor((LEASE_MS * rate) / 1000))
-        const waiting = gate.turn.activeCount + gate.turn.pendingCount
-        const length = gate.instants.length > 0 ? 0 : Math.min(waiting, most)
+        const waiting = gate.turn.activeCount + gate.turn.pendingCount - gate.instants.length
+        const length = gate.instants.length > most / 2 ? 0 : Math.min(waiting, most)
         const instants = Array.from({ length }, (_, index) => firstMs - aheadMs + (index * 1000) / rate)
         const nextAtMs = length > 0 ? firstMs + (length * 1000) / rate : known.nextAtMs
         return { key, gate, rate, instants, known: { ...known, nextAtMs } }
@@ -81,10 +81,8 @@ export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clo
     sharedAtMs = now()
     // What is taken next begins when it will have come. A lease more at a time: it may have been held up but once.
     leadMs = Math.min(sharedAtMs + aheadMs - pace.atMs, leadMs + LEASE_MS)
-    for (const { gate, rate, instants } of given) {
-      gate.rate = rate
-      gate.instants = [...gate.instants, ...instants]
-    }
+    for (const { gate, rate, instants } of given)
+      Object.assign(gate, { rate, instants: [...gate.instants, ...instants] })
   }
 
   /** One exchange at a time; what comes up while it is under way takes another. */
@@ -93,13 +91,13 @@ export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clo
   const pass = async (gate: Gate, signal: AbortSignal): Promise<void> => {
     for (;;) {
       const atMs = now()
-      const ageMs = atMs - sharedAtMs
       gate.instants = gate.instants.filter((instant) => instant >= Math.max(atMs - LATE_MS, pausedUntilMs))
       const nextMs = gate.rate === Number.POSITIVE_INFINITY ? pausedUntilMs : gate.instants[0]
-      // In the background, as long before as it takes: what may leave must not wait for it.
-      if (ageMs >= LEASE_MS - 2 * leadMs) void share()
-      if (nextMs === undefined || ageMs >= LEASE_MS) await orAborted(share(), signal)
-      else if (nextMs > atMs) await clock.sleep(nextMs - atMs, signal)
+      // An exchange, in the background, as long before the call leaves as it takes: who waits for one comes late.
+      const dueMs = Math.max(sharedAtMs + LEASE_MS, nextMs ?? atMs) - 2 * leadMs
+      if (dueMs <= atMs) void share()
+      if (nextMs === undefined || (nextMs <= atMs && atMs - sharedAtMs >= LEASE_MS)) await orAborted(share(), signal)
+      else if (nextMs > atMs) await clock.sleep((dueMs > atMs ? Math.min(nextMs, dueMs) : nextMs) - atMs, signal)
       else break
     }
     gate.instants = gate.instants.slice(1)

@@ -1,6 +1,8 @@
+import pLimit from 'p-limit'
 import { hasCode, LivehouseError } from '../../src/core/errors.ts'
 import { createPace } from '../../src/service/pace.ts'
-import { createMemoryPaceCell, type PaceCell } from '../../src/core/pace-cell.ts'
+import type { Call } from '../../src/service/send.ts'
+import type { PaceCell } from '../../src/core/pace-cell.ts'
 import { createRandom } from '../../src/emulator/world/random.ts'
 import { openContext } from './connect-client.ts'
 import { createFakeClock } from './fake-clock.ts'
@@ -47,6 +49,8 @@ export interface Simulation {
   readonly processes?: number
   /** Of each process, calling without a break. */
   readonly callers?: number
+  /** Calls under way at once, of each process; without a bound when not given. */
+  readonly places?: number
   /** As many again that call another endpoint, which has no limit. */
   readonly hasFreeEndpoint?: boolean
   readonly ceiling?: number
@@ -62,26 +66,25 @@ export interface Simulated {
   readonly answered: (from: number, to?: number) => number
   /** Share of the calls of that time. */
   readonly refused: (from: number, to?: number) => number
-  /** The first second from which on three in a row answer so many calls and refuse no more than three of a hundred and one. */
+  /** The first second of three in a row that answer so many and refuse no more than three of a hundred and one. */
   readonly foundAfter: (perSecond: number) => number
   /** Instants at which calls arrived. */
   readonly arrivals: readonly number[]
   readonly answeredBy: readonly number[]
   /** Calls a second of the endpoint without a limit, all in all. */
   readonly free: number
-  /** Exchanges with the cell a second, by all. */
+  /** Exchanges with the cell a second, by all, each attempt counted. */
   readonly exchanges: number
 }
 
 /** Processes with a pace in common call a service in virtual time. */
 export async function simulateCalls(simulation: Simulation): Promise<Simulated> {
   const { seconds, processes = 1, callers = 16, ceiling = 0, latencyMs = 50, retryAfterMs, limit } = simulation
-  const { statementMs = () => 1 } = simulation
+  const { statementMs = () => 1, places = Number.POSITIVE_INFINITY } = simulation
   const clock = createFakeClock()
   const startedAt = clock.now()
   const random = createRandom(simulation.seed ?? 'calls').next
   const admits = serviceKinds[simulation.service](limit ?? Number.POSITIVE_INFINITY)
-  const memory = createMemoryPaceCell(clock)
   const counts = Array.from({ length: seconds + 2 }, () => ({ answered: 0, refused: 0 }))
   const arrivals: number[] = []
   const answeredBy: number[] = []
@@ -90,17 +93,32 @@ export async function simulateCalls(simulation: Simulation): Promise<Simulated> 
   let free = 0
   const over = new AbortController()
 
+  let row: { readonly pace: unknown } = { pace: null }
+  const half = async () => void (processes > 1 && (await clock.sleep(statementMs(random) / 2)))
+  /** As the database: who comes late with a change is told what is kept by then. */
   const cell: PaceCell = async (change) => {
-    exchanges += 1
-    if (processes > 1) await clock.sleep(statementMs(random))
-    const changed = await memory(change)
-    if (processes > 1) await clock.sleep(statementMs(random))
-    return changed
+    await half()
+    let kept = row
+    await half()
+    for (;;) {
+      exchanges += 1
+      const changed = change(kept.pace, clock.now())
+      await half()
+      const isTaken = row === kept
+      if (isTaken) row = { pace: changed.pace }
+      kept = row
+      await half()
+      if (isTaken) return changed
+    }
   }
   for (let process = 0; process < processes; process += 1) {
     answeredBy.push(0)
     const pace = createPace(cell, ceiling, clock)
-    const through = (send: () => Promise<void>) => pace.outer(pace.inner(send))
+    const inPlace = pLimit(places)
+    const through = (send: () => Promise<void>) => {
+      const inner = pace.inner(send)
+      return pace.outer<Pick<Call, 'endpoint'>, void>(async (...call) => await inPlace(inner, ...call))
+    }
     const limited = through(async () => {
       await clock.sleep((latencyMs / 2) * (1 + random() / 10))
       arrivals.push(clock.now())

@@ -21,6 +21,18 @@ describe.each(['bucket', 'fixed window'] as const)('a service with a hidden limi
     expect(run.refused(10)).toBeLessThanOrEqual(0.03)
     expect(run.exchanges).toBeLessThanOrEqual(10 * of[1])
   })
+
+  test.each([
+    [16, 16],
+    [10, 2],
+  ])('is used by eight processes far from their database, %d callers, %d calls at once each', async (...of) => {
+    const [callers, places] = of
+    const far = { processes: 8, latencyMs: 70, statementMs: () => 20, seed: of.join() }
+    const run = await simulateCalls({ service, limit: 100, callers, places, seconds: 20, ...far })
+    expect(run.foundAfter(88)).toBeLessThanOrEqual(10)
+    expect(run.answered(10)).toBeGreaterThanOrEqual(88)
+    expect(run.refused(10)).toBeLessThanOrEqual(0.03)
+  })
 })
 
 test.each([
@@ -90,12 +102,15 @@ const rateAfter = (calls: readonly Ended[]) => {
   return rateAt(learn(known, [], nowMs), nowMs)
 }
 
+const refusing = (atMs: number) => ({ answered: atMs < 4000 ? 8 : 1, refused: 8 })
+
 test.each<[string, number, readonly Ended[]]>([
   ['two seconds of them', 8, [1000, 2000].map((atMs) => ({ atMs, answered: 8, refused: 8 }))],
   ['a lone one', Number.POSITIVE_INFINITY, [{ atMs: 1000, answered: 0, refused: 1 }]],
   ['one of few', Number.POSITIVE_INFINITY, [1000, 2000].map((atMs) => ({ atMs, answered: 1, refused: 1 }))],
   ['those of one second', Number.POSITIVE_INFINITY, [{ atMs: 1000, answered: 8, refused: 8 }]],
   ['not in a row', Number.POSITIVE_INFINITY, [1000, 4000].map((atMs) => ({ atMs, answered: 8, refused: 8 }))],
+  ['of calls that left before it was known', 8, [1000, 2000, 4300, 5000].map((atMs) => ({ atMs, ...refusing(atMs) }))],
 ])('refusals that say nothing of the rate change none: %s', (_, rate, calls) => {
   expect(Math.ceil(rateAfter(calls))).toBe(rate)
 })
