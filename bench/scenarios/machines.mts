@@ -1,9 +1,11 @@
+import { cpuUsage } from 'node:process'
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { systemClock } from '../../src/core/clock.ts'
 import { type StallingProxy, startStallingProxy } from '../../test/helpers/stalling-proxy.ts'
 import { type BenchEmulator, openEmulator } from '../lib/emulator.mts'
 import { atLeast, atMost, type Measure } from '../lib/measures.mts'
+import { readTreeCpuUs } from '../lib/process-tree.mts'
 import { type ProgramRun, runProgram } from '../lib/run-program.mts'
 import { type Bench, databaseName, type Outcome, programOptions, type Scenario } from '../lib/scenario.mts'
 import { holderOf, startWorker, type Worker } from '../lib/worker.mts'
@@ -100,16 +102,41 @@ async function share(bench: Bench, workers: number): Promise<Measure> {
   const world = { channels: CHANNELS_A_WORKER * workers, visitors: pages * 100 - 1, isWhole: false }
   await using emulator = await openEmulator({ world, conditions, cacheBytes: 4e9 }, bench.signal)
   const team = await startTeam(bench, emulator, 'share', workers)
-  const { code, seconds } = await team.sync('visitors')
+  await emulator.use()
+  const before = { workers: await cpuOf(team), wires: cpuUsage() }
+  const { result, use } = await bench.server.measure(async () => await team.sync('visitors'))
+  const { calls, cpuUs: service } = await emulator.use(true)
+  const wires = cpuUsage(before.wires)
+  const used = {
+    workers: (await cpuOf(team)) - before.workers,
+    service,
+    database: use.cpuUs ?? Number.NaN,
+    wires: wires.user + wires.system,
+  }
   const { peakMb } = await team.stop()
-  const idealSeconds = (CHANNELS_A_WORKER * pages * conditions.latencyMs) / CONCURRENCY / 1000
-  bench.say(`${workers} workers: exit code ${code}, ${seconds.toFixed(1)} s, ${peakMb.toFixed(0)} MB at most`)
+  const cpu = Object.entries(used).map(([what, us]) => `${what} ${(us / calls.length / 1000).toFixed(1)}`)
+  bench.say(
+    `${workers} workers: exit code ${result.code}, ${result.seconds.toFixed(1)} s, ${peakMb.toFixed(0)} MB at most`,
+  )
+  bench.say(`${calls.length} calls, ms of CPU each: ${cpu.join(', ')}`)
   return {
-    name: `${workers} workers, ${world.channels} channels × ${pages} pages: ideal time ÷ real time`,
-    value: idealSeconds / seconds,
+    name: `${workers} workers, ${world.channels} channels × ${pages} pages: calls a second ÷ ideal`,
+    value: (rateOf(calls) * conditions.latencyMs) / (workers * CONCURRENCY * 1000),
     unit: '×',
     ...(workers === MOST_WORKERS ? { goal: atLeast(0.85) } : {}),
   }
+}
+
+/** Of the middle eight tenths: what begins and ends a run takes as long for any number of workers. */
+function rateOf(calls: readonly { readonly at: number }[]): number {
+  const times = calls.map(({ at }) => at).toSorted((a, b) => a - b)
+  const middle = times.slice(times.length * 0.1, times.length * 0.9)
+  return ((middle.length - 1) * 1000) / ((middle.at(-1) ?? 0) - (middle[0] ?? 0))
+}
+
+async function cpuOf({ workers }: Team): Promise<number> {
+  const each = await Promise.all(workers.map(async ({ process }) => await readTreeCpuUs(process.pid ?? 0)))
+  return each.reduce<number>((sum, us) => sum + (us ?? Number.NaN), 0)
 }
 
 /** A limit of calls a second that the service tells nobody, without a ceiling of ours. */
