@@ -96,7 +96,7 @@ const rules: Rules = {
       // What is made for one stream: it would go with the stream.
       'src/bi/publish/publish-forms.ts': 'views of questionnaires',
       'src/cli/channels.ts': 'columns and JSON that count visitors and watch records',
-      'src/ledger/channel-states.ts': 'what the table of channels counts',
+      'src/ledger/channels.ts': 'what the table of channels counts',
       'src/ledger/gift-labels.ts': 'labels of gifts',
       'src/ledger/health.ts': 'hours watched by day',
       'src/ledger/questionnaires.ts': 'the questions that signups are partitioned by',
@@ -124,7 +124,7 @@ const budgets: Readonly<Record<string, number>> = {
   config: 640,
   core: 1261,
   emulator: 1830 + 60 * allStreams.length,
-  ledger: 3726,
+  ledger: 3797,
   log: 80,
   scheduler: 1345,
   service: 1812,

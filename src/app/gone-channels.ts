@@ -12,7 +12,7 @@ import {
   readGoneChannels,
   readUnaskedChannels,
   recordChannelAnswers,
-} from '../ledger/channel-states.ts'
+} from '../ledger/channels.ts'
 
 /**
  * Asks once a day of the service, with one small call each, for the channels that are gone. One that is known again is

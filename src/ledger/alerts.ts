@@ -3,7 +3,7 @@ import { type Cause, keyOfCause, type Notice } from '../core/cause.ts'
 import type { Database } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
 import { setLocal } from '../store/pool.ts'
-import { readGoneChannels } from './channel-states.ts'
+import { readGoneChannels } from './channels.ts'
 import { ops } from './ops.ts'
 
 /** A notice that this process, and no other until the claim ends, is to send. */

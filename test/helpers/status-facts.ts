@@ -1,7 +1,7 @@
 import type { Language } from '../../src/core/language.ts'
 import { DAY, wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { View } from '../../src/web/render/view.ts'
-import type { ListedChannel } from '../../src/ledger/channel-states.ts'
+import type { ListedChannel } from '../../src/ledger/channels.ts'
 import type { LedgerUnit } from '../../src/ledger/latest-readings.ts'
 import type { OpenReading } from '../../src/ledger/open-readings.ts'
 import type { RunReport } from '../../src/ledger/run-reports.ts'

@@ -1,4 +1,4 @@
-import type { ListedChannel } from '../../ledger/channel-states.ts'
+import type { ListedChannel } from '../../ledger/channels.ts'
 import { countProofs, type LedgerUnit } from '../../ledger/latest-readings.ts'
 import type { OpenReading, OpenReadings } from '../../ledger/open-readings.ts'
 import { foreign, type Html, html, maskedText } from '../html.ts'

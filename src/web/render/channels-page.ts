@@ -1,4 +1,4 @@
-import type { ListedChannel } from '../../ledger/channel-states.ts'
+import type { ListedChannel } from '../../ledger/channels.ts'
 import type { LedgerUnit } from '../../ledger/latest-readings.ts'
 import { foreign, type Html, html } from '../html.ts'
 import { fill } from '../messages.ts'
