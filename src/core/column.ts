@@ -71,13 +71,3 @@ export type Cell = string | number | boolean | null
 
 /** A row as the pipeline carries it, by column name; `extra` is JSON text. */
 export type Row = Readonly<Record<string, Cell>>
-
-/** How many characters a row holds: what it weighs in memory, and in a statement. */
-export function textOf(row: Row): number {
-  let sum = 0
-  for (const name in row) {
-    const value = row[name]
-    if (typeof value === 'string') sum += value.length
-  }
-  return sum
-}

@@ -1,10 +1,10 @@
 import type { Transaction } from 'kysely'
 import pLimit, { type LimitFunction } from 'p-limit'
-import { type Row, textOf } from '../core/column.ts'
+import type { Row } from '../core/column.ts'
 import { addCounts, type Counts, noCounts } from '../core/outcome.ts'
 import type { Stream } from '../core/stream.ts'
-import { replaceChildren } from '../store/load/children.ts'
 import type { Database } from '../store/database.ts'
+import { replaceChildren } from '../store/load/children.ts'
 import { copyRows, isDeadlock, type LoadCounts, loadRows, prepareToLoad } from '../store/load/load.ts'
 import { keepConflicts } from './keep-conflicts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
@@ -177,4 +177,14 @@ export function* lightChunksOf(rows: readonly Row[], most: number): Iterable<rea
     text += own
   }
   if (chunk.length > 0) yield chunk
+}
+
+/** How many characters a row holds: what it weighs in memory, and in a statement. */
+export function textOf(row: Row): number {
+  let sum = 0
+  for (const name in row) {
+    const value = row[name]
+    if (typeof value === 'string') sum += value.length
+  }
+  return sum
 }
