@@ -7,8 +7,7 @@ import { floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
 import { textOf } from './batch-loader.ts'
 import { areSameItems, fetchNumbered, type PageReading, type SliceReading } from './page-reading.ts'
 import { partOf } from './plan-again.ts'
-import { cutWindow, cutWindowAt } from './plan-windows.ts'
-import { minuteOf, requireFiltered, secondOf } from './row-window.ts'
+import { cutWindow, cutWindowAt, minuteOf, requireFiltered, secondOf } from './windows.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 
 /** Where there is a total, a longer part costs no call, and fewer cuts leave fewer minutes to be read twice. */

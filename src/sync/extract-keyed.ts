@@ -28,7 +28,7 @@ import {
 } from './page-reading.ts'
 import { readPages } from './read-pages.ts'
 import { requireFields } from './record-slice.ts'
-import { liesWithin, requireFiltered } from './row-window.ts'
+import { liesWithin, requireFiltered } from './windows.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { type KeySet, rowKey, startWalk, type Walk, type WalkSummary } from './walk.ts'
 

@@ -10,7 +10,7 @@ import { mayBeHalved, unsettledFrom } from './cut-slice.ts'
 import { type Extraction, isSettled, judgeWalk, MOST_READINGS, MOST_WALKS, type Verdict } from './judge-walk.ts'
 import { FEWEST_ROWS, itemText, largestPage, type SliceReading, sizeOfReading } from './page-reading.ts'
 import { type IsTooLong, type ListReading, readBareList, readCountedList } from './read-list.ts'
-import { isInWindow, minuteOf, requireFiltered } from './row-window.ts'
+import { isInWindow, minuteOf, requireFiltered } from './windows.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { declaredText, startWalk, type WalkSummary } from './walk.ts'
 

@@ -7,7 +7,7 @@ import { conflictItem, quarantineItems } from '../ledger/quarantine.ts'
 import type { Database } from '../store/database.ts'
 import { lockVersions, readOtherVersionRows } from '../store/load/other-version.ts'
 import { keyField } from './judge-walk.ts'
-import { minuteOf } from './row-window.ts'
+import { minuteOf } from './windows.ts'
 import { rowKey } from './walk.ts'
 
 /** Who finds a conflict, and when. */

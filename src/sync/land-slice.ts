@@ -15,7 +15,7 @@ import { countHeld } from '../store/load/table-part.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import type { Extraction, HeldVerdict } from './judge-walk.ts'
 import { askedOf } from './page-reading.ts'
-import { AGREEMENT_SECONDS, isReadTwice, settledPart } from './plan-windows.ts'
+import { AGREEMENT_SECONDS, isReadTwice, settledPart } from './windows.ts'
 import { rememberPresentFields } from './record-slice.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 

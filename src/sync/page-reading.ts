@@ -6,7 +6,7 @@ import { partitionKey, widen, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { formatWallDate } from '../core/wall-clock.ts'
 import { type EarlierReadings, readEarlier, readLastPageSizes } from '../ledger/earlier-readings.ts'
-import { coveredPart, horizonAt, isReadTwice } from './plan-windows.ts'
+import { coveredPart, horizonAt, isReadTwice } from './windows.ts'
 import { type CallMeter, type ReadAhead, type RunDeps, type Slice, sliceName } from './slice-work.ts'
 
 /** What every way of reading a slice begins with. */

@@ -6,7 +6,7 @@ import type { Page } from '../core/page.ts'
 import type { Stream } from '../core/stream.ts'
 import type { OpenSlice } from '../ledger/open-slices.ts'
 import { losersOf, winnersOf } from './judge-walk.ts'
-import { liesWithin } from './row-window.ts'
+import { liesWithin } from './windows.ts'
 import type { Slice } from './slice-work.ts'
 import { startWalk } from './walk.ts'
 

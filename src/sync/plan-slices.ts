@@ -5,7 +5,7 @@ import type { Stream } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import { readGaps, type WantedRange } from '../ledger/coverage.ts'
 import type { Database } from '../store/database.ts'
-import { AGREEMENT_SECONDS, coveredPart, horizonAt, isReadTwice, lookbackStart, restingApart } from './plan-windows.ts'
+import { AGREEMENT_SECONDS, coveredPart, horizonAt, isReadTwice, lookbackStart, restingApart } from './windows.ts'
 import type { Slice } from './slice-work.ts'
 
 export interface SyncPlan {

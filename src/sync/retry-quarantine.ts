@@ -11,7 +11,7 @@ import { isConflict, isDuplicate, type KeptItem, readKeptItems, resolveItems } f
 import { loadRows, prepareToLoad } from '../store/load/load.ts'
 import { keepConflicts } from './keep-conflicts.ts'
 import { winnersOf } from './judge-walk.ts'
-import { minuteOf } from './row-window.ts'
+import { minuteOf } from './windows.ts'
 import { rowKey } from './walk.ts'
 
 export interface RetryDeps {

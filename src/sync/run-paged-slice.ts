@@ -23,7 +23,7 @@ import {
   readPageRows,
 } from './paged-progress.ts'
 import { partOf } from './plan-again.ts'
-import { cutWindow, settledPart } from './plan-windows.ts'
+import { cutWindow, requireFiltered, settledPart } from './windows.ts'
 import {
   keepRejected,
   openSliceLog,
@@ -35,7 +35,6 @@ import {
   writeAlone,
   writeFailure,
 } from './record-slice.ts'
-import { requireFiltered } from './row-window.ts'
 import type { CutSlice, EndedSlice } from './run-slice.ts'
 import { createCallMeter, type RunDeps, type Slice } from './slice-work.ts'
 

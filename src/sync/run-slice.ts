@@ -29,7 +29,7 @@ import {
   type SliceReading,
 } from './page-reading.ts'
 import { partOf } from './plan-again.ts'
-import { cutWindowAt } from './plan-windows.ts'
+import { cutWindowAt } from './windows.ts'
 import { keepRejected, openSliceLog, recordFailure, requireFields, requireReadable, shortfall } from './record-slice.ts'
 import { createCallMeter, type RunDeps, type Slice } from './slice-work.ts'
 

@@ -9,7 +9,7 @@ import { forgetCoverage, readReopened, recordReopened } from '../../ledger/forge
 import { type LedgerEntry, meets, readLedger } from '../../ledger/open-readings.ts'
 import { rowKeyColumn } from '../../store/load/table-part.ts'
 import { partitionsOf, type PlannedChannel, type QuestionsOf, wantedPartitions } from '../plan-slices.ts'
-import { horizonAt, mergeWindows } from '../plan-windows.ts'
+import { horizonAt, mergeWindows } from '../windows.ts'
 import { createCallMeter, type RunDeps, watchReachability } from '../slice-work.ts'
 import { failedBy } from '../run-slice.ts'
 import { createTally, type JobResult, type Tally } from '../tally.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
-import { isInWindow } from '../../src/sync/row-window.ts'
+import { isInWindow } from '../../src/sync/windows.ts'
 
 const ZONE = 'Asia/Shanghai'
 const wall = (text: string) => parseWallTime(text) ?? 0

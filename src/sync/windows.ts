@@ -1,0 +1,180 @@
+import type { Cell, Row } from '../core/column.ts'
+import { LivehouseError } from '../core/errors.ts'
+import { formatWindow, isEmptyWindow, subtractWindows, type Window } from '../core/slice.ts'
+import type { Stream } from '../core/stream.ts'
+import {
+  ceilToMinute,
+  DAY,
+  floorToMinute,
+  MINUTE,
+  parseWallTime,
+  type WallTime,
+  wallTimeAt,
+} from '../core/wall-clock.ts'
+
+/** What the service may not show yet is not asked for. */
+const NEWEST_SECONDS = 2
+/** What is younger lands, but counts as covered only when it has been read again. */
+const SETTLE_SECONDS = 300
+
+/** How far a run reads, and how far what it reads counts as covered, on the service's wall clock. */
+export interface Horizon {
+  readonly newest: WallTime
+  readonly settled: WallTime
+}
+
+/** Whole minutes; what is there now lands, also of the minute that has begun. */
+export function horizonAt(now: WallTime): Horizon {
+  return { newest: ceilToMinute(now - NEWEST_SECONDS), settled: floorToMinute(now - SETTLE_SECONDS) }
+}
+
+/** The part of a window that may count as covered; undefined for none. */
+export function coveredPart({ from, to }: Window, { settled }: Horizon): Window | undefined {
+  const covered = { from, to: Math.min(to, settled) }
+  return isEmptyWindow(covered) ? undefined : covered
+}
+
+/** Rows before it no longer change. */
+export function lookbackStart(now: WallTime, lookbackDays: number): WallTime {
+  return floorToMinute(now) - lookbackDays * DAY
+}
+
+/** The part of a window whose rows no longer changed when it was read; undefined for none. */
+export function settledPart({ from, to }: Window, readAt: WallTime, lookbackDays: number): Window | undefined {
+  const settled = { from, to: Math.min(to, lookbackStart(readAt, lookbackDays)) }
+  return isEmptyWindow(settled) ? undefined : settled
+}
+
+/** The union of windows, in order of time, touching ones joined. */
+export function mergeWindows(windows: readonly Window[]): readonly Window[] {
+  const merged: Window[] = []
+  for (const window of windows.filter((each) => !isEmptyWindow(each)).sort((a, b) => a.from - b.from)) {
+    const last = merged.at(-1)
+    if (last !== undefined && window.from <= last.to)
+      merged[merged.length - 1] = { from: last.from, to: Math.max(last.to, window.to) }
+    else merged.push(window)
+  }
+  return merged
+}
+
+/** A shorter part at rest is not worth a call of its own. */
+const SHORTEST_REST_DAYS = 30
+
+/**
+ * A window as the slices that it is read in, newest first. What may be read over several days is cut where rows no
+ * longer change: a list that moves meanwhile would have to be read anew.
+ */
+export function restingApart(
+  window: Window,
+  { isBudgeted, lookbackDays }: Pick<Stream, 'isBudgeted' | 'lookbackDays'>,
+  now: WallTime,
+): readonly Window[] {
+  const at = lookbackStart(now, lookbackDays)
+  if (!isBudgeted || at - window.from < SHORTEST_REST_DAYS * DAY) return [window]
+  return subtractWindows(window, [{ from: at, to: at }]).toReversed()
+}
+
+/** Equal parts of whole minutes, newest first; fewer where there are not as many minutes. */
+export function cutWindow({ from, to }: Window, parts: number): readonly Window[] {
+  const minutes = (to - from) / MINUTE
+  const bounds = Array.from({ length: parts }, (_, index) => from + Math.round((minutes * index) / parts) * MINUTE)
+  return cutWindowAt({ from, to }, bounds)
+}
+
+/** The parts between these times, newest first; times outside of the window are left out. */
+export function cutWindowAt({ from, to }: Window, times: readonly WallTime[]): readonly Window[] {
+  const within = times.filter((time) => time > from && time < to)
+  const bounds = [...new Set([from, ...within, to])].sort((a, b) => a - b)
+  return bounds
+    .slice(1)
+    .map((end, index) => ({ from: bounds[index] ?? from, to: end }))
+    .toReversed()
+}
+
+/** How long after a reading of a list without a total another one can agree with it. */
+export const AGREEMENT_SECONDS = 3600
+
+/** Whether no total proves a list, so that it is read a second time. Few calls a day do not allow for that. */
+export function isReadTwice({ isCounted, isTimeFiltered, isBudgeted }: Stream): boolean {
+  return isTimeFiltered && !isCounted && isBudgeted !== true
+}
+
+/** Where a time of a row stands on the service's wall clock; undefined for none. */
+export function secondOf(time: Cell | undefined, timeZone: string): WallTime | undefined {
+  if (typeof time !== 'string') return undefined
+  const wall = parseWallTime(time.slice(0, 19))
+  if (wall === undefined) return undefined
+  const hasOffset = /[+-]\d{2}:\d{2}$/.test(time.slice(19))
+  return hasOffset ? wallTimeAt(Date.parse(time.replace(' ', 'T')), timeZone) : wall
+}
+
+/** The same, cut to the minute: the service may give no seconds. */
+export function minuteOf(time: Cell | undefined, timeZone: string): WallTime | undefined {
+  const second = secondOf(time, timeZone)
+  return second === undefined ? undefined : floorToMinute(second)
+}
+
+/**
+ * In which minute an item (JSON text) lies that could not become a row; undefined where that cannot be read either.
+ * Only of an object are the fields known by name: an array of cells has been refused as such.
+ */
+export function minuteOfItem(raw: string, { columns, timeColumns }: Stream, timeZone: string): WallTime | undefined {
+  const fields: Readonly<Record<string, unknown>> = Object(JSON.parse(raw))
+  for (const name of timeColumns) {
+    const source = columns[name]?.source
+    const value = source?.kind === 'field' ? source.parse(fields[source.field]) : undefined
+    const minute = typeof value === 'string' ? minuteOf(value, timeZone) : undefined
+    if (minute !== undefined) return minute
+  }
+  return undefined
+}
+
+/** Whether a row belongs to a half-open window by its time. */
+export function isInWindow(time: Cell | undefined, { from, to }: Window, timeZone: string): boolean {
+  const minute = minuteOf(time, timeZone)
+  return minute !== undefined && minute >= from && minute < to
+}
+
+/**
+ * Whether all times of a row that can be read lie in a window, its own among them. Such a row comes whichever of them
+ * the service filters by.
+ */
+export function liesWithin(row: Row, timeColumns: readonly string[], window: Window, timeZone: string): boolean {
+  const minutes = timeColumns.map((name) => minuteOf(row[name], timeZone))
+  return (
+    minutes[0] !== undefined &&
+    minutes.every((minute) => minute === undefined || (minute >= window.from && minute < window.to))
+  )
+}
+
+/**
+ * Most rows of a page lie outside what was asked: then the service ignored the filter, and the page is no answer.
+ * @throws LivehouseError `paging.ignored`
+ */
+export function requireFiltered(
+  call: string,
+  { timeColumns }: Stream,
+  rows: readonly Row[],
+  asked: Window,
+  timeZone: string,
+): void {
+  const outside = rows.filter((row) => isOutside(row, timeColumns, asked, timeZone))
+  if (outside.length * 2 <= rows.length) return
+  const [first] = outside
+  const times = timeColumns.map((name) => first?.[name]).join(' to ')
+  const share = `${outside.length} of ${rows.length} rows`
+  const evidence = `${share} lie outside ${formatWindow(asked)}, such as one of ${times}`
+  throw new LivehouseError(
+    'paging.ignored',
+    `${call}: the service ignores the time filter: ${evidence}. ` +
+      "Check LIVEHOUSE_TIMEZONE; if it is right, ask the service's support.",
+    { call, parameter: 'time filter', evidence },
+  )
+}
+
+/** From the earliest to the latest of its times, the row touches neither the window nor its ends. */
+function isOutside(row: Row, timeColumns: readonly string[], { from, to }: Window, timeZone: string): boolean {
+  const minutes = timeColumns.map((name) => minuteOf(row[name], timeZone)).filter((minute) => minute !== undefined)
+  if (minutes.length === 0) return false
+  return Math.max(...minutes) + MINUTE <= from || Math.min(...minutes) > to
+}
