@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type Client, DatabaseError } from 'pg'
 import { LivehouseError } from '../core/errors.ts'
 import { openSession, type Session } from './copy-session.ts'
-import { describeTarget } from './database-url.ts'
-import { translateConnectError } from './translate-error.ts'
+import { describeTarget, translateConnectError } from './translate-error.ts'
 
 const SETTING = 'DATABASE_URL'
 /** As Postgres sends it. */

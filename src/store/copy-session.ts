@@ -1,9 +1,8 @@
 import { Socket } from 'node:net'
 import type { Client, QueryResultRow } from 'pg'
-import { describeTarget } from './database-url.ts'
+import { describeTarget, translateConnectError, translateStatementError } from './translate-error.ts'
 import { KEEP_ALIVE_MS } from './pool.ts'
 import { createClient } from './driver.ts'
-import { translateConnectError, translateStatementError } from './translate-error.ts'
 
 const CONNECT_TIMEOUT_MS = 10_000
 

@@ -2,10 +2,9 @@ import { Socket } from 'node:net'
 import { Kysely, sql } from 'kysely'
 import { Pool, types } from 'pg'
 import { LivehouseError } from '../core/errors.ts'
-import { describeTarget } from './database-url.ts'
+import { describeTarget, type NamedTarget } from './translate-error.ts'
 import type { Database } from './database.ts'
 import { clientFor, warehouseDialect } from './driver.ts'
-import type { NamedTarget } from './translate-error.ts'
 
 /** multirange types and `range_agg`, which the ledger is built on, came with this version. */
 const OLDEST_SERVER = 14

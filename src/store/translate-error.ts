@@ -23,6 +23,14 @@ export interface NamedTarget {
   readonly setting: string
 }
 
+/** `host:port/database` of a Postgres URL: what messages name. Never the user's password. */
+export function describeTarget(url: string): string {
+  if (!URL.canParse(url)) return '(a malformed URL)'
+  const { hostname, port, pathname, searchParams } = new URL(url)
+  const host = searchParams.get('host') ?? (hostname === '' ? 'localhost' : decodeURIComponent(hostname))
+  return `${host}:${searchParams.get('port') ?? (port === '' ? '5432' : port)}${decodeURI(pathname)}`
+}
+
 /** Codes of Node and messages of the driver that mean that the connection is gone; the driver gives these no code. */
 const lostCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH'])
 const lostMessages = /^(Connection terminated|Client has encountered a connection error|Client was closed)/
