@@ -11,6 +11,3 @@ export interface Log {
   readonly warn: (event: string, fields?: LogFields) => void
   readonly error: (event: string, fields?: LogFields) => void
 }
-
-/** Says nothing. */
-export const silentLog: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }

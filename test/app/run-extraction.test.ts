@@ -2,11 +2,11 @@ import { type Kysely, sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
 import { type Clock, systemClock } from '../../src/core/clock.ts'
-import { silentLog } from '../../src/core/log.ts'
-import type { Database } from '../../src/store/database.ts'
 import { startEmulator } from '../../src/emulator/server.ts'
+import type { Database } from '../../src/store/database.ts'
 import { createTestDatabase, onServer, type TestDatabase } from '../helpers/postgres.ts'
 import { environmentOf, runVerb } from '../helpers/run-verb.ts'
+import { silentLog } from '../helpers/silent-log.ts'
 
 const clock: Clock = { now: () => Date.UTC(2026, 10, 20, 6, 30), sleep: systemClock.sleep }
 

@@ -3,11 +3,11 @@ import { getRollbackPlans } from 'pg-boss'
 import { expect, test } from 'vitest'
 import { migrate } from '../../src/cli/migrate.ts'
 import { worker } from '../../src/cli/worker.ts'
-import { silentLog } from '../../src/core/log.ts'
 import { loadMigrations } from '../../src/store/migrations-folder.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { runVerb } from '../helpers/run-verb.ts'
+import { silentLog } from '../helpers/silent-log.ts'
 
 /** Runs `livehouse migrate …` and returns what it printed. */
 async function run(url: string, ...argv: string[]): Promise<readonly string[]> {

@@ -1,6 +1,6 @@
 import type { CliContext } from '../../src/cli/command.ts'
 import { systemClock } from '../../src/core/clock.ts'
-import { silentLog } from '../../src/core/log.ts'
+import { silentLog } from './silent-log.ts'
 
 /** A context for one verb under test, and the lines that it printed and remarked. */
 export function createTestContext(overrides: Partial<CliContext> = {}) {

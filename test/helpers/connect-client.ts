@@ -1,9 +1,9 @@
-import { managers } from '../../src/streams/managers.ts'
+import type { CallContext } from '../../src/core/page.ts'
 import { type Connection, type ConnectOptions, connect } from '../../src/service/connect.ts'
 import { requestTicket, type TicketParameters } from '../../src/service/other-calls.ts'
-import { silentLog } from '../../src/core/log.ts'
-import type { CallContext } from '../../src/core/page.ts'
+import { managers } from '../../src/streams/managers.ts'
 import { createFakeClock } from './fake-clock.ts'
+import { silentLog } from './silent-log.ts'
 
 /** A client for a service under test: fixed token, no pacing, and waits that cost no time. */
 export function connectClient(url: string, overrides: Partial<ConnectOptions> = {}): Connection {

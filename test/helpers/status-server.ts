@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from '../../src/core/clock.ts'
-import { silentLog } from '../../src/core/log.ts'
 import { readMigrationStatus } from '../../src/store/migrate.ts'
-import { startStatusServer, type StatusServer, type StatusServerOptions } from '../../src/web/start-status-server.ts'
+import { type StatusServer, type StatusServerOptions, startStatusServer } from '../../src/web/start-status-server.ts'
 import type { TestDatabase } from './postgres.ts'
+import { silentLog } from './silent-log.ts'
 
 /** A status server on a free port. */
 export interface TestStatusServer extends AsyncDisposable {

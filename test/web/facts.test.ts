@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { silentLog } from '../../src/core/log.ts'
 import { createFactsSource } from '../../src/web/facts.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
+import { silentLog } from '../helpers/silent-log.ts'
 
 test('an outage that took 10 s to show is over on the page 3 s after it is over', async () => {
   await using database = await createTestDatabase()
