@@ -118,13 +118,13 @@ const rules: Rules = {
 
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. A stream brings its own. */
 const budgets: Readonly<Record<string, number>> = {
-  app: 1715,
+  app: 1712,
   bi: 3529,
   cli: 4450,
   config: 640,
   core: 1261,
   emulator: 1830 + 60 * allStreams.length,
-  ledger: 3797,
+  ledger: 3802,
   log: 80,
   scheduler: 1345,
   service: 1812,

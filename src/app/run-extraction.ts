@@ -6,8 +6,7 @@ import { LARGEST_DIFFERENCE_SECONDS } from '../service/service-clock.ts'
 import type { Clock } from '../core/clock.ts'
 import { recoveryFrom } from '../core/errors.ts'
 import type { RunOutcome } from '../core/outcome.ts'
-import { type Partition, partitionKey } from '../core/slice.ts'
-import type { Stream, StreamName } from '../core/stream.ts'
+import type { Stream } from '../core/stream.ts'
 import { DAY, formatWallDate, MINUTE, openWallClock, type WallTime } from '../core/wall-clock.ts'
 import { groupPersons } from '../bi/publish/group-persons.ts'
 import { keepDays } from '../bi/publish/keep-days.ts'
@@ -21,7 +20,6 @@ import { type PlanStreams, type RunPhases, runStreams } from '../sync/run-stream
 import type { JobResult } from '../sync/tally.ts'
 import { endAcceptances } from '../ledger/acceptances.ts'
 import { forgetReadingsAfter } from '../ledger/forget-coverage.ts'
-import { partitionLease } from '../ledger/leases.ts'
 import { mergeSlices, pruneSlices } from '../ledger/compact-slices.ts'
 import { pruneRecords } from '../ledger/prune-records.ts'
 import { itemReader } from '../transform/field.ts'
@@ -131,8 +129,7 @@ async function extract(
 
   const deps = {
     ...createSliceDeps(context, connection, { db, service, clock, runId, progress }),
-    requireLease: async (trx: Kysely<Database>, stream: StreamName, partition: Partition) =>
-      await leases.require(trx, partitionLease(stream, partitionKey(partition))),
+    requireLease: leases.requirePartition,
   }
   const now = deps.wallTimeAt(startedAt.getTime())
   const run = { db, log, runId, serviceDay: formatWallDate(now) }

@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import { type ExpressionBuilder, type Kysely, type RawBuilder, sql } from 'kysely'
 import { callIfStillRunning } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
+import { type Partition, partitionKey } from '../core/slice.ts'
 import type { Database } from '../store/database.ts'
 import { now, type Ops, ops, type Row } from './ops.ts'
 
@@ -128,6 +129,10 @@ export class Leases implements AsyncDisposable {
     if (held !== undefined) this.#lose(held, error)
     throw error
   }
+
+  /** The same for the lease of a stream's partition; a function by itself. */
+  readonly requirePartition = async (trx: Kysely<Database>, stream: string, partition: Partition): Promise<void> =>
+    await this.require(trx, partitionLease(stream, partitionKey(partition)))
 
   /** Gives it back. One that was wanted keeps its row, so that who wants it comes before patient ones. */
   async release(name: string): Promise<void> {

@@ -1,13 +1,12 @@
 import pLimit from 'p-limit'
 import type { Log } from '../../src/core/log.ts'
 import type { ProgressEvent } from '../../src/core/progress.ts'
-import { partitionKey } from '../../src/core/slice.ts'
 import type { StreamName } from '../../src/core/stream.ts'
 import { openWallClock, parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/server.ts'
 import { type BudgetSettings, callBudget } from '../../src/ledger/call-budget.ts'
 import { registerChannels } from '../../src/ledger/channels.ts'
-import { Leases, partitionLease } from '../../src/ledger/leases.ts'
+import { Leases } from '../../src/ledger/leases.ts'
 import { startRun } from '../../src/ledger/runs.ts'
 import { allStreams, streams } from '../../src/streams/registry.ts'
 import { planAgain } from '../../src/sync/plan-again.ts'
@@ -100,8 +99,7 @@ export async function startPipeline(options: EmulatorOptions = {}): Promise<Test
           claimableMs: clock.now,
           wallTimeAt: openWallClock(TIME_ZONE),
           readAhead: createReadAhead(12),
-          requireLease: async (trx, stream, partition) =>
-            await leases.require(trx, partitionLease(stream, partitionKey(partition))),
+          requireLease: leases.requirePartition,
           loadLimit: pLimit(2),
           pagesPerSlice: 50,
         },

@@ -3,11 +3,10 @@ import pLimit from 'p-limit'
 import type { Clock } from '../../../src/core/clock.ts'
 import { LivehouseError } from '../../../src/core/errors.ts'
 import type { FetchPage } from '../../../src/core/page.ts'
-import { partitionKey } from '../../../src/core/slice.ts'
 import { DAY, openWallClock, wallTimeAt } from '../../../src/core/wall-clock.ts'
 import { type Emulator, startEmulator } from '../../../src/emulator/server.ts'
 import { registerChannels } from '../../../src/ledger/channels.ts'
-import { Leases, partitionLease } from '../../../src/ledger/leases.ts'
+import { Leases } from '../../../src/ledger/leases.ts'
 import { startRun } from '../../../src/ledger/runs.ts'
 import type { Database } from '../../../src/store/database.ts'
 import { openDatabase } from '../../../src/store/pool.ts'
@@ -213,8 +212,7 @@ async function extract(
       claimableMs: clock.now,
       wallTimeAt: openWallClock(TIME_ZONE),
       readAhead: createReadAhead(9),
-      requireLease: async (trx, stream, partition) =>
-        await leases.require(trx, partitionLease(stream, partitionKey(partition))),
+      requireLease: leases.requirePartition,
       loadLimit: pLimit(2),
       pagesPerSlice: schedule.pagesPerSlice,
     },
