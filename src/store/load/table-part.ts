@@ -1,7 +1,7 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely'
-import type { Partition, Window } from '../../core/slice.ts'
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { type Partition, partitionKey, type Window } from '../../core/slice.ts'
 import type { LoadTable, Stream } from '../../core/stream.ts'
-import { formatWallTime, MINUTE, parseWallTime, type WallTime } from '../../core/wall-clock.ts'
+import { floorToMinute, formatWallTime, MINUTE, parseWallTime } from '../../core/wall-clock.ts'
 import type { Database } from '../database.ts'
 
 /** The part of a stream's table that one reading is held against. */
@@ -89,79 +89,102 @@ export function isOfPart(part: TablePart): RawBuilder<unknown> {
   return sql.join([isOfPartition(part), ...inWindow, ...present], sql` and `)
 }
 
-/** How many rows of a partition have no time that could be read. */
-export async function countUntimed(db: Kysely<Database>, part: TablePart): Promise<number> {
-  const { rows } = await sql<{ count: string }>`
-    select count(*) from ${tableOf(part)} as t where ${isOfPart(part)} and ${timeOf(part)} is null`.execute(db)
-  return Number(rows[0]?.count ?? 0)
+/** What a reading says of rows that were there before it. */
+export interface Comparison {
+  /** How many rows it marked as removed. */
+  readonly removed: number
+  /** Keys of rows of which it and the reading before it do not say the same. */
+  readonly disputed: readonly string[]
 }
 
-/** The minute, by the service's wall clock, of the row at `offset` in the order of time; undefined beyond the last. */
-export async function findMinute(db: Kysely<Database>, part: TablePart, offset: number): Promise<WallTime | undefined> {
-  const { rows } = await sql<{ minute: string }>`
-    select date_trunc('minute', ${timeOf(part)} at time zone ${part.timeZone})::text as minute
-    from ${tableOf(part)} as t where ${isOfPart(part)} order by ${timeOf(part)} offset ${offset} limit 1`.execute(db)
-  return rows[0] && parseWallTime(rows[0].minute)
-}
+export const nothingDisputed: Comparison = { removed: 0, disputed: [] }
 
-function timeOf({ stream }: TablePart): RawBuilder<unknown> {
-  return sql`t.${sql.ref(stream.timeColumns[0] ?? '')}`
-}
-
-/** A whole minute, and how many rows are there from before it, or begin or end within a minute of it. */
-export interface QuietMinute {
-  readonly at: WallTime
-  readonly touching: number
+/** Who compares, and when. */
+export interface ComparedBy {
+  readonly runId: string
+  readonly at: Date
+  /** Only what an earlier reading missed by then is marked; undefined where it may not say that a row is gone. */
+  readonly missedBy: Date | undefined
+  /** Whether a row that it did not find may be among what it could not read. */
+  readonly mayBeUnread?: boolean
+  /** Whether it could read all that came: then a row that it did not find is not among anything. */
+  readonly isAllRead?: boolean
 }
 
 /**
- * The minute of a window, its ends included, that fewest rows of the partition touch, and of these the one closest to
- * `near`. Where none does, it does not matter which of its times a row is counted by, nor whether an end belongs to a
- * range.
+ * After a proven reading: rows of this part that it did not find are noted as missed; those that the proven reading
+ * before it missed too are marked removed. What was found is no longer missed. What may be unread is not marked until
+ * it has been found again, or all could be read. In the transaction of the reading's last rows.
  */
-export async function findQuietMinute(
-  db: Kysely<Database>,
-  part: TablePart & { readonly window: Window },
-  near: WallTime,
-): Promise<QuietMinute> {
-  const { window, timeZone, stream } = part
-  const times = sql.join(stream.timeColumns.map((name) => sql`t.${sql.ref(name)}`))
-  const wall = (time: WallTime) => sql`${formatWallTime(time)}::timestamp`
-  const instant = (time: WallTime) => sql`${wall(time)} at time zone ${timeZone}`
-  const minuteOf = (time: RawBuilder<unknown>) => sql`date_trunc('minute', ${time} at time zone ${timeZone})`
-  // A sweep: a row is met by the minute in which it begins and those up to the one behind its last. A level lasts until
-  // the next step.
-  const { rows } = await sql<{ at: string; touching: number }>`
-    with spans as (
-      select ${minuteOf(sql`least(${times})`)} as first,
-        ${minuteOf(sql`greatest(${times})`)} + interval '2 minutes' as beyond
-      from ${tableOf(part)} as t
-      where ${isOfPartition(part)} and least(${times}) < ${instant(window.to + MINUTE)}
-        and greatest(${times}) >= ${instant(window.from - MINUTE)}
-    ),
-    steps as (
-      select greatest(first, ${wall(window.from)}) as at, 1 as step from spans
-      union all select greatest(beyond, ${wall(window.from)}), -1 from spans
-      union all select ${wall(window.from)}, 0 union all select ${wall(near)}, 0
-    ),
-    levels as (select at, (sum(sum(step)) over (order by at))::integer as touching from steps group by at)
-    select at::text, touching from levels where at between ${wall(window.from)} and ${wall(window.to)}
-    order by touching, abs(extract(epoch from at - ${wall(near)})) limit 1`.execute(db)
-  const [row] = rows
-  return { at: parseWallTime(row?.at ?? '') ?? near, touching: row?.touching ?? 0 }
+export async function compareWithHeld(
+  trx: Transaction<Database>,
+  part: TablePart,
+  found: { readonly count: number; readonly has: (key: string) => boolean },
+  { runId, at, missedBy, mayBeUnread = false, isAllRead = false }: ComparedBy,
+): Promise<Comparison> {
+  const { stream, partition } = part
+  const key = keyColumnOf(part)
+  const place = sql`stream = ${stream.name} and partition = ${partitionKey(partition)}`
+  const looked = await sql<{ held: string; is_any_missed: boolean }>`
+    select (select count(*) from ${tableOf(part)} as t where ${isOfPart(part)}) as held,
+      exists (select from livehouse_ops.missed_rows where ${place}) as is_any_missed`.execute(trx)
+  const isWhole = Number(looked.rows[0]?.held) === found.count
+  if (isWhole && looked.rows[0]?.is_any_missed === false) return nothingDisputed
+  const missing = isWhole ? [] : await findAbsent(trx, part, found.has)
+  const back = await sql<{ row_key: string }>`
+    delete from livehouse_ops.missed_rows where ${place} and not row_key = any(${missing}::text[])
+      and row_key in (select t.${key}::text from ${tableOf(part)} as t where ${isOfPart(part)})
+    returning row_key`.execute(trx)
+  const returned = back.rows.map(({ row_key }) => row_key)
+  const maySay = missedBy !== undefined || !stream.marksRemoved
+  if (missing.length === 0 || !maySay) return { removed: 0, disputed: [...returned, ...missing] }
+  const { rows } = await sql<{ row_key: string }>`
+    delete from livehouse_ops.missed_rows where ${place} and row_key = any(${missing}::text[])
+      and missed_at <= ${missedBy ?? null} and not ${mayBeUnread}
+    returning row_key`.execute(trx)
+  const twice = rows.map(({ row_key }) => row_key)
+  if (twice.length > 0)
+    await sql`
+    update ${tableOf(part)} as t set removed_at = ${at}, run_id = ${runId}::bigint, changed_at = now()
+    where ${isOfPart(part)} and t.${key}::text = any(${twice}::text[])`.execute(trx)
+  const once = await sql<{ row_key: string }>`
+    insert into livehouse_ops.missed_rows (stream, partition, row_key, missed_at, run_id)
+    select ${stream.name}, ${partitionKey(partition)}, row_key, ${mayBeUnread ? 'infinity' : at}, ${runId}::bigint
+    from unnest(${missing}::text[]) as row_key where not row_key = any(${twice}::text[])
+    on conflict (stream, partition, row_key) do update set missed_at = excluded.missed_at
+      where ${mayBeUnread} or missed_rows.missed_at = 'infinity' and ${isAllRead}
+    returning row_key`.execute(trx)
+  // Rows that are never marked are missed for good: only the first time says something new.
+  const open = stream.marksRemoved ? missing : once.rows.map(({ row_key }) => row_key)
+  return { removed: twice.length, disputed: [...returned, ...open] }
 }
 
-/** Those of these keys (distinct) of which the partition has no row, or one that is marked as removed. */
-export async function findUnknownKeys(
-  db: Kysely<Database>,
-  part: TablePart,
-  keys: readonly string[],
-): Promise<readonly string[]> {
-  const { stream } = part
-  const type = sql.raw(stream.columns[rowKeyColumn(stream)]?.type ?? 'text')
-  const { rows } = await sql<{ key: string }>`
-    select asked.key::text as key from unnest(${keys}::${type}[]) as asked (key) where not exists (
-      select from ${tableOf(part)} as t
-      where ${isOfPart({ ...part, window: undefined })} and t.${keyColumnOf(part)} = asked.key)`.execute(db)
-  return rows.map(({ key }) => key)
+/**
+ * From the first to the last minute of a window in which a row differs from what the readings before had: one that this
+ * run has written, or a disputed one, which may have come when it was too young to be claimed. Undefined where there is
+ * none.
+ * @param seen what the readings before claim, as `tsmultirange` text
+ */
+export async function findChangedRange(
+  trx: Transaction<Database>,
+  part: TablePart & { readonly window: Window },
+  { seen, disputed, runId }: { readonly seen: string; readonly disputed: readonly string[]; readonly runId: string },
+): Promise<Window | undefined> {
+  const { stream, window, timeZone } = part
+  const [from, to] = [window.from, window.to].map((time) => sql`${formatWallTime(time)}::timestamp`)
+  // The service may filter by either of two times.
+  const times = stream.timeColumns.map((name) => {
+    const time = sql`(t.${sql.ref(name)} at time zone ${timeZone})`
+    return sql`case when ${time} >= ${from} and ${time} < ${to} then ${time} end`
+  })
+  const { rows } = await sql<{ first: string | null; last: string | null }>`
+    select min(at)::text as first, max(at)::text as last from ${tableOf(part)} as t
+      cross join lateral (select coalesce(${sql.join(times)}) as at) as place
+    where ${isOfPartition(part)}
+      and (${seen}::tsmultirange @> at and t.run_id = ${runId}::bigint
+        or at is not null and t.${keyColumnOf(part)}::text = any(${disputed}::text[]))`.execute(trx)
+  const [first, last] = [rows[0]?.first, rows[0]?.last].map((time) => parseWallTime(time?.slice(0, 19) ?? ''))
+  return first === undefined || last === undefined
+    ? undefined
+    : { from: floorToMinute(first), to: floorToMinute(last) + MINUTE }
 }

@@ -12,12 +12,13 @@ import {
 import { readEarlier, readMissedRows } from '../../ledger/earlier-readings.ts'
 import { type KeptItem, readQuarantined } from '../../ledger/quarantine.ts'
 import { readLastReading } from '../../ledger/slices.ts'
-import { countHeld, countUntimed, findMinute, findQuietMinute, type QuietMinute } from '../../store/load/table-part.ts'
-import { cutWindowAt, minuteOfItem } from '../windows.ts'
+import { countUntimed, findMinute, findQuietMinute, type QuietMinute } from '../../store/load/audit-part.ts'
+import { countHeld } from '../../store/load/table-part.ts'
 import { isRefusal } from '../page-reading.ts'
 import type { CallMeter, RunDeps } from '../slice-work.ts'
+import { cutWindowAt, minuteOfItem } from '../windows.ts'
 import { compareRange, hasTimes, mayStillChange } from './compare-range.ts'
-import { askTotal, type AuditTask, type Comparison, mergeComparisons, nothingCompared } from './partition-audit.ts'
+import { type AuditTask, askTotal, type Comparison, mergeComparisons, nothingCompared } from './partition-audit.ts'
 
 /** Compares one partition in the cheapest way that its stream allows. */
 export async function auditPartition(task: AuditTask, deps: RunDeps, meter: CallMeter): Promise<Comparison> {

@@ -1,0 +1,82 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { Window } from '../../core/slice.ts'
+import { formatWallTime, MINUTE, parseWallTime, type WallTime } from '../../core/wall-clock.ts'
+import type { Database } from '../database.ts'
+import { isOfPart, isOfPartition, keyColumnOf, rowKeyColumn, type TablePart, tableOf } from './table-part.ts'
+
+/** How many rows of a partition have no time that could be read. */
+export async function countUntimed(db: Kysely<Database>, part: TablePart): Promise<number> {
+  const { rows } = await sql<{ count: string }>`
+    select count(*) from ${tableOf(part)} as t where ${isOfPart(part)} and ${timeOf(part)} is null`.execute(db)
+  return Number(rows[0]?.count ?? 0)
+}
+
+/** The minute, by the service's wall clock, of the row at `offset` in the order of time; undefined beyond the last. */
+export async function findMinute(db: Kysely<Database>, part: TablePart, offset: number): Promise<WallTime | undefined> {
+  const { rows } = await sql<{ minute: string }>`
+    select date_trunc('minute', ${timeOf(part)} at time zone ${part.timeZone})::text as minute
+    from ${tableOf(part)} as t where ${isOfPart(part)} order by ${timeOf(part)} offset ${offset} limit 1`.execute(db)
+  return rows[0] && parseWallTime(rows[0].minute)
+}
+
+function timeOf({ stream }: TablePart): RawBuilder<unknown> {
+  return sql`t.${sql.ref(stream.timeColumns[0] ?? '')}`
+}
+
+/** A whole minute, and how many rows are there from before it, or begin or end within a minute of it. */
+export interface QuietMinute {
+  readonly at: WallTime
+  readonly touching: number
+}
+
+/**
+ * The minute of a window, its ends included, that fewest rows of the partition touch, and of these the one closest to
+ * `near`. Where none does, it does not matter which of its times a row is counted by, nor whether an end belongs to a
+ * range.
+ */
+export async function findQuietMinute(
+  db: Kysely<Database>,
+  part: TablePart & { readonly window: Window },
+  near: WallTime,
+): Promise<QuietMinute> {
+  const { window, timeZone, stream } = part
+  const times = sql.join(stream.timeColumns.map((name) => sql`t.${sql.ref(name)}`))
+  const wall = (time: WallTime) => sql`${formatWallTime(time)}::timestamp`
+  const instant = (time: WallTime) => sql`${wall(time)} at time zone ${timeZone}`
+  const minuteOf = (time: RawBuilder<unknown>) => sql`date_trunc('minute', ${time} at time zone ${timeZone})`
+  // A sweep: a row is met by the minute in which it begins and those up to the one behind its last. A level lasts until
+  // the next step.
+  const { rows } = await sql<{ at: string; touching: number }>`
+    with spans as (
+      select ${minuteOf(sql`least(${times})`)} as first,
+        ${minuteOf(sql`greatest(${times})`)} + interval '2 minutes' as beyond
+      from ${tableOf(part)} as t
+      where ${isOfPartition(part)} and least(${times}) < ${instant(window.to + MINUTE)}
+        and greatest(${times}) >= ${instant(window.from - MINUTE)}
+    ),
+    steps as (
+      select greatest(first, ${wall(window.from)}) as at, 1 as step from spans
+      union all select greatest(beyond, ${wall(window.from)}), -1 from spans
+      union all select ${wall(window.from)}, 0 union all select ${wall(near)}, 0
+    ),
+    levels as (select at, (sum(sum(step)) over (order by at))::integer as touching from steps group by at)
+    select at::text, touching from levels where at between ${wall(window.from)} and ${wall(window.to)}
+    order by touching, abs(extract(epoch from at - ${wall(near)})) limit 1`.execute(db)
+  const [row] = rows
+  return { at: parseWallTime(row?.at ?? '') ?? near, touching: row?.touching ?? 0 }
+}
+
+/** Those of these keys (distinct) of which the partition has no row, or one that is marked as removed. */
+export async function findUnknownKeys(
+  db: Kysely<Database>,
+  part: TablePart,
+  keys: readonly string[],
+): Promise<readonly string[]> {
+  const { stream } = part
+  const type = sql.raw(stream.columns[rowKeyColumn(stream)]?.type ?? 'text')
+  const { rows } = await sql<{ key: string }>`
+    select asked.key::text as key from unnest(${keys}::${type}[]) as asked (key) where not exists (
+      select from ${tableOf(part)} as t
+      where ${isOfPart({ ...part, window: undefined })} and t.${keyColumnOf(part)} = asked.key)`.execute(db)
+  return rows.map(({ key }) => key)
+}
