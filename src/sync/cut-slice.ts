@@ -1,14 +1,14 @@
 import type { Row } from '../core/column.ts'
 import { hasCode } from '../core/errors.ts'
-import { describeList, type Page } from '../core/page.ts'
+import type { Page } from '../core/page.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
 import { textOf } from './batch-loader.ts'
 import { areSameItems, fetchNumbered, type PageReading, type SliceReading } from './page-reading.ts'
 import { partOf } from './plan-again.ts'
-import { cutWindow, cutWindowAt, minuteOf, requireFiltered, secondOf } from './windows.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
+import { cutWindow, cutWindowAt, minuteOf, requireFiltered, secondOf } from './windows.ts'
 
 /** Where there is a total, a longer part costs no call, and fewer cuts leave fewer minutes to be read twice. */
 const COUNTED_FACTOR = 4
@@ -50,7 +50,7 @@ export function longestSlice(
  */
 export async function cutSlice(
   slice: Slice,
-  { pages, readItem, asked, firstPage }: SliceReading,
+  { pages, readItem, firstPage }: SliceReading,
   { timeZone, pagesPerSlice }: Pick<RunDeps, 'timeZone' | 'pagesPerSlice'>,
   isLong = false,
 ): Promise<readonly Slice[] | undefined> {
@@ -63,7 +63,7 @@ export async function cutSlice(
     })
   const timesOf = (page: Page) => {
     const rows = rowsOf(page)
-    if (asked) requireFiltered(describeList(pages.list), stream, rows, asked, timeZone)
+    requireFiltered(pages.list, rows, timeZone)
     return rows.flatMap((row) => secondOf(row[stream.timeColumns[0] ?? ''], timeZone) ?? [])
   }
   const countOf = async (part: Window) => {
@@ -76,7 +76,7 @@ export async function cutSlice(
   // Most lists that begin with a short page end there.
   const isShort = count === undefined ? first.items.length < pages.pageSize : count <= mostPages
   if (isShort && !isLong) {
-    const bound = await boundWithin(asked ?? window, first.total ?? 0, countOf)
+    const bound = await boundWithin(pages.list.window ?? window, first.total ?? 0, countOf)
     return bound === undefined ? undefined : toSlices(slice, cutWindowAt(window, [bound]))
   }
 

@@ -1,6 +1,6 @@
 import type { Row } from '../core/column.ts'
 import type { ItemReader } from '../core/item.ts'
-import { describeList, type Page } from '../core/page.ts'
+import type { Page } from '../core/page.ts'
 import { partitionKey } from '../core/slice.ts'
 import type { ChannelFacts, Stream } from '../core/stream.ts'
 import { readDuplicates } from '../ledger/quarantine.ts'
@@ -50,7 +50,7 @@ export async function extractKeyed(
   loader: BatchLoader,
 ): Promise<Extracted> {
   const { stream, window } = slice
-  const { readItem, asked, reportPage } = reading
+  const { readItem, reportPage } = reading
   const countOfSlice = (rows: readonly Row[]) =>
     window === undefined
       ? rows.length
@@ -73,7 +73,7 @@ export async function extractKeyed(
     let largest = 1
     const add = async (page: Page): Promise<void> => {
       const rows = walk.add(page)
-      if (asked) requireFiltered(describeList(pages.list), stream, rows, asked, deps.timeZone)
+      requireFiltered(pages.list, rows, deps.timeZone)
       await loader.add(rows, async () => await requireFields(slice, walk.summary(), reading, deps))
       count += countOfSlice(rows)
       const fresh = all.keys === undefined ? [] : rows.filter((row) => all.keys?.add(keyOf(row)))

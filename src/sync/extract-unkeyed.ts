@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Cell, ColumnType, Row } from '../core/column.ts'
-import { describeList, type Page } from '../core/page.ts'
+import type { Page } from '../core/page.ts'
 import type { RowIdentity, Stream } from '../core/stream.ts'
 import { cleanText, jsonText } from '../core/text.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
@@ -64,7 +64,7 @@ export async function extractUnkeyed(
     const walk = startWalk(stream, reading.readItem)
     const rows = pages.flatMap((page) => {
       const fresh = walk.add(page)
-      if (reading.asked) requireFiltered(describeList(reading.pages.list), stream, fresh, reading.asked, timeZone)
+      requireFiltered(reading.pages.list, fresh, timeZone)
       return fresh
     })
     if (unread !== undefined) return { kind: 'unread', cause: unread, rows }

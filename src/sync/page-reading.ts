@@ -13,7 +13,6 @@ import { type CallMeter, type ReadAhead, type RunDeps, type Slice, sliceName } f
 export interface SliceReading {
   readonly pages: PageReading
   readonly readItem: ItemReader
-  readonly asked: Window | undefined
   /**
    * What the slice may claim to cover: never what a clock, the service's or ours, had not shown yet when it began to
    * answer.
@@ -44,7 +43,6 @@ export function openReading(
   pageSize = slice.stream.pageSize,
 ): SliceReading {
   const { stream, partition, window } = slice
-  const asked = askedOf(slice)
   const startedAtMs = deps.clock.now()
   const claimableMs = deps.claimableMs()
   let earlier: Promise<EarlierReadings> | undefined
@@ -61,7 +59,7 @@ export function openReading(
       servedAtMs ??= page.serviceTimeMs
       return page
     },
-    list: { stream, partition, window: asked },
+    list: { stream, partition, window: askedOf(slice) },
     pageSize,
     readAhead: deps.readAhead,
     context: { signal: deps.signal, onAttempt: meter.onAttempt },
@@ -75,7 +73,6 @@ export function openReading(
         return formatWallDate(deps.wallTimeAt(startedAtMs))
       },
     }),
-    asked,
     covers: () => {
       const seenMs = Math.min(claimableMs, servedAtMs ?? claimableMs)
       return slice.covers && coveredPart(slice.covers, horizonAt(deps.wallTimeAt(seenMs)))

@@ -1,8 +1,6 @@
-import { describeList } from '../core/page.ts'
 import { hasCode, LivehouseError } from '../core/errors.ts'
 import { addCounts, type Counts, noCounts } from '../core/outcome.ts'
 import { isGreen, partitionKey } from '../core/slice.ts'
-import { recordSlice, type SliceRecord } from '../ledger/slices.ts'
 import {
   closeOpenSlice,
   isRefusedForDays,
@@ -10,6 +8,7 @@ import {
   readOpenSlice,
   saveOpenSlice,
 } from '../ledger/open-slices.ts'
+import { recordSlice, type SliceRecord } from '../ledger/slices.ts'
 import { createBatchLoader } from './batch-loader.ts'
 import { acceptShortfall, compareWithEarlier, type HeldVerdict } from './judge-walk.ts'
 import { fetchNumbered, openReading, pageIgnored } from './page-reading.ts'
@@ -23,7 +22,6 @@ import {
   readPageRows,
 } from './paged-progress.ts'
 import { partOf } from './plan-again.ts'
-import { cutWindow, requireFiltered, settledPart } from './windows.ts'
 import {
   keepRejected,
   openSliceLog,
@@ -37,6 +35,7 @@ import {
 } from './record-slice.ts'
 import type { CutSlice, EndedSlice } from './run-slice.ts'
 import { createCallMeter, type RunDeps, type Slice } from './slice-work.ts'
+import { cutWindow, requireFiltered, settledPart } from './windows.ts'
 
 /** The day's calls are spent, or may not be made now: what has been read is committed, and another day goes on. */
 export interface WaitingSlice {
@@ -85,7 +84,7 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
   }
   try {
     const reading = openReading(slice, deps, meter)
-    const { pages, asked, readItem } = reading
+    const { pages, readItem } = reading
     const readPage = async (number: number, pageSize = pages.pageSize): Promise<ReadPage> => {
       const page = await fetchNumbered({ ...pages, pageSize }, number)
       return { ...page, ...readPageRows(slice.stream, page, readItem) }
@@ -94,7 +93,7 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
     const commit = async (page: ReadPage): Promise<void> => {
       const { items, rejected, degraded, absentFields } = page
       read = addCounts(read, { extracted: items.length, quarantined: rejected.length, degraded })
-      if (asked) requireFiltered(describeList(pages.list), slice.stream, page.rows, asked, timeZone)
+      requireFiltered(pages.list, page.rows, timeZone)
       await keepRejected(slice, page, deps)
       const soFar = { received: items.length, rejected, absentFields }
       requireReadable(soFar)

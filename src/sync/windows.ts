@@ -1,5 +1,6 @@
 import type { Cell, Row } from '../core/column.ts'
 import { LivehouseError } from '../core/errors.ts'
+import { describeList, type ListRequest } from '../core/page.ts'
 import { formatWindow, isEmptyWindow, subtractWindows, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import {
@@ -151,19 +152,17 @@ export function liesWithin(row: Row, timeColumns: readonly string[], window: Win
  * Most rows of a page lie outside what was asked: then the service ignored the filter, and the page is no answer.
  * @throws LivehouseError `paging.ignored`
  */
-export function requireFiltered(
-  call: string,
-  { timeColumns }: Stream,
-  rows: readonly Row[],
-  asked: Window,
-  timeZone: string,
-): void {
+export function requireFiltered(list: ListRequest, rows: readonly Row[], timeZone: string): void {
+  const { window: asked } = list
+  const { timeColumns } = list.stream
+  if (asked === undefined) return
   const outside = rows.filter((row) => isOutside(row, timeColumns, asked, timeZone))
   if (outside.length * 2 <= rows.length) return
   const [first] = outside
   const times = timeColumns.map((name) => first?.[name]).join(' to ')
   const share = `${outside.length} of ${rows.length} rows`
   const evidence = `${share} lie outside ${formatWindow(asked)}, such as one of ${times}`
+  const call = describeList(list)
   throw new LivehouseError(
     'paging.ignored',
     `${call}: the service ignores the time filter: ${evidence}. ` +
