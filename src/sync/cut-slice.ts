@@ -129,11 +129,6 @@ function keepWhole(
     .filter(isInside)
 }
 
-/** Whether a slice can be cut in two: one minute cannot, nor can a list without a time filter. */
-export function mayBeHalved({ window }: Pick<Slice, 'window'>): boolean {
-  return window !== undefined && window.to - window.from > MINUTE
-}
-
 /** From when on the rows of a slice are younger than settle, where others are older: a live list moves there alone. */
 export function unsettledFrom({ window, covers }: Slice): WallTime | undefined {
   return window !== undefined && covers !== undefined && covers.to < window.to ? covers.to : undefined

@@ -5,10 +5,10 @@ import { partitionKey } from '../core/slice.ts'
 import type { ChannelFacts, Stream } from '../core/stream.ts'
 import { readDuplicates } from '../ledger/quarantine.ts'
 import type { BatchLoader } from './batch-loader.ts'
-import { halveSlice, mayBeHalved, unsettledFrom } from './cut-slice.ts'
+import { halveSlice, unsettledFrom } from './cut-slice.ts'
 import {
-  exceedsTotal,
   type Extracted,
+  exceedsTotal,
   isSettled,
   judgeWalks,
   keyField,
@@ -23,14 +23,14 @@ import {
   fetchUnlessRefused,
   isRefusal,
   type PageReading,
-  sizeOfReading,
   type SliceReading,
+  sizeOfReading,
 } from './page-reading.ts'
 import { readPages } from './read-pages.ts'
 import { requireFields } from './record-slice.ts'
-import { liesWithin, requireFiltered } from './windows.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { type KeySet, rowKey, startWalk, type Walk, type WalkSummary } from './walk.ts'
+import { liesWithin, mayBeHalved, requireFiltered } from './windows.ts'
 
 /**
  * Reads the pages of a slice whose rows have a key, walk by walk until one proves itself, each at a page size of its
@@ -87,7 +87,7 @@ export async function extractKeyed(
         largest = Math.max(largest, page.items.length)
         channelFacts = completeFacts(channelFacts, stream, page, readItem)
         reportPage(page.items.length, lastPage)
-        if (mayBeHalved(slice) && exceedsTotal(walk.summary())) break
+        if (mayBeHalved(window) && exceedsTotal(walk.summary())) break
       }
     } catch (error) {
       // Some services serve a list to a depth only: behind its first page that may be why.

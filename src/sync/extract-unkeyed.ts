@@ -6,13 +6,13 @@ import type { RowIdentity, Stream } from '../core/stream.ts'
 import { cleanText, jsonText } from '../core/text.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import type { BatchLoader } from './batch-loader.ts'
-import { mayBeHalved, unsettledFrom } from './cut-slice.ts'
+import { unsettledFrom } from './cut-slice.ts'
 import { type Extraction, isSettled, judgeWalk, MOST_READINGS, MOST_WALKS, type Verdict } from './judge-walk.ts'
 import { FEWEST_ROWS, itemText, largestPage, type SliceReading, sizeOfReading } from './page-reading.ts'
 import { type IsTooLong, type ListReading, readBareList, readCountedList } from './read-list.ts'
-import { isInWindow, minuteOf, requireFiltered } from './windows.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { declaredText, startWalk, type WalkSummary } from './walk.ts'
+import { isInWindow, mayBeHalved, minuteOf, requireFiltered } from './windows.ts'
 
 /** What became of reading a slice whose rows have no id. */
 export type UnkeyedReading =
@@ -50,7 +50,7 @@ export async function extractUnkeyed(
   for (let attempt = 1; ; attempt++) {
     const at = { ...reading, pages: { ...reading.pages, pageSize } }
     const list: ListReading = stream.isCounted
-      ? await readCountedList(at, mayBeHalved(slice))
+      ? await readCountedList(at, mayBeHalved(window))
       : await readBareList(at.pages, (page) => at.reportPage(page.items.length, undefined), isTooLong)
     const { unread, isEndUnknown } = list
     const isClean = list.doubt === undefined && unread === undefined
@@ -79,7 +79,7 @@ export async function extractUnkeyed(
     // Of a list with rows that are younger than settle, the others are read apart before they are read again.
     const hasTail = isRestless && unsettledFrom(slice) !== undefined
     if (!isSettled(verdict) && attempt < MOST_READINGS && !hasTail) continue
-    if (whole === undefined && !isSettled(verdict) && !mayBeHalved(slice) && attempt < MOST_WALKS) continue
+    if (whole === undefined && !isSettled(verdict) && !mayBeHalved(window) && attempt < MOST_WALKS) continue
 
     const isWhole = isSettled(verdict) || (verdict.proof === 'short' && doubt === undefined)
     const identified = isWhole ? identifyRows(stream, identity, kept, timeZone) : []

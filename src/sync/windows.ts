@@ -92,6 +92,11 @@ export function cutWindowAt({ from, to }: Window, times: readonly WallTime[]): r
     .toReversed()
 }
 
+/** Whether it can be cut in two: one minute cannot, nor can a list without a time filter. */
+export function mayBeHalved(window: Window | undefined): boolean {
+  return window !== undefined && window.to - window.from > MINUTE
+}
+
 /** How long after a reading of a list without a total another one can agree with it. */
 export const AGREEMENT_SECONDS = 3600
 
