@@ -118,7 +118,7 @@ const rules: Rules = {
 
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. A stream brings its own. */
 const budgets: Readonly<Record<string, number>> = {
-  app: 1712,
+  app: 1709,
   bi: 3529,
   cli: 4450,
   config: 640,
@@ -130,7 +130,7 @@ const budgets: Readonly<Record<string, number>> = {
   service: 1812,
   store: 3084,
   streams: 151 + 68 * allStreams.length,
-  sync: 5080,
+  sync: 5077,
   transform: 266,
   web: 3190,
   // The files beside the folders.

@@ -183,10 +183,7 @@ export function createSliceDeps(
     signal,
     report: progress.report,
     timeZone,
-    claimableMs: () => {
-      const ownAheadMs = serviceClock.ownAheadMs() ?? 0
-      return serviceClock.now() + (ownAheadMs < -LARGEST_DIFFERENCE_SECONDS * 1000 ? ownAheadMs : 0)
-    },
+    claimableMs: serviceClock.claimableMs,
     wallTimeAt: openWallClock(timeZone),
     runId,
     readAhead: createReadAhead(PAGES_AHEAD * concurrency),

@@ -8,6 +8,11 @@ export interface ServiceClock extends Clock {
   readonly refresh: (signal: AbortSignal) => Promise<void>
   /** How far this machine's clock is ahead of it, in milliseconds; undefined where no answer has told. */
   readonly ownAheadMs: () => number | undefined
+  /**
+   * The instant (ms) up to which rows may count as read: its now, or this machine's where that is over a minute earlier.
+   * A clock that is ahead would cover what has yet to come; which of the two is wrong cannot be known.
+   */
+  readonly claimableMs: () => number
 }
 
 /** What was told longer ago is asked for again where a minute matters. */
@@ -74,6 +79,10 @@ export function createServiceClock(
         await askList(signal).catch(() => signal.throwIfAborted())
       },
       ownAheadMs,
+      claimableMs: () => {
+        const aheadMs = ownAheadMs() ?? 0
+        return now() + (aheadMs < -LARGEST_DIFFERENCE_SECONDS * 1000 ? aheadMs : 0)
+      },
     },
   }
 }

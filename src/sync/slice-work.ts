@@ -47,10 +47,7 @@ export interface RunDeps {
   readonly report: ReportProgress
   /** The service's zone. */
   readonly timeZone: string
-  /**
-   * The instant (ms) up to which rows may count as read: the service's now, or this machine's where that is over a
-   * minute earlier. A clock that is ahead would cover what has yet to come; which of the two is wrong cannot be known.
-   */
+  /** The instant (ms) up to which rows may count as read, as the service's clock tells it. */
   readonly claimableMs: () => number
   /** What its clock shows at an instant, opened once: to know a zone takes longer than all else of a small slice. */
   readonly wallTimeAt: (instantMs: number) => WallTime
