@@ -121,26 +121,26 @@ const budgets: Readonly<Record<string, number>> = {
   app: 1709,
   bi: 3529,
   cli: 4450,
-  config: 640,
-  core: 1261,
+  config: 639,
+  core: 1248,
   emulator: 1830 + 60 * allStreams.length,
   ledger: 3808,
-  log: 80,
+  log: 79,
   scheduler: 1345,
-  service: 1812,
-  store: 3084,
-  streams: 151 + 68 * allStreams.length,
+  service: 1821,
+  store: 3003,
+  streams: 147 + 68 * allStreams.length,
   sync: 5101,
   transform: 266,
-  web: 3190,
+  web: 3188,
   // The files beside the folders.
-  '': 385,
+  '': 350,
 }
 /** SQL that is written as such, beside the load path and the views for analysts: each place says why. */
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_520 + 128 * allStreams.length, test: 26_188 }
+const MOST_LINES = { src: 32_513 + 128 * allStreams.length, test: 26_190 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

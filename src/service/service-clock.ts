@@ -9,7 +9,7 @@ export interface ServiceClock extends Clock {
   /** How far this machine's clock is ahead of it, in milliseconds; undefined where no answer has told. */
   readonly ownAheadMs: () => number | undefined
   /**
-   * The instant (ms) up to which rows may count as read: its now, or this machine's where that is over a minute earlier.
+   * The instant (ms) up to which rows may count as read: its now, or this machine's where that is over a minute before.
    * A clock that is ahead would cover what has yet to come; which of the two is wrong cannot be known.
    */
   readonly claimableMs: () => number

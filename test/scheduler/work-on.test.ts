@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { silentLog } from '../../src/core/log.ts'
 import { workOn, type WorkOptions } from '../../src/scheduler/work-on.ts'
+import { silentLog } from '../helpers/silent-log.ts'
 
 /** Eight side by side, looking again at once. @returns how many jobs each look asked for, until none is left */
 async function looksFor(jobs: number, handle: WorkOptions['handle']): Promise<readonly number[]> {
