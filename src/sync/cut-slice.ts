@@ -1,5 +1,6 @@
 import type { Row } from '../core/column.ts'
 import { hasCode } from '../core/errors.ts'
+import type { ItemReader } from '../core/item.ts'
 import type { Page } from '../core/page.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
@@ -56,13 +57,8 @@ export async function cutSlice(
 ): Promise<readonly Slice[] | undefined> {
   const { window, stream } = slice
   if (window === undefined || window.to - window.from <= SHORTEST_WINDOW) return undefined
-  const rowsOf = (page: Page) =>
-    page.items.flatMap((item) => {
-      const read = readItem(item, page)
-      return read.kind === 'row' ? [read.row] : []
-    })
   const timesOf = (page: Page) => {
-    const rows = rowsOf(page)
+    const rows = rowsOf(page, readItem)
     requireFiltered(pages.list, rows, timeZone)
     return rows.flatMap((row) => secondOf(row[stream.timeColumns[0] ?? ''], timeZone) ?? [])
   }
@@ -71,7 +67,7 @@ export async function cutSlice(
     return (await fetchNumbered(ofPart, 1)).total ?? 0
   }
   const first = await firstPage()
-  const mostPages = longestSlice(stream, pagesPerSlice, stream.identity && rowsOf(first))
+  const mostPages = longestSlice(stream, pagesPerSlice, stream.identity && rowsOf(first, readItem))
   const count = stream.isCounted ? pagesOf(first, pages.pageSize) : undefined
   // Most lists that begin with a short page end there.
   const isShort = count === undefined ? first.items.length < pages.pageSize : count <= mostPages
@@ -96,6 +92,13 @@ export async function cutSlice(
   const bounds = numbers.map((_, index) => quantile(times, (index + 0.5) / numbers.length))
   const crowded = [...timesOf(first), ...times]
   return toSlices(slice, cutWindowAt(window, keepWhole(window, bounds, crowded, first.items.length)))
+}
+
+function rowsOf(page: Page, readItem: ItemReader): readonly Row[] {
+  return page.items.flatMap((item) => {
+    const read = readItem(item, page)
+    return read.kind === 'row' ? [read.row] : []
+  })
 }
 
 /** The numbers of the pages at which parts of about as many pages begin, but for the first. */
