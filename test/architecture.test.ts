@@ -130,7 +130,7 @@ const budgets: Readonly<Record<string, number>> = {
   service: 1821,
   store: 3003,
   streams: 147 + 68 * allStreams.length,
-  sync: 5104,
+  sync: 5155,
   transform: 266,
   web: 3188,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_516 + 128 * allStreams.length, test: 26_190 }
+const MOST_LINES = { src: 32_567 + 128 * allStreams.length, test: 26_261 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

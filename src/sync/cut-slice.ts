@@ -4,9 +4,17 @@ import type { ItemReader } from '../core/item.ts'
 import type { Page } from '../core/page.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import { floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
+import { DAY, floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
 import { textOf } from './batch-loader.ts'
-import { areSameItems, fetchNumbered, type PageReading, type SliceReading } from './page-reading.ts'
+import {
+  areSameItems,
+  askedOf,
+  FEWEST_ROWS,
+  fetchNumbered,
+  fetchUnlessRefused,
+  type PageReading,
+  type SliceReading,
+} from './page-reading.ts'
 import { partOf } from './plan-again.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { cutWindow, cutWindowAt, minuteOf, requireFiltered, secondOf } from './windows.ts'
@@ -156,6 +164,37 @@ export function halveSlice(
   const middle = times[Math.floor(times.length / 2)] ?? floorToMinute((window.from + window.to) / 2)
   const at = unsettledFrom(slice) ?? Math.max(window.from + MINUTE, Math.min(middle, window.to - MINUTE))
   return toSlices(slice, cutWindowAt(window, [at]))
+}
+
+/** No service is known to shorten what is no longer. */
+const LONG_RANGE = 31 * DAY
+
+/**
+ * Cuts a range of which the service may have served the newest part alone: where it is long, what lies before the
+ * earliest row that came is asked for by itself. A row in there did not come with the others: each part is then read,
+ * and asked about in the same way. A refusal says nothing, nor do rows outside of what was asked.
+ * @param rows that have come, of the window or not
+ * @returns undefined where nothing more is shown
+ */
+export async function cutShortened(
+  slice: Slice,
+  rows: readonly Row[],
+  { pages, readItem }: SliceReading,
+  { timeZone }: Pick<RunDeps, 'timeZone'>,
+): Promise<readonly Slice[] | undefined> {
+  const { window, stream } = slice
+  if (window === undefined || window.to - window.from <= LONG_RANGE) return undefined
+  const minutesIn = (some: readonly Row[], { from, to }: Window) =>
+    some
+      .flatMap((row) => minuteOf(row[stream.timeColumns[0] ?? ''], timeZone) ?? [])
+      .filter((at) => at >= from && at < to)
+  const earliest = minutesIn(rows, window).reduce((least, at) => Math.min(least, at), window.to)
+  const before = { from: window.from, to: earliest - APART }
+  if (earliest === window.to || before.to - before.from <= SHORTEST_WINDOW) return undefined
+  const list = { ...pages.list, window: askedOf({ window: before }) }
+  const page = await fetchUnlessRefused({ ...pages, pageSize: FEWEST_ROWS, list }, 1)
+  const shown = 'refusal' in page ? [] : minutesIn(rowsOf(page, readItem), before)
+  return shown.length > 0 ? toSlices(slice, cutWindowAt(window, [earliest])) : undefined
 }
 
 function toSlices(slice: Slice, windows: readonly Window[]): readonly Slice[] | undefined {

@@ -146,7 +146,8 @@ export async function extractKeyed(
       const isClaimed = window === undefined || slice.covers !== undefined
       const isLacking = isClaimed && verdict.isStill === true && missing() > 0
       const judged = isLacking ? lacking(summary, announced, attempt) : verdict
-      return { kind: 'read', extraction: { summary, verdict: judged, channelFacts, title: undefined, found } }
+      const extraction = { summary, verdict: judged, channelFacts, title: undefined, found }
+      return { kind: 'read', extraction, rows: [...timesOfWalk, ...winners] }
     }
     await loader.flush()
     for (const row of walked.repeated) suspects.add(keyOf(row))

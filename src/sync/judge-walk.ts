@@ -73,7 +73,8 @@ export interface Extraction {
 
 /** What became of a slice: it was read, or it was too large and is parts, of which nothing has been read. */
 export type Extracted =
-  | { readonly kind: 'read'; readonly extraction: Extraction }
+  /** `rows`: those that came, or their times alone. */
+  | { readonly kind: 'read'; readonly extraction: Extraction; readonly rows: readonly Row[] }
   | { readonly kind: 'cut'; readonly parts: readonly Slice[] }
 
 /** A reading that does not prove itself is repeated up to two times; each is judged alone. */

@@ -5,7 +5,7 @@ import { isGreen, type Proof, partitionKey } from '../core/slice.ts'
 import { DAY, floorToMinute, MINUTE } from '../core/wall-clock.ts'
 import { hasHeaders } from '../ledger/questionnaires.ts'
 import { type BatchLoader, createBatchLoader } from './batch-loader.ts'
-import { cutSlice, halveSlice, longestSlice, mayBeLimit, SHORTEST_WINDOW } from './cut-slice.ts'
+import { cutShortened, cutSlice, halveSlice, longestSlice, mayBeLimit, SHORTEST_WINDOW } from './cut-slice.ts'
 import { extractKeyed } from './extract-keyed.ts'
 import { extractUnkeyed, headersText } from './extract-unkeyed.ts'
 import {
@@ -132,7 +132,8 @@ const MOST_PAGES = 2000
 const SHORTEST_RANGE = DAY - 2 * MINUTE
 
 /**
- * Reads the rows of a slice, or cuts it where it is large: before it is read, or where reading shows that it is.
+ * Reads the rows of a slice, or cuts it where it is large: before it is read, or where reading shows that it is, or
+ * that the service serves only a part of it.
  *
  * @throws LivehouseError `paging.ignored` also where the list of one minute has no end, `api.…` of a call
  */
@@ -142,6 +143,15 @@ export async function extractSlice(
   deps: RunDeps,
   loader: BatchLoader,
 ): Promise<Extracted> {
+  const read = await readOrCut(slice, reading, deps, loader)
+  if (read.kind === 'cut' || !isSettled(read.extraction.verdict)) return read
+  const parts = await cutShortened(slice, read.rows, reading, deps)
+  if (parts === undefined) return read
+  await loader.settle()
+  return { kind: 'cut', parts }
+}
+
+async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loader: BatchLoader): Promise<Extracted> {
   const { stream, window } = slice
   const parts = await cutSlice(slice, reading, deps).catch(
     async (error: unknown) => await cutToServed(slice, reading.pages, error),
@@ -165,7 +175,7 @@ export async function extractSlice(
     read.kind === 'unread' && read.cause === 'too long' ? await cutSlice(slice, reading, deps, true) : undefined
   const halves = more ?? (isCut ? halveSlice(slice, read.rows, deps) : undefined)
   if (halves) return { kind: 'cut', parts: halves }
-  if (read.kind === 'read') return { kind: 'read', extraction: withheld(read.extraction) }
+  if (read.kind === 'read') return { ...read, extraction: withheld(read.extraction) }
   throw read.cause === 'too long' ? endless(describeList(reading.pages.list)) : read.cause.refusal
 }
 

@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest'
+import { audit } from '../../src/cli/audit.ts'
+import { sync } from '../../src/cli/sync.ts'
+import { DAY, wallTimeAt } from '../../src/core/wall-clock.ts'
+import type { Answer } from '../../src/emulator/answer.ts'
+import type { ListQuery } from '../../src/emulator/params.ts'
+import { createRowList } from '../../src/emulator/world/row-list.ts'
+import { expectTruth } from '../helpers/expect-truth.ts'
+import { refusal } from '../helpers/fault-effects.ts'
+import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+
+const SERVED_DAYS = 90
+
+/** Of a range that is longer, the service serves the newest days, and says nothing. */
+function shortened(query: ListQuery): ListQuery {
+  const { from, to } = query
+  return from === undefined || to === undefined ? query : { ...query, from: Math.max(from, to - SERVED_DAYS * DAY) }
+}
+
+/** Of each stream with a range a row every other day, over 280 days. */
+async function startHistory(): Promise<TestAccount> {
+  const account = await startAccount({ channels: 1, viewers: 5 })
+  const { emulator, clock } = account
+  const [channel] = emulator.world.channels.values()
+  const [form] = channel?.questionnaires.rows ?? []
+  const [record, gift, signup] = [channel?.records.rows[0], channel?.gifts.rows[0], form?.signups.rows[0]]
+  if (!channel || !form || !record || !gift || !signup) throw new Error('the world is empty')
+  const numbers = Array.from({ length: 140 }, (_, n) => n)
+  const timeOf = (n: number) => wallTimeAt(clock.nowMs, 'Asia/Shanghai') - 3600 - n * 2 * DAY
+  channel.records.add(
+    ...numbers.map((n) => ({ ...record, recordId: String(900_000 + n), enteredAt: timeOf(n), leftAt: timeOf(n) })),
+  )
+  channel.gifts.add(...numbers.map((n) => ({ ...gift, giftId: 900_000 + n, givenAt: timeOf(n) })))
+  const signups = numbers.map((n) => ({ ...signup, userId: `s${n}`, signedUpAt: timeOf(n) }))
+  channel.questionnaires.replace(form, { ...form, signups: createRowList(signups) })
+  return account
+}
+
+const STREAMS = ['watch_records', 'gifts', 'signups'] as const
+const wanted = ['--streams', ['questionnaires', ...STREAMS].join()]
+
+test('of a service that serves only the newest days of a range, the whole history is read', async () => {
+  await using account = await startHistory()
+  account.emulator.faults.push({ effect: { name: 'shortened', query: shortened } })
+  for (let night = 0; night < 3; night++) {
+    account.clock.nowMs += DAY * 1000
+    expect(await account.run(sync, wanted)).toMatchObject({ code: 0 })
+    await expectTruth(account, STREAMS)
+  }
+  expect(await account.run(audit, wanted)).toMatchObject({ code: 0 })
+})
+
+test('what lies before the earliest row is asked for once, of a long range alone; a refusal of that says nothing', async () => {
+  await using account = await startHistory()
+  let asked = 0
+  let isAsked = false
+  const refused = refusal(400001)
+  const query = (each: ListQuery) => {
+    isAsked = each.pageSize === 10
+    if (isAsked) asked++
+    return each
+  }
+  const answer = (given: Answer) => (isAsked ? (refused.answer?.(given) ?? given) : given)
+  account.emulator.faults.push({ effect: { name: 'refused', query, answer } })
+  for (let night = 0; night < 3; night++) {
+    account.clock.nowMs += DAY * 1000
+    expect(await account.run(sync, ['--streams', 'watch_records'])).toMatchObject({ code: 0 })
+  }
+  expect(asked).toBe(1)
+  await expectTruth(account, ['watch_records'])
+})
