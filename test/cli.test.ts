@@ -10,6 +10,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const launcher = join(root, 'src', 'cli.ts')
 const plainFiles = ['src/cli.ts', 'bin/livehouse.cjs']
 const oldNode = findOldNode()
+const itsVersion = { status: 0, stdout: expect.stringContaining(manifest.version), stderr: '' }
 
 /** A Node of this machine that is too old to run the program itself, where there is one. */
 function findOldNode(): string | undefined {
@@ -32,8 +33,8 @@ function createBareCheckout() {
   return folder
 }
 
-function run(node: string, script: string, ...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(node, [script, ...args], { encoding: 'utf8' })
+function run(node: string, ...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(node, args, { encoding: 'utf8' })
   return { status, stdout, stderr }
 }
 
@@ -53,10 +54,8 @@ test.each(plainFiles)('%s is valid for a Node that knows no TypeScript', (file) 
 })
 
 test('a start finds compiled what an earlier one has compiled, in a folder of the checkout', () => {
-  const start = () => {
-    const env = { ...process.env, NODE_DEBUG_NATIVE: 'COMPILE_CACHE', NODE_COMPILE_CACHE: undefined }
-    return spawnSync(process.execPath, [launcher, '--version'], { encoding: 'utf8', env })
-  }
+  const env = { ...process.env, NODE_DEBUG_NATIVE: 'COMPILE_CACHE', NODE_COMPILE_CACHE: undefined }
+  const start = () => spawnSync(process.execPath, [launcher, '--version'], { encoding: 'utf8', env })
   const cache = join(root, 'node_modules', '.cache', 'livehouse')
   expect(start().stderr).toContain(`resolved path ${cache}`)
   expect(start().stderr).toMatch(/retrieving transpile cache for StrippedTypeScript \S+main\.ts\.\.\.success/)
@@ -64,30 +63,20 @@ test('a start finds compiled what an earlier one has compiled, in a folder of th
 
 test('a start that finds everything compiled does not load what strips types', () => {
   const probe = join(createTemporaryFolder('launcher-probe'), 'probe.cjs')
-  writeFileSync(
-    probe,
-    "process.on('exit', () => console.log(process.moduleLoadList.filter((name) => /amaro/.test(name))))",
-  )
-  const start = () => {
-    const env = { ...process.env, NODE_OPTIONS: `--require ${probe}`, NODE_COMPILE_CACHE: undefined }
-    return spawnSync(process.execPath, [launcher, 'no such verb'], { encoding: 'utf8', env })
-  }
+  const text = "process.on('exit', () => console.log(process.moduleLoadList.filter((name) => /amaro/.test(name))))"
+  writeFileSync(probe, text)
+  const env = { ...process.env, NODE_OPTIONS: `--require ${probe}`, NODE_COMPILE_CACHE: undefined }
+  const start = () => spawnSync(process.execPath, [launcher, 'no such verb'], { encoding: 'utf8', env })
   start()
   expect(start()).toMatchObject({ status: 2, stdout: '[]\n' })
 })
 
 test('on Windows, where no process becomes another, it runs in the one that was started', () => {
   const windows = join(createTemporaryFolder('launcher-windows'), 'windows.cjs')
-  writeFileSync(
-    windows,
-    `Object.defineProperty(process, 'platform', { value: 'win32' })
-    process.execve = () => { throw new Error('unavailable on this platform') }`,
-  )
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['--require', windows, launcher, '--version'], {
-    encoding: 'utf8',
-  })
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
-  expect(stdout).toContain(manifest.version)
+  const text = `Object.defineProperty(process, 'platform', { value: 'win32' })
+    process.execve = () => { throw new Error('unavailable on this platform') }`
+  writeFileSync(windows, text)
+  expect(run(process.execPath, '--require', windows, launcher, '--version')).toEqual(itsVersion)
 })
 
 test.runIf(process.getuid?.() === 0)(
@@ -108,23 +97,16 @@ describe.runIf(oldNode !== undefined)('an old Node', () => {
   const node = oldNode ?? ''
 
   test('hands over to the pinned one, arguments and exit code too', () => {
-    expect(run(node, launcher, '--version')).toEqual({
-      status: 0,
-      stdout: expect.stringContaining(manifest.version),
-      stderr: '',
-    })
+    expect(run(node, launcher, '--version')).toEqual(itsVersion)
     const wrong = run(node, launcher, 'no such verb')
     expect(wrong.status).toBe(2)
     expect(wrong.stderr).toContain('there is no command "no such verb"')
   })
 
   test('without the pinned one says what to do', () => {
-    const folder = createBareCheckout()
-    const { status, stderr } = run(node, join(folder, 'src', 'cli.ts'), '--version')
-    expect(status).toBe(2)
-    expect(stderr).toMatch(
-      /^livehouse cannot start: it needs Node 24 or newer, this is v\d+\.\d+\.\d+\. Run `npm ci` in /,
-    )
+    const { status, stderr } = run(node, join(createBareCheckout(), 'src', 'cli.ts'), '--version')
+    const told = /^livehouse cannot start: it needs Node 24 or newer, this is v\d+\.\d+\.\d+\. Run `npm ci` in /
+    expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringMatching(told) })
   })
 
   test('with the pinned one but nothing else says what to do', () => {
@@ -132,9 +114,7 @@ describe.runIf(oldNode !== undefined)('an old Node', () => {
     for (const name of readdirSync(join(root, 'node_modules')).filter((name) => name.startsWith('node-'))) {
       symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
     }
-    expect(run(node, join(folder, 'src', 'cli.ts'))).toMatchObject({
-      status: 2,
-      stderr: expect.stringContaining('its dependencies are not installed'),
-    })
+    const told = expect.stringContaining('its dependencies are not installed')
+    expect(run(node, join(folder, 'src', 'cli.ts'))).toMatchObject({ status: 2, stderr: told })
   })
 })
