@@ -20,7 +20,7 @@ const bases = readdirSync(folder)
 const manifestSchema = z.looseObject({
   apiVersion: z.string(),
   kind: z.string(),
-  metadata: z.object({ name: z.string() }),
+  metadata: z.looseObject({ name: z.string() }),
 })
 const kustomizationSchema = z.object({
   resources: z.array(z.string()),
@@ -32,6 +32,17 @@ function read(base: string, file: string): unknown {
   return parse(readFileSync(join(folder, base, file), 'utf8'))
 }
 
+/** Has `unread` name each field, of a value and of all in it, until somebody reads it */
+function watch(value: unknown, unread: Set<string>, path = ''): void {
+  if (typeof value !== 'object' || value === null) return
+  for (const [name, field] of Object.entries(value)) {
+    const place = `${path}/${name}`
+    watch(field, unread, place)
+    unread.add(place)
+    Object.defineProperty(value, name, { get: () => [field, unread.delete(place)][0] })
+  }
+}
+
 /** By the schema of its kind. @throws with what does not fit it */
 function validate(manifest: unknown): void {
   const parsed = manifestSchema.parse(manifest)
@@ -41,7 +52,11 @@ function validate(manifest: unknown): void {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const model = new Model(parsed as never)
   expect(model).toMatchObject({ apiVersion: parsed.apiVersion })
+  const unread = new Set<string>()
+  watch(model, unread)
   model.validate()
+  // The schemas refuse no field that they do not know; they do not read it either.
+  assert(unread.size === 0, `no fields of a ${parsed.kind}: ${[...unread].join(', ')}`)
 }
 
 test.each(bases)('what kustomize applies of %s is all there, and valid', (base) => {
@@ -54,6 +69,11 @@ test.each(bases)('what kustomize applies of %s is all there, and valid', (base) 
   for (const { envs } of [...configMapGenerator, ...secretGenerator]) {
     for (const file of envs) expect(existsSync(join(folder, base, file))).toBe(true)
   }
+})
+
+test.each(['replicas', 'envFrom'])('a misspelt %s of a deployment is refused', (name) => {
+  const text = readFileSync(join(folder, 'serve', 'deployment.yaml'), 'utf8').replace(`${name}:`, `${name}s:`)
+  expect(() => validate(parse(text))).toThrow(`/${name}s`)
 })
 
 test('an image of others is named by its digest', () => {
