@@ -69,7 +69,7 @@ function runWithPinnedNode() {
 function stop(reason) {
   const repair = isCheckout
     ? `Run \`npm ci\` in ${root}, then try again`
-    : 'Install it again, with its optional dependencies: npm install --global livehouse'
+    : 'Install it again with --include=optional, which also brings Node 24 along (190 MB)'
   console.error(`livehouse cannot start: ${reason}. ${repair}.`)
   process.exitCode = 2
 }

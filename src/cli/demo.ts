@@ -165,6 +165,6 @@ function describeConnection(url: string, dataDir: string): string[] {
     `  host ${hostname}   port ${port}   user ${username}   database ${DATABASE}   no TLS`,
     '',
     `It is the PostgreSQL in ${dataDir}, and it goes on running: npx livehouse db stop ends it.`,
-    'For your own account: fill in .env (see .env.example), then npx livehouse sync.',
+    'For your own account: npx livehouse init, then npx livehouse sync.',
   ]
 }

