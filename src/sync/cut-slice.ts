@@ -170,25 +170,29 @@ export function halveSlice(
 const LONG_RANGE = 31 * DAY
 
 /**
- * Cuts a range of which the service may have served the newest part alone: where it is long, what lies before the
- * earliest row that came is asked for by itself. A row in there did not come with the others: each part is then read,
- * and asked about in the same way. A refusal says nothing, nor do rows outside of what was asked.
- * @param rows that have come, of the window or not
+ * Cuts a range of which the service may have served the newest part alone: where it is long, or as many rows came as
+ * may be the most that are shown, what lies before the earliest of them is asked for by itself. A row in there did
+ * not come with the others: each part is then read, and asked about in the same way. A refusal says nothing, nor do rows
+ * outside of what was asked.
+ * @param came rows of the window or not, and how many items
  * @returns undefined where nothing more is shown
  */
 export async function cutShortened(
   slice: Slice,
-  rows: readonly Row[],
+  came: { readonly rows: readonly Row[]; readonly received: number },
   { pages, readItem }: SliceReading,
   { timeZone }: Pick<RunDeps, 'timeZone'>,
 ): Promise<readonly Slice[] | undefined> {
   const { window, stream } = slice
-  if (window === undefined || window.to - window.from <= LONG_RANGE) return undefined
+  if (window === undefined) return undefined
+  // Where there is a total, it tells whether a round number is all there is.
+  const isDoubtful = window.to - window.from > LONG_RANGE || (!stream.isCounted && mayBeLimit(came.received))
+  if (!isDoubtful) return undefined
   const minutesIn = (some: readonly Row[], { from, to }: Window) =>
     some
       .flatMap((row) => minuteOf(row[stream.timeColumns[0] ?? ''], timeZone) ?? [])
       .filter((at) => at >= from && at < to)
-  const earliest = minutesIn(rows, window).reduce((least, at) => Math.min(least, at), window.to)
+  const earliest = minutesIn(came.rows, window).reduce((least, at) => Math.min(least, at), window.to)
   const before = { from: window.from, to: earliest - APART }
   if (earliest === window.to || before.to - before.from <= SHORTEST_WINDOW) return undefined
   const list = { ...pages.list, window: askedOf({ window: before }) }
@@ -215,7 +219,7 @@ function quantile(sorted: readonly WallTime[], share: number): WallTime {
 const ROUND = 1000
 
 /** Whether so many rows may be the most that the service counts or shows, and more there. */
-export function mayBeLimit(rows: number): boolean {
+function mayBeLimit(rows: number): boolean {
   return rows > 0 && rows % ROUND === 0
 }
 

@@ -5,7 +5,7 @@ import { isGreen, type Proof, partitionKey } from '../core/slice.ts'
 import { DAY, floorToMinute, MINUTE } from '../core/wall-clock.ts'
 import { hasHeaders } from '../ledger/questionnaires.ts'
 import { type BatchLoader, createBatchLoader } from './batch-loader.ts'
-import { cutShortened, cutSlice, halveSlice, longestSlice, mayBeLimit, SHORTEST_WINDOW } from './cut-slice.ts'
+import { cutShortened, cutSlice, halveSlice, longestSlice, SHORTEST_WINDOW } from './cut-slice.ts'
 import { extractKeyed } from './extract-keyed.ts'
 import { extractUnkeyed, headersText } from './extract-unkeyed.ts'
 import {
@@ -145,7 +145,7 @@ export async function extractSlice(
 ): Promise<Extracted> {
   const read = await readOrCut(slice, reading, deps, loader)
   if (read.kind === 'cut' || !isSettled(read.extraction.verdict)) return read
-  const parts = await cutShortened(slice, read.rows, reading, deps)
+  const parts = await cutShortened(slice, { ...read.extraction.summary, rows: read.rows }, reading, deps)
   if (parts === undefined) return read
   await loader.settle()
   return { kind: 'cut', parts }
@@ -164,13 +164,9 @@ async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loa
   const isEndless = (pages: number) => pages > MOST_PAGES
   const mayBeCut = window !== undefined && window.to - window.from > SHORTEST_WINDOW
   const read = await extractUnkeyed(slice, identity, reading, deps, loader, mayBeCut ? isTooLong : isEndless)
-  // Without a total nothing else tells of a service that shows so many rows at most.
-  const isLimited =
-    mayBeCut && !stream.isCounted && read.kind === 'read' && mayBeLimit(read.extraction.summary.received)
   // What is younger than settle may move: it is read again next time, and nothing is claimed of it.
-  const isDone = read.kind === 'read' && (read.extraction.verdict.proof !== 'moving' || slice.covers === undefined)
-  if (isDone && !isLimited) return read
-  const isCut = read.kind === 'unread' || read.isRestless || isLimited
+  if (read.kind === 'read' && (read.extraction.verdict.proof !== 'moving' || slice.covers === undefined)) return read
+  const isCut = read.kind === 'unread' || read.isRestless
   const more =
     read.kind === 'unread' && read.cause === 'too long' ? await cutSlice(slice, reading, deps, true) : undefined
   const halves = more ?? (isCut ? halveSlice(slice, read.rows, deps) : undefined)

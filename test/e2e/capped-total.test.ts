@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { backfill } from '../../src/cli/backfill.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { MINUTE, parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { ListQuery } from '../../src/emulator/params.ts'
@@ -106,6 +107,9 @@ test('gifts of which one answer shows the newest thousand are cut by time: none 
     return asked
   }
   emulator.faults.push({ effect: { ...newest, query }, endpoint: 'giftRunning' })
+  const some = ['--from', '2026-11-05', '--to', '2026-11-13', '--streams', 'gifts']
+  expect(await account.run(backfill, some)).toMatchObject({ code: 0 })
+  expect((await readStreamTable(account.database.db, 'gifts')).length).toBeGreaterThanOrEqual(1700)
   for (let night = 0; night < 3; night++) {
     clock.nowMs += 86_400_000
     expect(await account.run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 0 })
