@@ -172,7 +172,7 @@ const LONG_RANGE = 31 * DAY
 /**
  * Cuts a range of which the service may have served the newest part alone: where it is long, or as many rows came as
  * may be the most that are shown, what lies before the earliest of them is asked for by itself. A row in there did
- * not come with the others: each part is then read, and asked about in the same way. A refusal says nothing, nor do rows
+ * not come with the others: each part is then read and asked about in the same way. A refusal says nothing, nor do rows
  * outside of what was asked.
  * @param came rows of the window or not, and how many items
  * @returns undefined where nothing more is shown
