@@ -126,11 +126,11 @@ const budgets: Readonly<Record<string, number>> = {
   emulator: 1830 + 60 * allStreams.length,
   ledger: 3808,
   log: 79,
-  scheduler: 1345,
+  scheduler: 1349,
   service: 1821,
   store: 3003,
   streams: 147 + 68 * allStreams.length,
-  sync: 5155,
+  sync: 5171,
   transform: 266,
   web: 3188,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_567 + 128 * allStreams.length, test: 26_265 }
+const MOST_LINES = { src: 32_587 + 128 * allStreams.length, test: 26_302 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

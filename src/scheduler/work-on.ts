@@ -81,7 +81,9 @@ export async function workOn({ queue, name, concurrency, log, signal, ...does }:
         await renew()
       }
       const free = signal.aborted ? 0 : Math.min(concurrency, Math.max(1, 2 * had)) - active.size
-      for (const attempt of free > 0 ? await keepWanted(await queue.take(name, free)) : []) {
+      const taken = free > 0 ? await queue.take(name, free) : []
+      const kept = await keepWanted(taken)
+      for (const attempt of kept) {
         const lost = new AbortController()
         active.set(attempt, lost)
         void perform(attempt, lost).finally(() => {
@@ -89,7 +91,9 @@ export async function workOn({ queue, name, concurrency, log, signal, ...does }:
           wake.abort()
         })
       }
-      had = active.size
+      // What nobody wants any more leaves nothing to others, and there may be more of it.
+      had = active.size + taken.length - kept.length
+      if (kept.length < taken.length) waitMs = 0
     } catch (error) {
       log.warn('queue.failed', { reason: reasonOf(error) })
       waitMs = DATABASE_POLL_MS

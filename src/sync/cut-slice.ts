@@ -4,17 +4,9 @@ import type { ItemReader } from '../core/item.ts'
 import type { Page } from '../core/page.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import { DAY, floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
+import { floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
 import { textOf } from './batch-loader.ts'
-import {
-  areSameItems,
-  askedOf,
-  FEWEST_ROWS,
-  fetchNumbered,
-  fetchUnlessRefused,
-  type PageReading,
-  type SliceReading,
-} from './page-reading.ts'
+import { areSameItems, fetchNumbered, type PageReading, type SliceReading } from './page-reading.ts'
 import { partOf } from './plan-again.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { cutWindow, cutWindowAt, minuteOf, requireFiltered, secondOf } from './windows.ts'
@@ -28,7 +20,7 @@ const MOST_HELD_TEXT = 4_000_000
 /** More at once would take looks at too many deep pages: such a list is cut into parts that are cut again. */
 const MOST_PARTS = 24
 /** A part whose question must not reach into a minute keeps so far from it: each asks for a minute more. */
-const APART = 2 * MINUTE
+export const APART = 2 * MINUTE
 /** The parts of a shorter window would ask for nearly the same. */
 export const SHORTEST_WINDOW = 2 * APART
 
@@ -102,7 +94,7 @@ export async function cutSlice(
   return toSlices(slice, cutWindowAt(window, keepWhole(window, bounds, crowded, first.items.length)))
 }
 
-function rowsOf(page: Page, readItem: ItemReader): readonly Row[] {
+export function rowsOf(page: Page, readItem: ItemReader): readonly Row[] {
   return page.items.flatMap((item) => {
     const read = readItem(item, page)
     return read.kind === 'row' ? [read.row] : []
@@ -166,42 +158,7 @@ export function halveSlice(
   return toSlices(slice, cutWindowAt(window, [at]))
 }
 
-/** No service is known to shorten what is no longer. */
-const LONG_RANGE = 31 * DAY
-
-/**
- * Cuts a range of which the service may have served the newest part alone: where it is long, or as many rows came as
- * may be the most that are shown, what lies before the earliest of them is asked for by itself. A row in there did
- * not come with the others: each part is then read and asked about in the same way. A refusal says nothing, nor do rows
- * outside of what was asked.
- * @param came rows of the window or not, and how many items
- * @returns undefined where nothing more is shown
- */
-export async function cutShortened(
-  slice: Slice,
-  came: { readonly rows: readonly Row[]; readonly received: number },
-  { pages, readItem }: SliceReading,
-  { timeZone }: Pick<RunDeps, 'timeZone'>,
-): Promise<readonly Slice[] | undefined> {
-  const { window, stream } = slice
-  if (window === undefined) return undefined
-  // Where there is a total, it tells whether a round number is all there is.
-  const isDoubtful = window.to - window.from > LONG_RANGE || (!stream.isCounted && mayBeLimit(came.received))
-  if (!isDoubtful) return undefined
-  const minutesIn = (some: readonly Row[], { from, to }: Window) =>
-    some
-      .flatMap((row) => minuteOf(row[stream.timeColumns[0] ?? ''], timeZone) ?? [])
-      .filter((at) => at >= from && at < to)
-  const earliest = minutesIn(came.rows, window).reduce((least, at) => Math.min(least, at), window.to)
-  const before = { from: window.from, to: earliest - APART }
-  if (earliest === window.to || before.to - before.from <= SHORTEST_WINDOW) return undefined
-  const list = { ...pages.list, window: askedOf({ window: before }) }
-  const page = await fetchUnlessRefused({ ...pages, pageSize: FEWEST_ROWS, list }, 1)
-  const shown = 'refusal' in page ? [] : minutesIn(rowsOf(page, readItem), before)
-  return shown.length > 0 ? toSlices(slice, cutWindowAt(window, [earliest])) : undefined
-}
-
-function toSlices(slice: Slice, windows: readonly Window[]): readonly Slice[] | undefined {
+export function toSlices(slice: Slice, windows: readonly Window[]): readonly Slice[] | undefined {
   return windows.length < 2 ? undefined : windows.map((window) => partOf(slice, window))
 }
 
@@ -219,7 +176,7 @@ function quantile(sorted: readonly WallTime[], share: number): WallTime {
 const ROUND = 1000
 
 /** Whether so many rows may be the most that the service counts or shows, and more there. */
-function mayBeLimit(rows: number): boolean {
+export function mayBeLimit(rows: number): boolean {
   return rows > 0 && rows % ROUND === 0
 }
 

@@ -1,4 +1,4 @@
-import { recoveryFrom } from '../core/errors.ts'
+import { hasCode } from '../core/errors.ts'
 import { parsePartition, type Partition, partitionKey } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { DAY } from '../core/wall-clock.ts'
@@ -6,7 +6,7 @@ import { readQuestions, recordListing } from '../ledger/questionnaires.ts'
 import { readWalkBefore } from '../ledger/slices.ts'
 import type { FoundRows } from './judge-walk.ts'
 import type { PartitionPlan, QuestionsOf } from './plan-slices.ts'
-import { fetchNumbered, openReading } from './page-reading.ts'
+import { fetchNumbered, isRefusal, openReading } from './page-reading.ts'
 import { type JobOptions, runJob } from './run-job.ts'
 import { createCallMeter, type RunDeps } from './slice-work.ts'
 import type { JobResult } from './tally.ts'
@@ -53,11 +53,12 @@ export async function runStreams(
     if (stream === undefined) return false
     const slice = { stream, partition, window: undefined, covers: undefined }
     try {
-      await fetchNumbered(openReading(slice, deps, createCallMeter(), 1).pages, 1)
-      return true
+      const { items, total = 0 } = await fetchNumbered(openReading(slice, deps, createCallMeter(), 1).pages, 1)
+      // One without signups was emptied: what was there stays.
+      return items.length + total > 0
     } catch (error) {
       // What cannot be answered now is told when its signups are read.
-      return recoveryFrom(error) !== 'skip'
+      return !isRefusal(error) && !hasCode(error, 'api.forbidden') && !hasCode(error, 'api.channelUnknown')
     }
   }
 

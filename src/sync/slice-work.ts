@@ -29,6 +29,8 @@ export interface Slice {
   readonly lookbackDays?: number
   /** Whether this run has written rows of it already, before it was cut out of a longer one. */
   readonly hasWritten?: boolean
+  /** Whether it was cut out of a range of which the service has served only a part. */
+  readonly isShortened?: boolean
 }
 
 /** `channel=9 [2026-11-20 00:00:00, 2026-11-21 00:00:00)`: a slice in messages and progress. */

@@ -91,28 +91,38 @@ test('of a minute of which fewer rows are counted than it has, nothing is claime
   await expectTruth(account, ['watch_records', 'signups'])
 })
 
-test('gifts of which one answer shows the newest thousand are cut by time: none is missed or marked', async () => {
-  await using account = await startAccount({ channels: 1 })
-  const { emulator, clock } = account
-  const [channel] = emulator.world.channels.values()
-  const [gift] = channel?.gifts.rows ?? []
-  if (!channel || !gift) throw new Error('no gift')
-  const at = parseWallTime('2026-11-10 20:00:00') ?? 0
-  channel.gifts.add(...Array.from({ length: 1700 }, (_, n) => ({ ...gift, giftId: n, givenAt: at + n * 60 })))
-  emulator.switches.rowOrder = 'time-desc'
-  let left = 0
-  const newest = withheldRows(() => left-- <= 0)
-  const query = (asked: ListQuery) => {
-    left = 1000 - (asked.page - 1) * asked.pageSize
-    return asked
-  }
-  emulator.faults.push({ effect: { ...newest, query }, endpoint: 'giftRunning' })
-  const some = ['--from', '2026-11-05', '--to', '2026-11-13', '--streams', 'gifts']
-  expect(await account.run(backfill, some)).toMatchObject({ code: 0 })
-  expect((await readStreamTable(account.database.db, 'gifts')).length).toBeGreaterThanOrEqual(1700)
-  for (let night = 0; night < 3; night++) {
-    clock.nowMs += 86_400_000
-    expect(await account.run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 0 })
-    await expectTruth(account, ['gifts'])
-  }
-})
+test.each([
+  ['time-desc', 1],
+  ['time-desc', 3],
+  ['time-desc', 12],
+  ['time-asc', 3],
+] as const)(
+  'gifts of which an answer shows a thousand, %s, %i a minute: none is missed or marked',
+  async (order, each) => {
+    await using account = await startAccount({ channels: 1 })
+    const { emulator, clock } = account
+    const [channel] = emulator.world.channels.values()
+    const [gift] = channel?.gifts.rows ?? []
+    if (!channel || !gift) throw new Error('no gift')
+    const at = parseWallTime('2026-11-10 20:00:00') ?? 0
+    channel.gifts.add(
+      ...Array.from({ length: 1700 }, (_, n) => ({ ...gift, giftId: n, givenAt: at + Math.floor(n / each) * 60 })),
+    )
+    emulator.switches.rowOrder = order
+    let left = 0
+    const newest = withheldRows(() => left-- <= 0)
+    const query = (asked: ListQuery) => {
+      left = 1000 - (asked.page - 1) * asked.pageSize
+      return asked
+    }
+    emulator.faults.push({ effect: { ...newest, query }, endpoint: 'giftRunning' })
+    const some = ['--from', '2026-11-05', '--to', '2026-11-13', '--streams', 'gifts']
+    expect(await account.run(backfill, some)).toMatchObject({ code: 0 })
+    expect((await readStreamTable(account.database.db, 'gifts')).length).toBeGreaterThanOrEqual(1700)
+    for (let night = 0; night < 3; night++) {
+      clock.nowMs += 86_400_000
+      expect(await account.run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 0 })
+      await expectTruth(account, ['gifts'])
+    }
+  },
+)

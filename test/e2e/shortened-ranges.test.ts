@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { audit } from '../../src/cli/audit.ts'
+import { backfill } from '../../src/cli/backfill.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { DAY, wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { Answer } from '../../src/emulator/answer.ts'
@@ -7,15 +8,16 @@ import type { ListQuery } from '../../src/emulator/params.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { refusal } from '../helpers/fault-effects.ts'
+import { readStreamTable } from '../helpers/read-table.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 
-const SERVED_DAYS = 90
-
 /** Of a range that is longer, the service serves the newest days, and says nothing. */
-function shortened(query: ListQuery): ListQuery {
-  const { from, to } = query
-  return from === undefined || to === undefined ? query : { ...query, from: Math.max(from, to - SERVED_DAYS * DAY) }
-}
+const shortenedTo =
+  (days: number) =>
+  (query: ListQuery): ListQuery => {
+    const { from, to } = query
+    return from === undefined || to === undefined ? query : { ...query, from: Math.max(from, to - days * DAY) }
+  }
 
 /** Of each stream with a range a row every other day, over 280 days. */
 async function startHistory(): Promise<TestAccount> {
@@ -25,6 +27,8 @@ async function startHistory(): Promise<TestAccount> {
   const [form] = channel?.questionnaires.rows ?? []
   const [record, gift, signup] = [channel?.records.rows[0], channel?.gifts.rows[0], form?.signups.rows[0]]
   if (!channel || !form || !record || !gift || !signup) throw new Error('the world is empty')
+  // Of a form whose newest part has no signups nothing shows.
+  for (const other of channel.questionnaires.rows.slice(1)) channel.questionnaires.remove(other)
   const numbers = Array.from({ length: 140 }, (_, n) => n)
   const timeOf = (n: number) => wallTimeAt(clock.nowMs, 'Asia/Shanghai') - 3600 - n * 2 * DAY
   channel.records.add(
@@ -39,16 +43,24 @@ async function startHistory(): Promise<TestAccount> {
 const STREAMS = ['watch_records', 'gifts', 'signups'] as const
 const wanted = ['--streams', ['questionnaires', ...STREAMS].join()]
 
-test('of a service that serves only the newest days of a range, the whole history is read', async () => {
-  await using account = await startHistory()
-  account.emulator.faults.push({ effect: { name: 'shortened', query: shortened } })
-  for (let night = 0; night < 3; night++) {
-    account.clock.nowMs += DAY * 1000
-    expect(await account.run(sync, wanted)).toMatchObject({ code: 0 })
-    await expectTruth(account, STREAMS)
-  }
-  expect(await account.run(audit, wanted)).toMatchObject({ code: 0 })
-})
+test.each([90, 20])(
+  'of a service that serves only the newest %i days of a range, the whole history is read',
+  async (days) => {
+    await using account = await startHistory()
+    account.emulator.faults.push({ effect: { name: 'shortened', query: shortenedTo(days) } })
+    expect(await account.run(backfill, ['--from', '2026-10-06', '--streams', 'watch_records'])).toMatchObject({
+      code: 0,
+    })
+    const rows = await readStreamTable(account.database.db, 'watch_records')
+    expect(rows.filter((row) => Number(row.record_id) >= 900_000)).toHaveLength(24)
+    for (let night = 0; night < 3; night++) {
+      account.clock.nowMs += DAY * 1000
+      expect(await account.run(sync, wanted)).toMatchObject({ code: 0 })
+      await expectTruth(account, STREAMS)
+    }
+    expect(await account.run(audit, wanted)).toMatchObject({ code: 0 })
+  },
+)
 
 test('what lies before the earliest row is asked for once, of a long range alone; a refusal of that says nothing', async () => {
   await using account = await startHistory()

@@ -3,7 +3,11 @@ import { workOn, type WorkOptions } from '../../src/scheduler/work-on.ts'
 import { silentLog } from '../helpers/silent-log.ts'
 
 /** Eight side by side, looking again at once. @returns how many jobs each look asked for, until none is left */
-async function looksFor(jobs: number, handle: WorkOptions['handle']): Promise<readonly number[]> {
+async function looksFor(
+  jobs: number,
+  handle: WorkOptions['handle'],
+  keepWanted?: WorkOptions['keepWanted'],
+): Promise<readonly number[]> {
   const asked: number[] = []
   const over = new AbortController()
   let wake = () => {}
@@ -24,7 +28,8 @@ async function looksFor(jobs: number, handle: WorkOptions['handle']): Promise<re
     giveBack: ignore,
     cancel: ignore,
   }
-  await workOn({ queue, name: 'partitions', concurrency: 8, log: silentLog, signal: over.signal, handle })
+  const does = { handle, ...(keepWanted && { keepWanted }) }
+  await workOn({ queue, name: 'partitions', concurrency: 8, log: silentLog, signal: over.signal, ...does })
   return asked
 }
 
@@ -38,4 +43,14 @@ test('what ends at once makes room for twice as many', async () => {
   const asked = await looksFor(100, async () => ({}))
   expect(asked.slice(0, 3)).toEqual([1, 2, 4])
   expect(asked.length).toBeLessThan(25)
+})
+
+test('what nobody wants any more is taken away by as many at a time, and at once', async () => {
+  const asked = await looksFor(
+    100,
+    async () => ({}),
+    async () => [],
+  )
+  expect(asked.slice(0, 4)).toEqual([1, 2, 4, 8])
+  expect(asked.length).toBeLessThan(20)
 })
