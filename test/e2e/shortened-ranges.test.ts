@@ -52,7 +52,7 @@ test.each([90, 20])(
       code: 0,
     })
     const rows = await readStreamTable(account.database.db, 'watch_records')
-    expect(rows.filter((row) => Math.floor(Number(row.record_id) / 1000) === 900)).toHaveLength(24)
+    expect(rows.filter((row) => Math.floor(Number(row.record_id) / 1000) === 900)).toHaveLength(23)
     for (let night = 0; night < 3; night++) {
       account.clock.nowMs += DAY * 1000
       expect(await account.run(sync, wanted)).toMatchObject({ code: 0 })
