@@ -11,7 +11,7 @@ const LONG_RANGE = 31 * DAY
 
 /**
  * Cuts a range of which the service may have served only a part: where it is long, or as many rows came as may be the
- * most that are shown, what lies before the earliest of them is asked for by itself, and without a total what lies
+ * most that are shown, what lies before the earliest of them is asked for by itself, and in the second case what lies
  * behind the latest too. A row in there did not come with the others: each part is then read, asked about in the same
  * way. A refusal says nothing, nor do rows outside of what was asked.
  * @param came rows of the window or not, and how many items
@@ -42,7 +42,7 @@ export async function cutShortened(
   const behind = { unseen: { from: latest + MINUTE, to }, asked: { from: latest + APART, to } }
   const sides = [
     { ...before, at: Math.min(earliest + MINUTE, window.to - MINUTE) },
-    ...(stream.isCounted ? [] : [{ ...behind, at: Math.max(latest, window.from + MINUTE) }]),
+    ...(isLimited ? [{ ...behind, at: Math.max(latest, window.from + MINUTE) }] : []),
   ]
   for (const { unseen, asked, at } of sides) {
     if (asked.to - asked.from <= SHORTEST_WINDOW) continue
