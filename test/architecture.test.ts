@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { endpointOf } from '../src/core/stream.ts'
+import { endpointOf } from '../src/core/page.ts'
 import { allStreams, writtenTables } from '../src/streams/registry.ts'
 import { breachesOf, type Rules } from './helpers/architecture/check.ts'
 import { readSource } from './helpers/architecture/read-source.ts'
@@ -118,20 +118,20 @@ const rules: Rules = {
 
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. A stream brings its own. */
 const budgets: Readonly<Record<string, number>> = {
-  app: 1709,
+  app: 1772,
   bi: 3529,
   cli: 4450,
   config: 639,
-  core: 1248,
+  core: 1183,
   emulator: 1830 + 60 * allStreams.length,
   ledger: 3808,
   log: 79,
   scheduler: 1349,
-  service: 1821,
+  service: 1818,
   store: 3003,
-  streams: 147 + 68 * allStreams.length,
-  sync: 5171,
-  transform: 266,
+  streams: 142 + 68 * allStreams.length,
+  sync: 5160,
+  transform: 265,
   web: 3188,
   // The files beside the folders.
   '': 350,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_587 + 128 * allStreams.length, test: 26_302 }
+const MOST_LINES = { src: 32_565 + 128 * allStreams.length, test: 26_303 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Progress } from '../app/context.ts'
-import { createProgressTally } from '../core/progress.ts'
+import { createProgressTally } from '../app/save-progress.ts'
 
 /** Between two lines of one stream. */
 const QUIET_MS = 300_000

@@ -1,7 +1,7 @@
 import { MultiBar, type SingleBar } from 'cli-progress'
 import type { Clock } from '../core/clock.ts'
 import type { Progress } from '../app/context.ts'
-import { createProgressTally, type StreamTally } from '../core/progress.ts'
+import { createProgressTally, type StreamTally } from '../app/save-progress.ts'
 import { formatDuration } from './format.ts'
 import type { Terminal } from './terminal.ts'
 

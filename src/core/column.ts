@@ -25,11 +25,11 @@ export interface ColumnTypes {
 
 export type ColumnType = keyof ColumnTypes
 
-/** What a parser answers for a value that it cannot read; the value is then kept raw in `extra`. */
-export const unreadable: unique symbol = Symbol('unreadable')
-
-/** Reads one field: a value, null for none (missing, null, empty text, zero date), or `unreadable`. Pure. */
-export type FieldParser<T> = (raw: unknown) => T | null | typeof unreadable
+/**
+ * Reads one field: a value, null for none (missing, null, empty text, zero date), undefined for what it cannot read,
+ * which is then kept raw in `extra`. Pure.
+ */
+export type FieldParser<T> = (raw: unknown) => T | null | undefined
 
 /** The parts of a partition's name that a column can take its value from. */
 export type PartitionPart = 'channel' | 'type' | 'question'

@@ -1,5 +1,6 @@
+import type { Row } from './column.ts'
 import type { Partition, Window } from './slice.ts'
-import { endpointOf, type Stream } from './stream.ts'
+import type { Rejection, Stream } from './stream.ts'
 
 /** What a list is asked for, apart from the page. */
 export interface ListRequest {
@@ -7,6 +8,11 @@ export interface ListRequest {
   readonly partition: Partition
   /** As it goes on the wire, already widened; all times where there is none. */
   readonly window?: Window | undefined
+}
+
+/** The endpoint's name in messages, logs and metrics: the last part of its path. */
+export function endpointOf({ wire }: Stream): string {
+  return wire.path.slice(wire.path.lastIndexOf('/') + 1)
 }
 
 /** `LIST channel 9 type cash`, for messages. */
@@ -37,6 +43,36 @@ export interface Page {
   /** The answer's `Date` header in milliseconds since 1970; undefined without one. */
   readonly serviceTimeMs: number | undefined
 }
+
+/** An item that became a row. */
+export interface ReadRow {
+  readonly kind: 'row'
+  readonly row: Row
+  /** Fields whose value could not be read; it stands raw in `extra`. */
+  readonly unreadFields: readonly string[]
+  /** Fields that the spec does not know; they stand in `extra`. */
+  readonly unknownFields: readonly string[]
+}
+
+/** An item that did not, with itself as JSON text. */
+export interface RejectedItem extends Rejection {
+  readonly raw: string
+  /** The column headers over it as JSON text (API 4.11); null where there are none. */
+  readonly headers: string | null
+}
+
+/** What every item of a slice shares. */
+export interface ItemContext {
+  readonly partition: Partition
+  /** The service's day, `YYYY-MM-DD`. */
+  readonly serviceDay: string
+}
+
+/** Reads one item. Pure: the same item gives the same answer. `page` is the answer that it came in. */
+export type ItemReader = (item: unknown, page: Pick<Page, 'title'>) => ReadRow | RejectedItem
+
+/** Compiles a stream's declaration into the function that reads its items (`transform/field.ts`). */
+export type OpenItemReader = (stream: Stream, context: ItemContext) => ItemReader
 
 /** What every call to the service carries along. */
 export interface CallContext {

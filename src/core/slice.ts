@@ -53,6 +53,11 @@ export function formatWindow({ from, to }: Window): string {
   return `[${formatWallTime(from)}, ${formatWallTime(to)})`
 }
 
+/** `channel=9 [2026-11-20 00:00:00, 2026-11-21 00:00:00)`: a slice in messages and progress. */
+export function sliceName({ partition, window }: { partition: Partition; window: Window | undefined }): string {
+  return window === undefined ? partitionKey(partition) : `${partitionKey(partition)} ${formatWindow(window)}`
+}
+
 /** A window as `tsrange` text. */
 export function formatRange({ from, to }: Window): string {
   return `[${formatWallTime(from)},${formatWallTime(to)})`

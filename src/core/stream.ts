@@ -179,8 +179,3 @@ export function defineStream<const C extends Columns>(
   const derived = { isCounted: envelope !== undefined, isTimeFiltered: window !== undefined }
   return Object.freeze({ table: declaration.name, ...usual, ...declaration, ...derived })
 }
-
-/** The endpoint's name in messages, logs and metrics: the last part of its path. */
-export function endpointOf({ wire }: Stream): string {
-  return wire.path.slice(wire.path.lastIndexOf('/') + 1)
-}

@@ -34,3 +34,8 @@ export function jsonText(value: unknown): string {
     )
   }
 }
+
+/** Whether a value of JSON is an object, and no array. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,4 +1,4 @@
-import { isObject } from '../core/item.ts'
+import { isObject } from '../core/text.ts'
 import { type Answer, type ErrorFamily, type Refusal, refusals, refuse } from './answer.ts'
 import type { Asked, EndpointName, RecordedCall, Service } from './endpoint.ts'
 import { takeEffects } from './faults.ts'

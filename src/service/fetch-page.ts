@@ -1,14 +1,15 @@
 import { LivehouseError } from '../core/errors.ts'
-import { isObject } from '../core/item.ts'
+import { isObject } from '../core/text.ts'
 import {
   type CallContext,
   describeList,
+  endpointOf,
   type FetchPage,
   type ListRequest,
   type Page,
   type PageRequest,
 } from '../core/page.ts'
-import { endpointOf, type StreamName } from '../core/stream.ts'
+import type { StreamName } from '../core/stream.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import type { Answer, Call, Send } from './send.ts'
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import { type ErrorCode, LivehouseError } from '../core/errors.ts'
 import type { CallContext } from '../core/page.ts'
-import { withoutPhones } from '../core/text.ts'
+import { isObject, withoutPhones } from '../core/text.ts'
 import { headerOf, type RawAnswer } from './http.ts'
 import { findExcess, parseExact } from './json.ts'
 import type { Answer, Call, Secrets, Send } from './send.ts'
@@ -178,9 +178,9 @@ function bodyFailure(
   json: unknown,
   secrets: Secrets,
 ): { readonly code: number | string; readonly text: unknown } | undefined {
-  if (!isRecord(json)) return undefined
+  if (!isObject(json)) return undefined
   const { errors, errcode, status } = json
-  if (isRecord(errors)) return { code: readCode(errors.code, secrets) ?? 'errors', text: errors.message ?? errors.msg }
+  if (isObject(errors)) return { code: readCode(errors.code, secrets) ?? 'errors', text: errors.message ?? errors.msg }
   if (typeof errors === 'string' && errors !== '') return { code: 'errors', text: errors }
   if (errcode !== undefined && errcode !== null && readCode(errcode, secrets) !== 1000) {
     return { code: readCode(errcode, secrets) ?? 'errcode', text: json.msg ?? json.message }
@@ -238,8 +238,4 @@ function readCode(code: unknown, secrets: Secrets): number | string | undefined 
   if (typeof code !== 'string' && typeof code !== 'bigint') return undefined
   const text = String(code).trim()
   return /^-?\d{1,15}$/.test(text) ? Number(text) : quote(text, secrets).slice(0, LONGEST_CODE)
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

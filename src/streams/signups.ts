@@ -131,7 +131,7 @@ function answersJson(raw: unknown): ReturnType<FieldParser<ColumnTypes['jsonb']>
 
 function cellText(cell: unknown): string | null {
   const read = text(cell)
-  return typeof read === 'symbol' ? exactJson(cell) : read
+  return read === undefined ? exactJson(cell) : read
 }
 
 /** The reverse of `answersJson`. */

@@ -1,5 +1,4 @@
-import { unreadable } from '../core/column.ts'
-import { isObject } from '../core/item.ts'
+import { isObject } from '../core/text.ts'
 import { defineStream } from '../core/stream.ts'
 import { rejection, shown } from '../transform/field.ts'
 import { bigint, text } from '../transform/values.ts'
@@ -87,9 +86,5 @@ export const visitors = defineStream({
       : undefined
   },
   channelFacts: (item) =>
-    isObject(item) ? { name: readable(text(item.name)), adminId: readable(bigint(item.uin)) } : undefined,
+    isObject(item) ? { name: text(item.name) ?? null, adminId: bigint(item.uin) ?? null } : undefined,
 })
-
-function readable(value: string | null | typeof unreadable): string | null {
-  return value === unreadable ? null : value
-}

@@ -1,7 +1,6 @@
 import type { Row } from '../core/column.ts'
 import { hasCode } from '../core/errors.ts'
-import type { ItemReader } from '../core/item.ts'
-import type { Page } from '../core/page.ts'
+import type { ItemReader, Page } from '../core/page.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'

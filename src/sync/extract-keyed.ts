@@ -1,6 +1,5 @@
 import type { Row } from '../core/column.ts'
-import type { ItemReader } from '../core/item.ts'
-import type { Page } from '../core/page.ts'
+import type { ItemReader, Page } from '../core/page.ts'
 import { partitionKey } from '../core/slice.ts'
 import type { ChannelFacts, Stream } from '../core/stream.ts'
 import { readDuplicates } from '../ledger/quarantine.ts'

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Row } from '../core/column.ts'
-import type { RejectedItem } from '../core/item.ts'
+import type { RejectedItem } from '../core/page.ts'
 import type { Proof } from '../core/slice.ts'
 import type { ChannelFacts, Stream } from '../core/stream.ts'
 import { takeAcceptance } from '../ledger/acceptances.ts'

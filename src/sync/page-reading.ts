@@ -1,13 +1,19 @@
 import { hasCode, LivehouseError } from '../core/errors.ts'
-import type { ItemReader } from '../core/item.ts'
 import { jsonText } from '../core/text.ts'
-import { type CallContext, describeList, type FetchPage, type ListRequest, type Page } from '../core/page.ts'
-import { partitionKey, widen, type Window } from '../core/slice.ts'
+import {
+  type CallContext,
+  describeList,
+  type FetchPage,
+  type ItemReader,
+  type ListRequest,
+  type Page,
+} from '../core/page.ts'
+import { partitionKey, sliceName, widen, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { formatWallDate } from '../core/wall-clock.ts'
 import { type EarlierReadings, readEarlier, readLastPageSizes } from '../ledger/earlier-readings.ts'
 import { coveredPart, horizonAt, isReadTwice } from './windows.ts'
-import { type CallMeter, type ReadAhead, type RunDeps, type Slice, sliceName } from './slice-work.ts'
+import type { CallMeter, ReadAhead, RunDeps, Slice } from './slice-work.ts'
 
 /** What every way of reading a slice begins with. */
 export interface SliceReading {

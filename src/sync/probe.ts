@@ -1,6 +1,6 @@
 import { hasCode, LivehouseError, recoveryFrom } from '../core/errors.ts'
-import type { CallContext, Page, PageRequest } from '../core/page.ts'
-import { endpointOf, type Stream } from '../core/stream.ts'
+import { type CallContext, endpointOf, type Page, type PageRequest } from '../core/page.ts'
+import type { Stream } from '../core/stream.ts'
 import type { SourceFact } from '../ledger/source.ts'
 import { type CallMeter, createCallMeter } from './slice-work.ts'
 

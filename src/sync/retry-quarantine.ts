@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Row } from '../core/column.ts'
-import type { OpenItemReader } from '../core/item.ts'
+import type { OpenItemReader } from '../core/page.ts'
 import { addCounts, type Counts, noCounts } from '../core/outcome.ts'
 import { parsePartition, type Partition, partitionKey, type Window } from '../core/slice.ts'
 import type { RowIdentity, Stream, StreamName } from '../core/stream.ts'
@@ -119,7 +119,7 @@ function readGroup(
   if (first === undefined || stream === undefined || partition === undefined) return undefined
   const readItem = openItemReader(stream, { partition, serviceDay: dayOf(first, timeZone) })
   const read = items.flatMap((item) => {
-    const result = readItem(parse(item.raw), pageOf(item, parse))
+    const result = readItem(parse(item.raw), { title: titleOf(item, parse) })
     return result.kind === 'row' ? [{ item, row: result.row }] : []
   })
   return {
@@ -151,15 +151,8 @@ function dayOf({ lastSeenAt }: KeptItem, timeZone: string): string {
   return formatWallDate(wallTimeAt(lastSeenAt.getTime(), timeZone))
 }
 
-/** The answer that an item came in, as far as its reading takes it. */
-function pageOf({ headers }: KeptItem, parse: RetryDeps['parse']): Parameters<ReturnType<OpenItemReader>>[1] {
+/** The headers of the answer that an item came in. */
+function titleOf({ headers }: KeptItem, parse: RetryDeps['parse']): readonly unknown[] | undefined {
   const title = headers === null ? undefined : parse(headers)
-  return {
-    items: [],
-    total: undefined,
-    echoedPage: undefined,
-    echoedPageSize: undefined,
-    title: Array.isArray(title) ? title : undefined,
-    serviceTimeMs: undefined,
-  }
+  return Array.isArray(title) ? title : undefined
 }

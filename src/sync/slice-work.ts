@@ -2,11 +2,10 @@ import type { Kysely } from 'kysely'
 import type { LimitFunction } from 'p-limit'
 import type { Clock } from '../core/clock.ts'
 import { hasCode } from '../core/errors.ts'
-import type { OpenItemReader } from '../core/item.ts'
 import type { Log } from '../core/log.ts'
-import type { FetchPage } from '../core/page.ts'
+import type { FetchPage, OpenItemReader } from '../core/page.ts'
 import type { ReportProgress } from '../core/progress.ts'
-import { formatWindow, type Partition, partitionKey, type Window } from '../core/slice.ts'
+import type { Partition, Window } from '../core/slice.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
@@ -31,11 +30,6 @@ export interface Slice {
   readonly hasWritten?: boolean
   /** Whether it was cut out of a range of which the service has served only a part. */
   readonly isShortened?: boolean
-}
-
-/** `channel=9 [2026-11-20 00:00:00, 2026-11-21 00:00:00)`: a slice in messages and progress. */
-export function sliceName({ partition, window }: Slice): string {
-  return window === undefined ? partitionKey(partition) : `${partitionKey(partition)} ${formatWindow(window)}`
 }
 
 /** What every slice of a run works with. */

@@ -1,7 +1,6 @@
 import type { Row } from '../core/column.ts'
-import type { ItemReader, RejectedItem } from '../core/item.ts'
 import { jsonText } from '../core/text.ts'
-import type { Page } from '../core/page.ts'
+import type { ItemReader, Page, RejectedItem } from '../core/page.ts'
 import type { Stream } from '../core/stream.ts'
 
 /** The source's own counts, over every answer of a walk. */

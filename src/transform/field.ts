@@ -1,7 +1,6 @@
-import { cleanText, withoutPhones } from '../core/text.ts'
-import { type Cell, type Column, type Columns, type FieldParser, unreadable } from '../core/column.ts'
-import { isObject, type ItemContext, type ItemReader, type RejectedItem } from '../core/item.ts'
-import type { Page } from '../core/page.ts'
+import { cleanText, isObject, withoutPhones } from '../core/text.ts'
+import { type Cell, type Column, type Columns, type FieldParser } from '../core/column.ts'
+import type { ItemContext, ItemReader, Page, RejectedItem } from '../core/page.ts'
 import type { ItemFields, Rejection, Stream } from '../core/stream.ts'
 
 /** A column that is read from the item. */
@@ -33,11 +32,11 @@ export function itemReader(stream: Stream, context: ItemContext): ItemReader {
     const unread: string[] = []
     for (const { name, field, parse, isRequired, isIdentity } of columns) {
       const value = parse(fields[field])
-      if (value === null || value === unreadable) {
-        if (isRequired || (isIdentity && value === unreadable)) {
+      if (value === null || value === undefined) {
+        if (isRequired || (isIdentity && value === undefined)) {
           return withRaw(rejection(field, `${field} is ${shown(fields[field])}, and a row needs it`), item, page)
         }
-        if (value === unreadable) unread.push(field)
+        if (value === undefined) unread.push(field)
       } else row[name] = value
     }
     const unknown = Object.keys(fields).filter((name) => !known.has(name))
@@ -69,7 +68,7 @@ export function rejection(path: string, reason: string): Rejection {
   return { kind: 'rejected', path, reason }
 }
 
-function withRaw(found: Rejection, item: unknown, { title }: Page): RejectedItem {
+function withRaw(found: Rejection, item: unknown, { title }: Pick<Page, 'title'>): RejectedItem {
   return { ...found, raw: exactJson(item), headers: title === undefined ? null : exactJson(title) }
 }
 

@@ -1,17 +1,17 @@
 import { isIP } from 'node:net'
 import { cleanText, printable } from '../core/text.ts'
-import { type FieldParser, unreadable } from '../core/column.ts'
+import type { FieldParser } from '../core/column.ts'
 import { isWallTime } from '../core/wall-clock.ts'
 
 /** The parsers of one field. A value that is missing, null or empty text is none, for every type. */
-function orNone<T>(read: (raw: unknown) => T | null | typeof unreadable): FieldParser<T> {
+function orNone<T>(read: (raw: unknown) => T | null | undefined): FieldParser<T> {
   return (raw) => (raw === null || raw === undefined || raw === '' ? null : read(raw))
 }
 
 /** Text as it came; numbers become their digits (the service is loose about ids). */
 export const text = orNone<string>((raw) => {
   if (typeof raw === 'string') return cleanText(raw) || null
-  return typeof raw === 'number' || typeof raw === 'bigint' ? String(raw) : unreadable
+  return typeof raw === 'number' || typeof raw === 'bigint' ? String(raw) : undefined
 })
 
 /** An index holds some thousand bytes a row; no id that the spec describes comes near. */
@@ -20,7 +20,7 @@ const LONGEST_ID = 255
 /** Text that is part of a key. Longer than 255 characters, or with characters that no terminal may show, it is none. */
 export const identifier: FieldParser<string> = (raw) => {
   const id = text(raw)
-  return typeof id === 'string' && (id.length > LONGEST_ID || printable(id) !== id) ? unreadable : id
+  return typeof id === 'string' && (id.length > LONGEST_ID || printable(id) !== id) ? undefined : id
 }
 
 const MAX_SMALLINT = 32_767
@@ -33,7 +33,7 @@ function integerUpTo(max: number): FieldParser<number> {
   return orNone((raw) => {
     const value = typeof raw === 'string' && INTEGER_TEXT.test(raw) ? Number(raw) : raw
     // The sum makes 0 of -0.
-    return typeof value === 'number' && Number.isInteger(value) && Math.abs(value) <= max ? value + 0 : unreadable
+    return typeof value === 'number' && Number.isInteger(value) && Math.abs(value) <= max ? value + 0 : undefined
   })
 }
 
@@ -46,9 +46,9 @@ export const smallint = integerUpTo(MAX_SMALLINT)
 /** An integer of 8 bytes as exact decimal digits, also beyond 2^53. */
 export const bigint = orNone<string>((raw) => {
   const digits = typeof raw === 'number' && !Number.isSafeInteger(raw) ? '' : decimalSource(raw)
-  if (!INTEGER_TEXT.test(digits)) return unreadable
+  if (!INTEGER_TEXT.test(digits)) return undefined
   const value = BigInt(digits)
-  return value > MAX_BIGINT || value < -MAX_BIGINT - 1n ? unreadable : value.toString()
+  return value > MAX_BIGINT || value < -MAX_BIGINT - 1n ? undefined : value.toString()
 })
 
 const flags: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
@@ -57,11 +57,11 @@ const flags: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
 ])
 
 /** A boolean: true, false, 1, 0 or these as text (the service mixes them). */
-export const flag = orNone<boolean>((raw) => flags.get(raw) ?? unreadable)
+export const flag = orNone<boolean>((raw) => flags.get(raw))
 
 /** An IPv4 or IPv6 address that Postgres takes as `inet`; one with a zone, a port or a mask is not. */
 export const ipAddress = orNone<string>((raw) =>
-  typeof raw === 'string' && isIP(raw) !== 0 && !raw.includes('%') ? raw : unreadable,
+  typeof raw === 'string' && isIP(raw) !== 0 && !raw.includes('%') ? raw : undefined,
 )
 
 const MONEY = /^(-?)0*(\d{1,12})(?:\.(\d{1,2})0*)?$/
@@ -73,7 +73,7 @@ const DECIMAL = /^-?\d{1,38}(?:\.\d{1,38})?$/
  */
 export const money = orNone<string>((raw) => {
   const parts = MONEY.exec(decimalSource(raw))
-  if (!parts) return unreadable
+  if (!parts) return undefined
   const amount = `${parts[2]}.${(parts[3] ?? '').padEnd(2, '0')}`
   return parts[1] === '-' && /[1-9]/.test(amount) ? `-${amount}` : amount
 })
@@ -81,7 +81,7 @@ export const money = orNone<string>((raw) => {
 /** A `numeric` of any scale as decimal text. */
 export const decimal = orNone<string>((raw) => {
   const source = decimalSource(raw)
-  return DECIMAL.test(source) ? source : unreadable
+  return DECIMAL.test(source) ? source : undefined
 })
 
 function decimalSource(raw: unknown): string {
@@ -96,15 +96,15 @@ const DURATION = /^(\d{1,7}):([0-5]\d):([0-5]\d)$/
  */
 export const durationText = orNone<number>((raw) => {
   const parts = typeof raw === 'string' ? DURATION.exec(raw) : null
-  if (!parts) return unreadable
+  if (!parts) return undefined
   const seconds = Number(parts[1]) * 3600 + Number(parts[2]) * 60 + Number(parts[3])
-  return seconds <= MAX_INTEGER ? seconds : unreadable
+  return seconds <= MAX_INTEGER ? seconds : undefined
 })
 
 /** A count of seconds, also as `HH:MM:SS` (`online_time` comes in both forms, API 2.4 and 2.5). Never negative. */
 export const durationSeconds: FieldParser<number> = (raw) => {
   const seconds = typeof raw === 'string' && raw.includes(':') ? durationText(raw) : integer(raw)
-  return typeof seconds === 'number' && seconds < 0 ? unreadable : seconds
+  return typeof seconds === 'number' && seconds < 0 ? undefined : seconds
 }
 
 const ZERO_DATE = /^0000-00-00/
@@ -115,26 +115,26 @@ const TIME = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2})(?::(\d{2})(\.\d{1,9})?)?(Z|[
  * came with. Minute precision gets `:00`. Zero dates are none; dates that do not exist cannot be read.
  */
 export const pointInTime = orNone<string>((raw) => {
-  if (typeof raw !== 'string') return unreadable
+  if (typeof raw !== 'string') return undefined
   if (ZERO_DATE.test(raw)) return null
   const parts = TIME.exec(raw)
-  if (!parts) return unreadable
+  if (!parts) return undefined
   const wall = `${parts[1]} ${parts[2]}:${parts[3] ?? '00'}`
-  return isWallTime(wall) ? withOffset(`${wall}${parts[4] ?? ''}`, parts[5]) : unreadable
+  return isWallTime(wall) ? withOffset(`${wall}${parts[4] ?? ''}`, parts[5]) : undefined
 })
 
 /** A date of the service's calendar, `YYYY-MM-DD`; midnight may stand behind it, another time may not. */
 export const calendarDate = orNone<string>((raw) => {
-  if (typeof raw !== 'string') return unreadable
+  if (typeof raw !== 'string') return undefined
   if (ZERO_DATE.test(raw)) return null
   const date = raw.replace(/[ T]00:00(?::00)?$/, '')
-  return date.length === 10 && isWallTime(date) ? date : unreadable
+  return date.length === 10 && isWallTime(date) ? date : undefined
 })
 
-function withOffset(wall: string, offset: string | undefined): string | typeof unreadable {
+function withOffset(wall: string, offset: string | undefined): string | undefined {
   if (offset === undefined) return wall
   if (offset === 'Z') return `${wall}+00:00`
   const digits = offset.replace(':', '')
   const [hours, minutes] = [Number(digits.slice(1, 3)), Number(digits.slice(3))]
-  return hours <= 15 && minutes < 60 ? `${wall}${digits.slice(0, 3)}:${digits.slice(3)}` : unreadable
+  return hours <= 15 && minutes < 60 ? `${wall}${digits.slice(0, 3)}:${digits.slice(3)}` : undefined
 }
