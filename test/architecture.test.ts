@@ -122,15 +122,15 @@ const budgets: Readonly<Record<string, number>> = {
   bi: 3529,
   cli: 4450,
   config: 639,
-  core: 1183,
+  core: 1193,
   emulator: 1830 + 60 * allStreams.length,
-  ledger: 3808,
+  ledger: 3752,
   log: 79,
   scheduler: 1349,
   service: 1818,
   store: 3003,
   streams: 142 + 68 * allStreams.length,
-  sync: 5160,
+  sync: 5159,
   transform: 265,
   web: 3188,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_565 + 128 * allStreams.length, test: 26_303 }
+const MOST_LINES = { src: 32_518 + 128 * allStreams.length, test: 26_303 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

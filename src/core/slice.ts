@@ -23,6 +23,16 @@ export function parsePartition(key: string): Partition | undefined {
   return { ...(channel && { channel }), ...(type && { type }), ...(question && { question }) }
 }
 
+/** A partition of a stream, by the names that the ledger has. */
+export interface Place {
+  readonly stream: string
+  readonly partition: string
+}
+
+export function placeOf({ stream, partition }: { stream: { readonly name: string }; partition: Partition }): Place {
+  return { stream: stream.name, partition: partitionKey(partition) }
+}
+
 /** Half-open, whole minutes of the service's wall clock. */
 export interface Window {
   readonly from: WallTime

@@ -1,20 +1,11 @@
 import assert from 'node:assert/strict'
 import { type Kysely, sql } from 'kysely'
-import {
-  formatRange,
-  formatRanges,
-  type Partition,
-  parseRange,
-  parseRanges,
-  partitionKey,
-  type Window,
-} from '../core/slice.ts'
-import type { Stream, StreamName } from '../core/stream.ts'
+import { formatRange, formatRanges, parseRange, parseRanges, type Place, type Window } from '../core/slice.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
 import type { LedgerPlace } from './forget-coverage.ts'
 import { DUPLICATE } from './quarantine.ts'
-import { ops } from './ops.ts'
+import { isAt, ops } from './ops.ts'
 
 /** What earlier readings of a partition have left that the next one has to look at. */
 export interface EarlierReadings {
@@ -29,19 +20,17 @@ export interface EarlierReadings {
 /** One question for all of it: of thousands of small partitions, each statement takes as long as to read a page. */
 export async function readEarlier(
   db: Kysely<Database>,
-  stream: Stream,
-  partition: Partition,
+  { stream, partition }: Place,
   isWalk: boolean,
 ): Promise<EarlierReadings> {
-  const [name, place] = [stream.name, partitionKey(partition)]
   // Three questions of a statement are plainer as they are written.
   const { rows } = await sql<{ lastWalk: string | null; hasDuplicates: boolean; knownFields: readonly string[] }>`
-    select exists (select from livehouse_ops.quarantine where stream = ${name} and partition = ${place}
+    select exists (select from livehouse_ops.quarantine where stream = ${stream} and partition = ${partition}
         and resolved_at is null and reason like ${`${DUPLICATE}%`}) as "hasDuplicates",
       array(select field from livehouse_ops.known_fields
-        where stream = ${name} and partition = ${place} and accepted_at is null) as "knownFields",
+        where stream = ${stream} and partition = ${partition} and accepted_at is null) as "knownFields",
       case when ${isWalk}::boolean then (select distinct_rows from livehouse_ops.slices
-        where stream = ${name} and partition = ${place} and reads is null and status = 'landed'
+        where stream = ${stream} and partition = ${partition} and reads is null and status = 'landed'
         order by slice_id desc limit 1) end as "lastWalk"`.execute(db)
   const [row] = rows
   assert(row)
@@ -49,8 +38,8 @@ export async function readEarlier(
 }
 
 /** How many rows of a partition its last proven reading missed: the next one decides whether they are gone. */
-export async function readMissedRows(db: Kysely<Database>, stream: StreamName, partition: string): Promise<number> {
-  const missed = ops(db).selectFrom('missed_rows').where('stream', '=', stream).where('partition', '=', partition)
+export async function readMissedRows(db: Kysely<Database>, place: Place): Promise<number> {
+  const missed = ops(db).selectFrom('missed_rows').where(isAt(place))
   const { count } = await missed.select(({ fn }) => fn.countAll().as('count')).executeTakeFirstOrThrow()
   return Number(count)
 }
@@ -61,23 +50,14 @@ export async function readMissedRows(db: Kysely<Database>, stream: StreamName, p
  */
 export async function wereAsManyBefore(
   trx: Kysely<Database>,
-  {
-    stream,
-    partition,
-    runId,
-    window,
-  }: Omit<LedgerPlace, 'window'> & {
-    readonly runId: string
-    readonly window: Window | undefined
-  },
+  { runId, window, ...place }: Place & { readonly runId: string; readonly window: Window | undefined },
   items: number,
 ): Promise<boolean> {
   if (items === 0) return true
   const { count } = await ops(trx)
     .selectFrom('quarantine')
     .select(({ fn }) => fn.countAll().as('count'))
-    .where('stream', '=', stream)
-    .where('partition', '=', partition)
+    .where(isAt(place))
     .where('resolvedAt', 'is', null)
     .$if(window !== undefined, (query) => query.where('liesIn', '&&', formatRanges(window ? [window] : [])))
     // What this run is the first to see may have come in the same millisecond.
@@ -86,8 +66,7 @@ export async function wereAsManyBefore(
       eb
         .selectFrom('slices')
         .select(({ fn }) => fn.max('finishedAt').as('at'))
-        .where('stream', '=', stream)
-        .where('partition', '=', partition)
+        .where(isAt(place))
         .where('status', '=', 'landed')
         .where('runId', '!=', runId)
         .where((slice) => (window ? slice('reads', '&&', formatRange(window)) : slice('reads', 'is', null))),
@@ -137,13 +116,12 @@ export async function readEarlierCoverage(
  */
 export async function readLastPageSizes(
   db: Kysely<Database>,
-  { stream, partition, window }: LedgerPlace,
+  { window, ...place }: LedgerPlace,
 ): Promise<readonly number[]> {
   const rows = await ops(db)
     .selectFrom('slices')
     .select(({ fn }) => fn.max('pageSize').as('size'))
-    .where('stream', '=', stream)
-    .where('partition', '=', partition)
+    .where(isAt(place))
     .where('status', '=', 'landed')
     .where('covers', '&&', formatRange(window))
     .where('pageSize', 'is not', null)
@@ -155,9 +133,7 @@ export async function readLastPageSizes(
 }
 
 /** A reading of a walk or window, and what was there before. */
-export interface DropQuestion {
-  readonly stream: StreamName
-  readonly partition: Partition
+export interface DropQuestion extends Place {
   readonly window: Window | undefined
   /** Rows that were there: of the walk before it, or of the window in the warehouse. */
   readonly held: number
@@ -179,12 +155,12 @@ export type DropAnswer = 'none' | 'surprise' | 'agreed'
  * only when another at least an hour earlier found the same, with no fuller one since.
  */
 export async function judgeDrop(db: Kysely<Database>, question: DropQuestion): Promise<DropAnswer> {
-  const { stream, partition, window, held, found, now } = question
+  const { window, held, found, now } = question
   if (held <= SMALLEST_HELD || found >= held * SMALLEST_SHARE) return 'none'
   const slices = await ops(db)
     .selectFrom('slices')
     .select(['sliceId', 'pieceOf', 'isDrop', 'distinctRows', 'finishedAt', 'status', 'reads'])
-    .where((slice) => slice.and({ stream, partition: partitionKey(partition) }))
+    .where(isAt(question))
     .where((slice) => slice('isDrop', '=', true).or('status', '=', 'landed'))
     .where((slice) => (window ? slice('reads', '&&', formatRange(window)) : slice('reads', 'is', null)))
     .execute()

@@ -1,15 +1,13 @@
 import { type ExpressionBuilder, type Kysely, type SelectQueryBuilder, sql } from 'kysely'
-import { formatRange, parseRanges, subtractWindows, type Window } from '../core/slice.ts'
+import { formatRange, parseRanges, type Place, subtractWindows, type Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
 import { readCovered } from './coverage.ts'
-import { anyOf, type Ops, ops } from './ops.ts'
+import { anyOf, isAt, type Ops, ops } from './ops.ts'
 
 /** A part of the ledger. */
-export interface LedgerPlace {
-  readonly stream: StreamName
-  readonly partition: string
+export interface LedgerPlace extends Place {
   readonly window: Window
 }
 
@@ -141,12 +139,7 @@ export async function forgetReadingsAfter(db: Kysely<Database>, time: Date): Pro
 }
 
 /** Notes that an audit has reopened a range: until it has been read again, no audit finds the partition equal. */
-export async function recordReopened(
-  db: Kysely<Database>,
-  place: { readonly stream: StreamName; readonly partition: string },
-  window: Window,
-  at: Date,
-): Promise<void> {
+export async function recordReopened(db: Kysely<Database>, place: Place, window: Window, at: Date): Promise<void> {
   const row = { ...place, range: formatRange(window), reopenedAt: at }
   await ops(db)
     .insertInto('reopened_ranges')
@@ -156,21 +149,15 @@ export async function recordReopened(
 }
 
 /** What audits have reopened of a partition and no slice has covered since, oldest first; the rest is forgotten. */
-export async function readReopened(
-  db: Kysely<Database>,
-  stream: StreamName,
-  partition: string,
-): Promise<readonly Window[]> {
-  const reopened = ops(db).selectFrom('reopened_ranges').select('range').where('stream', '=', stream)
-  const ranges = (await reopened.where('partition', '=', partition).execute()).map(({ range }) => range)
+export async function readReopened(db: Kysely<Database>, place: Place): Promise<readonly Window[]> {
+  const rows = await ops(db).selectFrom('reopened_ranges').select('range').where(isAt(place)).execute()
+  const ranges = rows.map(({ range }) => range)
   if (ranges.length === 0) return []
-  const covered = (await readCovered(db, stream, [partition], {})).flatMap(({ windows }) => windows)
+  const covered = (await readCovered(db, place.stream, [place.partition], {})).flatMap(({ windows }) => windows)
   const open: Window[] = []
   for (const range of ranges) {
     const gaps = parseRanges(range).flatMap((each) => subtractWindows(each, covered))
-    const row = ops(db)
-      .deleteFrom('reopened_ranges')
-      .where((eb) => eb.and({ stream, partition, range }))
+    const row = ops(db).deleteFrom('reopened_ranges').where(isAt(place)).where('range', '=', range)
     if (gaps.length === 0) await row.execute()
     open.push(...gaps)
   }

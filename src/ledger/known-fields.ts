@@ -1,20 +1,11 @@
 import type { Kysely } from 'kysely'
+import type { Place } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Database } from '../store/database.ts'
-import { ops } from './ops.ts'
-
-/** Where fields are known: one partition of a stream, as in the ledger. */
-export interface FieldPlace {
-  readonly stream: StreamName
-  readonly partition: string
-}
+import { isAt, ops } from './ops.ts'
 
 /** Remembers what items had; one that was missing is back. It writes only what is new. `fields`: at least one. */
-export async function rememberFields(
-  db: Kysely<Database>,
-  place: FieldPlace,
-  fields: readonly string[],
-): Promise<void> {
+export async function rememberFields(db: Kysely<Database>, place: Place, fields: readonly string[]): Promise<void> {
   await ops(db)
     .insertInto('known_fields')
     .values(fields.map((field) => ({ ...place, field })))
@@ -30,15 +21,14 @@ export async function rememberFields(
 /** Notes that a slice had these fields in none of its items. */
 export async function noteMissingFields(
   db: Kysely<Database>,
-  place: FieldPlace,
+  place: Place,
   fields: readonly string[],
   at: Date,
 ): Promise<void> {
   await ops(db)
     .updateTable('known_fields')
     .set({ missingSince: at })
-    .where('stream', '=', place.stream)
-    .where('partition', '=', place.partition)
+    .where(isAt(place))
     .where('field', 'in', fields)
     .where('missingSince', 'is', null)
     .execute()

@@ -1,9 +1,8 @@
 import type { Kysely } from 'kysely'
-import { formatRange, parseRange, type Window } from '../core/slice.ts'
-import type { StreamName } from '../core/stream.ts'
+import { formatRange, parseRange, type Place, type Window } from '../core/slice.ts'
 import { DAY } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
-import { ops, type Row } from './ops.ts'
+import { isAt, ops, type Row } from './ops.ts'
 
 /** How far a slice has come that is read over several days. `pagesRead`: those whose rows are committed, if any. */
 export interface OpenSlice extends Pick<Row<'open_slices'>, 'pagesRead' | 'pageSize' | 'startedAt' | 'readAt'> {
@@ -32,13 +31,8 @@ export function isRefusedForDays({ refused, pagesRead }: OpenSlice, nowMs: numbe
 }
 
 /** The slice of a partition that is being read; undefined where none is. */
-export async function readOpenSlice(
-  db: Kysely<Database>,
-  stream: StreamName,
-  partition: string,
-): Promise<OpenSlice | undefined> {
-  const open = ops(db).selectFrom('open_slices').selectAll().where('stream', '=', stream)
-  const row = await open.where('partition', '=', partition).executeTakeFirst()
+export async function readOpenSlice(db: Kysely<Database>, place: Place): Promise<OpenSlice | undefined> {
+  const row = await ops(db).selectFrom('open_slices').selectAll().where(isAt(place)).executeTakeFirst()
   const window = row && parseRange(row.reads)
   if (row === undefined || window === undefined) return undefined
   const { pagesRead, pageSize, lastPageKeys, startedAt, readAt, refusedSince: since } = row
@@ -63,7 +57,7 @@ export async function readOpenSlice(
 /** Keeps how far a slice has come; in the transaction of the rows of its last page. */
 export async function saveOpenSlice(
   db: Kysely<Database>,
-  place: { readonly stream: StreamName; readonly partition: string; readonly runId: string },
+  place: Place & { readonly runId: string },
   { window, covers, keys, refused, ...slice }: OpenSlice,
 ): Promise<void> {
   const row = {
@@ -82,7 +76,6 @@ export async function saveOpenSlice(
 }
 
 /** The slice has ended, or is to be begun anew. */
-export async function closeOpenSlice(db: Kysely<Database>, stream: StreamName, partition: string): Promise<void> {
-  const open = ops(db).deleteFrom('open_slices').where('stream', '=', stream)
-  await open.where('partition', '=', partition).execute()
+export async function closeOpenSlice(db: Kysely<Database>, place: Place): Promise<void> {
+  await ops(db).deleteFrom('open_slices').where(isAt(place)).execute()
 }

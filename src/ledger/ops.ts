@@ -1,4 +1,5 @@
-import { CamelCasePlugin, expressionBuilder, type Kysely, type Selectable, sql } from 'kysely'
+import { CamelCasePlugin, type ExpressionBuilder, expressionBuilder, type Kysely, type Selectable, sql } from 'kysely'
+import type { Place } from '../core/slice.ts'
 import type { Database } from '../store/database.ts'
 
 type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
@@ -29,6 +30,20 @@ export const ROWS_A_STATEMENT = 1000
 
 /** The database's time at the start of the transaction. */
 export const now = sql<Date>`now()`
+
+/** Of one partition of a stream. */
+export function isAt({ stream, partition }: Place) {
+  return (eb: ExpressionBuilder<Ops, PlacedTable>) => eb.and({ stream, partition })
+}
+
+type PlacedTable =
+  | 'slices'
+  | 'latest_readings'
+  | 'quarantine'
+  | 'known_fields'
+  | 'missed_rows'
+  | 'open_slices'
+  | 'reopened_ranges'
 
 /** Equal to one of these texts, which are one parameter: there may be more than a statement has room for. */
 export function anyOf(texts: readonly string[]) {

@@ -1,26 +1,16 @@
 import { createHash } from 'node:crypto'
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import { formatRanges, type Window } from '../core/slice.ts'
+import type { RejectedItem } from '../core/page.ts'
+import { formatRanges, type Place, type Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import { formatWallDate, wallTimeAt } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
-import { ops, ROWS_A_STATEMENT, type Row } from './ops.ts'
+import { isAt, ops, ROWS_A_STATEMENT, type Row } from './ops.ts'
 
 /** An item that could not become a row. */
-export interface QuarantinedItem {
-  /** JSON text. */
-  readonly raw: string
-  readonly reason: string
-  /** Where in the item; empty for the item itself. */
-  readonly path: string
-  /** The column headers over it as JSON text; null where there are none. */
-  readonly headers: string | null
-}
+type QuarantinedItem = Omit<RejectedItem, 'kind'>
 
-export interface QuarantineOrigin {
-  readonly stream: StreamName
-  /** As in the ledger, such as `channel=9`. */
-  readonly partition: string
+interface QuarantineOrigin extends Place {
   readonly runId: string
   readonly seenAt: Date
   /** The service's zone, whose days count. */
@@ -82,7 +72,7 @@ export async function quarantineItems(
  */
 export async function resolveAbsent(
   trx: Kysely<Database>,
-  { stream, partition, seenAt, timeZone, asked }: QuarantineOrigin,
+  { seenAt, timeZone, asked, ...place }: QuarantineOrigin,
   brought: readonly QuarantinedItem[],
   { isDaily }: { readonly isDaily: boolean },
 ): Promise<void> {
@@ -90,8 +80,7 @@ export async function resolveAbsent(
   const today = formatWallDate(wallTimeAt(seenAt.getTime(), timeZone))
   await ops(trx)
     .updateTable('quarantine')
-    .where('stream', '=', stream)
-    .where('partition', '=', partition)
+    .where(isAt(place))
     .where('resolvedAt', 'is', null)
     .set((eb) => {
       if (asked === undefined) return { resolvedAt: seenAt }
@@ -148,12 +137,8 @@ function selectKept(db: Kysely<Database>) {
 }
 
 /** All of one partition. */
-export async function readQuarantined(
-  db: Kysely<Database>,
-  stream: StreamName,
-  partition: string,
-): Promise<readonly KeptItem[]> {
-  return await selectKept(db).where('stream', '=', stream).where('partition', '=', partition).execute()
+export async function readQuarantined(db: Kysely<Database>, place: Place): Promise<readonly KeptItem[]> {
+  return await selectKept(db).where(isAt(place)).execute()
 }
 
 /** Items a page: an item may be large. */
@@ -231,7 +216,7 @@ export async function readDuplicates(
   stream: StreamName,
   partition: string,
 ): Promise<readonly (string | null)[]> {
-  const items = (await readQuarantined(db, stream, partition)).filter(isDuplicate)
+  const items = (await readQuarantined(db, { stream, partition })).filter(isDuplicate)
   return items.map(({ raw, path }) => {
     // Not Postgres' own operator: U+0000, a lone surrogate or great depth anywhere in the item would fail the query.
     const value: unknown = Object(JSON.parse(raw))[path]

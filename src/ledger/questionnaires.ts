@@ -1,11 +1,10 @@
 import type { Kysely } from 'kysely'
 import { type Form, FORMS_SCHEMA } from '../bi/form-view.ts'
 import { safeName, uniqueName } from '../bi/safe-names.ts'
-import { partitionKey } from '../core/slice.ts'
-import type { StreamName } from '../core/stream.ts'
+import { partitionKey, type Place } from '../core/slice.ts'
 import type { Database } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
-import { anyOf, ops, ROWS_A_STATEMENT } from './ops.ts'
+import { anyOf, isAt, ops, ROWS_A_STATEMENT } from './ops.ts'
 
 /** The known questionnaires by channel; `listed`: without those that the last proven list no longer had. */
 export async function readQuestions(
@@ -47,9 +46,7 @@ export async function recordListing(
   })
 }
 
-export interface SeenHeaders {
-  readonly stream: StreamName
-  readonly partition: string
+interface SeenHeaders extends Place {
   /** JSON text. */
   readonly title: string
   readonly runId: string
@@ -67,7 +64,7 @@ export async function hasHeaders(db: Kysely<Database>, partition: string): Promi
  * forgotten: all of it is read again, so that no row keeps its old questions. @returns whether they changed
  */
 export async function rememberHeaders(trx: Kysely<Database>, headers: SeenHeaders): Promise<boolean> {
-  const { stream, partition, title, runId, seenAt } = headers
+  const { partition, title, runId, seenAt } = headers
   const known = ops(trx).selectFrom('headers').where('partition', '=', partition).forUpdate()
   const before = await known.select(({ eb }) => eb('title', '=', title).as('isSame')).executeTakeFirst()
   if (before?.isSame) return false
@@ -77,7 +74,7 @@ export async function rememberHeaders(trx: Kysely<Database>, headers: SeenHeader
     .values({ partition, ...row })
   await saving.onConflict((conflict) => conflict.column('partition').doUpdateSet(row)).execute()
   if (before === undefined) return false
-  const slices = ops(trx).updateTable('slices').where('stream', '=', stream).where('partition', '=', partition)
+  const slices = ops(trx).updateTable('slices').where(isAt(headers))
   await slices.set({ status: 'forgotten' }).where('status', '=', 'landed').execute()
   return true
 }

@@ -1,9 +1,17 @@
 import { type Kysely, sql } from 'kysely'
-import { formatRange, isGreen, type Partition, partitionKey, type Proof, type Window } from '../core/slice.ts'
+import {
+  formatRange,
+  isGreen,
+  type Partition,
+  partitionKey,
+  type Place,
+  type Proof,
+  type Window,
+} from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import { formatWallTime, type WallTime } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
-import { ops, type Row } from './ops.ts'
+import { isAt, ops, type Row } from './ops.ts'
 
 /** What the ledger keeps of one extraction. */
 export interface SliceRecord extends Pick<Row<'slices'>, 'runId' | 'isDrop' | 'proof' | 'startedAt' | 'finishedAt'> {
@@ -57,14 +65,9 @@ export async function recordSlice(
 }
 
 /** Whether a whole walk of this partition has landed since an instant. */
-export async function hasLandedSince(
-  db: Kysely<Database>,
-  stream: StreamName,
-  partition: string,
-  since: Date,
-): Promise<boolean> {
-  const reading = ops(db).selectFrom('latest_readings').select('partition').where('stream', '=', stream)
-  const walked = reading.where('partition', '=', partition).where('walkedAt', '>', since)
+export async function hasLandedSince(db: Kysely<Database>, place: Place, since: Date): Promise<boolean> {
+  const reading = ops(db).selectFrom('latest_readings').select('partition').where(isAt(place))
+  const walked = reading.where('walkedAt', '>', since)
   return (await walked.executeTakeFirst()) !== undefined
 }
 
@@ -78,8 +81,7 @@ export async function readWalkBefore(
   const row = await ops(db)
     .selectFrom('slices')
     .select('distinctRows')
-    .where('stream', '=', stream)
-    .where('partition', '=', partition)
+    .where(isAt({ stream, partition }))
     .where('status', '=', 'landed')
     .where('runId', '!=', runId)
     .orderBy('sliceId', 'desc')
@@ -100,8 +102,7 @@ function statusOf(proof: Proof): 'landed' | 'moving' | 'failed' {
  */
 export async function readLastReading(
   db: Kysely<Database>,
-  stream: StreamName,
-  partition: string,
+  { stream, partition }: Place,
   minutes: readonly (WallTime | undefined)[],
 ): Promise<readonly (Date | undefined)[]> {
   const times = minutes.map((minute) => (minute === undefined ? null : formatWallTime(minute)))

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Row } from '../core/column.ts'
 import type { RejectedItem } from '../core/page.ts'
-import type { Proof } from '../core/slice.ts'
+import { placeOf, type Proof } from '../core/slice.ts'
 import type { ChannelFacts, Stream } from '../core/stream.ts'
 import { takeAcceptance } from '../ledger/acceptances.ts'
 import { duplicateItem } from '../ledger/quarantine.ts'
@@ -169,11 +169,12 @@ interface Finding {
  * @param lastWalk rows of the last walk; undefined where windows are read, and before the first
  */
 export async function compareWithEarlier(
-  { stream, partition, window }: Slice,
+  slice: Slice,
   { verdict, found, summary }: Finding,
   { db, clock, timeZone }: RunDeps,
   lastWalk: number | undefined,
 ): Promise<HeldVerdict> {
+  const { stream, partition, window } = slice
   if (verdict.isAtRest === false) return { ...verdict, isDrop: false }
   if (verdict.proof === 'short') {
     const { totals, received, distinct, rejected } = summary
@@ -183,7 +184,7 @@ export async function compareWithEarlier(
   const held = window === undefined ? (lastWalk ?? 0) : await countHeld(db, { stream, partition, window, timeZone })
   const { count } = found
   const now = new Date(clock.now())
-  const answer = await judgeDrop(db, { stream: stream.name, partition, window, held, found: count, now })
+  const answer = await judgeDrop(db, { ...placeOf(slice), window, held, found: count, now })
   if (answer !== 'surprise') return { ...verdict, isDrop: answer === 'agreed' }
   const few = `only ${count} rows came where there were ${held}`
   const reason = `${few}; it is believed when a reading at least an hour later agrees`

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import type { Row } from '../core/column.ts'
-import { isEmptyWindow, partitionKey, type Proof, type Window } from '../core/slice.ts'
+import { isEmptyWindow, placeOf, type Proof, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { resolveAbsent } from '../ledger/quarantine.ts'
 import { rememberHeaders } from '../ledger/questionnaires.ts'
@@ -45,7 +45,7 @@ export async function landSlice(
   let landing: Landing = { removed: 0, proofs: [], hasNewHeaders: false }
   await loader.finish(async (trx, written) => {
     await loadRows(trx, stream, latestOfEach(stream.key, summary.repeated), runId, { onlyNewer: true })
-    const name = { stream: stream.name, partition: partitionKey(partition) }
+    const name = placeOf(slice)
     // Of a reading that fell short no row is written that has no id, so none has these headers.
     const isWritten = verdict.proof !== 'short' || verdict.isDrop
     const covered = await readEarlierOf(trx, record, stream)
@@ -138,7 +138,7 @@ async function readEarlierOf(
   const { window, partition, startedAt, pageSize } = record
   if (window === undefined) return { seen: '{}', comparedTo: undefined }
   const endedBy = new Date(startedAt.getTime() - AGREEMENT_SECONDS * 1000)
-  const place = { stream: stream.name, partition: partitionKey(partition), window }
+  const place = { ...placeOf({ stream, partition }), window }
   return await readEarlierCoverage(trx, place, isReadTwice(stream) ? { endedBy, pageSize } : undefined)
 }
 
@@ -150,13 +150,14 @@ async function readEarlierOf(
  */
 async function settleReading(
   trx: Transaction<Database>,
-  { stream, partition }: Slice,
+  slice: Slice,
   { record, earlier, hasWritten, disputed, hasNewUnreadable }: LandingReading,
   { runId, timeZone, wallTimeAt, claimableMs }: RunDeps,
 ): Promise<readonly SliceRecord[]> {
   const { window, covers, proof, startedAt, isDrop } = record
   if (window === undefined) return [record]
-  const place = { stream: stream.name, partition: partitionKey(partition) }
+  const { stream, partition } = slice
+  const place = placeOf(slice)
   const part = { stream, partition, window, timeZone }
   const isAnyChanged = disputed.length > 0 || (earlier.seen !== '{}' && hasWritten)
   const changed = isAnyChanged ? await findChangedRange(trx, part, { seen: earlier.seen, disputed, runId }) : undefined

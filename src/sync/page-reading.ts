@@ -8,7 +8,7 @@ import {
   type ListRequest,
   type Page,
 } from '../core/page.ts'
-import { partitionKey, sliceName, widen, type Window } from '../core/slice.ts'
+import { placeOf, sliceName, widen, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { formatWallDate } from '../core/wall-clock.ts'
 import { type EarlierReadings, readEarlier, readLastPageSizes } from '../ledger/earlier-readings.ts'
@@ -88,7 +88,7 @@ export function openReading(
       return first
     },
     earlier: async () => {
-      earlier ??= readEarlier(deps.db, stream, partition, window === undefined)
+      earlier ??= readEarlier(deps.db, placeOf(slice), window === undefined)
       return await earlier
     },
     reportPage: (rows, totalPages) => {
@@ -104,13 +104,10 @@ export const FEWEST_ROWS = 10
  * How many rows of a page to ask for: every other time one less than the service has served, so that rows lie on other
  * pages, and what goes wrong at the borders of pages shows.
  */
-export async function choosePageSize(
-  { stream, partition, window }: Slice,
-  { db }: Pick<RunDeps, 'db'>,
-): Promise<number> {
+export async function choosePageSize(slice: Slice, { db }: Pick<RunDeps, 'db'>): Promise<number> {
+  const { stream, window } = slice
   if (window === undefined || !isReadTwice(stream)) return stream.pageSize
-  const place = { stream: stream.name, partition: partitionKey(partition), window }
-  const [last = 0, before = 0] = await readLastPageSizes(db, place)
+  const [last = 0, before = 0] = await readLastPageSizes(db, { ...placeOf(slice), window })
   return last < before || last <= FEWEST_ROWS ? stream.pageSize : Math.min(stream.pageSize, last - 1)
 }
 

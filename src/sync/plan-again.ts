@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { partitionKey, subtractWindows, type Window } from '../core/slice.ts'
+import { partitionKey, placeOf, subtractWindows, type Window } from '../core/slice.ts'
 import { type CoverageFilter, readGaps } from '../ledger/coverage.ts'
 import { isRefusedForDays, readOpenSlice } from '../ledger/open-slices.ts'
 import { hasLandedSince } from '../ledger/slices.ts'
@@ -23,7 +23,7 @@ export async function planAgain(
   for (const slice of plan.slices) {
     const { window } = slice
     if (window === undefined) {
-      if (!(await hasLandedSince(db, stream.name, partition, begunAt))) rest.push(slice)
+      if (!(await hasLandedSince(db, placeOf(plan), begunAt))) rest.push(slice)
       continue
     }
     const { backfillId } = slice
@@ -63,7 +63,7 @@ export async function resumeOpenFirst(
   return await Promise.all(
     plans.map(async (plan) => {
       const { stream, partition } = plan
-      const open = stream.isBudgeted ? await readOpenSlice(db, stream.name, partitionKey(partition)) : undefined
+      const open = stream.isBudgeted ? await readOpenSlice(db, placeOf(plan)) : undefined
       if (open === undefined || (abandoned !== undefined && open.backfillId === abandoned)) return plan
       const { window, covers, backfillId, pagesRead } = open
       if (pagesRead === 0 && plan.slices.every((slice) => slice.backfillId !== backfillId)) return plan

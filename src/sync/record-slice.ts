@@ -3,7 +3,7 @@ import { withoutPhones } from '../core/text.ts'
 import { hasCode, LivehouseError } from '../core/errors.ts'
 import type { LogFields } from '../core/log.ts'
 import type { Counts } from '../core/outcome.ts'
-import { isGreen, partitionKey, type Proof, sliceName, type Window } from '../core/slice.ts'
+import { isGreen, placeOf, type Proof, sliceName, type Window } from '../core/slice.ts'
 import { noteMissingFields, rememberFields, rememberUnknownFields } from '../ledger/known-fields.ts'
 import { isDuplicate, quarantineItems } from '../ledger/quarantine.ts'
 import { recordSlice, type SliceRecord } from '../ledger/slices.ts'
@@ -75,9 +75,8 @@ function causeOf(error: unknown): LogFields {
 
 /** Why a slice is `short`. */
 export function shortfall(slice: Slice, reason = ''): LivehouseError {
-  const { stream, partition } = slice
-  const message = `${stream.name} ${sliceName(slice)} is short: ${reason}. The next sync reads it again.`
-  return new LivehouseError('slice.short', message, { stream: stream.name, partition: partitionKey(partition), reason })
+  const message = `${slice.stream.name} ${sliceName(slice)} is short: ${reason}. The next sync reads it again.`
+  return new LivehouseError('slice.short', message, { ...placeOf(slice), reason })
 }
 
 /** Nothing can be written down any more, or may be. */
@@ -137,30 +136,29 @@ export async function keepRejected(
 ): Promise<void> {
   if (rejected.length + unknownFields.size === 0) return
   const { clock, log, runId, timeZone } = deps
-  const { stream, partition } = slice
   const seenAt = new Date(clock.now())
-  const name = { stream: stream.name, partition: partitionKey(partition) }
+  const place = placeOf(slice)
   let fields: readonly string[] = []
   await writeAlone(
     slice,
     async (trx) => {
-      await quarantineItems(trx, { ...name, runId, seenAt, timeZone, asked: askedOf(slice) }, rejected)
-      fields = await rememberUnknownFields(trx, stream.name, unknownFields, runId, seenAt)
+      await quarantineItems(trx, { ...place, runId, seenAt, timeZone, asked: askedOf(slice) }, rejected)
+      fields = await rememberUnknownFields(trx, place.stream, unknownFields, runId, seenAt)
     },
     deps,
   )
-  if (fields.length > 0) log.warn('fields.unknown', { stream: stream.name, fields: fields.map(withoutPhones) })
+  if (fields.length > 0) log.warn('fields.unknown', { stream: place.stream, fields: fields.map(withoutPhones) })
 }
 
 /** Remembers which fields a reading had, in the transaction of its rows. */
 export async function rememberPresentFields(
   db: Kysely<Database>,
-  { stream, partition }: Slice,
+  slice: Slice,
   { received, absentFields }: ReadSoFar,
 ): Promise<void> {
-  const present = expectedFields(stream).filter((field) => !absentFields.has(field))
+  const present = expectedFields(slice.stream).filter((field) => !absentFields.has(field))
   if (received === 0 || present.length === 0) return
-  await rememberFields(db, { stream: stream.name, partition: partitionKey(partition) }, present)
+  await rememberFields(db, placeOf(slice), present)
 }
 
 type ReadSoFar = Pick<WalkSummary, 'received' | 'absentFields'>
@@ -171,7 +169,7 @@ type ReadSoFar = Pick<WalkSummary, 'received' | 'absentFields'>
  * @throws LivehouseError `interface.changed`
  */
 export async function requireFields(
-  { stream, partition }: Slice,
+  slice: Slice,
   { received, absentFields }: ReadSoFar,
   { earlier }: Pick<SliceReading, 'earlier'>,
   { db, clock }: Pick<RunDeps, 'db' | 'clock'>,
@@ -180,9 +178,10 @@ export async function requireFields(
   const { knownFields } = await earlier()
   const fields = [...absentFields].filter((field) => knownFields.includes(field))
   if (fields.length === 0) return
-  const place = { stream: stream.name, partition: partitionKey(partition) }
+  const place = placeOf(slice)
   await noteMissingFields(db, place, fields, new Date(clock.now()))
-  const channel = partition.channel === undefined ? '' : ` --channel ${partition.channel}`
+  const { channel: id } = slice.partition
+  const channel = id === undefined ? '' : ` --channel ${id}`
   throw new LivehouseError(
     'interface.changed',
     `${place.stream} ${place.partition}: none of ${received} items has ${fields.join(', ')} any more, so nothing was ` +

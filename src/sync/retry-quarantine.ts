@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Row } from '../core/column.ts'
 import type { OpenItemReader } from '../core/page.ts'
 import { addCounts, type Counts, noCounts } from '../core/outcome.ts'
-import { parsePartition, type Partition, partitionKey, type Window } from '../core/slice.ts'
+import { parsePartition, type Partition, type Place, placeOf, type Window } from '../core/slice.ts'
 import type { RowIdentity, Stream, StreamName } from '../core/stream.ts'
 import { formatWallDate, MINUTE, wallTimeAt } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
@@ -33,7 +33,7 @@ export interface RetryDeps {
  */
 export interface RetryResult {
   readonly streams: ReadonlyMap<string, Counts>
-  readonly readAgain: readonly { readonly stream: string; readonly partition: string }[]
+  readonly readAgain: readonly Place[]
 }
 
 /**
@@ -49,7 +49,7 @@ export interface RetryResult {
 export async function retryQuarantine(deps: RetryDeps, names: readonly StreamName[] | undefined): Promise<RetryResult> {
   const { db, timeZone, now, signal } = deps
   const streams = new Map<string, Counts>()
-  const readAgain = new Map<string, { stream: string; partition: string }>()
+  const readAgain = new Map<string, Place>()
   const count = (stream: string, counts: Partial<Counts>) => {
     streams.set(stream, addCounts(streams.get(stream) ?? noCounts, counts))
   }
@@ -76,7 +76,7 @@ export async function retryQuarantine(deps: RetryDeps, names: readonly StreamNam
         channels: partition.channel === undefined ? undefined : [partition.channel],
         window: windowOf(rows, stream.identity, timeZone),
       })
-      const place = { stream: stream.name, partition: partitionKey(partition) }
+      const place = placeOf({ stream, partition })
       readAgain.set(`${place.stream} ${place.partition}`, place)
     }
     await db.transaction().execute(async (trx) => {

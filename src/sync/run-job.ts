@@ -1,7 +1,7 @@
 import PQueue from 'p-queue'
 import { yieldToEventLoop } from '../core/clock.ts'
 import { hasCode, LivehouseError, recoveryFrom } from '../core/errors.ts'
-import { partitionKey, sliceName } from '../core/slice.ts'
+import { partitionKey, placeOf, sliceName } from '../core/slice.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
 import { type Leases, partitionLease } from '../ledger/leases.ts'
 import type { PartitionPlan } from './plan-slices.ts'
@@ -228,8 +228,8 @@ function isPastStop({ deps, options }: Job): boolean {
   return options.stopAtMs !== undefined && deps.clock.now() >= options.stopAtMs
 }
 
-function lockedOut({ stream, partition }: Slice, waitedMs: number): EndedSlice {
-  const name = { stream: stream.name, partition: partitionKey(partition) }
+function lockedOut(slice: Slice, waitedMs: number): EndedSlice {
+  const name = placeOf(slice)
   const minutes = Math.round(waitedMs / 60_000)
   const held = `${name.stream} ${name.partition}: another run has held it for ${minutes} minutes`
   const message = `${held}; see \`livehouse status\``

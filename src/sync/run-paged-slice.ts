@@ -1,6 +1,6 @@
 import { hasCode, LivehouseError } from '../core/errors.ts'
 import { addCounts, type Counts, noCounts } from '../core/outcome.ts'
-import { isGreen, partitionKey } from '../core/slice.ts'
+import { isGreen, placeOf } from '../core/slice.ts'
 import {
   closeOpenSlice,
   isRefusedForDays,
@@ -60,13 +60,13 @@ export interface WaitingSlice {
  */
 export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice | CutSlice | WaitingSlice> {
   const { db, clock, timeZone, runId } = deps
-  const place = { stream: slice.stream.name, partition: partitionKey(slice.partition), runId }
+  const place = { ...placeOf(slice), runId }
   const meter = createCallMeter()
   const loader = createBatchLoader(slice, deps)
   const log = openSliceLog(slice, deps, meter)
   // By the earlier clock, since it may end when that shows more.
   const startedAt = new Date(Math.min(clock.now(), deps.claimableMs()))
-  const open = await readOpenSlice(db, place.stream, place.partition)
+  const open = await readOpenSlice(db, place)
   const known = open && isThis(open, slice) ? open : beginSlice(slice, startedAt)
   const begun = known.pagesRead > 0 ? known : { ...beginSlice(slice, startedAt), refused: known.refused }
   /** What has been committed. */
@@ -130,7 +130,7 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
     }
     while (next === 'more') next = await readOn()
     if (next === 'moved') {
-      await writeAlone(slice, async (trx) => await closeOpenSlice(trx, place.stream, place.partition), deps)
+      await writeAlone(slice, async (trx) => await closeOpenSlice(trx, place), deps)
       log.wait('slice.moved', counts(), { pagesRead: state.pagesRead })
       return { kind: 'cut', parts: halvesOf(slice), counts: counts() }
     }
@@ -138,7 +138,7 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
     const record = recordOf(log.record(verdict, undefined, state.covers), upToNow(), slice, deps)
     await loader.finish(async (trx) => {
       await recordSlice(trx, record)
-      await closeOpenSlice(trx, place.stream, place.partition)
+      await closeOpenSlice(trx, place)
     })
     return end(verdict.proof, isGreen(verdict.proof) ? undefined : shortfall(slice, verdict.reason))
   } catch (error) {

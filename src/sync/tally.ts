@@ -9,7 +9,7 @@ import {
   sqlStateOf,
   type StreamOutcome,
 } from '../core/outcome.ts'
-import { isGreen, type Proof, partitionKey, proofs } from '../core/slice.ts'
+import { isGreen, placeOf, type Proof, proofs } from '../core/slice.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
 import type { WaitingSlice } from './run-paged-slice.ts'
 import type { EndedSlice } from './run-slice.ts'
@@ -78,7 +78,7 @@ export function createTally(names: readonly Stream[]): Tally {
       count(slice, proof, counts)
       for (const other of otherProofs) count(slice, other, noCounts)
       if (error === undefined) return
-      const problem = { stream: slice.stream.name, partition: partitionKey(slice.partition), ...describe(error) }
+      const problem = { ...placeOf(slice), ...describe(error) }
       const key = isEnding ? problem.code : slice
       if (!problems.has(key)) problems.set(key, problem)
     },

@@ -1,4 +1,4 @@
-import { formatWindow, type Partition, partitionKey, type Window } from '../../core/slice.ts'
+import { formatWindow, type Partition, placeOf, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
 import {
   DAY,
@@ -25,7 +25,7 @@ export async function auditPartition(task: AuditTask, deps: RunDeps, meter: Call
   const { stream, partition, covered, uncovered } = task
   if (task.isLeftOut) return nothingCompared
   if (covered === undefined) return await auditList(stream, partition, deps, meter)
-  const items = await readQuarantined(deps.db, stream.name, partitionKey(partition))
+  const items = await readQuarantined(deps.db, placeOf(task))
   const minutes = items.map(({ raw }) => minuteOfItem(raw, stream, deps.timeZone))
   const quarantined = new Set(items.map(({ itemHash }) => itemHash))
   const sides = { stream, partition, minutes, quarantined, deps, meter }
@@ -205,15 +205,15 @@ async function findQuiet(window: Window, near: WallTime, { stream, partition, de
  */
 async function auditList(stream: Stream, partition: Partition, deps: RunDeps, meter: CallMeter): Promise<Comparison> {
   const { db, timeZone } = deps
-  const place = partitionKey(partition)
-  const [readAt] = await readLastReading(db, stream.name, place, [undefined])
+  const place = placeOf({ stream, partition })
+  const [readAt] = await readLastReading(db, place, [undefined])
   const today = formatWallDate(wallTimeAt(deps.clock.now(), timeZone))
   const isDaily = Object.values(stream.columns).some(({ source }) => source.kind === 'serviceDay')
   const readOn = readAt && formatWallDate(wallTimeAt(readAt.getTime(), timeZone))
   if (isDaily && readOn !== undefined && readOn !== today)
     return { ...nothingCompared, verdict: 'unverifiable', notes: [`not comparable: the last snapshot is of ${readOn}`] }
 
-  const items = await readQuarantined(db, stream.name, place)
+  const items = await readQuarantined(db, place)
   const ofToday = ({ lastSeenAt }: KeptItem) =>
     !isDaily || formatWallDate(wallTimeAt(lastSeenAt.getTime(), timeZone)) === today
   const day = isDaily ? { serviceDay: today } : {}
@@ -232,11 +232,11 @@ async function auditList(stream: Stream, partition: Partition, deps: RunDeps, me
     return { ...counted, verdict: 'different', differences: [{ kind: 'count', rows, window: undefined }] }
 
   const quarantined = new Set(items.map(({ itemHash }) => itemHash))
-  const knownRows = hasTimes(stream) ? undefined : (await readEarlier(db, stream, partition, true)).lastWalk
+  const knownRows = hasTimes(stream) ? undefined : (await readEarlier(db, place, true)).lastWalk
   const range = { stream, partition, window: undefined, quarantined, knownRows, ...day }
   const found = await compareRange(range, deps, meter)
   // Rows that are gone from the source are no fault where the last reading has missed them already.
-  const missed = await readMissedRows(db, stream.name, place)
+  const missed = await readMissedRows(db, place)
   const known = found.differences.filter(({ kind, rows: gone }) => kind === 'surplus' && gone <= missed)
   const differences = found.differences.filter((each) => !known.includes(each))
   const verdict = differences.length > 0 ? 'different' : found.hasMoved ? 'moving' : 'equal'

@@ -1,6 +1,6 @@
 import type { Row } from '../../core/column.ts'
 import { noCounts } from '../../core/outcome.ts'
-import { type Partition, partitionKey, type Window } from '../../core/slice.ts'
+import { type Partition, placeOf, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
 import { DAY, MINUTE, type WallTime, wallTimeAt } from '../../core/wall-clock.ts'
 import { hashItem } from '../../ledger/quarantine.ts'
@@ -118,11 +118,12 @@ const DELAY_SECONDS = 300
 /** Without rows that came only after their minute was last read: the next sync brings them. */
 async function withoutNewRows(
   rows: readonly Row[],
-  { stream, partition, window }: ComparedRange,
+  range: ComparedRange,
   { db, timeZone }: RunDeps,
 ): Promise<readonly Row[]> {
+  const { stream, window } = range
   const minutes = rows.map((row) => window && (minuteOf(row[stream.timeColumns[0] ?? ''], timeZone) ?? window.from))
-  const readAt = await readLastReading(db, stream.name, partitionKey(partition), minutes)
+  const readAt = await readLastReading(db, placeOf(range), minutes)
   return rows.filter((row, index) => {
     const at = readAt[index]
     const begun = thereSince(row, stream, timeZone)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import pLimit from 'p-limit'
 import { LivehouseError, recoveryFrom } from '../../core/errors.ts'
 import { noCounts } from '../../core/outcome.ts'
-import { isEmptyWindow, partitionKey, type Window } from '../../core/slice.ts'
+import { isEmptyWindow, partitionKey, placeOf, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
 import { parseWallTime, type WallTime } from '../../core/wall-clock.ts'
 import { forgetCoverage, readReopened, recordReopened } from '../../ledger/forget-coverage.ts'
@@ -86,14 +86,13 @@ export async function runAudit(request: AuditRequest, deps: RunDeps): Promise<Au
 
 /** What goes wrong is part of the result: `failed`, without an error where it was not begun. */
 async function auditOne(task: AuditTask, reopens: boolean, deps: RunDeps): Promise<PartitionAudit> {
-  const { stream, partition } = task
-  const place = { stream: stream.name, partition: partitionKey(partition) }
+  const place = placeOf(task)
   const meter = createCallMeter()
   const failed = (error: unknown): PartitionAudit => {
     return { ...nothingCompared, ...place, ...meter.counts(), verdict: 'failed', reopened: [], error }
   }
   if (deps.signal.aborted) return failed(undefined)
-  const name = { stream: stream.name, slice: place.partition }
+  const name = { stream: place.stream, slice: place.partition }
   deps.report({ kind: 'slice.started', ...name })
   let audited: PartitionAudit
   try {
@@ -113,13 +112,14 @@ async function auditOne(task: AuditTask, reopens: boolean, deps: RunDeps): Promi
  * `reopens`: by the next sync, whatever the ledger covers.
  */
 async function settle(
-  { stream, partition, accepted }: AuditTask,
+  task: AuditTask,
   comparison: Comparison,
   reopens: boolean,
   { db, clock }: Pick<RunDeps, 'db' | 'clock'>,
 ): Promise<Comparison & Pick<PartitionAudit, 'reopened'>> {
-  const place = { stream: stream.name, partition: partitionKey(partition) }
-  const open = stream.isTimeFiltered ? await readReopened(db, place.stream, place.partition) : []
+  const { stream, accepted } = task
+  const place = placeOf(task)
+  const open = stream.isTimeFiltered ? await readReopened(db, place) : []
   const found = areAccepted(comparison.differences, accepted) ? 'accepted' : comparison.verdict
   const verdict = open.length > 0 ? 'different' : found
   // Lists without times are read whole by every sync anyway.
@@ -127,8 +127,8 @@ async function settle(
   const repaired = comparison.differences.filter((each) => isToReopen && isRepairedByReading(each, stream))
   const reopened: Window[] = []
   for (const window of mergeWindows(repaired.flatMap((each) => each.window ?? []))) {
-    const { stream: name, partition: only } = place
-    const forgotten = await forgetCoverage(db, { streams: [name], channels: undefined, partition: only, window })
+    const { partition } = place
+    const forgotten = await forgetCoverage(db, { streams: [stream.name], channels: undefined, partition, window })
     if (forgotten.length === 0) continue
     await recordReopened(db, place, window, new Date(clock.now()))
     reopened.push(window)
