@@ -74,7 +74,7 @@ const rules: Rules = {
     'default export': ['jobs/'],
     're-export': [],
     // Migrations and jobs are found by the folder that they are in.
-    'computed import': ['src/store/migrations-folder.ts', 'src/scheduler/load-jobs.ts'],
+    'computed import': ['src/store/migrate.ts', 'src/scheduler/load-jobs.ts'],
     // It shows every database of the server: others, also tests at work beside this one, have locks of the same number.
     pg_locks: ['src/store/migration-lock.ts', 'test/helpers/own-locks.ts'],
   },
@@ -120,15 +120,15 @@ const rules: Rules = {
 const budgets: Readonly<Record<string, number>> = {
   app: 1772,
   bi: 3529,
-  cli: 4450,
+  cli: 4449,
   config: 639,
   core: 1193,
   emulator: 1830 + 60 * allStreams.length,
-  ledger: 3752,
+  ledger: 3746,
   log: 79,
   scheduler: 1349,
   service: 1818,
-  store: 3003,
+  store: 2986,
   streams: 142 + 68 * allStreams.length,
   sync: 5159,
   transform: 265,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_518 + 128 * allStreams.length, test: 26_303 }
+const MOST_LINES = { src: 32_494 + 128 * allStreams.length, test: 26_300 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -1,7 +1,8 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
-import { addCounts, type Counts, noCounts } from '../core/outcome.ts'
-import { type Proof, proofs } from '../core/slice.ts'
+import { addCounts, type Counts, noCounts, noSlices, type StreamOutcome } from '../core/outcome.ts'
+import { isGreen, type Proof, partitionKey, proofs } from '../core/slice.ts'
 import type { Database } from '../store/database.ts'
+import { isOfPartition, type TablePart, tableOf } from '../store/load/table-part.ts'
 import { type Ops, ops, type Row } from './ops.ts'
 import { hasEnded, type RecordedStatus, recordedStatus, type SavedProgress } from './runs.ts'
 
@@ -93,7 +94,7 @@ export async function readRunErrors(db: Kysely<Database>, runId: string, most: n
 }
 
 /** What slices brought, by run and stream: rows and calls, not what became of them. */
-export async function sumSlices(
+async function sumSlices(
   slices: SelectQueryBuilder<Ops, 'slices', unknown>,
 ): Promise<readonly (StreamReport & { readonly runId: string })[]> {
   const rows = await slices
@@ -114,6 +115,40 @@ export async function sumSlices(
     sums.set(key, { runId, stream, counts, slices: { ...before?.slices, [proof]: Number(count) } })
   }
   return [...sums.values()]
+}
+
+/** The newest entry of the ledger, above which all later ones are; `0` where it has none. */
+export async function readNewestSlice(db: Kysely<Database>): Promise<string> {
+  const newest = ops(db)
+    .selectFrom('slices')
+    .select(({ fn }) => fn.max('sliceId').as('id'))
+  return (await newest.executeTakeFirst())?.id ?? '0'
+}
+
+/**
+ * What attempts at a whole partition brought that ended before they could report it: by the readings of their run in
+ * the ledger that are newer than `afterSlice`, and the rows that this run changed. Undefined where they landed nothing.
+ */
+export async function readEarlierAttempts(
+  db: Kysely<Database>,
+  part: TablePart,
+  runId: string,
+  afterSlice: string,
+): Promise<StreamOutcome | undefined> {
+  const readings = ops(db).selectFrom('slices').where('runId', '=', runId).where('stream', '=', part.stream.name)
+  const ofPart = readings.where('partition', '=', partitionKey(part.partition)).where('sliceId', '>', afterSlice)
+  const [sums] = await sumSlices(ofPart)
+  if (sums === undefined) return undefined
+  // The table is the stream's.
+  const { rows } = await sql<{ inserted: string; changed: string }>`
+    select count(*) filter (where changed_at = inserted_at) as inserted, count(*) as changed
+    from ${tableOf(part)} as t where ${isOfPartition(part)} and run_id = ${runId}`.execute(db)
+  const [inserted, changed] = [Number(rows[0]?.inserted), Number(rows[0]?.changed)]
+  const { extracted, quarantined } = sums.counts
+  const unchanged = Math.max(0, extracted - quarantined - changed)
+  const slices = { ...noSlices }
+  for (const proof of proofs.filter(isGreen)) slices[proof] = sums.slices[proof] ?? 0
+  return { counts: { ...sums.counts, inserted, updated: changed - inserted, unchanged }, slices }
 }
 
 /** What the runs that ended on one day of the service did to one stream together. */

@@ -1,10 +1,13 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Migration } from 'kysely/migration'
 import { hasCode, LivehouseError } from '../core/errors.ts'
+import { moduleEnding, programFolder } from '../core/program-files.ts'
 import { withdrawBi } from '../bi/publish/withdraw-bi.ts'
 import type { Database } from './database.ts'
 import { recordMigration, withMigrationLock } from './migration-lock.ts'
-import { loadMigrations, readMigrationNames } from './migrations-folder.ts'
 
 const MISSING_RIGHT = '42501'
 const LIST = 'livehouse_ops.migrations'
@@ -134,4 +137,20 @@ function explainRefusal(error: unknown): unknown {
     error.details,
     { cause: error },
   )
+}
+
+const folder = join(programFolder, 'migrations')
+const MIGRATION_FILE = /^(\d{4}-[a-z0-9-]+)\.(?:ts|mjs)$/
+
+/** Names (`NNNN-name`) of every migration of the code, in their order. None is loaded. */
+async function readMigrationNames(): Promise<readonly string[]> {
+  return (await readdir(folder)).flatMap((file) => MIGRATION_FILE.exec(file)?.[1] ?? []).sort()
+}
+
+/** Every migration of the code by its name, in their order; each exports `up` and `down`. */
+export async function loadMigrations(): Promise<Record<string, Migration>> {
+  const migrations: Record<string, Migration> = {}
+  for (const name of await readMigrationNames())
+    migrations[name] = await import(pathToFileURL(join(folder, `${name}${moduleEnding}`)).href)
+  return migrations
 }

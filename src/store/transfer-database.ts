@@ -7,7 +7,7 @@ import { openSession, type Session } from './copy-session.ts'
 import { describeTarget } from './translate-error.ts'
 import { migrationTables } from './migration-lock.ts'
 import { schemaStatements } from './migration-sql.ts'
-import { loadMigrations } from './migrations-folder.ts'
+import { loadMigrations } from './migrate.ts'
 
 /** What a dump begins with; restoring runs no other file. */
 const TITLE = '-- What livehouse db dump wrote.'

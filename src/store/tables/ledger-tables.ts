@@ -1,6 +1,19 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 import type { Proof } from '../../core/slice.ts'
-import type { BigInteger, Instant, Json, OptionalBigInteger, OptionalInstant, OptionalJson } from './column-types.ts'
+
+/** Decimal text on reading; numbers are accepted where they are small counts. */
+export type BigInteger = ColumnType<string, string | number | bigint, string | number | bigint>
+export type OptionalBigInteger = ColumnType<
+  string | null,
+  string | number | bigint | null | undefined,
+  string | number | bigint | null
+>
+export type Instant = ColumnType<Date, Date | string, Date | string>
+export type OptionalInstant = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>
+/** Written as JSON text. */
+export type Json = ColumnType<unknown, string, string>
+export type OptionalJson = ColumnType<unknown, string | null | undefined, string | null>
+type OptionalText = ColumnType<string | null, string | null | undefined, string | null>
 
 /** Of schema `livehouse_ops`: what was read, and what came of it. */
 export interface LedgerTables {
@@ -9,7 +22,6 @@ export interface LedgerTables {
     base_url: string
     app_id: string | null
     time_zone: string
-    remembered_at: Generated<Date>
   }
   'livehouse_ops.runs': {
     run_id: GeneratedAlways<string>
@@ -33,7 +45,7 @@ export interface LedgerTables {
     /** As `covers`: what was read. */
     reads: string | null
     /** As `covers`: the part of it that is not read again. */
-    settled: ColumnType<string | null, string | null | undefined, string | null>
+    settled: OptionalText
     backfill_id: OptionalBigInteger
     status: 'landed' | 'moving' | 'failed' | 'forgotten'
     proof: Proof
@@ -55,7 +67,7 @@ export interface LedgerTables {
     started_at: Instant
     finished_at: Instant
   }
-  /** A view: what the ledger says of each partition at present, kept up by the database. */
+  /** A view: what the ledger says of each partition at present, kept up by the database; what is read with the builder. */
   'livehouse_ops.latest_readings': {
     stream: string
     partition: string
@@ -70,19 +82,7 @@ export interface LedgerTables {
     verified_at: Date | null
     landed_at: Date | null
     landed_proof: Proof | null
-    /** Null where none was. */
-    landed_slice_id: string | null
-    /** Over slices that kept theirs. */
-    shortest_lookback_days: number | null
-    latest_slice_id: string
-    latest_run_id: string
-    latest_status: 'landed' | 'moving' | 'failed' | 'forgotten'
-    latest_proof: Proof
-    latest_error: string | null
     latest_at: Date
-    /** Days as `datemultirange` text; none for ranges of time. */
-    landed_days: string
-    failed_days: string
   }
   /** A view: what is missing or not proven at present. */
   'livehouse_ops.open_readings': {
@@ -110,12 +110,11 @@ export interface LedgerTables {
     reason: string
     path: string
     headers: string | null
-    slice_id: OptionalBigInteger
     run_id: BigInteger
     first_seen_at: Instant
     last_seen_at: Instant
     /** A `tsmultirange` as text; null for whole lists. */
-    lies_in: ColumnType<string | null, string | null | undefined, string | null>
+    lies_in: OptionalText
     resolved_at: OptionalInstant
   }
   'livehouse_ops.missed_rows': {
@@ -137,7 +136,7 @@ export interface LedgerTables {
     field: string
     missing_since: OptionalInstant
     accepted_at: OptionalInstant
-    reason: ColumnType<string | null, string | null | undefined, string | null>
+    reason: OptionalText
   }
   'livehouse_ops.reopened_ranges': {
     stream: string

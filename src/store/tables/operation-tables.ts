@@ -1,5 +1,5 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
-import type { BigInteger, Instant, Json, OptionalBigInteger, OptionalInstant, OptionalJson } from './column-types.ts'
+import type { BigInteger, Instant, Json, OptionalBigInteger, OptionalInstant, OptionalJson } from './ledger-tables.ts'
 
 /** Of schema `livehouse_ops` what else processes share; of `livehouse` the tables that runs are planned by. */
 export interface OperationTables {
