@@ -87,3 +87,9 @@ export interface CallContext {
  * @throws LivehouseError with an `api.…` code.
  */
 export type FetchPage = (request: PageRequest, context: CallContext) => Promise<Page>
+
+/** Where 4.8 and 4.9 expect their parameters. */
+export type ListPlace = 'query' | 'body'
+
+/** Asks for one page exactly as told. @throws LivehouseError with an `api.…` code */
+export type Ask = (request: PageRequest, context: CallContext, place?: ListPlace) => Promise<Page>

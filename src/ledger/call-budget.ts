@@ -1,6 +1,7 @@
 import { type Insertable, type Kysely, sql } from 'kysely'
 import type { Clock } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
+import type { Reserve } from '../core/shared-calls.ts'
 import { formatWallDate, wallTimeAt } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
@@ -11,16 +12,6 @@ export interface BudgetSettings {
   readonly v1Budget: number
   readonly v1BudgetScope: 'account' | 'channel'
   readonly timeZone: string
-}
-
-/** One call of the service day that has been taken. */
-export interface TakenCall {
-  readonly scope: string
-  readonly serviceDay: string
-  /** ISO instant of the next day's first call. */
-  readonly resumesAt: string
-  /** Nothing more is taken of this day, whatever the count says. */
-  readonly spendDay: () => Promise<void>
 }
 
 /** No call is made within so long of the service's midnight: clocks differ a little, and an answer takes its time. */
@@ -43,7 +34,7 @@ export function callBudget(
   db: Kysely<Database>,
   { v1Budget, v1BudgetScope, timeZone }: BudgetSettings,
   clock: Pick<Clock, 'now'>,
-): (channelId: string, atMs: number, signal: AbortSignal) => Promise<TakenCall> {
+): Reserve {
   const dayAt = (ms: number) => formatWallDate(wallTimeAt(ms, timeZone))
   return async (channelId, atMs, signal) => {
     signal.throwIfAborted()

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
 import { z } from 'zod'
-import type { AccessToken, TokenStore } from '../core/access-token.ts'
+import type { AccessToken, TokenStore } from '../core/shared-calls.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Database } from '../store/database.ts'
 import { makeName, tryLockName } from '../store/lock-name.ts'

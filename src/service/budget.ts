@@ -1,26 +1,9 @@
 import assert from 'node:assert/strict'
 import { type ErrorCode, hasCode, LivehouseError } from '../core/errors.ts'
-import { isOfTokenCall } from './access-token.ts'
+import type { Reserve } from '../core/shared-calls.ts'
+import { isOfTokenCall } from './tokens.ts'
 import type { Send } from './send.ts'
 import type { ServiceClock } from './service-clock.ts'
-
-/** One call of the service day, taken before it is made (API 4.6). */
-export interface Reservation {
-  /** Whom the budget belongs to, such as `account`. */
-  readonly scope: string
-  readonly serviceDay: string
-  /** ISO instant of the next day's first call. */
-  readonly resumesAt: string
-  /** The service says that the day is spent, whatever the count says. */
-  readonly spendDay: () => Promise<void>
-}
-
-/**
- * Takes one call of the day for this channel, for good, before the call is made. `atMs`: what the service's own clock
- * shows, milliseconds since 1970.
- * @throws LivehouseError `api.budgetSpent` when none is left, or none may be made now.
- */
-export type Reserve = (channelId: string, atMs: number, signal: AbortSignal) => Promise<Reservation>
 
 /**
  * Charges every attempt of 4.6 to the day's budget; other calls pass. Without `reserve` 4.6 is not called at all. A

@@ -1,19 +1,18 @@
 import pLimit from 'p-limit'
-import { type AccessToken, createMemoryTokenStore, type TokenStore } from '../core/access-token.ts'
+import { type AccessToken, createMemoryTokenStore, type Reserve, type TokenStore } from '../core/shared-calls.ts'
 import { type Clock, orAborted } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
-import type { CallContext, FetchPage, ListRequest } from '../core/page.ts'
-import { createTokenRequest, TOKEN_CALL } from './access-token.ts'
-import { budget, type Reserve } from './budget.ts'
-import { type Ask, createAsk, createFetchPage, type ListPlace } from './fetch-page.ts'
+import type { Ask, CallContext, FetchPage, ListPlace, ListRequest } from '../core/page.ts'
+import { budget } from './budget.ts'
+import { createAsk, createFetchPage } from './fetch-page.ts'
 import { createHttp, type Proxies, type RawAnswer, type WireCall } from './http.ts'
 import { createMemoryPaceCell } from '../core/pace-cell.ts'
 import { createPace, type Pace } from './pace.ts'
 import { type Exchange, type OnCall, readAnswers } from './read-answer.ts'
 import { retry } from './retry.ts'
-import type { Call, Send } from './send.ts'
+import type { Call, Redact, Send } from './send.ts'
 import { createServiceClock, type ServiceClock } from './service-clock.ts'
-import { fetchedTokens, fixedToken, noCredentials, token } from './tokens.ts'
+import { createTokenRequest, fetchedTokens, fixedToken, noCredentials, TOKEN_CALL, token } from './tokens.ts'
 
 /** How to reach the service; the settings of the contract by the same names. */
 export interface ServiceAccess {
@@ -36,7 +35,7 @@ export interface ConnectOptions extends ServiceAccess {
   /** Hears of each token that is fetched, so that neither a log line nor a message shows it. */
   readonly addSecret: (value: string, kind?: 'passing') => void
   /** The text without the secrets of the settings, and without those that came to light since. */
-  readonly redact: (text: string) => string
+  readonly redact: Redact
   /** From 0 to 1, exclusive; `Math.random` unless a test decides. */
   readonly random?: () => number
   /** As in `RetryOptions`. */
@@ -74,10 +73,9 @@ export interface Connection extends AsyncDisposable {
  * @throws LivehouseError `config.invalid` without any credentials.
  */
 export function connect(options: ConnectOptions): Connection {
-  const { clock, log, concurrency, appId, appSecret, apiToken, onExchange, onCall, random = Math.random } = options
+  const { clock, log, concurrency, appId, appSecret, apiToken, random = Math.random } = options
   const repeating = { clock, log, random, longestRefusedMs: options.longestRefusedMs }
-  const secrets = { redact: options.redact }
-  const http = createHttp({ ...options, timeoutMs: options.requestTimeoutMs, secrets })
+  const http = createHttp({ ...options, timeoutMs: options.requestTimeoutMs })
   const pace = options.pace ?? createPace(createMemoryPaceCell(clock), options.maxCallsPerSecond, clock)
   const closing = new AbortController()
   const closed = closing.signal
@@ -94,7 +92,7 @@ export function connect(options: ConnectOptions): Connection {
       return ask({ list: options.accountList, page: 1, pageSize: 1 }, { signal })
     },
   )
-  const answers = pace.inner(readAnswers(timed, { clock, serviceClock, secrets, closed, onExchange, onCall }))
+  const answers = pace.inner(readAnswers(timed, { ...options, serviceClock, closed }))
 
   const credentials = appId !== null && appSecret !== null ? { appId, appSecret } : undefined
   const fetched =

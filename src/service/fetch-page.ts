@@ -1,10 +1,11 @@
 import { LivehouseError } from '../core/errors.ts'
 import { isObject } from '../core/text.ts'
 import {
-  type CallContext,
+  type Ask,
   describeList,
   endpointOf,
   type FetchPage,
+  type ListPlace,
   type ListRequest,
   type Page,
   type PageRequest,
@@ -12,12 +13,6 @@ import {
 import type { StreamName } from '../core/stream.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import type { Answer, Call, Send } from './send.ts'
-
-/** Where 4.8 and 4.9 expect their parameters. */
-export type ListPlace = 'query' | 'body'
-
-/** Asks for one page exactly as told. @throws LivehouseError with an `api.…` code */
-export type Ask = (request: PageRequest, context: CallContext, place?: ListPlace) => Promise<Page>
 
 /** @param repeat `once` to learn how the service takes it: a refusal is then an answer and is not repeated */
 export function createAsk(send: Send, repeat?: 'once'): Ask {

@@ -2,7 +2,7 @@ import { type Dispatcher, EnvHttpProxyAgent } from 'undici'
 import { callIfStillRunning, whenAborted } from '../core/clock.ts'
 import { codeOf, LivehouseError } from '../core/errors.ts'
 import type { CallContext } from '../core/page.ts'
-import type { Call, Secrets } from './send.ts'
+import type { Call, Redact } from './send.ts'
 
 /** A connection whose answer has come can be used a moment later (undici): another one takes the next call. */
 const SPARE_CONNECTIONS = 2
@@ -17,7 +17,7 @@ export interface HttpOptions {
   /** For the headers, for each pause within the body, and for the whole call. */
   readonly timeoutMs: number
   readonly proxies: Proxies
-  readonly secrets: Secrets
+  readonly redact: Redact
   /** Largest body; 32 MiB unless a test asks for less. */
   readonly maxBodyBytes?: number
 }
@@ -178,17 +178,15 @@ function charsetOf(declared: string): string {
 
 /** undici's errors may carry addresses, headers and bodies: only their code and a redacted message go on. */
 function translate(
-  options: HttpOptions,
+  { redact, timeoutMs }: HttpOptions,
   call: WireCall,
   error: unknown,
   seen: { readonly bytes: number; readonly hasHeaders: boolean; readonly isLate: boolean; readonly url: URL },
 ): LivehouseError {
-  const { redact } = options.secrets
   const code = codeOf(error)
   const text = error instanceof Error ? error.message : String(error)
   const cause = new Error(redact(`${code === '' ? 'error' : code}: ${text.replaceAll(seen.url.search || '\0', '')}`))
   if (seen.isLate || /_TIMEOUT$|ETIMEDOUT/.test(code)) {
-    const { timeoutMs } = options
     const message = `${call.name}: no complete answer within ${timeoutMs / 1000} s`
     return new LivehouseError('api.timeout', message, { call: call.name, timeoutMs }, { cause })
   }

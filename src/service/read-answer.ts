@@ -4,7 +4,7 @@ import type { CallContext } from '../core/page.ts'
 import { isObject, withoutPhones } from '../core/text.ts'
 import { headerOf, type RawAnswer } from './http.ts'
 import { findExcess, parseExact } from './json.ts'
-import type { Answer, Call, Secrets, Send } from './send.ts'
+import type { Answer, Call, Redact, Send } from './send.ts'
 
 /** A call with the bearer token as it went out, and what came back, whatever it was. */
 export interface Exchange {
@@ -30,7 +30,7 @@ interface AnswerOptions {
   readonly clock: Clock
   /** Turns dates of the service into durations. */
   readonly serviceClock: Clock
-  readonly secrets: Secrets
+  readonly redact: Redact
   /** What fails because the connections have been closed is not repeated. */
   readonly closed: AbortSignal
   /** Receives every answered call, repeated ones too, but those of 4.1 and 4.2, which carry secrets. */
@@ -42,7 +42,7 @@ interface AnswerOptions {
 /** Turns what came over the wire into JSON that reports no failure: the innermost `Send`. */
 export function readAnswers(
   exchange: (call: Call, context: CallContext) => Promise<RawAnswer>,
-  { clock, serviceClock, secrets, closed, onExchange, onCall }: AnswerOptions,
+  { clock, serviceClock, redact, closed, onExchange, onCall }: AnswerOptions,
 ): Send {
   return async (call, context) => {
     closed.throwIfAborted()
@@ -54,7 +54,7 @@ export function readAnswers(
       const { bearer: _, ...shown } = call
       if (call.authorization === 'bearer')
         onExchange?.({ call: shown, answer: raw, elapsedMs: clock.now() - startedAt })
-      const answer = judge(call, raw, serviceClock, secrets)
+      const answer = judge(call, raw, serviceClock, redact)
       report('ok')
       return answer
     } catch (error) {
@@ -65,11 +65,11 @@ export function readAnswers(
   }
 }
 
-function judge(call: Call, raw: RawAnswer, serviceClock: Clock, secrets: Secrets): Answer {
+function judge(call: Call, raw: RawAnswer, serviceClock: Clock, redact: Redact): Answer {
   const excess = findExcess(raw.text)
   if (excess !== undefined) throw refused(call, raw, excess)
   const json = parse(raw.text)
-  const failure = failureOf(call, raw, json, secrets, retryAfterMs(headerOf(raw, 'retry-after'), serviceClock))
+  const failure = failureOf(call, raw, json, redact, retryAfterMs(headerOf(raw, 'retry-after'), serviceClock))
   if (failure) throw failure
   if (json === notJson || raw.garbled !== undefined) throw badBody(call, raw)
   return { json, serviceTimeMs: instantOf(headerOf(raw, 'date')) }
@@ -153,21 +153,21 @@ export function failureOf(
   call: Call,
   raw: RawAnswer,
   json: unknown,
-  secrets: Secrets,
+  redact: Redact,
   retryAfterMs: number | undefined,
 ): LivehouseError | undefined {
   const isSuccess = raw.status >= 200 && raw.status < 300
-  if (raw.status >= 300 && raw.status < 400) return redirect(call, raw, secrets)
-  const found = bodyFailure(json, secrets)
+  if (raw.status >= 300 && raw.status < 400) return redirect(call, raw, redact)
+  const found = bodyFailure(json, redact)
   if (!found && isSuccess) return undefined
   const status = statusOf(found?.code) ?? (isSuccess ? undefined : raw.status)
-  return errorOf({ call, status, code: found?.code, said: quote(found?.text, secrets), retryAfterMs })
+  return errorOf({ call, status, code: found?.code, said: quote(found?.text, redact), retryAfterMs })
 }
 
 /** A service's text as it may be shown: known secrets and queries blanked, one line, at most 200 characters. */
-function quote(text: unknown, secrets: Secrets): string {
+function quote(text: unknown, redact: Redact): string {
   if (typeof text !== 'string') return ''
-  const line = withoutPhones(secrets.redact(text))
+  const line = withoutPhones(redact(text))
     .replace(/\?[^\s"'<>?]*=[^\s"'<>]*/g, '?…')
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim()
@@ -176,16 +176,16 @@ function quote(text: unknown, secrets: Secrets): string {
 
 function bodyFailure(
   json: unknown,
-  secrets: Secrets,
+  redact: Redact,
 ): { readonly code: number | string; readonly text: unknown } | undefined {
   if (!isObject(json)) return undefined
   const { errors, errcode, status } = json
-  if (isObject(errors)) return { code: readCode(errors.code, secrets) ?? 'errors', text: errors.message ?? errors.msg }
+  if (isObject(errors)) return { code: readCode(errors.code, redact) ?? 'errors', text: errors.message ?? errors.msg }
   if (typeof errors === 'string' && errors !== '') return { code: 'errors', text: errors }
-  if (errcode !== undefined && errcode !== null && readCode(errcode, secrets) !== 1000) {
-    return { code: readCode(errcode, secrets) ?? 'errcode', text: json.msg ?? json.message }
+  if (errcode !== undefined && errcode !== null && readCode(errcode, redact) !== 1000) {
+    return { code: readCode(errcode, redact) ?? 'errcode', text: json.msg ?? json.message }
   }
-  if (status === 'n') return { code: readCode(json.flag, secrets) ?? 'n', text: json.msg }
+  if (status === 'n') return { code: readCode(json.flag, redact) ?? 'n', text: json.msg }
   return undefined
 }
 
@@ -211,18 +211,18 @@ function errorOf({ call, status, code, said, retryAfterMs }: Report): LivehouseE
   return new LivehouseError('api.status', message, { ...details, status, ...(code === undefined ? {} : { code }) })
 }
 
-function redirect(call: Call, raw: RawAnswer, secrets: Secrets): LivehouseError {
+function redirect(call: Call, raw: RawAnswer, redact: Redact): LivehouseError {
   const why = 'livehouse does not follow, because the bearer token would go there too'
   const repair = 'set the address of the service to where it lives now'
-  const reason = `the service redirects to ${targetOf(raw, secrets)}; ${why}: ${repair}`
+  const reason = `the service redirects to ${targetOf(raw, redact)}; ${why}: ${repair}`
   const details = { call: call.name, status: raw.status, reason }
   return new LivehouseError('api.status', `${call.name}: ${raw.status}: ${reason}`, details)
 }
 
 /** Scheme and host only: a query may hold what was sent. */
-function targetOf(raw: RawAnswer, secrets: Secrets): string {
+function targetOf(raw: RawAnswer, redact: Redact): string {
   const url = URL.parse(headerOf(raw, 'location') ?? '')
-  return url === null ? 'another path' : secrets.redact(url.origin)
+  return url === null ? 'another path' : redact(url.origin)
 }
 
 /** The documented codes begin with the HTTP status that they stand for (401001, 429001). */
@@ -233,9 +233,9 @@ function statusOf(code: number | string | undefined): number | undefined {
 }
 
 /** A code may come as a number or as numeric text; other text is quoted, shortened. */
-function readCode(code: unknown, secrets: Secrets): number | string | undefined {
+function readCode(code: unknown, redact: Redact): number | string | undefined {
   if (typeof code === 'number') return code
   if (typeof code !== 'string' && typeof code !== 'bigint') return undefined
   const text = String(code).trim()
-  return /^-?\d{1,15}$/.test(text) ? Number(text) : quote(text, secrets).slice(0, LONGEST_CODE)
+  return /^-?\d{1,15}$/.test(text) ? Number(text) : quote(text, redact).slice(0, LONGEST_CODE)
 }

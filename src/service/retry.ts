@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import { hasCode, LivehouseError, recoveryOf } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
 import type { CallContext } from '../core/page.ts'
-import { isOfTokenCall, TOKEN_CALL } from './access-token.ts'
+import { isOfTokenCall, TOKEN_CALL } from './tokens.ts'
 import type { Call } from './send.ts'
 
 const MOST_ATTEMPTS: Readonly<Record<Call['repeat'], number>> = { read: 5, idempotent: 5, once: 2, never: 1 }

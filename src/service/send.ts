@@ -29,9 +29,7 @@ export interface Call {
 }
 
 /** Keeps out of messages what a service may repeat in its error texts: the log's own redaction. */
-export interface Secrets {
-  readonly redact: (text: string) => string
-}
+export type Redact = (text: string) => string
 
 /** A well-formed answer that reports no failure. */
 export interface Answer {

@@ -1,8 +1,9 @@
-import type { AccessToken, TokenStore } from '../core/access-token.ts'
+import { z } from 'zod'
+import type { AccessToken, TokenStore } from '../core/shared-calls.ts'
 import { type Clock, orAborted } from '../core/clock.ts'
 import { hasCode, LivehouseError } from '../core/errors.ts'
 import type { CallContext } from '../core/page.ts'
-import type { Call, Send } from './send.ts'
+import type { Answer, Call, Send } from './send.ts'
 
 /** Renewed when less than a quarter of its validity is left, or this, whichever is less. */
 const LONGEST_EARLY_MS = 5 * 60_000
@@ -129,4 +130,113 @@ export function fetchedTokens(options: FetchedTokensOptions): FetchedTokens {
       return true
     },
   }
+}
+
+interface AccessTokenOptions {
+  readonly appId: string
+  readonly appSecret: string
+  /** Where it is asked for, for messages. */
+  readonly authUrl: string | null
+  readonly clock: Clock
+}
+
+/** How messages and errors name it. */
+export const TOKEN_CALL = 'GET token'
+/** API 3.1, where the answer's own `expire_time` cannot be read. */
+const USUAL_VALIDITY_SECONDS = 7200
+/** The call that waits for a token uses it at once, whatever is left of it. */
+const SHORTEST_VALIDITY_SECONDS = 1
+/** Ten years, for ever: dates beyond the calendar fit into no column. */
+const LONGEST_VALIDITY_SECONDS = 315_576_000
+
+const tokenEnvelope = z.object({ access_token: z.string().trim().min(1), expire_time: z.unknown().optional() })
+
+/**
+ * API 4.1: asks for a token with the app id and secret.
+ * @returns a function that makes the call over `send`.
+ * @throws LivehouseError `api.credentialsRefused` when the service answers that it does not accept them, `api.noToken`
+ * when it refuses with a code that says nothing of them, `api.wrongAuthUrl` when what answers issues no tokens.
+ */
+export function createTokenRequest(
+  send: Send,
+  options: AccessTokenOptions,
+): (context: CallContext) => Promise<AccessToken> {
+  const call = tokenCall(options)
+  return async (context) => {
+    const issuedAtMs = options.clock.now()
+    const answer = await send(call, context).catch((error: unknown) => {
+      throw asTokenError(error, options)
+    })
+    const read = tokenEnvelope.safeParse(answer.json)
+    if (!read.success) throw withoutToken(answer, options, read.error)
+    const leftSeconds = readValidity(read.data.expire_time)
+    const validSeconds = Math.min(Math.max(leftSeconds, SHORTEST_VALIDITY_SECONDS), LONGEST_VALIDITY_SECONDS)
+    return { value: read.data.access_token, issuedAtMs, expiresAtMs: issuedAtMs + validSeconds * 1000 }
+  }
+}
+
+/** Whether an error is of the call for a token, which another call may have been waiting for. */
+export function isOfTokenCall(error: unknown): boolean {
+  return error instanceof LivehouseError && 'call' in error.details && error.details.call === TOKEN_CALL
+}
+
+/** Who answers success without a token issues them all the same; any other answer is none of a token service. */
+function withoutToken({ json }: Answer, options: AccessTokenOptions, cause: unknown): LivehouseError {
+  const isSuccess = z.object({ errcode: z.literal([1000, '1000']) }).safeParse(json).success
+  if (!isSuccess) return wrongAddress(`${TOKEN_CALL}: the answer holds no access_token`, options, cause)
+  const reason = 'errcode 1000 without an access_token'
+  const message = `${TOKEN_CALL}: the answer is ${reason}: trouble of the service; the next run asks again`
+  return new LivehouseError('api.noToken', message, { call: TOKEN_CALL, code: 1000, reason }, { cause })
+}
+
+function tokenCall({ appId, appSecret }: AccessTokenOptions): Call {
+  return {
+    endpoint: 'token',
+    name: TOKEN_CALL,
+    method: 'GET',
+    host: 'auth',
+    path: '/v2/oauth2/token',
+    query: { grant_type: 'client_credential', appid: appId, secret: appSecret },
+    authorization: 'none',
+    repeat: 'read',
+  }
+}
+
+/** `expire_time` is remaining seconds (API 2.1), also as text. */
+function readValidity(expireTime: unknown): number {
+  const isDigits = typeof expireTime === 'string' && /^\s*-?\d{1,12}\s*$/.test(expireTime)
+  return typeof expireTime === 'number' || isDigits ? Number(expireTime) : USUAL_VALIDITY_SECONDS
+}
+
+/** "No such user": the app id is not known. */
+const UNKNOWN_USER = 404001
+
+/**
+ * 400, 401, 403 and the codes that stand for them can only be about the app id and the secret: the call carries nothing
+ * else. Any other errcode (API 5.2: not shown) may be a busy service. What else no later attempt changes is about the
+ * address; it must not look like an answer to the call that waits for the token, of which it could mean that there is
+ * no such page.
+ */
+function asTokenError(error: unknown, options: AccessTokenOptions): unknown {
+  if (hasCode(error, 'api.refused')) {
+    const advice = 'no code that refuses the app id and secret: trouble of the service; the next run asks again'
+    const message = `${error.message}: ${advice}`
+    return new LivehouseError('api.noToken', message, error.details, { cause: error })
+  }
+  const isRefusal =
+    hasCode(error, 'api.unauthorized') ||
+    hasCode(error, 'api.forbidden') ||
+    (hasCode(error, 'api.status') && (error.details.status === 400 || error.details.code === UNKNOWN_USER))
+  const isFinal =
+    hasCode(error, 'api.status') && error.details.status < 500 && ![408, 425].includes(error.details.status)
+  if (!isRefusal) return isFinal ? wrongAddress(error.message, options, error) : error
+  const { reason } = error.details
+  const advice = 'the app id and secret are not accepted; check LIVEHOUSE_APP_ID and LIVEHOUSE_APP_SECRET'
+  const message = `${error.message}: ${advice}`
+  return new LivehouseError('api.credentialsRefused', message, { call: TOKEN_CALL, reason }, { cause: error })
+}
+
+function wrongAddress(found: string, { authUrl }: AccessTokenOptions, cause: unknown): LivehouseError {
+  const message = `${found}: nothing issues tokens at LIVEHOUSE_AUTH_URL, which is ${authUrl}; check it`
+  return new LivehouseError('api.wrongAuthUrl', message, { call: TOKEN_CALL, reason: found }, { cause })
 }

@@ -1,14 +1,11 @@
 import { hasCode, LivehouseError, recoveryFrom } from '../core/errors.ts'
-import { type CallContext, endpointOf, type Page, type PageRequest } from '../core/page.ts'
+import { type Ask, endpointOf, type ListPlace, type Page } from '../core/page.ts'
 import type { Stream } from '../core/stream.ts'
 import type { SourceFact } from '../ledger/source.ts'
 import { type CallMeter, createCallMeter } from './slice-work.ts'
 
-type Place = 'query' | 'body'
-
 interface ProbeDeps {
-  /** Asks the service for exactly this page. */
-  readonly ask: (request: PageRequest, context: CallContext, place?: Place) => Promise<Page>
+  readonly ask: Ask
   readonly streams: readonly Stream[]
   readonly signal: AbortSignal
 }
@@ -37,7 +34,7 @@ export async function probe({ ask, streams, signal }: ProbeDeps): Promise<ProbeR
   const calls = new Map<Stream, ReturnType<CallMeter['counts']>>()
   const failures = new Map<Stream, LivehouseError>()
   let isReached = false
-  const askAt = async (stream: Stream, place: Place, { onAttempt }: CallMeter): Promise<Reply> => {
+  const askAt = async (stream: Stream, place: ListPlace, { onAttempt }: CallMeter): Promise<Reply> => {
     try {
       const request = { list: { stream, partition: {} }, page: 1, pageSize: SIZE }
       const page = await ask(request, { signal, onAttempt }, place)
@@ -55,7 +52,7 @@ export async function probe({ ask, streams, signal }: ProbeDeps): Promise<ProbeR
       return { isRefused: false, reason: `no answer came (${codeOf(error)})` }
     }
   }
-  let places: readonly Place[] = ['query', 'body']
+  let places: readonly ListPlace[] = ['query', 'body']
   for (const stream of streams.filter(({ wire }) => wire.place === 'unknown')) {
     const seen: string[] = []
     const meter = createCallMeter()

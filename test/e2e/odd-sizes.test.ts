@@ -41,7 +41,7 @@ const context = { partition: { channel: '9', type: 'cash' }, serviceDay: '2026-1
 function readBody(text: string): void {
   if (findExcess(text) !== undefined) return
   const json = parseOrNot(text)
-  failureOf(call, { status: 200, text, headers: {} }, json, { redact }, undefined)
+  failureOf(call, { status: 200, text, headers: {} }, json, redact, undefined)
   if (!Array.isArray(json)) return
   for (const stream of [visitors, gifts]) {
     const read = itemReader(stream, context)

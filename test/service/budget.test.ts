@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Reservation } from '../../src/service/budget.ts'
+import type { Reservation } from '../../src/core/shared-calls.ts'
 import { connectClient, openContext } from '../helpers/connect-client.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
 import { listOf } from '../helpers/emulated-client.ts'

@@ -23,7 +23,7 @@ function openHttp(baseUrl: string, overrides: Partial<HttpOptions> = {}): Http {
     concurrency: 4,
     timeoutMs: 10_000,
     proxies: { http: null, https: null, none: null },
-    secrets: { redact: (text) => text },
+    redact: (text) => text,
     ...overrides,
   })
 }

@@ -3,7 +3,14 @@ import { Client } from 'pg'
 import { expect, test } from 'vitest'
 import { hasCode } from '../../src/core/errors.ts'
 import type { Database } from '../../src/store/database.ts'
-import { loadMigrations, migrateDown, migrateUp, readMigrationStatus, readPending, requireMigrated } from '../../src/store/migrate.ts'
+import {
+  loadMigrations,
+  migrateDown,
+  migrateUp,
+  readMigrationStatus,
+  readPending,
+  requireMigrated,
+} from '../../src/store/migrate.ts'
 import { migrationSql } from '../../src/store/migration-sql.ts'
 import { createMigrationTables, takeMigrationLock } from '../../src/store/migration-lock.ts'
 import { openDatabase } from '../../src/store/pool.ts'

@@ -21,3 +21,21 @@ export function createMemoryTokenStore(): TokenStore {
   let kept: AccessToken | undefined
   return { read: async () => kept, replace: async (make) => (kept = await make(kept)) }
 }
+
+/** One call of the service day, taken before it is made (API 4.6). */
+export interface Reservation {
+  /** Whom the budget belongs to, such as `account`. */
+  readonly scope: string
+  readonly serviceDay: string
+  /** ISO instant of the next day's first call. */
+  readonly resumesAt: string
+  /** The service says that the day is spent, whatever the count says. */
+  readonly spendDay: () => Promise<void>
+}
+
+/**
+ * Takes one call of the day for this channel, for good, before the call is made. `atMs`: what the service's own clock
+ * shows, milliseconds since 1970.
+ * @throws LivehouseError `api.budgetSpent` when none is left, or none may be made now.
+ */
+export type Reserve = (channelId: string, atMs: number, signal: AbortSignal) => Promise<Reservation>
