@@ -122,15 +122,15 @@ const budgets: Readonly<Record<string, number>> = {
   bi: 3529,
   cli: 4449,
   config: 639,
-  core: 1217,
+  core: 1215,
   emulator: 1830 + 60 * allStreams.length,
-  ledger: 3737,
+  ledger: 3704,
   log: 79,
   scheduler: 1349,
   service: 1785,
-  store: 2986,
+  store: 2979,
   streams: 142 + 68 * allStreams.length,
-  sync: 5156,
+  sync: 5126,
   transform: 265,
   web: 3188,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_473 + 128 * allStreams.length, test: 26_307 }
+const MOST_LINES = { src: 32_401 + 128 * allStreams.length, test: 26_307 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
-import type { ReportProgress } from '../core/progress.ts'
+import type { ReportProgress } from '../core/outcome.ts'
 
 /** What a verb, a job and a worker alike get to work with. */
 export interface AppContext {

@@ -61,7 +61,7 @@ export async function openRunConnection(
 export async function withKnownListParams(service: ServiceSettings, db: Kysely<Database>): Promise<ServiceSettings> {
   if (service.isListParamsGiven) return service
   const facts = await readSourceFacts(db)
-  const places = new Set(facts.filter(({ topic }) => topic === 'list_params').map(({ answer }) => answer))
+  const places = new Set(facts.map(({ answer }) => answer))
   const [place] = places
   return places.size === 1 && (place === 'query' || place === 'body') ? { ...service, listParams: place } : service
 }

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { callIfStillRunning } from '../core/clock.ts'
-import type { ProgressEvent } from '../core/progress.ts'
+import type { ProgressEvent } from '../core/outcome.ts'
 import type { StreamName } from '../core/stream.ts'
 import { type SavedProgress, saveProgress } from '../ledger/runs.ts'
 import type { Database } from '../store/database.ts'

@@ -146,12 +146,10 @@ async function readUnknownFields(db: Kysely<Database>, now: Date): Promise<reado
   const news = new Date(now.getTime() - NEWS_MS)
   const found = ops(db).selectFrom('unknown_fields').select(['stream', 'field']).where('firstSeenAt', '>', news)
   const fields = await found.orderBy('stream').orderBy('field').execute()
-  return fields.map(({ stream, field }) => ({ kind: 'unknownField', stream, field: nameOf(field) }))
-}
-
-/** A service may key an object by a number of somebody; and names could be of any length. */
-function nameOf(field: string): string {
-  return withoutPeople(field).slice(0, LONGEST_FIELD)
+  // A service may key an object by a number of somebody; and names could be of any length.
+  return fields.map(({ stream, field }) => {
+    return { kind: 'unknownField', stream, field: withoutPeople(field).slice(0, LONGEST_FIELD) }
+  })
 }
 
 /** Without what could be a number or an address of somebody. */

@@ -161,12 +161,7 @@ export async function readChannelStates(db: Kysely<Database>): Promise<ReadonlyM
 }
 
 /** What the operator's configuration says of a channel. */
-export interface ConfiguredChannel {
-  readonly channelId: string
-  readonly label: string | null
-  readonly group: string | null
-  readonly isTest: boolean
-}
+type ConfiguredChannel = Pick<ListedChannel, 'channelId' | 'label' | 'group' | 'isTest'>
 
 /**
  * Gives every configured channel a row, and marks those that are no longer configured as retired. Rows that say the
@@ -178,60 +173,48 @@ export async function registerChannels(
   runId: string,
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    if (channels.length > 0) {
-      await trx
-        .insertInto('livehouse.channels')
-        .values(
-          channels.map(({ channelId, label, group, isTest }) => ({
-            channel_id: channelId,
-            label,
-            channel_group: group,
-            is_test: isTest,
-            run_id: runId,
-          })),
-        )
-        .onConflict((conflict) =>
-          conflict
-            .column('channel_id')
-            .doUpdateSet((eb) => ({
-              label: eb.ref('excluded.label'),
-              channel_group: eb.ref('excluded.channel_group'),
-              is_test: eb.ref('excluded.is_test'),
-              state: sql`case channels.state when 'retired' then 'active' else channels.state end`,
-              run_id: runId,
-              changed_at: eb.fn<Date>('now'),
-            }))
-            .where(sql<boolean>`(channels.label, channels.channel_group, channels.is_test, channels.state = 'retired')
-              is distinct from (excluded.label, excluded.channel_group, excluded.is_test, false)`),
-        )
-        .execute()
-    }
-    const configured = channels.map(({ channelId }) => channelId)
-    await trx
+    const rows = channels.map(({ channelId, label, group: channelGroup, isTest }) => {
+      return { channelId, label, channelGroup, isTest, runId }
+    })
+    const configured = ops(trx)
+      .insertInto('livehouse.channels')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict
+          .column('channelId')
+          .doUpdateSet((eb) => ({
+            label: eb.ref('excluded.label'),
+            channelGroup: eb.ref('excluded.channelGroup'),
+            isTest: eb.ref('excluded.isTest'),
+            state: sql`case channels.state when 'retired' then 'active' else channels.state end`,
+            runId,
+            changedAt: now,
+          }))
+          .where(sql<boolean>`(channels.label, channels.channel_group, channels.is_test, channels.state = 'retired')
+            is distinct from (excluded.label, excluded.channel_group, excluded.is_test, false)`),
+      )
+    if (rows.length > 0) await configured.execute()
+    await ops(trx)
       .updateTable('livehouse.channels')
-      .set(({ fn }) => ({ state: 'retired', run_id: runId, changed_at: fn<Date>('now') }))
+      .set({ state: 'retired', runId, changedAt: now })
       .where('state', '!=', 'retired')
-      .where('channel_id', 'not in', [...configured, ''])
+      .where('channelId', 'not in', ['', ...rows.map(({ channelId }) => channelId)])
       .execute()
   })
 }
 
-/** The statement that keeps what the service says of a channel; an empty answer never blanks what is known. */
-export function channelDescription(
+/** Keeps what the service says of a channel; an empty answer never blanks what is known. */
+export async function describeChannel(
   db: Kysely<Database>,
   channelId: string,
   { name, adminId }: ChannelFacts,
   runId: string,
-) {
-  return db
+): Promise<void> {
+  await ops(db)
     .updateTable('livehouse.channels')
-    .set((eb) => ({
-      name: eb.fn.coalesce(eb.val(name), 'name'),
-      admin_id: eb.fn.coalesce(eb.val(adminId), 'admin_id'),
-      run_id: runId,
-      changed_at: eb.fn<Date>('now'),
-    }))
-    .where('channel_id', '=', channelId)
+    .set({ ...(name !== null && { name }), ...(adminId !== null && { adminId }), runId, changedAt: now })
+    .where('channelId', '=', channelId)
     .where(sql<boolean>`(name, admin_id) is distinct from
       (coalesce(${name}::text, name), coalesce(${adminId}::bigint, admin_id))`)
+    .execute()
 }

@@ -79,10 +79,7 @@ export async function rememberHeaders(trx: Kysely<Database>, headers: SeenHeader
   return true
 }
 
-interface FormId {
-  readonly channelId: string
-  readonly questionId: string
-}
+type FormId = Pick<Form, 'channelId' | 'questionId'>
 
 /** Remembers that a questionnaire is to have a view; publishing makes it. @returns its name, also of an old one */
 export async function addPublishedForm(db: Kysely<Database>, { channelId, questionId }: FormId): Promise<string> {

@@ -1,5 +1,5 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
-import { addCounts, type Counts, noCounts, noSlices, type StreamOutcome } from '../core/outcome.ts'
+import { addCounts, type Counts, noCounts, noSlices, type RunProblem, type StreamOutcome } from '../core/outcome.ts'
 import { isGreen, type Proof, partitionKey, proofs } from '../core/slice.ts'
 import type { Database } from '../store/database.ts'
 import { isOfPartition, type TablePart, tableOf } from '../store/load/table-part.ts'
@@ -24,12 +24,7 @@ export interface RunReport extends Pick<Row<'runs'>, 'runId' | 'command' | 'star
 }
 
 /** Something that went wrong in a run. `message` may quote what the service said. */
-export interface RunError {
-  readonly stream: string | null
-  readonly partition: string | null
-  readonly code: string
-  readonly message: string
-}
+export type RunError = Pick<RunProblem, 'stream' | 'partition' | 'code' | 'message'>
 
 /** Which runs: all, those of a command or status, or one. */
 export interface RunQuestion {

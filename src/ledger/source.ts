@@ -78,10 +78,8 @@ function otherSource(differences: readonly string[]): LivehouseError<'db.otherSo
   )
 }
 
-/** An answer of a probe to what the spec leaves open. Never personal data: only numbers of rows and names of fields. */
+/** Where a list reads its parameters, as a probe has found: numbers of rows and names of fields, no personal data. */
 export interface SourceFact {
-  /** `list_params`: where a list reads its parameters. */
-  readonly topic: 'list_params'
   /** An endpoint. */
   readonly subject: string
   /** Null: it could not be known; the evidence says why. */
@@ -90,17 +88,13 @@ export interface SourceFact {
   readonly evidence: string
 }
 
-/** A fact as it is kept. */
-export interface KnownFact extends SourceFact {
-  readonly foundAt: Date
-}
+/** Other versions have asked other things. */
+const TOPIC = 'list_params'
 
-/** What probes have found, by endpoint; what other versions have asked is left out. */
-export async function readSourceFacts(db: Kysely<Database>): Promise<readonly KnownFact[]> {
-  const topic = 'list_params' as const
+/** What probes have found, by endpoint. */
+export async function readSourceFacts(db: Kysely<Database>) {
   const facts = ops(db).selectFrom('source_facts').select(['subject', 'answer', 'evidence', 'foundAt'])
-  const rows = await facts.where('topic', '=', topic).orderBy('subject').execute()
-  return rows.map((fact) => ({ topic, ...fact }))
+  return await facts.where('topic', '=', TOPIC).orderBy('subject').execute()
 }
 
 /** Keeps what a probe found. What could not be known this time leaves an earlier answer as it is. */
@@ -112,7 +106,7 @@ export async function keepSourceFacts(
   if (facts.length === 0) return
   await ops(db)
     .insertInto('source_facts')
-    .values(facts.map((fact) => ({ ...fact, foundAt, runId })))
+    .values(facts.map((fact) => ({ ...fact, topic: TOPIC, foundAt, runId })))
     .onConflict((conflict) =>
       conflict
         .columns(['topic', 'subject'])

@@ -29,7 +29,7 @@ export async function readRights(db: Kysely<Database>): Promise<Rights> {
       as "canCreate"
     from unnest(array['livehouse', 'livehouse_ops']) as wanted (name)
     left join pg_namespace n on n.nspname = wanted.name`.execute(db)
-  const tables = await sql<TableRow>`
+  const tables = await sql<{ name: string; isOwned: boolean; canRead: boolean; canWrite: boolean }>`
     select n.nspname || '.' || c.relname as name, pg_has_role(c.relowner, 'usage') as "isOwned",
       has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select') as "canRead",
       has_table_privilege(c.oid, 'insert') and has_table_privilege(c.oid, 'update')
@@ -49,10 +49,3 @@ export async function readRights(db: Kysely<Database>): Promise<Rights> {
 }
 
 const writtenByMigrations: ReadonlySet<string> = new Set(migrationTables.map((table) => `livehouse_ops.${table}`))
-
-interface TableRow {
-  readonly name: string
-  readonly isOwned: boolean
-  readonly canRead: boolean
-  readonly canWrite: boolean
-}

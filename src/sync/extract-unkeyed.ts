@@ -42,7 +42,7 @@ export async function extractUnkeyed(
 ): Promise<UnkeyedReading> {
   const { stream, window } = slice
   const { timeZone } = deps
-  const readings = createReadings(stream)
+  const compare = compareReadings(stream)
   let earlier: readonly string[] | undefined
   let { pageSize } = reading.pages
   let served = 0
@@ -54,7 +54,7 @@ export async function extractUnkeyed(
       : await readBareList(at.pages, (page) => at.reportPage(page.items.length, undefined), isTooLong)
     const { unread, isEndUnknown } = list
     const isClean = list.doubt === undefined && unread === undefined
-    const whole = isClean ? readings.add(list.pages) : list.pages
+    const whole = isClean ? compare(list.pages) : list.pages
     const pages = whole ?? list.pages
     const doubt = whole === undefined ? 'some rows came on two pages, and not so at another page size' : list.doubt
     if (whole === undefined) {
@@ -110,41 +110,34 @@ function judgeReading(summary: WalkSummary, doubt: string | undefined): Verdict 
   return isSettled(verdict) && doubt !== undefined ? { proof: 'moving', reason: doubt } : verdict
 }
 
-/** Readings of one list without ids, each at a page size of its own. */
-interface Readings {
-  /**
-   * Adds one that ended where the list does and saw no change.
-   * @returns the pages of the list; undefined where this and the earlier ones do not show what is in it
-   */
-  readonly add: (pages: readonly Page[]) => readonly Page[] | undefined
-}
-
 /**
+ * Compares readings of one list without ids, each at a page size of its own, which ended where the list does and saw no
+ * change.
+ *
  * Equal items on two pages are real, or one came twice and another not at all: the list has moved between two pages, or
  * it is sorted by what is not unique, and equal rows stand anew on each page. So a reading with such items shows what
  * the list has only where the one before it, at another page size, held the same items, or where the readings together
  * hold as many different ones as each brought: an item counts as often as one page held it at most.
+ * @returns takes the next reading; gives the pages of the list, undefined where none shows yet what is in it
  */
-function createReadings(stream: Stream): Readings {
+function compareReadings(stream: Stream): (pages: readonly Page[]) => readonly Page[] | undefined {
   const textOf = (item: unknown) => itemText(stream, item)
   let before: readonly string[] = []
   let sizeBefore = 0
   let known: Items = new Map()
 
-  return {
-    add: (pages) => {
-      const own = collect(pages, new Map(), textOf)
-      const all = pages.flatMap(({ items }) => items.map(textOf)).sort()
-      known = all.length === before.length ? collect(pages, known, textOf) : own
-      const joined = itemsOf(known)
-      const size = Math.max(...pages.map(({ items }) => items.length))
-      const isSame = size !== sizeBefore && isDeepStrictEqual(all, before)
-      before = all
-      sizeBefore = size
-      const [first] = pages
-      if (first === undefined || isSame || itemsOf(own).length === all.length) return pages
-      return joined.length === all.length ? [{ ...first, items: joined }] : undefined
-    },
+  return (pages) => {
+    const own = collect(pages, new Map(), textOf)
+    const all = pages.flatMap(({ items }) => items.map(textOf)).sort()
+    known = all.length === before.length ? collect(pages, known, textOf) : own
+    const joined = itemsOf(known)
+    const size = largestPage(pages)
+    const isSame = size !== sizeBefore && isDeepStrictEqual(all, before)
+    before = all
+    sizeBefore = size
+    const [first] = pages
+    if (first === undefined || isSame || itemsOf(own).length === all.length) return pages
+    return joined.length === all.length ? [{ ...first, items: joined }] : undefined
   }
 }
 

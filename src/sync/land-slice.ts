@@ -7,7 +7,7 @@ import { rememberHeaders } from '../ledger/questionnaires.ts'
 import { unsettle } from '../ledger/forget-coverage.ts'
 import { type EarlierCoverage, readEarlierCoverage, wereAsManyBefore } from '../ledger/earlier-readings.ts'
 import { recordSlice, type SliceRecord } from '../ledger/slices.ts'
-import { channelDescription } from '../ledger/channels.ts'
+import { describeChannel } from '../ledger/channels.ts'
 import type { Database } from '../store/database.ts'
 import { compareWithHeld, countHeld, findChangedRange, nothingDisputed } from '../store/load/table-part.ts'
 import { loadRows } from '../store/load/load.ts'
@@ -77,9 +77,7 @@ export async function landSlice(
       await resolveAbsent(trx, origin, summary.rejected, { isDaily: isDaily(stream) })
     }
     await rememberPresentFields(trx, slice, summary)
-    if (channelFacts && partition.channel) {
-      await channelDescription(trx, partition.channel, channelFacts, runId).execute()
-    }
+    if (channelFacts && partition.channel) await describeChannel(trx, partition.channel, channelFacts, runId)
   })
   return landing
 }

@@ -72,13 +72,7 @@ export function openReading(
   }
   return {
     pages,
-    readItem: deps.openItemReader(stream, {
-      partition,
-      // Few streams want it.
-      get serviceDay() {
-        return formatWallDate(deps.wallTimeAt(startedAtMs))
-      },
-    }),
+    readItem: deps.openItemReader(stream, { partition, serviceDay: formatWallDate(deps.wallTimeAt(startedAtMs)) }),
     covers: () => {
       const seenMs = Math.min(claimableMs, servedAtMs ?? claimableMs)
       return slice.covers && coveredPart(slice.covers, horizonAt(deps.wallTimeAt(seenMs)))

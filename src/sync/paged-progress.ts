@@ -122,13 +122,11 @@ interface PageRows {
   readonly absentFields: ReadonlySet<string>
 }
 
-const everyKey = { size: Infinity, has: () => true }
-
 /**
  * Reads the items of a page whose rows have a key. One answer cannot have moved: equal keys in it are real duplicates.
  */
 export function readPageRows(stream: Stream, page: Page, readItem: ItemReader): PageRows {
-  const walk = startWalk(stream, readItem, everyKey)
+  const walk = startWalk(stream, readItem, { has: () => true })
   walk.add(page)
   const { held, rejected, degraded, unknownFields, absentFields } = walk.summary()
   // An item that comes twice as it is says nothing.

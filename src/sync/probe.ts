@@ -67,7 +67,7 @@ export async function probe({ ask, streams, signal }: ProbeDeps): Promise<ProbeR
       break
     }
     calls.set(stream, meter.counts())
-    facts.push({ topic: 'list_params', subject: endpointOf(stream), answer, evidence: seen.join('; ') })
+    facts.push({ subject: endpointOf(stream), answer, evidence: seen.join('; ') })
     if (answer === 'body') places = ['body', 'query']
   }
   return { facts, calls, failures }

@@ -2,14 +2,10 @@ import type { Row } from '../core/column.ts'
 import { jsonText } from '../core/text.ts'
 import type { ItemReader, Page, RejectedItem } from '../core/page.ts'
 import type { Stream } from '../core/stream.ts'
+import type { SliceRecord } from '../ledger/slices.ts'
 
 /** The source's own counts, over every answer of a walk. */
-export interface Totals {
-  readonly first: number
-  readonly last: number
-  readonly smallest: number
-  readonly largest: number
-}
+type Totals = NonNullable<SliceRecord['totals']>
 
 /** A row whose key may come more than once, with its item as it came. */
 export interface HeldRow {
@@ -17,8 +13,6 @@ export interface HeldRow {
   /** JSON text. */
   readonly raw: string
 }
-
-const noKeys: ReadonlySet<string> = new Set()
 
 /** What one walk over the pages of a slice brought, judged alone. */
 export interface WalkSummary {
@@ -61,7 +55,7 @@ export interface Walk {
 export function startWalk(
   stream: Stream,
   readItem: ItemReader,
-  suspects: Pick<ReadonlySet<string>, 'size' | 'has'> = noKeys,
+  suspects: Pick<ReadonlySet<string>, 'has'> = new Set(),
 ): Walk {
   const keyOf = rowKey(stream)
   const isKeyed = stream.identity === undefined
@@ -99,23 +93,18 @@ export function startWalk(
         const key = keyOf(read.row)
         if (keysHere.has(key)) twins++
         keysHere.add(key)
-        if (suspects.size > 0 && suspects.has(key)) {
+        if (suspects.has(key)) {
           const rows = held.get(key) ?? []
           held.set(key, rows)
           rows.push({ row: read.row, raw: jsonText(item) })
           if (rows.length > 1) continue
           keys.add(key)
-          distinct++
-          if (read.unreadFields.length > 0) degraded++
-          continue
-        }
-        if (isKeyed && !keys.add(key)) {
+        } else if (isKeyed && !keys.add(key)) {
           repeated.push(read.row)
           continue
-        }
+        } else fresh.push(read.row)
         distinct++
         if (read.unreadFields.length > 0) degraded++
-        fresh.push(read.row)
       }
       rejected.push(...rejectedHere)
       for (const { raw } of rejectedHere) rejectedBefore.add(raw)
@@ -178,8 +167,6 @@ export function declaredText(row: Row): string {
 /** What tells the rows of one partition apart: the key columns that the items themselves give, as text. */
 export function rowKey({ key, columns }: Stream): (row: Row) => string {
   const names = key.filter((name) => columns[name]?.source.kind === 'field')
-  const [only, ...more] = names
-  if (only !== undefined && more.length === 0) return (row) => String(row[only])
   return (row) => names.map((name) => row[name]).join('\u0000')
 }
 

@@ -4,7 +4,7 @@ import { createProgressBars, lineText } from '../../src/cli/progress.ts'
 import { createTerminal } from '../../src/cli/terminal.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { createProgressTally } from '../../src/app/save-progress.ts'
-import type { ProgressEvent } from '../../src/core/progress.ts'
+import type { ProgressEvent } from '../../src/core/outcome.ts'
 
 const begin = { name: 'watch_records_v1', startedAtMs: 0, endedAtMs: undefined }
 

@@ -1,6 +1,6 @@
 import pLimit from 'p-limit'
 import type { Log } from '../../src/core/log.ts'
-import type { ProgressEvent } from '../../src/core/progress.ts'
+import type { ProgressEvent } from '../../src/core/outcome.ts'
 import type { StreamName } from '../../src/core/stream.ts'
 import { openWallClock, parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/server.ts'

@@ -67,7 +67,7 @@ export interface LedgerTables {
     started_at: Instant
     finished_at: Instant
   }
-  /** A view: what the ledger says of each partition at present, kept up by the database; what is read with the builder. */
+  /** A view: what the ledger says of each partition at present, as far as it is read with the builder. */
   'livehouse_ops.latest_readings': {
     stream: string
     partition: string
