@@ -52,6 +52,7 @@ export interface Outcome {
   readonly status: string
   readonly started_at: string
   readonly finished_at: string
+  readonly errors: readonly { readonly message: string }[]
   readonly streams: Readonly<Record<string, StreamCounts>>
 }
 

@@ -88,7 +88,8 @@ async function startTeam(
         accepted: [0, 1, 3, 4, 143],
         onStart: (child) => stopped?.addEventListener('abort', () => child.kill('SIGTERM'), { once: true }),
       })
-      const { started_at, finished_at }: Outcome = JSON.parse(run.stdout)
+      const { started_at, finished_at, errors }: Outcome = JSON.parse(run.stdout)
+      if (run.code === 1) bench.say(`${name}: ${errors.map(({ message }) => message).join('; ') || 'no error told'}`)
       return { ...run, seconds: (Date.parse(finished_at) - Date.parse(started_at)) / 1000 }
     },
     stop: async () => {
