@@ -48,7 +48,7 @@ const rules: Rules = {
     'csv-parse': ['config'],
     kysely: ['bi/publish', 'ledger', 'store'],
     'node-cron': ['scheduler'],
-    'p-limit': ['cli/mcp', 'service', 'sync'],
+    'p-limit': ['cli/mcp', 'service', 'store', 'sync'],
     'p-queue': ['sync/run-job.ts'],
     pg: ['store'],
     'pg-boss': ['scheduler'],
@@ -128,7 +128,7 @@ const budgets: Readonly<Record<string, number>> = {
   log: 79,
   scheduler: 1349,
   service: 1785,
-  store: 2979,
+  store: 2999,
   streams: 142 + 68 * allStreams.length,
   sync: 5126,
   transform: 265,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_401 + 128 * allStreams.length, test: 26_307 }
+const MOST_LINES = { src: 32_421 + 128 * allStreams.length, test: 26_327 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

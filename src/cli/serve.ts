@@ -34,7 +34,7 @@ import { defineCommand } from './usage.ts'
 import type { JobView } from '../web/facts.ts'
 
 /** Of the pool, besides those that each running job holds for its leases. */
-const SHARED_CONNECTIONS = 11
+const SHARED_CONNECTIONS = 7
 const CONNECTIONS_PER_JOB = 3
 
 /** `livehouse serve`: the jobs, by their schedule. */

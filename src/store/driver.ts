@@ -8,9 +8,10 @@ import {
   type PostgresPoolClient,
   type PostgresQueryResult,
 } from 'kysely'
+import pLimit from 'p-limit'
 import { Client, type ClientConfig, Connection, type Pool, type PoolClient } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
-import { LivehouseError } from '../core/errors.ts'
+import { codeOf, LivehouseError } from '../core/errors.ts'
 import {
   isConnectionLoss,
   type NamedTarget,
@@ -20,6 +21,8 @@ import {
 
 /** Where Node's diagnostics show each connection being opened, each statement, and each pool being closed. */
 const trace = tracingChannel<{ readonly doing: string }>('livehouse:database')
+/** One to renew leases with, which is held as long as a run lasts, and one for everything else. */
+const FEWEST_CONNECTIONS = 2
 
 /**
  * Kysely's Postgres dialect with two differences: errors arrive as `LivehouseError` where they are the database's to
@@ -30,21 +33,36 @@ export function warehouseDialect(pool: Pool, named: NamedTarget): Dialect {
   return new PostgresDialect({ pool: translatingPool(pool, named) })
 }
 
+/**
+ * A connection is waited for without a deadline. Where the server has none left (53300), those that it has given have
+ * to do until all are given back.
+ */
 function translatingPool(pool: Pool, named: NamedTarget): PostgresPool {
   // Kysely knows a connection by its client.
-  const clients = new WeakMap<PoolClient, PostgresPoolClient>()
+  const clients = new WeakMap<PoolClient, TranslatingClient>()
+  const places = pLimit(pool.options.max)
+  const connect = async (): Promise<PostgresPoolClient> => {
+    if (places.activeCount === 0) places.concurrency = pool.options.max
+    const leave = await new Promise<() => void>((resolve) => {
+      void places(() => new Promise<void>((done) => resolve(done)))
+    })
+    try {
+      const client = await trace.tracePromise(() => pool.connect(), { doing: 'connect' })
+      const known = clients.get(client) ?? new TranslatingClient(client, named)
+      clients.set(client, known)
+      known.onRelease = leave
+      return known
+    } catch (error) {
+      const others = places.activeCount - 1
+      leave()
+      if (codeOf(error) !== '53300' || others < FEWEST_CONNECTIONS) throw translateConnectError(error, named)
+      places.concurrency = others
+      return await connect()
+    }
+  }
   return {
     options: pool.options,
-    connect: async () => {
-      try {
-        const client = await trace.tracePromise(() => pool.connect(), { doing: 'connect' })
-        const known = clients.get(client) ?? new TranslatingClient(client, named)
-        clients.set(client, known)
-        return known
-      } catch (error) {
-        throw translateConnectError(error, named)
-      }
-    },
+    connect,
     end: async () => await trace.tracePromise(() => pool.end(), { doing: 'close' }),
   }
 }
@@ -52,6 +70,7 @@ function translatingPool(pool: Pool, named: NamedTarget): PostgresPool {
 class TranslatingClient implements PostgresPoolClient {
   readonly #client: PoolClient
   readonly #named: NamedTarget
+  onRelease = (): void => {}
   /** Its server has gone; the driver may not have noticed yet. */
   #isLost = false
 
@@ -81,6 +100,7 @@ class TranslatingClient implements PostgresPoolClient {
 
   release(destroy?: boolean): void {
     this.#client.release(destroy === true || this.#isLost)
+    this.onRelease()
   }
 }
 

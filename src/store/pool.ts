@@ -24,7 +24,7 @@ const SESSION = `set datestyle = 'ISO, YMD'; set array_nulls = on; set jit = off
 export interface PoolOptions {
   /** Ends the wait for the first connection. */
   readonly signal?: AbortSignal
-  /** The largest number of connections; 10 when not given. */
+  /** The largest number of connections; 6 when not given. */
   readonly maxConnections?: number
   /** What names the database in its errors; DATABASE_URL when not given. */
   readonly setting?: string
@@ -43,7 +43,7 @@ export interface PoolOptions {
  * @throws db.unreachable, db.refused (also from every later statement), db.tooOld, db.encoding
  */
 export async function openDatabase(url: string, options: PoolOptions = {}): Promise<Kysely<Database>> {
-  const { signal, maxConnections = 10, setting = 'DATABASE_URL' } = options
+  const { signal, maxConnections = 6, setting = 'DATABASE_URL' } = options
   signal?.throwIfAborted()
   const sockets = new Set<Socket>()
   const pool = new Pool({

@@ -100,6 +100,26 @@ test('the owner is enough for everything that livehouse does', async () => {
   expect(rights.rows).toEqual([{ hasMore: false }])
 })
 
+test('three connections are enough where the server gives no more', async () => {
+  const limit = (connections: number) =>
+    onServer(async (admin) => {
+      await sql`alter role ${sql.id(names.livehouse)} connection limit ${sql.lit(connections)}`.execute(admin)
+    })
+  await limit(3)
+  try {
+    const everything = ['--from', '2026-01-01', '--to', '2026-07-01']
+    for (const [verb, argv] of [
+      [backfill, everything],
+      [sync, []],
+      [audit, []],
+      [doctor, []],
+    ] as const)
+      expect(await run(verb, argv)).toMatchObject({ code: 0, error: undefined })
+  } finally {
+    await limit(-1)
+  }
+})
+
 test('a backup needs no roles but those that loader.sql makes on a new server', async () => {
   await using db = await openDatabase(urlOf('livehouse'))
   const { rows } = await sql<{ name: string }>`
