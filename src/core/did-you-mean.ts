@@ -17,9 +17,7 @@ export function didYouMean(given: string, candidates: readonly string[]): string
   return suggestion === undefined ? '' : `; did you mean ${suggestion}?`
 }
 
-/**
- * Insertions, deletions, replacements and swaps of neighbours from one word to the other (optimal string alignment).
- */
+/** Insertions, deletions, replacements and swaps from one word to the other (optimal string alignment). */
 function distance(a: string, b: string): number {
   let beforeLast: readonly number[] = []
   let last: readonly number[] = Array.from({ length: b.length + 1 }, (_, index) => index)

@@ -1,7 +1,4 @@
-/**
- * The closed list of what can go wrong, `area.problem`, each with its facts. A new problem is a new line here; the
- * compiler then asks for its recovery below.
- */
+/** The closed list of what can go wrong, `area.problem`, with its facts. The compiler asks for its recovery below. */
 export interface ErrorDetails {
   /** A flag or an argument; `problems` are whole sentences, one a line on the terminal. */
   'usage.invalid': { readonly problems: readonly string[] }
@@ -154,6 +151,11 @@ export class LivehouseError<Code extends ErrorCode = ErrorCode> extends Error {
 /** Whether `error` is ours and has this code; narrows `details` to the facts of that code. */
 export function hasCode<Code extends ErrorCode>(error: unknown, code: Code): error is LivehouseError<Code> {
   return error instanceof LivehouseError && error.code === code
+}
+
+/** Whether a status says that asking again changes nothing: 408, 425 and 5xx may pass (RFC 9110, 15). */
+export function isFinalStatus(error: unknown): error is LivehouseError<'api.status'> {
+  return hasCode(error, 'api.status') && error.details.status < 500 && ![408, 425].includes(error.details.status)
 }
 
 /** The SQLSTATE of an error of a statement, or the code of Node; empty without one. */

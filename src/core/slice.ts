@@ -78,10 +78,7 @@ export function formatRanges(windows: readonly Window[]): string {
   return `{${windows.map(formatRange).join(',')}}`
 }
 
-/**
- * A range as Postgres writes it, `["2026-11-20 14:03:00","2026-11-20 15:00:00")`; undefined for NULL and an empty or
- * endless one.
- */
+/** A range as Postgres writes it, `["2026-11-20 14:03:00","2026-11-20 15:00:00")`; undefined where it has no ends. */
 export function parseRange(text: string | null): Window | undefined {
   return parseRanges(text)[0]
 }

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { type Cause, keyOfCause, type Notice } from '../core/cause.ts'
 import type { Database } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
-import { setLocal } from '../store/pool.ts'
+import { setLocal } from '../store/driver.ts'
 import { readGoneChannels } from './channels.ts'
 import { ops } from './ops.ts'
 

@@ -5,7 +5,7 @@ import type { Reserve } from '../core/shared-calls.ts'
 import { formatWallDate, wallTimeAt } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
-import { setLocal } from '../store/pool.ts'
+import { setLocal } from '../store/driver.ts'
 
 /** The settings of the same names, and the zone of the service's day. */
 export interface BudgetSettings {

@@ -110,10 +110,7 @@ export async function readEarlierCoverage(
   return { seen: seen ?? '{}', comparedTo: parseRanges(compared).find(({ from }) => from === window.from)?.to }
 }
 
-/**
- * How many rows the largest page of the last reading of a window held, and of the one before it, of those that had
- * several pages: none to two numbers.
- */
+/** Rows of the largest page of the last reading of a window, and of the one before it, where these had several. */
 export async function readLastPageSizes(
   db: Kysely<Database>,
   { window, ...place }: LedgerPlace,

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
-import { setLocal } from '../store/pool.ts'
+import { setLocal } from '../store/driver.ts'
 import { type BudgetSettings, type CallBudget, readCallBudget } from './call-budget.ts'
 import { type ListedChannel, readChannelList } from './channels.ts'
 import { type LedgerUnit, readLedgerUnits } from './latest-readings.ts'

@@ -5,7 +5,7 @@ import type { AccessToken, TokenStore } from '../core/shared-calls.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Database } from '../store/database.ts'
 import { makeName, tryLockName } from '../store/lock-name.ts'
-import { setLocal } from '../store/pool.ts'
+import { setLocal } from '../store/driver.ts'
 import { ops } from './ops.ts'
 
 interface SharedTokenOptions {

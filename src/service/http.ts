@@ -87,8 +87,7 @@ async function exchange(
   }
   const limit = new AbortController()
   const stopListening = whenAborted(signal, () => limit.abort())
-  // undici's limits see only pauses; an answer that drips is caught here. Always on the real clock: a socket knows no
-  // other.
+  // undici's limits see only pauses: an answer that drips is caught here. By the real clock: a socket knows no other.
   const callOff = callIfStillRunning(options.timeoutMs, () => limit.abort())
   const received = { bytes: 0, hasHeaders: false }
   try {

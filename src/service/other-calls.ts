@@ -31,10 +31,7 @@ export async function requestTicket(send: Send, query: TicketParameters, context
   return ticket
 }
 
-/**
- * The payload of 4.3 and 4.4 by the names of the spec. What is left out takes the service's default; the service judges
- * the rest.
- */
+/** The payload of 4.3 and 4.4 by the names of the spec; what is left out takes the default of the service. */
 export interface Menu {
   /** At most 4 Chinese or 8 narrow characters. */
   readonly name?: string | undefined

@@ -1,15 +1,12 @@
 import type { Clock } from '../core/clock.ts'
-import { hasCode, LivehouseError, recoveryOf } from '../core/errors.ts'
+import { hasCode, isFinalStatus, LivehouseError, recoveryOf } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
 import type { CallContext } from '../core/page.ts'
 import { isOfTokenCall, TOKEN_CALL } from './tokens.ts'
 import type { Call } from './send.ts'
 
 const MOST_ATTEMPTS: Readonly<Record<Call['repeat'], number>> = { read: 5, idempotent: 5, once: 2, never: 1 }
-/**
- * An errcode that the spec does not name may pass: reads, and the one for a token that a call waits for, are made this
- * often.
- */
+/** An errcode that the spec does not name may pass: reads, and calls for a token, are made this often. */
 const MOST_REFUSED_ATTEMPTS = 3
 const FIRST_WAIT_MS = 500
 const LONGEST_WAIT_MS = 30_000
@@ -79,9 +76,7 @@ function mostAttempts(repeat: Call['repeat'], error: LivehouseError): number {
 }
 
 function isPassing(error: LivehouseError): boolean {
-  if (!hasCode(error, 'api.status')) return recoveryOf[error.code] === 'retry'
-  const { status } = error.details
-  return status === 408 || status === 425 || status >= 500
+  return hasCode(error, 'api.status') ? !isFinalStatus(error) : recoveryOf[error.code] === 'retry'
 }
 
 /** Full jitter, so that callers who failed together do not come back together; not less than the service asks for. */

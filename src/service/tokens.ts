@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { AccessToken, TokenStore } from '../core/shared-calls.ts'
 import { type Clock, orAborted } from '../core/clock.ts'
-import { hasCode, LivehouseError } from '../core/errors.ts'
+import { hasCode, isFinalStatus, LivehouseError } from '../core/errors.ts'
 import type { CallContext } from '../core/page.ts'
 import type { Answer, Call, Send } from './send.ts'
 
@@ -227,9 +227,7 @@ function asTokenError(error: unknown, options: AccessTokenOptions): unknown {
     hasCode(error, 'api.unauthorized') ||
     hasCode(error, 'api.forbidden') ||
     (hasCode(error, 'api.status') && (error.details.status === 400 || error.details.code === UNKNOWN_USER))
-  const isFinal =
-    hasCode(error, 'api.status') && error.details.status < 500 && ![408, 425].includes(error.details.status)
-  if (!isRefusal) return isFinal ? wrongAddress(error.message, options, error) : error
+  if (!isRefusal) return isFinalStatus(error) ? wrongAddress(error.message, options, error) : error
   const { reason } = error.details
   const advice = 'the app id and secret are not accepted; check LIVEHOUSE_APP_ID and LIVEHOUSE_APP_SECRET'
   const message = `${error.message}: ${advice}`

@@ -1,10 +1,7 @@
 import { Socket } from 'node:net'
 import type { Client, QueryResultRow } from 'pg'
 import { describeTarget, translateConnectError, translateStatementError } from './translate-error.ts'
-import { KEEP_ALIVE_MS } from './pool.ts'
-import { createClient } from './driver.ts'
-
-const CONNECT_TIMEOUT_MS = 10_000
+import { connectionOptions, createClient } from './driver.ts'
 
 /** One connection, for what a pool cannot do: COPY as a stream, within a transaction. */
 export interface Session extends AsyncDisposable {
@@ -25,9 +22,7 @@ export async function openSession(url: string, setting: string, signal: AbortSig
   const named = { target: describeTarget(url), setting }
   const socket = new Socket()
   const client = createClient(url, {
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    ...connectionOptions,
     stream: () => socket,
   })
   const hangUp = () => socket.destroy()

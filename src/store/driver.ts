@@ -2,6 +2,7 @@ import { tracingChannel } from 'node:diagnostics_channel'
 import { finished } from 'node:stream/promises'
 import {
   type Dialect,
+  type Kysely,
   type PostgresCursor,
   PostgresDialect,
   type PostgresPool,
@@ -9,9 +10,10 @@ import {
   type PostgresQueryResult,
 } from 'kysely'
 import pLimit from 'p-limit'
-import { Client, type ClientConfig, Connection, type Pool, type PoolClient } from 'pg'
+import { Client, type ClientConfig, Connection, type Pool, type PoolClient, types } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { codeOf, LivehouseError } from '../core/errors.ts'
+import type { Database } from './database.ts'
 import {
   isConnectionLoss,
   type NamedTarget,
@@ -111,6 +113,44 @@ async function send(client: PoolClient, text: string, values: readonly unknown[]
   stream.end(data)
   await finished(stream)
   return { command: 'INSERT', rowCount: stream.rowCount, rows: [] }
+}
+
+/**
+ * A server is waited for no longer. After so long without an answer the system asks whether the other side is still
+ * there, ten times, a second apart (Node, `socket.setKeepAlive`): so a machine or a network that is gone is noticed,
+ * however long a statement may take. A statement that did not arrive is sent again first, for some 15 minutes on Linux.
+ */
+export const connectionOptions = {
+  connectionTimeoutMillis: 10_000,
+  keepAlive: true,
+  keepAliveInitialDelayMillis: 10_000,
+} as const
+
+const TIMESTAMP = 1114
+const DATE = 1082
+const TIMESTAMP_ARRAY = 1115
+const DATE_ARRAY = 1182
+
+const wallClockTypes: ReadonlySet<number> = new Set([TIMESTAMP, DATE, TIMESTAMP_ARRAY, DATE_ARRAY])
+
+/**
+ * How values of Postgres arrive: `int8` and `numeric` as exact decimal text and `timestamptz` as `Date`, as the driver
+ * does by itself; `date` and `timestamp` as text, because they are readings of the service's calendar and clock that a
+ * `Date` would move into this machine's zone. `jsonb` is parsed.
+ */
+export const pgTypes = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+    wallClockTypes.has(oid) ? (value: string) => value : types.getTypeParser(oid, format),
+}
+
+/** Settings of this transaction alone, by name: with them a pooler in transaction mode may stand in between. */
+export async function setLocal(trx: Kysely<Database>, settings: Readonly<Record<string, string>>): Promise<void> {
+  const entries = Object.entries(settings)
+  await trx
+    .selectNoFrom((eb) =>
+      entries.map(([name, value]) => eb.fn<string>('set_config', [eb.val(name), eb.val(value), eb.lit(true)]).as(name)),
+    )
+    .execute()
 }
 
 /** The driver's client, or one that keeps to `require_auth=scram-sha-256` where the URL asks for it (as of libpq). */

@@ -39,8 +39,7 @@ export async function startEmbedded(dataDir: string, clock: Clock, signal: Abort
   const password = await prepareCluster(prepared, signal)
   // Once more: now there is a directory whose owner says as whom the server runs.
   const home = await locateHome(dataDir)
-  // Of two starters that both remove a lock, one may remove that of the server which the other has started, and start a
-  // second.
+  // Of two starters that both remove a lock, one may remove that of the other's new server, and start a second.
   const name = `livehouse ${createHash('sha256').update(home.pgdata).digest('hex')}`
   const deadline = clock.now() + PATIENCE_MS
   for (let starts = 0; clock.now() < deadline; ) {
@@ -105,8 +104,7 @@ async function launch(home: Home, earlierStarts: number, signal: AbortSignal): P
   const { pgCtl } = await findBinaries(home, signal)
   // Since the last look another starter may have been quicker.
   if ((await findServer(home)) !== undefined) return
-  // PostgreSQL itself removes the lock of a process that is gone, but not where a zombie or another program has its
-  // number.
+  // PostgreSQL removes the lock of a process that is gone, but not where a zombie or another program has its number.
   if (process.platform === 'linux') await rm(join(home.pgdata, LOCK_FILE), { force: true })
   // The port of last time, so that the connections of BI tools stay valid; another where it seems to be taken.
   const former = earlierStarts < STARTS - 1 ? Number(await readPrivate(home, 'port')) : 0

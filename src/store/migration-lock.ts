@@ -1,7 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { codeOf, LivehouseError } from '../core/errors.ts'
 import type { Database } from './database.ts'
-import { setLocal } from './pool.ts'
+import { setLocal } from './driver.ts'
 
 const LOCK_NOT_AVAILABLE = '55P03'
 /** Another makes the schema or a table of it at the same moment. */

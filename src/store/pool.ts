@@ -1,21 +1,14 @@
 import { Socket } from 'node:net'
 import { Kysely, sql } from 'kysely'
-import { Pool, types } from 'pg'
+import { Pool } from 'pg'
 import { LivehouseError } from '../core/errors.ts'
 import { describeTarget, type NamedTarget } from './translate-error.ts'
 import type { Database } from './database.ts'
-import { clientFor, warehouseDialect } from './driver.ts'
+import { clientFor, connectionOptions, pgTypes, warehouseDialect } from './driver.ts'
 
 /** multirange types and `range_agg`, which the ledger is built on, came with this version. */
 const OLDEST_SERVER = 14
-const CONNECT_TIMEOUT_MS = 10_000
 const IDLE_TIMEOUT_MS = 30_000
-/**
- * After so long without an answer the system asks whether the other side is still there, ten times, a second apart
- * (Node, `socket.setKeepAlive`): so a machine or a network that is gone is noticed, however long a statement may take.
- * A statement that did not arrive is sent again first, for some 15 minutes on Linux.
- */
-export const KEEP_ALIVE_MS = 10_000
 
 /** A database or login may have others: unreadable times, "null" in place of NULL, seconds of JIT as Debian has it. */
 const SESSION = `set datestyle = 'ISO, YMD'; set array_nulls = on; set jit = off;
@@ -51,10 +44,8 @@ export async function openDatabase(url: string, options: PoolOptions = {}): Prom
     connectionString: url,
     application_name: 'livehouse',
     max: maxConnections,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    ...connectionOptions,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types: pgTypes,
     stream: () => remember(new Socket(), sockets),
     // Where it fails, the next statement tells of a lost connection; other engines are refused below.
@@ -129,23 +120,6 @@ function requireUtf8(encoding: string, target: string): void {
   )
 }
 
-const TIMESTAMP = 1114
-const DATE = 1082
-const TIMESTAMP_ARRAY = 1115
-const DATE_ARRAY = 1182
-
-const wallClockTypes: ReadonlySet<number> = new Set([TIMESTAMP, DATE, TIMESTAMP_ARRAY, DATE_ARRAY])
-
-/**
- * How values of Postgres arrive: `int8` and `numeric` as exact decimal text and `timestamptz` as `Date`, as the driver
- * does by itself; `date` and `timestamp` as text, because they are readings of the service's calendar and clock that a
- * `Date` would move into this machine's zone. `jsonb` is parsed.
- */
-export const pgTypes = {
-  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-    wallClockTypes.has(oid) ? (value: string) => value : types.getTypeParser(oid, format),
-}
-
 /** Values as they are read here, of queries without times and JSON. */
 export type QueryRow = Readonly<Record<string, string | number | boolean | null>>
 
@@ -160,14 +134,4 @@ export async function runQuery(db: Kysely<Database>, text: string): Promise<read
 export async function countRows(db: Kysely<Database>, table: string): Promise<number> {
   const rows = db.selectFrom(sql.table(`livehouse.${table}`).as('t'))
   return Number((await rows.select(({ fn }) => fn.countAll().as('count')).executeTakeFirstOrThrow()).count)
-}
-
-/** Settings of this transaction alone, by name: with them a pooler in transaction mode may stand in between. */
-export async function setLocal(trx: Kysely<Database>, settings: Readonly<Record<string, string>>): Promise<void> {
-  const entries = Object.entries(settings)
-  await trx
-    .selectNoFrom((eb) =>
-      entries.map(([name, value]) => eb.fn<string>('set_config', [eb.val(name), eb.val(value), eb.lit(true)]).as(name)),
-    )
-    .execute()
 }

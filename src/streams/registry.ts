@@ -45,8 +45,5 @@ export function withLists(chosen: readonly Stream[]): readonly Stream[] {
   return [...new Set(chosen.flatMap((stream) => [...[listOf(stream) ?? []].flat(), stream]))]
 }
 
-/**
- * The names of streams that are read only when they are named, for help and messages: the service allows them a few
- * calls a day.
- */
+/** Streams that are read only when they are named, for help and messages: the service allows them a few calls a day. */
 export const onlyWhenNamed = allStreams.flatMap(({ name, isBudgeted }) => (isBudgeted ? [name] : [])).join(', ')

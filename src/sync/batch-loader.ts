@@ -2,10 +2,9 @@ import type { Transaction } from 'kysely'
 import pLimit, { type LimitFunction } from 'p-limit'
 import type { Row } from '../core/column.ts'
 import { addCounts, type Counts, noCounts } from '../core/outcome.ts'
-import type { Stream } from '../core/stream.ts'
 import type { Database } from '../store/database.ts'
 import { replaceChildren } from '../store/load/children.ts'
-import { copyRows, isDeadlock, type LoadCounts, loadRows, prepareToLoad } from '../store/load/load.ts'
+import { copyRows, isDeadlock, loadRows, prepareToLoad } from '../store/load/load.ts'
 import { keepConflicts } from './keep-conflicts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 
@@ -24,15 +23,9 @@ export interface BatchLoader {
   readonly add: (rows: readonly Row[], check?: () => Promise<void>) => Promise<void>
   /** Commits what is held back, so that another walk may bring the same keys. */
   readonly flush: () => Promise<void>
-  /**
-   * Commits what is left together with `land`: the slice lands with its last rows, after all its others. `written`: all
-   * that came to be.
-   */
+  /** Commits what is left together with `land`, after all other batches. `written`: all that came to be. */
   readonly finish: (land: (trx: Transaction<Database>, written: Counts) => Promise<void>) => Promise<void>
-  /**
-   * Waits for batches that are under way, however they end: a slice is over only when nothing of it is written any
-   * more.
-   */
+  /** Waits for batches that are under way, however they end: before, the slice is not over. */
   readonly settle: () => Promise<void>
   /** Of what has been committed. */
   readonly counts: () => Counts
@@ -56,10 +49,7 @@ export function createBatchLoader(
   let failure: { readonly error: unknown } | undefined
   /** What is not committed yet: less than a batch, or all of rows that have no key. */
   let pending: Row[] = []
-  /**
-   * Whether the last rows were all new. The next ones are then copied: where they are not new, nothing differs but the
-   * time.
-   */
+  /** Whether the last rows were all new: the next are then copied. Where they are not new, only that takes longer. */
   let areNew = false
   let counts = noCounts
 
@@ -69,17 +59,17 @@ export function createBatchLoader(
     const loaded = await (areNew ? copyRows : loadRows)(trx, stream, rows, runId)
     areNew = loaded.inserted === rows.length
     if (stream.children) await replaceChildren(trx, stream.children, rows, runId)
-    return addCounts(noCounts, yieldsTo(stream) ? withConflicts(loaded, conflicts) : loaded)
+    // Those of the lower version stay out of the table.
+    const isLower = stream.versions !== undefined && stream.versions.own < stream.versions.other.version
+    const quarantined = isLower ? conflicts : 0
+    return addCounts(noCounts, { ...loaded, unchanged: loaded.unchanged - quarantined, quarantined })
   }
   const writeAll = async (trx: Transaction<Database>, rows: readonly Row[]): Promise<Counts> => {
     let sum = noCounts
     for (const chunk of lightChunksOf(rows, BATCH)) sum = addCounts(sum, await write(trx, chunk))
     return sum
   }
-  /**
-   * Slices that lie side by side share rows: where two wait for each other, the server ends one, which then tries
-   * again.
-   */
+  /** Slices side by side share rows: where two wait for each other, the server ends one, which then tries again. */
   const commit = async (work: (trx: Transaction<Database>) => Promise<Counts>, tries = MOST_TRIES): Promise<void> => {
     try {
       const loaded = await db.transaction().execute(async (trx) => {
@@ -146,23 +136,10 @@ export function createBatchLoader(
   }
 }
 
-/** Whether the rows of another stream stay where both have the same key. */
-function yieldsTo({ versions }: Stream): boolean {
-  return versions !== undefined && versions.own < versions.other.version
-}
-
-/** Rows that yielded to another record. */
-function withConflicts(loaded: LoadCounts, conflicts: number): Partial<Counts> {
-  return { ...loaded, unchanged: loaded.unchanged - conflicts, quarantined: conflicts }
-}
-
 /** Characters a statement, for rows of hundreds of answers. */
 const MOST_TEXT = 2_000_000
 
-/**
- * All rows in their order, in chunks of up to `most` and of no more text than a statement takes easily, unless one row
- * has more.
- */
+/** All rows in their order, in chunks of up to `most` and of no more text than a statement takes, but for one row. */
 export function* lightChunksOf(rows: readonly Row[], most: number): Iterable<readonly Row[]> {
   let chunk: Row[] = []
   let text = 0

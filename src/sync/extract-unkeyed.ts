@@ -16,9 +16,7 @@ import { isInWindow, mayBeHalved, minuteOf, requireFiltered } from './windows.ts
 
 /** What became of reading a slice whose rows have no id. */
 export type UnkeyedReading =
-  /**
-   * `isRestless`: it did not come to rest although it was read often enough, and its rows do not come in one answer.
-   */
+  /** `isRestless`: it did not come to rest although it was read often enough, and its rows are not one answer. */
   | {
       readonly kind: 'read'
       readonly extraction: Extraction

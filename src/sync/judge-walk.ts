@@ -59,10 +59,7 @@ export interface Extraction {
   readonly verdict: Verdict
   /** Rows of the slice's window, or of the walk. */
   readonly found: FoundRows
-  /**
-   * Rows without an id of a reading that came to its end and fell short: they are written only where the shortfall is
-   * accepted. None of any other reading.
-   */
+  /** Rows without an id of a reading that fell short at its end: they are written only where that is accepted. */
   readonly unproven?: readonly Row[]
   /** Of rows without an id: how many the largest page held; undefined where all lay on one. */
   readonly pageSize?: number | undefined
@@ -82,8 +79,8 @@ export const MOST_READINGS = 3
 /** Where rows come twice in each, and there is nothing to cut: together they may bring all. */
 export const MOST_WALKS = 10
 
-/** Whether more readings would prove no more. */
-export function isSettled({ proof }: Verdict): boolean {
+/** Whether more readings would prove no more: then what did not come is missing. */
+export function isSettled({ proof }: Pick<HeldVerdict, 'proof'>): boolean {
   return proof === 'verified' || proof === 'unverifiable'
 }
 
@@ -191,10 +188,7 @@ export async function compareWithEarlier(
   return { proof: 'short', reason, isDrop: true, missingRows: held - count }
 }
 
-/**
- * Lets a shortfall pass that an operator has acknowledged, up to its size and until it expires. It is never proven by
- * that.
- */
+/** Lets a shortfall pass that an operator has acknowledged, up to its size, until it expires: never proven by that. */
 export async function acceptShortfall(
   { stream, partition, window }: Slice,
   verdict: HeldVerdict,

@@ -12,7 +12,7 @@ import type { Database } from '../store/database.ts'
 import { compareWithHeld, countHeld, findChangedRange, nothingDisputed } from '../store/load/table-part.ts'
 import { loadRows } from '../store/load/load.ts'
 import type { BatchLoader } from './batch-loader.ts'
-import type { Extraction, HeldVerdict } from './judge-walk.ts'
+import { type Extraction, type HeldVerdict, isSettled } from './judge-walk.ts'
 import { askedOf } from './page-reading.ts'
 import { AGREEMENT_SECONDS, isReadTwice, settledPart } from './windows.ts'
 import { rememberPresentFields } from './record-slice.ts'
@@ -53,7 +53,7 @@ export async function landSlice(
     const place = { ...name, runId, window: slice.window }
     const hasNewUnreadable = !(await wereAsManyBefore(trx, place, summary.rejected.length))
     const { removed, disputed } =
-      isFull(verdict) && mayMiss
+      isSettled(verdict) && mayMiss
         ? await compareWithHeld(trx, { ...slice, timeZone }, found, {
             runId,
             at,
@@ -82,11 +82,6 @@ export async function landSlice(
   return landing
 }
 
-/** Whether what it did not bring is missing. */
-function isFull({ proof }: HeldVerdict): boolean {
-  return proof === 'verified' || proof === 'unverifiable'
-}
-
 /**
  * By when an earlier reading must have missed a row that this one misses for it to be marked. An empty answer takes as
  * long as a second reading of a list without a total. Never marks a walk with duplicates.
@@ -99,7 +94,7 @@ function missedBy({ marksRemoved }: Stream, { summary }: Extraction, at: Date): 
 
 /** Whether what could not be read and did not come again is gone: an empty answer never says so. */
 function isProven({ summary }: Extraction, verdict: HeldVerdict): boolean {
-  return isFull(verdict) && summary.received > 0
+  return isSettled(verdict) && summary.received > 0
 }
 
 /** Whether a walk brings the rows of its day: what an earlier day brought is not made good by it. */
@@ -124,10 +119,7 @@ interface LandingReading {
   readonly hasNewUnreadable: boolean
 }
 
-/**
- * What a reading can be held against: all earlier ones, but of a list without a total only those that it can agree
- * with.
- */
+/** What a reading can be held against: of a list without a total only those that it can agree with. */
 async function readEarlierOf(
   trx: Transaction<Database>,
   record: SliceRecord,

@@ -1,4 +1,4 @@
-import { hasCode, LivehouseError } from '../core/errors.ts'
+import { hasCode, isFinalStatus, LivehouseError } from '../core/errors.ts'
 import { jsonText } from '../core/text.ts'
 import {
   type CallContext,
@@ -19,10 +19,7 @@ import type { CallMeter, ReadAhead, RunDeps, Slice } from './slice-work.ts'
 export interface SliceReading {
   readonly pages: PageReading
   readonly readItem: ItemReader
-  /**
-   * What the slice may claim to cover: never what a clock, the service's or ours, had not shown yet when it began to
-   * answer.
-   */
+  /** What the slice may claim to cover: nothing that a clock, also the service's, had not shown by its answer. */
   readonly covers: () => Window | undefined
   /** Page 1; whoever asks for it next gets this one. */
   readonly firstPage: () => Promise<Page>
@@ -31,9 +28,7 @@ export interface SliceReading {
   readonly reportPage: (rows: number, totalPages: number | undefined) => void
 }
 
-/**
- * Whether the service's filters include their ends is not shown: each request asks for this much more on both sides.
- */
+/** Whether the filters include their ends is not shown: each request asks for this much more on both sides. */
 const OVERLAP_SECONDS = 60
 
 /** What goes on the wire for a slice; undefined for a walk over the whole list. */
@@ -143,9 +138,7 @@ export async function fetchUnlessRefused(reading: PageReading, number: number): 
 
 /** Whether the service refuses for good what was asked. */
 export function isRefusal(error: unknown): boolean {
-  const isStatus =
-    hasCode(error, 'api.status') && error.details.status < 500 && ![408, 425].includes(error.details.status)
-  return isStatus || hasCode(error, 'api.refused')
+  return isFinalStatus(error) || hasCode(error, 'api.refused')
 }
 
 /**

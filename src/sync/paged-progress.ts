@@ -122,9 +122,7 @@ interface PageRows {
   readonly absentFields: ReadonlySet<string>
 }
 
-/**
- * Reads the items of a page whose rows have a key. One answer cannot have moved: equal keys in it are real duplicates.
- */
+/** Reads the items of a page with keys. One answer cannot have moved: equal keys in it are real duplicates. */
 export function readPageRows(stream: Stream, page: Page, readItem: ItemReader): PageRows {
   const walk = startWalk(stream, readItem, { has: () => true })
   walk.add(page)

@@ -24,9 +24,7 @@ export interface ListReading {
   readonly doubt: string | undefined
   /** Whether nothing shows where it ends: what lies behind has not come, however often it is read so. */
   readonly isEndUnknown?: boolean
-  /**
-   * Why its end was not reached, so that the window has to be cut: it is too long to be held, or a page was refused.
-   */
+  /** Why its end was not reached, so that the window is cut: it is too long to be held, or a page was refused. */
   readonly unread?: 'too long' | RefusedPage
 }
 

@@ -79,11 +79,6 @@ export function shortfall(slice: Slice, reason = ''): LivehouseError {
   return new LivehouseError('slice.short', message, { ...placeOf(slice), reason })
 }
 
-/** Nothing can be written down any more, or may be. */
-export function mayNotRecord(error: unknown): boolean {
-  return error instanceof LivehouseError && (error.code === 'lease.lost' || error.code.startsWith('db.'))
-}
-
 type Deps = Pick<RunDeps, 'db' | 'requireLease'>
 
 /** Writes something of a slice that has no rows to be committed with. @throws lease.lost */
@@ -105,7 +100,8 @@ export async function writeFailure(
   write: (trx: Transaction<Database>) => Promise<void>,
   deps: Deps,
 ): Promise<unknown> {
-  if (mayNotRecord(error)) return error
+  // Nothing can be written down any more, or may be.
+  if (error instanceof LivehouseError && (error.code === 'lease.lost' || error.code.startsWith('db.'))) return error
   try {
     await writeAlone(slice, write, deps)
     return error

@@ -27,10 +27,7 @@ export interface JobResult {
 export interface Tally {
   /** `isEnding`: whether the run is coming to an early end, so that its reason is told once and not by every slice. */
   readonly add: (slice: Slice, result: EndedSlice, isEnding: boolean) => void
-  /**
-   * A slice that was cut into parts, or lost to another run: what it did counts, how it ends is told by what comes of
-   * it.
-   */
+  /** A slice that was cut, or lost to another run: what it did counts, how it ends is told by what comes of it. */
   readonly addCut: (slice: Slice, counts: Partial<Counts>) => void
   /** A slice that the end of the run came before. */
   readonly addNotBegun: (slice: Slice) => void

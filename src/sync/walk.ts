@@ -143,10 +143,7 @@ function addTotal(totals: Totals | undefined, total: number | undefined): Totals
   }
 }
 
-/**
- * The fields that every item has where the service gives them at all; none where items are read by their place (API
- * 4.11).
- */
+/** The fields that every item has where the service gives them at all; none where they are rows of cells (API 4.11). */
 export function expectedFields({ columns, readItem }: Stream): readonly string[] {
   if (readItem !== undefined) return []
   return Object.values(columns).flatMap(({ source }) =>

@@ -46,18 +46,6 @@ export function settledPart({ from, to }: Window, readAt: WallTime, lookbackDays
   return isEmptyWindow(settled) ? undefined : settled
 }
 
-/** The union of windows, in order of time, touching ones joined. */
-export function mergeWindows(windows: readonly Window[]): readonly Window[] {
-  const merged: Window[] = []
-  for (const window of windows.filter((each) => !isEmptyWindow(each)).sort((a, b) => a.from - b.from)) {
-    const last = merged.at(-1)
-    if (last !== undefined && window.from <= last.to)
-      merged[merged.length - 1] = { from: last.from, to: Math.max(last.to, window.to) }
-    else merged.push(window)
-  }
-  return merged
-}
-
 /** A shorter part at rest is not worth a call of its own. */
 const SHORTEST_REST_DAYS = 30
 
@@ -141,10 +129,7 @@ export function isInWindow(time: Cell | undefined, { from, to }: Window, timeZon
   return minute !== undefined && minute >= from && minute < to
 }
 
-/**
- * Whether all times of a row that can be read lie in a window, its own among them. Such a row comes whichever of them
- * the service filters by.
- */
+/** Whether all readable times of a row lie in a window, its own among them: it comes whichever is filtered by. */
 export function liesWithin(row: Row, timeColumns: readonly string[], window: Window, timeZone: string): boolean {
   const minutes = timeColumns.map((name) => minuteOf(row[name], timeZone))
   return (

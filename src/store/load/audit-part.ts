@@ -44,8 +44,7 @@ export async function findQuietMinute(
   const wall = (time: WallTime) => sql`${formatWallTime(time)}::timestamp`
   const instant = (time: WallTime) => sql`${wall(time)} at time zone ${timeZone}`
   const minuteOf = (time: RawBuilder<unknown>) => sql`date_trunc('minute', ${time} at time zone ${timeZone})`
-  // A sweep: a row is met by the minute in which it begins and those up to the one behind its last. A level lasts until
-  // the next step.
+  // A sweep: a row touches the minutes from that in which it begins to the one behind its last.
   const { rows } = await sql<{ at: string; touching: number }>`
     with spans as (
       select ${minuteOf(sql`least(${times})`)} as first,

@@ -7,10 +7,7 @@ import { loadRows } from './load.ts'
 /** Rows a statement, and up to a parent's more. */
 const BATCH = 1000
 
-/**
- * Replaces the children of these parents: writes those that are new or differ, and deletes those beyond the last one.
- * In the transaction of the parents.
- */
+/** Writes children of these parents that are new or differ, and deletes those beyond the last. In their transaction. */
 export async function replaceChildren(
   trx: Transaction<Database>,
   children: ChildTable,

@@ -2,7 +2,7 @@ import { CompiledQuery, type RawBuilder, sql, type Transaction } from 'kysely'
 import type { Cell, ColumnType, Row } from '../../core/column.ts'
 import type { LoadTable } from '../../core/stream.ts'
 import type { Database } from '../database.ts'
-import { setLocal } from '../pool.ts'
+import { setLocal } from '../driver.ts'
 import { codeOf } from '../../core/errors.ts'
 
 export interface LoadCounts {
@@ -73,8 +73,7 @@ function upsert(into: LoadTable, rows: readonly Row[], runId: string, options: L
   const fresher = mayOverwrite(into, options)
   const isBack = into.marksRemoved ? sql`, removed_at = null` : sql``
 
-  // The limit keeps the look at the target one index scan a row, whatever the planner believes of a table that just
-  // grew.
+  // The limit keeps the look at the target one index scan a row, whatever is believed of a table that just grew.
   return sql<Written>`
     with changed as (
       select input.* from (${inputRows(columns, rows)}) as input
@@ -208,8 +207,7 @@ const ESCAPED = /["\\]/g
  */
 function cellsText(values: readonly Cell[]): string {
   const json = JSON.stringify(values)
-  // An escaped backslash before a letter looks like another escape: then the slow way is taken in vain, and does no
-  // harm.
+  // An escaped backslash before a letter looks like another escape: then the slow way is taken, which does no harm.
   return json.includes('\\') && OTHER_ESCAPE.test(json) ? values.map(cellText).join(',') : json.slice(1, -1)
 }
 

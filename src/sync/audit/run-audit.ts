@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import pLimit from 'p-limit'
 import { LivehouseError, recoveryFrom } from '../../core/errors.ts'
 import { noCounts } from '../../core/outcome.ts'
-import { isEmptyWindow, partitionKey, placeOf, type Window } from '../../core/slice.ts'
+import { isEmptyWindow, partitionKey, placeOf, subtractWindows, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
 import { parseWallTime, type WallTime } from '../../core/wall-clock.ts'
 import { forgetCoverage, readReopened, recordReopened } from '../../ledger/forget-coverage.ts'
 import { type LedgerEntry, meets, readLedger } from '../../ledger/open-readings.ts'
 import { rowKeyColumn } from '../../store/load/table-part.ts'
 import { partitionsOf, type PlannedChannel, type QuestionsOf, wantedPartitions } from '../plan-slices.ts'
-import { horizonAt, mergeWindows } from '../windows.ts'
+import { horizonAt } from '../windows.ts'
 import { createCallMeter, type RunDeps, watchReachability } from '../slice-work.ts'
 import { failedBy } from '../run-slice.ts'
 import { createTally, type JobResult, type Tally } from '../tally.ts'
@@ -126,7 +126,9 @@ async function settle(
   const isToReopen = reopens && verdict === 'different' && stream.isTimeFiltered
   const repaired = comparison.differences.filter((each) => isToReopen && isRepairedByReading(each, stream))
   const reopened: Window[] = []
-  for (const window of mergeWindows(repaired.flatMap((each) => each.window ?? []))) {
+  const windows = repaired.flatMap((each) => each.window ?? [])
+  // Their union: what is not beside them.
+  for (const window of subtractWindows(ALL_TIMES, subtractWindows(ALL_TIMES, windows))) {
     const { partition } = place
     const forgotten = await forgetCoverage(db, { streams: [stream.name], channels: undefined, partition, window })
     if (forgotten.length === 0) continue
