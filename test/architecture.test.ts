@@ -124,14 +124,14 @@ const budgets: Readonly<Record<string, number>> = {
   config: 639,
   core: 1212,
   emulator: 1830 + 60 * allStreams.length,
-  ledger: 3701,
+  ledger: 3679,
   log: 79,
   scheduler: 1349,
   service: 1774,
-  store: 2990,
-  streams: 139 + 68 * allStreams.length,
-  sync: 5053,
-  transform: 265,
+  store: 2979,
+  streams: 99 + 68 * allStreams.length,
+  sync: 5041,
+  transform: 259,
   web: 3188,
   // The files beside the folders.
   '': 350,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_319 + 128 * allStreams.length, test: 26_327 }
+const MOST_LINES = { src: 32_228 + 128 * allStreams.length, test: 26_327 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

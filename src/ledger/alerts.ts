@@ -104,13 +104,15 @@ export async function readCauses(db: Kysely<Database>, now: Date): Promise<reado
   ]
 }
 
+type RunCause = Extract<Cause, { kind: 'run' }>
+
 /**
  * The last run of each command, `run nightly` for one. Of those that are under way nothing is known yet; one that was
  * only interrupted is gone on with, and the one before it counts.
  */
 async function readRunCauses(db: Kysely<Database>): Promise<readonly Cause[]> {
   // Errors, which are parts of documents, are counted where they lie: there may be thousands.
-  const { rows } = await sql<RunRow>`
+  const { rows } = await sql<Omit<RunCause, 'kind' | 'reason'> & { readonly reason: string | null }>`
     with named as (
       select command as name, run_id, status, outcome, finished_at, null as reason
       from (select distinct command from livehouse_ops.runs where command <> 'demo') as commands cross join lateral (
@@ -130,15 +132,15 @@ async function readRunCauses(db: Kysely<Database>): Promise<readonly Cause[]> {
     ), last as (
       select distinct on (name) * from named order by name, finished_at desc nulls last, run_id desc nulls last
     )
-    select name, run_id, status, reason, coalesce((
+    select name, run_id as "runId", status, reason, coalesce((
       select jsonb_agg(jsonb_build_object('stream', stream, 'code', code, 'count', count) order by stream, code)
       from (select e ->> 'stream' as stream, e ->> 'code' as code, count(*)
         from jsonb_array_elements(last.outcome -> 'errors') as e group by 1, 2) as counted
     ), '[]') as problems
     from last where status in ('partial', 'failed') order by name`.execute(db)
-  return rows.map(({ name, run_id: runId, status, problems, reason }) => {
+  return rows.map(({ reason, ...run }) => {
     const told = reason === null ? {} : { reason: withoutPeople(reason).slice(0, LONGEST_REASON) }
-    return { kind: 'run', name, runId, status, problems, ...told }
+    return { kind: 'run', ...run, ...told }
   })
 }
 
@@ -155,12 +157,4 @@ async function readUnknownFields(db: Kysely<Database>, now: Date): Promise<reado
 /** Without what could be a number or an address of somebody. */
 function withoutPeople(text: string): string {
   return text.replaceAll(/\d{5,}|[^\s<>"']+@[^\s<>"']+/g, '…')
-}
-
-interface RunRow {
-  readonly name: string
-  readonly run_id: string | null
-  readonly status: 'partial' | 'failed'
-  readonly reason: string | null
-  readonly problems: Extract<Cause, { kind: 'run' }>['problems']
 }

@@ -75,12 +75,6 @@ export async function wereAsManyBefore(
   return Number(count) >= items
 }
 
-/** What a reading can agree with: those that ended by then, with pages of another size or on one page. */
-export interface Comparable {
-  readonly endedBy: Date
-  readonly pageSize: number | undefined
-}
-
 /** What earlier readings have covered of a window. */
 export interface EarlierCoverage {
   /** As `tsmultirange` text. */
@@ -89,11 +83,11 @@ export interface EarlierCoverage {
   readonly comparedTo: WallTime | undefined
 }
 
-/** @param comparable all readings when not given */
+/** @param comparable what a reading can agree with: what ended by then, with pages of another size or on one page */
 export async function readEarlierCoverage(
   db: Kysely<Database>,
   { stream, partition, window }: LedgerPlace,
-  comparable?: Comparable,
+  comparable?: { readonly endedBy: Date; readonly pageSize: number | undefined },
 ): Promise<EarlierCoverage> {
   const { endedBy, pageSize } = comparable ?? {}
   const { seen, compared } = await ops(db)
@@ -144,14 +138,11 @@ const SMALLEST_SHARE = 0.9
 /** How long after a first surprise a second one counts as agreement. */
 const AGREEMENT_MS = 3_600_000
 
-/** `agreed`: an earlier reading has found as little. */
-export type DropAnswer = 'none' | 'surprise' | 'agreed'
-
 /**
  * Whether a reading found over a tenth fewer rows than were there: a source that answers an empty list, say. Believed
- * only when another at least an hour earlier found the same, with no fuller one since.
+ * only when another at least an hour earlier found the same, with no fuller one since: `agreed`.
  */
-export async function judgeDrop(db: Kysely<Database>, question: DropQuestion): Promise<DropAnswer> {
+export async function judgeDrop(db: Kysely<Database>, question: DropQuestion): Promise<'none' | 'surprise' | 'agreed'> {
   const { window, held, found, now } = question
   if (held <= SMALLEST_HELD || found >= held * SMALLEST_SHARE) return 'none'
   const slices = await ops(db)

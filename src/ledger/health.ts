@@ -32,7 +32,7 @@ export interface Overview extends OpenReadings {
 export interface OverviewQuestion {
   readonly nowMs: number
   /** Of 4.6, as set. */
-  readonly budget: Pick<BudgetSettings, 'v1Budget' | 'v1BudgetScope'>
+  readonly budget: Omit<BudgetSettings, 'timeZone'>
 }
 
 /** As many open readings of each kind are listed. */

@@ -34,17 +34,10 @@ export async function noteMissingFields(
     .execute()
 }
 
-export interface AcceptedFields {
-  readonly stream: StreamName
-  readonly channelId: string | null
-  readonly reason: string
-  readonly at: Date
-}
-
 /** Accepts that fields of a channel (null for the account) are missing. @returns their names, if any is missing */
 export async function acceptMissingFields(
   db: Kysely<Database>,
-  { stream, channelId, reason, at }: AcceptedFields,
+  { stream, channelId, reason, at }: { stream: StreamName; channelId: string | null; reason: string; at: Date },
 ): Promise<readonly string[]> {
   // A channel's partitions begin with its name.
   const place = channelId === null ? 'account' : `channel=${channelId}`

@@ -8,22 +8,25 @@ function fieldColumn<Type extends ColumnType>(type: Type, parse: FieldParser<Col
   return (field, en, zh) => ({ type, words: { en, zh }, source: { kind: 'field', field, parse, isRequired: false } })
 }
 
-export const textField = fieldColumn('text', values.text)
-/** Text of a key. */
-export const idField = fieldColumn('text', values.identifier)
-export const bigintField = fieldColumn('bigint', values.bigint)
-export const integerField = fieldColumn('integer', values.integer)
-export const smallintField = fieldColumn('smallint', values.smallint)
-export const booleanField = fieldColumn('boolean', values.flag)
-export const decimalField = fieldColumn('numeric', values.decimal)
-export const moneyField = fieldColumn('numeric(14,2)', values.money)
-export const timeField = fieldColumn('timestamptz', values.pointInTime)
-export const dateField = fieldColumn('date', values.calendarDate)
-export const ipField = fieldColumn('inet', values.ipAddress)
-/** `HH:MM:SS` text. */
-export const durationField = fieldColumn('integer', values.durationText)
-/** A count of seconds. */
-export const secondsField = fieldColumn('integer', values.durationSeconds)
+/** The columns that are a field of the item, by what it is. */
+export const field = {
+  text: fieldColumn('text', values.text),
+  /** Text of a key. */
+  id: fieldColumn('text', values.identifier),
+  bigint: fieldColumn('bigint', values.bigint),
+  integer: fieldColumn('integer', values.integer),
+  smallint: fieldColumn('smallint', values.smallint),
+  boolean: fieldColumn('boolean', values.flag),
+  decimal: fieldColumn('numeric', values.decimal),
+  money: fieldColumn('numeric(14,2)', values.money),
+  time: fieldColumn('timestamptz', values.pointInTime),
+  date: fieldColumn('date', values.calendarDate),
+  ip: fieldColumn('inet', values.ipAddress),
+  /** `HH:MM:SS` text. */
+  duration: fieldColumn('integer', values.durationText),
+  /** A count of seconds. */
+  seconds: fieldColumn('integer', values.durationSeconds),
+}
 
 /** The same column, without which an item is not a row. */
 export function required<Type extends ColumnType>(column: Column<Type>): Column<Type> {
@@ -61,21 +64,21 @@ export function computedColumn<Type extends ColumnType>(type: Type, en: string, 
 
 export const channelColumn = partitionColumn('channel', 'Channel id', '频道 ID')
 export const questionColumn = partitionColumn('question', 'Questionnaire hash id', '问卷 ID')
-export const phoneColumn = textField('phone', 'Mobile phone number as the service has it', '手机号，服务端原样')
+export const phoneColumn = field.text('phone', 'Mobile phone number as the service has it', '手机号，服务端原样')
 
 /** What a list says of a viewer, beside the viewer's id. */
 export const viewerColumns = {
-  assign_id: textField(
+  assign_id: field.text(
     'assign_id',
     'Third-party id that the company assigned to the viewer',
     '公司为观众指定的第三方 ID',
   ),
-  outer_id: textField('outer_id', 'External account id of the viewer', '观众的外部账号 ID'),
-  nickname: textField(
+  outer_id: field.text('outer_id', 'External account id of the viewer', '观众的外部账号 ID'),
+  nickname: field.text(
     'nick',
     'Nickname; not unique, made up from the region for anonymous viewers',
     '昵称；不唯一，匿名观众由地区生成',
   ),
-  address: textField('addr', 'Address, province and city without a separator', '地址，省与市之间无分隔'),
+  address: field.text('addr', 'Address, province and city without a separator', '地址，省与市之间无分隔'),
   phone: phoneColumn,
 }

@@ -1,16 +1,5 @@
 import { defineStream } from '../core/stream.ts'
-import {
-  bigintField,
-  channelColumn,
-  computedColumn,
-  moneyField,
-  optional,
-  partitionColumn,
-  phoneColumn,
-  required,
-  textField,
-  timeField,
-} from './columns.ts'
+import { channelColumn, computedColumn, field, optional, partitionColumn, phoneColumn, required } from './columns.ts'
 import { byPerPage } from './wire.ts'
 
 /** One row a gift. The service gives gifts no id. API 4.12, fields 2.10. */
@@ -30,16 +19,16 @@ export const gifts = defineStream({
       'Identity of the gift: time, gift and amount, and its number among equal ones',
       '礼物标识：时间、礼物、金额，以及在相同者中的序号',
     ),
-    given_at: required(timeField('uptime', 'When the gift was given', '赠送时间')),
-    gift_id: bigintField('gift_id', 'Prop id', '道具 ID'),
+    given_at: required(field.time('uptime', 'When the gift was given', '赠送时间')),
+    gift_id: field.bigint('gift_id', 'Prop id', '道具 ID'),
     visitor_id: optional(
-      textField('visitor_id', 'Viewer id; the service does not always say it', '观众 ID；服务端不一定提供'),
+      field.text('visitor_id', 'Viewer id; the service does not always say it', '观众 ID；服务端不一定提供'),
     ),
     visitor_name: optional(
-      textField('name', 'Viewer name; the service does not always say it', '观众名称；服务端不一定提供'),
+      field.text('name', 'Viewer name; the service does not always say it', '观众名称；服务端不一定提供'),
     ),
     phone: phoneColumn,
-    amount: moneyField('money', 'Reward amount; the service does not say its currency', '打赏金额；服务端不说明币种'),
+    amount: field.money('money', 'Reward amount; the service does not say its currency', '打赏金额；服务端不说明币种'),
     occurrence: computedColumn(
       'integer',
       '1, 2 … among the gifts of one channel and type with equal given_at, gift_id and amount',

@@ -1,5 +1,5 @@
 import { defineStream } from '../core/stream.ts'
-import { bigintField, required, smallintField, textField } from './columns.ts'
+import { field, required } from './columns.ts'
 import { accountEnvelope, byPerPage } from './wire.ts'
 
 /** One row a manager account. API 4.9, fields 2.7. */
@@ -9,13 +9,13 @@ export const managers = defineStream({
   section: '4.9',
   words: { en: 'Manager accounts, one row each (API 4.9)', zh: '管理员账号，每行一个（API 4.9）' },
   columns: {
-    manager_id: required(bigintField('id', 'Manager id', '管理员 ID')),
-    username: textField('username', 'User name; leading zeros count', '用户名；前导零有意义'),
-    main_account_id: bigintField('belong_to', 'Main account id', '主账号 ID'),
-    limit_type: smallintField('limit_type', '1 duration, 2 traffic', '1 时长，2 流量'),
-    traffic_limit: bigintField('transfer_limit', 'Traffic limit of the account', '账号流量上限'),
-    time_limit: bigintField('time_limit', 'Duration limit of the account', '时长上限'),
-    pay_type: smallintField('pay_type', 'Consumption type; its values are not documented', '消费类型；取值无文档说明'),
+    manager_id: required(field.bigint('id', 'Manager id', '管理员 ID')),
+    username: field.text('username', 'User name; leading zeros count', '用户名；前导零有意义'),
+    main_account_id: field.bigint('belong_to', 'Main account id', '主账号 ID'),
+    limit_type: field.smallint('limit_type', '1 duration, 2 traffic', '1 时长，2 流量'),
+    traffic_limit: field.bigint('transfer_limit', 'Traffic limit of the account', '账号流量上限'),
+    time_limit: field.bigint('time_limit', 'Duration limit of the account', '时长上限'),
+    pay_type: field.smallint('pay_type', 'Consumption type; its values are not documented', '消费类型；取值无文档说明'),
   },
   key: ['manager_id'],
   partitionedBy: 'account',

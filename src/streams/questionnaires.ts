@@ -1,5 +1,5 @@
 import { defineStream } from '../core/stream.ts'
-import { booleanField, channelColumn, idField, required, smallintField, textField, timeField } from './columns.ts'
+import { channelColumn, field, required } from './columns.ts'
 import { byPageIndex, errcodeEnvelope } from './wire.ts'
 
 /** One row a questionnaire of a channel. API 4.10, fields 2.8. */
@@ -10,11 +10,11 @@ export const questionnaires = defineStream({
   words: { en: 'Questionnaires of a channel, one row each (API 4.10)', zh: '频道的问卷，每行一份（API 4.10）' },
   columns: {
     channel_id: channelColumn,
-    question_id: required(idField('question_id', 'Questionnaire hash id', '问卷 ID')),
-    name: textField('name', 'Questionnaire name', '问卷名称'),
-    position: smallintField('position', '0 inside the watch page, 1 before it', '0：观看页内；1：观看页前'),
-    is_open: booleanField('status', 'Whether the questionnaire is on', '问卷是否开启'),
-    created_at: timeField('created_at', 'Creation', '创建时间'),
+    question_id: required(field.id('question_id', 'Questionnaire hash id', '问卷 ID')),
+    name: field.text('name', 'Questionnaire name', '问卷名称'),
+    position: field.smallint('position', '0 inside the watch page, 1 before it', '0：观看页内；1：观看页前'),
+    is_open: field.boolean('status', 'Whether the questionnaire is on', '问卷是否开启'),
+    created_at: field.time('created_at', 'Creation', '创建时间'),
   },
   key: ['channel_id', 'question_id'],
   partitionedBy: 'channel',

@@ -2,7 +2,7 @@ import type { ColumnTypes, FieldParser, Row } from '../core/column.ts'
 import { type ChildTable, defineStream, type ItemFields, type Rejection } from '../core/stream.ts'
 import { exactJson, rejection, shown } from '../transform/field.ts'
 import { text } from '../transform/values.ts'
-import { channelColumn, computedColumn, questionColumn, required, textField, timeField } from './columns.ts'
+import { channelColumn, computedColumn, field, questionColumn, required } from './columns.ts'
 import { byPageIndex, errcodeEnvelope } from './wire.ts'
 
 /** One answered question, in the order of the questionnaire's columns. */
@@ -63,11 +63,11 @@ export const signups = defineStream({
       'Identity of the signup: viewer and time, and its number among equal ones',
       '报名标识：观众与时间，以及在相同者中的序号',
     ),
-    user_id: textField('user_id', 'Viewer id (first column)', '观众 ID（第一列）'),
-    nickname: textField('nickname', 'Nickname (second column)', '昵称（第二列）'),
-    phone: textField('phone', 'Phone (third column)', '手机号（第三列）'),
+    user_id: field.text('user_id', 'Viewer id (first column)', '观众 ID（第一列）'),
+    nickname: field.text('nickname', 'Nickname (second column)', '昵称（第二列）'),
+    phone: field.text('phone', 'Phone (third column)', '手机号（第三列）'),
     signed_up_at: required(
-      timeField('signed_up_at', 'When the viewer signed up (last column)', '报名时间（最后一列）'),
+      field.time('signed_up_at', 'When the viewer signed up (last column)', '报名时间（最后一列）'),
     ),
     answers: {
       type: 'jsonb',

@@ -2,18 +2,7 @@ import { isObject } from '../core/text.ts'
 import { defineStream } from '../core/stream.ts'
 import { rejection, shown } from '../transform/field.ts'
 import { bigint, text } from '../transform/values.ts'
-import {
-  channelColumn,
-  durationField,
-  idField,
-  integerField,
-  ipField,
-  required,
-  secondsField,
-  textField,
-  timeField,
-  viewerColumns,
-} from './columns.ts'
+import { channelColumn, field, required, viewerColumns } from './columns.ts'
 import { byPerPage, resultsEnvelope } from './wire.ts'
 
 /** One row a channel and viewer, an aggregate that keeps changing. API 4.7, fields 2.5. */
@@ -27,40 +16,40 @@ export const visitors = defineStream({
   },
   columns: {
     channel_id: channelColumn,
-    user_id: required(idField('user_id', 'Viewer id', '观众 ID')),
+    user_id: required(field.id('user_id', 'Viewer id', '观众 ID')),
     ...viewerColumns,
-    access_source: textField('refer', 'Where the viewer came from', '访问来源'),
-    device: textField(
+    access_source: field.text('refer', 'Where the viewer came from', '访问来源'),
+    device: field.text(
       'device',
       'Device of the last visit, display text of the service',
       '最近一次访问的设备，服务端显示文本',
     ),
-    browser: textField(
+    browser: field.text(
       'browser',
       'Browser of the last visit, display text of the service',
       '最近一次访问的浏览器，服务端显示文本',
     ),
-    wx_openid: textField('wx_openid', 'Open id of a social-network account', '社交网络账号的 openid'),
-    last_ip: ipField('last_ip', 'IP address of the last login', '最近一次登录的 IP 地址'),
-    visit_count: integerField('visit_times', 'Number of visits', '访问次数'),
-    share_count: integerField('share_times', 'Number of shares', '分享次数'),
-    comment_count: integerField('comment_count', 'Number of chat messages', '聊天消息数'),
-    watch_seconds: durationField('watch_time', 'Total watch duration in seconds', '观看总时长（秒）'),
-    live_seconds: durationField('live_time', 'Live watch duration in seconds', '直播观看时长（秒）'),
-    vod_seconds: durationField('vod_time', 'On-demand watch duration in seconds', '点播观看时长（秒）'),
-    live_watch_seconds: secondsField(
+    wx_openid: field.text('wx_openid', 'Open id of a social-network account', '社交网络账号的 openid'),
+    last_ip: field.ip('last_ip', 'IP address of the last login', '最近一次登录的 IP 地址'),
+    visit_count: field.integer('visit_times', 'Number of visits', '访问次数'),
+    share_count: field.integer('share_times', 'Number of shares', '分享次数'),
+    comment_count: field.integer('comment_count', 'Number of chat messages', '聊天消息数'),
+    watch_seconds: field.duration('watch_time', 'Total watch duration in seconds', '观看总时长（秒）'),
+    live_seconds: field.duration('live_time', 'Live watch duration in seconds', '直播观看时长（秒）'),
+    vod_seconds: field.duration('vod_time', 'On-demand watch duration in seconds', '点播观看时长（秒）'),
+    live_watch_seconds: field.seconds(
       'live_watch_time',
       'Live watch duration in seconds, as the service counts seconds',
       '直播观看时长（秒），服务端以秒计',
     ),
-    vod_watch_seconds: secondsField(
+    vod_watch_seconds: field.seconds(
       'vod_watch_time',
       'On-demand watch duration in seconds, as the service counts seconds',
       '点播观看时长（秒），服务端以秒计',
     ),
-    online_seconds: secondsField('online_time', 'Online duration in seconds', '在线时长（秒）'),
-    first_login_at: timeField('first_login_time', 'First entry', '首次进入时间'),
-    last_online_at: timeField('last_online_time', 'Last time online', '最近在线时间'),
+    online_seconds: field.seconds('online_time', 'Online duration in seconds', '在线时长（秒）'),
+    first_login_at: field.time('first_login_time', 'First entry', '首次进入时间'),
+    last_online_at: field.time('last_online_time', 'Last time online', '最近在线时间'),
   },
   key: ['channel_id', 'user_id'],
   partitionedBy: 'channel',

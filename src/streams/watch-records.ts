@@ -1,14 +1,5 @@
 import { defineStream } from '../core/stream.ts'
-import {
-  bigintField,
-  channelColumn,
-  constantColumn,
-  durationField,
-  required,
-  textField,
-  timeField,
-  viewerColumns,
-} from './columns.ts'
+import { channelColumn, constantColumn, field, required, viewerColumns } from './columns.ts'
 import { byPerPage, resultsEnvelope } from './wire.ts'
 
 /** One row a visit. It keeps changing while the viewer is online. API 4.5, fields 2.4. */
@@ -22,22 +13,22 @@ export const watchRecords = defineStream({
   },
   columns: {
     channel_id: channelColumn,
-    record_id: required(bigintField('record_id', 'Watch record id', '观看记录 ID')),
-    user_id: textField('user_id', 'Viewer id', '观众 ID'),
+    record_id: required(field.bigint('record_id', 'Watch record id', '观看记录 ID')),
+    user_id: field.text('user_id', 'Viewer id', '观众 ID'),
     ...viewerColumns,
-    device: textField('device', 'Watching device, display text of the service', '观看设备，服务端显示文本'),
-    browser: textField('browser', 'Watching method, display text of the service', '观看方式，服务端显示文本'),
-    access_source: textField('origin', 'Where the viewer came from', '访问来源'),
-    online_seconds: durationField('online_time', 'Online duration in seconds', '在线时长（秒）'),
-    watch_seconds: durationField('watch_time', 'Watch duration in seconds', '观看时长（秒）'),
-    live_seconds: durationField('live_time', 'Live watch duration in seconds', '直播观看时长（秒）'),
-    vod_seconds: durationField('vod_time', 'On-demand watch duration in seconds', '点播观看时长（秒）'),
-    entered_at: timeField(
+    device: field.text('device', 'Watching device, display text of the service', '观看设备，服务端显示文本'),
+    browser: field.text('browser', 'Watching method, display text of the service', '观看方式，服务端显示文本'),
+    access_source: field.text('origin', 'Where the viewer came from', '访问来源'),
+    online_seconds: field.duration('online_time', 'Online duration in seconds', '在线时长（秒）'),
+    watch_seconds: field.duration('watch_time', 'Watch duration in seconds', '观看时长（秒）'),
+    live_seconds: field.duration('live_time', 'Live watch duration in seconds', '直播观看时长（秒）'),
+    vod_seconds: field.duration('vod_time', 'On-demand watch duration in seconds', '点播观看时长（秒）'),
+    entered_at: field.time(
       'first_login_time',
       'Entry; the service may give it to the minute only',
       '进入时间；服务端可能只精确到分钟',
     ),
-    left_at: timeField('last_online_time', 'Leave; moves while the viewer is online', '离开时间；观众在线期间会变动'),
+    left_at: field.time('last_online_time', 'Leave; moves while the viewer is online', '离开时间；观众在线期间会变动'),
     api_version: constantColumn(
       'smallint',
       2,

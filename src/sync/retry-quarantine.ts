@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Row } from '../core/column.ts'
 import type { OpenItemReader } from '../core/page.ts'
 import { addCounts, type Counts, noCounts } from '../core/outcome.ts'
-import { parsePartition, type Partition, type Place, placeOf, type Window } from '../core/slice.ts'
+import { parsePartition, type Place, placeOf, type Window } from '../core/slice.ts'
 import type { RowIdentity, Stream, StreamName } from '../core/stream.ts'
 import { formatWallDate, MINUTE, wallTimeAt } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
@@ -99,20 +99,8 @@ function isSuperseded(item: KeptItem): boolean {
   return isDuplicate(item) || isConflict(item)
 }
 
-/** The items of one run, partition and day that can be read now, with their rows. */
-interface GroupReading {
-  readonly stream: Stream
-  readonly partition: Partition
-  readonly runId: string
-  readonly items: readonly KeptItem[]
-  readonly rows: readonly Row[]
-}
-
-/** Undefined where the stream or the partition is not known. */
-function readGroup(
-  items: readonly KeptItem[],
-  { streams, openItemReader, parse, timeZone }: RetryDeps,
-): GroupReading | undefined {
+/** Of items of one run, partition and day those that can be read now; undefined where these are not known. */
+function readGroup(items: readonly KeptItem[], { streams, openItemReader, parse, timeZone }: RetryDeps) {
   const [first] = items
   const stream = streams.find(({ name }) => name === first?.stream)
   const partition = first && parsePartition(first.partition)

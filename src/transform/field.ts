@@ -1,17 +1,7 @@
 import { cleanText, isObject, withoutPhones } from '../core/text.ts'
-import { type Cell, type Column, type Columns, type FieldParser } from '../core/column.ts'
+import { type Cell, type Column, type Columns } from '../core/column.ts'
 import type { ItemContext, ItemReader, Page, RejectedItem } from '../core/page.ts'
 import type { ItemFields, Rejection, Stream } from '../core/stream.ts'
-
-/** A column that is read from the item. */
-interface ReadColumn {
-  readonly name: string
-  readonly field: string
-  readonly parse: FieldParser<Cell>
-  readonly isRequired: boolean
-  /** Whether it tells rows without an id apart: then what cannot be read is no row, but nothing may stand there. */
-  readonly isIdentity: boolean
-}
 
 /** Compiles a stream's declaration into the function that reads its items. */
 export function itemReader(stream: Stream, context: ItemContext): ItemReader {
@@ -45,7 +35,11 @@ export function itemReader(stream: Stream, context: ItemContext): ItemReader {
   }
 }
 
-function columnsToRead({ columns, identity }: Stream): readonly ReadColumn[] {
+/**
+ * The columns that are read from the item. `isIdentity`: it tells rows without an id apart; then what cannot be read is
+ * no row, but nothing may stand there.
+ */
+function columnsToRead({ columns, identity }: Stream) {
   return Object.entries(columns).flatMap(([name, { source }]) => {
     if (source.kind !== 'field') return []
     const { field, parse, isRequired } = source

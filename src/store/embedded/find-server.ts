@@ -6,14 +6,11 @@ import { readServerFile } from './files.ts'
 /** The file in which a server says where it is; it writes and removes it. */
 export const LOCK_FILE = 'postmaster.pid'
 
-export interface FoundServer {
-  readonly port: number
-  /** It takes connections. */
-  readonly isReady: boolean
-}
-
-/** The server that works on the data; undefined where none does, also where its lock has been left behind. */
-export async function findServer(home: Home): Promise<FoundServer | undefined> {
+/**
+ * The server that works on the data; undefined where none does, also where its lock has been left behind. `isReady`: it
+ * takes connections.
+ */
+export async function findServer(home: Home): Promise<{ port: number; isReady: boolean } | undefined> {
   const lines = ((await readServerFile(home, LOCK_FILE)) ?? '').split('\n').map((line) => line.trim())
   const pid = Number(lines[0])
   if (!Number.isInteger(pid) || pid <= 0 || !(await isServer(pid, home))) return undefined

@@ -1,5 +1,5 @@
 import { CompiledQuery, type RawBuilder, sql, type Transaction } from 'kysely'
-import type { Cell, ColumnType, Row } from '../../core/column.ts'
+import type { Cell, Row } from '../../core/column.ts'
 import type { LoadTable } from '../../core/stream.ts'
 import type { Database } from '../database.ts'
 import { setLocal } from '../driver.ts'
@@ -145,29 +145,21 @@ function isTaken(error: unknown): boolean {
   return isDeadlock(error) || codeOf(error) === '23505'
 }
 
-/** A column of rows that go to Postgres. */
-interface InputColumn {
-  readonly name: string
-  readonly type: ColumnType
-  /** The same value in every row of a slice: sent once. */
-  readonly isShared: boolean
-}
-
-/** The columns of a table that come from the source, `extra` behind them. */
-function inputColumns(into: LoadTable): readonly InputColumn[] {
+/** The columns of rows that go to Postgres, `extra` behind them. `isShared`: the same in all rows of a slice. */
+function inputColumns(into: LoadTable) {
   const declared = Object.entries(into.columns).map(([name, { type, source }]) => ({
     name,
     type,
     isShared: source.kind === 'partition' || source.kind === 'serviceDay' || source.kind === 'constant',
   }))
-  return [...declared, { name: 'extra', type: 'jsonb', isShared: false }]
+  return [...declared, { name: 'extra', type: 'jsonb' as const, isShared: false }]
 }
 
 /**
  * Rows as a table: shared values once, every other column as one array, unnested side by side in the select list. In
  * the FROM clause each of them would be stored by itself first.
  */
-function inputRows(columns: readonly InputColumn[], rows: readonly Row[]): RawBuilder<unknown> {
+function inputRows(columns: ReturnType<typeof inputColumns>, rows: readonly Row[]): RawBuilder<unknown> {
   const outputs = columns.map(({ name, type, isShared }) => {
     const values = isShared ? [] : rows.map((row) => row[name] ?? null)
     return isShared
