@@ -23,7 +23,7 @@ const rules: Rules = {
     // The views of livehouse_bi, declared, and in bi/publish how they get into the database.
     bi: { imports: ['core', 'streams', 'store'], isPure: true },
     ledger: { imports: ['core', 'bi', 'store'] },
-    sync: { imports: ['core', 'ledger', 'store'] },
+    sync: { imports: ['core', 'transform', 'ledger', 'store'] },
     scheduler: { imports: [...belowApp, 'app'] },
     web: { imports: ['core', 'streams', 'ledger', 'sync', 'app'], typesOnly: ['store'] },
     emulator: { imports: ['core'] },
@@ -118,11 +118,11 @@ const rules: Rules = {
 
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. A stream brings its own. */
 const budgets: Readonly<Record<string, number>> = {
-  app: 1772,
+  app: 1756,
   bi: 3529,
-  cli: 4449,
+  cli: 4450,
   config: 639,
-  core: 1212,
+  core: 1202,
   emulator: 1830 + 60 * allStreams.length,
   ledger: 3679,
   log: 79,
@@ -130,8 +130,8 @@ const budgets: Readonly<Record<string, number>> = {
   service: 1774,
   store: 2979,
   streams: 99 + 68 * allStreams.length,
-  sync: 5041,
-  transform: 259,
+  sync: 5040,
+  transform: 267,
   web: 3188,
   // The files beside the folders.
   '': 350,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_228 + 128 * allStreams.length, test: 26_327 }
+const MOST_LINES = { src: 32_210 + 128 * allStreams.length, test: 26_323 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -9,7 +9,6 @@ import { parseExact } from '../service/json.ts'
 import type { Database } from '../store/database.ts'
 import { allStreams } from '../streams/registry.ts'
 import { retryQuarantine, type RetryResult } from '../sync/retry-quarantine.ts'
-import { itemReader } from '../transform/field.ts'
 import type { AppContext } from './context.ts'
 import { outcomeObject } from './outcome.ts'
 import { recordRun } from './record-run.ts'
@@ -82,7 +81,7 @@ export async function retryOnRecord(
     const timeZone = (await readSource(db))?.timeZone ?? 'UTC'
     const { signal, clock } = context
     const now = () => clock.now()
-    const deps = { db, streams: allStreams, openItemReader: itemReader, parse: parseExact, now, signal, timeZone }
+    const deps = { db, streams: allStreams, parse: parseExact, now, signal, timeZone }
     const { streams, readAgain } = await retryQuarantine(deps, names)
     const counted = [...streams].map(([name, counts]) => [name, { counts, slices: noSlices }])
     return { streams: Object.fromEntries(counted), done: { read_again: readAgain } }

@@ -22,7 +22,6 @@ import { endAcceptances } from '../ledger/acceptances.ts'
 import { forgetReadingsAfter } from '../ledger/forget-coverage.ts'
 import { mergeSlices, pruneSlices } from '../ledger/compact-slices.ts'
 import { pruneRecords } from '../ledger/prune-records.ts'
-import { itemReader } from '../transform/field.ts'
 import { registerChannels } from '../ledger/channels.ts'
 import type { AppContext, Progress } from './context.ts'
 import { askGoneChannels, settleChannels } from './gone-channels.ts'
@@ -177,7 +176,6 @@ export function createSliceDeps(
   return {
     db,
     fetchPage,
-    openItemReader: itemReader,
     clock,
     log,
     signal,

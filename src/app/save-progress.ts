@@ -32,8 +32,7 @@ export async function openProgressOnRecord(
   return {
     report: (event) => {
       shown.report(event)
-      const { rows, slices, endedSlices, share } = tally.add(event)
-      streams.set(event.stream, { rows, parts: slices, endedParts: endedSlices, share })
+      streams.set(event.stream, tally(event))
       callOff ??= callIfStillRunning(SAVE_AFTER_MS, save)
     },
     [Symbol.asyncDispose]: async () => {
@@ -42,16 +41,6 @@ export async function openProgressOnRecord(
       await saved
     },
   }
-}
-
-/** How far a stream has come. */
-export interface StreamTally {
-  readonly rows: number
-  /** Planned, or begun where nothing was planned. */
-  readonly slices: number
-  readonly endedSlices: number
-  /** From 0 to 1, by slices, and by their pages while they are read; never less than before. */
-  readonly share: number
 }
 
 interface Counters {
@@ -63,18 +52,16 @@ interface Counters {
   readonly open: Map<string, number>
 }
 
-/** Adds up progress events by stream; starts from nothing. */
-export function createProgressTally(): { readonly add: (event: ProgressEvent) => StreamTally } {
+/** Adds up progress events, from nothing on: gives how far the stream of each has come, which never goes back. */
+export function createProgressTally(): (event: ProgressEvent) => SavedProgress {
   const streams = new Map<StreamName, Counters>()
-  return {
-    add: (event) => {
-      const counters = streams.get(event.stream) ?? { planned: 0, rows: 0, ended: 0, share: 0, open: new Map() }
-      streams.set(event.stream, counters)
-      count(counters, event)
-      counters.share = Math.max(counters.share, shareOf(counters))
-      const { rows, ended: endedSlices, share } = counters
-      return { rows, slices: slicesOf(counters), endedSlices, share }
-    },
+  return (event) => {
+    const counters = streams.get(event.stream) ?? { planned: 0, rows: 0, ended: 0, share: 0, open: new Map() }
+    streams.set(event.stream, counters)
+    count(counters, event)
+    counters.share = Math.max(counters.share, shareOf(counters))
+    const { rows, ended: endedParts, share } = counters
+    return { rows, parts: partsOf(counters), endedParts, share }
   }
 }
 
@@ -99,9 +86,9 @@ function count(counters: Counters, event: ProgressEvent): void {
 
 function shareOf(counters: Counters): number {
   const read = [...counters.open.values()].reduce((sum, share) => sum + share, counters.ended)
-  return read === 0 ? 0 : read / slicesOf(counters)
+  return read === 0 ? 0 : read / partsOf(counters)
 }
 
-function slicesOf({ planned, ended, open }: Counters): number {
+function partsOf({ planned, ended, open }: Counters): number {
   return Math.max(planned, ended + open.size)
 }

@@ -14,7 +14,7 @@ export function createPlainProgress(log: Log, clock: Clock): Progress {
   return {
     report: (event) => {
       const { stream } = event
-      const { rows, slices, endedSlices } = tally.add(event)
+      const { rows, parts: slices, endedParts: endedSlices } = tally(event)
       const last = loggedAt.get(stream)
       const isOver = event.kind === 'slice.ended' && endedSlices === slices
       if (last !== undefined && !isOver && clock.now() - last < QUIET_MS) return

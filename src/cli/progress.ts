@@ -1,7 +1,8 @@
 import { MultiBar, type SingleBar } from 'cli-progress'
 import type { Clock } from '../core/clock.ts'
 import type { Progress } from '../app/context.ts'
-import { createProgressTally, type StreamTally } from '../app/save-progress.ts'
+import { createProgressTally } from '../app/save-progress.ts'
+import type { SavedProgress } from '../ledger/runs.ts'
 import { formatDuration } from './format.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -13,7 +14,7 @@ export interface Line {
   readonly name: string
   readonly startedAtMs: number
   /** Undefined until something is planned. */
-  readonly state: StreamTally | undefined
+  readonly state: SavedProgress | undefined
   readonly endedAtMs: number | undefined
 }
 
@@ -49,13 +50,13 @@ export function createProgressBars(
   return {
     report: (event) => {
       const { stream: name } = event
-      const state = tally.add(event)
+      const state = tally(event)
       const nowMs = clock.now()
       const known = lines.get(name)
       const bar = known?.bar ?? (lines.size === 0 ? first : display.create(1, 0, { ...planning, name }))
       const shown = known ?? { bar, startedAtMs: nowMs }
       lines.set(name, shown)
-      const isOver = state.slices > 0 && state.endedSlices === state.slices
+      const isOver = state.parts > 0 && state.endedParts === state.parts
       const line: Line = { name, startedAtMs: shown.startedAtMs, state, endedAtMs: isOver ? nowMs : undefined }
       shown.bar.update(state.share, line)
     },

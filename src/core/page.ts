@@ -61,18 +61,8 @@ export interface RejectedItem extends Rejection {
   readonly headers: string | null
 }
 
-/** What every item of a slice shares. */
-export interface ItemContext {
-  readonly partition: Partition
-  /** The service's day, `YYYY-MM-DD`. */
-  readonly serviceDay: string
-}
-
 /** Reads one item. Pure: the same item gives the same answer. `page` is the answer that it came in. */
 export type ItemReader = (item: unknown, page: Pick<Page, 'title'>) => ReadRow | RejectedItem
-
-/** Compiles a stream's declaration into the function that reads its items (`transform/field.ts`). */
-export type OpenItemReader = (stream: Stream, context: ItemContext) => ItemReader
 
 /** What every call to the service carries along. */
 export interface CallContext {

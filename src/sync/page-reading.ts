@@ -12,6 +12,7 @@ import { placeOf, sliceName, widen, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { formatWallDate } from '../core/wall-clock.ts'
 import { type EarlierReadings, readEarlier, readLastPageSizes } from '../ledger/earlier-readings.ts'
+import { itemReader } from '../transform/field.ts'
 import { coveredPart, horizonAt, isReadTwice } from './windows.ts'
 import type { CallMeter, ReadAhead, RunDeps, Slice } from './slice-work.ts'
 
@@ -67,7 +68,7 @@ export function openReading(
   }
   return {
     pages,
-    readItem: deps.openItemReader(stream, { partition, serviceDay: formatWallDate(deps.wallTimeAt(startedAtMs)) }),
+    readItem: itemReader(stream, { partition, serviceDay: formatWallDate(deps.wallTimeAt(startedAtMs)) }),
     covers: () => {
       const seenMs = Math.min(claimableMs, servedAtMs ?? claimableMs)
       return slice.covers && coveredPart(slice.covers, horizonAt(deps.wallTimeAt(seenMs)))

@@ -1,6 +1,5 @@
 import type { Kysely } from 'kysely'
 import type { Row } from '../core/column.ts'
-import type { OpenItemReader } from '../core/page.ts'
 import { addCounts, type Counts, noCounts } from '../core/outcome.ts'
 import { parsePartition, type Place, placeOf, type Window } from '../core/slice.ts'
 import type { RowIdentity, Stream, StreamName } from '../core/stream.ts'
@@ -9,6 +8,7 @@ import type { Database } from '../store/database.ts'
 import { forgetCoverage } from '../ledger/forget-coverage.ts'
 import { isConflict, isDuplicate, type KeptItem, readKeptItems, resolveItems } from '../ledger/quarantine.ts'
 import { loadRows, prepareToLoad } from '../store/load/load.ts'
+import { itemReader } from '../transform/field.ts'
 import { keepConflicts } from './keep-conflicts.ts'
 import { winnersOf } from './judge-walk.ts'
 import { minuteOf } from './windows.ts'
@@ -17,7 +17,6 @@ import { rowKey } from './walk.ts'
 export interface RetryDeps {
   readonly db: Kysely<Database>
   readonly streams: readonly Stream[]
-  readonly openItemReader: OpenItemReader
   /** Reads JSON text without losing digits. */
   readonly parse: (json: string) => unknown
   /** The service's zone. */
@@ -100,12 +99,12 @@ function isSuperseded(item: KeptItem): boolean {
 }
 
 /** Of items of one run, partition and day those that can be read now; undefined where these are not known. */
-function readGroup(items: readonly KeptItem[], { streams, openItemReader, parse, timeZone }: RetryDeps) {
+function readGroup(items: readonly KeptItem[], { streams, parse, timeZone }: RetryDeps) {
   const [first] = items
   const stream = streams.find(({ name }) => name === first?.stream)
   const partition = first && parsePartition(first.partition)
   if (first === undefined || stream === undefined || partition === undefined) return undefined
-  const readItem = openItemReader(stream, { partition, serviceDay: dayOf(first, timeZone) })
+  const readItem = itemReader(stream, { partition, serviceDay: dayOf(first, timeZone) })
   const read = items.flatMap((item) => {
     const result = readItem(parse(item.raw), { title: titleOf(item, parse) })
     return result.kind === 'row' ? [{ item, row: result.row }] : []

@@ -3,7 +3,7 @@ import type { LimitFunction } from 'p-limit'
 import type { Clock } from '../core/clock.ts'
 import { hasCode } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
-import type { FetchPage, OpenItemReader } from '../core/page.ts'
+import type { FetchPage } from '../core/page.ts'
 import type { ReportProgress } from '../core/outcome.ts'
 import type { Partition, Window } from '../core/slice.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
@@ -36,7 +36,6 @@ export interface Slice {
 export interface RunDeps {
   readonly db: Kysely<Database>
   readonly fetchPage: FetchPage
-  readonly openItemReader: OpenItemReader
   readonly clock: Clock
   readonly log: Log
   readonly signal: AbortSignal

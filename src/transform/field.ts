@@ -1,7 +1,15 @@
 import { cleanText, isObject, withoutPhones } from '../core/text.ts'
 import { type Cell, type Column, type Columns } from '../core/column.ts'
-import type { ItemContext, ItemReader, Page, RejectedItem } from '../core/page.ts'
+import type { ItemReader, Page, RejectedItem } from '../core/page.ts'
+import type { Partition } from '../core/slice.ts'
 import type { ItemFields, Rejection, Stream } from '../core/stream.ts'
+
+/** What every item of a slice shares. */
+interface ItemContext {
+  readonly partition: Partition
+  /** The service's day, `YYYY-MM-DD`. */
+  readonly serviceDay: string
+}
 
 /** Compiles a stream's declaration into the function that reads its items. */
 export function itemReader(stream: Stream, context: ItemContext): ItemReader {

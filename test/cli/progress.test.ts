@@ -9,7 +9,7 @@ import type { ProgressEvent } from '../../src/core/outcome.ts'
 const begin = { name: 'watch_records_v1', startedAtMs: 0, endedAtMs: undefined }
 
 test('a line fits sixty columns, and something moves in it each second, also before anything is planned', () => {
-  const state = { rows: 9_999_999, slices: 12_345, endedSlices: 5, share: 0.5 }
+  const state = { rows: 9_999_999, parts: 12_345, endedParts: 5, share: 0.5 }
   for (const seconds of [0, 1, 59, 3599, 35_999]) {
     const lines = [
       { ...begin, state: undefined },
@@ -31,7 +31,7 @@ test('how far a stream is never goes back, also where a slice turns out to be ma
     { kind: 'slice.cut', stream, slice: 'b', parts: 40 },
     { kind: 'page', stream, slice: 'b1', rows: 100, totalPages: 3 },
   ]
-  expect(events.map((event) => tally.add(event).share)).toEqual([0, 0.25, 0.5, 0.5, 0.5])
+  expect(events.map((event) => tally(event).share)).toEqual([0, 0.25, 0.5, 0.5, 0.5])
 })
 
 test('what is written right before its end is shown, and of an opening nothing but that is left', () => {

@@ -14,7 +14,6 @@ import { planSync } from '../../src/sync/plan-slices.ts'
 import { createReadAhead } from '../../src/sync/read-pages.ts'
 import { runStreams } from '../../src/sync/run-streams.ts'
 import type { JobResult } from '../../src/sync/tally.ts'
-import { itemReader } from '../../src/transform/field.ts'
 import { connectClient } from './connect-client.ts'
 import { FIXED_NOW } from './emulated-service.ts'
 import { createFakeClock } from './fake-clock.ts'
@@ -75,7 +74,7 @@ export async function startPipeline(options: EmulatorOptions = {}): Promise<Test
       const channels = emulator.channelIds.map((channelId) => ({ channelId, label: null, group: null, isTest: false }))
       await registerChannels(db, channels, runId)
       const { fetchPage } = connection
-      const deps = { db, fetchPage, openItemReader: itemReader, clock, log, signal, report, runId }
+      const deps = { db, fetchPage, clock, log, signal, report, runId }
       const plan = {
         channels: channels.map(({ channelId }) => ({ channelId, from: undefined, until: undefined })),
         historyFrom: parseWallTime('2015-01-01') ?? 0,

@@ -9,7 +9,6 @@ import { readGaps } from '../../src/ledger/coverage.ts'
 import { conflictItem, quarantineItems } from '../../src/ledger/quarantine.ts'
 import { startRun } from '../../src/ledger/runs.ts'
 import { allStreams } from '../../src/streams/registry.ts'
-import { itemReader } from '../../src/transform/field.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 
 const timeZone = 'Asia/Shanghai'
@@ -56,7 +55,6 @@ const retry = async (names?: readonly StreamName[]) =>
     {
       db,
       streams: allStreams,
-      openItemReader: itemReader,
       parse: parseExact,
       timeZone,
       now: () => seenAt.getTime() + 60_000,

@@ -16,7 +16,6 @@ import { planSync } from '../../../src/sync/plan-slices.ts'
 import { createReadAhead } from '../../../src/sync/read-pages.ts'
 import { runStreams } from '../../../src/sync/run-streams.ts'
 import type { JobResult } from '../../../src/sync/tally.ts'
-import { itemReader } from '../../../src/transform/field.ts'
 import { connectClient } from '../connect-client.ts'
 import { emptyTables } from '../empty-tables.ts'
 import { FIXED_NOW } from '../emulated-service.ts'
@@ -199,7 +198,7 @@ async function extract(
     now,
     timeZone: TIME_ZONE,
   }
-  const deps = { db, fetchPage, openItemReader: itemReader, clock, log: silentLog, signal, report: () => {}, runId }
+  const deps = { db, fetchPage, clock, log: silentLog, signal, report: () => {}, runId }
   await using leases = new Leases(db)
   return await runStreams(
     streams
