@@ -123,14 +123,14 @@ const budgets: Readonly<Record<string, number>> = {
   cli: 4450,
   config: 639,
   core: 1202,
-  emulator: 1830 + 60 * allStreams.length,
+  emulator: 1832 + 60 * allStreams.length,
   ledger: 3679,
   log: 79,
   scheduler: 1349,
   service: 1774,
   store: 2979,
   streams: 99 + 68 * allStreams.length,
-  sync: 5040,
+  sync: 5052,
   transform: 267,
   web: 3188,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_210 + 128 * allStreams.length, test: 26_323 }
+const MOST_LINES = { src: 32_224 + 128 * allStreams.length, test: 26_373 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

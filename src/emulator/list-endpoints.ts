@@ -43,7 +43,9 @@ function recordList(
   const serve: ServeChannel = (query, { switches }, channel) =>
     serveRows(listOf(channel), query, switches, {
       time: switches.recordFilterTime === 'entry' ? (row) => row.enteredAt : (row) => row.leftAt,
-      keep: (row) => query.isFiltered !== true || row.watchSeconds > 0,
+      keep: (row) =>
+        (query.isFiltered !== true || row.watchSeconds > 0) &&
+        (switches.recordFilterTime !== 'both' || row.enteredAt >= (query.from ?? row.enteredAt)),
       rank: (row) => row.enteredAt,
       identity: (row) => row.recordId,
       toWire: (row) => fields.wireRow(shown, row),

@@ -5,8 +5,8 @@ export type RowOrder = 'time-asc' | 'time-desc' | 'id-asc' | 'id-desc' | 'shuffl
 export interface Switches {
   /** Whether the ends of time filters belong to the range: both, none, or the start only. */
   filterEnds: 'inclusive' | 'exclusive' | 'half-open'
-  /** Which time of a watch record 4.5 and 4.6 filter by. */
-  recordFilterTime: 'entry' | 'leave'
+  /** Which time of a watch record 4.5 and 4.6 filter by; `both`: those that began and ended in the range. */
+  recordFilterTime: 'entry' | 'leave' | 'both'
   /** Of every list but 4.7. Managers have no time: `time` and `id` are the same there. */
   rowOrder: RowOrder
   /** What `direction` of 4.7 sorts by. */

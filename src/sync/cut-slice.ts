@@ -5,7 +5,7 @@ import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
 import { textOf } from './batch-loader.ts'
-import { areSameItems, fetchNumbered, type PageReading, type SliceReading } from './page-reading.ts'
+import { areSameItems, askedOf, fetchNumbered, type PageReading, type SliceReading } from './page-reading.ts'
 import { partOf } from './plan-again.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { cutWindow, cutWindowAt, minuteOf, requireFiltered, secondOf } from './windows.ts'
@@ -61,17 +61,13 @@ export async function cutSlice(
     requireFiltered(pages.list, rows, timeZone)
     return rows.flatMap((row) => secondOf(row[stream.timeColumns[0] ?? ''], timeZone) ?? [])
   }
-  const countOf = async (part: Window) => {
-    const ofPart = { ...pages, pageSize: 1, list: { ...pages.list, window: part } }
-    return (await fetchNumbered(ofPart, 1)).total ?? 0
-  }
   const first = await firstPage()
   const mostPages = longestSlice(stream, pagesPerSlice, stream.identity && rowsOf(first, readItem))
   const count = stream.isCounted ? pagesOf(first, pages.pageSize) : undefined
   // Most lists that begin with a short page end there.
   const isShort = count === undefined ? first.items.length < pages.pageSize : count <= mostPages
   if (isShort && !isLong) {
-    const bound = await boundWithin(pages.list.window ?? window, first.total ?? 0, countOf)
+    const bound = await boundWithin(pages.list.window ?? window, first.total ?? 0, pages)
     return bound === undefined ? undefined : toSlices(slice, cutWindowAt(window, [bound]))
   }
 
@@ -90,7 +86,26 @@ export async function cutSlice(
   if (times.length === 0) return toSlices(slice, cutWindow(window, numbers.length + 1))
   const bounds = numbers.map((_, index) => quantile(times, (index + 0.5) / numbers.length))
   const crowded = [...timesOf(first), ...times]
-  return toSlices(slice, cutWindowAt(window, keepWhole(window, bounds, crowded, first.items.length)))
+  const parts = toSlices(slice, cutWindowAt(window, keepWhole(window, bounds, crowded, first.items.length)))
+  return parts && (await addUp(parts, first.total ?? 0, pages)) ? parts : undefined
+}
+
+/**
+ * Whether the parts of a window show all that it shows together. A row with two times may be shown only where both lie
+ * in the range: those across a cut would be in no part. Fewer may also be there by now.
+ * @param total that of the window
+ */
+export async function addUp(parts: readonly Slice[], total: number, pages: PageReading): Promise<boolean> {
+  const { isCounted, timeColumns } = pages.list.stream
+  if (!isCounted || timeColumns.length < 2) return true
+  const counts = await Promise.all(parts.map(async (part) => await countIn(askedOf(part), pages)))
+  return counts.reduce((sum, count) => sum + count, 0) >= total
+}
+
+/** The service's total of a part, asked for as it is. */
+async function countIn(window: Window | undefined, pages: PageReading): Promise<number> {
+  const list = { stream: pages.list.stream, partition: pages.list.partition, window }
+  return (await fetchNumbered({ ...pages, pageSize: 1, list }, 1)).total ?? 0
 }
 
 export function rowsOf(page: Page, readItem: ItemReader): readonly Row[] {
@@ -183,14 +198,9 @@ export function mayBeLimit(rows: number): boolean {
  * Where a window is to be cut whose total is no count but the most that the service counts to. A round total may be
  * one: then both halves are counted, and of the half that has as many its halves, until they have more together, which
  * shows the limit, or fewer each.
- * @param countOf the service's total of a part, asked for as it is
  * @returns undefined where the total is true, or all rows lie within the shortest window
  */
-async function boundWithin(
-  { from, to }: Window,
-  total: number,
-  countOf: (part: Window) => Promise<number>,
-): Promise<WallTime | undefined> {
+async function boundWithin({ from, to }: Window, total: number, pages: PageReading): Promise<WallTime | undefined> {
   if (!mayBeLimit(total) || to - from <= SHORTEST_WINDOW) return undefined
   const middle = floorToMinute((from + to) / 2)
   const [older, newer] = [
@@ -198,8 +208,8 @@ async function boundWithin(
     { from, to: middle - 1 },
     { from: middle, to },
   ]
-  const [ofOlder, ofNewer] = await Promise.all([countOf(older), countOf(newer)])
+  const [ofOlder, ofNewer] = await Promise.all([countIn(older, pages), countIn(newer, pages)])
   if (ofOlder + ofNewer > total) return middle
   const whole = ofNewer === total ? newer : ofOlder === total ? older : undefined
-  return whole && (await boundWithin(whole, total, countOf))
+  return whole && (await boundWithin(whole, total, pages))
 }

@@ -4,7 +4,7 @@ import { partitionKey } from '../core/slice.ts'
 import type { ChannelFacts, Stream } from '../core/stream.ts'
 import { readDuplicates } from '../ledger/quarantine.ts'
 import type { BatchLoader } from './batch-loader.ts'
-import { halveSlice, unsettledFrom } from './cut-slice.ts'
+import { addUp, halveSlice, unsettledFrom } from './cut-slice.ts'
 import {
   type Extracted,
   exceedsTotal,
@@ -91,7 +91,8 @@ export async function extractKeyed(
     } catch (error) {
       // Some services serve a list to a depth only: behind its first page that may be why.
       const isDeep = isRefusal(error) && walk.summary().received > 0
-      const halves = isDeep ? halveSlice(slice, timesOfWalk, deps) : undefined
+      const whole = isDeep ? halveSlice(slice, timesOfWalk, deps) : undefined
+      const halves = whole && (await addUp(whole, walk.summary().totals?.first ?? 0, pages)) ? whole : undefined
       // A full page may have been the last one, of a list whose total is not true: at another size it is not full.
       const isAgain = isDeep && exceedsTotal(walk.summary()) && attempt < MOST_READINGS
       if (!halves && !isAgain) throw error
@@ -119,7 +120,8 @@ export async function extractKeyed(
     // A live list moves where its rows are younger than settle: the others are read apart.
     const hasTail = verdict.proof === 'moving' && unsettledFrom(slice) !== undefined
     const isUnproven = isUntrue || (attempt === MOST_READINGS && verdict.isStill === true)
-    const halves = hasTail || isUnproven ? halveSlice(slice, timesOfWalk, deps) : undefined
+    const cut = hasTail || isUnproven ? halveSlice(slice, timesOfWalk, deps) : undefined
+    const halves = cut && (hasTail || isUntrue || (await addUp(cut, announced, pages))) ? cut : undefined
     if (halves) {
       await loader.flush()
       return { kind: 'cut', parts: halves }

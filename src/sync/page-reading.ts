@@ -52,7 +52,7 @@ export function openReading(
   let servedAtMs: number | undefined
   const pages: PageReading = {
     fetchPage: async (request, context) => {
-      if (request.page === 1 && first !== undefined) {
+      if (request.page === 1 && request.list === pages.list && first !== undefined) {
         const known = first
         first = undefined
         return known

@@ -78,7 +78,7 @@ async function telltaleRecords(): Promise<readonly string[]> {
 }
 
 const filters = (['inclusive', 'exclusive', 'half-open'] as const).flatMap((filterEnds) =>
-  (['entry', 'leave'] as const).map((recordFilterTime) => ({ filterEnds, recordFilterTime })),
+  (['entry', 'leave', 'both'] as const).map((recordFilterTime) => ({ filterEnds, recordFilterTime })),
 )
 
 describe('whatever the spec leaves open', () => {

@@ -53,7 +53,7 @@ const order = fc.constantFrom('time-asc', 'time-desc', 'id-asc', 'id-desc', 'shu
 export const switches: fc.Arbitrary<Switches> = fc
   .record({
     filterEnds: fc.constantFrom('inclusive', 'exclusive', 'half-open'),
-    recordFilterTime: fc.constantFrom('entry', 'leave'),
+    recordFilterTime: fc.constantFrom('entry', 'leave', 'both'),
     rowOrder: order,
     visitorOrder: fc.constantFrom(
       'last-online',
