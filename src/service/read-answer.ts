@@ -191,7 +191,7 @@ function bodyFailure(
 
 function errorOf({ call, status, code, said, retryAfterMs }: Report): LivehouseError {
   const { name, channelId } = call
-  const words = said === '' ? '' : ` "${said}"`
+  const words = said === '' ? '' : ` ${JSON.stringify(said)}`
   const reason = `${code === undefined ? '' : `code ${code}`}${words}`.trim()
   const shown = reason === '' ? '' : ` (${reason})`
   const details = { call: name, reason, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }

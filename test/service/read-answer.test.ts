@@ -96,6 +96,8 @@ describe('each family of errors becomes its own code', () => {
     const { error } = await judge({ json: { errcode: 12, msg: `first\nsecond ${'x'.repeat(5000)}` } })
     expect(error.message).toContain('code 12 "first second x')
     expect(error.message.length).toBeLessThan(400)
+    const quoting = await judge({ json: { errcode: 12, msg: 'no viewer "a" of b' } })
+    expect(quoting.error.message).toContain(String.raw`code 12 "no viewer \"a\" of b"`)
   })
 
   test('errcode 1000 as text is success, and empty errors are none', async () => {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
-import { fieldValue } from '../helpers/fault-effects.ts'
+import { fieldValue, refusal } from '../helpers/fault-effects.ts'
 import { finishRun, startRun } from '../../src/ledger/runs.ts'
 import { startPipeline } from '../helpers/start-pipeline.ts'
 import { startTestStatusServer } from '../helpers/status-server.ts'
@@ -14,7 +14,10 @@ test('no page shows a value of any viewer, not even in what went wrong', async (
   const [first = ''] = pipeline.emulator.channelIds
   const value = { nick: '某某某', phone: '13987654321' }
   pipeline.emulator.faults.push({ effect: fieldValue('user_id', value), endpoint: 'visitorList', channelId: first })
-  const { errors } = await pipeline.sync({ streams: ['visitors'] })
+  // What the service says may quote as well.
+  const refused = { effect: refusal(403_001, 'no viewer "某某某" here'), endpoint: 'giftRunning', channelId: first }
+  pipeline.emulator.faults.push(refused)
+  const { errors } = await pipeline.sync({ streams: ['visitors', 'gifts'] })
   expect(JSON.stringify(errors)).toContain('139********')
   const at = new Date(pipeline.clock.nowMs)
   const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: at })
