@@ -129,10 +129,10 @@ const budgets: Readonly<Record<string, number>> = {
   scheduler: 1349,
   service: 1774,
   store: 2979,
-  streams: 99 + 68 * allStreams.length,
+  streams: 102 + 68 * allStreams.length,
   sync: 5052,
   transform: 267,
-  web: 3188,
+  web: 3182,
   // The files beside the folders.
   '': 350,
 }
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_224 + 128 * allStreams.length, test: 26_373 }
+const MOST_LINES = { src: 32_221 + 128 * allStreams.length, test: 26_407 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -57,8 +57,7 @@ export function createAccess(token: string | undefined, { clock, log }: { clock:
     session,
     csrf,
     isOurForm: (headers, given) => {
-      const site = headers['sec-fetch-site']
-      const isOwnSite = site === undefined || site === 'same-origin' || site === 'none'
+      const isOwnSite = [undefined, 'same-origin', 'none'].includes(headers['sec-fetch-site'])
       return isOwnSite && csrf !== undefined && isEqual(given, csrf)
     },
   }

@@ -47,12 +47,9 @@ async function ask({ readPending }: ReadinessDeps): Promise<Readiness> {
 /** What comes of `work`, or `otherwise` where that takes longer than `ms`; the work goes on by itself. */
 export async function within<T>(clock: Clock, ms: number, work: Promise<T>, otherwise: T): Promise<T> {
   const enough = new AbortController()
-  const tooLate = clock.sleep(ms, enough.signal).then(
-    () => otherwise,
-    () => otherwise,
-  )
+  const tooLate = clock.sleep(ms, enough.signal).catch(() => {})
   try {
-    return await Promise.race([work, tooLate])
+    return await Promise.race([work, tooLate.then(() => otherwise)])
   } finally {
     enough.abort()
   }

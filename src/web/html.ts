@@ -28,13 +28,7 @@ export function html(strings: TemplateStringsArray, ...values: readonly Content[
   return Html.of(strings, ...values)
 }
 
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
+const entities: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": '#39' }
 
 function markupOf(value: Content): string {
   if (value === null || value === undefined || value === false) return ''
@@ -50,7 +44,7 @@ const TURNING = /[\u202a-\u202e\u2066-\u2069]/g
 function escape(text: string): string {
   // oxlint-disable-next-line eslint/no-control-regex
   const plain = text.toWellFormed().replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, '\ufffd')
-  return plain.replaceAll(TURNING, '').replaceAll(/[&<>"']/g, (mark) => entities[mark] ?? '')
+  return plain.replaceAll(TURNING, '').replaceAll(/[&<>"']/g, (mark) => `&${entities[mark] ?? ''};`)
 }
 
 const LONGEST = 120
@@ -72,12 +66,12 @@ export function plainForeign(text: string, longest: number = LONGEST): string {
 
 /**
  * A message without the values that it quotes, for a page that shows nobody's data: what stands in quotes and long
- * numbers become `…`. A number that follows the word channel stays.
+ * numbers become `…`. A number that follows the word channel or code stays.
  */
 export function maskValues(message: string): string {
   return message
     .replaceAll(/"(?:[^"\\]|\\.)*("|$)/gs, '…')
-    .replaceAll(/(channel[ =])?\d{5,}/g, (number, channel?: string) => (channel === undefined ? '…' : number))
+    .replaceAll(/(channel[ =]|code )?\d{5,}/g, (number, word?: string) => (word === undefined ? '…' : number))
 }
 
 /** A message in English as a page shows it: without values. */

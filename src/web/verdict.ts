@@ -1,6 +1,6 @@
 import type { StreamName } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
-import { findStream, streams } from '../streams/registry.ts'
+import { findStream, placeOf, streams } from '../streams/registry.ts'
 import type { LedgerUnit } from '../ledger/latest-readings.ts'
 import { operatorCommands } from '../app/operator-actions.ts'
 import { hasEnded } from '../ledger/runs.ts'
@@ -52,7 +52,8 @@ export function createExpectations(facts: Facts, rangeOf: RangeOf = () => ({})):
     if (isKept(unit) && unit.reach !== null && unit.reach < wanted) return 'late'
     return unit.gaps > 0 ? 'gap' : undefined
   }
-  return { units: [...facts.units, ...unknownUnits(facts, isWanted)], rangeOf, isKept, faultOf }
+  const units = [...facts.units, ...unknownUnits(facts, isWanted)]
+  return { units: units.toSorted((a, b) => placeOf(a.stream) - placeOf(b.stream)), rangeOf, isKept, faultOf }
 }
 
 /**

@@ -6,6 +6,7 @@ import { systemClock } from '../../src/core/clock.ts'
 import { Leases } from '../../src/ledger/leases.ts'
 import { finishRun, openRun, saveProgress, startRun } from '../../src/ledger/runs.ts'
 import type { OperatorActions } from '../../src/app/operator-actions.ts'
+import { quarantineItems } from '../../src/ledger/quarantine.ts'
 import { claimSource } from '../../src/ledger/source.ts'
 import { chromiumPath, launchChromium } from '../helpers/chromium.ts'
 import { streams } from '../../src/streams/registry.ts'
@@ -69,6 +70,11 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     return { page, complaints, [Symbol.asyncDispose]: () => context.close() }
   }
 
+  const allPaths = () => {
+    const one = `/channels/${pipeline.emulator.channelIds[0]}`
+    return ['/', '/channels', one, '/runs', '/runs/1', '/runs/2', '/quarantine']
+  }
+
   /** By how much the content is wider than the window. */
   const overflow = async (page: Page) =>
     await page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')
@@ -84,16 +90,7 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
   })
 
   test('names of strangers stay text on every page', async () => {
-    const [first = ''] = pipeline.emulator.channelIds
-    for (const path of [
-      '/',
-      '/channels',
-      `/channels/${first}`,
-      '/runs',
-      '/runs/2',
-      '/quarantine',
-      `/channels?q=${encodeURIComponent(EVIL)}`,
-    ]) {
+    for (const path of [...allPaths(), `/channels?q=${encodeURIComponent(EVIL)}`]) {
       await using opened = await open(path)
       const { page, complaints } = opened
       expect(await page.evaluate('window.broken'), path).toBeUndefined()
@@ -154,6 +151,9 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     await page.keyboard.press('Enter')
     await page.getByText('nightly is queued').waitFor()
     await page.goto(`${guarded.server.url}/channels/${first}`)
+    await tabTo(page, '.jumps a[href="#reopen"]')
+    await page.keyboard.press('Enter')
+    expect(page.url()).toContain('#reopen')
     await tabTo(page, '.action select')
     await tabTo(page, '[name=from]')
     await page.keyboard.type('11012026')
@@ -197,25 +197,32 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     [1920, 'zh-CN', 'light'],
   ] as const)('axe finds nothing on any page: %i px, %s, %s', async (width, locale, colorScheme) => {
     const options = { viewport: { width, height: 900 }, locale, colorScheme, bypassCSP: true } as const
-    const [first = ''] = pipeline.emulator.channelIds
     const runAxe = `axe.run({ rules: { 'target-size': { enabled: true } } }).then(({ violations }) =>
       violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`
-    for (const path of [
-      '/',
-      '/channels',
-      `/channels/${first}`,
-      '/runs',
-      '/runs/1',
-      '/runs/2',
-      '/quarantine',
-      '/none',
-    ]) {
+    for (const path of [...allPaths(), '/none']) {
       await using opened = await open(path, { ...options, reducedMotion: 'reduce' })
       const { page } = opened
       await page.evaluate(axe.source)
       expect([path, await page.evaluate(runAxe)]).toEqual([path, []])
       expect([path, await overflow(page)]).toEqual([path, 0])
     }
+  })
+
+  test('rows in quarantine are closed, and what was opened stays open when the list is renewed', async () => {
+    const { db } = pipeline.database
+    const at = { stream: 'visitors', partition: 'channel=9', runId: '1', timeZone: TIME_ZONE, asked: undefined }
+    const items = ['1', '2'].map((raw) => ({ raw, reason: 'user_id is null', path: '', headers: null }))
+    await quarantineItems(db, { ...at, seenAt: new Date(pipeline.clock.nowMs - 90_000) }, items)
+    await using opened = await open('/quarantine')
+    const { page } = opened
+    const isOpen = `[...document.querySelectorAll('#quarantine details')].map((each) => each.open)`
+    expect(await page.evaluate(isOpen)).toEqual([false, false])
+    await page.locator('#quarantine summary').nth(1).click()
+    await page.evaluate('document.activeElement.blur()')
+    pipeline.clock.nowMs += 120_000
+    await page.getByText('3 minutes ago').first().waitFor()
+    expect(await page.evaluate(isOpen)).toEqual([false, true])
+    await sql`delete from livehouse_ops.quarantine`.execute(db)
   })
 
   test('a run is shown as it goes, and its end renews the page, without loading it again', async () => {

@@ -83,9 +83,9 @@
   function renewPart(fresh) {
     const old = document.getElementById(fresh.id)
     if (!old || old.contains(document.activeElement)) return undefined
-    const opened = [...old.querySelectorAll('details[open]')].map((each) => each.closest('[id]').id)
+    const opened = [...old.querySelectorAll('details')].map((each) => each.open)
     const part = document.importNode(fresh, true)
-    for (const id of opened) part.querySelector(`#${CSS.escape(id)} details`)?.setAttribute('open', '')
+    for (const [index, each] of part.querySelectorAll('details').entries()) each.open = opened[index] ?? false
     old.replaceWith(part)
     return part.querySelector('figure.chart') !== null
   }

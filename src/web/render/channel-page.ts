@@ -6,7 +6,7 @@ import { isAskedFor } from '../verdict.ts'
 import { rangeText } from './run-page.ts'
 import { coverageSection, lastRead, standing, streamsOf } from './streams-section.ts'
 import { type Column, tableSection } from './table.ts'
-import { actionForm, lockedNote, mark, proofMarks, section, streamName, type View } from './view.ts'
+import { actionForm, jumps, lockedNote, mark, proofMarks, section, streamName, type View } from './view.ts'
 
 /** One channel: each of its streams, what of them is open, and a form to have a range read again. */
 export function channelPage(outer: View, channel: ListedChannel, readings: OpenReadings): Html {
@@ -20,13 +20,18 @@ export function channelPage(outer: View, channel: ListedChannel, readings: OpenR
   const facets = [...known, channel.group, channel.isTest ? messages.channel.test : null].map(
     (each) => each !== null && html`· ${foreign(each, 60)} `,
   )
-  const state = messages.channelStates[channel.state]
+  const parts = [
+    ['streams', streams(view, units)],
+    ['coverage', units.length > 0 && coverageSection(view, rows)],
+    ['open', openPoints(view)],
+    ['reopen', reopenSection(view, channelId, units)],
+  ] as const
+  const names = parts.flatMap(([name, part]) => (part === false ? [] : name))
   return html`<h1>${foreign(title, 60)}</h1>
-<p class="facets">${mark(channel.state === 'active' ? 'good' : 'calm', state)} ${facets}</p>
-${streams(view, units)}
-${units.length > 0 && coverageSection(view, rows)}
-${openPoints(view)}
-${reopenSection(view, channelId, units)}`
+<p class="facets">${mark(channel.state === 'active' ? 'good' : 'calm', messages.channelStates[channel.state])}
+${facets}</p>
+${jumps(view, names)}
+${parts.map(([, part]) => part)}`
 }
 
 function streams(view: View, units: readonly LedgerUnit[]): Html | false {

@@ -1,6 +1,7 @@
 import { smallestLeft } from '../../ledger/call-budget.ts'
 import { type Content, type Html, html } from '../html.ts'
 import { fill } from '../messages.ts'
+import { streamNames } from '../../streams/registry.ts'
 import { chartsSection } from './charts-section.ts'
 import { jobsSection } from './jobs-section.ts'
 import { coverageSection, rowCount, standing, streamsOf, streamsSection } from './streams-section.ts'
@@ -39,10 +40,7 @@ function figures(view: View): Html {
   const quarantined = facts.quarantine.reduce((sum, { items }) => sum + items, 0)
   const next = facts.jobs.flatMap(({ next }) => next ?? []).toSorted((a, b) => a.getTime() - b.getTime())[0]
   const left = { left: formats.number(smallestLeft(facts.budget)), all: formats.number(facts.budget.budget) }
-  const rows = rowCount(
-    view,
-    streamsOf(view).map(({ stream }) => stream),
-  )
+  const rows = rowCount(view, streamNames)
   const shown: readonly (readonly [string, Content])[] = [
     [messages.columns.coveredUntil, units.some(isKept) ? standing(view, units) : messages.notKnown],
     [

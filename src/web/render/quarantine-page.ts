@@ -16,7 +16,12 @@ export function quarantinePage(view: View, stream: string, found: ListPage<Shown
     ['reason', ({ reason, path }) => html`${maskedText(reason)}${path && html` <code>${path}</code>`}`],
     ['stream', (item) => streamName(view, item.stream)],
     ['partition', ({ partition }) => foreign(partition, 60)],
-    ['row', ({ raw }) => html`<code class="masked"><bdi>${maskJson(raw)}</bdi></code>`],
+    // Closed, as one is longer than a phone's window.
+    [
+      'row',
+      ({ raw }) => html`<details><summary>${messages.filter.apply}</summary>
+<code class="masked"><bdi>${maskJson(raw)}</bdi></code></details>`,
+    ],
     ['lastSeen', ({ lastSeenAt }) => moment(view, lastSeenAt)],
   ]
   const retry = actionForm(view, 'retry', actions.retry, html`<p class="note">${actions.retryNote}</p>`)

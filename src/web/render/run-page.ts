@@ -4,7 +4,7 @@ import type { Window } from '../../core/slice.ts'
 import type { HeldPart, RaisedAlert, RunDetails, RunSlice } from '../../ledger/run-details.ts'
 import type { RunReport, RunError, StreamReport } from '../../ledger/run-reports.ts'
 import { hasEnded } from '../../ledger/runs.ts'
-import { streamNames } from '../../streams/registry.ts'
+import { placeOf } from '../../streams/registry.ts'
 import { foreign, type Html, html, maskedText } from '../html.ts'
 import { fill } from '../messages.ts'
 import { figureList } from './overview-page.ts'
@@ -27,7 +27,7 @@ export function runPage(view: View, run: RunReport, details: ShownDetails): Html
   const found = { ...details, slices: details.slices.rows, asked: Object.keys(details.asked) }
   const parts = (['errors', 'alerts', 'slices', 'asked'] as const).filter((part) => found[part].length > 0)
   return html`<h1>${fill(messages.run.title, { runId: run.runId })}</h1>
-${jumps(view, [...(isRunning ? (['workers'] as const) : []), 'streams', ...parts])}
+${jumps(view, ['streams', ...(isRunning ? (['workers'] as const) : []), ...parts])}
 ${figureList(view, [
   [columns.command, foreign(run.command)],
   [columns.status, stateMark(messages, run.status)],
@@ -35,8 +35,8 @@ ${figureList(view, [
   [columns.took, took(view, run)],
 ])}
 ${progressSection(view, [run])}
-${isRunning && workers(view, details.held)}
 ${streams(view, run)}
+${isRunning && workers(view, details.held)}
 ${errors(view, run, details.errors)}
 ${alerts(view, details.alerts)}
 ${slices(view, run, details)}
@@ -59,12 +59,6 @@ function streams(view: View, run: RunReport): Html | false {
     ['slices', ({ slices }) => proofMarks(view.messages, slices)],
   ]
   return tableSection(view, 'streams', rows, columns, { note: '' })
-}
-
-/** In the order of the contract; what is not known comes last. */
-function placeOf(stream: string): number {
-  const place = streamNames.findIndex((name) => name === stream)
-  return place === -1 ? streamNames.length : place
 }
 
 function errors(view: View, run: RunReport, found: readonly RunError[]): Html | false {
@@ -133,7 +127,8 @@ function workers(view: View, held: readonly HeldPart[]): Html | false {
 
 /** The settings of the run, and who asked for it where that is known. */
 function asked({ messages }: View, settings: Readonly<Record<string, unknown>>): Html | false {
-  const entries = Object.entries(settings).map(([name, value]) => {
+  const given = Object.entries(settings).filter(([, value]) => value !== null)
+  const entries = given.map(([name, value]) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value, undefined, 1)
     return html`<div><dt><code>${name}</code></dt><dd>${foreign(text, 200)}</dd></div>`
   })

@@ -53,7 +53,7 @@ export function runsSection(view: View, runs: readonly RunReport[], more: Html |
     ['run', ({ runId, command }) => html`<a href="/runs/${runId}">${runId}</a> ${foreign(command, 40)}`],
     ['status', ({ status }) => stateMark(messages, status)],
     ['started', ({ startedAt }) => moment(view, startedAt)],
-    ['took', (run) => html`<span class="bound">${took(view, run)}</span>`],
+    ['took', (run) => took(view, run)],
     ['read', read(({ extracted }) => extracted)],
     ['new', atEnd(({ inserted }) => inserted)],
     ['changed', atEnd(({ updated }) => updated)],
@@ -77,7 +77,7 @@ function slicesOf({ streams }: RunReport): Readonly<Partial<Record<Proof, number
 export function took(
   { messages }: View,
   { startedAt, finishedAt }: Pick<RunReport, 'startedAt' | 'finishedAt'>,
-): string {
+): Html | string {
   if (finishedAt === null) return messages.notKnown
-  return messages.formats.span(finishedAt.getTime() - startedAt.getTime())
+  return html`<span class="bound">${messages.formats.span(finishedAt.getTime() - startedAt.getTime())}</span>`
 }

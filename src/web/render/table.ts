@@ -42,9 +42,7 @@ export function tableSection<Row>(
       cells: values.map((each) => (typeof each === 'number' ? number(each) : each)),
     }
   })
-  const heads = shown.map(({ head, kind }) => {
-    return html`<th scope="col" role="columnheader" class="${kind}">${head}</th>`
-  })
+  const heads = shown.map(({ head, kind }) => html`<th scope="col" role="columnheader" class="${kind}">${head}</th>`)
   const body = rows.map((_, row) => {
     const cells = shown.map(({ head, kind, cells: ofColumn }, index) => {
       if (index === 0) return html`<th scope="row" role="rowheader">${ofColumn[row]}</th>`

@@ -4,6 +4,7 @@ import type { Finding, Verdict } from '../verdict.ts'
 import { channelLinks, streamName, type View, icon, type Tone } from './view.ts'
 import type { RunReport } from '../../ledger/run-reports.ts'
 import type { Known } from '../facts.ts'
+import { placeOf } from '../../streams/registry.ts'
 import { fill, type Messages } from '../messages.ts'
 
 const tones: Readonly<Record<Verdict['status'], Tone>> = {
@@ -74,7 +75,7 @@ function findingText(view: View, { kind, streams, channels, since }: Finding): H
     where: channels.length === 0 ? '' : fill(findings.inChannels, count),
     since: since === null ? messages.notKnown : formats.wallTime(since),
   })
-  return channels.length === 0 ? html`${text}` : html`${text}: ${channelLinks(view, channels)}`
+  return html`${text}${channelLinks(view, channels)}`
 }
 
 /** How far the runs have come that are under way, of this process and of others. Empty, but there, while none is. */
@@ -94,7 +95,8 @@ function runProgress(view: View, { runId, command, startedAt, progress, streams 
   const { progress: words, formats } = messages
   const { number } = formats
   const title = foreign(fill(words.title, { command, run: runId }))
-  const lines = Object.entries(progress ?? {}).map(([stream, { rows, parts, endedParts, share }]) => {
+  const entries = Object.entries(progress ?? {}).toSorted(([a], [b]) => placeOf(a) - placeOf(b))
+  const lines = entries.map(([stream, { rows, parts, endedParts, share }]) => {
     const percent = Math.floor(share * 100)
     const leftMs = share > 0 ? ((nowMs - startedAt.getTime()) / share) * (1 - share) : undefined
     const left = leftMs === undefined ? words.unknown : fill(words.left, { span: formats.span(leftMs) })

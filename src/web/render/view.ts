@@ -60,7 +60,7 @@ export function channelLinks({ messages, facts }: View, ids: readonly (string | 
   const count = messages.formats.number(ids.length - links.length)
   const more = html`<a href="/channels?show=open">${fill(messages.more, { count })}</a>`
   const all = ids.length > links.length ? [...links, more] : links
-  return html`${all.map((each, index) => html`${index > 0 && messages.separator}${each}`)}`
+  return html`${all.map((one, at) => html`<span class="bound">${one}${all[at + 1] && messages.separator}</span><wbr>`)}`
 }
 
 /** A button that does something, with the fields of its form; nothing where nothing can be done from the page. */

@@ -57,7 +57,7 @@ export const sentences = {
     late: ['{streams}: nothing after {since}{where}', '{streams}：{since} 之后没有数据{where}'],
     gap: ['{streams}: gaps{where}', '{streams}：有空缺{where}'],
     failedRun: ['The last run, {command} (run {runId}), failed', '最近一次运行 {command}（运行 {runId}）失败'],
-    inChannels: [' in {count} of {all} channels', '（{all} 个频道中的 {count} 个）'],
+    inChannels: [' in {count} of {all} channels: ', '（{all} 个频道中的 {count} 个）：'],
   },
   standing: {
     until: ['until ', '截至 '],

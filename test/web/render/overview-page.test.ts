@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { channelsPage } from '../../../src/web/render/channels-page.ts'
 import { overviewPage } from '../../../src/web/render/overview-page.ts'
 import { judge } from '../../../src/web/verdict.ts'
-import { makeChannel, makeFacts, makeReading, makeView } from '../../helpers/status-facts.ts'
+import { makeChannel, makeFacts, makeReading, makeRun, makeView } from '../../helpers/status-facts.ts'
 import type { Facts } from '../../../src/web/facts.ts'
 import { verdictSection } from '../../../src/web/render/verdict-section.ts'
 
@@ -29,6 +29,18 @@ describe('without JavaScript', () => {
   })
 })
 
+test('progress comes in the order of the streams, whatever the database tells first', () => {
+  const step = { rows: 1, parts: 2, endedParts: 1, share: 0.5 }
+  const run = makeRun({
+    status: 'running',
+    finishedAt: null,
+    progress: { gifts: step, managers: step, visitors: step },
+  })
+  const page = overview(makeFacts({ runs: [run] }))
+  const names = [...page.matchAll(/<progress [^>]*aria-label="([^"]+)"/g)].map(([, name]) => name)
+  expect(names).toEqual(['Visitors', 'Gifts', 'Managers'])
+})
+
 describe('with a thousand channels', () => {
   const channels = Array.from({ length: 1000 }, (_, index) =>
     makeChannel({ channelId: `${index + 1}`, name: `频道 ${index + 1}`, group: index % 2 ? '甲' : '乙' }),
@@ -45,7 +57,12 @@ describe('with a thousand channels', () => {
     const page = overview(facts)
     expect(page.length).toBeLessThan(90_000)
     expect(page).toContain('1,000 verified')
-    expect(page).toContain('Watch records, Gifts: gaps in 1 of 1,000 channels')
+    expect(page).toContain('Watch records, Gifts: gaps in 1 of 1,000 channels: <span')
+    const gaps = judge({ ...facts, units: facts.units.map((unit) => ({ ...unit, gaps: 1 })) })
+    const chinese = verdictSection(makeView(facts, 'zh-CN'), gaps).toString()
+    expect(chinese).toMatch(/（1,000 个频道中的 1,000 个）：<span/)
+    // No line begins with what stands between two names.
+    expect(chinese).toContain('频道 1</bdi></a>、</span><wbr>')
   })
 
   test('the list comes fifty at a time, those with open points first', () => {
