@@ -120,8 +120,8 @@ const rules: Rules = {
 const budgets: Readonly<Record<string, number>> = {
   app: 1756,
   bi: 3529,
-  cli: 4450,
-  config: 639,
+  cli: 4451,
+  config: 640,
   core: 1202,
   emulator: 1832 + 60 * allStreams.length,
   ledger: 3679,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_221 + 128 * allStreams.length, test: 26_407 }
+const MOST_LINES = { src: 32_223 + 128 * allStreams.length, test: 26_412 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -27,7 +27,7 @@ export function readChannelsIfAny(source: SettingSource): readonly ChannelSettin
   const given = source.value(NAME)
   if (given === undefined) return []
   const refuse = (problem: string): void => source.refuse(`${NAME}: ${problem}`)
-  if (/^[^@,]*\.(csv|txt)$/i.test(given)) {
+  if (/^([^@,]*\.(csv|tsv|txt)|\.{0,2}\/[^,]*)$/i.test(given)) {
     refuse(`${show(given)} looks like a file; it should be @${given}`)
     return []
   }

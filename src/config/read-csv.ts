@@ -5,7 +5,7 @@ import { reasonOf } from './setting-source.ts'
 import { show } from './values.ts'
 
 /**
- * The text of a file: UTF-8, UTF-16 with a byte order mark, or GBK (GB 18030), as spreadsheets write them; undefined
+ * The text of a file: UTF-8, UTF-16, or GBK (GB 18030), as spreadsheets write them; undefined
  * where it cannot be read, which is refused. @param expected what it should hold: the end of the problem's sentence
  */
 export function readTextFile(path: string, expected: string, refuse: (problem: string) => void): string | undefined {
@@ -21,8 +21,9 @@ export function readTextFile(path: string, expected: string, refuse: (problem: s
 /** @throws TypeError for what is none of these */
 function decodeText(bytes: Uint8Array): string {
   const mark = Buffer.from(bytes.subarray(0, 2)).toString('hex')
-  if (mark === 'fffe' || mark === 'feff')
-    return new TextDecoder(mark === 'fffe' ? 'utf-16le' : 'utf-16be', { fatal: true }).decode(bytes)
+  // Without a byte order mark, the first letter tells: that of a header is Latin.
+  const unicode = [/^fffe|00$/, /^feff|^00/].findIndex((order) => order.test(mark))
+  if (unicode !== -1) return new TextDecoder(unicode === 0 ? 'utf-16le' : 'utf-16be', { fatal: true }).decode(bytes)
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {

@@ -8,7 +8,7 @@ import { LivehouseError } from '../core/errors.ts'
 import { moduleEnding, programFolder } from '../core/program-files.ts'
 import { checkDefinition } from './job-schema.ts'
 
-const JOB_FILE = /^(.+)\.(?:ts|js|mjs)$/
+const JOB_FILE = /^(.+)\.(?:[mc]?[jt]s)$/
 const JOB_NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/
 /** What a job file imports `defineJob` from, wherever it lies. */
 const PACKAGE = 'livehouse'
@@ -38,7 +38,7 @@ export async function listJobs({ folder }: Pick<LoadOptions, 'folder'>): Promise
 
 /** The job files by the names of their jobs. @throws what `readdir` throws */
 async function readJobFiles(folder: string): Promise<ReadonlyMap<string, readonly string[]>> {
-  const files = (await readdir(folder)).filter((file) => JOB_FILE.test(file) && !file.endsWith('.d.ts'))
+  const files = (await readdir(folder)).filter((file) => JOB_FILE.test(file) && !/\.d\.\w+$/.test(file))
   return Map.groupBy(files.toSorted(), (file) => file.replace(JOB_FILE, '$1'))
 }
 

@@ -65,6 +65,7 @@ test('settings that are wrong are each named, and everything else is checked', a
   const without = await examine({ LIVEHOUSE_CONCURRENCY: 'many' })
   expect(without.failed).toEqual(['service settings', 'service settings', 'service settings', 'database settings'])
   expect([...without.byName.keys()]).toEqual(['service settings', 'channels', 'database settings', 'serve settings'])
+  expect(without.byName.get('channels')).toMatchObject({ result: 'warning', seen: expect.stringContaining('not set') })
 
   await using account = await startAccount()
   const ofServe = {

@@ -48,6 +48,8 @@ test.each<[string, Uint8Array]>([
   ['GBK, as a Chinese spreadsheet saves it', Buffer.from('6368616e6e656c5f69642c6c6162656c0a392cb4f3bbe10a', 'hex')],
   ['UTF-16 with tabs', Buffer.from('\ufeffchannel_id\tlabel\r\n9\t大会\r\n', 'utf16le')],
   ['UTF-16, the other way round', Buffer.from('\ufeffchannel_id,label\n9,大会\n', 'utf16le').swap16()],
+  ['UTF-16 without a mark', Buffer.from('channel_id,label\n9,大会\n', 'utf16le')],
+  ['UTF-16 without a mark, the other way round', Buffer.from('channel_id,label\n9,大会\n', 'utf16le').swap16()],
   ['semicolons', Buffer.from('channel_id;label\n9;大会\n')],
 ])('a file in %s is read', (_, content) => {
   expect(read(channelsFile(content))).toEqual([{ ...plain, channelId: '9', label: '大会' }])
@@ -66,6 +68,8 @@ describe('a problem is told with its place', () => {
     ['@/nowhere/ids', 'the file /nowhere/ids cannot be read (there is no such file)'],
     ['@/', 'the file / cannot be read (it is a folder)'],
     ['nowhere.csv', '"nowhere.csv" looks like a file; it should be @nowhere.csv'],
+    ['nowhere.tsv', '"nowhere.tsv" looks like a file'],
+    ['./ids', '"./ids" looks like a file; it should be @./ids'],
   ])('%j', (value, problem) => {
     expect(problemsOf(value)).toEqual([expect.stringContaining(problem)])
   })

@@ -50,7 +50,7 @@ test('a job says everything that it can', async () => {
       streams: ['visitors', 'watch_records'], channels: { group: 'training' }, catchUp: 'never', until: '06:00', lookbackDays: { watch_records: 7 },
     }
     export default job`,
-    'again.ts': `export default { kind: 'backfill', cron: '@monthly', range: { lastDays: 30 }, channels: ['1001'] }`,
+    'again.mts': `export default { kind: 'backfill', cron: '@monthly', range: { lastDays: 30 }, channels: ['1001'] }`,
     'notes.md': 'no job',
     'types.d.ts': 'export type A = 1',
   })

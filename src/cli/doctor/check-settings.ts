@@ -21,7 +21,8 @@ export function checkSettings(environment: Environment, report: Report) {
   const check = <T>(name: string, read: SettingsReader<T>): T | undefined => {
     try {
       const settings = readGroup(environment, read)
-      report(name, 'ok', 'complete')
+      if (!Array.isArray(settings) || settings.length > 0) report(name, 'ok', 'complete')
+      else report(name, 'warning', 'LIVEHOUSE_CHANNELS is not set: only the manager streams can be read')
       return settings
     } catch (error) {
       if (!hasCode(error, 'config.invalid')) throw error
