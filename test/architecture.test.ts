@@ -130,7 +130,7 @@ const budgets: Readonly<Record<string, number>> = {
   service: 1774,
   store: 2979,
   streams: 102 + 68 * allStreams.length,
-  sync: 5052,
+  sync: 5073,
   transform: 267,
   web: 3182,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_223 + 128 * allStreams.length, test: 26_412 }
+const MOST_LINES = { src: 32_244 + 128 * allStreams.length, test: 26_452 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -10,8 +10,8 @@ import {
 } from '../core/page.ts'
 import { placeOf, sliceName, widen, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import { formatWallDate } from '../core/wall-clock.ts'
-import { type EarlierReadings, readEarlier, readLastPageSizes } from '../ledger/earlier-readings.ts'
+import { DAY, formatWallDate } from '../core/wall-clock.ts'
+import { type EarlierReadings, readEarlier, readLastPageSizes, readMissedRows } from '../ledger/earlier-readings.ts'
 import { itemReader } from '../transform/field.ts'
 import { coveredPart, horizonAt, isReadTwice } from './windows.ts'
 import type { CallMeter, ReadAhead, RunDeps, Slice } from './slice-work.ts'
@@ -33,8 +33,24 @@ export interface SliceReading {
 const OVERLAP_SECONDS = 60
 
 /** What goes on the wire for a slice; undefined for a walk over the whole list. */
-export function askedOf({ window }: Pick<Slice, 'window'>): Window | undefined {
-  return window && widen(window, OVERLAP_SECONDS)
+export function askedOf({ window, asked }: Pick<Slice, 'window' | 'asked'>): Window | undefined {
+  return asked ?? (window && widen(window, OVERLAP_SECONDS))
+}
+
+/**
+ * A slice that may mark rows which an earlier reading missed: it asks for a day more on both sides, as far as there is
+ * one. A service may filter by another time than it shows, or in another zone: then rows near the ends of a range do
+ * not come though they are there.
+ */
+export async function askWider(
+  slice: Slice,
+  { db, wallTimeAt, claimableMs }: Pick<RunDeps, 'db' | 'wallTimeAt' | 'claimableMs'>,
+): Promise<Slice> {
+  const { stream, window } = slice
+  if (window === undefined || !stream.marksRemoved || (await readMissedRows(db, placeOf(slice))) === 0) return slice
+  const { newest } = horizonAt(wallTimeAt(claimableMs()))
+  const to = Math.max(window.to, Math.min(window.to + DAY, newest))
+  return { ...slice, asked: widen({ from: window.from - DAY, to }, OVERLAP_SECONDS) }
 }
 
 /** @param pageSize how many rows of a page are asked for; the largest that the spec allows when not given */

@@ -45,7 +45,7 @@ export async function planAgain(
 export function partOf(slice: Slice, window: Window): Slice {
   const { covers } = slice
   const covered = covers && { from: Math.max(window.from, covers.from), to: Math.min(window.to, covers.to) }
-  return { ...slice, window, covers: covered && covered.from < covered.to ? covered : undefined }
+  return { ...slice, window, asked: undefined, covers: covered && covered.from < covered.to ? covered : undefined }
 }
 
 /**

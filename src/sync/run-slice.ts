@@ -21,6 +21,7 @@ import {
 import { type Landing, landSlice } from './land-slice.ts'
 import {
   askedOf,
+  askWider,
   choosePageSize,
   fetchNumbered,
   fetchUnlessRefused,
@@ -65,7 +66,8 @@ export interface CutSlice {
  *
  * What goes wrong is part of the result: one failing slice does not stop the others.
  */
-export async function runSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice | CutSlice> {
+export async function runSlice(planned: Slice, deps: RunDeps): Promise<EndedSlice | CutSlice> {
+  let slice = planned
   const meter = createCallMeter()
   const loader = createBatchLoader(slice, deps)
   const log = openSliceLog(slice, deps, meter)
@@ -83,6 +85,7 @@ export async function runSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice 
     return { kind: 'ended', proof, otherProofs, counts, error, found: extraction?.found, hasNewHeaders }
   }
   try {
+    slice = await askWider(planned, deps)
     const reading = openReading(slice, deps, meter, await choosePageSize(slice, deps))
     const extracted = await extractSlice(slice, reading, deps, loader)
     if (extracted.kind === 'cut') {

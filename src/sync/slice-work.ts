@@ -16,6 +16,8 @@ export interface Slice {
   readonly partition: Partition
   /** Whose rows it brings, half-open; the service is asked for more. Undefined for a walk over the whole list. */
   readonly window: Window | undefined
+  /** What goes on the wire; a minute more than the window on both sides when not given. */
+  readonly asked?: Window | undefined
   /** What a landed slice covers: at most its window. Undefined for a snapshot. */
   readonly covers: Window | undefined
   /** The backfill that it belongs to. */
