@@ -3,24 +3,21 @@ import { type Clock, orAborted } from '../core/clock.ts'
 import { hasCode } from '../core/errors.ts'
 import type { PaceCell } from '../core/pace-cell.ts'
 import type { CallContext } from '../core/page.ts'
-import { type Ended, learn, parseCallPace, rateAt } from './call-rate.ts'
-import type { Call } from './send.ts'
+import { type Ended, learn, MARGIN, parseCallPace, rateAt } from './call-rate.ts'
 
 type Sends<C, A> = (call: C, context: CallContext) => Promise<A>
-type Layer = <C extends Pick<Call, 'endpoint'>, A>(next: Sends<C, A>) => Sends<C, A>
+type Layer = <C extends { readonly endpoint: string }, A>(next: Sends<C, A>) => Sends<C, A>
 
-/** A call that has passed the outer layer gets a place and its token, and leaves when it passes the inner one. */
+/** A call passes the outer layer at the rate of its endpoint, gets a place and token, and leaves by the inner one. */
 export interface Pace {
-  /** At the rate that is found for the endpoint. */
   readonly outer: Layer
-  /** Below the ceiling; learns from how calls end. */
   readonly inner: Layer
 }
 
 /** Instants are taken for so long at once, and no call leaves on what was shared longer ago. */
 const LEASE_MS = 250
-/** A call that is later has lost its instant: else too many could arrive within a second. */
-const LATE_MS = 25
+/** A call that is later has lost its instant: half of what the margin below the ceiling leaves within a second. */
+const LATE_MS = (1000 * MARGIN) / 2
 
 /** What every call passes: that of its endpoint, then that of the ceiling. */
 interface Gate {
@@ -29,16 +26,15 @@ interface Gate {
   /** Calls a second; 0 before the first exchange. */
   rate: number
   /** This process's, in order. */
-  instants: readonly number[]
+  instants: number[]
   /** How calls ended since the last exchange. */
   readonly ended: Ended[]
 }
 
 /**
  * Paces calls together with all who share the cell: each endpoint at the rate that `call-rate.ts` finds, all of them
- * below the ceiling. A gate is a generic cell rate algorithm (ITU-T I.371): a process takes the next instants that are
- * free, evenly spaced, for as many calls as wait without one; so processes take turns. It keeps them by its own clock.
- * @param maxCallsPerSecond hard ceiling; 0 for none
+ * below the ceiling (0: none). A gate is a generic cell rate algorithm (ITU-T I.371): a process takes the next instants
+ * that are free, evenly spaced, for as many calls as wait without one, so processes take turns; kept by its own clock.
  */
 export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clock): Pace {
   const now = clock.monotonicMs ?? clock.now
@@ -49,8 +45,8 @@ export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clo
     return gate
   }
   const ceiling = gateOf('ceiling')
-  // It leaves twice the room of a call that is late.
-  const ceilingRate = (maxCallsPerSecond || Number.POSITIVE_INFINITY) / (1 + (2 * LATE_MS) / 1000)
+  const ceilingRate = (maxCallsPerSecond || Number.POSITIVE_INFINITY) * (1 - MARGIN)
+  let wasAheadMs = Number.NaN
   let pausedUntilMs = 0
   let sharedAtMs = Number.NEGATIVE_INFINITY
   let leadMs = 0
@@ -61,12 +57,15 @@ export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clo
     const { pace, given, aheadMs } = await cell((value, nowMs) => {
       const kept = parseCallPace(value, nowMs)
       const aheadMs = nowMs - now()
-      const untilMs = Math.max(kept.pausedUntilMs, pausedUntilMs + aheadMs)
+      // The shared clock was set: instants by the old time count no more, and others know it once they have shared.
+      const isMoved = Math.abs(aheadMs - wasAheadMs) > LATE_MS
+      if (isMoved) for (const gate of gates.values()) gate.instants = []
+      pausedUntilMs = Math.max(pausedUntilMs, kept.pausedUntilMs - aheadMs)
       const given = asked.map(({ key, gate, ended }) => {
         const since = ended.map((each) => ({ ...each, atMs: each.atMs + aheadMs }))
         const known = learn(kept.gates[key], since, nowMs)
         const rate = gate === ceiling ? ceilingRate : rateAt(known, nowMs)
-        const firstMs = Math.max(nowMs + leadMs, untilMs, known.nextAtMs)
+        const firstMs = Math.max(nowMs + (isMoved ? LEASE_MS : leadMs), pausedUntilMs + aheadMs, known.nextAtMs)
         const most = Math.max(1, Math.floor((LEASE_MS * rate) / 1000))
         const waiting = gate.turn.activeCount + gate.turn.pendingCount - gate.instants.length
         const length = gate.instants.length > most / 2 ? 0 : Math.min(waiting, most)
@@ -75,14 +74,14 @@ export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clo
         return { key, gate, rate, instants, known: { ...known, nextAtMs } }
       })
       const learnt = Object.fromEntries(given.map(({ key, known }) => [key, known]))
-      return { pace: { atMs: nowMs, pausedUntilMs: untilMs, gates: { ...kept.gates, ...learnt } }, given, aheadMs }
+      const pace = { atMs: nowMs, pausedUntilMs: pausedUntilMs + aheadMs, gates: { ...kept.gates, ...learnt } }
+      return { pace, given, aheadMs }
     })
-    pausedUntilMs = Math.max(pausedUntilMs, pace.pausedUntilMs - aheadMs)
     sharedAtMs = now()
+    wasAheadMs = aheadMs
     // What is taken next begins when it will have come. A lease more at a time: it may have been held up but once.
     leadMs = Math.min(sharedAtMs + aheadMs - pace.atMs, leadMs + LEASE_MS)
-    for (const { gate, rate, instants } of given)
-      Object.assign(gate, { rate, instants: [...gate.instants, ...instants] })
+    for (const { gate, rate, instants } of given) Object.assign(gate, { rate }).instants.push(...instants)
   }
 
   /** One exchange at a time; what comes up while it is under way takes another. */
@@ -90,6 +89,7 @@ export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clo
 
   const pass = async (gate: Gate, signal: AbortSignal): Promise<void> => {
     for (;;) {
+      signal.throwIfAborted()
       const atMs = now()
       gate.instants = gate.instants.filter((instant) => instant >= Math.max(atMs - LATE_MS, pausedUntilMs))
       const nextMs = gate.rate === Number.POSITIVE_INFINITY ? pausedUntilMs : gate.instants[0]
@@ -98,9 +98,8 @@ export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clo
       if (dueMs <= atMs) void share()
       if (nextMs === undefined || (nextMs <= atMs && atMs - sharedAtMs >= LEASE_MS)) await orAborted(share(), signal)
       else if (nextMs > atMs) await clock.sleep((dueMs > atMs ? Math.min(nextMs, dueMs) : nextMs) - atMs, signal)
-      else break
+      else return void gate.instants.shift()
     }
-    gate.instants = gate.instants.slice(1)
   }
 
   const enter = (gate: Gate, signal: AbortSignal): Promise<void> => orAborted(gate.turn(pass, gate, signal), signal)

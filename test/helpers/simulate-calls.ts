@@ -4,6 +4,7 @@ import { createPace } from '../../src/service/pace.ts'
 import type { Call } from '../../src/service/send.ts'
 import type { PaceCell } from '../../src/core/pace-cell.ts'
 import { createRandom } from '../../src/emulator/world/random.ts'
+import type { Clock } from '../../src/core/clock.ts'
 import { openContext } from './connect-client.ts'
 import { createFakeClock } from './fake-clock.ts'
 
@@ -58,6 +59,8 @@ export interface Simulation {
   readonly retryAfterMs?: number
   /** What each of the two statements of an exchange takes; one process alone has none. */
   readonly statementMs?: (random: () => number) => number
+  /** For how long each process is held up at a time; it goes on for half to one and a half seconds in between. */
+  readonly heldUpMs?: (random: () => number) => number
   readonly seed?: string
 }
 
@@ -94,26 +97,44 @@ export async function simulateCalls(simulation: Simulation): Promise<Simulated> 
   const over = new AbortController()
 
   let row: { readonly pace: unknown } = { pace: null }
-  const half = async () => void (processes > 1 && (await clock.sleep(statementMs(random) / 2)))
   /** As the database: who comes late with a change is told what is kept by then. */
-  const cell: PaceCell = async (change) => {
-    await half()
-    let kept = row
-    await half()
-    for (;;) {
-      exchanges += 1
-      const changed = change(kept.pace, clock.now())
+  const cellOf =
+    (own: Clock): PaceCell =>
+    async (change) => {
+      const half = async () => void (processes > 1 && (await own.sleep(statementMs(random) / 2)))
       await half()
-      const isTaken = row === kept
-      if (isTaken) row = { pace: changed.pace }
-      kept = row
+      let kept = row
       await half()
-      if (isTaken) return changed
+      for (;;) {
+        exchanges += 1
+        const changed = change(kept.pace, clock.now())
+        await half()
+        const isTaken = row === kept
+        if (isTaken) row = { pace: changed.pace }
+        kept = row
+        await half()
+        if (isTaken) return changed
+      }
     }
-  }
   for (let process = 0; process < processes; process += 1) {
     answeredBy.push(0)
-    const pace = createPace(cell, ceiling, clock)
+    let goesOnAtMs = 0
+    const own: Clock = {
+      now: clock.now,
+      sleep: async (ms, stop) => {
+        await clock.sleep(ms, stop)
+        while (goesOnAtMs > clock.now()) await clock.sleep(goesOnAtMs - clock.now())
+      },
+    }
+    const holdUp = async (heldUpMs: (random: () => number) => number): Promise<void> => {
+      while (!over.signal.aborted) {
+        await clock.sleep(500 + 1000 * random())
+        goesOnAtMs = clock.now() + heldUpMs(random)
+        await clock.sleep(goesOnAtMs - clock.now())
+      }
+    }
+    if (simulation.heldUpMs) void holdUp(simulation.heldUpMs)
+    const pace = createPace(cellOf(own), ceiling, own)
     const inPlace = pLimit(places)
     const through = (send: () => Promise<void>) => {
       const inner = pace.inner(send)
@@ -127,7 +148,7 @@ export async function simulateCalls(simulation: Simulation): Promise<Simulated> 
       const count = counts[second]
       if (count) count[isAnswered ? 'answered' : 'refused'] += 1
       if (isAnswered) answeredBy[process] = (answeredBy[process] ?? 0) + 1
-      await clock.sleep((latencyMs / 2) * (1 + random() / 10))
+      await own.sleep((latencyMs / 2) * (1 + random() / 10))
       if (!isAnswered) throw refusal(retryAfterMs)
     })
     const unlimited = through(async () => {

@@ -36,6 +36,17 @@ describe.each(['bucket', 'fixed window'] as const)('a service with a hidden limi
 })
 
 test.each([
+  ['bucket', 40, 1, 's0'],
+  ['bucket', 60, 2, 's4'],
+  ['fixed window', 60, 2, 's5'],
+] as const)('a %s of %d is used by %d processes that are held up over a third of the time', async (...of) => {
+  const [service, limit, processes, seed] = of
+  const heldUpMs = (random: () => number) => 200 + 800 * random()
+  const run = await simulateCalls({ service, limit, processes, latencyMs: 20, seconds: 40, heldUpMs, seed })
+  expect(run.answered(10)).toBeGreaterThanOrEqual(0.56 * limit)
+})
+
+test.each([
   [0.01, 0.9],
   [0.05, 0.85],
   [0.1, 0.75],
@@ -106,6 +117,7 @@ const refusing = (atMs: number) => ({ answered: atMs < 4000 ? 8 : 1, refused: 8 
 
 test.each<[string, number, readonly Ended[]]>([
   ['two seconds of them', 8, [1000, 2000].map((atMs) => ({ atMs, answered: 8, refused: 8 }))],
+  ['two, one of them held up', 8, [1000, 2000, 3000].map((atMs) => ({ atMs, answered: atMs / 250, refused: 8 }))],
   ['a lone one', Number.POSITIVE_INFINITY, [{ atMs: 1000, answered: 0, refused: 1 }]],
   ['one of few', Number.POSITIVE_INFINITY, [1000, 2000].map((atMs) => ({ atMs, answered: 1, refused: 1 }))],
   ['those of one second', Number.POSITIVE_INFINITY, [{ atMs: 1000, answered: 8, refused: 8 }]],

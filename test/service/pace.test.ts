@@ -21,6 +21,24 @@ test('a call that is given up while it waits never goes out and holds nobody up'
   expect(gone).toEqual(['managers'])
 })
 
+test('a call that was given up spends no instant of those that wait behind it, where the process was held up', async () => {
+  const { clock, cell } = setUp(0)
+  const slow = { ...clock, now: clock.now, sleep: async (ms: number) => await clock.sleep(ms + 20) }
+  const pace = createPace(cell, 100, slow)
+  const given = new AbortController()
+  const left: number[] = []
+  const { signal } = openContext()
+  const calls = [signal, signal, given.signal, signal].map((signal) =>
+    pace
+      .inner(async () => void left.push(clock.now()))({ endpoint: 'managers' }, { signal })
+      .catch(() => {}),
+  )
+  given.abort()
+  await clock.advance(1000)
+  await Promise.all(calls)
+  expect(left).toEqual([left[0], left[1], left[1]])
+})
+
 describe('the ceiling', () => {
   test.each([
     [1, 1],
@@ -165,24 +183,34 @@ test('a database that is held up for a minute holds up no process for another on
 })
 
 test.each([
-  [5, 15],
-  [2, 5],
-])('a shared clock that is set back by an hour holds nobody back, ceiling %d', async (maxCallsPerSecond, least) => {
-  let shiftMs = 3_600_000
+  [-3_600_000, 20, 3],
+  [-3_600_000, 2, 8],
+  [400, 20, 10],
+  [3_600_000, 20, 10],
+  [3_600_000, 2, 8],
+  [3_600_000, 100, 3],
+])('a shared clock that is set by %d ms lets no more leave than %d, %d processes', async (byMs, ceiling, processes) => {
+  let shiftMs = 0
   const { clock, cell } = setUp(0)
-  const open = () => {
-    const shifted: PaceCell = async (change) => await cell((kept, nowMs) => change(kept, nowMs + shiftMs))
-    return createPace(shifted, maxCallsPerSecond, clock)
+  const shifted: PaceCell = async (change) => await cell((kept, nowMs) => change(kept, nowMs + shiftMs))
+  const left: number[] = []
+  const leftBy = Array.from({ length: processes }, () => 0)
+  const goOn = async (process: number, pace: Pace) => {
+    for (;;) {
+      await go(pace)
+      left.push(clock.now())
+      leftBy[process] = (leftBy[process] ?? 0) + 1
+    }
   }
-  const taken = { first: 0, second: 0 }
-  const start = (process: keyof typeof taken, pace = open()) =>
-    Array.from({ length: 4 }, async () => {
-      for (;;) await go(pace).then(() => (taken[process] += 1))
-    })
-  void start('first')
-  await clock.advance(1000)
-  shiftMs = 0
-  void start('second')
-  await clock.advance(8000)
-  expect(Math.min(taken.first, taken.second)).toBeGreaterThan(least)
+  for (const process of leftBy.keys()) {
+    const pace = createPace(shifted, ceiling, clock)
+    for (let caller = 0; caller < 4; caller += 1) void goOn(process, pace)
+  }
+  for (let change = 0; change < 4; change += 1) {
+    await clock.advance(3040)
+    shiftMs += byMs
+  }
+  expect(mostWithin(left, 1000)).toBeLessThanOrEqual(ceiling)
+  expect(left.length).toBeGreaterThan(5 * ceiling)
+  expect(Math.min(...leftBy)).toBeGreaterThan(0.4 * Math.max(...leftBy) - 2)
 })
