@@ -5,8 +5,8 @@ import type { Database } from '../store/database.ts'
 
 /**
  * Keeps the pace of calls to `host` in `livehouse_ops.call_paces`, by the database's clock, changed by comparing
- * versions: no lock is held while something is computed, and who comes late is told what is kept by then. While the
- * database does not answer, this process goes on alone from what was kept last.
+ * versions: no lock is held while something is computed, and who comes late is told what is kept by then; who had to
+ * wait looks again. While the database does not answer, this process goes on alone from what was kept last.
  */
 export function createSharedPace(db: Kysely<Database>, host: string, clock: Clock): PaceCell {
   const { now, monotonicMs = now } = clock
@@ -28,7 +28,8 @@ export function createSharedPace(db: Kysely<Database>, host: string, clock: Cloc
     // Its clock was read between the question and the answer.
     offsetMs = Math.max(kept.nowMs - monotonicMs(), Math.min(offsetMs, kept.nowMs - askedAtMs))
     if (tried !== undefined && kept.isTaken) return await alone(() => tried)
-    return await go(change, kept.version, change(kept.pace, monotonicMs() + offsetMs))
+    const isOld = tried !== undefined && kept.version === version
+    return await go(change, kept.version, isOld ? undefined : change(kept.pace, monotonicMs() + offsetMs))
   }
   return async (change) => await go(change, null).catch(() => alone(change))
 }

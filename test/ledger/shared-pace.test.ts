@@ -13,6 +13,7 @@ import { createSharedTokenStore } from '../../src/ledger/shared-token-store.ts'
 import { connectClient, openContext } from '../helpers/connect-client.ts'
 import { listOf } from '../helpers/emulated-client.ts'
 import { emptyTables } from '../helpers/empty-tables.ts'
+import { untilBlocked } from '../helpers/own-locks.ts'
 import { createTestDatabase, onServer, type TestDatabase } from '../helpers/postgres.ts'
 import { mostWithin } from '../helpers/simulate-calls.ts'
 import { startStallingProxy } from '../helpers/stalling-proxy.ts'
@@ -79,6 +80,23 @@ test('who comes late with a change is told by the same statement what is kept by
   await other
   expect(await readKept(database.db)).toMatchObject([{ version: '2', pace: { count: 2 } }])
   expect(statements).toBe(3)
+})
+
+test('who had to wait for the change of another looks again before it tries again', async () => {
+  const exchange = createSharedPace(database.db, host, systemClock)
+  await exchange(addOne)
+  const seen: number[] = []
+  const waiting = await database.db.transaction().execute(async (other) => {
+    await other.updateTable('livehouse_ops.call_paces').set({ version: '2', pace: '{"count":10}' }).execute()
+    const changed = exchange((pace) => {
+      seen.push(countOf(pace))
+      return addOne(pace)
+    })
+    await untilBlocked(database.db, sql`true`)
+    return { changed }
+  })
+  await waiting.changed
+  expect(seen).toEqual([1, 10])
 })
 
 test('the time is that of the database, whatever the clocks of the machines show', async () => {
