@@ -19,6 +19,11 @@ const LONGEST_SECONDS = 86_400
 const INTERVALS = { superviseIntervalSeconds: 5, monitorIntervalSeconds: 4, queueCacheIntervalSeconds: 5 }
 /** The queue is one small statement at a time; supervision and heartbeats should not wait for each other. */
 const CONNECTIONS = 3
+/**
+ * As pg-boss works with YugabyteDB, which has none: each of its statements may run twice at the same moment. Their
+ * numbers can be computed, and any login of the database could hold them.
+ */
+const WITHOUT_ADVISORY_LOCKS = { __test__noAdvisoryLocks: true }
 /** The version of this schema that the installed pg-boss works with. */
 const SCHEMA_VERSION = 40
 
@@ -55,13 +60,18 @@ export async function openQueue(context: AppContext, settings: DatabaseSettings)
     schedule: false,
     migrate: isAutoMigrated,
     ...INTERVALS,
+    ...WITHOUT_ADVISORY_LOCKS,
   })
   boss.on('error', ({ message }) => log.debug('queue.failed', { reason: message }))
   boss.on('warning', ({ message }) => log.warn('queue.warning', { reason: message }))
   const queue = new Queue(boss, db)
   try {
     if (!isAutoMigrated && (await readVersion(boss)) < SCHEMA_VERSION) throw notUpToDate()
-    await boss.start()
+    await boss.start().catch(async (error: unknown) => {
+      // Another process may have made the schema at the same moment.
+      if ((await readVersion(boss)) < SCHEMA_VERSION) throw error
+      await boss.start()
+    })
     for (const [name, options] of Object.entries(queues)) await boss.createQueue(name, options)
     return queue
   } catch (error) {

@@ -1,14 +1,18 @@
 import { rm } from 'node:fs/promises'
 import { sql } from 'kysely'
+import { Client } from 'pg'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
 import { systemClock } from '../../src/core/clock.ts'
+import { openQueue } from '../../src/scheduler/open-queue.ts'
 import { startEmbedded, stopEmbedded } from '../../src/store/embedded.ts'
 import { openDatabase } from '../../src/store/pool.ts'
+import { createTestContext } from '../helpers/cli-context.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { createPassableFolder } from '../helpers/operating-system.ts'
-import { createTestDatabase } from '../helpers/postgres.ts'
+import { createTestDatabase, databaseUrl } from '../helpers/postgres.ts'
 import { runVerb } from '../helpers/run-verb.ts'
+import { createTestRole } from '../helpers/test-role.ts'
 import { QueueAccount, stop } from '../helpers/queue-account.ts'
 
 const never = new AbortController().signal
@@ -19,7 +23,18 @@ beforeEach(async () => {
 })
 afterEach(async () => await account[Symbol.asyncDispose]())
 
-test('what a killed worker was reading is read by another', async () => {
+/** All that pg-boss takes where it is not told otherwise. */
+const advisoryLocks = `select pg_advisory_lock(('x' || encode(sha224(
+    (current_database() || '.pgboss.pgboss' || key)::bytea), 'hex'))::bit(64)::bigint)
+  from unnest(array['', 'create-queue', 'job_commonfailJobsByHeartbeat', 'job_commonfailJobsByTimeout']) as key`
+
+test('what a killed worker was reading is read by another, whatever locks another login of the database holds', async () => {
+  await using stranger = await createTestRole()
+  await using session = new AsyncDisposableStack()
+  const client = new Client({ connectionString: databaseUrl(account.database.name, stranger) })
+  session.defer(async () => await client.end())
+  await client.connect()
+  await client.query(advisoryLocks)
   const first = await account.startWorker()
   const killed = account.atFirstList(() => first.process.kill('SIGKILL'))
   const running = account.sync()
@@ -30,6 +45,13 @@ test('what a killed worker was reading is read by another', async () => {
   expect(await running).toMatchObject({ code: 0, outcome: { status: 'ok' } })
   await expectTruth(account)
   await stop(second)
+})
+
+test('processes that start at the same moment make the schema of the queue once', async () => {
+  const target = { kind: 'url', url: account.database.url } as const
+  const settings = { target, dataDir: '', queueUrl: undefined, isAutoMigrated: true }
+  const opened = Array.from({ length: 4 }, async () => await openQueue(createTestContext().context, settings))
+  for (const queue of await Promise.all(opened)) await queue[Symbol.asyncDispose]()
 })
 
 test('an attempt whose end is on no record counts in the run, also with the queue in another database', async () => {
