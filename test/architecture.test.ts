@@ -124,13 +124,13 @@ const budgets: Readonly<Record<string, number>> = {
   config: 640,
   core: 1202,
   emulator: 1832 + 60 * allStreams.length,
-  ledger: 3680,
+  ledger: 3678,
   log: 79,
   scheduler: 1359,
-  service: 1773,
-  store: 2979,
+  service: 1764,
+  store: 2971,
   streams: 102 + 68 * allStreams.length,
-  sync: 5073,
+  sync: 5070,
   transform: 267,
   web: 3182,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_254 + 128 * allStreams.length, test: 26_553 }
+const MOST_LINES = { src: 32_232 + 128 * allStreams.length, test: 26_553 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

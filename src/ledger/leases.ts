@@ -45,8 +45,7 @@ export function partitionLease(stream: string, partition: string): string {
  * The leases of one run or job: rows of `livehouse_ops.leases` that one holder has at a time, over all processes of the
  * database. They are renewed on a connection of their own; one that is not renewed expires, by the database's clock,
  * and another may take it. What a holder writes is committed only together with `require`: so nothing is written by one
- * that has lost its lease, also where its process was stopped meanwhile. No session has to last: they hold behind a
- * pooler.
+ * that has lost its lease, also where its process was stopped meanwhile. They hold behind a pooler.
  */
 export class Leases implements AsyncDisposable {
   readonly #db: Kysely<Database>

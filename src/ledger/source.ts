@@ -11,8 +11,7 @@ export type Source = Pick<Row<'source'>, 'baseUrl' | 'appId' | 'timeZone'>
 
 /**
  * Remembers the source on the first use of a database and refuses any other. An app id that comes later, where only a
- * fixed token has been used so far, is remembered then. Two first uses at once: one remembers, the other is held
- * against it.
+ * fixed token has been used so far, is remembered then. Of two first uses at once one is held against the other.
  * @throws db.otherSource
  */
 export async function claimSource(db: Kysely<Database>, source: Source): Promise<void> {

@@ -147,7 +147,11 @@ function readListPage(request: PageRequest, name: string, { json, serviceTimeMs 
   // An echo helps where it can be read and says nothing where it cannot.
   const echoedPage = countOf(valueAt(json, envelope.page))
   const echoedPageSize = countOf(valueAt(json, envelope.size))
-  const items = list ?? noItems(request, name, list, total, echoedPageSize)
+  // No list is an empty page only where the envelope itself says that there is nothing to show.
+  if (!list && (request.page - 1) * (echoedPageSize || request.pageSize) < total) {
+    throw badShape(name, `${list === null ? 'null' : 'nothing'} in place of the list, although the total is ${total}`)
+  }
+  const items = list ?? []
   if (items.length > 0 && envelope.title !== undefined && title === undefined) {
     throw badShape(name, `rows without their column headers (${envelope.title})`)
   }
@@ -170,18 +174,6 @@ function listAt(json: unknown, path: string, name: string): readonly unknown[] |
   const list = valueAt(json, path)
   if (list === null || list === undefined || Array.isArray(list)) return list
   throw badShape(name, `${describe(json)} where a list belongs (${path}: ${describe(list)})`)
-}
-
-/** No list is an empty page only where the envelope itself says that there is nothing to show. */
-function noItems(
-  { page, pageSize }: PageRequest,
-  name: string,
-  list: null | undefined,
-  total: number,
-  echoedPageSize: number | undefined,
-): readonly unknown[] {
-  if ((page - 1) * (echoedPageSize || pageSize) >= total) return []
-  throw badShape(name, `${list === null ? 'null' : 'nothing'} in place of the list, although the total is ${total}`)
 }
 
 /** Field names that tell which envelope came in place of the expected one; any other may be a value in disguise. */

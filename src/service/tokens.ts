@@ -214,8 +214,7 @@ const UNKNOWN_USER = 404001
 /**
  * 400, 401, 403 and the codes that stand for them can only be about the app id and the secret: the call carries nothing
  * else. Any other errcode (API 5.2: not shown) may be a busy service. What else no later attempt changes is about the
- * address; it must not look like an answer to the call that waits for the token, of which it could mean that there is
- * no such page.
+ * address; it must not look like an answer to the call that waits for the token, such as that there is no such page.
  */
 function asTokenError(error: unknown, options: AccessTokenOptions): unknown {
   if (hasCode(error, 'api.refused')) {

@@ -84,8 +84,7 @@ async function checkFailure(home: Home): Promise<void> {
 
 /**
  * Works unless another process of this machine works under the same name (of at most 107 bytes), which is free again
- * when its holder is gone. Only Linux has such names (unix(7), abstract); elsewhere, and where the system refuses them,
- * each works.
+ * when its holder is gone. Only Linux has such names (unix(7), abstract); elsewhere, or where it fails, each works.
  * @returns whether it was done
  */
 async function workAlone(name: string, work: () => Promise<void>): Promise<boolean> {

@@ -12,12 +12,10 @@ const MOST_TRIES = 3
 
 /**
  * Works in a transaction that holds the migration lock, a row that only its owners can lock. Waits are short, and
- * nothing is queued between two of them: who waits for a table or view to change it keeps everybody else from reading
- * it.
+ * nothing is queued between two of them: who waits to change a table or view keeps everybody else from reading it.
  *
  * Functions are those of Postgres alone: views keep for ever what their names meant when they were made, and where
- * everybody may create in schema public (the default before PostgreSQL 15) somebody's `convert_to(text, text)` would be
- * a better match.
+ * everybody may create in schema public (the default before PostgreSQL 15) a `convert_to(text, text)` may match better.
  * @throws db.refused with state 55P03, naming who is in the way
  */
 export async function withMigrationLock<T>(

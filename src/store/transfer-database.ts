@@ -21,9 +21,8 @@ const SCHEMAS = ['livehouse', 'livehouse_ops', 'livehouse_bi']
 type Part = string | { readonly table: string; readonly rows: AsyncIterable<Buffer | string> }
 
 /**
- * Writes everything that livehouse keeps, the ledger included, from one snapshot into a new file: a script for psql
- * that makes the schema and fills it in one transaction. The database must have had every migration. A failure leaves
- * no file.
+ * Writes everything that livehouse keeps from one snapshot into a new file, of which a failure leaves nothing: a script
+ * for psql that makes the schema and fills it in one transaction. The database must have had every migration.
  * @throws db.copyRefused where it holds nothing yet, or a table is not livehouse's own; db.refused, db.unreachable,
  * errors of the file system
  */

@@ -109,8 +109,7 @@ function judgeReading(summary: WalkSummary, doubt: string | undefined): Verdict 
 }
 
 /**
- * Compares readings of one list without ids, each at a page size of its own, which ended where the list does and saw no
- * change.
+ * Compares readings of one list without ids, each at a page size of its own, that ended with it and saw no change.
  *
  * Equal items on two pages are real, or one came twice and another not at all: the list has moved between two pages, or
  * it is sorted by what is not unique, and equal rows stand anew on each page. So a reading with such items shows what

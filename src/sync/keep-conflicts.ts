@@ -19,8 +19,7 @@ interface Finder {
 
 /**
  * Before rows of a table with two versions are loaded: where a row and one of the other version have the same key but
- * are not the same record, the one of the lower version goes to quarantine, whichever came first. The table keeps the
- * higher one.
+ * are not the same record, the one of the lower version goes to quarantine, whichever came first.
  * @returns how many rows are in conflict
  */
 export async function keepConflicts(

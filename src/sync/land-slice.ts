@@ -14,7 +14,7 @@ import { loadRows } from '../store/load/load.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import { type Extraction, type HeldVerdict, isSettled } from './judge-walk.ts'
 import { askedOf } from './page-reading.ts'
-import { AGREEMENT_SECONDS, isReadTwice, settledPart } from './windows.ts'
+import { AGREEMENT_SECONDS, isReadTwice, lookbackStart, partUntil } from './windows.ts'
 import { rememberPresentFields } from './record-slice.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 
@@ -160,7 +160,8 @@ async function settleReading(
   const rest: Window = { from: covers.from, to: Math.min(restTo, covers.to, changed?.from ?? covers.to) }
   if (isEmptyWindow(rest)) return [record]
   const lookbackDays = record.lookbackDays ?? stream.lookbackDays
-  const settled = settledPart(rest, wallTimeAt(Math.min(startedAt.getTime(), claimableMs())), lookbackDays)
+  const readAt = wallTimeAt(Math.min(startedAt.getTime(), claimableMs()))
+  const settled = partUntil(rest, lookbackStart(readAt, lookbackDays))
   if (!isReadTwice(stream)) return [{ ...record, settled }]
   const agreed: SliceRecord = { ...record, proof: 'agreed', settled, covers: rest, pageSize: undefined }
   if (rest.to === covers.to) return [agreed]

@@ -13,7 +13,7 @@ import type { Stream } from '../core/stream.ts'
 import { DAY, formatWallDate } from '../core/wall-clock.ts'
 import { type EarlierReadings, readEarlier, readLastPageSizes, readMissedRows } from '../ledger/earlier-readings.ts'
 import { itemReader } from '../transform/field.ts'
-import { coveredPart, horizonAt, isReadTwice } from './windows.ts'
+import { isReadTwice, newestAt, partUntil, settledAt } from './windows.ts'
 import type { CallMeter, ReadAhead, RunDeps, Slice } from './slice-work.ts'
 
 /** What every way of reading a slice begins with. */
@@ -48,8 +48,7 @@ export async function askWider(
 ): Promise<Slice> {
   const { stream, window } = slice
   if (window === undefined || !stream.marksRemoved || (await readMissedRows(db, placeOf(slice))) === 0) return slice
-  const { newest } = horizonAt(wallTimeAt(claimableMs()))
-  const to = Math.max(window.to, Math.min(window.to + DAY, newest))
+  const to = Math.max(window.to, Math.min(window.to + DAY, newestAt(wallTimeAt(claimableMs()))))
   return { ...slice, asked: widen({ from: window.from - DAY, to }, OVERLAP_SECONDS) }
 }
 
@@ -87,7 +86,7 @@ export function openReading(
     readItem: itemReader(stream, { partition, serviceDay: formatWallDate(deps.wallTimeAt(startedAtMs)) }),
     covers: () => {
       const seenMs = Math.min(claimableMs, servedAtMs ?? claimableMs)
-      return slice.covers && coveredPart(slice.covers, horizonAt(deps.wallTimeAt(seenMs)))
+      return slice.covers && partUntil(slice.covers, settledAt(deps.wallTimeAt(seenMs)))
     },
     firstPage: async () => {
       first = await fetchNumbered(pages, 1)

@@ -51,8 +51,7 @@ export function partOf(slice: Slice, window: Window): Slice {
 /**
  * The same plans, but where a slice has been begun that is read over days, it goes first, and what it reads is left out
  * of the others: nothing new is begun before it has ended. One of which nothing has landed is left to what has begun
- * it. `nowMs`: by the service's clock. `abandoned`: a backfill that is to be begun anew; what it has begun counts for
- * nothing.
+ * it. `nowMs`: by the service's clock. `abandoned`: a backfill that is to be begun anew, whatever it has begun.
  */
 export async function resumeOpenFirst(
   db: Kysely<Database>,

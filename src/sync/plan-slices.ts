@@ -5,7 +5,15 @@ import type { Stream } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import { readGaps, type WantedRange } from '../ledger/coverage.ts'
 import type { Database } from '../store/database.ts'
-import { AGREEMENT_SECONDS, coveredPart, horizonAt, isReadTwice, lookbackStart, restingApart } from './windows.ts'
+import {
+  AGREEMENT_SECONDS,
+  isReadTwice,
+  lookbackStart,
+  newestAt,
+  partUntil,
+  restingApart,
+  settledAt,
+} from './windows.ts'
 import type { Slice } from './slice-work.ts'
 
 export interface SyncPlan {
@@ -39,7 +47,7 @@ export async function planSync(
       })
     }
     const lookbackDays = plan.lookbackDays?.[stream.name] ?? stream.lookbackDays
-    const wanted = wantedPartitions(stream, channels, questionsOf, { from: historyFrom, to: horizonAt(now).newest })
+    const wanted = wantedPartitions(stream, channels, questionsOf, { from: historyFrom, to: newestAt(now) })
     const until = lookbackStart(now, lookbackDays) - AGREEMENT_SECONDS
     const gapsOf = await readGaps(db, stream.name, wanted, {
       settledFor: { lookbackDays, ofStream: stream.lookbackDays, timeZone },
@@ -132,13 +140,12 @@ function planGaps(
   now: WallTime,
   more: Pick<Slice, 'backfillId' | 'lookbackDays'>,
 ): readonly PartitionPlan[] {
-  const horizon = horizonAt(now)
   return wanted.map(({ of, partition, window: whole }) => {
     const gaps = gapsOf?.get(partition) ?? [whole]
     const slices = gaps
       .toReversed()
       .flatMap((gap) => restingApart(gap, stream, now))
-      .map((window) => ({ stream, partition: of, window, covers: coveredPart(window, horizon), ...more }))
+      .map((window) => ({ stream, partition: of, window, covers: partUntil(window, settledAt(now)), ...more }))
     return { stream, partition: of, slices }
   })
 }
@@ -167,7 +174,7 @@ export async function planBackfill(
   questionsOf: QuestionsOf,
 ): Promise<readonly PartitionPlan[]> {
   const { streams, channels, now, backfillId, onlyGaps } = plan
-  const past = { from: plan.window.from, to: Math.min(plan.window.to, horizonAt(now).newest) }
+  const past = { from: plan.window.from, to: Math.min(plan.window.to, newestAt(now)) }
   const more = backfillId === undefined ? {} : { backfillId }
   const plans = streams.map(async (stream) => {
     const wanted = wantedPartitions(stream, channels, questionsOf, past)

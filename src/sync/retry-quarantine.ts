@@ -36,8 +36,7 @@ export interface RetryResult {
 }
 
 /**
- * Puts what is in quarantine through today's transformers; rows and the resolution of their items are committed
- * together.
+ * Puts what is in quarantine through today's transformers; rows are committed with the resolution of their items.
  *
  * A row with a key is loaded as of the run that last received it: it never overwrites what that run or a later one has
  * written, nor, where a column says which of two rows is fresher, a row that is as fresh. The loser of a known

@@ -35,7 +35,7 @@ import {
 } from './record-slice.ts'
 import type { CutSlice, EndedSlice } from './run-slice.ts'
 import { createCallMeter, type RunDeps, type Slice } from './slice-work.ts'
-import { cutWindow, requireFiltered, settledPart } from './windows.ts'
+import { cutWindow, lookbackStart, partUntil, requireFiltered } from './windows.ts'
 
 /** The day's calls are spent, or may not be made now: what has been read is committed, and another day goes on. */
 export interface WaitingSlice {
@@ -203,7 +203,7 @@ function recordOf(record: SliceRecord, slice: OpenSlice, { stream }: Slice, deps
   const readAt = deps.wallTimeAt(Math.min(startedAt.getTime(), deps.claimableMs()))
   return {
     ...record,
-    settled: covers && settledPart(covers, readAt, record.lookbackDays ?? stream.lookbackDays),
+    settled: covers && partUntil(covers, lookbackStart(readAt, record.lookbackDays ?? stream.lookbackDays)),
     distinctRows: slice.keys.size,
     quarantinedRows: slice.quarantinedRows,
     calls,

@@ -1,7 +1,7 @@
 import type { Cell, Row } from '../core/column.ts'
 import { LivehouseError } from '../core/errors.ts'
 import { describeList, type ListRequest } from '../core/page.ts'
-import { formatWindow, isEmptyWindow, subtractWindows, type Window } from '../core/slice.ts'
+import { formatWindow, isEmptyWindow, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import {
   ceilToMinute,
@@ -18,32 +18,25 @@ const NEWEST_SECONDS = 2
 /** What is younger lands, but counts as covered only when it has been read again. */
 const SETTLE_SECONDS = 300
 
-/** How far a run reads, and how far what it reads counts as covered, on the service's wall clock. */
-export interface Horizon {
-  readonly newest: WallTime
-  readonly settled: WallTime
+/** How far a run reads, in whole minutes: what is there now lands, also of the minute that has begun. */
+export function newestAt(now: WallTime): WallTime {
+  return ceilToMinute(now - NEWEST_SECONDS)
 }
 
-/** Whole minutes; what is there now lands, also of the minute that has begun. */
-export function horizonAt(now: WallTime): Horizon {
-  return { newest: ceilToMinute(now - NEWEST_SECONDS), settled: floorToMinute(now - SETTLE_SECONDS) }
+/** How far what a run reads counts as covered. */
+export function settledAt(now: WallTime): WallTime {
+  return floorToMinute(now - SETTLE_SECONDS)
 }
 
-/** The part of a window that may count as covered; undefined for none. */
-export function coveredPart({ from, to }: Window, { settled }: Horizon): Window | undefined {
-  const covered = { from, to: Math.min(to, settled) }
-  return isEmptyWindow(covered) ? undefined : covered
+/** The part of a window that ends by then; undefined for none. */
+export function partUntil({ from, to }: Window, end: WallTime): Window | undefined {
+  const part = { from, to: Math.min(to, end) }
+  return isEmptyWindow(part) ? undefined : part
 }
 
 /** Rows before it no longer change. */
 export function lookbackStart(now: WallTime, lookbackDays: number): WallTime {
   return floorToMinute(now) - lookbackDays * DAY
-}
-
-/** The part of a window whose rows no longer changed when it was read; undefined for none. */
-export function settledPart({ from, to }: Window, readAt: WallTime, lookbackDays: number): Window | undefined {
-  const settled = { from, to: Math.min(to, lookbackStart(readAt, lookbackDays)) }
-  return isEmptyWindow(settled) ? undefined : settled
 }
 
 /** A shorter part at rest is not worth a call of its own. */
@@ -60,7 +53,7 @@ export function restingApart(
 ): readonly Window[] {
   const at = lookbackStart(now, lookbackDays)
   if (!isBudgeted || at - window.from < SHORTEST_REST_DAYS * DAY) return [window]
-  return subtractWindows(window, [{ from: at, to: at }]).toReversed()
+  return cutWindowAt(window, [at])
 }
 
 /** Equal parts of whole minutes, newest first; fewer where there are not as many minutes. */

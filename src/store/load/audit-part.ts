@@ -31,8 +31,7 @@ export interface QuietMinute {
 
 /**
  * The minute of a window, its ends included, that fewest rows of the partition touch, and of these the one closest to
- * `near`. Where none does, it does not matter which of its times a row is counted by, nor whether an end belongs to a
- * range.
+ * `near`. Where none does, it does not matter by which time a row is counted, nor whether an end belongs to a range.
  */
 export async function findQuietMinute(
   db: Kysely<Database>,

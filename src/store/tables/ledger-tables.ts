@@ -120,9 +120,6 @@ export interface LedgerTables {
   'livehouse_ops.missed_rows': {
     stream: string
     partition: string
-    row_key: string
-    missed_at: Instant
-    run_id: BigInteger
   }
   'livehouse_ops.unknown_fields': {
     stream: string

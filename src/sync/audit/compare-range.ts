@@ -12,7 +12,7 @@ import { type Extraction, isSettled } from '../judge-walk.ts'
 import { openReading } from '../page-reading.ts'
 import { extractSlice } from '../run-slice.ts'
 import type { CallMeter, RunDeps, Slice } from '../slice-work.ts'
-import { horizonAt, lookbackStart, minuteOf, minuteOfItem, settledPart } from '../windows.ts'
+import { lookbackStart, minuteOf, minuteOfItem, newestAt, partUntil } from '../windows.ts'
 import type { Difference } from './partition-audit.ts'
 
 /** What is read and compared, row by row. */
@@ -102,7 +102,7 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
 function widened(range: ComparedRange, deps: RunDeps): Window | undefined {
   const { window, stream } = range
   if (window === undefined || stream.timeColumns.length < 2 || !mayStillChange(stream, window.to, deps)) return window
-  const { newest } = horizonAt(wallTimeAt(deps.clock.now(), deps.timeZone))
+  const newest = newestAt(wallTimeAt(deps.clock.now(), deps.timeZone))
   return { from: window.from, to: Math.max(window.to, newest) }
 }
 
@@ -194,7 +194,7 @@ async function findSurplus(
     await findAbsent(db, { ...range, window: part, timeZone }, (key) => readings.some(({ found }) => found.has(key)))
   if (stream.marksRemoved) return { surplus: await absentOf(window), kept: [] }
   if (window === undefined) return { surplus: [], kept: await absentOf(window) }
-  const old = settledPart(window, wallTimeAt(clock.now(), timeZone), stream.lookbackDays)
+  const old = partUntil(window, lookbackStart(wallTimeAt(clock.now(), timeZone), stream.lookbackDays))
   const kept = old ? await absentOf(old) : []
   // As sets: there may be many of both.
   return { surplus: [...new Set(await absentOf(window)).difference(new Set(kept))], kept }

@@ -9,7 +9,7 @@ import { forgetCoverage, readReopened, recordReopened } from '../../ledger/forge
 import { type LedgerEntry, meets, readLedger } from '../../ledger/open-readings.ts'
 import { rowKeyColumn } from '../../store/load/table-part.ts'
 import { partitionsOf, type PlannedChannel, type QuestionsOf, wantedPartitions } from '../plan-slices.ts'
-import { horizonAt } from '../windows.ts'
+import { settledAt } from '../windows.ts'
 import { createCallMeter, type RunDeps, watchReachability } from '../slice-work.ts'
 import { failedBy } from '../run-slice.ts'
 import { createTally, type JobResult, type Tally } from '../tally.ts'
@@ -193,7 +193,7 @@ async function planAudit(
   questionsOf: QuestionsOf,
 ): Promise<readonly AuditTask[]> {
   const tasks: AuditTask[] = []
-  const { settled } = horizonAt(wallTimeAt(claimableMs()))
+  const settled = settledAt(wallTimeAt(claimableMs()))
   const uncoveredOf = ({ covered, gaps, lastLanded }: LedgerEntry, wanted: Window): readonly Window[] => {
     const isUnread = lastLanded === undefined
     if (window === undefined && !isUnread) return []
