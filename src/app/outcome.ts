@@ -1,5 +1,5 @@
 import { LivehouseError } from '../core/errors.ts'
-import { type RunOutcome, type RunProblem, sqlStateOf, type StreamOutcome } from '../core/outcome.ts'
+import { describeError, type RunOutcome, type RunProblem, type StreamOutcome } from '../core/outcome.ts'
 import { proofs } from '../core/slice.ts'
 
 /** What stopped a command, and when. */
@@ -47,10 +47,10 @@ export function failureOutcome(
 
 /** What stopped a run, as its problems. */
 export function runProblemsOf(error: unknown): readonly RunProblem[] {
-  const code = error instanceof LivehouseError ? error.code : 'internal'
+  const problem = describeError(error)
   const problems = problemsOf(error)
-  const messages = problems.length > 0 ? problems : [messageOf(error)]
-  return messages.map((message) => ({ stream: null, partition: null, code, message, ...sqlStateOf(error) }))
+  const messages = problems.length > 0 ? problems : [problem.message]
+  return messages.map((message) => ({ stream: null, partition: null, ...problem, message }))
 }
 
 /** What went wrong first, where undoing the work (`await using`) then failed too. */
@@ -64,8 +64,4 @@ export function causeBehind(error: unknown): unknown {
 export function problemsOf(error: unknown): readonly string[] {
   const details = error instanceof LivehouseError ? error.details : {}
   return 'problems' in details ? details.problems : []
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -1,5 +1,5 @@
-import { type Failure, failureOutcome, messageOf, outcomeJson, problemsOf } from '../app/outcome.ts'
-import { hasCode, LivehouseError } from '../core/errors.ts'
+import { type Failure, failureOutcome, outcomeJson, problemsOf } from '../app/outcome.ts'
+import { hasCode, LivehouseError, messageOf } from '../core/errors.ts'
 import type { RunStatus } from '../core/outcome.ts'
 
 /** What stopped a command, for a person: one message, and its problems one a line. */

@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
+import { messageOf } from '../core/errors.ts'
 
 /** Environment variables by name. */
 type Values = Readonly<Record<string, string | undefined>>
@@ -66,5 +67,5 @@ export function reasonOf(error: unknown): string {
   if (code === 'ENOENT') return 'there is no such file'
   if (code === 'EACCES') return 'no permission'
   if (code === 'EISDIR') return 'it is a folder'
-  return error instanceof Error ? error.message : String(error)
+  return messageOf(error)
 }

@@ -163,6 +163,10 @@ export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }
 
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
 /** What may be done about `error`; undefined for a bug, which is none of ours to recover from. */
 export function recoveryFrom(error: unknown): Recovery | undefined {
   if (!(error instanceof LivehouseError)) return undefined

@@ -1,4 +1,4 @@
-import { type ErrorCode, hasCode } from './errors.ts'
+import { type ErrorCode, hasCode, LivehouseError, messageOf } from './errors.ts'
 import { type Proof, proofs } from './slice.ts'
 import type { StreamName } from './stream.ts'
 
@@ -64,9 +64,11 @@ export interface RunOutcome {
   readonly errors: readonly RunProblem[]
 }
 
-/** Why the database refused, for the record of a problem; nothing of other errors. */
-export function sqlStateOf(error: unknown): Pick<RunProblem, 'sqlState'> {
-  return hasCode(error, 'db.refused') ? { sqlState: error.details.sqlState } : {}
+/** What went wrong, for the record. */
+export function describeError(error: unknown): Omit<RunProblem, 'stream' | 'partition'> {
+  const code = error instanceof LivehouseError ? error.code : 'internal'
+  const reason = hasCode(error, 'db.refused') ? { sqlState: error.details.sqlState } : {}
+  return { code, message: messageOf(error), ...reason }
 }
 
 /** What a run tells about itself while it goes on. `slice` is its partition, with its window where it has one. */

@@ -46,10 +46,7 @@ export async function readUnaskedChannels(db: Kysely<Database>, serviceDay: stri
 /** The channels of which slices of this run came back with an answer, proven or not. */
 export async function readAnsweredChannels(db: Kysely<Database>, runId: string): Promise<ReadonlySet<string>> {
   const slices = ops(db).selectFrom('slices').select('partition').distinct().where('runId', '=', runId)
-  return channelsOf(await slices.where('proof', '!=', 'failed').execute())
-}
-
-function channelsOf(rows: readonly { readonly partition: string }[]): ReadonlySet<string> {
+  const rows = await slices.where('proof', '!=', 'failed').execute()
   return new Set(rows.flatMap(({ partition }) => parsePartition(partition)?.channel ?? []))
 }
 

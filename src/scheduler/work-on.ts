@@ -1,5 +1,5 @@
 import { systemClock } from '../core/clock.ts'
-import { LivehouseError } from '../core/errors.ts'
+import { LivehouseError, messageOf } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
 import { thisProcess } from '../ledger/leases.ts'
 import type { Attempt, Queue, QueueName } from './queue.ts'
@@ -41,14 +41,14 @@ export async function workOn({ queue, name, concurrency, log, signal, ...does }:
     const end = await does.handle(attempt, AbortSignal.any([signal, lost.signal])).then(
       (output) => () => queue.complete(name, attempt, output),
       (error: unknown) => () =>
-        signal.aborted ? queue.giveBack(name, attempt) : queue.fail(name, attempt, reasonOf(error)),
+        signal.aborted ? queue.giveBack(name, attempt) : queue.fail(name, attempt, messageOf(error)),
     )
     try {
       // Whoever has it now says how it ends.
       if (!lost.signal.aborted) await end()
     } catch (error) {
       // Without an end on record it is begun once more.
-      log.warn('queue.failed', { reason: reasonOf(error) })
+      log.warn('queue.failed', { reason: messageOf(error) })
     }
   }
   /** What nobody waits for any more is cancelled. */
@@ -95,16 +95,12 @@ export async function workOn({ queue, name, concurrency, log, signal, ...does }:
       had = active.size + taken.length - kept.length
       if (kept.length < taken.length) waitMs = 0
     } catch (error) {
-      log.warn('queue.failed', { reason: reasonOf(error) })
+      log.warn('queue.failed', { reason: messageOf(error) })
       waitMs = DATABASE_POLL_MS
     }
     await systemClock.sleep(waitMs, wake.signal).catch(() => {})
   }
   signal.removeEventListener('abort', wakeUp)
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 function notOurs({ id }: Attempt): LivehouseError<'lease.lost'> {

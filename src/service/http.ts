@@ -1,6 +1,6 @@
 import { type Dispatcher, EnvHttpProxyAgent } from 'undici'
 import { callIfStillRunning, whenAborted } from '../core/clock.ts'
-import { codeOf, LivehouseError } from '../core/errors.ts'
+import { codeOf, LivehouseError, messageOf } from '../core/errors.ts'
 import type { CallContext } from '../core/page.ts'
 import type { Call, Redact } from './send.ts'
 
@@ -183,8 +183,9 @@ function translate(
   seen: { readonly bytes: number; readonly hasHeaders: boolean; readonly isLate: boolean; readonly url: URL },
 ): LivehouseError {
   const code = codeOf(error)
-  const text = error instanceof Error ? error.message : String(error)
-  const cause = new Error(redact(`${code === '' ? 'error' : code}: ${text.replaceAll(seen.url.search || '\0', '')}`))
+  const cause = new Error(
+    redact(`${code === '' ? 'error' : code}: ${messageOf(error).replaceAll(seen.url.search || '\0', '')}`),
+  )
   if (seen.isLate || /_TIMEOUT$|ETIMEDOUT/.test(code)) {
     const message = `${call.name}: no complete answer within ${timeoutMs / 1000} s`
     return new LivehouseError('api.timeout', message, { call: call.name, timeoutMs }, { cause })

@@ -47,7 +47,12 @@ export async function openDatabase(url: string, options: PoolOptions = {}): Prom
     ...connectionOptions,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     types: pgTypes,
-    stream: () => remember(new Socket(), sockets),
+    // The pool has no way to give up a connection that is being made.
+    stream: () => {
+      const socket = new Socket()
+      sockets.add(socket)
+      return socket.on('close', () => sockets.delete(socket))
+    },
     // Where it fails, the next statement tells of a lost connection; other engines are refused below.
     // The pool waits for it, though its types do not say so.
     // oxlint-disable-next-line no-misused-promises
@@ -79,13 +84,6 @@ export async function openDatabase(url: string, options: PoolOptions = {}): Prom
   } finally {
     signal?.removeEventListener('abort', interrupt)
   }
-}
-
-/** The pool has no way to give up a connection that is being made. */
-function remember(socket: Socket, sockets: Set<Socket>): Socket {
-  sockets.add(socket)
-  socket.on('close', () => sockets.delete(socket))
-  return socket
 }
 
 /** It speaks the protocol and calls itself a PostgreSQL. @throws db.tooOld */

@@ -1,12 +1,12 @@
-import { hasCode, LivehouseError } from '../core/errors.ts'
+import { hasCode } from '../core/errors.ts'
 import {
   addCounts,
   type Counts,
+  describeError,
   noCounts,
   noSlices,
   type RunProblem,
   type RunStatus,
-  sqlStateOf,
   type StreamOutcome,
 } from '../core/outcome.ts'
 import { isGreen, placeOf, type Proof, proofs } from '../core/slice.ts'
@@ -75,7 +75,7 @@ export function createTally(names: readonly Stream[]): Tally {
       count(slice, proof, counts)
       for (const other of otherProofs) count(slice, other, noCounts)
       if (error === undefined) return
-      const problem = { ...placeOf(slice), ...describe(error) }
+      const problem = { ...placeOf(slice), ...describeError(error) }
       const key = isEnding ? problem.code : slice
       if (!problems.has(key)) problems.set(key, problem)
     },
@@ -104,9 +104,4 @@ export function createTally(names: readonly Stream[]): Tally {
       return { status, streams, errors: [...problems.values()], resumesAt }
     },
   }
-}
-
-function describe(error: unknown): Omit<RunProblem, 'stream' | 'partition'> {
-  if (error instanceof LivehouseError) return { code: error.code, message: error.message, ...sqlStateOf(error) }
-  return { code: 'internal', message: error instanceof Error ? error.message : String(error) }
 }
