@@ -129,7 +129,7 @@ const budgets: Readonly<Record<string, number>> = {
   scheduler: 1355,
   service: 1765,
   store: 2969,
-  streams: 102 + 68 * allStreams.length,
+  streams: 94 + 68 * allStreams.length,
   sync: 5064,
   transform: 267,
   web: 3182,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_221 + 128 * allStreams.length, test: 26_553 }
+const MOST_LINES = { src: 32_213 + 128 * allStreams.length, test: 26_553 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

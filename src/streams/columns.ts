@@ -43,20 +43,6 @@ export function partitionColumn(part: PartitionPart, en: string, zh: string): Co
   return { type: 'text', words: { en, zh }, source: { kind: 'partition', part } }
 }
 
-/** The service's day on which the slice was read. */
-export function serviceDayColumn(en: string, zh: string): Column<'date'> {
-  return { type: 'date', words: { en, zh }, source: { kind: 'serviceDay' } }
-}
-
-export function constantColumn<Type extends ColumnType>(
-  type: Type,
-  value: ColumnTypes[Type],
-  en: string,
-  zh: string,
-): Column<Type> {
-  return { type, words: { en, zh }, source: { kind: 'constant', value } }
-}
-
 /** Filled from the rows of a whole slice. */
 export function computedColumn<Type extends ColumnType>(type: Type, en: string, zh: string): Column<Type> {
   return { type, words: { en, zh }, source: { kind: 'computed' } }

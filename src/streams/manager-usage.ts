@@ -1,5 +1,5 @@
 import { defineStream } from '../core/stream.ts'
-import { field, optional, required, serviceDayColumn } from './columns.ts'
+import { field, optional, required } from './columns.ts'
 import { accountEnvelope, byPerPage } from './wire.ts'
 
 /** One row a manager account and day of the service. API 4.8, fields 2.6. */
@@ -13,7 +13,11 @@ export const managerUsage = defineStream({
   },
   columns: {
     manager_id: required(field.bigint('id', 'Manager id', '管理员 ID')),
-    snapshot_date: serviceDayColumn('Day of the service on which the usage was read', '读取用量的日期（服务所在时区）'),
+    snapshot_date: {
+      type: 'date',
+      words: { en: 'Day of the service on which the usage was read', zh: '读取用量的日期（服务所在时区）' },
+      source: { kind: 'serviceDay' },
+    },
     username: field.text('username', 'User name; leading zeros count', '用户名；前导零有意义'),
     created_on: field.date('create_date', 'Creation date of the account', '账号创建日期'),
     main_account_id: field.bigint('belong_to', 'Main account id', '主账号 ID'),

@@ -1,5 +1,5 @@
 import { defineStream } from '../core/stream.ts'
-import { channelColumn, constantColumn, field, required, viewerColumns } from './columns.ts'
+import { channelColumn, field, required, viewerColumns } from './columns.ts'
 import { byPerPage, resultsEnvelope } from './wire.ts'
 
 /** One row a visit. It keeps changing while the viewer is online. API 4.5, fields 2.4. */
@@ -29,12 +29,14 @@ export const watchRecords = defineStream({
       '进入时间；服务端可能只精确到分钟',
     ),
     left_at: field.time('last_online_time', 'Leave; moves while the viewer is online', '离开时间；观众在线期间会变动'),
-    api_version: constantColumn(
-      'smallint',
-      2,
-      '2, or 1 where only version 1 of the interface delivered the record',
-      '2；仅由接口版本 1 提供的记录为 1',
-    ),
+    api_version: {
+      type: 'smallint',
+      words: {
+        en: '2, or 1 where only version 1 of the interface delivered the record',
+        zh: '2；仅由接口版本 1 提供的记录为 1',
+      },
+      source: { kind: 'constant', value: 2 },
+    },
   },
   key: ['channel_id', 'record_id'],
   partitionedBy: 'channel',
