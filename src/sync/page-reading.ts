@@ -22,7 +22,7 @@ export interface SliceReading {
   readonly readItem: ItemReader
   /** What the slice may claim to cover: nothing that a clock, also the service's, had not shown by its answer. */
   readonly covers: () => Window | undefined
-  /** Page 1; whoever asks for it next gets this one. */
+  /** Page 1; what asks for it of this list next gets this one. */
   readonly firstPage: () => Promise<Page>
   /** What was there before it; asked once. */
   readonly earlier: () => Promise<EarlierReadings>

@@ -76,6 +76,19 @@ test('behind a total that is exceeded a refused page is the end, but where the p
   expect(await syncStreams(account, 'visitors')).toMatchObject({ code: 3, errors: [{ stream: 'visitors' }] })
 })
 
+test('a range of which a round number of rows is counted, and comes, is not cut', async () => {
+  await using account = await startLists(10_000, 2, 1000)
+  const { emulator, run } = account
+  emulator.faults.splice(0)
+  const [channel] = emulator.world.channels.values()
+  const others = channel?.records.rows.filter(({ recordId }) => Math.floor(Number(recordId) / 10_000) !== 90) ?? []
+  for (const each of others) channel?.records.remove(each)
+  expect(await run(sync, ['--streams', 'watch_records'])).toMatchObject({ code: 0 })
+  await expectTruth(account, ['watch_records'])
+  // Ten pages, the empty one behind them, a look at what lies before, and two counts each time that half of the range has all.
+  expect(emulator.calls.filter(({ params }) => 'start_time' in params)).toHaveLength(12 + 28)
+})
+
 test('of a minute of which fewer rows are counted than it has, nothing is claimed: it moves, or is named', async () => {
   await using account = await startLists(20, ROWS)
   const { code, errors, streams } = await syncStreams(account)
