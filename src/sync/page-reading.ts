@@ -173,6 +173,14 @@ export function largestPage(pages: readonly Page[]): number {
   return Math.max(...pages.map(({ items }) => items.length))
 }
 
+/** No service serves so few rows a page where more are asked for. */
+const SURELY_ALL = 2
+
+/** Whether a first page of so few rows is the whole list, whatever its total says. */
+export function isSurelyAll({ pageSize }: PageReading, { items }: Page): boolean {
+  return items.length <= Math.min(SURELY_ALL, pageSize - 1)
+}
+
 /**
  * An item by the fields that its stream declares, as text. By these alone are answers compared: what the spec does not
  * know may differ each time, such as the time of the answer.

@@ -5,6 +5,7 @@ import {
   fetchNumbered,
   fetchUnlessRefused,
   isRefusal,
+  isSurelyAll,
   itemText,
   largestPage,
   type PageReading,
@@ -101,8 +102,6 @@ async function findChange(
 
 /** No list has so many pages. */
 const BEYOND_ANY_END = 1_000_000
-/** No service serves so few rows a page where more are asked for. */
-const SURELY_ALL = 2
 
 /**
  * What it means that a page is refused, or is an earlier one again. Where a page beyond any end is another one, equal
@@ -135,7 +134,7 @@ async function lookBehind(
     .filter(({ number, known }) => known > 0 && (!isRefused || number > pages.length))
     .sort((a, b) => b.pageSize - b.known - (a.pageSize - a.known))
   if (look === undefined) {
-    const isAll = pages.length === 1 && size <= SURELY_ALL && size < reading.pageSize
+    const isAll = pages.length === 1 && pages.every((page) => isSurelyAll(reading, page))
     return isAll && (!isRefused || (await isRefusedAgain(reading, pages))) ? 'end' : 'unknown'
   }
   const { pageSize, number, known } = look

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import pLimit from 'p-limit'
 import { yieldToEventLoop } from '../core/clock.ts'
 import type { CallContext, Page } from '../core/page.ts'
-import { areSameItems, fetchNumbered, fetchUnlessRefused, type PageReading, pageIgnored } from './page-reading.ts'
+import type { PageReading } from './page-reading.ts'
+import { areSameItems, fetchNumbered, fetchUnlessRefused, isSurelyAll, pageIgnored } from './page-reading.ts'
 import type { PageShare, ReadAhead } from './slice-work.ts'
 
 /** A page and its number from 1. */
@@ -24,7 +25,7 @@ const MOST_EMPTY_PAGES = 2
  *
  * @param countKnown how many items of a page are among those of the pages that were yielded
  * @throws LivehouseError `paging.ignored` when page 2 is page 1 again, `api.…` of a call: also that of a page behind
- * the announced end, where more came than was announced and the page before it is as long as any. More may lie there.
+ * the announced end, where more came than was announced, the page before it is as long as any, and more may lie there.
  */
 export async function* readPages(
   reading: PageReading,
@@ -48,7 +49,8 @@ export async function* readPages(
       if (receivedAgain * 2 > received) return
       const page = number > lastPage ? await fetchUnlessRefused(reading, number) : await ahead.take(number, lastPage)
       if ('refusal' in page) {
-        if (received > total && previous.items.length >= largest) throw page.refusal
+        const isLong = number > 2 || !isSurelyAll(reading, first)
+        if (received > total && previous.items.length >= largest && isLong) throw page.refusal
         return
       }
       total = Math.max(total, page.total ?? 0)

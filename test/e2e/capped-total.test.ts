@@ -89,6 +89,14 @@ test('a range of which a round number of rows is counted, and comes, is not cut'
   expect(emulator.calls.filter(({ params }) => 'start_time' in params)).toHaveLength(12 + 28)
 })
 
+test.each([1, 2])('of a list of %i rows of which one is not counted, a refused page 2 is the end', async (rows) => {
+  await using account = await startAccount({ channels: 1, viewers: rows })
+  Object.assign(account.emulator.switches, { beyondLastPage: 'error', largestTotal: rows - 1 })
+  const { code, errors } = await syncStreams(account, 'visitors,watch_records')
+  expect([code, errors]).toEqual([0, []])
+  await expectTruth(account, ['visitors', 'watch_records'])
+})
+
 test('of a minute of which fewer rows are counted than it has, nothing is claimed: it moves, or is named', async () => {
   await using account = await startLists(20, ROWS)
   const { code, errors, streams } = await syncStreams(account)
