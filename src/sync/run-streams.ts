@@ -82,8 +82,9 @@ export async function runStreams(
     const now = deps.clock.now()
     const seen = { runId: deps.runId, foundAt: new Date(now), since: new Date(now - STILL_ASKED_MS) }
     const lately = await recordListing(deps.db, { listed: partitionsOf(true), unlisted: partitionsOf(false) }, seen)
-    for (const partition of lately)
-      if (!served.has(partition)) served.set(partition, await isServed(parsePartition(partition) ?? {}))
+    const unknown = lately.filter((partition) => !served.has(partition))
+    const found = await Promise.all(unknown.map(async (partition) => await isServed(parsePartition(partition) ?? {})))
+    unknown.forEach((partition, at) => served.set(partition, found[at] ?? false))
     const isAsked = (channel: string, question: string) =>
       (believed.get(channel)?.has(question) ?? true) || served.get(partitionKey({ channel, question })) === true
     return (channel) => (questions.get(channel) ?? []).filter((question) => isAsked(channel, question))

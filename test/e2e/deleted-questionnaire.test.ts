@@ -4,8 +4,12 @@ import { status } from '../../src/cli/status.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { wallTimeAt } from '../../src/core/wall-clock.ts'
+import type { Answer } from '../../src/emulator/answer.ts'
+import { createRowList } from '../../src/emulator/world/row-list.ts'
+import type { Signup } from '../../src/emulator/world/world.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { fieldValue, withheldRows } from '../helpers/fault-effects.ts'
+import { fieldValue, status as gone, withheldRows } from '../helpers/fault-effects.ts'
+import { readStreamTable } from '../helpers/read-table.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { startTestStatusServer } from '../helpers/status-server.ts'
 
@@ -87,6 +91,57 @@ test('a questionnaire whose id cannot be read in a list is not taken for deleted
   expect(askedFrom(before)).toEqual(askedFrom(0))
 })
 
+/** They are closed: no longer listed, and served. */
+function leaveList({ emulator }: TestAccount, isClosed: (questionId: string) => boolean): void {
+  const hidden = withheldRows((item) => isClosed(String(Object(item).question_id)))
+  const answer = (before: Answer): Answer => {
+    const after = hidden.answer?.(before) ?? before
+    const { body } = after
+    return body.kind === 'list' ? { ...after, body: { ...body, total: body.items().length } } : after
+  }
+  emulator.faults.push({ effect: { name: 'closed', answer }, endpoint: 'getQuestionList' })
+}
+
+test('a questionnaire that leaves the list and has no signups any more was emptied: what was there stays', async () => {
+  await using account = await startAccount({ channels: 1 })
+  const { emulator, clock, database, run } = account
+  const [channel] = emulator.world.channels.values()
+  const [emptied] = channel?.questionnaires.rows ?? []
+  const [signup] = emptied?.signups.rows ?? []
+  if (!channel || !emptied || !signup) throw new Error('no signup')
+  emptied.signups.add({ ...signup, userId: 'late', signedUpAt: wallTimeAt(clock.nowMs, 'Asia/Shanghai') - 3600 })
+  expect((await run(sync)).code).toBe(0)
+  leaveList(account, (questionId) => questionId === emptied.questionId)
+  channel.questionnaires.replace(emptied, { ...emptied, signups: createRowList<Signup>([]) })
+  for (let reading = 0; reading < 3; reading++) {
+    clock.nowMs += 7_200_000
+    expect((await run(sync, ['--streams', 'questionnaires,signups'])).code).toBe(0)
+  }
+  expect(await readStreamTable(database.db, 'signups', { isRemoved: true })).toEqual([])
+})
+
+test('many questionnaires that have left the list are asked for side by side', async () => {
+  await using account = await startAccount({ channels: 1, viewers: 5 })
+  const { emulator, clock, run } = account
+  const [channel] = emulator.world.channels.values()
+  const [form] = channel?.questionnaires.rows ?? []
+  if (!channel || !form) throw new Error('no questionnaire')
+  const closed = Array.from({ length: 12 }, (_, n) => ({
+    ...form,
+    questionId: `closed-${n}`,
+    signups: createRowList<Signup>([]),
+  }))
+  channel.questionnaires.add(...closed)
+  const wanted = ['--streams', 'questionnaires,signups']
+  expect((await run(sync, wanted)).code).toBe(0)
+  leaveList(account, (questionId) => questionId.startsWith('closed-'))
+  // Each first call is made again five seconds later.
+  emulator.faults.push({ effect: gone(503, { 'retry-after': '5' }), endpoint: 'signupRecord', times: closed.length })
+  const startMs = clock.nowMs
+  expect((await run(sync, wanted)).code).toBe(0)
+  expect(clock.nowMs - startMs).toBeLessThan(30_000)
+})
+
 test('a questionnaire that is closed leaves the list: its last signups land, and it is no longer asked for after a week', async () => {
   await using account = await startAccount({ channels: 1 })
   const { emulator, clock, run } = account
@@ -95,18 +150,7 @@ test('a questionnaire that is closed leaves the list: its last signups land, and
   const [signup] = closed?.signups.rows ?? []
   if (!closed || !signup) throw new Error('no signup')
   expect((await run(sync)).code).toBe(0)
-  const hidden = withheldRows((item) => Object(item).question_id === closed.questionId)
-  emulator.faults.push({
-    effect: {
-      name: 'closed',
-      answer: (before) => {
-        const answer = hidden.answer?.(before) ?? before
-        const { body } = answer
-        return body.kind === 'list' ? { ...answer, body: { ...body, total: body.items().length } } : answer
-      },
-    },
-    endpoint: 'getQuestionList',
-  })
+  leaveList(account, (questionId) => questionId === closed.questionId)
   for (let day = 1; day < 10; day++) {
     const signedUpAt = wallTimeAt(clock.nowMs, 'Asia/Shanghai') + 3600
     if (day < 7) closed.signups.add({ ...signup, userId: `late-${day}`, signedUpAt })
