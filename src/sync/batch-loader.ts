@@ -4,7 +4,7 @@ import type { Row } from '../core/column.ts'
 import { addCounts, type Counts, noCounts } from '../core/outcome.ts'
 import type { Database } from '../store/database.ts'
 import { replaceChildren } from '../store/load/children.ts'
-import { copyRows, isDeadlock, loadRows, prepareToLoad } from '../store/load/load.ts'
+import { copyRows, loadRows, prepareToLoad, transact } from '../store/load/load.ts'
 import { keepConflicts } from './keep-conflicts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 
@@ -12,8 +12,6 @@ import type { RunDeps, Slice } from './slice-work.ts'
 const BATCH = 2000
 /** Batches written at once; measured: more gain nothing. */
 const LOADERS = 2
-/** Of a transaction that the server ends, since another waits for it. */
-const MOST_TRIES = 5
 
 export interface BatchLoader {
   /**
@@ -69,20 +67,15 @@ export function createBatchLoader(
     for (const chunk of lightChunksOf(rows, BATCH)) sum = addCounts(sum, await write(trx, chunk))
     return sum
   }
-  /** Slices side by side share rows: where two wait for each other, the server ends one, which then tries again. */
-  const commit = async (work: (trx: Transaction<Database>) => Promise<Counts>, tries = MOST_TRIES): Promise<void> => {
-    try {
-      const loaded = await db.transaction().execute(async (trx) => {
-        await prepareToLoad(trx, timeZone)
-        const written = await work(trx)
-        await requireLease(trx, stream.name, partition)
-        return written
-      })
-      counts = addCounts(counts, loaded)
-    } catch (error) {
-      if (tries === 1 || !isDeadlock(error)) throw error
-      await commit(work, tries - 1)
-    }
+  /** Slices that lie side by side share rows, and may wait for each other. */
+  const commit = async (work: (trx: Transaction<Database>) => Promise<Counts>): Promise<void> => {
+    const loaded = await transact(db, async (trx) => {
+      await prepareToLoad(trx, timeZone)
+      const written = await work(trx)
+      await requireLease(trx, stream.name, partition)
+      return written
+    })
+    counts = addCounts(counts, loaded)
   }
   /** Begins as soon as it is this batch's turn; how it ends is reported to the next caller. */
   const commitAhead = async (rows: readonly Row[]): Promise<void> => {

@@ -8,6 +8,7 @@ import { noteMissingFields, rememberFields, rememberUnknownFields } from '../led
 import { isDuplicate, quarantineItems } from '../ledger/quarantine.ts'
 import { recordSlice, type SliceRecord } from '../ledger/slices.ts'
 import type { Database } from '../store/database.ts'
+import { transact } from '../store/load/load.ts'
 import type { Extraction, HeldVerdict } from './judge-walk.ts'
 import { askedOf, type SliceReading } from './page-reading.ts'
 import type { CallMeter, RunDeps, Slice } from './slice-work.ts'
@@ -87,7 +88,7 @@ export async function writeAlone(
   write: (trx: Transaction<Database>) => Promise<void>,
   { db, requireLease }: Deps,
 ): Promise<void> {
-  await db.transaction().execute(async (trx) => {
+  await transact(db, async (trx) => {
     await write(trx)
     await requireLease(trx, stream.name, partition)
   })

@@ -5,6 +5,7 @@ import { sync } from '../../src/cli/sync.ts'
 import { migrateDown, migrateUp } from '../../src/store/migrate.ts'
 import { streams } from '../../src/streams/registry.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
+import { foreignRow } from '../helpers/fault-effects.ts'
 import { readRowVersions } from '../helpers/row-versions.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { startPipeline } from '../helpers/start-pipeline.ts'
@@ -97,4 +98,19 @@ test('settings of the database under which statements would take long or values 
   const { rows } = await sql`select distinct * from public.seen`.execute(db)
   expect(rows).toEqual([{ jit: 'off', isolation: 'read committed' }])
   await expectTruth(account)
+})
+
+test.each(['40001', '40P01'])('a transaction that the server ends with %s is done again', async (state) => {
+  await using account = await startAccount({ channels: 1, viewers: 25 })
+  const { db } = account.database
+  await sql`create sequence public.tries`.execute(db)
+  await sql`create function public.give_way() returns trigger language plpgsql as $$ begin
+    if nextval('public.tries') % 3 > 0 then raise sqlstate ${sql.lit(state)}; end if; return null; end $$`.execute(db)
+  for (const table of ['slices', 'quarantine'])
+    await sql`create trigger give_way after insert on ${sql.table(`livehouse_ops.${table}`)}
+      for each statement execute function public.give_way()`.execute(db)
+  account.emulator.faults.push({ effect: foreignRow(7), endpoint: 'visitorList', page: 1 })
+  const { code, printed } = await account.run(sync, ['--json', '--streams', 'visitors'])
+  const { errors, streams } = JSON.parse(printed.join())
+  expect([code, errors, streams.visitors.quarantined]).toEqual([0, [], 1])
 })

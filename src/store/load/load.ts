@@ -1,4 +1,4 @@
-import { CompiledQuery, type RawBuilder, sql, type Transaction } from 'kysely'
+import { CompiledQuery, type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import type { Cell, Row } from '../../core/column.ts'
 import type { LoadTable } from '../../core/stream.ts'
 import type { Database } from '../database.ts'
@@ -50,9 +50,23 @@ export async function prepareToLoad(trx: Transaction<Database>, timeZone: string
   await setLocal(trx, { TimeZone: timeZone, ...plan, idle_in_transaction_session_timeout: '20s' })
 }
 
-/** Whether the server ended a statement because two transactions waited for each other (SQLSTATE 40P01, appendix A). */
-export function isDeadlock(error: unknown): boolean {
-  return codeOf(error) === '40P01'
+/** Of a transaction that the server ends so that another one may go on. */
+const MOST_TRIES = 5
+/** Two waited for each other, or cannot count as one after the other (PostgreSQL, appendix A). */
+const [DEADLOCK, SERIALIZATION] = ['40P01', '40001']
+
+/** Does work in a transaction, and again where the server ends that for the sake of another one. */
+export async function transact<Result>(
+  db: Kysely<Database>,
+  work: (trx: Transaction<Database>) => Promise<Result>,
+  tries = MOST_TRIES,
+): Promise<Result> {
+  try {
+    return await db.transaction().execute(work)
+  } catch (error) {
+    if (tries === 1 || ![DEADLOCK, SERIALIZATION].includes(codeOf(error))) throw error
+    return await transact(db, work, tries - 1)
+  }
 }
 
 interface Written {
@@ -142,7 +156,7 @@ export async function copyRows(
 
 /** A row of one of the keys is there (SQLSTATE 23505), or another session adds it and waits for this one. */
 function isTaken(error: unknown): boolean {
-  return isDeadlock(error) || codeOf(error) === '23505'
+  return [DEADLOCK, '23505'].includes(codeOf(error))
 }
 
 /** The columns of rows that go to Postgres, `extra` behind them. `isShared`: the same in all rows of a slice. */

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Row } from '../../../src/core/column.ts'
 import type { Database } from '../../../src/store/database.ts'
 import { visitors } from '../../../src/streams/visitors.ts'
-import { copyRows, isDeadlock, type LoadOptions, loadRows, prepareToLoad } from '../../../src/store/load/load.ts'
+import { copyRows, type LoadOptions, loadRows, prepareToLoad, transact } from '../../../src/store/load/load.ts'
 import { createVisitorGate } from '../../helpers/visitor-gate.ts'
 import { untilBlocked } from '../../helpers/own-locks.ts'
 import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
@@ -48,7 +48,7 @@ test('two sessions that load the same keys at once both end well', async () => {
 })
 
 const within = <T>(work: (trx: Transaction<Database>) => Promise<T>) =>
-  db.transaction().execute(async (trx) => {
+  transact(db, async (trx) => {
     await prepareToLoad(trx, 'Asia/Shanghai')
     return await work(trx)
   })
@@ -87,19 +87,9 @@ test('a value that the table refuses fails the copy', async () => {
   expect(await readAll()).toEqual([])
 })
 
-/** What a copy tries in place of itself may wait in a ring again: then a loader begins its batch anew, and so does this. */
-async function untilItEnds<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!isDeadlock(error)) throw error
-    return await untilItEnds(work)
-  }
-}
-
 test('sessions that copy the same keys at once in another order all end well', async () => {
   const rows = Array.from({ length: 2000 }, (_, index) => visitor(`u${index}`, { visit_count: index }))
-  const copies = [rows, rows.toReversed(), rows].map(async (each, at) => await untilItEnds(() => copy(each, `${at}`)))
+  const copies = [rows, rows.toReversed(), rows].map(async (each, at) => await copy(each, `${at}`))
   const counts = await Promise.all(copies)
   expect(counts.reduce((sum, { inserted }) => sum + inserted, 0)).toBe(2000)
   expect(counts.reduce((sum, { unchanged }) => sum + unchanged, 0)).toBe(4000)
@@ -119,11 +109,9 @@ test('a copy that waits for a session which waits for it gives way, and ends wel
   })
   await hasInserted
   const letOn = await gate.close()
-  const copying = untilItEnds(async () => {
-    return await within(async (trx) => {
-      await looksForDeadlocksAfter(trx, '10ms')
-      return await copyIn(trx, [visitor('a'), visitor('b')], '2')
-    })
+  const copying = within(async (trx) => {
+    await looksForDeadlocksAfter(trx, '10ms')
+    return await copyIn(trx, [visitor('a'), visitor('b')], '2')
   })
   await gate.reached()
   heldUp()
