@@ -1,6 +1,7 @@
 import type { Row } from '../core/column.ts'
 import type { Window } from '../core/slice.ts'
-import { DAY, MINUTE } from '../core/wall-clock.ts'
+import { DAY, floorToMinute, MINUTE } from '../core/wall-clock.ts'
+import { latestHeld } from '../store/load/table-part.ts'
 import { APART, mayBeLimit, rowsOf, SHORTEST_WINDOW, toSlices } from './cut-slice.ts'
 import { askedOf, FEWEST_ROWS, fetchUnlessRefused, type SliceReading } from './page-reading.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
@@ -21,7 +22,7 @@ export async function cutShortened(
   slice: Slice,
   came: { readonly rows: readonly Row[]; readonly received: number },
   { pages, readItem }: SliceReading,
-  { timeZone }: Pick<RunDeps, 'timeZone'>,
+  { db, timeZone }: Pick<RunDeps, 'db' | 'timeZone'>,
 ): Promise<readonly Slice[] | undefined> {
   const { window, stream, covers, isShortened = false } = slice
   if (window === undefined) return undefined
@@ -33,14 +34,18 @@ export async function cutShortened(
       .flatMap((row) => minuteOf(row[stream.timeColumns[0] ?? ''], timeZone) ?? [])
       .filter((at) => at >= from && at < to)
   const minutes = minutesIn(came.rows, window)
-  if (minutes.length === 0) return undefined
-  const earliest = minutes.reduce((least, at) => Math.min(least, at))
-  const latest = minutes.reduce((most, at) => Math.max(most, at))
+  const earliest = minutes.reduce((least, at) => Math.min(least, at), window.to)
+  const latest = minutes.reduce((most, at) => Math.max(most, at), window.from)
+  // Beyond a time without rows that is longer than what is served, only what came before shows where to ask.
+  const heldAt = await latestHeld(db, { ...slice, window: { from: window.from, to: earliest }, timeZone })
+  const known = { from: window.from, to: heldAt === undefined ? window.from : floorToMinute(heldAt) + MINUTE }
+  if (minutes.length === 0 && heldAt === undefined) return undefined
   const { to } = covers ?? window
   // The minute in which the answer ended may have come in part: it is read with what did not come.
   const before = { unseen: { from: window.from, to: earliest }, asked: { from: window.from, to: earliest - APART } }
   const behind = { unseen: { from: latest + MINUTE, to }, asked: { from: latest + APART, to } }
   const sides = [
+    { unseen: known, asked: known, at: known.to },
     { ...before, at: Math.min(earliest + MINUTE, window.to - MINUTE) },
     ...(isLimited ? [{ ...behind, at: Math.max(latest, window.from + MINUTE) }] : []),
   ]

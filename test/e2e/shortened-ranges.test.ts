@@ -62,6 +62,28 @@ test.each([90, 20])(
   },
 )
 
+test('of a service that serves only the newest 90 days of a range, what is older than a longer pause is not marked', async () => {
+  await using account = await startHistory()
+  const { emulator, clock, database, run } = account
+  expect(await run(sync, wanted)).toMatchObject({ code: 0 })
+  clock.nowMs += 120 * DAY * 1000
+  const [channel] = emulator.world.channels.values()
+  const [gift] = channel?.gifts.rows ?? []
+  if (!channel || !gift) throw new Error('no gift')
+  // Behind the pause one gift and no signup.
+  channel.gifts.add({ ...gift, giftId: 1, givenAt: wallTimeAt(clock.nowMs, 'Asia/Shanghai') - 3600 })
+  emulator.faults.push({ effect: { name: 'shortened', query: shortenedTo(90) } })
+  const codes: unknown[] = []
+  for (let reading = 0; reading < 4; reading++) {
+    clock.nowMs += 7_200_000
+    codes.push((await run(backfill, ['--from', '2025-06-01', '--streams', 'gifts,signups'])).code)
+  }
+  for (const stream of ['gifts', 'signups'])
+    expect(await readStreamTable(database.db, stream, { isRemoved: true }), stream).toEqual([])
+  expect(codes).toEqual([0, 0, 0, 0])
+  await expectTruth(account, STREAMS)
+})
+
 test('what lies before the earliest row is asked for once, of a long range alone; a refusal of that says nothing', async () => {
   await using account = await startHistory()
   let asked = 0

@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import { type Partition, partitionKey, type Window } from '../../core/slice.ts'
 import type { LoadTable, Stream } from '../../core/stream.ts'
-import { floorToMinute, formatWallTime, MINUTE, parseWallTime } from '../../core/wall-clock.ts'
+import { floorToMinute, formatWallTime, MINUTE, parseWallTime, type WallTime } from '../../core/wall-clock.ts'
 import type { Database } from '../database.ts'
 
 /** The part of a stream's table that one reading is held against. */
@@ -24,6 +24,16 @@ export async function countHeld(db: Kysely<Database>, part: TablePart): Promise<
   const { rows } = await sql<{ held: string }>`
     select count(*) as held from ${tableOf(part)} as t where ${isOfPart(part)}`.execute(db)
   return Number(rows[0]?.held ?? 0)
+}
+
+/** The latest of their times on the service's wall clock; undefined where there is none. */
+export async function latestHeld(db: Kysely<Database>, part: TablePart): Promise<WallTime | undefined> {
+  const time = sql`max(t.${sql.ref(part.stream.timeColumns[0] ?? '')})`
+  const { rows } = await sql<{ latest: string | null }>`
+    select (${time} at time zone ${part.timeZone})::text as latest from ${tableOf(part)} as t where ${isOfPart(part)}`.execute(
+    db,
+  )
+  return parseWallTime(rows[0]?.latest?.slice(0, 19) ?? '')
 }
 
 /** The keys (beside the partition) of the rows of this part that `isFound` does not know. */
