@@ -115,7 +115,7 @@ function retryAfterMs(header: string | undefined, clock: Clock): number | undefi
   if (header === undefined) return undefined
   const isSeconds = /^\s*\d+\s*$/.test(header)
   const askedMs = isSeconds ? Number(header) * 1000 : Date.parse(header) - clock.now()
-  return Number.isNaN(askedMs) ? undefined : Math.min(Math.max(0, askedMs), LONGEST_RETRY_AFTER_MS)
+  return Number.isNaN(askedMs) ? undefined : Math.max(0, askedMs)
 }
 
 function instantOf(header: string | undefined): number | undefined {
@@ -194,7 +194,8 @@ function errorOf({ call, status, code, said, retryAfterMs }: Report): LivehouseE
   const words = said === '' ? '' : ` ${JSON.stringify(said)}`
   const reason = `${code === undefined ? '' : `code ${code}`}${words}`.trim()
   const shown = reason === '' ? '' : ` (${reason})`
-  const details = { call: name, reason, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
+  const waitMs = retryAfterMs === undefined ? undefined : Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS)
+  const details = { call: name, reason, ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }) }
   if (channelId !== undefined && (code === 404002 || channelIsUnknown.some((words) => words.test(said)))) {
     const message = `${name}: the service does not know this channel${shown}`
     return new LivehouseError('api.channelUnknown', message, { ...details, channelId })
@@ -204,7 +205,8 @@ function errorOf({ call, status, code, said, retryAfterMs }: Report): LivehouseE
     const message = `${name}: the service refuses with code ${refusal}${words}`
     return new LivehouseError('api.refused', message, { call: name, code: refusal, reason: said })
   }
-  const message = `${name}: ${status}${shown}`
+  const later = retryAfterMs ? `; the service asks to wait ${Math.ceil(retryAfterMs / 1000)} s` : ''
+  const message = `${name}: ${status}${shown}${later}`
   if (status === 401) return new LivehouseError('api.unauthorized', message, details)
   if (status === 403) return new LivehouseError('api.forbidden', message, details)
   if (status === 429) return new LivehouseError('api.rateLimited', message, details)

@@ -3,6 +3,7 @@ import { LivehouseError } from '../../src/core/errors.ts'
 import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
 import { listOf } from '../helpers/emulated-client.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
+import { createRecordingLog } from '../helpers/recording-log.ts'
 import { type ScriptedAnswer, startScriptedService } from '../helpers/scripted-service.ts'
 
 test.each<[string, string, number]>([
@@ -22,6 +23,23 @@ test.each<[string, string, number]>([
     openContext(),
   )
   expect(clock.waits).toEqual([waitMs])
+})
+
+test('a wait of an hour that the service asks for is told once, and by the error in the end', async () => {
+  const clock = createFakeClock({ isAutomatic: true })
+  const { log, lines } = createRecordingLog()
+  await using service = await startScriptedService(() => ({
+    status: 429,
+    headers: { 'retry-after': '3600' },
+    json: {},
+  }))
+  await using connection = connectClient(service.url, { clock, log, random: () => 0 })
+  const list = listOf('gifts', { channel: '9', type: 'cash' })
+  const error = await errorOf(connection.fetchPage({ list, page: 1, pageSize: 100 }, openContext()))
+  const message = expect.stringMatching(/^POST giftRunning channel 9.*: 429; the service asks to wait 3600 s/)
+  expect(error).toMatchObject({ code: 'api.rateLimited', message })
+  const warnings = lines.filter(({ level }) => level === 'warn')
+  expect(warnings).toMatchObject([{ event: 'calls.paused', fields: { reason: message, askedAgainAfterMs: 60_000 } }])
 })
 
 const paging = { page: 3, pageSize: 100 }
